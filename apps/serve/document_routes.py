@@ -54,7 +54,9 @@ def documents(name: str, person: Asker, request: Request) -> models.DocumentsBod
         if not one.indexed:
             return models.DocumentsBody(documents=[], skipped=[], indexing=indexing)
     view = parts.collections.view(person, name)
-    skipped = [models.SkippedBody(name=one.name, reason=one.reason) for one in view.skipped()]
+    skipped = [
+        models.SkippedBody(name=one.name, reason=one.reason) for one in view.skipped(stored=True)
+    ]
     listed = _listed(view, frozenset(person.tags), with_files=own)
     return models.DocumentsBody(documents=listed, skipped=skipped, indexing=indexing)
 

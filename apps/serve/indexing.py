@@ -131,6 +131,10 @@ class Indexing:
             if job.worker is not None:
                 job.worker.kill()
 
+    def idle(self) -> None:
+        """Wait until no job is waiting or runs."""
+        self._thread.submit(int).result()
+
     def close(self) -> None:
         """End all jobs; what they did not finish is indexed at the next start."""
         with self._lock:

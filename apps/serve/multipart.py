@@ -7,9 +7,8 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
 from lexloop.apps.serve.uploads import Received, Refusal, file_name
-from lexloop.core.errors import InputError, TooLargeError
+from lexloop.core.errors import InputError, LexloopError, TooLargeError
 
-_MB = 1 << 20
 _AS_A_FORM = "Send a form with files in its field `files`."
 FIELD = "files"
 
@@ -61,12 +60,17 @@ class Receiver:
 
         Raises:
             InputError: They are no multipart body, or hold too many files.
-            OSError: A file cannot be written.
+            LexloopError: A file cannot be written.
         """
         try:
             self._parser.write(data)
         except FormParserError as error:
             raise _malformed(error) from error
+        except OSError as error:
+            raise LexloopError(
+                f"The upload cannot be written: {error.strerror}.",
+                "Ask the operator to check the disk.",
+            ) from error
 
     def finish(self) -> None:
         """Check that the body came whole.
@@ -128,7 +132,7 @@ class Receiver:
         if self._size > self._file_bytes:
             self.close()
             self._place().unlink()
-            self._refuse(self._name, f"It is larger than {self._file_bytes / _MB:g} MB.")
+            self._refuse(self._name, f"It is larger than {self._file_bytes:,} bytes.")
             return
         left = memoryview(data)[start:end]
         while left:

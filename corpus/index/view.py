@@ -73,14 +73,11 @@ class View:
         self.all_public = not any(metadata.tags for metadata in contents.metadata.values())
         names, known = self._layout.names, contents.metadata
         bare = access.admits(UNKNOWN)
-        shown = np.fromiter(
-            (
-                bare if name not in known else name in granted and access.admits(granted[name])
-                for name in names
-            ),
-            dtype=np.bool_,
-            count=len(names),
+        admitted = (
+            bare if name not in known else name in granted and access.admits(granted[name])
+            for name in names
         )
+        shown = np.fromiter(admitted, dtype=np.bool_, count=len(names))
         self._allowed: NDArray[np.bool_] | None = None
         self._names: frozenset[str] | None = None
         self.documents: Sequence[str] = names
@@ -234,15 +231,16 @@ class View:
         """Return each document's metadata; a superseded one ends where the next begins."""
         return {name: self._metadata.get(name, UNKNOWN) for name in documents}
 
-    def skipped(self) -> list[SkippedSource]:
+    def skipped(self, stored: bool = False) -> list[SkippedSource]:
         """Return what could not be read, and each ``supersedes`` that cannot be followed.
 
         Who may see what could not be read is unknown, so where documents have access tags its
-        names are told to nobody.
+        names are told to nobody. ``stored`` asks an index for it that was opened as it is.
         """
-        if self._skipped is None:
+        if self._skipped is None and not stored:
             return []
-        told = [*self._skipped]
+        found = self._contents.texts.skipped() if self._skipped is None else self._skipped
+        told = [*found]
         if told and not self.all_public:
             told = [SkippedSource(f"{len(told)} of the sources", _UNNAMED)]
         return [*told, *(trouble for trouble in self._troubles if self._shows(trouble.name))]

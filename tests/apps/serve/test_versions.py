@@ -119,7 +119,7 @@ def test_a_circle_of_versions_ends() -> None:
             "c.txt",
             NEW,
             {"in_force_from": day("2022-01-01"), "supersedes": "c.txt", "title": "Rafts Act"},
-        ),  # fmt: skip
+        ),
     )
     assert versions_of(seen, "a.txt") == ["a.txt", "b.txt"]
     assert versions_of(seen, "c.txt") == ["c.txt"]

@@ -1,0 +1,215 @@
+"""Who sees which collections, and what people may do with their own."""
+
+import json
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from reading_room import as_, people, reading_room
+
+from lexloop.apps.serve.described import OF_THE_SAMPLE
+from lexloop.apps.serve.people import Person
+from lexloop.apps.serve.state import Serving
+from lexloop.core.errors import ConflictError, NotFoundError
+from lexloop.evaluation.case import Case
+from lexloop.evaluation.jsonl import read_jsonl
+from lexloop.evaluation.testset.make import QUESTION_TYPES
+
+ROOT = Path(__file__).parents[3]
+WHO = people(
+    ann={"may_upload": True, "tags": ["red"]}, bob={"may_upload": True, "collections": ["sample"]}
+)
+Room = tuple[TestClient, Serving]
+LAW = "Article 1 Duty\nThe keeper must register the boat.\n"
+
+
+@pytest.fixture(scope="module")
+def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
+    made = tmp_path_factory.mktemp("served")
+    (made / "port").mkdir()
+    (made / "port" / "act.txt").write_text(LAW)
+    named = {"sample": "sample", "port": str(made / "port"), "gone": str(made / "gone")}
+    with reading_room(made / "data", named, people=WHO) as opened:
+        yield opened
+
+
+@pytest.fixture
+def client(room: Room) -> TestClient:
+    return room[0]
+
+
+def send(
+    client: TestClient, method: str, path: str = "", who: str = "ann", **more: Any
+) -> tuple[int, Any]:
+    found = client.request(method, f"/api/collections{path}", headers=as_(who), **more)
+    return found.status_code, found.json() if found.content else None
+
+
+def names(client: TestClient, who: str = "ann") -> list[str]:
+    return [one["name"] for one in send(client, "GET", who=who)[1]]
+
+
+def uploaded(client: TestClient, name: str, who: str = "ann", text: str = LAW) -> None:
+    """Make a collection with one document, and wait until it is indexed."""
+    assert send(client, "POST", who=who, json={"name": name}) == (201, {"name": name})
+    files = {"files": ("act.txt", text.encode())}
+    assert send(client, "POST", f"/{name}/documents", who, files=files)[0] == 202
+    with client.stream("GET", f"/api/collections/{name}/indexing", headers=as_(who)) as events:
+        assert "event: done" in [*events.iter_lines()]
+
+
+def test_a_collection_that_cannot_be_opened_hides_no_other(
+    client: TestClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING, "lexloop.serve"):
+        _, listed = send(client, "GET")
+    assert [(one["name"], one["documents"]) for one in listed][:3] == [
+        ("sample", 3),
+        ("port", 1),
+        ("gone", 0),
+    ]
+    assert listed[2]["trouble"] == "It cannot be opened; the server's log says why."
+    assert "does not exist" in caplog.text
+    assert "gone" not in json.dumps(listed[:2])
+    # where the operator's folders lie is nobody's business
+    assert str(ROOT) not in json.dumps(listed)
+    assert "/served" not in json.dumps(listed)
+
+
+def test_the_sample_has_a_question_of_each_type(client: TestClient) -> None:
+    examples = send(client, "GET", who="bob")[1][0]["examples"]
+    assert [one["type"] for one in examples] == list(QUESTION_TYPES)
+    gold = read_jsonl(ROOT / "data" / "gold.jsonl", Case)
+    known = {(case.question_type, case.question): case for case in gold}
+    for one in OF_THE_SAMPLE:
+        case = known[one["type"], one["question"]]
+        before = [said.content for said in case.conversation_history if said.role == "user"]
+        assert before == one.get("before", [])
+
+
+def test_a_description_and_examples_are_made_of_the_contents(client: TestClient) -> None:
+    port = send(client, "GET")[1][1]
+    assert port["description"] == "1 document: Article 1 Duty."
+    assert all(set(one) == {"type", "question", "before"} for one in port["examples"])
+
+
+def test_what_somebody_uploads_is_seen_by_nobody_else(client: TestClient) -> None:
+    uploaded(client, "Boats of Ann", text="Article 1 Duty\nThe secret fleet must sail.\n")
+    assert "Boats of Ann" in names(client)
+    assert names(client, "bob") == ["sample"]
+    for method, path, more in (
+        ("GET", "/documents", {}),
+        ("GET", "/tree", {"params": {"document": "act.txt"}}),
+        ("GET", "/indexing", {}),
+        ("POST", "/documents", {"files": {"files": ("act.txt", b"x")}}),
+        ("DELETE", "/documents", {"params": {"document": "act.txt"}}),
+        ("DELETE", "", {}),
+    ):
+        hers = send(client, method, f"/Boats of Ann{path}", "bob", **more)
+        nobodys = send(client, method, f"/Boats of Eve{path}", "bob", **more)
+        assert hers[0] == nobodys[0] == 404
+        assert hers[1]["error"]["what"].replace("Ann", "Eve") == nobodys[1]["error"]["what"]
+    # nor can he learn of it by its name: his own is another
+    uploaded(client, "Boats of Ann", "bob", "Article 1 Duty\nThe rafts of Bob may float.\n")
+    texts = {
+        who: send(client, "GET", "/Boats of Ann/text", who, params={"document": "act.txt"})[1][
+            "text"
+        ]
+        for who in ("ann", "bob")
+    }
+    assert "secret fleet" in texts["ann"]
+    assert "rafts of Bob" in texts["bob"]
+    assert send(client, "DELETE", "/Boats of Ann", "bob") == (204, None)
+    assert "Boats of Ann" in names(client)
+    assert send(client, "DELETE", "/Boats of Ann") == (204, None)
+    assert "Boats of Ann" not in names(client)
+    assert send(client, "GET", "/Boats of Ann/documents")[0] == 404
+
+
+def test_the_operators_collections_are_read_only(client: TestClient) -> None:
+    for method, path, more in (
+        ("POST", "/port/documents", {"files": {"files": ("new.txt", b"x")}}),
+        ("DELETE", "/port/documents", {"params": {"document": "act.txt"}}),
+        ("DELETE", "/port", {}),
+    ):
+        status, told = send(client, method, path, **more)
+        assert (status, told["error"]["kind"]) == (403, "AccessError")
+    assert send(client, "POST", json={"name": "PORT"})[0] == 409
+    # a name that Bob does not see is free for him
+    assert send(client, "POST", who="bob", json={"name": "port"})[0] == 201
+    assert send(client, "DELETE", "/port", "bob")[0] == 204
+
+
+@pytest.mark.parametrize(
+    "name",
+    [*("", " ", ".", "..", "../port", "a/b", "a\\b", ".hidden", "a\x00b", "a\nb", "x" * 101),
+     *("\u202ea", "\u4e2d" * 99, "-rf")],
+)  # fmt: skip
+def test_names_that_no_collection_can_have(client: TestClient, name: str) -> None:
+    status, told = send(client, "POST", json={"name": name})
+    assert (status, told["error"]["kind"]) == (400, "InputError")
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"name": 1}', b'{"nome": "a"}'])
+def test_bodies_that_name_nothing(client: TestClient, body: bytes) -> None:
+    headers = {**as_("ann"), "Content-Type": "application/json"}
+    assert client.post("/api/collections", content=body, headers=headers).status_code == 422
+
+
+def test_a_collection_without_files_is_there_and_cannot_be_asked(room: Room) -> None:
+    client, parts = room
+    assert send(client, "POST", json={"name": "Empty"})[0] == 201
+    assert send(client, "POST", json={"name": "empty"})[0] == 409
+    empty = next(one for one in send(client, "GET")[1] if one["name"] == "Empty")
+    assert (empty["documents"], empty["mine"], empty["trouble"]) == (0, True, "")
+    assert send(client, "GET", "/Empty/documents")[1] == {
+        "documents": [], "skipped": [], "indexing": False
+    }  # fmt: skip
+    ann = parts.people.by_key("key-of-ann")
+    assert "Empty" not in parts.collections.names(ann)
+    with pytest.raises(ConflictError, match="not indexed yet"):
+        parts.collections.settings(ann, "Empty")
+    assert send(client, "GET", "/Empty/tree", params={"document": "a"})[0] == 409
+    assert send(client, "DELETE", "/Empty")[0] == 204
+
+
+def test_who_may_not_upload(tmp_path: Path) -> None:
+    with reading_room(tmp_path, {"sample": "sample"}, people=people()) as (client, parts):
+        assert send(client, "POST", json={"name": "Mine"})[0] == 403
+        # what is there from before may be read, and not changed
+        parts.uploads.make("ann", "Mine")
+        assert "Mine" in names(client)
+        files = {"files": ("act.txt", b"x")}
+        assert send(client, "POST", "/Mine/documents", files=files)[0] == 403
+        assert send(client, "DELETE", "/Mine")[0] == 403
+
+
+def test_a_request_cannot_widen_what_somebody_sees(room: Room) -> None:
+    _, parts = room
+    bob = Person("bob", frozenset({"sample"}), ("blue",))
+    settings = parts.collections.settings(
+        bob, "sample", **{"access.tags": ["red"], "corpus": "/etc", "plan.k": 3}
+    )
+    assert (settings.access.tags, settings.corpus, settings.plan.k) == (("blue",), "sample", 3)
+    with pytest.raises(NotFoundError):
+        parts.collections.settings(bob, "port")
+
+
+def test_without_people_all_that_was_uploaded_is_seen(tmp_path: Path) -> None:
+    with reading_room(tmp_path, {"sample": "sample"}) as (client, parts):
+        parts.uploads.make("ann", "Hers")
+        parts.uploads.make("local", "Ours")
+        assert names(client) == ["sample", "Hers", "Ours"]
+
+
+def test_a_folder_that_changes_is_followed(tmp_path: Path) -> None:
+    folder = tmp_path / "port"
+    folder.mkdir()
+    (folder / "act.txt").write_text(LAW)
+    with reading_room(tmp_path / "data", {"port": str(folder)}) as (client, _):
+        assert send(client, "GET")[1][0]["documents"] == 1
+        (folder / "new.txt").write_text("Article 1 Fees\nThe owner must pay the fee.\n")
+        assert send(client, "GET")[1][0]["documents"] == 2

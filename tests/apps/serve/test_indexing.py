@@ -1,0 +1,417 @@
+"""Uploads: what is taken and what is refused; the jobs that index it while the old one answers."""
+
+import io
+import json
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from reading_room import as_, people, reading_room
+
+from lexloop.apps.serve import indexing
+from lexloop.apps.serve.indexing import Indexing, Job
+from lexloop.apps.serve.multipart import Receiver
+from lexloop.apps.serve.state import Serving
+from lexloop.apps.serve.uploads import Received, Uploaded, UploadStore, file_name
+from lexloop.core.errors import ConflictError, InputError, LexloopError, TooLargeError
+from lexloop.core.settings import Connection, Settings
+
+LAW = b"Article 1 Duty\nThe keeper must register the boat.\n"
+OTHER = b"Article 1 Duty\nThe keeper must register the raft.\n"
+Room = tuple[TestClient, Serving]
+Sent = tuple[str, bytes]
+
+
+@pytest.fixture(scope="module")
+def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
+    who = people(ann={"may_upload": True})
+    limits = {"upload_mb": 0.05}
+    data = tmp_path_factory.mktemp("uploads")
+    with reading_room(data, {"sample": "sample"}, people=who, limits=limits) as opened:
+        yield opened
+
+
+@pytest.fixture
+def client(room: Room) -> TestClient:
+    return room[0]
+
+
+@pytest.fixture
+def mine(room: Room) -> Iterator[str]:
+    """A new collection of Ann's."""
+    client, parts = room
+    assert client.post("/api/collections", json={"name": "Mine"}, headers=as_("ann"))
+    yield "Mine"
+    assert not [*parts.uploads.of("ann")["Mine"].folder.glob(".upload-*")]
+    assert client.delete("/api/collections/Mine", headers=as_("ann")).status_code == 204
+
+
+def upload(client: TestClient, *files: Sent, **query: Any) -> tuple[int, Any]:
+    sent = [("files", file) for file in files]
+    found = client.post(
+        "/api/collections/Mine/documents", files=sent, params=query, headers=as_("ann")
+    )
+    return found.status_code, found.json()
+
+
+def wait(client: TestClient) -> list[tuple[str, Any]]:
+    """Follow the job to its end, and return its events."""
+    url = "/api/collections/Mine/indexing"
+    with client.stream("GET", url, headers=as_("ann")) as events:
+        lines = [line.partition(": ")[2] for line in events.iter_lines() if line]
+    return [(kind, json.loads(data)) for kind, data in zip(lines[::2], lines[1::2], strict=True)]
+
+
+def documents(client: TestClient) -> Any:
+    return client.get("/api/collections/Mine/documents", headers=as_("ann")).json()
+
+
+def named(client: TestClient) -> list[str]:
+    return [one["name"] for one in documents(client)["documents"]]
+
+
+def text(client: TestClient, name: str) -> str:
+    found = client.get("/api/collections/Mine/text", params={"document": name}, headers=as_("ann"))
+    return str(found.json()["text"])
+
+
+def test_an_upload_is_indexed_and_can_be_read(client: TestClient, mine: str) -> None:
+    status, told = upload(client, ("law/act.txt", LAW), ("law/sub/other.md", OTHER))
+    assert (status, told["added"], told["refused"]) == (
+        202,
+        ["law/act.txt", "law/sub/other.md"],
+        [],
+    )
+    events = wait(client)
+    assert [kind for kind, _ in events[:-1]] == ["progress"] * (len(events) - 1)
+    assert events[-1][0] == "done"
+    assert events[-1][1]["counts"]["documents"] == 2
+    assert named(client) == ["law/act.txt", "law/sub/other.md"]
+    assert text(client, "law/act.txt") == LAW.decode()
+    # who asks later is told how it ended
+    assert wait(client)[-1] == events[-1]
+
+
+def test_a_file_that_is_there_is_replaced_only_when_that_is_said(
+    client: TestClient, mine: str
+) -> None:
+    upload(client, ("act.txt", LAW))
+    wait(client)
+    status, told = upload(client, ("act.txt", OTHER))
+    assert (status, told["error"]["kind"]) == (409, "ConflictError")
+    assert text(client, "act.txt") == LAW.decode()
+    status, told = upload(client, ("act.txt", OTHER), ("new.txt", LAW))
+    assert (status, told["added"]) == (202, ["new.txt"])
+    assert told["refused"][0]["exists"]
+    wait(client)
+    assert upload(client, ("act.txt", OTHER), replace=True)[0] == 202
+    wait(client)
+    assert text(client, "act.txt") == OTHER.decode()
+    assert named(client) == ["act.txt", "new.txt"]
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("act.exe", "not read"),
+        ("act", "not read"),
+        ("index.sqlite", "not read"),
+        ("manifest.json", "not read"),
+        ("../act.txt", "leads elsewhere"),
+        ("a/../../act.txt", "leads elsewhere"),
+        ("/etc/act.txt", "leads elsewhere"),
+        ("C:\\act.txt", "leads elsewhere"),
+        ("a//act.txt", "leads elsewhere"),
+        ("./act.txt", "leads elsewhere"),
+        ("a /act.txt", "leads elsewhere"),
+        (".act.txt", "hidden"),
+        (".git/act.txt", "hidden"),
+        ("a\x00.txt", "leads elsewhere"),
+        ("a\x7f.txt", "leads elsewhere"),
+        ("a\u202etxt.txt", "leads elsewhere"),
+        ("\ud800.txt", "leads elsewhere"),
+        ("x" * 300 + ".txt", "leads elsewhere"),
+        ("a/" * 30 + "act.txt", "too long"),
+        ("ab/" * 400 + "act.txt", "too long"),
+        ("", "no name"),
+    ],
+)
+def test_names_that_are_not_taken(name: str, reason: str) -> None:
+    with pytest.raises(InputError, match=reason):
+        file_name(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["Gesetz über Boote.pdf", "a/b/c.txt", "§ 5 (2).docx", "法律.TXT", "a/metadata.csv"]
+)
+def test_names_that_are_taken(name: str) -> None:
+    assert file_name(name) == name
+    assert file_name("e\u0301.txt") == "\u00e9.txt"
+
+
+def test_a_bad_file_does_not_keep_a_good_one_out(client: TestClient, mine: str) -> None:
+    status, told = upload(
+        client, ("a.exe", b"MZ"), ("empty.txt", b""), ("act.txt", LAW), ("act.txt", OTHER)
+    )
+    assert (status, told["added"]) == (202, ["act.txt"])
+    refused = {one["name"]: one["reason"] for one in told["refused"]}
+    assert "not read" in refused["a.exe"]
+    assert (refused["empty.txt"], refused["act.txt"]) == ("It is empty.", "It was sent twice.")
+    wait(client)
+    assert text(client, "act.txt") == LAW.decode()
+
+
+def test_nothing_good_is_told_with_the_reasons(client: TestClient, mine: str) -> None:
+    status, told = upload(client, *[(f"{n}.exe", b"MZ") for n in range(7)])
+    assert (status, told["error"]["kind"]) == (400, "InputError")
+    assert told["error"]["what"].startswith("Nothing was added. 0.exe: Files of its kind")
+    assert told["error"]["what"].endswith("2 more.")
+    assert documents(client)["documents"] == []
+
+
+@pytest.mark.parametrize(
+    ("content_type", "body"),
+    [
+        ("application/json", b"{}"),
+        ("multipart/form-data", b"--x--"),
+        ("multipart/form-data; boundary=x", b""),
+        ("multipart/form-data; boundary=x", b"nothing of the kind"),
+        ("multipart/form-data; boundary=x", b"--x\r\nno header\r\n\r\nx\r\n--x--\r\n"),
+        ("multipart/form-data; boundary=x", b"--x\r\n" + b"a" * 10_000 + b": b\r\n\r\n"),
+        ("multipart/form-data; boundary=x",
+         b'--x\r\nContent-Disposition: form-data; name="files"; filename="a.txt"\r\n\r\nArticle'),
+        ("multipart/form-data; boundary=x",
+         b'--x\r\nContent-Disposition: form-data; name="else"\r\n\r\nx\r\n--x--\r\n'),
+        ("multipart/form-data; boundary=" + "x" * 5000, b"--x--"),
+    ],
+)  # fmt: skip
+def test_bodies_that_are_no_upload_leave_nothing(
+    room: Room, mine: str, content_type: str, body: bytes
+) -> None:
+    client, parts = room
+    headers = {**as_("ann"), "Content-Type": content_type}
+    url = "/api/collections/Mine/documents"
+    found = client.post(url, content=body, headers=headers)
+    assert (found.status_code, found.json()["error"]["kind"]) == (400, "InputError")
+    assert [*parts.uploads.of("ann")["Mine"].folder.iterdir()] == []
+
+
+def test_an_upload_that_is_too_large_leaves_nothing(room: Room, mine: str) -> None:
+    client, parts = room
+    status, told = upload(client, ("act.txt", LAW), ("large.txt", b"x" * 60_000))
+    assert (status, told["error"]["kind"]) == (413, "TooLargeError")
+    assert [*parts.uploads.of("ann")["Mine"].folder.iterdir()] == []
+
+
+def feed(receiver: Receiver, *files: Sent) -> None:
+    """Give a receiver a whole body, in pieces of seven bytes."""
+    parts = [
+        b'--x\r\nContent-Disposition: form-data; name="files"; filename="' + name.encode()
+        + b'"\r\n\r\n' + data + b"\r\n"
+        for name, data in files
+    ]  # fmt: skip
+    body = io.BytesIO(b"".join([*parts, b"--x--\r\n"]))
+    while piece := body.read(7):
+        receiver.feed(piece)
+    receiver.finish()
+
+
+def test_what_is_received(tmp_path: Path) -> None:
+    receiver = Receiver("multipart/form-data; boundary=x", tmp_path, file_bytes=100, files=3)
+    feed(receiver, ("a.txt", LAW), ("b.txt", b"x" * 101), ("c.txt", b"y" * 100))
+    assert [(one.name, one.path.read_bytes()) for one in receiver.received] == [
+        ("a.txt", LAW),
+        ("c.txt", b"y" * 100),
+    ]
+    assert [(one.name, one.reason) for one in receiver.refused] == [
+        ("b.txt", "It is larger than 100 bytes.")
+    ]
+    assert len([*tmp_path.iterdir()]) == 2
+    (tmp_path / "more").mkdir()
+    with pytest.raises(TooLargeError, match="More than 2 files"):
+        feed(Receiver("multipart/form-data; boundary=x", tmp_path / "more", 100, files=2),
+             ("d.txt", b""), ("e.exe", b""), ("f.txt", b""))  # fmt: skip
+
+
+def test_a_document_is_removed_with_its_empty_folders(room: Room, mine: str) -> None:
+    client, parts = room
+    upload(client, ("a/b/act.txt", LAW), ("other.txt", OTHER))
+    wait(client)
+    one = parts.uploads.of("ann")["Mine"]
+
+    def remove(name: str) -> int:
+        url = "/api/collections/Mine/documents"
+        return client.delete(url, params={"document": name}, headers=as_("ann")).status_code
+
+    assert [remove(name) for name in ("none.txt", "a/b", "../pending", "a")] == [404] * 4
+    assert remove("a/b/act.txt") == 202
+    wait(client)
+    assert named(client) == ["other.txt"]
+    assert sorted(path.name for path in one.documents.iterdir()) == ["other.txt"]
+    assert remove("other.txt") == 202
+    assert wait(client)[-1] == ("done", {"counts": {}, "skipped": []})
+    assert documents(client)["documents"] == []
+    assert not one.indexed
+    assert not one.change()
+
+
+def test_what_cannot_be_read_is_told_and_the_rest_is_indexed(client: TestClient, mine: str) -> None:
+    upload(client, ("act.txt", LAW), ("broken.pdf", b"%PDF-1.4 nothing"))
+    kind, told = wait(client)[-1]
+    assert (kind, [one["name"] for one in told["skipped"]]) == ("done", ["broken.pdf"])
+    listed = documents(client)
+    assert [one["name"] for one in listed["skipped"]] == ["broken.pdf"]
+    assert "damaged" in listed["skipped"][0]["reason"] or "cut short" in str(listed["skipped"])
+
+
+def test_a_job_that_fails_leaves_the_index_before(room: Room, mine: str) -> None:
+    client, parts = room
+    upload(client, ("broken.pdf", b"%PDF-1.4 nothing"))
+    kind, told = wait(client)[-1]
+    assert (kind, told["error"]["kind"]) == ("error", "CorpusError")
+    assert "broken.pdf" in told["error"]["what"]
+    assert "/uploads" not in json.dumps(told)
+    # the change is still to be indexed: the next start tries again
+    assert parts.uploads.of("ann")["Mine"].change()
+    upload(client, ("act.txt", LAW))
+    assert wait(client)[-1][0] == "done"
+
+
+def test_a_job_that_dies_leaves_the_index_before(
+    room: Room, mine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, parts = room
+    upload(client, ("act.txt", LAW))
+    wait(client)
+    one = parts.uploads.of("ann")["Mine"]
+    monkeypatch.setattr(indexing, "_MODULE", "lexloop.no_such_module")
+    upload(client, ("other.txt", OTHER))
+    kind, told = wait(client)[-1]
+    assert (kind, told["error"]["kind"]) == ("error", "LexloopError")
+    assert "ended before it was done" in told["error"]["what"]
+    assert named(client) == ["act.txt"]
+    assert one.change()
+    monkeypatch.undo()
+    # so the next server goes on with it
+    again = Indexing(Settings(), Connection())
+    again.resume(UploadStore(one.folder.parents[1]))
+    again.idle()
+    again.idle()
+    again.close()
+    assert not one.change()
+    assert named(client) == ["act.txt", "other.txt"]
+
+
+def test_the_index_before_answers_while_the_next_is_made(
+    room: Room, mine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, _ = room
+    upload(client, ("act.txt", LAW))
+    wait(client)
+    held, seen = threading.Event(), threading.Event()
+    told = Job.tell
+
+    def slowly(job: Job, kind: str, data: dict[str, Any]) -> None:
+        told(job, kind, data)
+        if data.get("stage") == "loading":
+            seen.set()
+            assert held.wait(60)
+
+    monkeypatch.setattr(Job, "tell", slowly)
+    upload(client, ("other.txt", OTHER))
+    assert seen.wait(60)
+    found = documents(client)
+    assert ([one["name"] for one in found["documents"]], found["indexing"]) == (["act.txt"], True)
+    # more that comes meanwhile waits for its turn
+    first = upload(client, ("third.txt", OTHER))[1]["job"]
+    assert upload(client, ("fourth.txt", OTHER))[1]["job"] == first
+    held.set()
+    assert wait(client)[-1][1]["counts"]["documents"] == 4
+    assert documents(client)["indexing"] is False
+
+
+def test_a_collection_that_is_deleted_ends_its_job(room: Room, mine: str) -> None:
+    client, parts = room
+    upload(client, ("act.txt", LAW))
+    job = parts.indexing.of(parts.uploads.of("ann")["Mine"])
+    assert job is not None
+    assert client.delete("/api/collections/Mine", headers=as_("ann")).status_code == 204
+    assert (job.latest[0], job.latest[1]["error"]["what"]) == (
+        "error",
+        "The collection was deleted.",
+    )
+    parts.indexing.idle()
+    assert parts.uploads.of("ann") == {}
+    client.post("/api/collections", json={"name": "Mine"}, headers=as_("ann"))
+
+
+def test_what_a_process_left_behind_is_swept(tmp_path: Path) -> None:
+    store = UploadStore(tmp_path / "collections")
+    one = store.make("ann", "Mine")
+    left = one.folder / ".upload-left"
+    left.mkdir()
+    (left / "1").write_bytes(LAW)
+    gone = one.folder.parent / ".deleted-left"
+    (gone / "documents").mkdir(parents=True)
+    with store.staging(one) as used:
+        store.sweep()
+        assert used.is_dir()
+    assert [path.name for path in one.folder.iterdir()] == []
+    assert not gone.exists()
+    assert [found.name for found in store.every()] == ["Mine"]
+
+
+def test_a_disk_that_refuses_leaves_what_was_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = UploadStore(tmp_path / "collections")
+    one = store.make("ann", "Mine")
+    (tmp_path / "a").write_bytes(LAW)
+    assert store.put(one, [Received("act.txt", tmp_path / "a")], replace=False)[0] == ["act.txt"]
+    assert one.change()
+
+    def full(*_: object) -> None:
+        raise OSError(28, os.strerror(28))
+
+    (tmp_path / "b").write_bytes(OTHER)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", full)
+        with pytest.raises(LexloopError, match="No space left"):
+            store.put(one, [Received("act.txt", tmp_path / "b")], replace=True)
+    assert (one.documents / "act.txt").read_bytes() == LAW
+    assert one.files() == ["act.txt"]
+
+
+def test_files_and_folders_of_one_name(tmp_path: Path) -> None:
+    store = UploadStore(tmp_path / "collections")
+    one = store.make("ann", "Mine")
+    names = ["act.txt", "act.txt/in.txt", "law.txt/in.txt", "law.txt"]
+    for number, _ in enumerate(names):
+        (tmp_path / str(number)).write_bytes(LAW)
+    sent = [Received(name, tmp_path / str(number)) for number, name in enumerate(names)]
+    added, refused = store.put(one, sent, replace=True)
+    assert added == ["act.txt", "law.txt/in.txt"]
+    assert [one.reason for one in refused] == [
+        "There is a file where its folder would be.",
+        "There is a folder of that name.",
+    ]
+
+
+def test_owners_have_folders_of_their_own(tmp_path: Path) -> None:
+    store = UploadStore(tmp_path / "collections")
+    owners = ["ann", "../ann", "a/b", ".", "..", "", "x" * 500, "ann@law.example"]
+    for owner in owners:
+        assert store.make(owner, "Mine") == Uploaded("Mine", store.of(owner)["Mine"].folder)
+    folders = {one.folder.parent for one in store.every()}
+    assert len(folders) == len(owners)
+    assert all(folder.parent == tmp_path / "collections" for folder in folders)
+    with pytest.raises(ConflictError):
+        store.make("ann", "MINE")
+    for number in range(99):
+        store.make("ann", f"More {number}")
+    with pytest.raises(InputError, match="You have 100 collections"):
+        store.make("ann", "Another")
