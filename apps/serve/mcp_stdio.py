@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import logging
 import os
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -16,6 +17,7 @@ from lexloop.apps.serve.mcp import mcp_server
 from lexloop.apps.serve.people import Person
 from lexloop.apps.serve.tools import Tools
 
+_log = logging.getLogger("lexloop.serve")
 _MOST_BYTES = 8 * 1024 * 1024
 _INPUT, _OUTPUT, _ERRORS = 0, 1, 2
 
@@ -27,11 +29,11 @@ def serve_stdio(tools: Tools, person: Person) -> None:
         tools: What is offered.
         person: Who asks.
     """
-    with _own_streams() as (given, told), suppress(BrokenPipeError):
+    with _own_streams() as (given, told):
         try:
             asyncio.run(_serve(tools, person, given, told))
         except* BrokenPipeError:
-            pass
+            _log.info("Nobody reads any more.")
 
 
 async def _serve(tools: Tools, person: Person, given: BinaryIO, told: BinaryIO) -> None:
@@ -48,11 +50,13 @@ def _own_streams() -> Iterator[tuple[BinaryIO, BinaryIO]]:
     sys.stdout.flush()
     given = os.fdopen(os.dup(_INPUT), "rb")
     told = os.fdopen(os.dup(_OUTPUT), "wb", buffering=0)
+    before = os.dup(_OUTPUT)
     os.dup2(_ERRORS, _OUTPUT)
     try:
         yield given, told
     finally:
-        os.dup2(told.fileno(), _OUTPUT)
+        os.dup2(before, _OUTPUT)
+        os.close(before)
 
 
 async def _lines(file: BinaryIO) -> AsyncIterator[str]:

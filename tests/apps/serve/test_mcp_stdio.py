@@ -1,0 +1,157 @@
+"""``lexloop mcp``: a process that speaks the protocol over standard input and output."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from loopback_server import DOGS, PENALTY
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
+from mcp.types import TextContent
+
+COMMAND = [sys.executable, "-m", "lexloop.apps.cli", "mcp"]
+BEGIN = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    },
+}
+READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+LIST = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+
+
+@pytest.fixture
+def dogs(tmp_path: Path) -> Path:
+    (tmp_path / "dogs").mkdir()
+    (tmp_path / "dogs" / "public.txt").write_text(DOGS)
+    (tmp_path / "dogs" / "secret.txt").write_text("---\ntags: [staff]\n---\nThe safe is blue.\n")
+    return tmp_path / "dogs"
+
+
+@contextmanager
+def started(*options: str) -> Iterator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen(
+        [*COMMAND, *options],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def say(process: subprocess.Popen[bytes], *messages: Any) -> None:
+    assert process.stdin is not None
+    for message in messages:
+        line = message if isinstance(message, bytes) else json.dumps(message).encode()
+        process.stdin.write(line + b"\n")
+    process.stdin.flush()
+
+
+def hear(process: subprocess.Popen[bytes]) -> Any:
+    assert process.stdout is not None
+    return json.loads(process.stdout.readline())
+
+
+def test_a_client_asks_over_standard_streams(dogs: Path, tmp_path: Path) -> None:
+    told: list[str | None] = []
+
+    async def progress(_: float, __: float | None, message: str | None) -> None:
+        told.append(message)
+
+    async def main() -> list[Any]:
+        environ = {**os.environ, "LEXLOOP_CACHE": str(tmp_path / "cache")}
+        options = ["--collections", f"sample,dogs={dogs}", "--tag", "staff"]
+        server = StdioServerParameters(
+            command=COMMAND[0], args=[*COMMAND[1:], *options], env=environ
+        )
+        found: list[Any] = []
+        async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
+            made = await session.initialize()
+            found.append(made)
+            found.append(await session.list_tools())
+            asked = {"question": PENALTY, "collections": ["dogs"]}
+            found.append(await session.call_tool("ask", asked, progress_callback=progress))
+            found.append(await session.call_tool("list_documents", {"collections": ["dogs"]}))
+            found.append(await session.call_tool("ask", {"question": "x", "model": "a:b"}))
+        return found
+
+    made, tools, answer, documents, refused = asyncio.run(main())
+    assert made.serverInfo.name == "lexloop"
+    assert "no legal advice" in made.instructions
+    assert len(tools.tools) == 5
+    assert isinstance(answer.content[0], TextContent)
+    assert "90 dollars" in answer.content[0].text
+    assert told[0] == "dogs: classify"
+    names = [one["name"] for one in documents.structuredContent["documents"]]
+    assert names == ["public.txt", "secret.txt"]  # by the tag given
+    assert refused.isError
+
+
+def test_it_ends_with_its_input_and_tells_nothing_but_the_protocol() -> None:
+    with started() as process:
+        say(process, BEGIN)
+        assert hear(process)["result"]["serverInfo"]["name"] == "lexloop"
+        say(process, READY, b"{broken", b"[" * 100_000, b"x" * 9_000_000, b"\xff", LIST)
+        heard: list[Any] = []
+        while not heard or "id" not in heard[-1]:
+            heard.append(hear(process))
+        assert len(heard[-1]["result"]["tools"]) == 5
+        assert {one["method"] for one in heard[:-1]} <= {"notifications/message"}
+        out, _ = process.communicate(timeout=30)
+        assert (process.returncode, out) == (0, b"")
+
+
+def test_ctrl_c_ends_it_at_once() -> None:
+    with started() as process:
+        say(process, BEGIN)
+        hear(process)
+        process.send_signal(signal.SIGINT)
+        process.wait(30)
+        assert process.stderr is not None
+        assert process.returncode == 130
+        assert b"Traceback" not in process.stderr.read()
+
+
+def test_it_ends_when_nobody_reads() -> None:
+    with started() as process:
+        say(process, BEGIN)
+        hear(process)
+        assert process.stdout is not None
+        process.stdout.close()
+        say(process, READY, LIST)
+        process.wait(30)
+        assert process.stderr is not None
+        assert b"Traceback" not in process.stderr.read()
+        assert process.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--collections", "a=,b"), "--collections"),
+        (("--collections", "a/../b=sample"), "a/../b"),
+        (("--model", "nobody"), "nobody"),
+    ],
+)
+def test_what_cannot_be_served_is_said_on_standard_error(
+    run: Callable[..., Any], options: tuple[str, ...], said: str
+) -> None:
+    found = run("mcp", *options)
+    assert (found.exit_code, found.stdout) == (2, "")
+    assert said in found.stderr
