@@ -100,15 +100,22 @@ class ProvisionBody(UnitBody):
     version: str
 
 
+class TextUnitBody(UnitBody):
+    """A unit of a text; ``body`` is where its own words begin behind its heading."""
+
+    body: int
+
+
 class TextBody(BaseModel):
     """A stretch of a document's text; ``pages`` has the offset at which each page begins."""
 
     document: str
+    title: str
     text: str
     start: int
     end: int
     length: int
-    units: list[UnitBody]
+    units: list[TextUnitBody]
     pages: list[int]
 
 

@@ -153,13 +153,19 @@ def tree(
 
 
 @router.get("/{name}/provision")
-def provision(read: Read, label: Label) -> models.ProvisionBody:
-    """Return a provision with the headings above it, its lead-in and what it refers to."""
+def provision(read: Read, label: Label, start: Offset | None = None) -> models.ProvisionBody:
+    """Return a provision with the headings above it, its lead-in and what it refers to.
+
+    Of several of one label it is the one that holds ``start``, else the first.
+    """
     view, source = read
-    places = source.places(label, _SEE_TREE)
+    places, units = source.places(label, _SEE_TREE), source.tree.units
+    holding = (p for p in places if start is not None and units[p].start <= start < units[p].end)
     metadata = view.metadata([source.name])[source.name]
     return models.ProvisionBody(
-        document=source.name, version=metadata.version, **source.provision(places[0])
+        document=source.name,
+        version=metadata.version,
+        **source.provision(next(holding, places[0])),
     )
 
 
@@ -169,7 +175,8 @@ def text(read: Read, start: Offset = 0, end: Offset | None = None) -> models.Tex
     from lexloop.apps.serve.windows import text_window
 
     last = start + _STRETCH if end is None else end
-    return models.TextBody(**text_window(read.source, start, last))
+    title = read.view.titles[read.source.name]
+    return models.TextBody(title=title, **text_window(read.source, start, last))
 
 
 @router.get("/{name}/boxes")

@@ -25,7 +25,7 @@ def text_window(source: Source, start: int, end: int) -> dict[str, Any]:
         "start": first,
         "end": last,
         "length": length,
-        "units": [source.record(place) for place in inside],
+        "units": [{**source.record(place), "body": units[place].body} for place in inside],
         "pages": list(source.pages),
     }
 

@@ -66,6 +66,7 @@ def reading_room(
         pages=Pages(workers=1),
         store=ThreadStore(data / FILE_NAME),
         asking=None,  # type: ignore[arg-type]
+        tools=None,  # type: ignore[arg-type]
     )
     app = FastAPI()
     app.state.serving = parts

@@ -11,6 +11,7 @@ from reading_room import as_, people, reading_room
 LAWS = Path(__file__).parents[2] / "data" / "laws"
 OPEN = "Article 1 Scope\nThis Act holds for boats.\n"
 LONG = "".join(f"Line {n:03d} {'x' * 190}.\n" for n in range(300))
+TWICE = "Title I\nSection 1 Boats\nBoats float.\nTitle II\nSection 1 Ships\nShips sail.\n"
 SECRET = "Article 1 Scope\nThis Act holds for the secret fleet.\n"
 
 
@@ -21,6 +22,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     (made / "fleet" / "open.txt").write_text(OPEN)
     (made / "fleet" / "sub" / "secret.txt").write_text(SECRET)
     (made / "fleet" / "long.txt").write_text(LONG)
+    (made / "fleet" / "twice.txt").write_text(TWICE)
     (made / "fleet" / "broken.pdf").write_bytes(b"no PDF")
     (made / "fleet" / "metadata.csv").write_text(
         "file,tags,jurisdiction,kind\nsub/secret.txt,red;blue,Port,statute\nopen.txt,,Port,rule\n"
@@ -40,8 +42,8 @@ def get(client: TestClient, path: str, who: str = "ann", status: int = 200, **qu
 def test_each_sees_their_collections(client: TestClient) -> None:
     assert [one["name"] for one in get(client, "")] == ["laws", "fleet"]
     (fleet,) = get(client, "", "bob")
-    assert (fleet["name"], fleet["documents"], fleet["mine"]) == ("fleet", 2, False)
-    assert get(client, "")[1]["documents"] == 3
+    assert (fleet["name"], fleet["documents"], fleet["mine"]) == ("fleet", 3, False)
+    assert get(client, "")[1]["documents"] == 4
     assert get(client, "/laws/tree", "bob", 404, document="act.txt")["error"]["kind"] == (
         "NotFoundError"
     )
@@ -60,6 +62,7 @@ def test_the_documents_of_a_collection(client: TestClient) -> None:
     assert [one["name"] for one in get(client, "/fleet/documents", "bob")["documents"]] == [
         "long.txt",
         "open.txt",
+        "twice.txt",
     ]
 
 
@@ -115,6 +118,21 @@ def test_a_provision(client: TestClient) -> None:
     assert found["refers_to"][0]["labels"] == ["Annex I, point 2"]
     told = get(client, "/laws/provision", status=404, document="directive.txt", label="Article 99")
     assert "there are Article 1 to Article 4" in told["error"]["what"]
+
+
+def test_of_two_provisions_of_one_label_it_is_the_one_at_an_offset(client: TestClient) -> None:
+    query = {"document": "twice.txt", "label": "Section 1"}
+    told = [get(client, "/fleet/provision", **query, **at) for at in ({}, {"start": 62})]
+    assert [one["heading"] for one in told] == ["Boats", "Ships"]
+    assert [unit["label"] for unit in told[1]["above"]] == ["Title II"]
+    assert get(client, "/fleet/provision", **query, start=3)["heading"] == "Boats"
+
+
+def test_a_text_tells_its_title_and_where_headings_end(client: TestClient) -> None:
+    found = get(client, "/fleet/text", document="open.txt", start=0, end=9)
+    assert found["title"] == "Article 1 Scope"
+    article = found["units"][0]
+    assert OPEN[: article["body"]] == "Article 1 Scope"
 
 
 def test_a_stretch_is_widened_to_whole_provisions(client: TestClient) -> None:

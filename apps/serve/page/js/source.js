@@ -63,7 +63,7 @@ class Source {
   /** Ask for what the pane shows: the provision, the text, and the boxes of the words. */
   async #know() {
     const { section, start, end } = this.cited;
-    const reading = section && this.#get("provision", { label: section });
+    const reading = section && this.#get("provision", { label: section, start });
     // a citation is shown where its label leads nowhere as well
     const provision = await (start === undefined ? reading : reading && reading.catch(() => null));
     this.provision = provision || null;
