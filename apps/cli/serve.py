@@ -72,6 +72,7 @@ def _run(
     import uvicorn
 
     from lexloop.apps.serve.app import create_app
+    from lexloop.apps.serve.protocol import PatientProtocol
 
     app = create_app(server, settings, connection)
     say_where_text_goes(app.state.serving.asking.hosts)
@@ -84,6 +85,8 @@ def _run(
         webbrowser.open(address)
     config = uvicorn.Config(
         app,
+        http=PatientProtocol,
+        ws="none",
         log_level="warning",
         access_log=False,
         proxy_headers=False,

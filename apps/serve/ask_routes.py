@@ -10,9 +10,10 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 from sse_starlette import EventSourceResponse
 
+from lexloop.apps.serve.answer_model import EVENTS, Answer
 from lexloop.apps.serve.asking import AskRequest, Event
 from lexloop.apps.serve.choices import choices
-from lexloop.apps.serve.errors import body_of, documented
+from lexloop.apps.serve.errors import ErrorBody, body_of, documented, outward, unexpected
 from lexloop.apps.serve.people import COOKIE, Asker, People
 from lexloop.apps.serve.state import Serving, serving
 from lexloop.apps.serve.streaming import PING_S, SEND_S, while_there
@@ -56,13 +57,13 @@ class Choices(BaseModel):
     schemas: dict[str, Any] = Field(alias="schema")
 
 
-@router.get("/health")
+@router.get("/health", responses=documented())
 async def health() -> Health:
     """Say that the server runs."""
     return Health(status="ok", version=version("lexloop"))
 
 
-@router.get("/me", responses=documented(401, 403, 429))
+@router.get("/me", responses=documented())
 async def me(person: Asker, served: Served) -> Me:
     """Say who asks, and where their text goes."""
     return Me(
@@ -74,7 +75,7 @@ async def me(person: Asker, served: Served) -> Me:
     )
 
 
-@router.post("/session", responses=documented(400, 401, 422, 429), status_code=204)
+@router.post("/session", responses=documented(), status_code=204)
 async def open_session(given: Key, request: Request, served: Served) -> Response:
     """Open a session of the page, which a cookie names."""
     made = Response(status_code=204)
@@ -90,7 +91,7 @@ async def open_session(given: Key, request: Request, served: Served) -> Response
     return made
 
 
-@router.delete("/session", responses=documented(429), status_code=204)
+@router.delete("/session", responses=documented(), status_code=204)
 async def end_session(request: Request, served: Served) -> Response:
     """End the session."""
     served.people.end_session(request.cookies.get(COOKIE, ""))
@@ -99,7 +100,7 @@ async def end_session(request: Request, served: Served) -> Response:
     return made
 
 
-@router.get("/settings", responses=documented(401, 403, 429))
+@router.get("/settings", responses=documented())
 async def settings(person: Asker, served: Served) -> Choices:
     """List what a question may set."""
     return Choices(schema=choices(served.engine.settings))
@@ -109,8 +110,8 @@ async def settings(person: Asker, served: Served) -> Choices:
     "/ask",
     response_model=None,
     responses={
-        200: {"content": {_STREAM: {"schema": {"type": "string"}}, "application/json": {}}},
-        **documented(400, 401, 403, 404, 408, 409, 413, 422, 429, 503, 504),
+        200: {"model": Answer, "content": {_STREAM: EVENTS}},
+        **documented(404, 409, 504),
     },
 )
 async def ask(
@@ -120,19 +121,22 @@ async def ask(
     if _STREAM in request.headers.get("accept", ""):
         events = served.asking.events(person, asked)
         first = await anext(events)
-        return EventSourceResponse(_as_events(first, events), ping=PING_S, send_timeout=SEND_S)
+        told = _as_events(first, events, served.people.needs_key)
+        return EventSourceResponse(told, ping=PING_S, send_timeout=SEND_S)
     return JSONResponse(await while_there(request, served.asking.answer(person, asked)))
 
 
 async def _as_events(
-    first: Event, rest: AsyncGenerator[Event, None]
+    first: Event, rest: AsyncGenerator[Event, None], served_to_others: bool
 ) -> AsyncIterator[dict[str, str]]:
     try:
         yield _sent(*first)
         async for name, data in rest:
             yield _sent(name, data)
     except LexloopError as error:
-        yield _sent("error", body_of(error))
+        yield _sent("error", body_of(outward(error, served_to_others)))
+    except Exception as error:  # noqa: BLE001 - the status is sent, and the reader waits
+        yield _sent("error", ErrorBody(error=unexpected(error)).model_dump())
     finally:
         await rest.aclose()
 

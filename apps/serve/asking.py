@@ -15,7 +15,7 @@ from lexloop.apps.record import answer_record, dated, of_collection
 from lexloop.apps.serve.choices import EMBEDDED_ALONE, chosen
 from lexloop.apps.serve.collections import Collections
 from lexloop.apps.serve.engine import Engine
-from lexloop.apps.serve.limits import Queue, Rates, Streams
+from lexloop.apps.serve.limits import Queue, Rates, Streams, ahead
 from lexloop.apps.serve.people import Person
 from lexloop.apps.serve.steps import step_of
 from lexloop.apps.serve.threads import ThreadStore
@@ -106,17 +106,24 @@ class Asking:
         with self._streams.one():
             run = await asyncio.to_thread(self._begun, person, request, history is None)
             yield "begin", {"id": run.id, "thread": run.thread, "collections": list(run.settings)}
-            try:
-                async with self._turn(run), self._queue.turn():
-                    if history is None:
-                        history = await asyncio.to_thread(self._history, run)
-                    async with aclosing(self._steps(run, history)) as steps:
-                        async for event in steps:
-                            yield event
-                    yield "answer", await asyncio.to_thread(self._ended, run)
-            except ModelError as error:
-                error.embedded_possible = not error.embedder and run.by_a_model
-                raise
+            async with aclosing(ahead(self._worked(run, history))) as events:
+                async for event in events:
+                    yield event
+
+    async def _worked(
+        self, run: "_Run", history: Sequence[Turn] | None
+    ) -> AsyncGenerator[Event, None]:
+        try:
+            async with self._turn(run), self._queue.turn():
+                if history is None:
+                    history = await asyncio.to_thread(self._history, run)
+                async with aclosing(self._steps(run, history)) as steps:
+                    async for event in steps:
+                        yield event
+                yield "answer", await asyncio.to_thread(self._ended, run)
+        except ModelError as error:
+            error.embedded_possible = not error.embedder and run.by_a_model
+            raise
 
     def _begun(self, person: Person, request: AskRequest, kept: bool) -> "_Run":
         """Return a run, checked to be one that may be begun."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, Any, Literal
 
-from pydantic import TypeAdapter
+from pydantic import Field, TypeAdapter
 from pydantic.fields import FieldInfo
 
 from lexloop.core.configuration import described
@@ -13,7 +13,7 @@ from lexloop.core.settings import Settings
 from lexloop.core.settings_names import METHODS
 
 _PLAIN = (
-    *("plan.k", "plan.Q", "plan.K", "plan.S"),
+    *("plan.Q", "plan.K", "plan.S"),
     *("retrieval.knowledge_graph", "retrieval.candidates"),
     *("answer.statements", "answer.statement_words", "answer.words"),
     *("loop.max_retries", "loop.min_answers", "loop.min_answer_relevance"),
@@ -25,6 +25,7 @@ _OF_A_MODEL = ("answer.generator", "loop.evaluator", "loop.prompt_engineer")
 EMBEDDED_ALONE: dict[str, str] = dict.fromkeys(("retrieval.rewriter", *_OF_A_MODEL), "embedded")
 """With these a question is answered without the model that the operator has set."""
 _Schema = dict[str, Any]
+_SHOWN = 100
 
 
 def choices(settings: Settings) -> dict[str, _Schema]:
@@ -40,7 +41,8 @@ def choices(settings: Settings) -> dict[str, _Schema]:
     found["deadline_s"]["maximum"] = settings.deadline_s
     held = settings.flat()
     for name, schema in found.items():
-        schema["default"] = held.get(name, schema.get("default"))
+        if name in held:
+            schema["default"] = held[name]
     return found
 
 
@@ -60,11 +62,13 @@ def chosen(settings: Settings, wanted: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in wanted.items():
         if name not in allowed:
             raise SettingsError(
-                f"{name!r} is nothing that a caller may set.", "See /api/settings for what is."
+                f"{name[:_SHOWN]!r} is nothing that a caller may set.",
+                "See /api/settings for what is.",
             )
         among = allowed[name].get("enum")
         if among and value not in among:
-            raise SettingsError(f"{name} is {value!r}.", f"Use one of {', '.join(among)}.")
+            said = repr(value)[:_SHOWN]
+            raise SettingsError(f"{name} is {said}.", f"Use one of {', '.join(among)}.")
     deadline = wanted.get("deadline_s", settings.deadline_s)
     if isinstance(deadline, (int, float)) and deadline > settings.deadline_s:
         raise SettingsError(
@@ -77,10 +81,12 @@ def chosen(settings: Settings, wanted: Mapping[str, Any]) -> dict[str, Any]:
 def _choices() -> dict[str, _Schema]:
     found = {name: _schema(name, *described(name)) for name in _PLAIN}
     reranker: Any = Literal["embedded", "none"]
+    passages: Any = Literal["class"] | Annotated[int, Field(ge=1, le=50)]
     rewriter: Any = Literal["auto", "embedded", "none"]
     for name, annotation in (
         ("retrieval.rewriter", rewriter),
         ("retrieval.reranker", reranker),
+        ("plan.k", passages),
         *((name, _EMBEDDED) for name in _OF_A_MODEL),
     ):
         _, description, default = described(name)
@@ -112,4 +118,6 @@ def _of_field(name: str, info: FieldInfo) -> _Schema:
     schema = TypeAdapter(kind).json_schema()
     schema["title"] = name.rpartition(".")[2].replace("_", " ")
     schema["description"] = info.description or ""
+    if not info.is_required():
+        schema["default"] = info.default
     return schema

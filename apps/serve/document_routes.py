@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 router = APIRouter(
     prefix="/api/collections",
     tags=["documents"],
-    responses=documented(400, 401, 403, 404, 409, 422, 429, 500, 503),
+    responses=documented(404, 409),
 )
 _FARTHEST = 2**31
 _LONGEST_DEPTH = 99

@@ -1,5 +1,6 @@
 """Errors as HTTP says them: a status and one JSON object, for every kind of failure."""
 
+import json
 import logging
 from collections.abc import Mapping
 from typing import Any
@@ -9,6 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
+from starlette.routing import Match, Mount
 
 from lexloop.apps.serve.choices import EMBEDDED_ALONE
 from lexloop.core import errors
@@ -58,6 +60,18 @@ class ErrorBody(BaseModel):
     error: Problem
 
 
+COMMON = (400, 401, 403, 408, 413, 422, 429, 500, 503)
+"""What any route may answer with."""
+
+
+class _AsciiResponse(JSONResponse):
+    """JSON that can be written whatever text a caller sent, lone surrogates included."""
+
+    def render(self, content: Any) -> bytes:
+        """Return the body."""
+        return json.dumps(content).encode("ascii")
+
+
 class Refused(HTTPException):
     """An error that leaves a request's body half read, which FastAPI passes on as it is."""
 
@@ -82,8 +96,27 @@ class OpenAIErrorBody(BaseModel):
 
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Return the error responses of a route, for its schema."""
-    return {status: {"model": ErrorBody} for status in statuses}
+    """Return the error responses of a route for its schema, those that any may have included."""
+    return {status: {"model": ErrorBody} for status in sorted({*COMMON, *statuses})}
+
+
+def outward(error: LexloopError, served_to_others: bool) -> LexloopError:
+    """Return the error as people are told it.
+
+    Others than the operator are not told where documents lie; the log has it.
+
+    Args:
+        error: What happened.
+        served_to_others: Whether those who ask need a key, and so are not the operator.
+    """
+    if not isinstance(error, (errors.CorpusError, errors.DataError)):
+        return error
+    _log.error("%s: %s", type(error).__name__, error)
+    if not served_to_others:
+        return error
+    told = type(error)("The documents cannot be read at the moment.", "Tell the operator.")
+    told.__cause__ = error
+    return told
 
 
 def status_of(error: LexloopError) -> int:
@@ -123,7 +156,7 @@ def response_of(error: LexloopError, path: str = "") -> JSONResponse:
     if isinstance(error, errors.UnknownPerson):
         headers["WWW-Authenticate"] = "Bearer"
     body = openai_body_of(error) if path.startswith(OPENAI) else body_of(error)
-    return JSONResponse(body, status_of(error), headers)
+    return _AsciiResponse(body, status_of(error), headers)
 
 
 def _as_openai(status: int, problem: Problem, param: str | None = None) -> dict[str, Any]:
@@ -146,6 +179,7 @@ def install(app: FastAPI) -> None:
 
 async def _ours(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, LexloopError)
+    error = outward(error, request.app.state.serving.people.needs_key)
     if status_of(error) == 500:
         _log.error("%s: %s", type(error).__name__, error.what, exc_info=error)
     return response_of(error, request.url.path)
@@ -175,17 +209,33 @@ async def _of_http(request: Request, error: Exception) -> JSONResponse:
     problem = Problem(kind=kind, what=f"{error.detail}.", hint=hint)
     made = _told(request, error.status_code, problem)
     made.headers.update(error.headers or {})
+    if error.status_code == 405:
+        made.headers["Allow"] = ", ".join(sorted(_methods(request)))
     return made
 
 
+def _methods(request: Request) -> set[str]:
+    """Return what the routes of a path take together; starlette tells those of one alone."""
+    routes = [route for route in request.app.routes if not isinstance(route, Mount)]
+    return {
+        method
+        for method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
+        if any(one.matches({**request.scope, "method": method})[0] == Match.FULL for one in routes)
+    }
+
+
 async def _unexpected(request: Request, error: Exception) -> JSONResponse:
+    return _told(request, 500, unexpected(error))
+
+
+def unexpected(error: Exception) -> Problem:
+    """Return what is told of an unforeseen error, which is logged."""
     _log.error("Unexpected %s", type(error).__name__, exc_info=error)
-    problem = Problem(
+    return Problem(
         kind="UnexpectedError",
         what=f"Something unexpected happened ({type(error).__name__}).",
         hint="Try again; the server's log has more.",
     )
-    return _told(request, 500, problem)
 
 
 def _told(
@@ -193,5 +243,5 @@ def _told(
 ) -> JSONResponse:
     if request.url.path.startswith(OPENAI):
         status = 400 if status == 422 else status  # as OpenAI has it
-        return JSONResponse(_as_openai(status, problem, param), status)
-    return JSONResponse(ErrorBody(error=problem).model_dump(), status)
+        return _AsciiResponse(_as_openai(status, problem, param), status)
+    return _AsciiResponse(ErrorBody(error=problem).model_dump(), status)

@@ -1,14 +1,42 @@
 """How much may be done at once, and how often one person may ask."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import aclosing, asynccontextmanager, contextmanager
+from typing import TypeVar
 
 from limits import RateLimitItemPerMinute
 from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
 
 from lexloop.core.errors import Overloaded, RateExceeded
+
+T = TypeVar("T")
+
+
+async def ahead(source: AsyncGenerator[T, None]) -> AsyncGenerator[T, None]:
+    """Yield what a generator yields, which does not wait for a slow reader.
+
+    It ends where its reader does. What it has yielded meanwhile is held.
+    """
+    held: asyncio.Queue[T | None] = asyncio.Queue()
+
+    async def work() -> None:
+        try:
+            async with aclosing(source) as items:
+                async for item in items:
+                    held.put_nowait(item)
+        finally:
+            held.put_nowait(None)
+
+    working = asyncio.create_task(work())
+    try:
+        while (item := await held.get()) is not None:
+            yield item
+        await working
+    finally:
+        working.cancel()
+        await asyncio.wait({working})
 
 
 class Rates:

@@ -68,11 +68,14 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""
-        if scope["type"] != "http":
-            if scope["type"] == "lifespan":
-                await self._app(scope, receive, send)
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
             return
-        guarded = _with_headers(send)
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        private = scope["path"].startswith(_GUARDED)
+        guarded = _with_headers(send, b"no-store" if private else b"no-cache")
         try:
             self._admit(scope)
             receive = _Body(scope, receive, self._limits).receive
@@ -170,11 +173,22 @@ class _Body:
             )
 
 
-def _with_headers(send: Send) -> Send:
+def _headers_of(scope: Scope) -> dict[str, str]:
+    """Return a request's headers; one that is given twice has both values, and so is nobody's."""
+    found: dict[str, str] = {}
+    for name, value in scope["headers"]:
+        said, text = name.decode("latin-1"), value.decode("latin-1")
+        between = "; " if said == "cookie" else ", "
+        found[said] = f"{found[said]}{between}{text}" if said in found else text
+    return found
+
+
+def _with_headers(send: Send, caching: bytes) -> Send:
     async def sent(message: Message) -> None:
         if message["type"] == "http.response.start":
             given = {name.lower() for name, _ in message["headers"]}
-            added = [one for one in _HEADERS if one[0] not in given]
+            usual = [*_HEADERS, (b"cache-control", caching)]
+            added = [one for one in usual if one[0] not in given]
             message = {**message, "headers": [*message["headers"], *added]}
         await send(message)
 

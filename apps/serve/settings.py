@@ -55,9 +55,9 @@ class ProxySettings(_Table):
 class LimitSettings(_Table):
     """What one person, and all together, may take."""
 
-    requests_per_minute: int = Field(default=600, ge=1, le=1_000_000)
-    questions_per_minute: int = Field(default=120, ge=1, le=1_000_000)
-    body_mb: float = Field(default=10.0, gt=0.0, le=1024.0)
+    requests_per_minute: int = Field(default=3000, ge=1, le=1_000_000)
+    questions_per_minute: int = Field(default=300, ge=1, le=1_000_000)
+    body_mb: float = Field(default=2.0, gt=0.0, le=1024.0)
     upload_mb: float = Field(default=200.0, gt=0.0, le=65536.0)
     body_s: float = Field(default=30.0, gt=0.0, le=3600.0)
     upload_s: float = Field(default=1800.0, gt=0.0, le=86400.0)
@@ -121,6 +121,12 @@ class ServerSettings(_Table):
         try:
             return cls(**given)
         except ValidationError as error:
+            if any("key_sha256" in item["loc"] for item in error.errors()):
+                # who wrote the key itself in place of its hash is not to see it on a screen
+                raise SettingsError(
+                    f"{where}key_sha256 of somebody in people is no SHA-256 of 64 digits.",
+                    "Write what `lexloop serve --new-key NAME` prints.",
+                ) from None
             raised = settings_error(error)
             raise SettingsError(f"{where}{raised.what}", raised.hint) from error
 

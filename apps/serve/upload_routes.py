@@ -22,7 +22,7 @@ from lexloop.core.errors import ConflictError, InputError
 router = APIRouter(
     prefix="/api/collections",
     tags=["uploads"],
-    responses=documented(400, 401, 403, 404, 408, 409, 413, 422, 429, 500, 503),
+    responses=documented(404, 409),
 )
 _FILES = 2000
 _MB = 1 << 20
