@@ -101,6 +101,19 @@ def described(name: str, views: Mapping[str, View]) -> str:
         name: Of the collection.
         views: What the asker sees of each, by its name.
     """
+    told = contents_of(name, views)
+    lines = [f"{head}: {'; '.join(said)}." for head, said in told.items() if said]
+    opening = f"Answer a question from the collection {name!r}, with citations."
+    return "\n".join([opening, *lines])
+
+
+def contents_of(name: str, views: Mapping[str, View]) -> dict[str, list[str]]:
+    """Return what is in a collection and not in the others: titles, kinds, places and headings.
+
+    Args:
+        name: Of the collection.
+        views: What the asker sees of each, by its name.
+    """
     view = views[name]
     others = [other for key, other in views.items() if key != name]
     known = view.metadata(view.documents)
@@ -110,16 +123,13 @@ def described(name: str, views: Mapping[str, View]) -> str:
     more = [f"{len(titles) - _MOST_TITLES} more"] if len(titles) > _MOST_TITLES else []
     kinds = sorted({held.kind for held in known.values() if held.kind})
     places = sorted({held.jurisdiction for held in known.values() if held.jurisdiction})
-    told = {
-        "Documents": "; ".join([*(_line(title) for title in titles[:_MOST_TITLES]), *more]),
-        "Kinds": ", ".join(map(_line, kinds)),
-        "Jurisdictions": ", ".join(map(_line, places)),
-        "Defines": "; ".join(_typical(_headings(view, "definition"), view, others)),
-        "About": "; ".join(_typical(provisions, view, others)),
+    return {
+        "Documents": [*(_line(title) for title in titles[:_MOST_TITLES]), *more],
+        "Kinds": [_line(kind) for kind in kinds],
+        "Jurisdictions": [_line(place) for place in places],
+        "Defines": _typical(_headings(view, "definition"), view, others),
+        "About": _typical(provisions, view, others),
     }
-    lines = [f"{head}: {said}." for head, said in told.items() if said]
-    opening = f"Answer a question from the collection {name!r}, with citations."
-    return "\n".join([opening, *lines])
 
 
 def _headings(view: View, *kinds: str) -> Iterator[str]:

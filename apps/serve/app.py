@@ -34,7 +34,7 @@ from lexloop.apps.serve.settings import ServerSettings
 from lexloop.apps.serve.state import Serving
 from lexloop.apps.serve.threads import FILE_NAME, ThreadStore
 from lexloop.apps.serve.tools import Tools
-from lexloop.apps.serve.uploads import UploadStore
+from lexloop.apps.serve.uploads import MB, UploadStore
 from lexloop.core.settings import Connection, Settings
 
 PAGE = Path(__file__).parent / "page"
@@ -82,9 +82,9 @@ def create_app(
 
 def parts_of(server: ServerSettings, engine: Engine, hosts: list[str]) -> Serving:
     """Return what a server is made of, wired together."""
-    uploads = UploadStore(data_folder() / "collections")
-    collections = Collections(server, engine, uploads)
     limits = server.limits
+    uploads = UploadStore(data_folder() / "collections", int(limits.stored_mb * MB))
+    collections = Collections(server, engine, uploads)
     rates = Rates(
         requests=limits.requests_per_minute,
         questions=limits.questions_per_minute,

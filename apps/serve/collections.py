@@ -3,6 +3,7 @@
 import logging
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -20,16 +21,21 @@ if TYPE_CHECKING:
     from lexloop.corpus.index.view import View
 
 _log = logging.getLogger("lexloop.serve")
+_TITLES = 5
 _SEE = "See /api/collections for those there are."
 
 
 @dataclass(frozen=True)
 class CollectionRecord:
-    """What somebody is told of a collection; ``trouble`` where it cannot be opened."""
+    """What somebody is told of a collection.
+
+    ``titles`` are those of the first documents; ``trouble`` says where it cannot be opened.
+    """
 
     name: str
     title: str
     description: str
+    titles: list[str]
     documents: int
     chunks: int
     mine: bool
@@ -139,7 +145,7 @@ class Collections:
         said = CollectionSettings(corpus=str(own.index)) if own else self._known[name]
         title = said.title or name
         if own is not None and not own.indexed:
-            return CollectionRecord(name, title, "", 0, 0, True, [])
+            return CollectionRecord(name, title, "", [], 0, 0, True, [])
         try:
             view = self.view(person, name)
             description, examples = self._told_of(view, said.corpus)
@@ -147,11 +153,12 @@ class Collections:
             _log.warning("The collection %s cannot be opened: %s", name, error)
             trouble = "It cannot be opened; the server's log says why."
             return CollectionRecord(
-                name, title, said.description, 0, 0, own is not None, [], trouble
+                name, title, said.description, [], 0, 0, own is not None, [], trouble
             )
         described = said.description or description
+        titles = [*islice(view.titles.values(), _TITLES)]
         counts = len(view.documents), len(view)
-        return CollectionRecord(name, title, described, *counts, own is not None, examples)
+        return CollectionRecord(name, title, described, titles, *counts, own is not None, examples)
 
     def _told_of(self, view: "View", corpus: str) -> "tuple[str, list[Example]]":
         from lexloop.apps.serve.described import OF_THE_SAMPLE, description_of, examples_of

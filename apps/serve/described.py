@@ -1,11 +1,11 @@
 """What a collection is about, and questions that it answers, made from its documents."""
 
-from collections import Counter
 from itertools import chain, islice, zip_longest
 from typing import NotRequired, TypedDict
 
 from lexloop.corpus.index.view import View
 from lexloop.evaluation.testset.by_rules import RuleMaker
+from lexloop.graph.collections import contents_of
 
 _NAMED, _EXAMPLES = 3, 5
 _MOST_CHUNKS = 1000
@@ -105,14 +105,8 @@ def _terms(view: View) -> list[str]:
 
 
 def description_of(view: View) -> str:
-    """Return one sentence on what documents are about: how many, whose law, and their titles."""
-    names = view.documents
-    if not names:
-        return "No documents."
-    known = view.metadata(names).values()
-    places = [place for place, _ in Counter(m.jurisdiction for m in known).most_common(2) if place]
-    count = f"{len(names)} document{'s' if len(names) > 1 else ''}"
-    titles = list(dict.fromkeys(view.titles[name] for name in islice(names, _NAMED)))
-    more = ", and others" if len(names) > _NAMED else ""
-    where = f" ({', '.join(places)})" if places else ""
-    return f"{count}{where}: {'; '.join(titles)}{more}."
+    """Return one line on what documents are about: whose law, and what it defines or regulates."""
+    told = contents_of("", {"": view})
+    said = told["Defines"] or told["About"]
+    heads = [*told["Jurisdictions"][:_NAMED], "; ".join(said[:_EXAMPLES])]
+    return " · ".join(filter(None, heads))

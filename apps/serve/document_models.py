@@ -15,11 +15,12 @@ class ExampleBody(BaseModel):
 
 
 class CollectionBody(BaseModel):
-    """A collection; ``trouble`` says where it cannot be opened."""
+    """A collection with its first titles; ``trouble`` says where it cannot be opened."""
 
     name: str
     title: str
     description: str
+    titles: list[str]
     documents: int
     chunks: int
     mine: bool

@@ -59,6 +59,7 @@ class LimitSettings(_Table):
     questions_per_minute: int = Field(default=300, ge=1, le=1_000_000)
     body_mb: float = Field(default=2.0, gt=0.0, le=1024.0)
     upload_mb: float = Field(default=200.0, gt=0.0, le=65536.0)
+    stored_mb: float = Field(default=2000.0, gt=0.0, le=1e9)
     body_s: float = Field(default=30.0, gt=0.0, le=3600.0)
     upload_s: float = Field(default=1800.0, gt=0.0, le=86400.0)
     idle_s: float = Field(default=10.0, gt=0.0, le=600.0)

@@ -16,7 +16,7 @@ from lexloop.apps.serve.indexing import Job, counts_of
 from lexloop.apps.serve.multipart import FIELD, Receiver
 from lexloop.apps.serve.people import Asker
 from lexloop.apps.serve.state import Serving, serving
-from lexloop.apps.serve.uploads import Refusal, Uploaded
+from lexloop.apps.serve.uploads import MB, Refusal, Uploaded
 from lexloop.core.errors import ConflictError, InputError
 
 router = APIRouter(
@@ -25,7 +25,6 @@ router = APIRouter(
     responses=documented(404, 409),
 )
 _FILES = 2000
-_MB = 1 << 20
 _MOST_TOLD = 5
 _FORM: dict[str, Any] = {
     "requestBody": {
@@ -87,7 +86,7 @@ async def _taken(
 ) -> tuple[list[str], list[Refusal]]:
     """Return the names of the files of a request that are among the documents now, and the rest."""
     content_type = request.headers.get("content-type", "")
-    most = int(parts.settings.limits.upload_mb * _MB)
+    most = int(parts.settings.limits.upload_mb * MB)
     with parts.uploads.staging(one) as folder:
         receiver = Receiver(content_type, folder, most, _FILES)
         try:

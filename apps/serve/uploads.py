@@ -20,7 +20,13 @@ from threading import Lock
 
 from lexloop.apps.plain_text import UNSAFE
 from lexloop.apps.serve.settings import NAME
-from lexloop.core.errors import ConflictError, InputError, LexloopError, NotFoundError
+from lexloop.core.errors import (
+    ConflictError,
+    InputError,
+    LexloopError,
+    NotFoundError,
+    TooLargeError,
+)
 from lexloop.core.files import let_go, write_text
 from lexloop.corpus.index.generations import SharedLock
 from lexloop.corpus.index.manifest import is_index
@@ -31,6 +37,8 @@ STAGED, GONE = ".upload-", ".deleted-"
 _LONGEST_PART, _LONGEST_NAME, _DEEPEST = 200, 1000, 20
 """Bytes of a part of a name and of the whole, and the most parts."""
 _MOST_COLLECTIONS = 100
+_MOST_BYTES = 1 << 40
+MB = 1 << 20
 _THERE = "It is there already; say that it is to be replaced."
 
 
@@ -104,10 +112,11 @@ class UploadStore:
 
     Args:
         root: Where they lie; made when the first is.
+        most_bytes: The most bytes of one person's files.
     """
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
+    def __init__(self, root: Path, most_bytes: int = _MOST_BYTES) -> None:
+        self._root, self._most_bytes = root, most_bytes
         self._lock = Lock()
 
     def of(self, owner: str) -> dict[str, Uploaded]:
@@ -180,11 +189,14 @@ class UploadStore:
             The names of those that are there now, and those that are not.
 
         Raises:
+            TooLargeError: The person would have more than they may.
             LexloopError: The disk does not let it.
         """
         added: list[str] = []
         refused: list[Refusal] = []
         with self._lock, _on_disk(one.name):
+            received = list(received)
+            self._check_space(one, sum(file.path.stat().st_size for file in received))
             for file in received:
                 place = one.documents / file.name
                 if why := _hindrance(one.documents, place, replace):
@@ -221,6 +233,16 @@ class UploadStore:
             for one in _folders(home):
                 for staged in one.glob(f"{STAGED}*"):
                     _remove_unused(staged)
+
+    def _check_space(self, one: Uploaded, more: int) -> None:
+        beside = (Uploaded(place.name, place) for place in _folders(one.folder.parent))
+        held = sum((each.documents / f).stat().st_size for each in beside for f in each.files())
+        if held + more > self._most_bytes:
+            raise TooLargeError(
+                f"You would have more than {self._most_bytes / MB:g} MB of files here "
+                "(limits.stored_mb).",
+                "Remove some first.",
+            )
 
     def _home(self, owner: str) -> Path:
         fits = re.fullmatch(NAME, owner) and len(owner.encode()) <= _LONGEST_PART

@@ -92,7 +92,7 @@ def test_the_sample_has_a_question_of_each_type(client: TestClient) -> None:
 
 def test_a_description_and_examples_are_made_of_the_contents(client: TestClient) -> None:
     port = send(client, "GET")[1][1]
-    assert port["description"] == "1 document: Article 1 Duty."
+    assert (port["description"], port["titles"]) == ("Duty", ["Article 1 Duty"])
     assert all(set(one) == {"type", "question", "before"} for one in port["examples"])
 
 
