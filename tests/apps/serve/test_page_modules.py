@@ -1,4 +1,4 @@
-"""The source pane's own functions, which Node runs without a browser."""
+"""The page's own functions that need no browser, which Node runs."""
 
 import re
 import shutil
@@ -11,14 +11,15 @@ NODE = shutil.which("node")
 _MODULES_WITHOUT_PACKAGE = (20, 19)
 
 
-def test_offsets_lines_and_differences() -> None:
+@pytest.mark.parametrize("name", ["page_ask", "page_source"])
+def test_functions_of_the_page(name: str) -> None:
     if NODE is None:
         pytest.skip("Node is not installed.")
     said = subprocess.run([NODE, "--version"], capture_output=True, text=True, check=True).stdout
     version = tuple(map(int, re.findall(r"\d+", said)))
     if version[:2] < _MODULES_WITHOUT_PACKAGE:
         pytest.skip(f"Node {said.strip()} reads no modules without a package.json.")
-    tests = Path(__file__).with_name("page_source.test.mjs")
+    tests = Path(__file__).with_name(f"{name}.test.mjs")
     command = [NODE, "--test", "--test-reporter=tap", str(tests)]
     run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert run.returncode == 0, run.stdout + run.stderr
