@@ -8,7 +8,7 @@ import pytest
 from lexloop.apps.serve.app import PAGE
 
 FILES = sorted(path for path in PAGE.rglob("*") if path.is_file())
-MOST_BYTES = 150_000
+MOST_BYTES = 175_000
 KINDS = {".html", ".css", ".js", ".svg"}
 _NAMESPACES = {"http://www.w3.org/2000/svg"}
 _ADDRESS = re.compile(r"(?:\b[a-z][a-z+.-]*:)?//[\w.-]+\.\w[^\s\"'`)]*", re.IGNORECASE)

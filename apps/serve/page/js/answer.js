@@ -1,239 +1,159 @@
 // A turn of the conversation: the question, its answer with citations, what they are worth.
 
 import { address, part } from "./api.js";
-import { announce, append, button, el, icon, said } from "./dom.js";
+import { announce, button, el, flash, icon, said } from "./dom.js";
 import { opinion } from "./feedback.js";
 import { blocks, pieces, withoutMarkers } from "./prose.js";
 import { state, titleOf } from "./state.js";
 import { behind } from "./tabs.js";
-import { day, labelOf, lawAsOf, placeOf, share, when } from "./words.js";
+import { labelOf, lawAsOf, placeOf, share, when } from "./words.js";
 
+export { flash };
 const FEW_CHARS = 260;
-const MARKS = { answers: "check", "in part": "more", near: "search", absent: "search" };
+const SEALS = { answers: "check", "in part": "more", near: "search", absent: "search" };
+
+/** Return a turn's article and the element below its question. */
+export function turnView(question, id = null) {
+  const body = el("div.turn-body");
+  const head = el("h2.question", { dir: "auto", data: { testid: "question" } }, question);
+  return { article: el("article.turn", { data: { testid: "turn", id: id ?? "" } }, head, body), body };
+}
 
 /**
  * Return what is shown of an answer, below its question.
- * `open` is told which source is wanted, `steps` are those that were seen while it ran.
+ * `show` is told which source is wanted, `steps` are those that were seen while it ran.
  */
-export function answerView(answer, { open: opened, steps = [] }) {
-  const abstained = answer.abstained;
-  const open = (source) => opened({ ...source, as_of: answer.as_of });
+export function answerView(answer, { open: show, steps = [] }) {
+  const open = (source) => show({ ...source, as_of: answer.as_of });
+  const [cited, title] = answer.abstained
+    ? [answer.near, "Nearest to it in the documents"]
+    : [answer.citations, "Sources"];
   return el(
-    "div",
-    { class: "answered" },
-    readings(answer.read_as),
-    abstained ? abstention(answer) : prose(answer, open),
-    caution(answer),
+    "div.answered",
+    answer.read_as.map((item) => el("p.reading", "“", said(item.written), "” was read as “", said(item.read), "”.")),
+    prose(answer, open),
+    cautions(answer),
     verdict(answer),
-    abstained
-      ? sources(answer.near, "Nearest to it in the documents", open)
-      : sources(answer.citations, "Sources", open),
+    sources(cited, title, open),
     tools(answer),
     behind(answer, { open, steps }),
   );
 }
 
-function readings(read) {
-  return (read ?? []).map((item) =>
-    el("p", { class: "reading" }, "“", said(item.written), "” was read as “", said(item.read), "”."),
-  );
-}
-
-function abstention(answer) {
-  return el("div", { class: "prose abstained", dir: "auto", data: { testid: "answer" } }, el("p", {}, answer.answer));
-}
-
 function prose(answer, open) {
-  const seen = new Set();
   const by = Map.groupBy(answer.citations, (citation) => citation.n);
+  const seen = new Set();
   const chips = (numbers) =>
-    [...new Set(numbers)].flatMap((n) => {
-      const cited = by.get(n);
-      if (!cited) return `[${n}]`;
-      const chip = citationChip(cited[0], !seen.has(n), open);
-      seen.add(n);
-      return chip;
+    [...new Set(numbers)].map((n) => {
+      const first = !seen.has(n) && seen.add(n);
+      return by.has(n) ? chip(by.get(n)[0], first, open) : `[${n}]`;
     });
-  return el("div", { class: "prose", data: { testid: "answer" } }, written(answer.answer, chips));
+  const kind = answer.abstained ? "div.prose.abstained" : "div.prose";
+  return el(kind, { data: { testid: "answer" } }, written(answer.answer, chips));
 }
 
 /** Return a text's blocks as elements; `chips` makes what stands for numbers in brackets. */
 export function written(text, chips) {
-  return blocks(text).map((block) => {
-    const inside = pieces(block.text).map((piece) => {
-      if (piece.numbers) return chips(piece.numbers);
-      return piece.strong ? el("strong", {}, piece.strong) : piece.text;
-    });
-    const props = { class: block.kind, dir: "auto" };
-    if (block.kind !== "item") return el("p", props, inside);
-    const depth = Math.min(block.depth, 4);
-    const bullet = /\w/.test(block.mark) ? block.mark : "•";
-    return el("p", { ...props, data: { depth } }, el("span", { class: "mark" }, bullet), el("span", {}, inside));
+  return blocks(text).map(({ kind, text: line, mark, depth }) => {
+    const inside = pieces(line).map(({ numbers, strong, text: words }) =>
+      numbers ? chips(numbers) : strong ? el("strong", strong) : words,
+    );
+    if (kind !== "item") return el("p", { class: kind, dir: "auto" }, inside);
+    const shown = /\w/.test(mark) ? mark : "•";
+    return el("p.item", { dir: "auto", data: { depth: Math.min(depth, 3) } }, el("span.mark", shown), el("span", inside));
   });
 }
 
-function citationChip(citation, first, open) {
+function chip(citation, first, open) {
   const label = labelOf(citation);
-  const place = [label, citation.document, ...placeOf(citation).slice(1)].join(", ");
+  const place = [label, citation.document, ...placeOf({ ...citation, section: "" })].join(", ");
+  const props = { type: "button", title: place, "aria-label": `Source ${citation.n}: ${place}`, on: { click: () => open(citation) } };
+  const inside = [el("span.n", citation.n), first && said(label, { class: "label" })];
+  return el("button.chip", { ...props, data: { testid: "chip", n: citation.n } }, inside);
+}
+
+function cautions({ warning, degraded }) {
+  if (!warning && !degraded.length) return null;
   return el(
-    "button",
-    {
-      type: "button",
-      class: "chip",
-      title: place,
-      "aria-label": `Source ${citation.n}: ${place}`,
-      data: { testid: "chip", n: citation.n },
-      on: { click: () => open(citation) },
-    },
-    el("span", { class: "n" }, citation.n),
-    first && said(label, { class: "label" }),
+    "div.note.cautions",
+    { data: { testid: "caution" } },
+    warning && el("p", el("strong", "Take care. "), said(warning)),
+    degraded.map((item) => el("p", said(item.used), " stood in for ", said(item.wanted), ". ", said(item.reason))),
   );
 }
 
-function caution(answer) {
-  const degraded = (answer.degraded ?? []).map((item) =>
-    el("p", {}, said(item.used), " stood in for ", said(item.wanted), ". ", said(item.reason)),
-  );
-  if (!answer.warning && !degraded.length) return null;
-  return el(
-    "div",
-    { class: "note cautions", data: { testid: "caution" } },
-    answer.warning && el("p", {}, el("strong", {}, "Take care. "), said(answer.warning)),
-    degraded,
-  );
-}
-
-function verdict(answer) {
-  const { head, words = [], probability, checked = [] } = answer.verdict;
-  const likely = typeof probability === "number";
+function verdict({ verdict: { head, words, probability, checked }, finding, abstained }) {
   // an abstention has said already what the first sentence says
   const short = head.replace(/^Abstained: /, "");
-  const told = answer.abstained ? short[0].toUpperCase() + short.slice(1) : words[0] ?? head;
+  const told = abstained ? short[0].toUpperCase() + short.slice(1) : words[0];
+  const likely = typeof probability === "number";
+  const bar = likely && el("meter", { min: 0, max: 1, value: probability, "aria-label": "Likely to answer the question" });
   return el(
-    "div",
-    { class: "verdict", role: "group", "aria-label": "Verdict", data: { finding: answer.finding, testid: "verdict" } },
-    el("p", { class: "head" }, el("span", { class: "seal" }, icon(MARKS[answer.finding] ?? "more")), said(told)),
-    likely && gauge(probability),
-    !answer.abstained && words.slice(likely ? 2 : 1).map((sentence) => el("p", { class: "more" }, said(sentence))),
+    "div.verdict",
+    { role: "group", "aria-label": "Verdict", data: { finding, testid: "verdict" } },
+    el("p.head", el("span.seal", icon(SEALS[finding] ?? "more")), said(told)),
+    likely && el("p.gauge", bar, el("span", `${share(probability)} likely to answer the question`)),
+    !abstained && words.slice(likely ? 2 : 1).map((sentence) => el("p.more", said(sentence))),
     checked.length > 0 &&
-      el(
-        "details",
-        { class: "checked" },
-        el("summary", {}, "What was checked"),
-        el("ul", {}, checked.map((sentence) => el("li", {}, said(sentence)))),
-      ),
+      el("details.checked", el("summary", "What was checked"), el("ul", checked.map((sentence) => el("li", said(sentence))))),
   );
-}
-
-function gauge(probability) {
-  const bar = el("meter", { min: 0, max: 1, value: probability, "aria-label": "Likely to answer the question" });
-  const told = el("span", {}, `${share(probability)} likely to answer the question`);
-  return el("p", { class: "gauge" }, bar, told);
 }
 
 function sources(citations, title, open) {
-  if (!citations?.length) return null;
-  const sorted = [...citations].sort((a, b) => a.n - b.n || a.start - b.start);
-  const keys = new Set();
-  const once = sorted.filter((citation) => {
-    const key = [citation.n, citation.collection, citation.document, citation.start, citation.end].join("\n");
-    return !keys.has(key) && keys.add(key);
-  });
-  return el(
-    "div",
-    { class: "sources", role: "group", "aria-label": title, data: { testid: "sources" } },
-    el("h3", {}, title),
-    el("ol", {}, once.map((citation) => source(citation, open))),
-  );
+  if (!citations.length) return null;
+  const once = new Map();
+  for (const one of citations.toSorted((a, b) => a.n - b.n || a.start - b.start)) {
+    once.set([one.n, one.collection, one.document, one.start, one.end].join("\n"), one);
+  }
+  const listed = [...once.values()].map((citation) => source(citation, open));
+  return el("div.sources", { role: "group", "aria-label": title, data: { testid: "sources" } }, el("h3", title), el("ol", listed));
 }
 
 function source(citation, open) {
-  const collection = state.collections.length > 1 && citation.collection && titleOf(citation.collection);
-  const where = [collection, citation.document, ...placeOf(citation).slice(citation.section ? 1 : 0)];
-  return el(
-    "li",
-    { value: citation.n },
-    el("span", { class: "n", "aria-hidden": "true" }, citation.n),
-    el(
-      "div",
-      {},
-      el(
-        "p",
-        {},
-        el("button", { type: "button", class: "link", on: { click: () => open(citation) } }, said(labelOf(citation))),
-        el("span", { class: "detail" }, where.filter(Boolean).map((one) => [" · ", said(one)])),
-      ),
-      quote(citation),
-    ),
-  );
+  const collection = state.collections.length > 1 && titleOf(citation.collection);
+  const where = [collection, citation.document, ...placeOf({ ...citation, section: "" })].filter(Boolean);
+  const link = el("button.link", { type: "button", on: { click: () => open(citation) } }, said(labelOf(citation)));
+  const line = el("p", link, el("span.detail", where.map((one) => [" · ", said(one)])));
+  return el("li", el("span.n", { "aria-hidden": "true" }, citation.n), el("div", line, quoteView(citation)));
 }
 
 /** The quoted words, shortened where they are many, with the lead-in that they complete. */
-function quote(citation) {
-  const lead = citation.lead && el("span", { class: "lead", dir: "auto" }, said(citation.lead), " … ");
-  const all = citation.quote;
-  if (all.length <= FEW_CHARS) return el("blockquote", { dir: "auto" }, lead, said(all));
-  const words = said(cut(all));
-  const more = button("Show all", () => {
-    const whole = more.getAttribute("aria-expanded") !== "true";
+function quoteView({ quote, lead }) {
+  const cut = `${quote.slice(0, FEW_CHARS).replace(/\s+\S*$/, "")} …`;
+  const words = said(quote.length > FEW_CHARS ? cut : quote);
+  const toggled = () => {
+    const whole = more.getAttribute("aria-expanded") === "false";
     more.setAttribute("aria-expanded", whole);
     more.firstChild.textContent = whole ? "Show less" : "Show all";
-    words.textContent = whole ? all : cut(all);
-  }, { class: "link no-print", "aria-expanded": "false" });
-  return el("blockquote", { dir: "auto" }, lead, words, " ", more);
+    words.textContent = whole ? quote : cut;
+  };
+  const more = button("Show all", toggled, { class: "link no-print", "aria-expanded": "false" });
+  const before = lead && el("span.lead", said(lead), " … ");
+  return el("blockquote", { dir: "auto" }, before, words, quote.length > FEW_CHARS && [" ", more]);
 }
 
-const cut = (text) => `${text.slice(0, FEW_CHARS).replace(/\s+\S*$/, "")} …`;
-
 function tools(answer) {
-  const made = [
-    when(answer.at),
-    lawAsOf(answer.as_of),
-    answer.model ? answer.model : "Written without a model",
-  ];
+  const made = [when(answer.at), lawAsOf(answer.as_of), answer.model ?? "Written without a model"].filter(Boolean);
+  const copied = button("Copy", () => copy(answer), { icon: "copy", hideLabel: true, data: { testid: "copy" } });
   const file = (format) => address(`answers/${part(answer.id)}/export`, { format });
-  const save = (format, label) => el("a", { class: "quiet", href: file(format), download: true }, label);
-  return el(
-    "div",
-    { class: "tools" },
-    opinion(answer),
-    button("Copy", () => copy(answer), { icon: "copy", hideLabel: true, data: { testid: "copy" } }),
-    el("details", { class: "menu save" },
-      el("summary", { class: "quiet" }, "Export"),
-      el("div", { class: "sheet" }, save("docx", "Word (.docx)"), save("md", "Markdown"))),
-    el("p", { class: "detail made" }, made.filter(Boolean).map((one, at) => [at ? " · " : "", said(one)])),
-  );
+  const save = (format, label) => el("a.quiet", { href: file(format), download: true }, label);
+  const menu = [el("summary.quiet", "Export"), el("div.sheet", save("docx", "Word (.docx)"), save("md", "Markdown"))];
+  return el("div.tools", opinion(answer), copied, el("details.menu.save", menu), el("p.detail.made", said(made.join(" · "))));
 }
 
 async function copy(answer) {
   const noted = answer.citations.map(
-    (citation) => `[${citation.n}] ${[citation.document, ...placeOf(citation)].join(", ")}: “${citation.quote}”`,
+    (one) => `[${one.n}] ${[one.document, ...placeOf(one)].join(", ")}: “${one.quote}”`,
   );
-  const head = answer.verdict?.words?.join(" ") ?? "";
-  const text = [answer.question, answer.answer, noted.join("\n"), head, day(answer.as_of)];
+  const words = [...answer.verdict.words, `${lawAsOf(answer.as_of)}.`].join(" ");
   try {
-    await navigator.clipboard.writeText(text.filter(Boolean).join("\n\n"));
-    announce("Copied.");
+    await navigator.clipboard.writeText([answer.question, answer.answer, noted.join("\n"), words].join("\n\n"));
     flash("Copied");
   } catch {
-    flash("Not copied: the browser allows that only on this machine or over https");
+    flash("Not copied: browsers allow that on this machine and over https alone");
   }
 }
 
-/** Say something for a moment at the foot of the page. */
-export function flash(text) {
-  const shown = el("p", { class: "flash" }, text);
-  document.getElementById("notices").append(shown);
-  announce(text);
-  setTimeout(() => shown.remove(), 4000);
-}
-
-/** Return what screen readers hear of an answer once it is there. */
-export function heard(answer) {
-  return `${answer.verdict?.head ?? ""}. ${withoutMarkers(answer.answer).slice(0, 600)}`;
-}
-
-/** Return the head of a turn. */
-export function questionView(question) {
-  return append(el("h2", { class: "question", dir: "auto", data: { testid: "question" } }), question);
-}
+/** Tell screen readers of an answer that is there. */
+export const announceAnswer = (answer) =>
+  announce(`${answer.verdict.head}. ${withoutMarkers(answer.answer).slice(0, 600)}`);

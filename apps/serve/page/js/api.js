@@ -21,10 +21,8 @@ export class ApiError extends Error {
 
 /** The address of an endpoint, beside the page wherever a proxy has put it. */
 export function address(path, query = {}) {
-  const url = new URL(`api/${path}`, document.baseURI.replace(/[?#].*$/, ""));
-  for (const [name, value] of Object.entries(query)) {
-    if (value !== null && value !== undefined && value !== "") url.searchParams.set(name, value);
-  }
+  const url = new URL(`api/${path}`, document.baseURI);
+  for (const [name, value] of Object.entries(query)) if ((value ?? "") !== "") url.searchParams.set(name, value);
   return url.href;
 }
 
@@ -32,23 +30,16 @@ export function address(path, query = {}) {
 export const part = (name) => encodeURIComponent(name);
 
 /**
- * Ask the server, and return what it says as JSON, null where it says nothing.
- * `body` is sent as JSON, `form` as it is. Throws ApiError; an abort throws its own error.
+ * Ask the server, and return its JSON, null where it says nothing. `body` is sent as JSON, `form` as
+ * it is. Throws ApiError; an abort throws its own error.
  */
-export async function request(method, path, { query, body, form, signal, waitMs = WAIT_MS } = {}) {
+async function request(method, path, { signal, waitMs = WAIT_MS, ...rest } = {}) {
   const limits = [signal, waitMs && AbortSignal.timeout(waitMs)].filter(Boolean);
-  const response = await send(method, path, { query, body, form, signal: AbortSignal.any(limits) });
-  const text = await response.text();
-  if (!text) return null;
+  const response = await send(method, path, { ...rest, signal: AbortSignal.any(limits) });
   try {
-    return JSON.parse(text);
-  } catch {
-    throw new ApiError({
-      kind: "ReplyError",
-      what: "The server's reply cannot be read.",
-      hint: "Reload the page.",
-      status: response.status,
-    });
+    return JSON.parse((await response.text()) || "null");
+  } catch (error) {
+    throw error instanceof SyntaxError ? failure(null, response.status, response) : unreachable(error, true);
   }
 }
 
@@ -61,14 +52,14 @@ export const remove = (path, options) => request("DELETE", path, options);
  * Yield the server's events, {event, data}, until it ends.
  * Throws ApiError where it refuses, falls silent, or sends the event `error`.
  */
-export async function* events(method, path, { query, body, signal } = {}) {
+export async function* events(method, path, { signal, ...rest } = {}) {
   const silence = new AbortController();
-  const limits = AbortSignal.any([signal, silence.signal].filter(Boolean));
-  let timer = setTimeout(() => silence.abort(), SILENCE_MS);
+  const wait = () => setTimeout(() => silence.abort(), SILENCE_MS);
+  let timer = wait();
   let heard = false;
   try {
-    const accept = "text/event-stream";
-    const response = await send(method, path, { query, body, signal: limits, accept });
+    const both = AbortSignal.any([signal, silence.signal].filter(Boolean));
+    const response = await send(method, path, { ...rest, signal: both, accept: "text/event-stream" });
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     const parser = new EventParser();
     for (;;) {
@@ -76,15 +67,14 @@ export async function* events(method, path, { query, body, signal } = {}) {
       if (done) return;
       heard = true;
       clearTimeout(timer);
-      timer = setTimeout(() => silence.abort(), SILENCE_MS);
+      timer = wait();
       for (const { event, data } of parser.feed(value)) {
         if (event === "error") throw failure(data, 0);
         yield { event, data };
       }
     }
   } catch (error) {
-    if (error instanceof ApiError || signal?.aborted) throw error;
-    throw unreachable(error, heard);
+    throw error instanceof ApiError || signal?.aborted ? error : unreachable(error, heard);
   } finally {
     clearTimeout(timer);
     silence.abort();
@@ -94,43 +84,27 @@ export async function* events(method, path, { query, body, signal } = {}) {
 async function send(method, path, { query, body, form, signal, accept = "application/json" }) {
   const headers = { Accept: accept };
   if (body !== undefined) headers["Content-Type"] = "application/json";
+  const sent = form ?? (body === undefined ? body : JSON.stringify(body));
+  const rest = { credentials: "same-origin", cache: "no-store" };
   let response;
   try {
-    response = await fetch(address(path, query), {
-      method,
-      headers,
-      signal,
-      body: form ?? (body === undefined ? undefined : JSON.stringify(body)),
-      credentials: "same-origin",
-      cache: "no-store",
-    });
+    response = await fetch(address(path, query), { method, headers, signal, body: sent, ...rest });
   } catch (error) {
-    if (error.name === "AbortError") throw error;
-    throw unreachable(error);
+    throw error.name === "AbortError" ? error : unreachable(error);
   }
   if (response.ok) return response;
   throw failure(await response.json().catch(() => null), response.status, response);
 }
 
 function unreachable(error, heard = false) {
-  const late = error?.name === "TimeoutError";
   const lost = heard ? "The connection to the server was lost." : "The server cannot be reached.";
-  return new ApiError({
-    kind: "Unreachable",
-    what: late ? "The server did not answer in time." : lost,
-    hint: "See whether lexloop serve still runs, then try again.",
-  });
+  const what = error?.name === "TimeoutError" ? "The server did not answer in time." : lost;
+  return new ApiError({ kind: "Unreachable", what, hint: "See whether lexloop serve still runs, then try again." });
 }
 
-/** The error that the server told. */
-export function failure(said, status, response) {
-  const told = said?.error ?? {};
+/** Return what the server said went wrong as an error. */
+export function failure(told, status, response) {
+  const { kind = "ServerError", what = `The server refused this (${status}).`, hint = "Try again." } = told?.error ?? {};
   const after = Number(response?.headers.get("Retry-After"));
-  return new ApiError({
-    kind: told.kind ?? "ServerError",
-    what: told.what ?? `The server refused this (${status}).`,
-    hint: told.hint ?? "Try again.",
-    status,
-    retryAfter: after > 0 ? after : null,
-  });
+  return new ApiError({ kind, what, hint, status, retryAfter: after > 0 ? after : null });
 }

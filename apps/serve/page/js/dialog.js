@@ -1,4 +1,4 @@
-// Dialogs: what they hold, and a question before something is gone for good.
+// Dialogs, a question before something is gone for good, and menus.
 
 import { append, button, el, said } from "./dom.js";
 
@@ -8,21 +8,16 @@ let opened = 0;
  * Open a dialog, and return it; it is removed when it is closed.
  * `body` and `foot` are its children; `closed` is told of its return value.
  */
-export function openDialog({ title, body, foot = [], closed = () => {}, id = null, wide = false }) {
-  opened += 1;
-  const heading = `dialog-title-${opened}`;
+export function openDialog({ title, body, foot = [], closed = () => {}, id = null, kind = "" }) {
+  const heading = `dialog-title-${(opened += 1)}`;
+  const close = button("Close", () => dialog.close(""), { icon: "close", hideLabel: true });
   const dialog = el(
     "dialog",
-    { id, "aria-labelledby": heading, class: wide ? "roomy" : null },
-    el(
-      "div",
-      { class: "dialog-head" },
-      el("h2", { id: heading }, said(title)),
-      button("Close", () => dialog.close(""), { icon: "close", hideLabel: true }),
-    ),
-    el("div", { class: "dialog-body" }, body),
+    { id, class: kind, "aria-labelledby": heading },
+    el("div.dialog-head", el("h2", { id: heading }, said(title)), close),
+    el("div.dialog-body", body),
+    [foot].flat().length > 0 && append(el("div.dialog-foot"), foot),
   );
-  if ([foot].flat().length) dialog.append(append(el("div", { class: "dialog-foot" }), foot));
   dialog.addEventListener("close", () => {
     dialog.remove();
     closed(dialog.returnValue);
@@ -35,34 +30,27 @@ export function openDialog({ title, body, foot = [], closed = () => {}, id = nul
 }
 
 /** Ask before something that cannot be undone. Resolves to whether it is wanted. */
-export function confirmed({ title, text, action, danger = true }) {
+export function confirmed({ title, text, action }) {
   return new Promise((resolve) => {
-    const yes = button(action, () => dialog.close("yes"), { class: danger ? "outlined danger" : "solid" });
-    const dialog = openDialog({
-      title,
-      body: el("p", {}, said(text)),
-      foot: [button("Cancel", () => dialog.close("")), yes],
-      closed: (value) => resolve(value === "yes"),
-    });
+    const yes = button(action, () => dialog.close("yes"), { class: "outlined danger" });
+    const foot = [button("Cancel", () => dialog.close("")), yes];
+    const dialog = openDialog({ title, body: el("p", said(text)), foot, closed: (value) => resolve(value === "yes") });
     yes.focus();
   });
 }
 
 /** Let menus (`details.menu`) close on Escape, on a click elsewhere, and when focus leaves them. */
 export function listenForMenus() {
-  const open = () => document.querySelectorAll("details.menu[open]");
-  const within = (menu, target) => target instanceof Node && menu.contains(target);
-  for (const event of ["pointerdown", "focusin"]) {
-    document.addEventListener(event, ({ target }) => {
-      for (const menu of open()) if (!within(menu, target)) menu.open = false;
-    });
-  }
+  const close = ({ target }) => {
+    for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(target)) menu.open = false;
+  };
+  document.addEventListener("pointerdown", close);
+  document.addEventListener("focusin", close);
   document.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape") return;
-    for (const menu of open()) {
-      menu.open = false;
-      menu.querySelector("summary").focus();
-      event.preventDefault();
-    }
+    const menu = event.key === "Escape" && document.querySelector("details.menu[open]");
+    if (!menu) return;
+    menu.open = false;
+    menu.querySelector("summary").focus();
+    event.preventDefault();
   });
 }

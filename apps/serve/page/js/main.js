@@ -1,11 +1,11 @@
 // The page: who is there, what they may see, and its parts put in place.
 
 import { get, remove } from "./api.js";
-import { askingOptions, composer } from "./ask.js";
-import { flash } from "./answer.js";
+import { composer } from "./ask.js";
+import { askingOptions } from "./choosing.js";
 import { listenForMenus } from "./dialog.js";
 import { openDocuments } from "./documents.js";
-import { announce, button, el, fill, icon, said } from "./dom.js";
+import { announce, button, el, fill, flash, icon, trouble } from "./dom.js";
 import { openSettings } from "./settings.js";
 import { closeSide, listenForEscape } from "./side.js";
 import { openSource } from "./source.js";
@@ -14,11 +14,13 @@ import { showThread, threadList } from "./threads.js";
 import { signIn, terms, welcome } from "./welcome.js";
 
 const at = (id) => document.getElementById(id);
-const [room, aside, nav, form] = ["conversation", "side", "threads", "composer"].map(at);
+const [room, aside, nav, form, toggle] = ["conversation", "side", "threads", "composer", "threads-toggle"].map(at);
 const THEMES = ["system", "light", "dark"];
+const narrow = () => matchMedia("(max-width: 60rem)").matches;
+const crowded = () => matchMedia("(max-width: 96rem)").matches;
 
 const open = (source) => openSource(aside, source);
-const asking = composer(form, room, { open, began, answered, refused: start });
+const asking = composer(form, room, { open, began, answered: () => threads.refresh(), refused: start });
 const threads = threadList(nav, { start: () => go(null) });
 
 /** Find out who is there, and show what they may see. */
@@ -30,13 +32,14 @@ async function start() {
     form.hidden = true;
     at("terms").textContent = terms();
     if (error.status === 401) return signIn(room, start);
-    return fill(room, el("div", { class: "welcome" }, el("p", { class: "note bad", role: "alert" }, said(error.message)), button("Try again", start, { class: "outlined" })));
+    return fill(room, el("div.welcome", trouble(error, button("Try again", start, { class: "outlined" }))));
   }
   state.settings = kept("settings", {});
   state.chosen = kept("collections", null);
   form.hidden = false;
   at("terms").textContent = terms();
   at("sign-out").hidden = !state.me.needs_key;
+  if (room.querySelector("#signin")) room.replaceChildren();
   showOptions();
   await Promise.all([threads.refresh(), follow()]);
 }
@@ -44,7 +47,7 @@ async function start() {
 function showOptions() {
   askingOptions(asking.options, () => {
     keep("collections", state.chosen);
-    if (!state.thread && room.querySelector(".welcome")) showWelcome();
+    if (room.querySelector(".welcome")) showWelcome();
   });
 }
 
@@ -55,6 +58,11 @@ function showWelcome() {
   });
 }
 
+function showEmpty() {
+  showWelcome();
+  asking.field.focus();
+}
+
 /** Open what the address names: a thread, or nothing. */
 async function follow() {
   const id = new URLSearchParams(location.hash.slice(1)).get("thread");
@@ -63,80 +71,62 @@ async function follow() {
   closeSide(aside);
   state.thread = id;
   threads.mark();
-  if (!id) {
-    showWelcome();
-    asking.field.focus();
-    return;
-  }
+  if (!id) return showEmpty();
   try {
     await showThread(id, room, open);
   } catch (error) {
     if (state.thread !== id) return;
     if (error.status === 401) return start();
-    fill(room, el("div", { class: "welcome" }, el("p", { class: "note bad", role: "alert" }, said(error.message)), button("New conversation", () => go(null), { class: "outlined" })));
+    fill(room, el("div.welcome", trouble(error, button("New conversation", () => go(null), { class: "outlined" }))));
   }
 }
 
 function go(id) {
   if (narrow()) showThreads(false);
-  const hash = id ? `#thread=${encodeURIComponent(id)}` : "#";
   if (!id && !state.thread) {
     asking.stop();
-    showWelcome();
-    asking.field.focus();
+    showEmpty();
   }
-  location.hash = hash;
+  location.hash = id ? `#thread=${encodeURIComponent(id)}` : "#";
 }
 
 function began(id) {
   room.querySelector(".welcome")?.remove();
-  if (!id || state.thread === id) return;
+  if (state.thread === id) return;
   state.thread = id;
   history.replaceState(null, "", `#thread=${encodeURIComponent(id)}`);
 }
 
-async function answered() {
-  await threads.refresh();
-}
-
-const narrow = () => matchMedia("(max-width: 60rem)").matches;
-const crowded = () => matchMedia("(max-width: 96rem)").matches;
-
 function showThreads(shown) {
   nav.hidden = !shown;
-  at("threads-toggle").setAttribute("aria-expanded", String(shown));
-}
-
-/** Show or hide the conversations as the reader wants it. */
-function chooseThreads(shown) {
-  showThreads(shown);
-  if (!narrow()) keep("threads-open", shown);
+  toggle.setAttribute("aria-expanded", String(shown));
 }
 
 function showTheme(theme) {
   if (theme === "system") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
-  const drawn = { system: "theme", light: "sun", dark: "moon" }[theme];
-  const toggle = at("theme-switch");
-  toggle.setAttribute("aria-label", `Colours: ${theme}`);
-  toggle.title = `Colours: ${theme}`;
-  fill(toggle, icon(drawn));
+  const named = `Colours: ${theme}`;
+  for (const name of ["aria-label", "title"]) at("theme-switch").setAttribute(name, named);
+  fill(at("theme-switch"), icon(theme));
+  return named;
 }
 
 function setUp() {
   for (const place of document.querySelectorAll("[data-icon]")) place.prepend(icon(place.dataset.icon));
   listenForEscape(aside);
   listenForMenus();
-  let theme = THEMES.includes(document.documentElement.dataset.theme) ? document.documentElement.dataset.theme : "system";
+  let theme = document.documentElement.dataset.theme ?? "system";
   showTheme(theme);
   at("theme-switch").addEventListener("click", () => {
     theme = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length];
-    keep("theme", theme === "system" ? null : theme);
-    showTheme(theme);
-    announce(`Colours: ${theme}`);
+    keep("theme", theme);
+    announce(showTheme(theme));
   });
   showThreads(!narrow() && kept("threads-open", true));
-  at("threads-toggle").addEventListener("click", () => chooseThreads(nav.hidden));
+  toggle.addEventListener("click", () => {
+    showThreads(nav.hidden);
+    if (!narrow()) keep("threads-open", !nav.hidden);
+  });
   // a source needs the room
   aside.addEventListener("shown", ({ detail }) => {
     if (crowded()) showThreads(!detail && !narrow() && kept("threads-open", true));
@@ -145,7 +135,7 @@ function setUp() {
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || event.defaultPrevented || nav.hidden || !narrow()) return;
     showThreads(false);
-    at("threads-toggle").focus();
+    toggle.focus();
   });
   at("settings-open").addEventListener("click", openSettings);
   at("documents-open").addEventListener("click", () => openDocuments(aside, asked()[0] ?? null));

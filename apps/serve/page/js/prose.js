@@ -17,73 +17,54 @@ export function markerNumbers(marker) {
   });
 }
 
-/** Return a line as pieces in order: {text}, {strong} or {numbers}. */
+/** Return a line as pieces in order: {text}, {strong} or {numbers}. Markers side by side are one. */
 export function pieces(line) {
   const found = [];
   let at = 0;
   for (const match of line.matchAll(MARKER)) {
-    // a mark stays with the word before it
-    found.push(...emphasised(line.slice(at, match.index).replace(/\s$/, "\u00a0")));
+    const before = line.slice(at, match.index);
     const numbers = markerNumbers(match[1]);
-    // markers side by side are one group
-    if (found.at(-1)?.text === "\u00a0" && found.at(-2)?.numbers) found.pop();
-    if (found.at(-1)?.numbers) found.at(-1).numbers.push(...numbers);
-    else found.push({ numbers });
     at = match.index + match[0].length;
+    if (found.at(-1)?.numbers && !before.trim()) found.at(-1).numbers.push(...numbers);
+    // a mark stays with the word before it
+    else found.push(...emphasised(before.replace(/\s$/, "\u00a0")), { numbers });
   }
-  found.push(...emphasised(line.slice(at)));
-  return found;
+  return [...found, ...emphasised(line.slice(at))];
 }
 
 function emphasised(text) {
-  if (!text) return [];
-  return text
-    .split(/\*\*([^*\n]+)\*\*/)
-    .map((part, index) => (index % 2 ? { strong: part } : { text: part }))
-    .filter((piece) => piece.strong || piece.text);
+  const parts = text.split(/\*\*([^*\n]+)\*\*/);
+  return parts.map((part, at) => (at % 2 ? { strong: part } : { text: part })).filter((one) => one.strong || one.text);
 }
 
 /** Return the text without its markers. */
-export function withoutMarkers(text) {
-  return text.replace(MARKER, "").replace(/ +(?=[.,;:!?]|$|\n)/gm, "").replace(/  +/g, " ");
-}
+export const withoutMarkers = (text) =>
+  text.replace(MARKER, "").replace(/ +(?=[.,;:!?]|$|\n)/gm, "").replace(/  +/g, " ");
 
 /** Return an answer's lines as {kind, text, mark, depth}; kind is p, item, place or heading. */
 export function blocks(answer) {
   const levels = [];
-  const found = [];
-  for (const line of answer.split("\n")) {
-    if (!line.trim()) continue;
+  return answer.split("\n").filter((line) => line.trim()).map((line) => {
     const item = ITEM.exec(line);
-    if (item) {
-      const text = line.slice(item[0].length);
-      found.push({ kind: "item", mark: item[1], depth: depthOf(item[1], levels), text });
-      continue;
-    }
+    if (item) return { kind: "item", mark: item[1], depth: depthOf(item[1], levels), text: line.slice(item[0].length) };
     levels.length = 0;
-    const bare = withoutMarkers(line).trim();
-    if (HEADING.test(line)) found.push({ kind: "heading", text: line.replace(HEADING, "") });
-    else found.push({ kind: PLACE.test(bare) ? "place" : "p", text: line.trim() });
-  }
-  return found;
+    if (HEADING.test(line)) return { kind: "heading", text: line.replace(HEADING, "") };
+    return { kind: PLACE.test(withoutMarkers(line).trim()) ? "place" : "p", text: line.trim() };
+  });
 }
 
 /** Return how deep an item lies, given the styles of the lists that are open; changes those. */
 function depthOf(mark, levels) {
   const bare = mark.replace(/[().]/g, "");
   const around = mark.replace(/\w+/, "_");
-  const follows = (level) =>
-    level.style === `letter${around}` && bare.length === 1 && next(level.last) === bare;
-  let style;
+  const next = (letter) => String.fromCharCode(letter.charCodeAt(0) + 1);
+  const follows = ({ style, last }) => style === `letter${around}` && next(last) === bare;
+  let style = `letter${around}`;
   if (/^\d+$/.test(bare)) style = `number${around}`;
   else if (!/^[a-z]+$/i.test(bare)) style = "bullet";
   else if (/^[ivxl]+$/i.test(bare) && !levels.some(follows)) style = `roman${around}`;
-  else style = `letter${around}`;
-  let depth = levels.findIndex((level) => level.style === style);
-  if (depth < 0) depth = levels.length;
-  levels.length = depth;
+  const open = levels.findIndex((level) => level.style === style);
+  if (open >= 0) levels.length = open;
   levels.push({ style, last: bare });
-  return depth;
+  return levels.length - 1;
 }
-
-const next = (letter) => String.fromCharCode(letter.charCodeAt(0) + 1);

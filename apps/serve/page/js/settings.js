@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { openDialog } from "./dialog.js";
-import { announce, button, el, fill, said } from "./dom.js";
+import { announce, button, el, fill, said, trouble } from "./dom.js";
 import { keep, state } from "./state.js";
 import { whole } from "./words.js";
 
@@ -15,94 +15,6 @@ const GROUPS = {
   access: "Which documents",
   "": "Limits",
 };
-// the composer has it
-const ELSEWHERE = new Set(["access.as_of"]);
-
-/** Return the kinds of a schema, those of its alternatives included: "integer", "null", "enum" … */
-export function kindsOf(schema) {
-  const all = [schema, ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])];
-  return new Set(all.flatMap((one) => [one.type, (one.enum || "const" in one) && "enum"]).filter(Boolean));
-}
-
-/** Return the words that a setting may be, of its alternatives too. */
-export function wordsOf(schema) {
-  const all = [schema, ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])];
-  return all.flatMap((one) => one.enum ?? ("const" in one ? [one.const] : []));
-}
-
-/** Return a bound of a number, "minimum" or "maximum", of its alternatives too. */
-export function boundOf(schema, name) {
-  return [schema, ...(schema.anyOf ?? [])].map((one) => one[name]).find((bound) => bound !== undefined);
-}
-
-/** Return what was typed as a value of the schema; undefined for nothing. */
-export function valueOf(schema, typed) {
-  const kinds = kindsOf(schema);
-  if (typeof typed !== "string") return typed;
-  const text = typed.trim();
-  if (kinds.has("array")) {
-    const listed = text.split(",").map((item) => item.trim()).filter(Boolean);
-    return listed.length ? listed : undefined;
-  }
-  if (!text) return undefined;
-  const numeric = kinds.has("integer") || kinds.has("number");
-  return numeric && Number.isFinite(Number(text)) ? Number(text) : text;
-}
-
-/** Return those values that differ from the defaults. */
-export function differing(values, schema) {
-  const changed = Object.entries(values).filter(
-    ([name, value]) => value !== undefined && schema[name] && JSON.stringify(value) !== JSON.stringify(schema[name].default ?? null),
-  );
-  return Object.fromEntries(changed);
-}
-
-/** Open the settings. */
-export async function openSettings() {
-  const place = el("div", { class: "settings" }, el("p", { class: "hint" }, "Loading …"));
-  const foot = el("div", { class: "dialog-foot bare" });
-  openDialog({ title: "Settings", id: "settings", body: place, foot, wide: true });
-  try {
-    const { schema } = await get("settings");
-    show(place, foot, schema.properties ?? schema);
-  } catch (error) {
-    fill(place, el("p", { class: "note bad", role: "alert" }, said(error.message)));
-  }
-}
-
-function show(place, foot, schema) {
-  const names = Object.keys(schema).filter((name) => !ELSEWHERE.has(name));
-  const count = el("p", { class: "hint", "aria-live": "polite" });
-  const changed = () => {
-    state.settings = differing(state.settings, schema);
-    keep("settings", state.settings);
-    const number = Object.keys(state.settings).length;
-    count.textContent = number ? `${number} changed from the server's own.` : "All are the server's own.";
-    reset.disabled = !number;
-  };
-  const reset = button("Reset all", () => {
-    state.settings = {};
-    show(place, foot, schema);
-    announce("All settings are the server's own again.");
-  }, { class: "outlined" });
-  const groups = Object.entries(GROUPS).map(([group, title]) => {
-    const its = names.filter((name) => groupOf(name) === group);
-    return its.length > 0 && el("fieldset", { class: "group" }, el("legend", {}, title), its.map((name) => field(name, schema[name], changed)));
-  });
-  fill(
-    place,
-    el("p", { class: "hint" }, "They hold for the questions that you ask next, in this browser."),
-    groups,
-  );
-  fill(foot, count, reset);
-  changed();
-}
-
-const groupOf = (name) => {
-  const group = name.includes(".") ? name.split(".")[0] : "";
-  return group in GROUPS ? group : "";
-};
-
 const NAMES = {
   "plan.k": "Passages (k)",
   "plan.Q": "Wordings of the question (Q)",
@@ -110,85 +22,118 @@ const NAMES = {
   "plan.S": "Steps from each term (S)",
   deadline_s: "Longest time, in seconds",
 };
+const IN_COMPOSER = "access.as_of";
 
-function titleOf(name, schema) {
-  const title = NAMES[name] || schema.title || name.split(".").at(-1).replaceAll("_", " ");
-  return title[0].toUpperCase() + title.slice(1);
+/** Return a schema's alternatives: itself, where it has none. */
+const waysOf = (schema) => [schema, ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])];
+const isOf = (schema, ...types) => waysOf(schema).some((one) => types.includes(one.type));
+const wordsOf = (schema) => waysOf(schema).flatMap((one) => one.enum ?? ("const" in one ? [one.const] : []));
+const boundOf = (schema, name) => waysOf(schema).find((one) => name in one)?.[name];
+
+/** Return what was typed as a value of the schema; undefined for nothing. */
+export function valueOf(schema, typed) {
+  if (typeof typed !== "string") return typed;
+  const text = typed.trim();
+  if (!text) return undefined;
+  if (isOf(schema, "array")) return text.split(",").map((item) => item.trim()).filter(Boolean);
+  if (isOf(schema, "object") && text.startsWith("{")) return JSON.parse(text);
+  return isOf(schema, "integer", "number") && Number.isFinite(Number(text)) ? Number(text) : text;
+}
+
+/** Return those values that differ from the defaults. */
+export function differing(values, schema) {
+  const same = (name, value) => JSON.stringify(value) === JSON.stringify(schema[name].default ?? null);
+  return Object.fromEntries(Object.entries(values).filter(([name, value]) => schema[name] && !same(name, value)));
+}
+
+/** Open the settings. */
+export async function openSettings() {
+  const place = el("div.settings", el("p.hint", "Loading …"));
+  const foot = el("div.bare");
+  openDialog({ title: "Settings", id: "settings", body: place, foot, kind: "roomy" });
+  try {
+    show(place, foot, (await get("settings")).schema);
+  } catch (error) {
+    fill(place, trouble(error));
+  }
+}
+
+function show(place, foot, schema) {
+  const count = el("p.hint", { role: "status" });
+  const reset = button("Reset all", () => {
+    state.settings = {};
+    show(place, foot, schema);
+    announce("All settings are the server's own again.");
+  }, { class: "outlined" });
+  const changed = () => {
+    state.settings = differing(state.settings, schema);
+    keep("settings", state.settings);
+    const number = Object.keys(state.settings).length;
+    count.textContent = number ? `${number} changed from the server's own.` : "All are the server's own.";
+    reset.disabled = !number;
+  };
+  const groups = Object.entries(GROUPS).map(([group, title]) => {
+    const its = Object.keys(schema).filter((name) => name !== IN_COMPOSER && name.slice(0, Math.max(name.indexOf("."), 0)) === group);
+    return its.length > 0 && el("fieldset.group", el("legend", title), its.map((name) => field(name, schema[name], changed)));
+  });
+  fill(place, el("p.hint", "They hold for the questions that you ask next, in this browser."), groups);
+  fill(foot, count, reset);
+  changed();
 }
 
 function field(name, schema, changed) {
   const id = `setting-${name}`;
-  const value = () => (name in state.settings ? state.settings[name] : schema.default);
-  const set = (typed) => {
-    const wanted = valueOf(schema, typed);
-    if (wanted === undefined) delete state.settings[name];
-    else state.settings[name] = wanted;
-    after();
-  };
-  const { control, put } = controlOf(id, schema, set);
-  const back = button("Reset", () => {
-    delete state.settings[name];
-    put(value());
-    after();
-    control.focus();
-  }, { class: "link hint", "aria-label": `Reset ${titleOf(name, schema)}` });
-  const after = () => {
-    changed();
+  const title = NAMES[name] ?? schema.title[0].toUpperCase() + schema.title.slice(1);
+  const control = controlOf(schema, { id, "aria-describedby": `${id}-hint` });
+  const put = () => {
+    const value = state.settings[name] ?? schema.default ?? "";
+    if (control.type === "checkbox") control.checked = value;
+    else control.value = Array.isArray(value) ? value.join(", ") : typeof value === "object" ? JSON.stringify(value) : value;
     back.hidden = !(name in state.settings);
   };
-  put(value());
-  back.hidden = !(name in state.settings);
+  const back = button("Reset", () => {
+    delete state.settings[name];
+    changed();
+    put();
+    control.focus();
+  }, { class: "link hint", "aria-label": `Reset ${title}` });
+  control.addEventListener("change", () => {
+    let wrong = !control.checkValidity();
+    try {
+      const value = valueOf(schema, control.type === "checkbox" ? control.checked : control.value);
+      if (value === undefined) delete state.settings[name];
+      else if (!wrong) state.settings[name] = value;
+    } catch {
+      wrong = true;
+    }
+    control.setAttribute("aria-invalid", wrong);
+    if (wrong) return;
+    changed();
+    put();
+  });
+  put();
   return el(
-    "div",
-    { class: "field", data: { name } },
-    el("label", { for: id }, titleOf(name, schema)),
-    schema.description && el("p", { class: "hint told", id: `${id}-hint` }, said(schema.description.replaceAll("`", ""))),
-    el("div", { class: "taken" }, control, el("p", { class: "hint" }, told(schema)), back),
+    "div.field",
+    { data: { name } },
+    el("label", { for: id }, title),
+    el("p.hint.told", { id: `${id}-hint` }, said((schema.description ?? "").replaceAll("`", ""))),
+    el("div.taken", control, el("p.hint", told(schema)), back),
   );
 }
 
 function told(schema) {
   const [least, most] = [boundOf(schema, "minimum"), boundOf(schema, "maximum")];
-  const range = least !== undefined && most !== undefined ? `${whole(least)} to ${whole(most)}, ` : "";
-  const usual = schema.default;
-  const shown = usual === null || usual === undefined || usual?.length === 0 ? "not set" : typeof usual === "object" ? JSON.stringify(usual) : String(usual);
-  return `${range}by default ${shown}`;
+  const range = most === undefined ? "" : `${whole(least ?? 0)} to ${whole(most)}, `;
+  const usual = schema.default ?? "";
+  return `${range}by default ${usual.length === 0 ? "not set" : typeof usual === "object" ? JSON.stringify(usual) : usual}`;
 }
 
-/** Return {control, put}: what takes the value, and a function that shows one. */
-function controlOf(id, schema, set) {
-  const kinds = kindsOf(schema);
-  const props = { id, "aria-describedby": schema.description ? `${id}-hint` : null };
-  if (kinds.has("boolean")) {
-    const box = el("input", { ...props, type: "checkbox", on: { change: () => set(box.checked) } });
-    return { control: box, put: (value) => (box.checked = Boolean(value)) };
-  }
+function controlOf(schema, props) {
   const words = wordsOf(schema);
-  const numeric = kinds.has("integer") || kinds.has("number");
-  if (words.length && !numeric && !kinds.has("array")) {
-    const select = el("select", { ...props, on: { change: () => set(select.value) } }, words.map((word) => el("option", { value: word }, word)));
-    return { control: select, put: (value) => (select.value = value ?? "") };
-  }
-  if (kinds.has("object")) {
-    const input = el("input", { ...props, type: "text", on: { change: () => checkedObject(input, set) } });
-    return { control: input, put: (value) => (input.value = value === null || value === undefined ? "" : JSON.stringify(value)) };
-  }
-  const bounds = numeric && !words.length
-    ? { type: "number", min: boundOf(schema, "minimum"), max: boundOf(schema, "maximum"), step: kinds.has("number") ? "any" : 1 }
-    : { type: "text", placeholder: words.length ? [...words, "or a number"].join(", ") : kinds.has("array") ? "separated by commas" : null };
-  const input = el("input", { ...props, ...bounds, on: { change: () => {
-    const wrong = !input.checkValidity();
-    input.setAttribute("aria-invalid", String(wrong));
-    if (!wrong) set(input.value);
-  } } });
-  return { control: input, put: (value) => (input.value = Array.isArray(value) ? value.join(", ") : value ?? "") };
-}
-
-function checkedObject(input, set) {
-  try {
-    set(input.value.trim() ? JSON.parse(input.value) : undefined);
-    input.setAttribute("aria-invalid", "false");
-  } catch {
-    input.setAttribute("aria-invalid", "true");
-  }
+  const numeric = isOf(schema, "integer", "number");
+  if (isOf(schema, "boolean")) return el("input", { ...props, type: "checkbox" });
+  if (words.length && !numeric && !isOf(schema, "array")) return el("select", props, words.map((word) => el("option", { value: word }, word)));
+  if (!numeric || words.length) return el("input", { ...props, type: "text", placeholder: isOf(schema, "array") && "separated by commas" });
+  const bounds = { min: boundOf(schema, "minimum"), max: boundOf(schema, "maximum"), step: isOf(schema, "number") ? "any" : 1 };
+  return el("input", { ...props, type: "number", ...bounds });
 }

@@ -10,23 +10,11 @@ let opener = null;
  */
 export function openSide(aside, { title, detail = "", tools = [] }) {
   if (!aside.contains(document.activeElement)) opener = document.activeElement;
-  const body = el("div", { class: "side-body", tabindex: "-1", id: "side-body" });
-  const heading = el("h2", { id: "side-title", class: "side-title", tabindex: "-1" }, said(title));
-  fill(
-    aside,
-    el(
-      "div",
-      { class: "side-head" },
-      el("div", { class: "side-heads" }, heading, detail && el("p", { class: "detail" }, said(detail))),
-      el(
-        "div",
-        { class: "side-tools" },
-        tools,
-        button("Close", () => closeSide(aside), { icon: "close", hideLabel: true, id: "side-close" }),
-      ),
-    ),
-    body,
-  );
+  const heading = el("h2.side-title", { id: "side-title", tabindex: "-1" }, said(title));
+  const close = button("Close", () => closeSide(aside), { icon: "close", hideLabel: true, id: "side-close" });
+  const body = el("div.side-body", { tabindex: "-1", id: "side-body" });
+  const heads = el("div.side-heads", heading, detail && el("p.detail", said(detail)));
+  fill(aside, el("div.side-head", heads, el("div.side-tools", tools, close)), body);
   aside.setAttribute("aria-labelledby", "side-title");
   aside.hidden = false;
   aside.dispatchEvent(new CustomEvent("shown", { detail: true }));
@@ -47,8 +35,7 @@ export function closeSide(aside) {
 /** Let Escape close it. */
 export function listenForEscape(aside) {
   document.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || event.defaultPrevented || aside.hidden) return;
-    if (document.querySelector("dialog[open], details.menu[open]")) return;
-    closeSide(aside);
+    const other = event.defaultPrevented || document.querySelector("dialog[open], details.menu[open]");
+    if (event.key === "Escape" && !other) closeSide(aside);
   });
 }

@@ -3,22 +3,20 @@
 /** What the parts share. `chosen` are collections' names, null for all; `asOf` "" is today. */
 export const state = { me: null, collections: [], chosen: null, asOf: "", settings: {}, thread: null };
 
-const PREFIX = "lexloop.";
-
 /** Return what the browser kept under a name, `otherwise` where it kept nothing usable. */
 export function kept(name, otherwise) {
   try {
-    return JSON.parse(localStorage.getItem(PREFIX + name)) ?? otherwise;
+    return JSON.parse(localStorage.getItem(`lexloop.${name}`)) ?? otherwise;
   } catch {
     return otherwise;
   }
 }
 
-/** Keep a value, or forget it where it is null. A browser that keeps nothing still works. */
+/** Keep a value, or forget it where it is null. */
 export function keep(name, value) {
   try {
-    if (value === null) localStorage.removeItem(PREFIX + name);
-    else localStorage.setItem(PREFIX + name, typeof value === "string" ? value : JSON.stringify(value));
+    if (value === null) localStorage.removeItem(`lexloop.${name}`);
+    else localStorage.setItem(`lexloop.${name}`, JSON.stringify(value));
   } catch {
     // full or forbidden: it holds until the page is closed
   }
@@ -33,6 +31,6 @@ export const titleOf = (name) => collectionNamed(name)?.title || name;
 /** Return the names of the collections that are asked. */
 export function asked() {
   const all = state.collections.map((one) => one.name);
-  const chosen = (state.chosen ?? all).filter((name) => all.includes(name));
+  const chosen = all.filter((name) => state.chosen?.includes(name));
   return chosen.length ? chosen : all;
 }

@@ -1,127 +1,129 @@
 // Earlier conversations: listed, opened, renamed, exported, deleted.
 
+import { answerView, turnView } from "./answer.js";
 import { address, get, part, patch, remove } from "./api.js";
 import { confirmed } from "./dialog.js";
-import { announce, button, el, fill, icon, said } from "./dom.js";
-import { flash } from "./answer.js";
-import { storedTurn } from "./ask.js";
+import { announce, button, el, fill, flash, icon, said } from "./dom.js";
 import { state } from "./state.js";
 import { when } from "./words.js";
 
 const TURNS = 20;
+const THREADS = 100;
 
-/** Fill the list of conversations; `hooks` are told to `start` anew or to `show` one. */
-export function threadList(nav, hooks) {
-  const list = el("ul", { class: "thread-list", data: { testid: "threads" } });
-  const problem = el("p", { class: "hint" });
-  fill(nav, button("New conversation", hooks.start, { icon: "add", id: "new-thread", class: "outlined" }), problem, list);
+/** Fill the list of conversations; `hooks` are told to `start` anew. Returns {refresh, mark}. */
+export function threadList(nav, { start }) {
+  const list = el("ul.thread-list", { data: { testid: "threads" } });
+  const problem = el("p.hint");
+  const older = button("Earlier conversations", () => load(list.lastElementChild.dataset.id), { hidden: true });
+  fill(nav, button("New conversation", start, { icon: "add", id: "new-thread", class: "outlined" }), problem, list, older);
 
-  async function refresh() {
+  async function load(before) {
     try {
-      const { threads } = await get("threads");
-      problem.textContent = threads.length ? "" : "Conversations are kept here.";
-      fill(list, threads.map((thread) => row(thread)));
+      const { threads } = await get("threads", { query: { before, limit: THREADS } });
+      if (!before) fill(list);
+      list.append(...threads.map(row));
+      older.hidden = threads.length < THREADS;
+      problem.textContent = list.firstChild ? "" : "Conversations are kept here.";
     } catch (error) {
       problem.textContent = error.message;
     }
   }
   function mark() {
     for (const item of list.children) {
-      const open = item.querySelector("a");
-      if (item.dataset.id === state.thread) open.setAttribute("aria-current", "page");
-      else open.removeAttribute("aria-current");
+      const current = item.dataset.id === state.thread;
+      if (current) item.querySelector("a")?.setAttribute("aria-current", "page");
+      else item.querySelector("a")?.removeAttribute("aria-current");
     }
   }
   function row(thread) {
-    const title = thread.title || "Untitled";
-    const current = thread.id === state.thread ? "page" : null;
-    const open = el("a", { href: `#thread=${part(thread.id)}`, "aria-current": current }, said(title), el("span", { class: "detail" }, when(thread.updated)));
-    const file = (format, label) =>
-      el("a", { class: "quiet", download: true, href: address(`threads/${part(thread.id)}/export`, { format }) }, icon("documents"), label);
     const item = el("li", { data: { id: thread.id } });
-    const menu = el(
-      "details",
-      { class: "menu" },
-      el("summary", { class: "quiet icon", "aria-label": `More for ${title}` }, icon("more")),
-      el(
-        "div",
-        { class: "sheet" },
-        button("Rename", () => fill(item, renaming(thread, item)) && item.querySelector("input").select(), { icon: "edit" }),
-        file("docx", "Export to Word (.docx)"),
-        file("md", "Export to Markdown"),
-        button("Delete", () => gone(thread, title), { icon: "remove", class: "quiet danger" }),
-      ),
+    const current = thread.id === state.thread && "page";
+    const words = [said(thread.title), el("span.detail", when(thread.updated))];
+    const file = (format, label) => {
+      const href = address(`threads/${part(thread.id)}/export`, { format });
+      return el("a.quiet", { download: true, href }, icon("documents"), label);
+    };
+    const renamed = () => {
+      fill(item, renaming(thread, item));
+      item.querySelector("input").select();
+    };
+    const sheet = el(
+      "div.sheet",
+      button("Rename", renamed, { icon: "edit" }),
+      file("docx", "Export to Word (.docx)"),
+      file("md", "Export to Markdown"),
+      button("Delete", () => gone(thread), { icon: "remove", class: "quiet danger" }),
     );
-    return fill(item, open, menu);
+    const more = el("summary.quiet.icon", { "aria-label": `More for ${thread.title}` }, icon("more"));
+    const link = el("a", { href: `#thread=${part(thread.id)}`, "aria-current": current }, words);
+    return fill(item, link, el("details.menu", more, sheet));
   }
   function renaming(thread, item) {
-    const field = el("input", { value: thread.title ?? "", "aria-label": "Name of the conversation", maxlength: 200 });
     const back = () => {
-      item.replaceWith(row(thread));
-      list.querySelector(`[data-id="${CSS.escape(thread.id)}"] a`)?.focus();
+      const shown = row(thread);
+      item.replaceWith(shown);
+      shown.querySelector("a").focus();
     };
-    const named = async (event) => {
-      event.preventDefault();
-      const title = field.value.trim();
-      if (!title) return back();
-      try {
-        await patch(`threads/${part(thread.id)}`, { title });
-        thread.title = title;
-        announce("Renamed.");
-        return back();
-      } catch (error) {
-        flash(error.message);
-        return field.focus();
-      }
-    };
-    field.addEventListener("keydown", (event) => {
+    const keydown = (event) => {
       if (event.key !== "Escape") return;
       event.preventDefault();
       back();
-    });
-    return el("form", { class: "renaming", on: { submit: named } }, field, el("button", { type: "submit", class: "quiet icon", "aria-label": "Keep the name" }, icon("check")));
+    };
+    const field = el("input", { value: thread.title, "aria-label": "Name of the conversation", maxlength: 200, on: { keydown } });
+    const submit = async (event) => {
+      event.preventDefault();
+      const title = field.value.trim();
+      try {
+        if (title) Object.assign(thread, await patch(`threads/${part(thread.id)}`, { title }));
+        back();
+      } catch (error) {
+        flash(error.message);
+        field.focus();
+      }
+    };
+    const keep = el("button.quiet.icon", { type: "submit", "aria-label": "Keep the name" }, icon("check"));
+    return el("form.renaming", { on: { submit } }, field, keep);
   }
-  async function gone(thread, title) {
-    const text = `“${title}” and its answers are deleted for good.`;
+  async function gone(thread) {
+    const text = `“${thread.title}” and its answers are deleted for good.`;
     if (!(await confirmed({ title: "Delete this conversation?", text, action: "Delete" }))) return;
     try {
       await remove(`threads/${part(thread.id)}`);
       announce("Deleted.");
-      if (thread.id === state.thread) hooks.start();
+      if (thread.id === state.thread) start();
     } catch (error) {
       flash(error.message);
     }
-    await refresh();
+    await load();
   }
-  return { refresh, mark };
+  return { refresh: () => load(), mark };
 }
 
-/**
- * Show a conversation's last turns, and the earlier ones as they are wanted.
- * Nothing is shown where another was opened meanwhile.
- */
+/** Show a conversation's last turns, and the earlier ones as they are wanted. */
 export async function showThread(id, room, open) {
-  const page = (before) => get(`threads/${part(id)}`, { query: { limit: TURNS, before } });
-  const first = await page();
-  if (state.thread !== id) return;
-  const earlier = button("Earlier questions", more, { class: "outlined earlier" });
-  let oldest = first.turns?.[0]?.id;
-  fill(room, first.turns.length === TURNS && earlier, first.turns.map((turn) => storedTurn(turn, open)));
-  room.lastElementChild?.scrollIntoView({ block: "start" });
-
-  async function more() {
+  const page = async (before) => (await get(`threads/${part(id)}`, { query: { limit: TURNS, before } })).turns;
+  const shown = (answer) => {
+    const { article, body } = turnView(answer.question, answer.id);
+    fill(body, answerView(answer, { open, steps: answer.steps }));
+    return article;
+  };
+  const more = async () => {
     earlier.disabled = true;
     try {
-      const { turns } = await page(oldest);
+      const turns = await page(earlier.nextElementSibling.dataset.id);
       if (state.thread !== id) return;
-      oldest = turns[0]?.id ?? oldest;
       const next = earlier.nextElementSibling;
-      earlier.after(...turns.map((turn) => storedTurn(turn, open)));
-      next?.scrollIntoView({ block: "start" });
-      if (turns.length < TURNS) earlier.remove();
+      earlier.after(...turns.map(shown));
+      next.scrollIntoView({ block: "start" });
+      earlier.hidden = turns.length < TURNS;
     } catch (error) {
       flash(error.message);
     }
     earlier.disabled = false;
-  }
+  };
+  const turns = await page();
+  if (state.thread !== id) return; // another was opened meanwhile
+  const earlier = button("Earlier questions", more, { class: "outlined earlier", hidden: turns.length < TURNS });
+  fill(room, earlier, turns.map(shown));
+  room.lastElementChild.scrollIntoView({ block: "start" });
 }

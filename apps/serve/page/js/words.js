@@ -2,26 +2,24 @@
 
 const PERCENT = new Intl.NumberFormat("en-GB", { style: "percent", maximumFractionDigits: 0 });
 const NUMBER = new Intl.NumberFormat("en-GB");
-const DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" });
+const DAY = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
 const MOMENT = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
 
 export const share = (value) => PERCENT.format(value);
 export const whole = (value) => NUMBER.format(value);
-export const seconds = (value) => `${value < 10 ? value.toFixed(2) : value.toFixed(1)} s`;
-export const score = (value) => (value === null || value === undefined ? "–" : value.toFixed(2));
+export const seconds = (value) => (typeof value === "number" ? `${value.toFixed(value < 10 ? 2 : 1)} s` : "");
+export const score = (value) => value?.toFixed(2) ?? "–";
 
 /** Return "1 page" or "2 pages". */
-export function counted(number, one, many = `${one}s`) {
-  return `${whole(number)} ${number === 1 ? one : many}`;
-}
+export const counted = (number, one, many = `${one}s`) => `${whole(number)} ${number === 1 ? one : many}`;
 
 /** Return a day written YYYY-MM-DD in words; anything else as it is. */
 export function day(written) {
-  const parsed = /^\d{4}-\d{2}-\d{2}$/.test(written ?? "") ? new Date(`${written}T00:00:00Z`) : null;
-  return parsed && !Number.isNaN(parsed.valueOf()) ? DAY.format(parsed) : (written ?? "");
+  const parsed = /^\d{4}-\d{2}-\d{2}$/.test(written ?? "") ? new Date(`${written}T00:00:00Z`) : NaN;
+  return Number.isNaN(parsed.valueOf()) ? (written ?? "") : DAY.format(parsed);
 }
 
-/** Return when something happened: the hour of today, the day of another. */
+/** Return when something happened, by this machine's clock. */
 export function when(at) {
   const moment = new Date(at);
   return Number.isNaN(moment.valueOf()) ? "" : MOMENT.format(moment);
@@ -30,13 +28,12 @@ export function when(at) {
 /** Return which law answers, in words. */
 export function lawAsOf(asOf) {
   if (asOf === "any") return "Law of any day";
-  return !asOf || asOf === "today" ? "Law as of today" : `Law as of ${day(asOf)}`;
+  return `Law as of ${!asOf || asOf === "today" ? "today" : day(asOf)}`;
 }
 
 /** Return where a source is, the most exact first: provision, page, version. */
-export function placeOf(source) {
-  const page = source.page === null || source.page === undefined ? "" : `page ${source.page}`;
-  return [source.section, page, source.version].filter(Boolean);
+export function placeOf({ section, page, version }) {
+  return [section, Number.isInteger(page) && `page ${page}`, version].filter(Boolean);
 }
 
 /** Return a short name for a source: its provision, else its document. */
@@ -53,28 +50,22 @@ const DOING = {
   engineer_prompt: "Trying it another way",
   route: "Choosing the collections",
 };
-const ORDER = ["classify", "rewrite", "hybrid_retrieve", "kg_retrieve", "rerank", "generate", "evaluate"];
+const ORDER = Object.keys(DOING).slice(0, 7);
 
 /** Return what a step of the graph does, in words. */
 export const doing = (node) => DOING[node] ?? node.replaceAll("_", " ");
 
-/** Return the step that comes after one has ended. */
-export function following(node) {
-  if (node === "engineer_prompt") return "rewrite";
-  if (node === "evaluate") return null;
-  return ORDER[ORDER.indexOf(node) + 1] ?? null;
-}
+/** Return the step that comes after one has ended, null after the last. */
+export const following = (node) =>
+  node === "engineer_prompt" ? "rewrite" : ((node !== "route" && ORDER[ORDER.indexOf(node) + 1]) || null);
 
 /** Return what a step brought, in words; "" where there is nothing to tell. */
 export function brought(step) {
-  const told = [];
-  const number = (value) => (Array.isArray(value) ? value.length : value);
-  if (Number.isInteger(step.class)) told.push(CLASSES[step.class] ?? `class ${step.class}`);
-  if (number(step.queries) > 1) told.push(counted(number(step.queries), "wording"));
-  if (number(step.candidates) >= 0) told.push(counted(number(step.candidates), "candidate"));
-  if (number(step.passages) >= 0) told.push(counted(number(step.passages), "passage"));
+  const told = [CLASSES[step.class], step.queries?.length > 1 && counted(step.queries.length, "wording")];
+  for (const thing of ["candidate", "passage"]) if (`${thing}s` in step) told.push(counted(step[`${thing}s`], thing));
+  if (step.collections) told.push(counted(step.collections.length, "collection"));
   if (typeof step.score === "number") told.push(`score ${score(step.score)}`);
-  return told.join(", ");
+  return told.filter(Boolean).join(", ");
 }
 
 /** How complex a question is, by its class. */
