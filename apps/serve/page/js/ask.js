@@ -42,9 +42,9 @@ export function composer(form, room, hooks) {
     if (field.value.trim()) ask(field.value.trim());
   });
 
-  /** Ask, with further settings for this once. */
+  /** Ask, with further settings for this once. Resolves to whether there is an answer. */
   async function ask(question, once = {}) {
-    if (running) return;
+    if (running) return false;
     running = new AbortController();
     field.value = "";
     ready();
@@ -53,9 +53,11 @@ export function composer(form, room, hooks) {
     turn.article.scrollIntoView({ block: "start" });
     try {
       await run(turn, question, once, running.signal);
+      return true;
     } catch (error) {
       if (!field.value.trim()) field.value = question;
       failed(turn, question, once, error);
+      return false;
     } finally {
       const focused = document.activeElement === stop;
       running = null;

@@ -52,9 +52,9 @@ function showOptions() {
 }
 
 function showWelcome() {
-  welcome(room, (question) => {
+  welcome(room, async (questions) => {
     room.replaceChildren();
-    asking.ask(question);
+    for (const question of questions) if (!(await asking.ask(question))) return;
   });
 }
 

@@ -7,12 +7,14 @@ import { counted } from "./words.js";
 
 const PROMISE = "Each sentence of an answer cites the words that it rests on, and every citation is checked.";
 
-/** Show what may be asked, with examples of the chosen collections; `ask` is given one. */
+/** Show what may be asked, with examples of the chosen collections; `ask` is given an example's questions. */
 export function welcome(room, ask) {
   const chosen = asked().map(collectionNamed);
-  const examples = chosen.flatMap((one) => one.examples ?? []).map(({ type, question }) => {
-    const inside = [el("span.kind", said(type.replaceAll("_", " "))), el("span.serif", said(question))];
-    return el("li", el("button", { type: "button", data: { type }, on: { click: () => ask(question) } }, inside));
+  const examples = chosen.flatMap((one) => one.examples ?? []).map(({ type, question, before = [] }) => {
+    const asked = [...before, question];
+    const words = el("span.serif", said(asked.join(" … ")));
+    const inside = [el("span.kind", said(type.replaceAll("_", " "))), words];
+    return el("li", el("button", { type: "button", data: { type }, on: { click: () => ask(asked) } }, inside));
   });
   const list = el("ul.examples", { data: { testid: "examples" } }, examples);
   const shown = examples.length > 0 && [el("h3", "Try one of these"), list];
