@@ -21,9 +21,9 @@ from lexloop.corpus.index.writer import IndexUpdate, write_index
 from lexloop.graph.agent import build_agent_graph
 from lexloop.graph.app import graph, resources
 from lexloop.graph.build import LAST_OF_RETRIEVAL
+from lexloop.graph.combine import with_sources
 from lexloop.graph.compiled import Lexloop
 from lexloop.models.embedders import load_embedder, setting_for
-from lexloop.nodes.markers import unmarked
 
 
 def ask(question: str, corpus: str | Path | None = None, **settings: Any) -> OutputState:
@@ -150,11 +150,7 @@ def _chosen(corpus: str | Path | None, settings: dict[str, Any]) -> Settings:
 
 def _told(found: dict[str, Any]) -> tuple[str, list[Citation]]:
     citations: list[Citation] = found["citations"]
-    sources = [
-        f"[{c['n']}] {c['document']}, {c['section']}: {unmarked(c['quote'])}" for c in citations
-    ]
-    warning = [f"Note: {found['warning']}"] if found["warning"] else []
-    return "\n".join([found["answer"], *sources, *warning]), citations
+    return with_sources(found["answer"], citations, found["warning"]), citations
 
 
 class Index:

@@ -68,6 +68,13 @@ def current_deadline() -> Deadline | None:
     return _current.get()
 
 
+def seconds_left() -> float:
+    """Return the seconds that are left of the question being answered; it must be one."""
+    deadline = _current.get()
+    assert deadline is not None  # every node runs within one
+    return max(0.0, deadline.at - time.monotonic())
+
+
 def heed_deadline(when: str) -> None:
     """Check the deadline of the question being answered, if there is one.
 

@@ -1,15 +1,18 @@
 """One answer of what several collections said, its sources numbered as one list."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any, TypeVar, cast
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, TypeVar, cast
 
 from lexloop.core.state import AgentUpdate, State
 from lexloop.core.types import ABSTENTION, Citation, Evaluation, Finding, Usage
 from lexloop.nodes.context import TRIAD
-from lexloop.nodes.markers import numbers_in, renumbered, unmarked
+from lexloop.nodes.evaluate.checks import citation_problems
+from lexloop.nodes.generate.citations import abstains, with_markers
+from lexloop.nodes.markers import as_markers, numbers_in, renumbered, unmarked
 
 T = TypeVar("T")
-_LISTS = ("passages", "triplets", "candidates", "graph_candidates", "attempts", "degraded")
+TextIn = Callable[[str, str], str | None]
+"""From a collection and the name of one of its documents to the text."""
 _UNSCORED: Evaluation = {
     "answer_relevance": None,
     "context_relevance": None,
@@ -18,11 +21,33 @@ _UNSCORED: Evaluation = {
     "passed": False,
     "reasons": [],
 }
+_UNBACKED = "The answer comes from the model alone: no document backs it."
+
+
+class Said(NamedTuple):
+    """What came of a question in a collection.
+
+    Args:
+        collection: Its name.
+        part: The part of the question that was left to it; "" for the whole.
+        state: The working state at the end of its run.
+    """
+
+    collection: str
+    part: str
+    state: State
+
+    @property
+    def answers(self) -> bool:
+        """True where it did not abstain."""
+        return not self.state["abstained"]
 
 
 def nothing_asked() -> AgentUpdate:
-    """Return the keys of a question for which no collection was asked, but for its answer."""
+    """Return the keys of a question before any collection was asked."""
     return {
+        "answer": "",
+        "abstained": False,
         "warning": "",
         "read_as": [],
         "citations": [],
@@ -45,7 +70,6 @@ def replied(reply: str) -> AgentUpdate:
     """Return the keys of a reply that needed no documents; of the abstention where it is empty."""
     said = "No document was needed." if reply else "None of the collections is about this."
     return {
-        **nothing_asked(),
         "answer": reply or ABSTENTION,
         "abstained": not reply,
         "finding": "reply" if reply else "absent",
@@ -53,42 +77,132 @@ def replied(reply: str) -> AgentUpdate:
     }
 
 
-def combined(found: Mapping[str, State], parts: Mapping[str, str]) -> AgentUpdate:
-    """Return one answer of what collections said.
-
-    Args:
-        found: What came of the question in each, by its name, in order.
-        parts: The part of the question that was left to a collection; none where it was asked all.
-    """
-    many = len(found) > 1
-    answering = {name: one for name, one in found.items() if not one["abstained"]}
-    left = [part for name, part in parts.items() if name not in answering] if answering else []
-    numbers = _numbers(answering or found)
-    evaluation = _evaluation(answering or found, left, many)
-    near = [] if answering else _cited(found, numbers, "near")
-    finding: Finding = "near" if near else "absent"
+def combined(said: Sequence[Said]) -> AgentUpdate:
+    """Return one answer of what collections said, in their order; at least one was asked."""
+    answering = [one for one in said if one.answers]
+    left = [one.part for one in said if one.part and not one.answers] if answering else []
+    sources = numbered(answering or said)
+    evaluation = _evaluation(answering or said, left, many=len(said) > 1)
+    finding: Finding = "near" if sources else "absent"
     if answering:
         finding = "answers" if evaluation["passed"] else "in part"
-    lasting = next(iter(found.values()))
-    update: dict[str, Any] = {
-        **{name: lasting[name] for name in ("complexity", "probabilities", "plan")},
-        "answer": _written(found, numbers) if answering else ABSTENTION,
+    passages = _labelled(said, "passages")
+    for n, passage in enumerate(passages, 1):
+        passage["n"] = n
+    first = said[0].state
+    return {
+        "complexity": first["complexity"],
+        "probabilities": first["probabilities"],
+        "plan": first["plan"],
+        "queries": _once(query for one in said for query in one.state["queries"]),
+        "keywords": _once(word for one in said for word in one.state["keywords"]),
+        "answer": _written(said) if answering else ABSTENTION,
         "abstained": not answering,
-        "warning": _warnings(found, left, many),
-        "read_as": _once(item for one in found.values() for item in one["read_as"]),
-        "citations": _cited(answering, numbers, "citations"),
-        "near": near,
+        "warning": _warnings(said, left),
+        "read_as": _once(item for one in said for item in one.state["read_as"]),
+        "citations": sources if answering else [],
+        "near": [] if answering else sources,
         "finding": finding,
         "evaluation": evaluation,
-        **{key: _labelled(found, key) for key in _LISTS},
-        "reasoning": [item for one in found.values() for item in one.get("reasoning", [])],
-        "queries": _once(item for one in found.values() for item in one["queries"]),
-        "keywords": _once(item for one in found.values() for item in one["keywords"]),
-        "collections": list(found),
-        "usage": total(one["usage"] for one in found.values()),
+        "passages": passages,
+        "triplets": _labelled(said, "triplets"),
+        "candidates": _labelled(said, "candidates"),
+        "graph_candidates": _labelled(said, "graph_candidates"),
+        "attempts": _labelled(said, "attempts"),
+        "degraded": _labelled(said, "degraded"),
+        "reasoning": [thought for one in said for thought in one.state.get("reasoning", [])],
+        "collections": _once(one.collection for one in said),
     }
-    update["passages"] = [{**p, "n": n} for n, p in enumerate(update["passages"], 1)]
-    return cast("AgentUpdate", update)
+
+
+def written(text: str, said: Sequence[Said], text_in: TextIn) -> AgentUpdate:
+    """Return the answer that a model wrote of what collections said, its citations checked.
+
+    A marker that none of them gave is dropped, and that is said.
+
+    Args:
+        text: The model's, with the numbers that ``numbered`` gave.
+        said: What it was told.
+        text_in: The documents.
+    """
+    base = combined(said) if said else replied("")
+    sources = base.get("citations", [])
+    text = with_markers(text.strip(), {source["n"] for source in sources})
+    if abstains(text):
+        near = [*sources, *base.get("near", [])]
+        finding: Finding = "near" if near else "absent"
+        verdict: Evaluation = {**_UNSCORED, "reasons": ["The model abstained."]}
+        return {
+            **base,
+            "answer": ABSTENTION,
+            "abstained": True,
+            "warning": "",
+            "citations": [],
+            "near": near,
+            "finding": finding,
+            "evaluation": verdict,
+        }
+    known = {source["n"] for source in sources}
+    used = list(dict.fromkeys(numbers_in(text)))
+    numbers = {old: n for n, old in enumerate((n for n in used if n in known), 1)}
+    answer = renumbered(text, numbers)
+    citations: list[Citation] = [
+        {**source, "n": numbers[source["n"]]} for source in sources if source["n"] in numbers
+    ]
+    citations.sort(key=lambda citation: citation["n"])
+    problems = _problems(answer, citations, text_in) if said else [_UNBACKED]
+    foreign = as_markers(n for n in used if n not in known)
+    dropped = [f"Left out: {foreign}, which no collection gave."] if foreign else []
+    evaluation = {**base["evaluation"], "citations_verified": not problems}
+    evaluation["passed"] = bool(evaluation["passed"] and not problems)
+    evaluation["reasons"] = [*dropped, *problems, *(base["evaluation"]["reasons"] if said else [])]
+    evaluation.pop("answers", None)  # it was told of what the collections wrote
+    failed = " ".join(problems[:3])
+    warning = " ".join(filter(None, [*dropped, failed, base.get("warning", "")]))
+    return {
+        **base,
+        "answer": answer,
+        "abstained": False,
+        "warning": warning,
+        "citations": citations,
+        "near": [],
+        "finding": "answers" if evaluation["passed"] else "in part",
+        "evaluation": cast("Evaluation", evaluation),
+    }
+
+
+def _problems(answer: str, citations: list[Citation], text_in: TextIn) -> list[str]:
+    """Return why the citations do not verify; two collections may have documents of one name."""
+    places = {f"{c['collection']}: {c['document']}": c for c in citations}
+    named = [{**c, "document": f"{c['collection']}: {c['document']}"} for c in citations]
+
+    def text_of(place: str) -> str | None:
+        held = places[place]
+        return text_in(held["collection"], held["document"])
+
+    return citation_problems(answer, cast("list[Citation]", named), text_of)
+
+
+def told(said: Said, before: Sequence[Said]) -> tuple[str, list[Citation]]:
+    """Return what a tool tells of a collection's answer, its sources numbered after those before.
+
+    Args:
+        said: What came of the question.
+        before: What earlier tools told.
+    """
+    earlier = [one for one in before if one.answers]
+    sources = numbered([*earlier, said])[len(numbered(earlier)) :] if said.answers else []
+    own = dict(zip((c["n"] for c in _sources(said.state)), (c["n"] for c in sources), strict=False))
+    answer = renumbered(said.state["answer"], own)
+    return with_sources(answer, sources, said.state["warning"]), sources
+
+
+def with_sources(answer: str, citations: Iterable[Citation], warning: str) -> str:
+    """Return an answer as a tool's content: the sources under it, and the warning as a note."""
+    sources = [
+        f"[{c['n']}] {c['document']}, {c['section']}: {unmarked(c['quote'])}" for c in citations
+    ]
+    return "\n".join([answer, *sources, *([f"Note: {warning}"] if warning else [])])
 
 
 def total(costs: Iterable[Usage]) -> Usage:
@@ -102,80 +216,85 @@ def total(costs: Iterable[Usage]) -> Usage:
     return summed
 
 
-Numbers = dict[str, dict[int, int]]
+def numbered(said: Sequence[Said]) -> list[Citation]:
+    """Return the sources of collections as one list, numbered from 1 in the order of their use."""
+    found: list[Citation] = []
+    for one, numbers in zip(said, _numbers(said), strict=True):
+        for source in _sources(one.state):
+            found.append({**source, "n": numbers[source["n"]], "collection": one.collection})
+    return found
 
 
-def _numbers(found: Mapping[str, State]) -> Numbers:
-    """Number the sources of all collections from 1, in the order in which they are used."""
-    numbers: Numbers = {}
+def _numbers(said: Sequence[Said]) -> list[dict[int, int]]:
+    """Return for each collection the new numbers by the old ones."""
+    numbers: list[dict[int, int]] = []
     last = 0
-    for name, one in found.items():
-        cited = [c["n"] for c in (one["citations"] or one.get("near", []))]
-        used = [n for n in numbers_in(one["answer"]) if n in cited]
+    for one in said:
+        cited = [source["n"] for source in _sources(one.state)]
+        used = [n for n in numbers_in(one.state["answer"]) if n in cited]
         own = {old: last + place for place, old in enumerate(dict.fromkeys([*used, *cited]), 1)}
-        numbers[name] = own
+        numbers.append(own)
         last += len(own)
     return numbers
 
 
-def _cited(found: Mapping[str, State], numbers: Numbers, key: str) -> list[Citation]:
-    return [
-        {**citation, "n": numbers[name][citation["n"]], "collection": name}
-        for name, one in found.items()
-        for citation in cast("list[Citation]", one.get(key, []))
-    ]
+def _sources(state: State) -> list[Citation]:
+    """Return the citations of an answer; of an abstention what comes near one."""
+    return state.get("near", []) if state["abstained"] else state["citations"]
 
 
-def _written(found: Mapping[str, State], numbers: Numbers) -> str:
+def _written(said: Sequence[Said]) -> str:
     """Write the answers below one another, each under the name of its collection."""
-    if len(found) == 1:
-        ((name, one),) = found.items()
-        return renumbered(one["answer"], numbers[name])
-    said = [
-        f"{unmarked(name)}:\n{renumbered(one['answer'], numbers[name])}"
-        if not one["abstained"]
-        else f"{unmarked(name)} does not answer this."
-        for name, one in found.items()
+    answering = [one for one in said if one.answers]
+    numbers = iter(_numbers(answering))
+    if len(said) == 1:
+        return renumbered(said[0].state["answer"], next(numbers))
+    lines = [
+        f"{unmarked(one.collection)}:\n{renumbered(one.state['answer'], next(numbers))}"
+        if one.answers
+        else f"{unmarked(one.collection)} does not answer this."
+        for one in said
     ]
-    return "\n\n".join(said)
+    return "\n\n".join(lines)
 
 
-def _evaluation(found: Mapping[str, State], left: list[str], many: bool) -> Evaluation:
+def _evaluation(said: Sequence[Said], left: list[str], *, many: bool) -> Evaluation:
     """Return the verdict on them all: the lowest of each score, passed where each passed."""
-    each = {name: one["evaluation"] for name, one in found.items()}
+    each = [one.state["evaluation"] for one in said]
     merged: Evaluation = {
         **_UNSCORED,
-        "citations_verified": all(one["citations_verified"] for one in each.values()),
-        "passed": not left and all(one["passed"] for one in each.values()),
+        "citations_verified": all(one["citations_verified"] for one in each),
+        "passed": not left and all(one["passed"] for one in each),
         "reasons": [
             *(f"Not answered: {part}" for part in left),
             *(
-                f"{name}: {reason}" if many else reason
-                for name, one in each.items()
-                for reason in one["reasons"]
+                f"{one.collection}: {reason}" if many else reason
+                for one in said
+                for reason in one.state["evaluation"]["reasons"]
             ),
         ],
     }
     for score in TRIAD:
-        known = [value for one in each.values() if (value := one[score]) is not None]
+        known = [value for one in each if (value := one[score]) is not None]
         merged[score] = min(known) if len(known) == len(each) else None
-    likely = [one["answers"] for one in each.values() if "answers" in one]
+    likely = [one["answers"] for one in each if "answers" in one]
     if len(likely) == len(each):
         merged["answers"] = min(likely)
     return merged
 
 
-def _warnings(found: Mapping[str, State], left: list[str], many: bool) -> str:
-    said = [
-        f"{name}: {one['warning']}" if many else one["warning"]
-        for name, one in found.items()
-        if one["warning"]
+def _warnings(said: Sequence[Said], left: list[str]) -> str:
+    many = len(said) > 1
+    warnings = [
+        f"{one.collection}: {warning}" if many else warning
+        for one in said
+        if (warning := one.state["warning"])
     ]
-    return " ".join([*(f"Not answered: {part}" for part in left), *said])
+    return " ".join([*(f"Not answered: {part}" for part in left), *warnings])
 
 
-def _labelled(found: Mapping[str, State], key: str) -> list[Any]:
-    held = [(name, cast("list[Any]", one.get(key, []))) for name, one in found.items()]
+def _labelled(said: Sequence[Said], key: str) -> list[Any]:
+    held = [(one.collection, cast("list[Any]", one.state.get(key, []))) for one in said]
     return [{**item, "collection": name} for name, items in held for item in items]
 
 

@@ -17,7 +17,7 @@ from langgraph.runtime import Runtime, get_runtime
 
 from lexloop.core.deadline import Deadline, current_deadline, within
 from lexloop.core.errors import DeadlineExceeded, LexloopError, ModelError, ModelReplyError
-from lexloop.core.state import State, Update
+from lexloop.core.state import AgentState, AgentUpdate, State, Update
 from lexloop.core.types import Degradation, Reasoning, Usage
 from lexloop.graph.stream import StreamedMessage, TokenStream
 from lexloop.models.background import arun, finished, run
@@ -97,6 +97,8 @@ if hasattr(os, "register_at_fork"):
 Function = (
     Callable[[State, Runtime[Context]], Update]
     | Callable[[State, Runtime[Context]], Coroutine[Any, Any, Update]]
+    | Callable[[AgentState, Runtime[Context]], AgentUpdate]
+    | Callable[[AgentState, Runtime[Context]], Coroutine[Any, Any, AgentUpdate]]
 )
 Resolve = Callable[[Any, str | None], Context]
 
@@ -197,7 +199,8 @@ class _Run:
 
     async def _result(self, bridge: _Bridge) -> Update:
         runtime = self._runtime.override(context=self._context)
-        call: partial[Any] = partial(self._function, self._state, runtime)
+        function: Any = self._function
+        call = partial(function, self._state, runtime)
         if not iscoroutinefunction(self._function):
             update: Update = await bridge.work(call)
         elif self._context.chat is None:  # it waits for nothing, and may take the processor
