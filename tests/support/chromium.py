@@ -18,7 +18,7 @@ from selenium.webdriver.support.wait import WebDriverWait
 
 BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 WIDE, PHONE = (1280, 800), (390, 844)
-_DEADLINE_S = 20.0
+_DEADLINE_S = 15.0
 _ARGUMENTS = (
     "--headless=new",
     "--no-sandbox",
@@ -73,6 +73,7 @@ class Page:
 
     def __init__(self, driver: Chrome, address: str) -> None:
         self.driver, self.address = driver, address
+        self.size(WIDE)
         self._wait = WebDriverWait(
             driver, _DEADLINE_S, 0.05, (StaleElementReferenceException, LookupError)
         )
