@@ -1,0 +1,142 @@
+"""A collection of one's own: made, filled, indexed, asked and removed in the page."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from chromium import Page
+from fpdf import FPDF
+from selenium.webdriver import Chrome
+from serving import Serving
+
+DOGS = "§ 1 Licence\n\nA dog licence costs 40 euros a year.\n"
+WATCH = """
+window.seen = [];
+new MutationObserver(() => {
+  const said = document.getElementById('work-label')?.textContent;
+  if (said && said !== window.seen.at(-1)) window.seen.push(said);
+}).observe(document.body, {subtree: true, childList: true, characterData: true});
+"""
+
+
+@pytest.fixture(scope="module")
+def server(folder: Path) -> Iterator[Serving]:
+    with Serving(folder, settings="[limits]\nupload_mb = 0.2\n") as serving:
+        yield serving
+
+
+@pytest.fixture
+def page(browser: Chrome, server: Serving) -> Iterator[Page]:
+    """The page with its documents open, at a new collection."""
+    page = Page(browser, server.address)
+    page.open()
+    page.find(".welcome")
+    page.click("#documents-open")
+    page.click("#side button", "New collection")
+    page.type("#collection-name", "Town")
+    page.click("#side .naming button", "Make")
+    page.find("#side .drop")
+    page.script(WATCH)
+    yield page
+    page.click("#side button", "Delete this collection")
+    page.click("dialog[open] button", "Delete")
+    page.gone("#side .drop")
+    assert page.foreign() == []
+
+
+@pytest.fixture
+def dogs(tmp_path: Path) -> Path:
+    file = tmp_path / "dogs.txt"
+    file.write_text(DOGS, "utf-8")
+    return file
+
+
+def add(page: Page, *files: Path) -> None:
+    page.find("#side .drop")
+    page.script("return document.querySelector('[data-testid=files]')").send_keys(
+        "\n".join(map(str, files))
+    )
+
+
+def test_files_are_sent_indexed_asked_and_removed(page: Page, dogs: Path, tmp_path: Path) -> None:
+    cats = tmp_path / "cats.md"
+    cats.write_text("# Cats\n\nCats may enter the town park.\n", "utf-8")
+    add(page, dogs, cats)
+    page.find("#side .of-listed h3", "2 documents")
+    seen = page.script("return window.seen")
+    assert seen[0].startswith("Sending 2 files")
+    assert any(one.startswith("Reading the documents") for one in seen)
+    page.click("[data-testid=collections-menu] summary")
+    page.click("#composer .choice", "sample")
+    page.press("\ue00c")
+    page.ask("What does a dog licence cost?")
+    assert "40 euros" in page.find("[data-testid=answer]").text
+    page.click("#documents-open")
+    page.click("#side .rows [aria-label^='Remove Cats']")
+    page.click("dialog[open] button", "Remove")
+    page.find("#side .of-listed h3", "1 document")
+    assert [one.text for one in page.all("#side .rows .link")] == ["dogs"]
+
+
+def test_the_same_file_twice_is_asked_about(page: Page, dogs: Path) -> None:
+    add(page, dogs)
+    page.find("#side .of-listed h3", "1 document")
+    dogs.write_text(DOGS.replace("40", "45"), "utf-8")
+    add(page, dogs)
+    page.find("dialog[open]", "Replace the document that is there?")
+    page.click("dialog[open] button", "Cancel")
+    page.find("#side .reasons", "Left as they were")
+    add(page, dogs)
+    page.click("dialog[open] button", "Replace")
+    page.gone("dialog[open]")
+    page.until(lambda: "indexing" not in page.find("#side").text)
+    page.find("#side .of-listed h3", "1 document")
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "reason"),
+    [
+        ("setup.exe", b"MZ\x00\x01" * 50, ".exe"),
+        ("large.txt", b"A long sentence of a law. " * 20_000, "0.2 MB"),
+        ("empty.txt", b"", "empty"),
+    ],
+)
+def test_what_cannot_be_taken_is_told_and_the_page_stays(
+    page: Page, tmp_path: Path, name: str, data: bytes, reason: str
+) -> None:
+    file = tmp_path / name
+    file.write_bytes(data)
+    add(page, file)
+    page.find("#side .of-note", reason)
+    page.find("#side .drop")
+
+
+def test_a_document_that_was_cut_off_is_skipped_with_its_reason(page: Page, tmp_path: Path) -> None:
+    paper = FPDF()
+    paper.set_font("Helvetica", size=12)
+    paper.add_page()
+    paper.multi_cell(0, 8, "§ 1 Purpose\n\nThis ordinance orders parking.")
+    file = tmp_path / "parking.pdf"
+    paper.output(str(file))
+    whole = file.read_bytes()
+    file.write_bytes(whole[: len(whole) // 2])
+    good = tmp_path / "dogs.txt"
+    good.write_text(DOGS, "utf-8")
+    add(page, file, good)
+    page.find("#side .of-listed h3", "1 document")
+    page.find("#side .reasons", "parking.pdf")
+
+
+def test_sending_that_is_stopped_leaves_the_page_as_it_was(page: Page, tmp_path: Path) -> None:
+    file = tmp_path / "long.txt"
+    file.write_bytes(b"A sentence of a law. " * 9_000)
+    slow = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 20_000}
+    page.devtools("Network.emulateNetworkConditions", **slow)
+    try:
+        add(page, file)
+        page.click("#side .of-work button", "Stop")
+        page.gone("#side .of-work")
+    finally:
+        page.devtools("Network.emulateNetworkConditions", **{**slow, "uploadThroughput": -1})
+    page.find("#side .drop")
+    assert not page.all("#side .rows li")
