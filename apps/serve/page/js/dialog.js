@@ -41,8 +41,12 @@ export function confirmed({ title, text, action }) {
 
 /** Let menus (`details.menu`) close on Escape, on a click elsewhere, and when focus leaves them. */
 export function listenForMenus() {
-  const close = ({ target }) => {
-    for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(target)) menu.open = false;
+  const close = ({ target, type }) => {
+    // pressing on a label gives the focus to what is around the menu, which is not left by that
+    const around = (menu) => type === "focusin" && target.contains(menu);
+    for (const menu of document.querySelectorAll("details.menu[open]")) {
+      if (!menu.contains(target) && !around(menu)) menu.open = false;
+    }
   };
   document.addEventListener("pointerdown", close);
   document.addEventListener("focusin", close);

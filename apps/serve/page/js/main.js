@@ -30,6 +30,7 @@ async function start() {
     state.collections = await get("collections");
   } catch (error) {
     form.hidden = true;
+    state.thread = undefined; // what stands in the room now is none
     at("terms").textContent = terms();
     if (error.status === 401) return signIn(room, start);
     return fill(room, el("div.welcome", trouble(error, button("Try again", start, { class: "outlined" }))));
