@@ -73,7 +73,7 @@ export function composer(form, room, hooks) {
     const body = { question, collections, thread, as_of: asOf || null, settings: { ...settings, ...once } };
     for await (const { event, data } of events("POST", "ask", { body, signal })) {
       if (event === "begin") {
-        if (state.thread === thread) hooks.began(data.thread);
+        hooks.began(null);
         steps.begin(data.collections);
       } else if (event === "step") steps.step(data);
       else if (event === "token") steps.token(data);
@@ -81,6 +81,8 @@ export function composer(form, room, hooks) {
         fill(turn.body, answerView(data, { open: hooks.open, steps: steps.seen }));
         turn.article.dataset.id = data.id;
         announceAnswer(data);
+        // only now: a question that fails begins no conversation
+        if (state.thread === thread) hooks.began(data.thread);
         return hooks.answered();
       }
     }

@@ -93,7 +93,7 @@ function go(id) {
 
 function began(id) {
   room.querySelector(".welcome")?.remove();
-  if (state.thread === id) return;
+  if (!id || state.thread === id) return;
   state.thread = id;
   history.replaceState(null, "", `#thread=${encodeURIComponent(id)}`);
 }
