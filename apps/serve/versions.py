@@ -190,19 +190,34 @@ def _in_both(a: Source, b: Source, label: str) -> tuple[int | None, int | None]:
 
 
 def differences(a: str, b: str) -> list[Difference]:
-    """Return how one text became another, by words; without what was removed, they are ``b``."""
+    """Return how one text became another, by words; without what was removed, they are ``b``.
+
+    Blanks that differ belong to the change that follows them, if there is one.
+    """
     found: list[Difference] = []
+    old_blank = new_blank = ""
+    for before, after, same in _by_lines_and_words(a, b):
+        if same:
+            _add(found, "same", new_blank)
+            old_word, new_word = before.rstrip(), after.rstrip()
+            old_blank, new_blank = before[len(old_word) :], after[len(new_word) :]
+            if old_blank == new_blank:
+                new_word, old_blank, new_blank = after, "", ""
+            _add(found, "same", new_word)
+        else:
+            _add(found, "removed", old_blank + before)
+            _add(found, "added", new_blank + after)
+            old_blank = new_blank = ""
+    _add(found, "same", new_blank)
+    return found
+
+
+def _by_lines_and_words(a: str, b: str) -> Iterator[tuple[str, str, bool]]:
     for old, new, same in _by_lines(a, b):
         if same:
-            _add(found, "same", new)
-            continue
-        for before, after, unchanged in _by_words(old, new):
-            if unchanged:
-                _add(found, "same", after)
-            else:
-                _add(found, "removed", before)
-                _add(found, "added", after)
-    return found
+            yield old, new, True
+        else:
+            yield from _by_words(old, new)
 
 
 def _add(found: list[Difference], op: Op, text: str) -> None:

@@ -172,8 +172,8 @@ def test_two_versions_of_a_provision_side_by_side(boats: View) -> None:
         "in force from 2024-01-01",
     )
     assert found["parts"] == [
-        {"op": "same", "text": "(a) for each boat "},
-        {"op": "added", "text": "and each raft"},
+        {"op": "same", "text": "(a) for each boat"},
+        {"op": "added", "text": " and each raft"},
         {"op": "same", "text": ";"},
     ]
     whole = compared(boats, first, second, "", TODAY)
@@ -187,6 +187,12 @@ def test_words_that_two_changes_share_by_chance_belong_to_them() -> None:
         {"op": "removed", "text": "keeper of a boat "},
         {"op": "added", "text": "owner of two rafts "},
         {"op": "same", "text": "must pay."},
+    ]
+    # the blank before a full stop is no part of the older text
+    assert differences("(c) train its staff.", "(c) train its staff every year.") == [
+        {"op": "same", "text": "(c) train its staff"},
+        {"op": "added", "text": " every year"},
+        {"op": "same", "text": "."},
     ]
     assert differences("", "") == []
     assert differences("Same.", "Same.") == [{"op": "same", "text": "Same."}]

@@ -24,7 +24,9 @@ export function turnView(question, id = null) {
  * `show` is told which source is wanted, `steps` are those that were seen while it ran.
  */
 export function answerView(answer, { open: show, steps = [] }) {
-  const open = (source) => show({ ...source, as_of: answer.as_of });
+  // who reads it later does not take today for the day of the answer
+  const asOf = answer.as_of === "today" ? answer.at.slice(0, 10) : answer.as_of;
+  const open = (source) => show({ ...source, as_of: asOf });
   const [cited, title] = answer.abstained
     ? [answer.near, "Nearest to it in the documents"]
     : [answer.citations, "Sources"];

@@ -31,7 +31,7 @@ export class Pages {
     const alt = `Page ${page}${here ? ", the cited words boxed" : ""}. Choose “Text” to read its words.`;
     const image = el("img", { alt, src: this.#address() });
     image.addEventListener("error", () => this.failed(page));
-    const sheet = el("div", { class: "paper" }, image, here?.boxes.map(boxOf));
+    const sheet = el("div", { class: "sheet-of-paper" }, image, here?.boxes.map(boxOf));
     if (here) sheet.style.setProperty("aspect-ratio", `${here.width} / ${here.height}`);
     sheet.style.setProperty("width", `${ZOOMS[zoom]}%`);
     const others = boxed.filter((one) => one !== here).map((one) =>

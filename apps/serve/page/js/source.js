@@ -86,7 +86,7 @@ class Source {
     fill(
       this.head,
       above?.length > 0 && el("nav", { "aria-label": "Where it stands" }, el("ol", { class: "path" }, above)),
-      version && el("p", {}, inForce(version, this.asOf)),
+      version && el("p", { class: "version" }, inForce(version, this.asOf)),
       !cited.quote && provision?.lead_in.map((words) => el("p", { class: "lead-in", dir: "auto" }, words)),
     );
     this.aside.querySelector(".refers")?.remove();
@@ -142,11 +142,11 @@ class Source {
   #tools(more) {
     const { collection, document, section: label } = this.cited;
     const pick = (as, name) => button(name, () => this.#again(as), { "aria-pressed": String(this.as === as) });
-    const sign = (name, icon, heard) => button(name, heard, { icon, class: "quiet sign", title: name });
+    const sign = (name, icon, heard) => button(name, heard, { icon, class: "quiet sign", title: name, "aria-label": name });
     fill(
       this.tools,
       this.page && el("div", { class: "switch", role: "group", "aria-label": "Show as" }, pick("page", "Page"), pick("text", "Text")),
-      more && el("div", { class: "turning", role: "group", "aria-label": "Pages" }, more),
+      more && el("div", { class: "page-tools", role: "group", "aria-label": "Pages" }, more),
       el(
         "div",
         { class: "acts" },
