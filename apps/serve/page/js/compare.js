@@ -28,8 +28,8 @@ class Comparison {
   render(aside, tools) {
     this.aside = aside;
     const body = openSide(aside, { title: `Versions of ${this.label}`, detail: titleOf(this.collection), tools });
-    this.choices = el("div", { class: "choices" });
-    this.shown = el("div", { class: "comparison" }, el("p", { class: "detail" }, "Loading …"));
+    this.choices = el("div.choices");
+    this.shown = el("div.comparison", el("p.detail", "Loading …"));
     fill(body, this.choices, this.shown);
     this.#try(() => this.#load());
   }
@@ -53,7 +53,7 @@ class Comparison {
     if (!isShown(this.aside, this)) return;
     if (versions.length < 2) {
       const said = versions[0]?.version || "and names no days";
-      return fill(this.shown, el("p", { class: "note" }, `The collection has one version of this: ${said}.`));
+      return fill(this.shown, el("p.note", `The collection has one version of this: ${said}.`));
     }
     const at = Math.max(1, versions.findIndex((one) => one.document === document));
     this.a ??= versions[at - 1].document;
@@ -72,7 +72,7 @@ class Comparison {
       el("option", { value: one.document, selected: one.document === this[name] }, `${days(one).replace("in force ", "") || one.document} (${one.title})`),
     );
     const select = el("select", { id, on: { change } }, options);
-    return el("div", { class: "field" }, el("label", { for: id }, label), select);
+    return el("div.field", el("label", { for: id }, label), select);
   }
 
   async #compare() {
@@ -85,8 +85,8 @@ class Comparison {
     const [before, after] = sides(found.parts);
     fill(
       this.shown,
-      el("p", { class: "detail", role: "status" }, told),
-      el("div", { class: "columns" }, this.#column(found.a, before), this.#column(found.b, after)),
+      el("p.detail", { role: "status" }, told),
+      el("div.columns", this.#column(found.a, before), this.#column(found.b, after)),
     );
   }
 
@@ -94,10 +94,9 @@ class Comparison {
     const there = { collection: this.collection, document, label };
     return el(
       "section",
-      {},
-      el("h3", {}, said(days(version) || "names no days")),
-      el("p", { class: "detail" }, said(title)),
-      el("div", { class: "words", dir: "auto" }, label === null ? "It does not have this provision." : pieces.map(shownPiece)),
+      el("h3", said(days(version) || "names no days")),
+      el("p.detail", said(title)),
+      el("div.words", { dir: "auto" }, label === null ? "It does not have this provision." : pieces.map(shownPiece)),
       label !== null && button("Read it there", () => openProvision(this.aside, there), { class: "link" }),
     );
   }

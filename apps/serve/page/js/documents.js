@@ -73,7 +73,7 @@ class Documents {
       el("option", { value: name, selected: name === this.collection }, title || name),
     );
     const select = el("select", { id: "of-collection", on: { change: () => this.#show(select.value) } }, options);
-    const field = el("div", { class: "field" }, el("label", { for: "of-collection" }, "Collection"), select);
+    const field = el("div.field", el("label", { for: "of-collection" }, "Collection"), select);
     const make = state.me?.may_upload && button("New collection", () => this.#naming(), { class: "outlined", icon: "add" });
     fill(this.choice, options.length > 0 && field, make);
   }
@@ -92,8 +92,8 @@ class Documents {
       this.#try(make);
     };
     const label = el("label", { for: "collection-name" }, "Name of the collection");
-    const acts = [el("button", { class: "solid" }, "Make"), button("Cancel", () => this.#show())];
-    fill(this.choice, el("form", { class: "field", on: { submit } }, label, el("div", { class: "acts" }, field, acts)));
+    const acts = [el("button.solid", "Make"), button("Cancel", () => this.#show())];
+    fill(this.choice, el("form.field", { on: { submit } }, label, el("div.acts", field, acts)));
     field.focus();
   }
 
@@ -121,9 +121,9 @@ class Documents {
     const zone = el(
       "div",
       { class: "drop", on: { dragover: over, dragleave: over, drop: over } },
-      el("p", {}, "Drop files or a folder here, or choose them."),
-      el("div", { class: "acts" }, pick("Choose files", "files"), pick("Choose a folder", "folder", { webkitdirectory: true })),
-      el("p", { class: "hint" }, "PDF, Word, HTML, Markdown, text, or a zip of them. ", hosts.length ? `Their text may go to ${hosts.join(" and ")}.` : "They stay on this server."),
+      el("p", "Drop files or a folder here, or choose them."),
+      el("div.acts", pick("Choose files", "files"), pick("Choose a folder", "folder", { webkitdirectory: true })),
+      el("p.hint", "PDF, Word, HTML, Markdown, text, or a zip of them. ", hosts.length ? `Their text may go to ${hosts.join(" and ")}.` : "They stay on this server."),
     );
     return zone;
   }
@@ -218,9 +218,9 @@ class Documents {
     this.indexing = found.indexing;
     fill(
       this.list,
-      el("h3", {}, counted(this.rows.length, "document")),
+      el("h3", counted(this.rows.length, "document")),
       found.skipped.length > 0 && reasons("Skipped", found.skipped, ""),
-      el("ul", { class: "rows" }, this.rows.map((row) => this.#row(row))),
+      el("ul.rows", this.rows.map((row) => this.#row(row))),
       this.own && button("Delete this collection", () => this.#drop(), { class: "quiet danger", icon: "remove" }),
     );
   }
@@ -232,8 +232,7 @@ class Documents {
     const open = button(title, () => openTree(this.aside, this.collection, name), { class: "link" });
     return el(
       "li",
-      {},
-      el("div", {}, open, el("p", { class: "detail" }, said(described(told)))),
+      el("div", open, el("p.detail", said(described(told)))),
       file && button(`Remove ${file}`, () => this.#remove(file), { icon: "remove", hideLabel: true }),
     );
   }
@@ -260,7 +259,7 @@ class Documents {
 }
 
 function reasons(heading, found, kind) {
-  const rows = found.map(({ name, reason }) => el("li", {}, name && el("strong", {}, said(name)), " ", said(reason)));
-  const summary = el("summary", {}, found.every(({ name }) => name) ? `${heading}: ${counted(found.length, "file")}` : heading);
-  return el("details", { class: `reasons ${kind}`, open: rows.length <= MOST_NAMED }, summary, el("ul", {}, rows));
+  const rows = found.map(({ name, reason }) => el("li", name && el("strong", said(name)), " ", said(reason)));
+  const summary = el("summary", found.every(({ name }) => name) ? `${heading}: ${counted(found.length, "file")}` : heading);
+  return el("details", { class: `reasons ${kind}`, open: rows.length <= MOST_NAMED }, summary, el("ul", rows));
 }

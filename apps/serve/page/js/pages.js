@@ -11,9 +11,9 @@ export class Pages {
   /** `boxed` are the pages of the cited words, `page` the one to begin with, of `count`. */
   constructor(of, { boxed, page, count, failed }) {
     Object.assign(this, { of, boxed, page, count, failed, zoom: 0 });
-    this.element = el("div", { class: "pages" });
+    this.element = el("div.pages");
     const tool = (label, icon, heard) => button(label, heard, { icon, hideLabel: true });
-    this.place = el("span", { class: "place" });
+    this.place = el("span.place");
     this.previous = tool("Previous page", "back", () => this.#turn(this.page - 1));
     this.next = tool("Next page", "chevron", () => this.#turn(this.page + 1));
     this.less = tool("Zoom out", "less", () => this.#zoom(-1));
@@ -31,13 +31,13 @@ export class Pages {
     const alt = `Page ${page}${here ? ", the cited words boxed" : ""}. Choose “Text” to read its words.`;
     const image = el("img", { alt, src: this.#address() });
     image.addEventListener("error", () => this.failed(page));
-    const sheet = el("div", { class: "sheet-of-paper" }, image, here?.boxes.map(boxOf));
+    const sheet = el("div.sheet-of-paper", image, here?.boxes.map(boxOf));
     if (here) sheet.style.setProperty("aspect-ratio", `${here.width} / ${here.height}`);
     sheet.style.setProperty("width", `${ZOOMS[zoom]}%`);
     const others = boxed.filter((one) => one !== here).map((one) =>
       button(`Cited words on page ${one.page}`, () => this.#turn(one.page), { class: "link" }),
     );
-    fill(this.element, el("div", { class: "scrolled", tabindex: "0", role: "group", "aria-label": "Page" }, sheet), others);
+    fill(this.element, el("div.scrolled", { tabindex: "0", role: "group", "aria-label": "Page" }, sheet), others);
     this.place.textContent = `${page} of ${count}`;
     this.previous.disabled = page <= 1;
     this.next.disabled = page >= count;
@@ -66,7 +66,7 @@ export class Pages {
 }
 
 function boxOf([x0, y0, x1, y1]) {
-  const box = el("div", { class: "box" });
+  const box = el("div.box");
   const shares = { left: x0, top: y0, width: x1 - x0, height: y1 - y0 };
   for (const [name, share] of Object.entries(shares)) box.style.setProperty(name, `${share * 100}%`);
   return box;

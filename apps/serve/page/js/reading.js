@@ -13,7 +13,7 @@ export class Reading {
    */
   constructor(excerpt, { marks, asked, read, failed }) {
     Object.assign(this, { excerpt, marks, asked, read, failed });
-    this.element = el("div", { class: "source-text" });
+    this.element = el("div.source-text");
     this.show();
   }
 
@@ -27,7 +27,7 @@ export class Reading {
     let page = pages.filter((at) => at <= start).length;
     const lines = linesOf(this.excerpt, this.marks).map((line) => {
       const begun = pages[page] <= line.start && (page = pages.filter((at) => at <= line.start).length);
-      return [begun && el("p", { class: "begun" }, `Page ${page}`), this.#line(line)];
+      return [begun && el("p.begun", `Page ${page}`), this.#line(line)];
     });
     fill(
       this.element,
@@ -79,5 +79,5 @@ export class Reading {
 function shown({ text, kinds }) {
   const kind = ["quote", "lead"].find((name) => kinds.includes(name));
   if (kind) return el("mark", { class: kind }, text);
-  return kinds.includes("heading") ? el("b", {}, text.replace(/^#{1,6}\s+/, "")) : text;
+  return kinds.includes("heading") ? el("b", text.replace(/^#{1,6}\s+/, "")) : text;
 }

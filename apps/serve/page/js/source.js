@@ -44,7 +44,7 @@ class Source {
 
   async #load() {
     fill(this.note);
-    fill(this.view, el("p", { class: "detail" }, "Loading …"));
+    fill(this.view, el("p.detail", "Loading …"));
     try {
       await this.#know();
       if (!isShown(this.aside, this)) return;
@@ -81,21 +81,21 @@ class Source {
     const detail = described([heading, title, this.page && `page ${this.page}`]);
     fill(this.aside.querySelector(".side-head .detail"), said(detail));
     const above = provision?.above.map((unit) =>
-      el("li", {}, this.#jump(unit, described([unit.label, unit.heading !== unit.label && unit.heading]))),
+      el("li", this.#jump(unit, described([unit.label, unit.heading !== unit.label && unit.heading]))),
     );
     fill(
       this.head,
-      above?.length > 0 && el("nav", { "aria-label": "Where it stands" }, el("ol", { class: "path" }, above)),
-      version && el("p", { class: "version" }, inForce(version, this.asOf)),
-      !cited.quote && provision?.lead_in.map((words) => el("p", { class: "lead-in", dir: "auto" }, words)),
+      above?.length > 0 && el("nav", { "aria-label": "Where it stands" }, el("ol.path", above)),
+      version && el("p.version", inForce(version, this.asOf)),
+      !cited.quote && provision?.lead_in.map((words) => el("p.lead-in", { dir: "auto" }, words)),
     );
     this.aside.querySelector(".refers")?.remove();
     const refers = provision?.refers_to.filter(({ labels }) => labels.join() !== provision.label) ?? [];
     const items = refers.slice(0, MOST_REFERENCES).map(({ said: words, labels: [label] }) =>
-      el("li", {}, label ? this.#jump({ label }, words) : el("span", { class: "detail" }, said(words), ": not in this document")),
+      el("li", label ? this.#jump({ label }, words) : el("span.detail", said(words), ": not in this document")),
     );
-    const known = el("h3", { class: "detail", id: "refers" }, "Refers to");
-    if (items.length) append(this.aside, el("nav", { class: "refers", "aria-labelledby": "refers" }, known, el("ul", {}, items)));
+    const known = el("h3.detail", { id: "refers" }, "Refers to");
+    if (items.length) append(this.aside, el("nav.refers", { "aria-labelledby": "refers" }, known, el("ul", items)));
   }
 
   #jump({ label, start, end, page }, words) {
@@ -108,7 +108,7 @@ class Source {
   async #switch(as) {
     this.as = as;
     const unmapped = as === "text" && this.page && !this.boxed.length && this.cited.quote;
-    fill(this.note, unmapped && el("p", { class: "note" }, NO_MAP));
+    fill(this.note, unmapped && el("p.note", NO_MAP));
     const shown = as === "page" ? this.#pages() : this.#reading();
     fill(this.view, shown.element);
     this.#tools(shown.tools);
@@ -133,7 +133,7 @@ class Source {
     const failed = (page) => {
       if (!isShown(this.aside, this) || this.as !== "page") return;
       this.#switch("text");
-      fill(this.note, el("p", { class: "note", role: "status" }, `Page ${page} cannot be shown, so here is the text.`));
+      fill(this.note, el("p.note", { role: "status" }, `Page ${page} cannot be shown, so here is the text.`));
     };
     const page = this.boxed[0]?.page ?? this.page;
     return new Pages(this.cited, { boxed: this.boxed, page, count: this.excerpt.pages.length, failed });
@@ -145,11 +145,10 @@ class Source {
     const sign = (name, icon, heard) => button(name, heard, { icon, class: "quiet sign", title: name, "aria-label": name });
     fill(
       this.tools,
-      this.page && el("div", { class: "switch", role: "group", "aria-label": "Show as" }, pick("page", "Page"), pick("text", "Text")),
-      more && el("div", { class: "page-tools", role: "group", "aria-label": "Pages" }, more),
+      this.page && el("div.switch", { role: "group", "aria-label": "Show as" }, pick("page", "Page"), pick("text", "Text")),
+      more && el("div.page-tools", { role: "group", "aria-label": "Pages" }, more),
       el(
-        "div",
-        { class: "acts" },
+        "div.acts",
         sign("Copy", "copy", () => this.#copy()),
         this.version && label && sign("Versions", "calendar", () => openCompare(this.aside, { collection, document, label })),
         sign("Provisions", "menu", () => openTree(this.aside, collection, document, label)),

@@ -31,13 +31,13 @@ class Tree {
     this.aside = aside;
     this.body = openSide(aside, { title: "Provisions", detail: titleOf(this.collection), tools });
     const heard = { click: (event) => this.#clicked(event), keydown: (event) => this.#key(event) };
-    this.list = el("ul", { class: "tree", role: "tree", "aria-label": "Provisions", on: heard });
-    this.count = el("p", { class: "detail", role: "status" });
+    this.list = el("ul.tree", { role: "tree", "aria-label": "Provisions", on: heard });
+    this.count = el("p.detail", { role: "status" });
     this.note = el("div");
     const typing = { input: () => this.#type(), keydown: (event) => this.#fieldKey(event) };
     const hint = "Its number, or words of its heading";
     this.field = el("input", { type: "search", id: "find-provision", autocomplete: "off", value: this.typed, placeholder: hint, on: typing });
-    const field = el("div", { class: "field find" }, el("label", { for: "find-provision" }, "Find a provision"), this.field);
+    const field = el("div.field.find", el("label", { for: "find-provision" }, "Find a provision"), this.field);
     fill(this.body, field, this.count, this.note, this.list);
     this.#load();
   }
@@ -94,8 +94,8 @@ class Tree {
     const { label, kind, page } = item.unit;
     const heading = item.unit.heading === label ? "" : item.unit.heading;
     const inner = item.children === null || item.children.length > 0;
-    const name = el("span", { class: "name" }, said(label, { class: "label" }), heading && [" ", said(heading, { class: "heading" })]);
-    const row = el("div", { class: `row ${kind}` }, el("span", { class: "twisty" }), name, page && el("span", { class: "detail" }, `p. ${page}`));
+    const name = el("span.name", said(label, { class: "label" }), heading && [" ", said(heading, { class: "heading" })]);
+    const row = el("div", { class: `row ${kind}` }, el("span.twisty"), name, page && el("span.detail", `p. ${page}`));
     const props = { role: "treeitem", tabindex: "-1", "aria-level": level, "aria-label": [label, heading].filter(Boolean).join(", ") };
     item.node = el("li", { ...props, "aria-expanded": inner ? String(Boolean(item.open)) : null }, row);
     this.items.set(item.node, item);
@@ -239,7 +239,7 @@ class Tree {
     const one = { unit, root, children: [] };
     const node = this.#item(one, 1);
     const of = described([root.unit.label, root.unit.heading]);
-    if (this.roots.length > 1) append(node.querySelector(".name"), el("span", { class: "of" }, said(of)));
+    if (this.roots.length > 1) append(node.querySelector(".name"), el("span.of", said(of)));
     if (unit === this.current?.unit) this.current = one;
     return node;
   }

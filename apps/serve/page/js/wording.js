@@ -28,6 +28,6 @@ export const quoted = (words) => `“${words.trim().replace(/\s+/g, " ")}”`;
 
 /** What went wrong, and what to do; `again` tries it once more. */
 export function problem(error, again = null) {
-  const what = el("p", {}, said(`${error.what ?? `This page failed: ${error.message}`} ${error.hint ?? ""}`));
-  return el("div", { class: "note bad", role: "alert" }, what, again && button("Try again", again, { class: "outlined" }));
+  const what = el("p", said(`${error.what ?? `This page failed: ${error.message}`} ${error.hint ?? ""}`));
+  return el("div.note.bad", { role: "alert" }, what, again && button("Try again", again, { class: "outlined" }));
 }
