@@ -1,5 +1,6 @@
 """Models, collections and contexts of runs, made here alone and cached."""
 
+import gc
 import os
 import time
 from collections.abc import Mapping
@@ -41,6 +42,22 @@ CONTEXT_KEY = "lexloop"
 """Under this key a parent graph with a context of its own passes settings on."""
 
 
+class _Shelf(LRUCache[Any, Opened]):
+    """The collections that are open, each with ten files or so.
+
+    Their caches refer to them, so those put out wait for the garbage collector; it is called before
+    as many of them wait as there are open.
+    """
+
+    _gone = 0
+
+    def popitem(self) -> tuple[Any, Opened]:
+        self._gone += 1
+        if self._gone % _CACHED == 0:
+            gc.collect()
+        return super().popitem()
+
+
 class Resources:
     """The models, collections and contexts of runs, made by their settings and cached.
 
@@ -63,7 +80,7 @@ class Resources:
         self._defaults = defaults or Settings()
         self._progress = progress
         self._contexts: LRUCache[Any, Context] = LRUCache(_CACHED)
-        self._collections: LRUCache[Any, Opened] = LRUCache(_CACHED)
+        self._collections = _Shelf(_CACHED)
         self._made = cached(self._contexts, condition=Condition())(self._make)
         self._loaded = cached(LRUCache(_CACHED), condition=Condition())(self._load)
         self._opened = cached(self._collections, _corpus_key, condition=Condition())(self._open)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _TRIED = 20
 _BACKLOG = 2048
+_FILES = 65_536
 
 
 @options.taking(*options.ANSWER)
@@ -94,6 +95,16 @@ def _run(
         timeout_graceful_shutdown=5,
     )
     uvicorn.Server(config).run(sockets=[listening])
+
+
+def _open_as_many_files_as_may_be() -> None:
+    """Raise the limit of open files: every connection is one, and every index ten or so."""
+    import resource
+
+    usual, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if usual != resource.RLIM_INFINITY:
+        allowed = _FILES if most == resource.RLIM_INFINITY else min(most, _FILES)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(usual, allowed), most))
 
 
 def _print_key(name: str) -> None:

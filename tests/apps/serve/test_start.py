@@ -1,7 +1,12 @@
-"""What the server leaves unloaded until somebody needs it, so that it listens soon."""
+"""How the server begins: what it leaves unloaded, so that it listens soon, and its open files."""
 
+import re
 import subprocess
 import sys
+from pathlib import Path
+from resource import RLIMIT_NOFILE, getrlimit, setrlimit
+
+from serving import Serving
 
 
 def test_the_server_listens_before_the_graph_and_the_protocols_of_agents_are_loaded() -> None:
@@ -14,3 +19,17 @@ def test_the_server_listens_before_the_graph_and_the_protocols_of_agents_are_loa
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_five_hundred_connections_do_not_use_up_the_files_of_a_usual_shell(tmp_path: Path) -> None:
+    usual, most = getrlimit(RLIMIT_NOFILE)
+    setrlimit(RLIMIT_NOFILE, (min(usual, 256), most))
+    try:
+        server = Serving(tmp_path)
+        with server:
+            limits = Path(f"/proc/{server.pid}/limits").read_text(encoding="ascii")
+    finally:
+        setrlimit(RLIMIT_NOFILE, (usual, most))
+    allowed = re.search(r"Max open files\s+(\d+)", limits)
+    assert allowed is not None
+    assert int(allowed[1]) == min(most, 65_536)
