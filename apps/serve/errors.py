@@ -191,7 +191,8 @@ async def _malformed(request: Request, error: Exception) -> JSONResponse:
     found = error.errors()
     faults = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in found]
     more = [f"{len(faults) - _MOST_TOLD} more"] if len(faults) > _MOST_TOLD else []
-    param = str(found[0]["loc"][1]) if found and len(found[0]["loc"]) > 1 else None
+    first = found[0]["loc"][1:2] if found else ()
+    param = first[0] if first and isinstance(first[0], str) else None
     problem = Problem(
         kind="MalformedRequest",
         what=f"The request is not as the schema has it: {'; '.join(faults[:_MOST_TOLD] + more)}.",
