@@ -74,7 +74,7 @@ def create_app(
     app.add_middleware(Guard, settings=server, people=parts.people, rates=parts.rates)
     for routes in (ask_routes, thread_routes, document_routes, upload_routes, openai):
         app.include_router(routes.router)
-    app.state.mcp = McpEndpoint(parts.tools)
+    app.state.mcp = McpEndpoint(parts.tools, parts.people.needs_key)
     app.router.routes.append(Route("/mcp", app.state.mcp))
     app.mount("/", StaticFiles(directory=PAGE, html=True, check_dir=False), name="page")
     return app

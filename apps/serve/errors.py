@@ -140,7 +140,8 @@ def body_of(error: LexloopError) -> dict[str, Any]:
 def openai_body_of(error: LexloopError) -> dict[str, Any]:
     """Return the JSON object that tells an error in OpenAI's protocol."""
     problem = Problem(kind=type(error).__name__, what=error.what, hint=error.hint)
-    return _as_openai(status_of(error), problem, getattr(error, "param", None))
+    param, code = getattr(error, "param", None), _OPENAI_CODES.get(problem.kind)
+    return as_openai(status_of(error), problem, param, code)
 
 
 def response_of(error: LexloopError, path: str = "") -> JSONResponse:
@@ -159,12 +160,15 @@ def response_of(error: LexloopError, path: str = "") -> JSONResponse:
     return _AsciiResponse(body, status_of(error), headers)
 
 
-def _as_openai(status: int, problem: Problem, param: str | None = None) -> dict[str, Any]:
+def as_openai(
+    status: int, problem: Problem, param: str | None = None, code: str | None = None
+) -> dict[str, Any]:
+    """Return the JSON object that tells a problem in OpenAI's protocol."""
     told = OpenAIProblem(
         message=f"{problem.what} {problem.hint}",
         type=_OPENAI_TYPES.get(status, "invalid_request_error" if status < 500 else "server_error"),
         param=param,
-        code=_OPENAI_CODES.get(problem.kind),
+        code=code,
     )
     return OpenAIErrorBody(error=told).model_dump()
 
@@ -244,5 +248,5 @@ def _told(
 ) -> JSONResponse:
     if request.url.path.startswith(OPENAI):
         status = 400 if status == 422 else status  # as OpenAI has it
-        return _AsciiResponse(_as_openai(status, problem, param), status)
+        return _AsciiResponse(as_openai(status, problem, param), status)
     return _AsciiResponse(ErrorBody(error=problem).model_dump(), status)

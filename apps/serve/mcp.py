@@ -1,6 +1,5 @@
 """The Model Context Protocol: the tools and the sources of a server, for agents of others."""
 
-import logging
 from collections.abc import Awaitable, Callable
 from importlib.metadata import version
 from typing import Any, NamedTuple
@@ -14,12 +13,12 @@ from pydantic import AnyUrl, ValidationError
 from lexloop.apps.plain_text import clean
 from lexloop.apps.serve import tool_arguments as arguments
 from lexloop.apps.serve import tool_results as results
+from lexloop.apps.serve.errors import outward, unexpected
 from lexloop.apps.serve.people import Person
 from lexloop.apps.serve.source_links import TEMPLATE
 from lexloop.apps.serve.tools import Report, Tools
 from lexloop.core.errors import InputError, LexloopError, NotFoundError
 
-_log = logging.getLogger("lexloop.serve")
 WORK = "lexloop.work"
 """Where the scope of an HTTP request has what is to be cancelled when its client leaves."""
 _NOT_FOUND = -32002  # the protocol's own code for a resource that is not there
@@ -90,15 +89,18 @@ _TOOLS = {
 }
 
 
-def mcp_server(tools: Tools, person_of: Callable[[Any], Person]) -> Server[Any, Any]:
+def mcp_server(
+    tools: Tools, person_of: Callable[[Any], Person], served_to_others: bool
+) -> Server[Any, Any]:
     """Return a server of the protocol.
 
     Args:
         tools: What it offers.
         person_of: Gives who sent an HTTP request; its argument is None where there is none.
+        served_to_others: Whether others than the operator ask, who are not told where things lie.
     """
     made: Any = Server("lexloop", version=version("lexloop"), instructions=_INSTRUCTIONS)
-    handlers = _Handlers(made, tools, person_of)
+    handlers = _Handlers(made, tools, person_of, served_to_others)
     made.list_tools()(handlers.list_tools)
     made.call_tool(validate_input=False)(handlers.call_tool)
     made.list_resource_templates()(handlers.list_templates)
@@ -112,9 +114,14 @@ class _Handlers:
     """What answers each kind of request."""
 
     def __init__(
-        self, server: Server[Any, Any], tools: Tools, person_of: Callable[[Any], Person]
+        self,
+        server: Server[Any, Any],
+        tools: Tools,
+        person_of: Callable[[Any], Person],
+        served_to_others: bool,
     ) -> None:
         self._server, self._tools, self._person_of = server, tools, person_of
+        self._to_others = served_to_others
 
     def _person(self) -> Person:
         return self._person_of(self._server.request_context.request)
@@ -127,8 +134,16 @@ class _Handlers:
         with anyio.CancelScope() as held:
             if context.request is not None:
                 context.request.scope[WORK].append(held)
-            return await _result(self._tools, self._person(), context, name, given)
-        return _failure(LexloopError("The client left.", "Ask again."))
+            report = _Progress(context).report
+            try:
+                return await _result(self._tools, self._person(), name, given, report)
+            except LexloopError as error:
+                told = outward(error, self._to_others)
+                return _failure(type(error).__name__, told.what, told.hint)
+            except Exception as error:  # noqa: BLE001 - a tool's failure must not end the session
+                problem = unexpected(error)
+                return _failure(problem.kind, problem.what, problem.hint)
+        return _failure("Cancelled", "The client left.", "Ask again.")
 
     async def list_templates(self) -> list[types.ResourceTemplate]:
         said = "A document, or with #label one provision of it; every part is percent-encoded."
@@ -148,7 +163,8 @@ class _Handlers:
             text = await self._tools.text_at(self._person(), str(uri))
         except LexloopError as error:
             code = _NOT_FOUND if isinstance(error, NotFoundError) else types.INTERNAL_ERROR
-            raise McpError(types.ErrorData(code=code, message=clean(str(error)))) from error
+            said = clean(str(outward(error, self._to_others)))
+            raise McpError(types.ErrorData(code=code, message=said)) from error
         return [ReadResourceContents(content=text, mime_type="text/plain")]
 
 
@@ -166,20 +182,17 @@ def _described(name: str, tool: _Tool) -> types.Tool:
 
 
 async def _result(
-    tools: Tools, person: Person, context: Any, name: str, given: dict[str, Any]
+    tools: Tools, person: Person, name: str, given: dict[str, Any], report: Report
 ) -> types.CallToolResult:
-    """Return what a tool gives, or why it gives nothing."""
-    try:
-        tool = _TOOLS.get(name)
-        if tool is None:
-            raise NotFoundError(f"There is no tool {name[:100]!r}.", f"Use {', '.join(_TOOLS)}.")
-        taken = _taken(tool, given)
-        found = await tool.run(tools, person, taken, _Progress(context).report)
-    except LexloopError as error:
-        return _failure(error)
-    except Exception as error:  # noqa: BLE001 - a tool's failure must not end the session
-        _log.error("The tool %s failed", name, exc_info=error)
-        return _failure(LexloopError("The tool failed unexpectedly.", "The server's log says why."))
+    """Return what a tool gives.
+
+    Raises:
+        LexloopError: There is no such tool, the arguments do not fit, or it fails.
+    """
+    tool = _TOOLS.get(name)
+    if tool is None:
+        raise NotFoundError(f"There is no tool {name[:100]!r}.", f"Use {', '.join(_TOOLS)}.")
+    found = await tool.run(tools, person, _taken(tool, given), report)
     links = {one.uri: one for one in found.links()}
     return types.CallToolResult(
         content=[
@@ -209,8 +222,8 @@ def _taken(tool: _Tool, given: dict[str, Any]) -> arguments.Arguments:
         raise InputError(f"The arguments do not fit: {said}.", f"Give {known}.") from error
 
 
-def _failure(error: LexloopError) -> types.CallToolResult:
-    told = {"kind": type(error).__name__, "what": clean(error.what), "hint": clean(error.hint)}
+def _failure(kind: str, what: str, hint: str) -> types.CallToolResult:
+    told = {"kind": kind, "what": clean(what), "hint": clean(hint)}
     return types.CallToolResult(
         content=[types.TextContent(type="text", text=f"{told['what']}\n{told['hint']}")],
         isError=True,

@@ -33,10 +33,11 @@ class McpEndpoint:
 
     Args:
         tools: What it offers.
+        served_to_others: See ``mcp_server``.
     """
 
-    def __init__(self, tools: Tools) -> None:
-        self._tools = tools
+    def __init__(self, tools: Tools, served_to_others: bool) -> None:
+        self._tools, self._to_others = tools, served_to_others
         self._group: TaskGroup | None = None
         self._manager: StreamableHTTPSessionManager | None = None
         self._loading = Lock()
@@ -71,7 +72,7 @@ class McpEndpoint:
         from lexloop.apps.serve.mcp import mcp_server
 
         return StreamableHTTPSessionManager(
-            mcp_server(self._tools, person_of),
+            mcp_server(self._tools, person_of, self._to_others),
             session_idle_timeout=_IDLE_S,
             max_request_body_size=_MOST_BYTES,
             max_sessions=_SESSIONS,

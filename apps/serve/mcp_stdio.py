@@ -37,7 +37,7 @@ def serve_stdio(tools: Tools, person: Person) -> None:
 
 
 async def _serve(tools: Tools, person: Person, given: BinaryIO, told: BinaryIO) -> None:
-    server = mcp_server(tools, lambda _: person)
+    server = mcp_server(tools, lambda _: person, served_to_others=False)
     lines: Any = _lines(given)
     written = anyio.wrap_file(io.TextIOWrapper(told, encoding="utf-8", write_through=True))
     async with stdio_server(lines, written) as (incoming, outgoing):

@@ -11,9 +11,16 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from sse_starlette import EventSourceResponse
+from starlette.concurrency import run_in_threadpool
 
 from lexloop.apps.serve.asking import AskRequest, Event
-from lexloop.apps.serve.errors import OpenAIErrorBody, openai_body_of
+from lexloop.apps.serve.errors import (
+    OpenAIErrorBody,
+    as_openai,
+    openai_body_of,
+    outward,
+    unexpected,
+)
 from lexloop.apps.serve.openai_messages import (
     ChatRequest,
     content_of,
@@ -57,13 +64,13 @@ Served = Annotated[Serving, Depends(serving)]
 
 
 @router.get("/models")
-async def models(person: Asker, served: Served) -> Models:
+def models(person: Asker, served: Served) -> Models:
     """List what can be asked: each collection, and all of them together."""
     return Models(data=[Model(id=name) for name in _asked_by(person, served)])
 
 
 @router.get("/models/{name:path}")
-async def model(name: str, person: Asker, served: Served) -> Model:
+def model(name: str, person: Asker, served: Served) -> Model:
     """Tell of one of them."""
     _collections(name, person, served)
     return Model(id=name)
@@ -82,7 +89,7 @@ async def complete(
     question, before = asked.conversation()
     wanted = AskRequest(
         question=question,
-        collections=_collections(asked.model, person, served),
+        collections=await run_in_threadpool(_collections, asked.model, person, served),
         as_of=asked.lexloop.as_of,
         settings=asked.lexloop.settings,
     )
@@ -91,7 +98,7 @@ async def complete(
         return JSONResponse(_completion(asked.model, await while_there(request, answer)))
     events = served.asking.events(person, wanted, before)
     first = await anext(events)
-    chunks = _Chunks(asked, first[1]["id"])
+    chunks = _Chunks(asked, first[1]["id"], served.people.needs_key)
     return EventSourceResponse(chunks.told(events), ping=PING_S, send_timeout=SEND_S)
 
 
@@ -136,9 +143,10 @@ class _Chunks:
     draft is told as reasoning, and ``content`` is the answer once it was checked.
     """
 
-    def __init__(self, asked: ChatRequest, id: str) -> None:
+    def __init__(self, asked: ChatRequest, id: str, served_to_others: bool) -> None:
         self._head = _head("chat.completion.chunk", asked.model, id)
         options = asked.stream_options
+        self._to_others = served_to_others
         self._with_usage = bool(options and options.include_usage)
 
     async def told(self, events: AsyncIterator[Event]) -> AsyncIterator[dict[str, str]]:
@@ -153,7 +161,9 @@ class _Chunks:
                     for chunk in self._answer(data):
                         yield chunk
         except LexloopError as error:
-            yield _event(openai_body_of(error))
+            yield _event(openai_body_of(outward(error, self._to_others)))
+        except Exception as error:  # noqa: BLE001 - the status is sent, and the reader waits
+            yield _event(as_openai(500, unexpected(error)))
         finally:
             await events.aclose()  # type: ignore[attr-defined]
         yield {"data": "[DONE]"}
@@ -192,4 +202,4 @@ def _usage(record: dict[str, Any]) -> dict[str, int]:
 
 
 def _event(data: dict[str, Any]) -> dict[str, str]:
-    return {"data": json.dumps(data, ensure_ascii=False)}
+    return {"data": json.dumps(data)}
