@@ -179,6 +179,7 @@ class Documents(Result):
     """The collections and some of their documents."""
 
     collections: list[str]
+    unavailable: list[str] = Field(description="Collections that cannot be read at the moment.")
     total: int
     documents: list[Document]
 
@@ -190,7 +191,9 @@ class Documents(Result):
             )
             for one in self.documents
         ]
-        return "\n".join([f"{len(lines)} of {self.total} documents", *lines])
+        missing = ", ".join(self.unavailable)
+        more = [f"Cannot be read at the moment: {missing}"] if missing else []
+        return "\n".join([f"{len(lines)} of {self.total} documents", *lines, *more])
 
 
 class RelationFound(Source):

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import aclosing
 from functools import partial
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio.to_thread
@@ -15,7 +16,14 @@ from lexloop.apps.serve.collections import Collections
 from lexloop.apps.serve.people import Person
 from lexloop.apps.serve.searching import Searching
 from lexloop.apps.serve.source_links import SourceLink, link_of
-from lexloop.core.errors import InputError, NotFoundError
+from lexloop.core.errors import (
+    CorpusError,
+    DataError,
+    InputError,
+    LexloopError,
+    ModelError,
+    NotFoundError,
+)
 
 if TYPE_CHECKING:
     from lexloop.apps.provisions import Source
@@ -76,7 +84,7 @@ class Tools:
         changes: dict[str, Any] = {"plan.k": given.limit}
         if given.as_of is not None:
             changes["access.as_of"] = given.as_of
-        names = self._names(person, given.collections)
+        names = list(await _in_thread(self._views, person, given.collections))
         found = await self._searching.passages(person, given.query, names, **changes)
         return results.Passages(
             passages=[
@@ -137,28 +145,29 @@ class Tools:
         """
         from lexloop.apps.provisions import Source
 
-        names = self._names(person, None if collection is None else [collection])
+        views = self._views(person, None if collection is None else [collection])
         found, error = [], None
-        for name in names:
-            view = self._collections.view(person, name)
+        for name, view in views.items():
             try:
                 found.append((name, view, Source.of(view, said)))
             except InputError as missing:
                 error = missing
-        if len(found) == 1:
-            return found[0]
+        exact = [one for one in found if one[2].name == said]
+        for certain in (found, exact):
+            if len(certain) == 1:
+                return certain[0]
         if found:
             among = ", ".join(name for name, *_ in found)
             raise InputError(f"{said!r} is a document of {among}.", "Name one as `collection`.")
-        if error is not None and len(names) == 1:
+        if error is not None and len(views) == 1:
             raise error
         raise NotFoundError(f"There is no document {said!r}.", "See list_documents.")
 
     def _list(self, person: Person, given: arguments.ListArguments) -> results.Documents:
         names = self._names(person, given.collections)
+        views = self._views(person, given.collections)
         wanted = (given.containing or "").casefold()
         found: list[tuple[str, str]] = []
-        views = {name: self._collections.view(person, name) for name in names}
         for name, view in views.items():
             titles = view.titles
             found += [
@@ -169,28 +178,50 @@ class Tools:
         shown = found[given.offset : given.offset + given.limit]
         return results.Documents(
             collections=names,
+            unavailable=[name for name in names if name not in views],
             total=len(found),
             documents=[_document(name, views[name], document) for name, document in shown],
         )
 
     def _relate(self, person: Person, given: arguments.RelatedArguments) -> results.Relations:
-        from lexloop.apps.relations import neighbourhood
+        from lexloop.apps.relations import Neighbourhood, neighbourhood
 
-        names = self._names(person, given.collections)
-        entity, degree, error = given.entity, 0, None
-        relations: list[results.RelationFound] = []
-        for name in names:
-            graph = self._collections.view(person, name).graph()
+        found: dict[str, Neighbourhood] = {}
+        error: InputError | None = None
+        depth, limit = given.depth, given.limit
+        for name, view in self._views(person, given.collections).items():
             try:
-                around = neighbourhood(graph, given.entity, given.depth, given.limit, where=name)
+                found[name] = neighbourhood(view.graph(), given.entity, depth, limit, where=name)
             except InputError as missing:
                 error = missing
-                continue
-            entity, degree = around.name, degree + around.degree
-            relations += [_relation(name, found) for found in around.relations]
-        if degree == 0 and not relations and error is not None:
+        if not found and error is not None:
             raise error
-        return results.Relations(entity=entity, degree=degree, relations=relations[: given.limit])
+        lists = [[_relation(name, one) for one in a.relations] for name, a in found.items()]
+        each = [one for group in zip_longest(*lists) for one in group if one is not None]
+        return results.Relations(
+            entity=next((around.name for around in found.values()), given.entity),
+            degree=sum(around.degree for around in found.values()),
+            relations=each[:limit],
+        )
+
+    def _views(self, person: Person, wanted: Iterable[str] | None) -> "dict[str, View]":
+        """Return the views of the collections meant.
+
+        Where none was named, one that cannot be opened does not keep the others from being read.
+
+        Raises:
+            LexloopError: There is no such collection for the person, or it cannot be opened.
+        """
+        views: dict[str, View] = {}
+        failed: LexloopError | None = None
+        for name in self._names(person, wanted):
+            try:
+                views[name] = self._collections.view(person, name)
+            except (CorpusError, DataError, ModelError) as error:
+                failed = error
+        if failed is not None and (wanted is not None or not views):
+            raise failed
+        return views
 
     def _names(self, person: Person, wanted: Iterable[str] | None) -> list[str]:
         """Return the collections meant, each one that the person sees.

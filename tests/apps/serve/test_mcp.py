@@ -37,6 +37,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
                 "sample": "sample",
                 "dogs": str(folder / "dogs"),
                 "my cats": str(folder / "cats"),
+                "gone": str(folder / "gone"),
             },
             "people": [person("ann"), person("bob", collections=["dogs"])],
         }
@@ -161,7 +162,8 @@ def test_documents_are_listed(address: str) -> None:
     async def does(session: ClientSession) -> None:
         found = (await session.call_tool("list_documents", {"containing": "cat"})).structuredContent
         assert found is not None
-        assert found["collections"] == ["sample", "dogs", "my cats"]
+        assert found["collections"] == ["sample", "dogs", "my cats", "gone"]
+        assert found["unavailable"] == ["gone"]
         (cats,) = [one for one in found["documents"] if one["collection"] == "my cats"]
         assert cats["uri"] == "lexloop://my%20cats/cats.txt"
         resources = (await session.list_resources()).resources
@@ -186,6 +188,23 @@ def test_what_is_related_is_told_with_its_source(address: str) -> None:
         none = await session.call_tool("related", {"entity": "unicorn", "collections": ["dogs"]})
         assert none.isError
         assert "has no entity 'unicorn'" in text_of(none)
+
+    by(address, "ann", does)
+
+
+def test_where_documents_lie_is_told_to_nobody(address: str) -> None:
+    async def does(session: ClientSession) -> None:
+        for tool, given in (
+            ("ask", {"question": "Why?"}),
+            ("search", {"query": "Why?"}),
+            ("list_documents", {}),
+        ):
+            found = await session.call_tool(tool, {**given, "collections": ["gone"]})
+            assert found.isError
+            said = "The documents cannot be read at the moment.\nTell the operator."
+            assert text_of(found) == said
+        with pytest.raises(McpError, match="cannot be read at the moment"):
+            await session.read_resource(AnyUrl("lexloop://gone/a.txt"))
 
     by(address, "ann", does)
 

@@ -18,13 +18,17 @@ QUESTION = "What is a bias audit?"
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server with two people: ann sees all, bob the dogs alone."""
+    """A server with three people: bob sees the dogs alone, eve what is no longer there."""
     folder = tmp_path_factory.mktemp("dogs")
     (folder / "dogs.txt").write_text(DOGS)
     settings = ServerSettings.of(
         {
-            "collections": {"sample": "sample", "dogs": str(folder)},
-            "people": [person("ann"), person("bob", collections=["dogs"])],
+            "collections": {"sample": "sample", "dogs": str(folder), "gone": str(folder / "gone")},
+            "people": [
+                person("ann", collections=["sample", "dogs"]),
+                person("bob", collections=["dogs"]),
+                person("eve", collections=["gone"]),
+            ],
         }
     )
     with served(settings) as found:
@@ -43,13 +47,23 @@ def bob(address: str) -> Iterator[OpenAI]:
         yield client
 
 
+@pytest.fixture
+def eve(address: str) -> Iterator[OpenAI]:
+    with OpenAI(base_url=f"{address}/v1", api_key="key-eve", max_retries=0) as client:
+        yield client
+
+
 def ask(client: OpenAI, content: Any = QUESTION, model: str = "lexloop/sample", **more: Any) -> Any:
     messages = [{"role": "user", "content": content}]
     return client.chat.completions.create(model=model, messages=messages, **more)
 
 
 def test_models_are_the_collections_that_a_person_sees(ann: OpenAI, bob: OpenAI) -> None:
-    assert [m.id for m in ann.models.list()] == ["lexloop", "lexloop/sample", "lexloop/dogs"]
+    assert [m.id for m in ann.models.list()] == [
+        "lexloop",
+        "lexloop/sample",
+        "lexloop/dogs",
+    ]
     assert [m.id for m in bob.models.list()] == ["lexloop", "lexloop/dogs"]
     assert ann.models.retrieve("lexloop/sample").owned_by == "lexloop"
     with pytest.raises(openai.NotFoundError):
@@ -194,6 +208,16 @@ def test_without_a_key_of_somebodys_nobody_is_let_in(address: str) -> None:
     assert (body["type"], body["code"]) == ("authentication_error", "invalid_api_key")
     without = httpx.get(f"{address}/v1/models")
     assert (without.status_code, without.json()["error"]["code"]) == (401, "invalid_api_key")
+
+
+def test_where_documents_lie_is_told_to_nobody(eve: OpenAI) -> None:
+    with pytest.raises(openai.APIStatusError) as raised:
+        ask(eve, model="lexloop/gone")
+    body: Any = raised.value.body
+    assert body["message"] == "The documents cannot be read at the moment. Tell the operator."
+    with pytest.raises(openai.APIError) as streamed:
+        list(ask(eve, model="lexloop/gone", stream=True))
+    assert streamed.value.message == body["message"]
 
 
 def test_a_day_may_be_chosen(ann: OpenAI) -> None:
