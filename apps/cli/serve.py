@@ -75,6 +75,7 @@ def _run(
     from lexloop.apps.serve.app import create_app
     from lexloop.apps.serve.protocol import PatientProtocol
 
+    _open_as_many_files_as_may_be()
     app = create_app(server, settings, connection)
     say_where_text_goes(app.state.serving.asking.hosts)
     address = _address(server.host, listening.getsockname()[1])
