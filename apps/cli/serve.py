@@ -73,7 +73,7 @@ def _run(
     import uvicorn
 
     from lexloop.apps.serve.app import create_app
-    from lexloop.apps.serve.protocol import PatientProtocol
+    from lexloop.apps.serve.protocol import config_of
 
     _open_as_many_files_as_may_be()
     app = create_app(server, settings, connection)
@@ -85,17 +85,7 @@ def _run(
         import webbrowser
 
         webbrowser.open(address)
-    config = uvicorn.Config(
-        app,
-        http=PatientProtocol,
-        ws="none",
-        log_level="warning",
-        access_log=False,
-        proxy_headers=False,
-        server_header=False,
-        timeout_graceful_shutdown=5,
-    )
-    uvicorn.Server(config).run(sockets=[listening])
+    uvicorn.Server(config_of(app)).run(sockets=[listening])
 
 
 def _open_as_many_files_as_may_be() -> None:

@@ -18,9 +18,9 @@ from lexloop.apps.serve.engine import Engine
 from lexloop.apps.serve.limits import Queue, Rates, Streams, ahead
 from lexloop.apps.serve.people import Person
 from lexloop.apps.serve.steps import step_of
-from lexloop.apps.serve.threads import ThreadStore
+from lexloop.apps.serve.threads import Thread, ThreadStore
 from lexloop.core.conversation import checked_question, tags_of_thread
-from lexloop.core.errors import DataError, ModelError, NotFoundError, ThreadBusy
+from lexloop.core.errors import AccessError, DataError, ModelError, NotFoundError, ThreadBusy
 from lexloop.core.types import Turn
 
 if TYPE_CHECKING:
@@ -139,8 +139,25 @@ class Asking:
         settings = {name: self._collections.settings(person, name, **wanted) for name in names}
         run = _Run(person, asked, settings, request.thread, kept)
         if request.thread is not None:
-            tags_of_thread(self._store.thread(person.name, request.thread).tags, person.tags)
+            self.readable(person, request.thread)
         return run
+
+    def readable(self, person: Person, id: str) -> Thread:
+        """Return a thread whose answers a person may still read.
+
+        Raises:
+            NotFoundError: They have none of that id.
+            SettingsError: It was answered with access tags that they no longer have.
+            AccessError: It quotes a collection that the operator has closed to them.
+        """
+        thread = self._store.thread(person.name, id)
+        tags_of_thread(thread.tags, person.tags)
+        if self._collections.closed(person).intersection(thread.collections):
+            raise AccessError(
+                "This conversation quotes a collection that you may no longer read.",
+                "Ask the operator, or begin another conversation.",
+            )
+        return thread
 
     @asynccontextmanager
     async def _turn(self, run: "_Run") -> AsyncIterator[None]:

@@ -66,6 +66,10 @@ class Collections:
         own = self._own(person)
         return [*self._named(person), *(name for name, one in own.items() if one.indexed)]
 
+    def closed(self, person: Person) -> set[str]:
+        """Return the operator's collections that a person does not see."""
+        return {*self._known}.difference(self._named(person))
+
     def settings(self, person: Person, name: str, **changes: Any) -> "Settings":
         """Return the settings that a person's questions to a collection are answered with.
 

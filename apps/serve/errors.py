@@ -154,6 +154,8 @@ def response_of(error: LexloopError, path: str = "") -> JSONResponse:
     headers = {}
     if isinstance(error, errors.Overloaded):
         headers["Retry-After"] = str(error.retry_after_s)
+    if isinstance(error, (errors.TooLargeError, errors.TooSlow)):
+        headers["Connection"] = "close"  # or the rest of the body would be read to its end
     if isinstance(error, errors.UnknownPerson):
         headers["WWW-Authenticate"] = "Bearer"
     body = openai_body_of(error) if path.startswith(OPENAI) else body_of(error)
@@ -209,24 +211,30 @@ async def _of_http(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
     if isinstance(error, Refused):
         return response_of(error.error, request.url.path)
-    kind = _HTTP_KINDS.get(error.status_code, "BadRequest")
-    hint = "See /api/openapi.json for what there is."
-    problem = Problem(kind=kind, what=f"{error.detail}.", hint=hint)
-    made = _told(request, error.status_code, problem)
+    methods = _methods(request) if error.status_code in (404, 405) else []
+    if methods and request.method not in methods:  # the page's files are looked for by GET
+        made = _told(request, 405, _of_status(405, "There is no such method here"))
+        made.headers["Allow"] = ", ".join(methods)
+        return made
+    made = _told(request, error.status_code, _of_status(error.status_code, str(error.detail)))
     made.headers.update(error.headers or {})
-    if error.status_code == 405:
-        made.headers["Allow"] = ", ".join(sorted(_methods(request)))
     return made
 
 
-def _methods(request: Request) -> set[str]:
+def _of_status(status: int, what: str) -> Problem:
+    kind = _HTTP_KINDS.get(status, "BadRequest")
+    hint = "See /api/openapi.json for what there is."
+    return Problem(kind=kind, what=f"{what}.", hint=hint)
+
+
+def _methods(request: Request) -> list[str]:
     """Return what the routes of a path take together; starlette tells those of one alone."""
     routes = [route for route in request.app.routes if not isinstance(route, Mount)]
-    return {
+    return [
         method
-        for method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
+        for method in ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
         if any(one.matches({**request.scope, "method": method})[0] == Match.FULL for one in routes)
-    }
+    ]
 
 
 async def _unexpected(request: Request, error: Exception) -> JSONResponse:

@@ -85,9 +85,7 @@ class Guard:
         await self._app(scope, receive, guarded)
 
     def _admit(self, scope: Scope) -> None:
-        headers = {
-            name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
-        }
+        headers = _headers_of(scope)
         self._check_host(headers.get("host", ""))
         if scope["method"] not in _SAFE:
             self._check_origin(headers)

@@ -4,18 +4,16 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query, Response
 from fastapi.responses import JSONResponse
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from lexloop.apps.export import MEDIA_TYPES, Format, exported
 from lexloop.apps.export.files import disposition
 from lexloop.apps.places import feedback_file
 from lexloop.apps.serve.answer_model import Answer
 from lexloop.apps.serve.errors import documented
-from lexloop.apps.serve.people import Asker, Person
+from lexloop.apps.serve.people import Asker
 from lexloop.apps.serve.state import Serving, serving
 from lexloop.apps.serve.threads import Thread
-from lexloop.core.conversation import tags_of_thread
-from lexloop.core.errors import AccessError
 
 router = APIRouter(prefix="/api")
 Served = Annotated[Serving, Depends(serving)]
@@ -53,16 +51,12 @@ class ThreadWithTurns(ThreadRecord):
     turns: list[Answer]
 
 
-Text = Annotated[str, AfterValidator(lambda text: text.encode("utf-8", "replace").decode())]
-"""Text without lone surrogates, which no file takes."""
-
-
 class Title(BaseModel):
     """What a conversation is called."""
 
     model_config = ConfigDict(extra="forbid")
 
-    title: Text = Field(min_length=1, max_length=1000, pattern=r"\S")
+    title: str = Field(min_length=1, max_length=1000, pattern=r"\S")
 
 
 class Rating(BaseModel):
@@ -71,7 +65,7 @@ class Rating(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     vote: Literal["up", "down"]
-    comment: Text = Field(default="", max_length=10_000)
+    comment: str = Field(default="", max_length=10_000)
 
 
 @router.get("/threads", responses=documented(404))
@@ -99,7 +93,7 @@ def thread(
     limit: Annotated[int, Query(ge=1, le=200)] = 20,
 ) -> JSONResponse:
     """Return a conversation's last answers; `before` those before one of them."""
-    found = _readable(served, person, served.store.thread(person.name, id))
+    found = served.asking.readable(person, id)
     turns = served.store.turns(person.name, id, before, limit)
     # as they were kept, without a check of every number in them
     return JSONResponse({**ThreadRecord.of(found).model_dump(), "turns": turns})
@@ -125,7 +119,7 @@ def delete(id: Id, person: Asker, served: Served) -> Response:
 )
 def export_thread(id: Id, format: Format, person: Asker, served: Served) -> Response:
     """Return a conversation as a file, with a footnote for every source."""
-    found = _readable(served, person, served.store.thread(person.name, id))
+    found = served.asking.readable(person, id)
     return _file(served.store.turns(person.name, id, limit=_MOST_EXPORTED), format, found.title)
 
 
@@ -137,7 +131,7 @@ def export_thread(id: Id, format: Format, person: Asker, served: Served) -> Resp
 def export_answer(id: Id, format: Format, person: Asker, served: Served) -> Response:
     """Return an answer as a file, with a footnote for every source."""
     kept_in, answer = served.store.answer(person.name, id)
-    _readable(served, person, kept_in)
+    served.asking.readable(person, kept_in.id)
     return _file([answer], format, "")
 
 
@@ -156,23 +150,6 @@ def rate(id: Id, rating: Rating, person: Asker, served: Served) -> Response:
     FeedbackStore(feedback_file(served.store.file)).keep(opinion)
     served.store.rate(id, rating.vote, opinion.comment)
     return Response(status_code=204)
-
-
-def _readable(served: Serving, person: Person, thread: Thread) -> Thread:
-    """Return a thread whose answers the person may still read.
-
-    Raises:
-        SettingsError: It was answered with access tags that they no longer have.
-        AccessError: It quotes a collection that the operator has closed to them.
-    """
-    tags_of_thread(thread.tags, person.tags)
-    closed = {*served.settings.collections} - {*served.collections.names(person)}
-    if closed & {*thread.collections}:
-        raise AccessError(
-            "This conversation quotes a collection that you may no longer read.",
-            "Ask the operator, or begin another conversation.",
-        )
-    return thread
 
 
 def _file(answers: list[dict[str, Any]], form: Format, title: str) -> Response:

@@ -104,7 +104,7 @@ class ThreadStore:
         """
         with self._opened() as database:
             row = database.execute(
-                "SELECT * FROM threads WHERE id = ? AND person = ?", (_plain(id), person)
+                "SELECT * FROM threads WHERE id = ? AND person = ?", (id, person)
             ).fetchone()
         if row is None:
             raise _missing("thread", id)
@@ -130,7 +130,7 @@ class ThreadStore:
             until = 2**62
             if before:
                 found = database.execute(
-                    "SELECT number FROM turns WHERE id = ? AND thread = ?", (_plain(before), id)
+                    "SELECT number FROM turns WHERE id = ? AND thread = ?", (before, id)
                 ).fetchone()
                 if found is None:
                     raise _missing("answer", before)
@@ -242,7 +242,7 @@ class ThreadStore:
             row = database.execute(
                 "SELECT turns.* FROM turns JOIN threads ON threads.id = turns.thread "
                 "WHERE turns.id = ? AND person = ?",
-                (_plain(id), person),
+                (id, person),
             ).fetchone()
         if row is None:
             raise _missing("answer", id)
@@ -330,10 +330,6 @@ def _answer(row: sqlite3.Row) -> dict[str, Any]:
 def _title(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= _TITLE_CHARS else f"{line[: _TITLE_CHARS - 1].rstrip()}…"
-
-
-def _plain(id: str) -> str:
-    return id.encode("utf-8", "replace").decode()
 
 
 def _missing(what: str, id: str) -> NotFoundError:

@@ -10,6 +10,7 @@ import uvicorn
 
 from lexloop.apps.serve.app import create_app
 from lexloop.apps.serve.people import key_hash
+from lexloop.apps.serve.protocol import config_of
 from lexloop.apps.serve.settings import ServerSettings
 from lexloop.core.settings import Connection, Settings
 
@@ -45,8 +46,7 @@ def served(
 ) -> Iterator[str]:
     """The address of a server, which ends with the block."""
     app = create_app(server, settings, connection)
-    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2)
-    runs = _Server(config)
+    runs = _Server(config_of(app))
     with socket.create_server(("127.0.0.1", 0)) as listening:
         thread = threading.Thread(target=runs.run, args=([listening],))
         thread.start()

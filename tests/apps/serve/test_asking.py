@@ -1,0 +1,491 @@
+"""Questions to a server: as JSON and as events, in conversations, with a model and without."""
+
+import asyncio
+import json
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from fake_openai import FakeOpenAI, Reply, refusal
+from loopback_server import DOGS, person, served
+
+from lexloop.apps.serve.choices import EMBEDDED_ALONE
+from lexloop.apps.serve.limits import Queue, Streams, ahead
+from lexloop.apps.serve.settings import ServerSettings
+from lexloop.core.errors import Overloaded
+from lexloop.core.settings import Settings
+
+QUESTION = {"question": "What is a bias audit?"}
+STEPS = ("classify", "rewrite", "hybrid_retrieve", "kg_retrieve", "rerank", "generate", "evaluate")
+SSE = {"Accept": "text/event-stream"}
+FEE = {"question": "What does a dog licence cost?", "collections": ["dogs"]}
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data folder of the module's server."""
+    return tmp_path_factory.mktemp("data")
+
+
+@pytest.fixture(scope="module")
+def address(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server for ann and bob, with the sample and a law on dogs."""
+    folder = tmp_path_factory.mktemp("dogs")
+    (folder / "dogs.txt").write_text(DOGS)
+    given = {
+        "collections": {"sample": "sample", "dogs": str(folder)},
+        "people": [person("ann"), person("bob")],
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LEXLOOP_DATA_DIR", str(data))
+        with served(ServerSettings.of(given)) as found:
+            yield found
+
+
+@pytest.fixture
+def ann(address: str) -> Iterator[httpx.Client]:
+    with client_of(address, "ann") as found:
+        yield found
+
+
+@pytest.fixture
+def bob(address: str) -> Iterator[httpx.Client]:
+    with client_of(address, "bob") as found:
+        yield found
+
+
+def client_of(address: str, name: str = "") -> httpx.Client:
+    headers = {"Authorization": f"Bearer key-{name}"} if name else {}
+    return httpx.Client(base_url=f"{address}/api", headers=headers, timeout=60)
+
+
+def asked(client: httpx.Client, **body: Any) -> dict[str, Any]:
+    found = client.post("/ask", json={**QUESTION, "collections": ["sample"], **body})
+    assert found.status_code == 200, found.text
+    answer: dict[str, Any] = found.json()
+    return answer
+
+
+def events(client: httpx.Client, **body: Any) -> list[tuple[str, dict[str, Any]]]:
+    given = {**QUESTION, "collections": ["sample"], **body}
+    with client.stream("POST", "/ask", json=given, headers=SSE) as found:
+        assert found.headers["content-type"].startswith("text/event-stream")
+        return list(read(found.iter_lines()))
+
+
+def read(lines: Iterator[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    name = ""
+    for line in lines:
+        if line.startswith("event: "):
+            name = line.removeprefix("event: ")
+        elif line.startswith("data: "):
+            yield name, json.loads(line.removeprefix("data: "))
+
+
+def test_an_answer_has_its_sources_its_verdict_and_its_place(ann: httpx.Client) -> None:
+    answer = asked(ann)
+    (citation,) = answer["citations"]
+    assert citation["collection"] == "sample"
+    assert citation["quote"] in answer["answer"]
+    assert {passage["collection"] for passage in answer["passages"]} == {"sample"}
+    assert {triplet["collection"] for triplet in answer["triplets"]} == {"sample"}
+    assert (answer["collections"], answer["corpus"]) == (["sample"], "sample")
+    assert answer["as_of"] == "today"
+    verdict = answer["verdict"]
+    assert verdict["head"] == "Passed"
+    assert verdict["probability"] == answer["answers"] > 0.9
+    assert (
+        verdict["words"][1]
+        == f"It is {answer['answers']:.0%} likely that this answers the question."
+    )
+    assert (
+        verdict["checked"][0] == "The one quote was found word for word at the place that is cited."
+    )
+    assert answer["model"] is None
+    assert answer["hosts"] == []
+
+
+def test_events_come_in_order_and_end_with_the_answer(ann: httpx.Client) -> None:
+    told = events(ann)
+    names = [name for name, _ in told]
+    assert names == ["begin", *["step"] * len(STEPS), "answer"]
+    begin, answer = told[0][1], told[-1][1]
+    assert begin == {"id": answer["id"], "thread": answer["thread"], "collections": ["sample"]}
+    steps = [data for name, data in told if name == "step"]
+    assert tuple(step["node"] for step in steps) == STEPS
+    assert {(step["collection"], step["attempt"]) for step in steps} == {("sample", 1)}
+    assert steps[0]["class"] == answer["complexity"]
+    assert steps[0]["plan"] == answer["plan"]
+    assert steps[1]["queries"] == answer["queries"]
+    assert steps[2]["candidates"] == len(answer["candidates"])
+    assert steps[4]["passages"] == len(answer["passages"])
+    assert (steps[6]["score"], steps[6]["passed"]) == (answer["answers"], True)
+    seconds = [step["seconds"] for step in steps]
+    assert seconds == sorted(seconds)
+
+
+def test_several_collections_are_asked_and_answer_as_one(ann: httpx.Client) -> None:
+    told = events(ann, question="What does a dog licence cost?", collections=None)
+    assert told[0][1]["collections"] == ["sample", "dogs"]
+    route = told[1][1]
+    assert (route["node"], route["collections"]) == ("route", ["dogs"])
+    answer = told[-1][1]
+    assert answer["collections"] == ["dogs"]
+    assert {citation["collection"] for citation in answer["citations"]} == {"dogs"}
+    assert "30 dollars" in answer["answer"]
+    assert answer["retries"] == 0
+
+
+def test_a_greeting_needs_no_collection(ann: httpx.Client) -> None:
+    answer = asked(ann, question="Hello!", collections=None)
+    assert answer["collections"] == []
+    assert (answer["finding"], answer["retries"]) == ("reply", 0)
+    assert answer["verdict"]["head"] == "Replied: no document was needed"
+
+
+def test_settings_that_are_a_callers_count(ann: httpx.Client) -> None:
+    answer = asked(ann, settings={"plan.k": 1, "retrieval.knowledge_graph": "none"})
+    assert answer["plan"]["k"] == 1
+    assert len(answer["passages"]) == 1
+    assert answer["triplets"] == []
+    assert asked(ann, as_of="1999-12-31")["as_of"] == "1999-12-31"
+
+
+def test_a_conversation_goes_on(ann: httpx.Client) -> None:
+    first = asked(ann)
+    second = asked(ann, question="And who conducts it?", thread=first["thread"])
+    assert second["thread"] == first["thread"]
+    assert second["standalone"] == "And who conducts a bias audit?"
+    found = ann.get(f"/threads/{first['thread']}").json()
+    assert found["title"] == "What is a bias audit?"
+    assert found["turns"] == [first, second]
+    last = ann.get(f"/threads/{first['thread']}", params={"limit": 1}).json()["turns"]
+    assert last == [second]
+    params = {"limit": 1, "before": second["id"]}
+    assert ann.get(f"/threads/{first['thread']}", params=params).json()["turns"] == [first]
+
+
+def test_turns_of_one_conversation_are_taken_one_after_the_other(ann: httpx.Client) -> None:
+    thread = asked(ann)["thread"]
+    found: list[dict[str, Any]] = []
+    asking = [
+        threading.Thread(target=lambda: found.append(asked(ann, thread=thread))) for _ in range(4)
+    ]
+    for one in asking:
+        one.start()
+    for one in asking:
+        one.join(60)
+    kept = ann.get(f"/threads/{thread}").json()["turns"]
+    assert len({turn["id"] for turn in kept}) == 5
+    assert {turn["id"] for turn in found} < {turn["id"] for turn in kept}
+
+
+def test_a_conversation_of_somebody_else_is_not_there(ann: httpx.Client, bob: httpx.Client) -> None:
+    answer = asked(ann)
+    thread, missing = answer["thread"], "0" * len(answer["thread"])
+    assert thread not in bob.get("/threads").text
+    for method, path, body in (
+        ("GET", "/threads/{}", None),
+        ("PATCH", "/threads/{}", {"title": "Mine"}),
+        ("DELETE", "/threads/{}", None),
+        ("GET", "/threads/{}/export?format=md", None),
+        ("POST", "/ask", {**QUESTION, "thread": "{}"}),
+        ("GET", "/threads?before={}", None),
+    ):
+        told = [
+            bob.request(
+                method,
+                path.format(id),
+                json=json.loads(json.dumps(body).replace("{}", id)) if body else None,
+            )
+            for id in (thread, missing)
+        ]
+        assert [one.status_code for one in told] == [404, 404]
+        assert told[0].text.replace(thread, missing) == told[1].text
+    for path in ("feedback", "export?format=md"):
+        method = "POST" if path == "feedback" else "GET"
+        body = {"vote": "up"} if path == "feedback" else None
+        assert bob.request(method, f"/answers/{answer['id']}/{path}", json=body).status_code == 404
+    assert ann.get(f"/threads/{thread}").status_code == 200
+
+
+def test_conversations_are_renamed_and_deleted(ann: httpx.Client) -> None:
+    thread = asked(ann)["thread"]
+    named = ann.patch(f"/threads/{thread}", json={"title": "  Audits\n of bias <b>"}).json()
+    assert named["title"] == "Audits of bias <b>"
+    assert ann.get("/threads").json()["threads"][0]["title"] == "Audits of bias <b>"
+    for title in ("", " \n", "x" * 1001, 1, None):
+        assert ann.patch(f"/threads/{thread}", json={"title": title}).status_code == 422
+    assert ann.delete(f"/threads/{thread}").status_code == 204
+    assert ann.get(f"/threads/{thread}").status_code == 404
+    assert ann.delete(f"/threads/{thread}").status_code == 404
+
+
+def test_opinions_are_those_that_the_command_shows(ann: httpx.Client, data: Path) -> None:
+    from lexloop.evaluation.feedback import FeedbackStore
+
+    first = asked(ann)
+    answer = asked(ann, question="And who conducts it?", thread=first["thread"])
+    for vote, comment in (("down", "Too long"), ("up", " It was right. ")):
+        given = {"vote": vote, "comment": comment}
+        assert ann.post(f"/answers/{answer['id']}/feedback", json=given).status_code == 204
+    kept = {one.answer_id: one for one in FeedbackStore(data / "feedback.sqlite").all()}
+    opinion = kept[answer["id"]]
+    assert (opinion.vote, opinion.comment) == ("up", "It was right.")
+    assert [turn["content"] for turn in opinion.history] == [first["question"], first["answer"]]
+    assert (opinion.corpus, opinion.scores) == ("sample", answer["scores"])
+    turns = ann.get(f"/threads/{first['thread']}").json()["turns"]
+    assert [turn.get("feedback") for turn in turns] == [
+        None,
+        {"vote": "up", "comment": "It was right."},
+    ]
+    for vote in ("", "maybe", 1, None):
+        found = ann.post(f"/answers/{answer['id']}/feedback", json={"vote": vote})
+        assert found.status_code == 422
+
+
+def test_answers_and_conversations_are_exported(ann: httpx.Client) -> None:
+    answer = asked(ann)
+    for path in (f"/answers/{answer['id']}", f"/threads/{answer['thread']}"):
+        found = ann.get(f"{path}/export", params={"format": "md"})
+        assert found.headers["content-type"] == "text/markdown; charset=utf-8"
+        assert 'filename="What is a bias audit.md"' in found.headers["content-disposition"]
+        assert "[^1]" in found.text
+        word = ann.get(f"{path}/export", params={"format": "docx"})
+        assert word.content[:2] == b"PK"
+        assert ann.get(f"{path}/export", params={"format": "exe"}).status_code == 422
+
+
+def test_what_is_kept_is_nobody_elses_business(ann: httpx.Client, data: Path) -> None:
+    asked(ann)
+    assert (data / "server.sqlite").stat().st_mode & 0o777 == 0o600
+    assert data.stat().st_mode & 0o077 == 0 or os.name != "posix"
+
+
+def test_an_answer_that_cannot_be_kept_is_given_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LEXLOOP_DATA_DIR", str(tmp_path))
+    (tmp_path / "server.sqlite").write_text("this is no database, but some text of somebody's")
+    with served() as address, client_of(address) as client:
+        answer = asked(client)
+        (lost,) = answer["degraded"]
+        assert lost["wanted"] == "the answer kept"
+        assert "another file" in lost["reason"] or "not a database" in lost["reason"]
+        assert client.get("/threads").json()["error"]["kind"] == "DataError"
+    assert (tmp_path / "server.sqlite").read_text().startswith("this is no database")
+
+
+def test_a_folder_that_is_gone_is_not_named_to_people(tmp_path: Path) -> None:
+    gone = tmp_path / "a-secret-folder"
+    settings = ServerSettings.of({"collections": {"gone": str(gone)}, "people": [person("ann")]})
+    with served(settings) as address, client_of(address, "ann") as client:
+        found = client.post("/ask", json=QUESTION)
+        assert found.status_code == 503
+        assert "a-secret-folder" not in found.text
+        (_, (name, data)) = list(events(client, collections=["gone"]))
+        assert name == "error"
+        assert "a-secret-folder" not in str(data)
+
+
+def model_settings(**changes: Any) -> Settings:
+    return Settings(
+        **{
+            "model": "openai:scripted",
+            "model.attempts": 1,
+            "retrieval.rewriter": "embedded",
+            "loop.evaluator": "embedded",
+            "loop.prompt_engineer": "embedded",
+            **changes,
+        }
+    )
+
+
+ANSWER = "A bias audit is an evaluation of an AEDT, made impartially by an independent auditor. [1]"
+
+
+def test_text_of_a_model_streams(server: FakeOpenAI) -> None:
+    server.play("generate", Reply(ANSWER))
+    with served(None, model_settings(), server.connection) as address, client_of(address) as client:
+        told = events(client)
+        me = client.get("/me").json()
+    assert "".join(data["text"] for name, data in told if name == "token") == ANSWER
+    assert told[-1][1]["answer"] == ANSWER
+    host = server.base_url.removeprefix("http://").removesuffix("/v1")
+    assert (me["model"], me["hosts"]) == ("openai:scripted", [host])
+    assert told[-1][1]["hosts"] == [host]
+
+
+def test_attempts_of_the_loop_are_counted(server: FakeOpenAI) -> None:
+    server.play("generate", Reply("The moon is made of green cheese. [1]"), Reply(ANSWER))
+    settings = model_settings()
+    with served(None, settings, server.connection) as address, client_of(address) as client:
+        told = events(client)
+    steps = [data for name, data in told if name == "step"]
+    assert [step["attempt"] for step in steps if step["node"] == "evaluate"] == [1, 2]
+    (advised,) = (step for step in steps if step["node"] == "engineer_prompt")
+    assert (advised["attempt"], advised["strategy"]) == (1, "whole")
+    assert told[-1][1]["retries"] == 1
+    assert "It was tried 1 more time." in told[-1][1]["verdict"]["checked"]
+
+
+def test_a_model_that_is_down_is_said_and_the_embedded_mode_offered(server: FakeOpenAI) -> None:
+    server.play("generate", Reply(ANSWER), refusal(503), refusal(503), Reply(ANSWER))
+    with served(None, model_settings(), server.connection) as address, client_of(address) as client:
+        thread = asked(client)["thread"]
+        name, data = events(client, thread=thread)[-1]
+        error = data["error"]
+        assert (name, error["kind"]) == ("error", "ModelUnavailable")
+        assert error["embedded_possible"] is True
+        assert error["settings"] == EMBEDDED_ALONE
+        found = client.post("/ask", json={**QUESTION, "thread": thread})
+        assert found.status_code == 503
+        assert found.json()["error"]["embedded_possible"] is True
+        assert len(client.get(f"/threads/{thread}").json()["turns"]) == 1
+        answer = asked(client, thread=thread, settings=error["settings"])
+        assert answer["usage"]["model_calls"] == 0
+        assert len(client.get(f"/threads/{thread}").json()["turns"]) == 2
+
+
+def test_a_deadline_is_the_servers(server: FakeOpenAI) -> None:
+    server.otherwise = Reply(hang=True)
+    with (
+        served(None, model_settings(deadline_s=0.5), server.connection) as address,
+        client_of(address) as client,
+    ):
+        found = client.post("/ask", json=QUESTION)
+    assert (found.status_code, found.json()["error"]["kind"]) == (504, "DeadlineExceeded")
+
+
+@pytest.mark.parametrize("accept", ["application/json", "text/event-stream"])
+def test_the_work_ends_where_the_client_leaves(server: FakeOpenAI, accept: str) -> None:
+    server.otherwise = Reply(hang=True)
+    limits = {"questions_at_once": 1, "streams": 1}
+    settings = ServerSettings.of({"limits": limits})
+    with (
+        served(settings, model_settings(), server.connection) as address,
+        client_of(address) as client,
+    ):
+        headers = {"Accept": accept}
+        leaving = httpx.Timeout(60, read=0.5)
+        with pytest.raises(httpx.ReadTimeout):
+            client.post("/ask", json=QUESTION, headers=headers, timeout=leaving)
+        assert server.requests[0].abandoned.wait(20)
+        server.otherwise = Reply(ANSWER)
+        for _ in range(200):  # its place is free, as soon as the server has seen it leave
+            found = client.post("/ask", json=QUESTION)
+            if found.status_code == 200:
+                break
+        assert found.status_code == 200
+        assert len(client.get("/threads").json()["threads"]) >= 1
+
+
+def test_as_many_streams_as_may_be(server: FakeOpenAI) -> None:
+    server.otherwise = Reply(hang=True)
+    settings = ServerSettings.of({"limits": {"streams": 3}})
+    with served(settings, model_settings(), server.connection) as address:
+
+        async def crowd() -> list[httpx.Response]:
+            async with httpx.AsyncClient(base_url=f"{address}/api", timeout=60) as client:
+                async with asyncio.TaskGroup() as tasks:
+                    waiting = [tasks.create_task(held(client)) for _ in range(3)]
+                    begun.clear()
+                    await begun.wait()
+                    refused = [await client.post("/ask", json=QUESTION) for _ in range(5)]
+                    server.released.set()
+                    for one in waiting:
+                        one.cancel()
+                return refused
+
+        begun, count = asyncio.Event(), 0
+
+        async def held(client: httpx.AsyncClient) -> None:
+            nonlocal count
+            async with client.stream("POST", "/ask", json=QUESTION, headers=SSE) as found:
+                async for line in found.aiter_lines():
+                    if line == "event: begin":
+                        count += 1
+                        if count == 3:
+                            begun.set()
+
+        refused = asyncio.run(crowd())
+    assert {one.status_code for one in refused} == {503}
+    assert {one.json()["error"]["kind"] for one in refused} == {"Overloaded"}
+    assert {one.headers["retry-after"] for one in refused} == {"5"}
+
+
+def test_who_waits_too_long_in_line_is_told() -> None:
+    async def second() -> None:
+        queue = Queue(1, 0.01)
+        async with queue.turn():
+            with pytest.raises(Overloaded, match="behind others"):
+                async with queue.turn():
+                    pass
+        async with queue.turn():
+            pass
+
+    asyncio.run(second())
+
+
+def test_a_place_is_given_back_whatever_happens() -> None:
+    streams = Streams(1)
+    with pytest.raises(ZeroDivisionError), streams.one():
+        raise ZeroDivisionError
+    with streams.one(), pytest.raises(Overloaded), streams.one():
+        pass
+    assert streams.open == 0
+
+
+def test_work_does_not_wait_for_a_slow_reader() -> None:
+    async def source() -> Any:
+        nonlocal ended
+        try:
+            for number in range(3):
+                made.append(number)
+                yield number
+            raise ValueError("at the end")
+        finally:
+            ended = True
+
+    async def read_slowly() -> list[int]:
+        got = []
+        stream = ahead(source())
+        got.append(await anext(stream))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert made == [0, 1, 2]
+        got += [await anext(stream), await anext(stream)]
+        with pytest.raises(ValueError, match="at the end"):
+            await anext(stream)
+        return got
+
+    made: list[int] = []
+    ended = False
+    assert asyncio.run(read_slowly()) == [0, 1, 2]
+    assert ended
+
+
+def test_what_an_operator_revokes_closes_old_conversations(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LEXLOOP_DATA_DIR", str(tmp_path))
+    two = {"sample": "sample", "again": "sample"}
+
+    def settings(**details: Any) -> ServerSettings:
+        return ServerSettings.of({"collections": two, "people": [person("ann", **details)]})
+
+    with served(settings(tags=["staff"])) as address, client_of(address, "ann") as client:
+        thread = asked(client)["thread"]
+    for details, status in (({}, 400), ({"tags": ["staff"], "collections": ["again"]}, 403)):
+        with served(settings(**details)) as address, client_of(address, "ann") as client:
+            assert client.get(f"/threads/{thread}").status_code == status
+            assert client.get(f"/threads/{thread}/export?format=md").status_code == status
+            body = {**QUESTION, "collections": ["again"], "thread": thread}
+            assert client.post("/ask", json=body).status_code == status
+    with sqlite3.connect(tmp_path / "server.sqlite") as database:
+        assert database.execute("SELECT count(*) FROM turns").fetchone() == (1,)

@@ -1,0 +1,321 @@
+"""What every request passes: names, origins, sizes, times, and the headers of every response."""
+
+import http.client
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from loopback_server import person, served
+
+from lexloop.apps.serve import protocol
+from lexloop.apps.serve.people import COOKIE
+from lexloop.apps.serve.settings import ServerSettings
+
+QUESTION = {"question": "What is a bias audit?"}
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server with ann and bob, known as law.example; it is in a hurry, and takes 10,000 bytes."""
+    given = {
+        "people": [person("ann"), person("bob", collections=[])],
+        "hosts": ["law.example"],
+        "limits": {"body_mb": 0.01, "idle_s": 0.5, "body_s": 1.0},
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LEXLOOP_DATA_DIR", str(tmp_path_factory.mktemp("data")))
+        patch.setattr(protocol, "HEADERS_S", 0.5)
+        with served(ServerSettings.of(given)) as found:
+            yield found
+
+
+@pytest.fixture
+def client(address: str) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=address, headers={"Authorization": "Bearer key-ann"}) as found:
+        yield found
+
+
+def kind_of(found: httpx.Response) -> tuple[int, str]:
+    return found.status_code, found.json()["error"]["kind"]
+
+
+def raw(address: str, sent: bytes) -> bytes:
+    """What the server answers to bytes, until it closes the connection."""
+    where = urlsplit(address)
+    with socket.create_connection((str(where.hostname), int(where.port or 0)), 20) as connection:
+        connection.sendall(sent)
+        return b"".join(iter(lambda: connection.recv(65536), b""))
+
+
+@pytest.mark.parametrize("path", ["/api/health", "/api/me", "/api/nothing", "/nothing", "/"])
+def test_every_response_keeps_other_sites_out(client: httpx.Client, path: str) -> None:
+    found = client.get(path).headers
+    policy = dict(part.split(" ", 1) for part in found["content-security-policy"].split("; "))
+    assert policy["default-src"] == "'self'"
+    assert policy["frame-ancestors"] == "'none'"
+    assert policy["script-src"] == "'self'"
+    assert "unsafe" not in found["content-security-policy"]
+    assert found["x-content-type-options"] == "nosniff"
+    assert found["referrer-policy"] == "no-referrer"
+    assert found["cross-origin-resource-policy"] == "same-origin"
+    assert "camera=()" in found["permissions-policy"]
+    assert "server" not in found
+    assert not [name for name in found if name.startswith("access-control")]
+    assert found["cache-control"] == ("no-store" if path.startswith("/api") else "no-cache")
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("localhost:8321", 200),
+        ("127.0.0.1", 200),
+        ("[::1]:8321", 200),
+        ("LAW.example", 200),
+        ("evil.example", 403),
+        ("law.example.evil.example", 403),
+        ("localhost.evil.example", 403),
+        ("", 403),
+        ("[::1", 403),
+        ("a@localhost", 200),
+    ],
+)
+def test_only_known_names_are_answered_to(client: httpx.Client, host: str, status: int) -> None:
+    assert client.get("/api/me", headers={"Host": host}).status_code == status
+
+
+@pytest.mark.parametrize(
+    ("headers", "passes"),
+    [
+        ({}, True),
+        ({"Origin": "http://law.example"}, True),
+        ({"Origin": "https://law.example"}, True),
+        ({"Origin": "http://law.example", "Sec-Fetch-Site": "same-origin"}, True),
+        ({"Origin": "null"}, False),
+        ({"Origin": "http://evil.example"}, False),
+        ({"Origin": "http://law.example:81"}, False),
+        ({"Origin": "http://law.example.evil.example"}, False),
+        ({"Sec-Fetch-Site": "cross-site"}, False),
+        ({"Sec-Fetch-Site": "same-site"}, False),
+    ],
+)
+def test_pages_of_other_sites_cannot_write(
+    client: httpx.Client, headers: dict[str, str], passes: bool
+) -> None:
+    headers = {"Host": "law.example", **headers}
+    found = client.delete("/api/threads/none", headers=headers)
+    assert kind_of(found) == ((404, "NotFoundError") if passes else (403, "AccessError"))
+    assert client.get("/api/me", headers=headers).status_code == 200  # reading is the browser's
+
+
+def test_two_keys_at_once_are_nobodys(address: str) -> None:
+    found = raw(
+        address,
+        b"GET /api/me HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+        b"Authorization: Bearer key-ann\r\nAuthorization: Bearer key-bob\r\n\r\n",
+    )
+    assert found.startswith(b"HTTP/1.1 401 ")
+
+
+def test_the_page_signs_in_and_out(address: str) -> None:
+    with httpx.Client(base_url=address) as client:
+        assert client.get("/api/me").status_code == 401
+        assert kind_of(client.post("/api/session", json={"key": "x"})) == (401, "UnknownPerson")
+        secure = client.post(
+            "/api/session",
+            json={"key": "key-ann"},
+            headers={"Origin": address.replace("http", "https")},
+        )
+        assert "; Secure" in secure.headers["set-cookie"]
+        client.cookies.clear()
+        opened = client.post("/api/session", json={"key": "key-ann"})
+        assert opened.status_code == 204
+        cookie = opened.headers["set-cookie"]
+        assert cookie.startswith(f"{COOKIE}=")
+        assert {"HttpOnly", "Max-Age=43200", "Path=/", "SameSite=strict"} == {
+            *cookie.split("; ")[1:]
+        }
+        assert "key-ann" not in cookie
+        assert client.get("/api/me").json()["name"] == "ann"
+        held = client.cookies[COOKIE]
+        assert client.delete("/api/session").status_code == 204
+        assert client.get("/api/me").status_code == 401
+        kept = {"Cookie": f"{COOKIE}={held}"}
+        assert client.get("/api/me", headers=kept).status_code == 401
+
+
+def test_a_body_that_is_too_large_is_refused_before_it_is_read(client: httpx.Client) -> None:
+    text = json.dumps({"question": "x" * 10_485_760}).encode()
+    assert kind_of(client.post("/api/ask", content=text)) == (413, "TooLargeError")
+
+
+def test_nor_is_more_read_of_one_whose_size_is_not_told(client: httpx.Client) -> None:
+    sent = 0
+
+    def pieces() -> Iterator[bytes]:
+        nonlocal sent
+        yield b'{"question": "'
+        while sent < 100_000_000:
+            sent += 65536
+            yield b"x" * 65536
+
+    headers = {"Content-Type": "application/json"}
+    try:
+        found = client.post("/api/ask", content=pieces(), headers=headers)
+    except httpx.TransportError:  # the server closed while the rest was sent
+        pass
+    else:
+        assert kind_of(found) == (413, "TooLargeError")
+    assert sent < 50_000_000
+
+
+def test_a_body_that_does_not_come_is_not_waited_for(address: str) -> None:
+    found = raw(
+        address,
+        b"POST /api/ask HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer key-ann\r\n"
+        b'Content-Type: application/json\r\nContent-Length: 100\r\nConnection: close\r\n\r\n{"q',
+    )
+    assert found.startswith(b"HTTP/1.1 408 ")
+    assert b'"kind": "TooSlow"' in found
+
+
+@pytest.mark.parametrize(
+    "sent", [b"", b"GET /api/health HT", b"GET / HTTP/1.1\r\nHost: localhost\r\n"]
+)
+def test_a_client_that_does_not_say_what_it_wants_is_left(address: str, sent: bytes) -> None:
+    assert raw(address, sent) == b""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        "1e999",
+        '"question"',
+        "[" * 9000,
+        '{"question": NaN}',
+        '{"question": 1}',
+        '{"question": ["a"]}',
+        '{"question": "a", "\ud800": 1}'.encode("utf-8", "surrogatepass").decode(
+            "utf-8", "replace"
+        ),
+        '{"question": "a", "\\ud800": 1}',
+        '{"question": "a", "collections": "sample"}',
+        '{"question": "a", "settings": []}',
+        '{"question": "a", "folder": "/etc"}',
+        '{"question": "a", "thread": 1}',
+        '{"question": "a", "thread": "\\ud800"}',
+        '{"question": "a"}{}',
+        '{"question": "a", "n": ' + "9" * 5000 + "}",
+    ],
+)
+def test_what_is_not_as_the_schema_has_it_is_told_so(client: httpx.Client, body: str) -> None:
+    headers = {"Content-Type": "application/json"}
+    found = client.post("/api/ask", content=body, headers=headers)
+    assert found.status_code in (400, 422)
+    assert found.json()["error"]["kind"] in ("MalformedRequest", "BadRequest")
+    assert len(found.content) < 2000
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        ({"question": ""}, "QuestionError"),
+        ({"question": " \n\u2028"}, "QuestionError"),
+        ({"question": "?!"}, "QuestionError"),
+        ({"question": "\ud800"}, "QuestionError"),
+        ({"question": "x" * 4001}, "QuestionError"),
+        ({**QUESTION, "settings": {"corpus": "/etc"}}, "SettingsError"),
+        ({**QUESTION, "settings": {"model.name": "openai:gpt-4o"}}, "SettingsError"),
+        ({**QUESTION, "settings": {"access.tags": ["secret"]}}, "SettingsError"),
+        ({**QUESTION, "settings": {"model": {"name": "x"}}}, "SettingsError"),
+        ({**QUESTION, "settings": {"access": {"tags": ["secret"]}}}, "SettingsError"),
+        ({**QUESTION, "settings": {"plan.classifier": "transformer:/etc"}}, "SettingsError"),
+        ({**QUESTION, "settings": {"retrieval.reranker": "cross_encoder:x"}}, "SettingsError"),
+        ({**QUESTION, "settings": {"retrieval.reranker": ["none"]}}, "SettingsError"),
+        ({**QUESTION, "settings": {"index.embedder": "trained:/etc"}}, "SettingsError"),
+        ({**QUESTION, "settings": {"deadline_s": 121}}, "SettingsError"),
+        ({**QUESTION, "settings": {"plan.k": 0}}, "SettingsError"),
+        ({**QUESTION, "settings": {"x" * 5000: 1}}, "SettingsError"),
+        ({**QUESTION, "as_of": "2025-02-30"}, "SettingsError"),
+        ({**QUESTION, "collections": ["/etc"]}, "NotFoundError"),
+        ({**QUESTION, "collections": ["sample", "../x"]}, "NotFoundError"),
+        ({**QUESTION, "collections": []}, "NotFoundError"),
+        ({**QUESTION, "thread": "none"}, "NotFoundError"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_by_name(
+    client: httpx.Client, body: dict[str, Any], kind: str
+) -> None:
+    content = json.dumps(body)
+    for accept in ("application/json", "text/event-stream"):
+        headers = {"Content-Type": "application/json", "Accept": accept}
+        found = client.post("/api/ask", content=content, headers=headers)
+        assert kind_of(found) == (404 if kind == "NotFoundError" else 400, kind)
+        assert len(found.content) < 1000
+
+
+def test_what_a_person_does_not_see_is_not_there(address: str) -> None:
+    with httpx.Client(base_url=address, headers={"Authorization": "Bearer key-bob"}) as bob:
+        hidden = bob.post("/api/ask", json={**QUESTION, "collections": ["sample"]})
+        missing = bob.post("/api/ask", json={**QUESTION, "collections": ["nothing"]})
+        assert hidden.status_code == missing.status_code == 404
+        assert hidden.text.replace("sample", "nothing") == missing.text
+        assert bob.post("/api/ask", json=QUESTION).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "kind"),
+    [
+        ("GET", "/api/nothing", 404, "NotFoundError"),
+        ("GET", "/api/../../etc/passwd", 404, "NotFoundError"),
+        ("GET", "/%2e%2e/settings.py", 404, "NotFoundError"),
+        ("PUT", "/api/ask", 405, "MethodNotAllowed"),
+        ("GET", "/api/ask", 405, "MethodNotAllowed"),
+        ("POST", "/", 405, "MethodNotAllowed"),
+    ],
+)
+def test_there_is_nothing_else(
+    client: httpx.Client, method: str, path: str, status: int, kind: str
+) -> None:
+    assert kind_of(client.request(method, path)) == (status, kind)
+
+
+def test_the_methods_of_a_path_are_told_together(client: httpx.Client) -> None:
+    assert client.put("/api/threads/x").headers["allow"] == "DELETE, GET, PATCH"
+
+
+def test_a_web_socket_is_refused(address: str) -> None:
+    where = urlsplit(address)
+    connection = http.client.HTTPConnection(str(where.hostname), where.port, timeout=20)
+    headers = {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13"}
+    connection.request("GET", "/api/nothing", headers={**headers, "Sec-WebSocket-Key": "eA=="})
+    assert connection.getresponse().status in (400, 401, 404)
+    connection.close()
+
+
+def test_somebody_who_asks_too_often_is_told_to_wait() -> None:
+    limits = {"requests_per_minute": 3}
+    with served(ServerSettings.of({"limits": limits})) as address, httpx.Client() as client:
+        told = [client.get(f"{address}/api/me") for _ in range(4)]
+    assert [one.status_code for one in told] == [200, 200, 200, 429]
+    assert kind_of(told[-1]) == (429, "RateExceeded")
+    assert int(told[-1].headers["retry-after"]) > 0
+
+
+def test_nothing_of_a_request_is_logged(
+    address: str, client: httpx.Client, capfd: pytest.CaptureFixture[str]
+) -> None:
+    client.get("/api/threads", params={"before": "a-question-in-confidence"})
+    client.post("/api/ask", json={"question": "x" * 5000}, params={"q": "a-question-in-confidence"})
+    assert threading.active_count() > 1
+    said = capfd.readouterr()
+    assert "confidence" not in said.out + said.err
+    assert "key-ann" not in said.out + said.err

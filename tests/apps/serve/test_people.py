@@ -1,0 +1,96 @@
+"""Who asks: keys, sessions, a proxy's header, and what each of them may see."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from reading_room import KEYS, as_, people, reading_room
+
+from lexloop.apps.serve.people import COOKIE, LOCAL, People, key_hash, new_key
+from lexloop.apps.serve.settings import ServerSettings
+from lexloop.core.errors import AccessError, UnknownPerson
+
+TWO: dict[str, Any] = {"collections": {"sample": "sample"}, "people": people()}
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """A server with ann and bob, whom a proxy on 10.0.0.0/8 may name."""
+    data = tmp_path_factory.mktemp("data")
+    given = {"people": people(), "proxy": {"header": "X-User", "trusted": ["10.0.0.0/8"]}}
+    with reading_room(data, {"sample": "sample"}, **given) as (found, _):
+        yield found
+
+
+def test_without_people_everybody_is_local() -> None:
+    person = People(ServerSettings()).identified({}, "127.0.0.1", "")
+    assert person is not None
+    assert (person.name, person.collections, person.may_upload) == (LOCAL, None, True)
+
+
+def test_a_key_is_random_and_kept_as_a_hash_alone() -> None:
+    (one, digest), (other, _) = new_key(), new_key()
+    assert one != other
+    assert len(one) >= 43  # 256 bits in base64
+    assert key_hash(one) == digest
+    assert one not in digest
+
+
+@pytest.mark.parametrize("said", ["Bearer ", "bearer", "Basic YW5uOmtleQ==", "Bearer nobody's", ""])
+def test_what_is_nobodys_key_is_refused(client: TestClient, said: str) -> None:
+    found = client.get("/api/collections", headers={"Authorization": said})
+    assert found.status_code == 401
+    assert found.headers["www-authenticate"] == "Bearer"
+    assert found.json()["error"]["kind"] == "UnknownPerson"
+
+
+def test_a_key_opens(client: TestClient) -> None:
+    for name in KEYS:
+        assert client.get("/api/collections", headers=as_(name)).status_code == 200
+    said = {"Authorization": as_("ann")["Authorization"].replace("Bearer", "bEaReR")}
+    assert client.get("/api/collections", headers=said).status_code == 200
+
+
+def test_a_session_is_opened_by_a_key_and_ends() -> None:
+    known = People(ServerSettings.of(TWO))
+    token = known.open_session("key-of-ann")
+    person = known.identified({}, "127.0.0.1", token)
+    assert person is not None
+    assert person.name == "ann"
+    assert known.identified({}, "127.0.0.1", token[:-1]) is None
+    known.end_session(token)
+    assert known.identified({}, "127.0.0.1", token) is None
+    with pytest.raises(UnknownPerson):
+        known.open_session("key-of-nobody")
+
+
+def test_a_session_is_over_after_its_time() -> None:
+    known = People(ServerSettings.of({**TWO, "session_hours": 1e-9}))
+    assert known.identified({}, "127.0.0.1", known.open_session("key-of-ann")) is None
+
+
+def test_the_proxys_word_counts_from_its_addresses_alone() -> None:
+    given = {"proxy": {"header": "X-User", "trusted": ["10.0.0.0/8", "::1"]}}
+    known = People(ServerSettings.of({**TWO, **given}))
+    for address in ("10.1.2.3", "::1"):
+        person = known.identified({"x-user": "bob"}, address, "")
+        assert person is not None
+        assert person.name == "bob"
+    for address in ("11.1.2.3", "127.0.0.1", "", "10.0.0.1.evil.example", "testclient"):
+        assert known.identified({"x-user": "bob"}, address, "") is None
+    for name in ("carol", "ann, bob", "ann\x00", " "):
+        with pytest.raises(AccessError):
+            known.identified({"x-user": name}, "10.1.2.3", "")
+    assert known.identified({}, "10.1.2.3", "") is None
+
+
+def test_a_name_that_a_stranger_sends_is_none(client: TestClient) -> None:
+    assert client.get("/api/collections", headers={"X-User": "ann"}).status_code == 401
+
+
+def test_no_cookie_of_another_kind_is_a_session(client: TestClient, tmp_path: Path) -> None:
+    for cookie in (f"{COOKIE}=", f"{COOKIE}=x", "a=b; c", f"{COOKIE}=\xff", "=;=;"):
+        found = client.get("/api/collections", headers={"Cookie": cookie.encode("latin-1")})
+        assert found.status_code == 401
