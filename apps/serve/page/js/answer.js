@@ -14,9 +14,9 @@ const SEALS = { answers: "check", "in part": "more", near: "search", absent: "se
 
 /** Return a turn's article and the element below its question. */
 export function turnView(question, id = null) {
-  const body = el("div.turn-body");
-  const head = el("h2.question", { dir: "auto", data: { testid: "question" } }, question);
-  return { article: el("article.turn", { data: { testid: "turn", id: id ?? "" } }, head, body), body };
+	const body = el("div.turn-body");
+	const head = el("h2.question", { dir: "auto", data: { testid: "question" } }, question);
+	return { article: el("article.turn", { data: { testid: "turn", id: id ?? "" } }, head, body), body };
 }
 
 /**
@@ -24,138 +24,139 @@ export function turnView(question, id = null) {
  * `show` is told which source is wanted, `steps` are those that were seen while it ran.
  */
 export function answerView(answer, { open: show, steps = [] }) {
-  // who reads it later does not take today for the day of the answer
-  const asOf = answer.as_of === "today" ? answer.at.slice(0, 10) : answer.as_of;
-  const open = (source) => show({ ...source, as_of: asOf });
-  const [cited, title] = answer.abstained
-    ? [answer.near, "Nearest to it in the documents"]
-    : [answer.citations, "Sources"];
-  return el(
-    "div.answered",
-    answer.read_as.map((item) => el("p.reading", "“", said(item.written), "” was read as “", said(item.read), "”.")),
-    prose(answer, open),
-    cautions(answer),
-    verdict(answer),
-    sources(cited, title, open),
-    tools(answer),
-    behind(answer, { open, steps }),
-  );
+	const open = (source) => show({ ...source, as_of: dayOf(answer) });
+	const [cited, title] = answer.abstained
+		? [answer.near, "Nearest to it in the documents"]
+		: [answer.citations, "Sources"];
+	return el(
+		"div.answered",
+		answer.read_as.map((item) => el("p.reading", "“", said(item.written), "” was read as “", said(item.read), "”.")),
+		prose(answer, open),
+		cautions(answer),
+		verdict(answer),
+		sources(cited, title, open),
+		tools(answer),
+		behind(answer, { open, steps }),
+	);
 }
 
+/** The day whose law answered: who reads it later does not take today for it. */
+const dayOf = ({ as_of: day, at }) => (day === "today" ? at.slice(0, 10) : day);
+
 function prose(answer, open) {
-  const by = Map.groupBy(answer.citations, (citation) => citation.n);
-  const seen = new Set();
-  const chips = (numbers) =>
-    [...new Set(numbers)].map((n) => {
-      const first = !seen.has(n) && seen.add(n);
-      return by.has(n) ? chip(by.get(n)[0], first, open) : `[${n}]`;
-    });
-  const kind = answer.abstained ? "div.prose.abstained" : "div.prose";
-  return el(kind, { data: { testid: "answer" } }, written(answer.answer, chips));
+	const by = Map.groupBy(answer.citations, (citation) => citation.n);
+	const seen = new Set();
+	const chips = (numbers) =>
+		[...new Set(numbers)].map((n) => {
+			const first = !seen.has(n) && seen.add(n);
+			return by.has(n) ? chip(by.get(n)[0], first, open) : `[${n}]`;
+		});
+	const kind = answer.abstained ? "div.prose.abstained" : "div.prose";
+	return el(kind, { data: { testid: "answer" } }, written(answer.answer, chips));
 }
 
 /** Return a text's blocks as elements; `chips` makes what stands for numbers in brackets. */
 export function written(text, chips) {
-  return blocks(text).map(({ kind, text: line, mark, depth }) => {
-    const inside = pieces(line).map(({ numbers, strong, text: words }) =>
-      numbers ? chips(numbers) : strong ? el("strong", strong) : words,
-    );
-    if (kind !== "item") return el("p", { class: kind, dir: "auto" }, inside);
-    const shown = /\w/.test(mark) ? mark : "•";
-    return el("p.item", { dir: "auto", data: { depth: Math.min(depth, 3) } }, el("span.mark", shown), el("span", inside));
-  });
+	return blocks(text).map(({ kind, text: line, mark, depth }) => {
+		const inside = pieces(line).map(({ numbers, strong, text: words }) =>
+			numbers ? chips(numbers) : strong ? el("strong", strong) : words,
+		);
+		if (kind !== "item") return el("p", { class: kind, dir: "auto" }, inside);
+		const shown = /\w/.test(mark) ? mark : "•";
+		return el("p.item", { dir: "auto", data: { depth: Math.min(depth, 3) } }, el("span.mark", shown), el("span", inside));
+	});
 }
 
 function chip(citation, first, open) {
-  const label = labelOf(citation);
-  const place = [label, citation.document, ...placeOf({ ...citation, section: "" })].join(", ");
-  const props = { type: "button", title: place, "aria-label": `Source ${citation.n}: ${place}`, on: { click: () => open(citation) } };
-  const inside = [el("span.n", citation.n), first && said(label, { class: "label" })];
-  return el("button.chip", { ...props, data: { testid: "chip", n: citation.n } }, inside);
+	const label = labelOf(citation);
+	const place = [label, citation.document, ...placeOf({ ...citation, section: "" })].join(", ");
+	const props = { type: "button", title: place, "aria-label": `Source ${citation.n}: ${place}`, on: { click: () => open(citation) } };
+	const inside = [el("span.n", citation.n), first && said(label, { class: "label" })];
+	return el("button.chip", { ...props, data: { testid: "chip", n: citation.n } }, inside);
 }
 
 function cautions({ warning, degraded }) {
-  if (!warning && !degraded.length) return null;
-  return el(
-    "div.note.cautions",
-    { data: { testid: "caution" } },
-    warning && el("p", el("strong", "Take care. "), said(warning)),
-    degraded.map((item) => el("p", said(item.used), " stood in for ", said(item.wanted), ". ", said(item.reason))),
-  );
+	if (!warning && !degraded.length) return null;
+	return el(
+		"div.note.cautions",
+		{ data: { testid: "caution" } },
+		warning && el("p", el("strong", "Take care. "), said(warning)),
+		degraded.map((item) => el("p", said(item.used), " stood in for ", said(item.wanted), ". ", said(item.reason))),
+	);
 }
 
 function verdict({ verdict: { head, words, probability, checked }, finding, abstained }) {
-  // an abstention has said already what the first sentence says
-  const short = head.replace(/^Abstained: /, "");
-  const told = abstained ? short[0].toUpperCase() + short.slice(1) : words[0];
-  const likely = typeof probability === "number";
-  const bar = likely && el("meter", { min: 0, max: 1, value: probability, "aria-label": "Likely to answer the question" });
-  return el(
-    "div.verdict",
-    { role: "group", "aria-label": "Verdict", data: { finding, testid: "verdict" } },
-    el("p.head", el("span.seal", icon(SEALS[finding] ?? "more")), said(told)),
-    likely && el("p.gauge", bar, el("span", `${share(probability)} likely to answer the question`)),
-    !abstained && words.slice(likely ? 2 : 1).map((sentence) => el("p.more", said(sentence))),
-    checked.length > 0 &&
-      el("details.checked", el("summary", "What was checked"), el("ul", checked.map((sentence) => el("li", said(sentence))))),
-  );
+	// an abstention has said already what the first sentence says
+	const short = head.replace(/^Abstained: /, "");
+	const told = abstained ? short[0].toUpperCase() + short.slice(1) : words[0];
+	const likely = typeof probability === "number";
+	const bar = likely && el("meter", { min: 0, max: 1, value: probability, "aria-label": "Likely to answer the question" });
+	return el(
+		"div.verdict",
+		{ role: "group", "aria-label": "Verdict", data: { finding, testid: "verdict" } },
+		el("p.head", el("span.seal", icon(SEALS[finding] ?? "more")), said(told)),
+		likely && el("p.gauge", bar, el("span", `${share(probability)} likely to answer the question`)),
+		!abstained && words.slice(likely ? 2 : 1).map((sentence) => el("p.more", said(sentence))),
+		checked.length > 0 &&
+			el("details.checked", el("summary", "What was checked"), el("ul", checked.map((sentence) => el("li", said(sentence))))),
+	);
 }
 
 function sources(citations, title, open) {
-  if (!citations.length) return null;
-  const once = new Map();
-  for (const one of citations.toSorted((a, b) => a.n - b.n || a.start - b.start)) {
-    once.set([one.n, one.collection, one.document, one.start, one.end].join("\n"), one);
-  }
-  const listed = [...once.values()].map((citation) => source(citation, open));
-  return el("div.sources", { role: "group", "aria-label": title, data: { testid: "sources" } }, el("h3", title), el("ol", listed));
+	if (!citations.length) return null;
+	const once = new Map();
+	for (const one of citations.toSorted((a, b) => a.n - b.n || a.start - b.start)) {
+		once.set([one.n, one.collection, one.document, one.start, one.end].join("\n"), one);
+	}
+	const listed = [...once.values()].map((citation) => source(citation, open));
+	return el("div.sources", { role: "group", "aria-label": title, data: { testid: "sources" } }, el("h3", title), el("ol", listed));
 }
 
 function source(citation, open) {
-  const collection = state.collections.length > 1 && titleOf(citation.collection);
-  const where = [collection, citation.document, ...placeOf({ ...citation, section: "" })].filter(Boolean);
-  const link = el("button.link", { type: "button", on: { click: () => open(citation) } }, said(labelOf(citation)));
-  const line = el("p", link, el("span.detail", where.map((one) => [" · ", said(one)])));
-  return el("li", el("span.n", { "aria-hidden": "true" }, citation.n), el("div", line, quoteView(citation)));
+	const collection = state.collections.length > 1 && titleOf(citation.collection);
+	const where = [collection, citation.document, ...placeOf({ ...citation, section: "" })].filter(Boolean);
+	const link = el("button.link", { type: "button", on: { click: () => open(citation) } }, said(labelOf(citation)));
+	const line = el("p", link, el("span.detail", where.map((one) => [" · ", said(one)])));
+	return el("li", el("span.n", { "aria-hidden": "true" }, citation.n), el("div", line, quoteView(citation)));
 }
 
 /** The quoted words, shortened where they are many, with the lead-in that they complete. */
 function quoteView({ quote, lead }) {
-  const cut = `${quote.slice(0, FEW_CHARS).replace(/\s+\S*$/, "")} …`;
-  const words = said(quote.length > FEW_CHARS ? cut : quote);
-  const toggled = () => {
-    const whole = more.getAttribute("aria-expanded") === "false";
-    more.setAttribute("aria-expanded", whole);
-    more.firstChild.textContent = whole ? "Show less" : "Show all";
-    words.textContent = whole ? quote : cut;
-  };
-  const more = button("Show all", toggled, { class: "link no-print", "aria-expanded": "false" });
-  const before = lead && el("span.lead", said(lead), " … ");
-  return el("blockquote", { dir: "auto" }, before, words, quote.length > FEW_CHARS && [" ", more]);
+	const cut = `${quote.slice(0, FEW_CHARS).replace(/\s+\S*$/, "")} …`;
+	const words = said(quote.length > FEW_CHARS ? cut : quote);
+	const toggled = () => {
+		const whole = more.getAttribute("aria-expanded") === "false";
+		more.setAttribute("aria-expanded", whole);
+		more.firstChild.textContent = whole ? "Show less" : "Show all";
+		words.textContent = whole ? quote : cut;
+	};
+	const more = button("Show all", toggled, { class: "link no-print", "aria-expanded": "false" });
+	const before = lead && el("span.lead", said(lead), " … ");
+	return el("blockquote", { dir: "auto" }, before, words, quote.length > FEW_CHARS && [" ", more]);
 }
 
 function tools(answer) {
-  const made = [when(answer.at), lawAsOf(answer.as_of), answer.model ?? "Written without a model"].filter(Boolean);
-  const copied = button("Copy", () => copy(answer), { icon: "copy", hideLabel: true, data: { testid: "copy" } });
-  const file = (format) => address(`answers/${part(answer.id)}/export`, { format });
-  const save = (format, label) => el("a.quiet", { href: file(format), download: true }, label);
-  const menu = [el("summary.quiet", "Export"), el("div.sheet", save("docx", "Word (.docx)"), save("md", "Markdown"))];
-  return el("div.tools", opinion(answer), copied, el("details.menu.save", menu), el("p.detail.made", said(made.join(" · "))));
+	const made = [when(answer.at), lawAsOf(dayOf(answer)), answer.model ?? "Written without a model"].filter(Boolean);
+	const copied = button("Copy", () => copy(answer), { icon: "copy", hideLabel: true, data: { testid: "copy" } });
+	const file = (format) => address(`answers/${part(answer.id)}/export`, { format });
+	const save = (format, label) => el("a.quiet", { href: file(format), download: true }, label);
+	const menu = [el("summary.quiet", "Export"), el("div.sheet", save("docx", "Word (.docx)"), save("md", "Markdown"))];
+	return el("div.tools", opinion(answer), copied, el("details.menu.save", menu), el("p.detail.made", said(made.join(" · "))));
 }
 
 async function copy(answer) {
-  const noted = answer.citations.map(
-    (one) => `[${one.n}] ${[one.document, ...placeOf(one)].join(", ")}: “${one.quote}”`,
-  );
-  const words = [...answer.verdict.words, `${lawAsOf(answer.as_of)}.`].join(" ");
-  try {
-    await navigator.clipboard.writeText([answer.question, answer.answer, noted.join("\n"), words].join("\n\n"));
-    flash("Copied");
-  } catch {
-    flash("Not copied: browsers allow that on this machine and over https alone");
-  }
+	const noted = answer.citations.map(
+		(one) => `[${one.n}] ${[one.document, ...placeOf(one)].join(", ")}: “${one.quote}”`,
+	);
+	const words = [...answer.verdict.words, `${lawAsOf(dayOf(answer))}.`].join(" ");
+	try {
+		await navigator.clipboard.writeText([answer.question, answer.answer, noted.join("\n"), words].join("\n\n"));
+		flash("Copied");
+	} catch {
+		flash("Not copied: browsers allow that on this machine and over https alone");
+	}
 }
 
 /** Tell screen readers of an answer that is there. */
 export const announceAnswer = (answer) =>
-  announce(`${answer.verdict.head}. ${withoutMarkers(answer.answer).slice(0, 600)}`);
+	announce(`${answer.verdict.head}. ${withoutMarkers(answer.answer).slice(0, 600)}`);

@@ -17,151 +17,151 @@ const ANNOUNCED_MS = 1200;
  * thread, `answered`, `refused` for want of a key.
  */
 export function composer(form, room, hooks) {
-  const props = { id: "question", rows: 1, dir: "auto", placeholder: "Ask about the law", autocomplete: "off", enterkeyhint: "send" };
-  const field = el("textarea", { ...props, "aria-label": "Your question", "aria-describedby": "composer-hint" });
-  const send = el("button.solid.icon", { type: "submit", id: "ask", "aria-label": "Ask" }, icon("send"));
-  const stop = button("Stop", () => running.abort(), { icon: "stop", id: "stop", class: "outlined", hidden: true });
-  const options = el("div.options");
-  const hint = el("p.hint", { id: "composer-hint" }, "Enter asks, Shift+Enter begins a new line");
-  fill(form, el("div.writing", field, send, stop), el("div.under", options, hint));
+	const props = { id: "question", rows: 1, dir: "auto", placeholder: "Ask about the law", autocomplete: "off", enterkeyhint: "send" };
+	const field = el("textarea", { ...props, "aria-label": "Your question", "aria-describedby": "composer-hint" });
+	const send = el("button.solid.icon", { type: "submit", id: "ask", "aria-label": "Ask" }, icon("send"));
+	const stop = button("Stop", () => running.abort(), { icon: "stop", id: "stop", class: "outlined", hidden: true });
+	const options = el("div.options");
+	const hint = el("p.hint", { id: "composer-hint" }, "Enter asks, Shift+Enter begins a new line");
+	fill(form, el("div.writing", field, send, stop), el("div.under", options, hint));
 
-  let running = null;
-  const ready = () => {
-    send.disabled = !field.value.trim();
-    send.hidden = running !== null;
-    stop.hidden = !send.hidden;
-  };
-  field.addEventListener("input", ready);
-  field.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
-    event.preventDefault();
-    form.requestSubmit();
-  });
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
-    if (field.value.trim()) ask(field.value.trim());
-  });
+	let running = null;
+	const ready = () => {
+		send.disabled = !field.value.trim();
+		send.hidden = running !== null;
+		stop.hidden = !send.hidden;
+	};
+	field.addEventListener("input", ready);
+	field.addEventListener("keydown", (event) => {
+		if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+		event.preventDefault();
+		form.requestSubmit();
+	});
+	form.addEventListener("submit", (event) => {
+		event.preventDefault();
+		if (field.value.trim()) ask(field.value.trim());
+	});
 
-  /** Ask, with further settings for this once. Resolves to whether there is an answer. */
-  async function ask(question, once = {}) {
-    if (running) return false;
-    running = new AbortController();
-    field.value = "";
-    ready();
-    const turn = turnView(question);
-    room.append(turn.article);
-    turn.article.scrollIntoView({ block: "start" });
-    try {
-      await run(turn, question, once, running.signal);
-      return true;
-    } catch (error) {
-      if (!field.value.trim()) field.value = question;
-      failed(turn, question, once, error);
-      return false;
-    } finally {
-      const focused = document.activeElement === stop;
-      running = null;
-      ready();
-      if (focused) field.focus();
-    }
-  }
+	/** Ask, with further settings for this once. Resolves to whether there is an answer. */
+	async function ask(question, once = {}) {
+		if (running) return false;
+		running = new AbortController();
+		field.value = "";
+		ready();
+		const turn = turnView(question);
+		room.append(turn.article);
+		turn.article.scrollIntoView({ block: "start" });
+		try {
+			await run(turn, question, once, running.signal);
+			return true;
+		} catch (error) {
+			if (!field.value.trim()) field.value = question;
+			failed(turn, question, once, error);
+			return false;
+		} finally {
+			const focused = document.activeElement === stop;
+			running = null;
+			ready();
+			if (focused) field.focus();
+		}
+	}
 
-  async function run(turn, question, once, signal) {
-    const steps = progress(turn.body);
-    const { chosen, thread, asOf, settings } = state;
-    const collections = chosen === null ? null : asked();
-    const body = { question, collections, thread, as_of: asOf || null, settings: { ...settings, ...once } };
-    for await (const { event, data } of events("POST", "ask", { body, signal })) {
-      if (event === "begin") {
-        hooks.began(null);
-        steps.begin(data.collections);
-      } else if (event === "step") steps.step(data);
-      else if (event === "token") steps.token(data);
-      else if (event === "answer") {
-        fill(turn.body, answerView(data, { open: hooks.open, steps: steps.seen }));
-        turn.article.dataset.id = data.id;
-        announceAnswer(data);
-        // only now: a question that fails begins no conversation
-        if (state.thread === thread) hooks.began(data.thread);
-        return hooks.answered();
-      }
-    }
-    throw Object.assign(new Error("The connection ended before the answer was there."), { hint: "Ask again." });
-  }
+	async function run(turn, question, once, signal) {
+		const steps = progress(turn.body);
+		const { chosen, thread, asOf, settings } = state;
+		const collections = chosen === null ? null : asked();
+		const body = { question, collections, thread, as_of: asOf || null, settings: { ...settings, ...once } };
+		for await (const { event, data } of events("POST", "ask", { body, signal })) {
+			if (event === "begin") {
+				hooks.began(null);
+				steps.begin(data.collections);
+			} else if (event === "step") steps.step(data);
+			else if (event === "token") steps.token(data);
+			else if (event === "answer") {
+				fill(turn.body, answerView(data, { open: hooks.open, steps: steps.seen }));
+				turn.article.dataset.id = data.id;
+				announceAnswer(data);
+				// only now: a question that fails begins no conversation
+				if (state.thread === thread) hooks.began(data.thread);
+				return hooks.answered();
+			}
+		}
+		throw Object.assign(new Error("The connection ended before the answer was there."), { hint: "Ask again." });
+	}
 
-  function failed(turn, question, once, error) {
-    const again = (label, more) => {
-      const heard = () => {
-        turn.article.remove();
-        if (field.value.trim() === question) field.value = "";
-        ask(question, more);
-      };
-      return button(label, heard, { class: "outlined" });
-    };
-    const stopped = error.name === "AbortError";
-    const what = stopped ? "Stopped." : error.what ?? error.message;
-    const wait = error.retryAfter && `Wait ${counted(Math.ceil(error.retryAfter), "second")}.`;
-    const more = [stopped ? "The question is in the field below." : error.hint, wait].filter(Boolean).join(" ");
-    const props = { class: stopped ? "note" : "note bad", data: { testid: "failure", kind: error.kind ?? "" } };
-    const ways = [again("Ask again", once), error.ofModel && again("Answer without the model", { ...once, ...WITHOUT_MODEL })];
-    fill(turn.body, el("div", props, el("p", el("strong", said(what)), " ", said(more)), ways));
-    announce(`${what} ${more} The question is kept.`);
-    if (error.status === 401) hooks.refused();
-  }
+	function failed(turn, question, once, error) {
+		const again = (label, more) => {
+			const heard = () => {
+				turn.article.remove();
+				if (field.value.trim() === question) field.value = "";
+				ask(question, more);
+			};
+			return button(label, heard, { class: "outlined" });
+		};
+		const stopped = error.name === "AbortError";
+		const what = stopped ? "Stopped." : error.what ?? error.message;
+		const wait = error.retryAfter && `Wait ${counted(Math.ceil(error.retryAfter), "second")}.`;
+		const more = [stopped ? "The question is in the field below." : error.hint, wait].filter(Boolean).join(" ");
+		const props = { class: stopped ? "note" : "note bad", data: { testid: "failure", kind: error.kind ?? "" } };
+		const ways = [again("Ask again", once), error.ofModel && again("Answer without the model", { ...once, ...WITHOUT_MODEL })];
+		fill(turn.body, el("div", props, el("p", el("strong", said(what)), " ", said(more)), ways));
+		announce(`${what} ${more} The question is kept.`);
+		if (error.status === 401) hooks.refused();
+	}
 
-  ready();
-  return { ask, options, field, stop: () => running?.abort() };
+	ready();
+	return { ask, options, field, stop: () => running?.abort() };
 }
 
 /** Show the steps as they run and the text as it is written; `seen` are the steps that ended. */
 function progress(place) {
-  const list = el("ol.steps", { data: { testid: "steps" }, "aria-label": "Steps" });
-  const draft = el("div.prose.draft", { hidden: true, data: { testid: "draft" } });
-  fill(place, list, draft);
-  const seen = [];
-  const now = new Map();
-  let [text, drawn, several, told] = ["", false, false, performance.now()];
-  const named = (node, collection) => doing(node) + (several && collection ? ` of ${titleOf(collection)}` : "");
-  const waiting = (numbers) => el("span.chip.waiting", numbers.join(", "));
+	const list = el("ol.steps", { data: { testid: "steps" }, "aria-label": "Steps" });
+	const draft = el("div.prose.draft", { hidden: true, data: { testid: "draft" } });
+	fill(place, list, draft);
+	const seen = [];
+	const now = new Map();
+	let [text, drawn, several, told] = ["", false, false, performance.now()];
+	const named = (node, collection) => doing(node) + (several && collection ? ` of ${titleOf(collection)}` : "");
+	const waiting = (numbers) => el("span.chip.waiting", numbers.join(", "));
 
-  /** Show what runs now in a collection, nothing where `node` is null. */
-  function show(collection, node) {
-    now.get(collection)?.remove();
-    if (!node) return;
-    const label = named(node, collection);
-    now.set(collection, el("li.now", said(label)));
-    list.append(now.get(collection));
-    // not every step of a quick run, which would only delay the answer
-    if (performance.now() - told > ANNOUNCED_MS) {
-      told = performance.now();
-      announce(label);
-    }
-  }
-  function draw() {
-    drawn = false;
-    draft.hidden = !text;
-    fill(draft, written(text, waiting));
-  }
-  return {
-    seen,
-    begin(collections) {
-      several = collections.length > 1;
-      show("", several ? "route" : "classify");
-    },
-    step(step) {
-      seen.push(step);
-      const collection = several ? step.collection ?? "" : "";
-      show("", null);
-      show(collection, null);
-      const more = brought(step);
-      list.append(el("li.done", said(named(step.node, collection)), more && el("span.detail", ` · ${more}`)));
-      if (step.node === "engineer_prompt") text = "";
-      show(collection, following(step.node));
-    },
-    token(data) {
-      text = (data.restart ? "" : text) + data.text;
-      if (!drawn) requestAnimationFrame(draw);
-      drawn = true;
-    },
-  };
+	/** Show what runs now in a collection, nothing where `node` is null. */
+	function show(collection, node) {
+		now.get(collection)?.remove();
+		if (!node) return;
+		const label = named(node, collection);
+		now.set(collection, el("li.now", said(label)));
+		list.append(now.get(collection));
+		// not every step of a quick run, which would only delay the answer
+		if (performance.now() - told > ANNOUNCED_MS) {
+			told = performance.now();
+			announce(label);
+		}
+	}
+	function draw() {
+		drawn = false;
+		draft.hidden = !text;
+		fill(draft, written(text, waiting));
+	}
+	return {
+		seen,
+		begin(collections) {
+			several = collections.length > 1;
+			show("", several ? "route" : "classify");
+		},
+		step(step) {
+			seen.push(step);
+			const collection = several ? step.collection ?? "" : "";
+			show("", null);
+			show(collection, null);
+			const more = brought(step);
+			list.append(el("li.done", said(named(step.node, collection)), more && el("span.detail", ` · ${more}`)));
+			if (step.node === "engineer_prompt") text = "";
+			show(collection, following(step.node));
+		},
+		token(data) {
+			text = (data.restart ? "" : text) + data.text;
+			if (!drawn) requestAnimationFrame(draw);
+			drawn = true;
+		},
+	};
 }

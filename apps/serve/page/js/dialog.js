@@ -9,52 +9,52 @@ let opened = 0;
  * `body` and `foot` are its children; `closed` is told of its return value.
  */
 export function openDialog({ title, body, foot = [], closed = () => {}, id = null, kind = "" }) {
-  const heading = `dialog-title-${(opened += 1)}`;
-  const close = button("Close", () => dialog.close(""), { icon: "close", hideLabel: true });
-  const dialog = el(
-    "dialog",
-    { id, class: kind, "aria-labelledby": heading },
-    el("div.dialog-head", el("h2", { id: heading }, said(title)), close),
-    el("div.dialog-body", body),
-    [foot].flat().length > 0 && append(el("div.dialog-foot"), foot),
-  );
-  dialog.addEventListener("close", () => {
-    dialog.remove();
-    closed(dialog.returnValue);
-  });
-  // a click on what lies behind it
-  dialog.addEventListener("click", (event) => event.target === dialog && dialog.close(""));
-  document.getElementById("dialogs").append(dialog);
-  dialog.showModal();
-  return dialog;
+	const heading = `dialog-title-${(opened += 1)}`;
+	const close = button("Close", () => dialog.close(""), { icon: "close", hideLabel: true });
+	const dialog = el(
+		"dialog",
+		{ id, class: kind, "aria-labelledby": heading },
+		el("div.dialog-head", el("h2", { id: heading }, said(title)), close),
+		el("div.dialog-body", body),
+		[foot].flat().length > 0 && append(el("div.dialog-foot"), foot),
+	);
+	dialog.addEventListener("close", () => {
+		dialog.remove();
+		closed(dialog.returnValue);
+	});
+	// a click on what lies behind it
+	dialog.addEventListener("click", (event) => event.target === dialog && dialog.close(""));
+	document.getElementById("dialogs").append(dialog);
+	dialog.showModal();
+	return dialog;
 }
 
 /** Ask before something that cannot be undone. Resolves to whether it is wanted. */
 export function confirmed({ title, text, action }) {
-  return new Promise((resolve) => {
-    const yes = button(action, () => dialog.close("yes"), { class: "outlined danger" });
-    const foot = [button("Cancel", () => dialog.close("")), yes];
-    const dialog = openDialog({ title, body: el("p", said(text)), foot, closed: (value) => resolve(value === "yes") });
-    yes.focus();
-  });
+	return new Promise((resolve) => {
+		const yes = button(action, () => dialog.close("yes"), { class: "outlined danger" });
+		const foot = [button("Cancel", () => dialog.close("")), yes];
+		const dialog = openDialog({ title, body: el("p", said(text)), foot, closed: (value) => resolve(value === "yes") });
+		yes.focus();
+	});
 }
 
 /** Let menus (`details.menu`) close on Escape, on a click elsewhere, and when focus leaves them. */
 export function listenForMenus() {
-  const close = ({ target, type }) => {
-    // pressing on a label gives the focus to what is around the menu, which is not left by that
-    const around = (menu) => type === "focusin" && target.contains(menu);
-    for (const menu of document.querySelectorAll("details.menu[open]")) {
-      if (!menu.contains(target) && !around(menu)) menu.open = false;
-    }
-  };
-  document.addEventListener("pointerdown", close);
-  document.addEventListener("focusin", close);
-  document.addEventListener("keydown", (event) => {
-    const menu = event.key === "Escape" && document.querySelector("details.menu[open]");
-    if (!menu) return;
-    menu.open = false;
-    menu.querySelector("summary").focus();
-    event.preventDefault();
-  });
+	const close = ({ target, type }) => {
+		// pressing on a label gives the focus to what is around the menu, which is not left by that
+		const around = (menu) => type === "focusin" && target.contains(menu);
+		for (const menu of document.querySelectorAll("details.menu[open]")) {
+			if (!menu.contains(target) && !around(menu)) menu.open = false;
+		}
+	};
+	document.addEventListener("pointerdown", close);
+	document.addEventListener("focusin", close);
+	document.addEventListener("keydown", (event) => {
+		const menu = event.key === "Escape" && document.querySelector("details.menu[open]");
+		if (!menu) return;
+		menu.open = false;
+		menu.querySelector("summary").focus();
+		event.preventDefault();
+	});
 }

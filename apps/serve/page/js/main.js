@@ -25,138 +25,137 @@ const threads = threadList(nav, { start: () => go(null) });
 
 /** Find out who is there, and show what they may see. */
 async function start() {
-  try {
-    state.me = await get("me");
-    state.collections = await get("collections");
-  } catch (error) {
-    form.hidden = true;
-    state.thread = undefined; // what stands in the room now is none
-    at("terms").textContent = terms();
-    if (error.status === 401) return signIn(room, start);
-    return fill(room, el("div.welcome", trouble(error, button("Try again", start, { class: "outlined" }))));
-  }
-  state.settings = kept("settings", {});
-  state.chosen = kept("collections", null);
-  form.hidden = false;
-  at("terms").textContent = terms();
-  at("sign-out").hidden = !state.me.needs_key;
-  if (room.querySelector("#signin")) room.replaceChildren();
-  showOptions();
-  await Promise.all([threads.refresh(), follow()]);
+	try {
+		state.me = await get("me");
+		state.collections = await get("collections");
+	} catch (error) {
+		form.hidden = true;
+		state.thread = undefined; // what stands in the room now is none
+		at("terms").textContent = terms();
+		if (error.status === 401) return signIn(room, start);
+		return fill(room, el("div.welcome", trouble(error, button("Try again", start, { class: "outlined" }))));
+	}
+	state.settings = kept("settings", {});
+	state.chosen = kept("collections", null);
+	form.hidden = false;
+	at("terms").textContent = terms();
+	at("sign-out").hidden = !state.me.needs_key;
+	showOptions();
+	await Promise.all([threads.refresh(), follow()]);
 }
 
 function showOptions() {
-  askingOptions(asking.options, () => {
-    keep("collections", state.chosen);
-    if (room.querySelector(".welcome")) showWelcome();
-  });
+	askingOptions(asking.options, () => {
+		keep("collections", state.chosen);
+		if (room.querySelector(".welcome")) showWelcome();
+	});
 }
 
 function showWelcome() {
-  welcome(room, async (questions) => {
-    room.replaceChildren();
-    for (const question of questions) if (!(await asking.ask(question))) return;
-  });
+	welcome(room, async (questions) => {
+		room.replaceChildren();
+		for (const question of questions) if (!(await asking.ask(question))) return;
+	});
 }
 
 function showEmpty() {
-  showWelcome();
-  asking.field.focus();
+	showWelcome();
+	if (!narrow()) asking.field.focus(); // which brings up the keyboard of a phone
 }
 
 /** Open what the address names: a thread, or nothing. */
 async function follow() {
-  const id = new URLSearchParams(location.hash.slice(1)).get("thread");
-  if (id === state.thread && (id || room.firstChild)) return;
-  asking.stop();
-  closeSide(aside);
-  state.thread = id;
-  threads.mark();
-  if (!id) return showEmpty();
-  try {
-    await showThread(id, room, open);
-  } catch (error) {
-    if (state.thread !== id) return;
-    if (error.status === 401) return start();
-    fill(room, el("div.welcome", trouble(error, button("New conversation", () => go(null), { class: "outlined" }))));
-  }
+	const id = new URLSearchParams(location.hash.slice(1)).get("thread");
+	if (id === state.thread && (id || room.firstChild)) return;
+	asking.stop();
+	closeSide(aside);
+	state.thread = id;
+	threads.mark();
+	if (!id) return showEmpty();
+	try {
+		await showThread(id, room, open);
+	} catch (error) {
+		if (state.thread !== id) return;
+		if (error.status === 401) return start();
+		fill(room, el("div.welcome", trouble(error, button("New conversation", () => go(null), { class: "outlined" }))));
+	}
 }
 
 function go(id) {
-  if (narrow()) showThreads(false);
-  if (!id && !state.thread) {
-    asking.stop();
-    showEmpty();
-  }
-  location.hash = id ? `#thread=${encodeURIComponent(id)}` : "#";
+	if (narrow()) showThreads(false);
+	if (!id && !state.thread) {
+		asking.stop();
+		showEmpty();
+	}
+	location.hash = id ? `#thread=${encodeURIComponent(id)}` : "#";
 }
 
 function began(id) {
-  room.querySelector(".welcome")?.remove();
-  if (!id || state.thread === id) return;
-  state.thread = id;
-  history.replaceState(null, "", `#thread=${encodeURIComponent(id)}`);
+	room.querySelector(".welcome")?.remove();
+	if (!id || state.thread === id) return;
+	state.thread = id;
+	history.replaceState(null, "", `#thread=${encodeURIComponent(id)}`);
 }
 
 function showThreads(shown) {
-  nav.hidden = !shown;
-  toggle.setAttribute("aria-expanded", String(shown));
+	nav.hidden = !shown;
+	toggle.setAttribute("aria-expanded", String(shown));
 }
 
 function showTheme(theme) {
-  if (theme === "system") delete document.documentElement.dataset.theme;
-  else document.documentElement.dataset.theme = theme;
-  const named = `Colours: ${theme}`;
-  for (const name of ["aria-label", "title"]) at("theme-switch").setAttribute(name, named);
-  fill(at("theme-switch"), icon(theme));
-  return named;
+	if (theme === "system") delete document.documentElement.dataset.theme;
+	else document.documentElement.dataset.theme = theme;
+	const named = `Colours: ${theme}`;
+	for (const name of ["aria-label", "title"]) at("theme-switch").setAttribute(name, named);
+	fill(at("theme-switch"), icon(theme));
+	return named;
 }
 
 function setUp() {
-  for (const place of document.querySelectorAll("[data-icon]")) place.prepend(icon(place.dataset.icon));
-  listenForEscape(aside);
-  listenForMenus();
-  let theme = document.documentElement.dataset.theme ?? "system";
-  showTheme(theme);
-  at("theme-switch").addEventListener("click", () => {
-    theme = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length];
-    keep("theme", theme);
-    announce(showTheme(theme));
-  });
-  showThreads(!narrow() && kept("threads-open", true));
-  toggle.addEventListener("click", () => {
-    showThreads(nav.hidden);
-    if (!narrow()) keep("threads-open", !nav.hidden);
-  });
-  // a source needs the room
-  aside.addEventListener("shown", ({ detail }) => {
-    if (crowded()) showThreads(!detail && !narrow() && kept("threads-open", true));
-  });
-  nav.addEventListener("click", ({ target }) => narrow() && target.closest("a[href^='#']") && showThreads(false));
-  document.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || event.defaultPrevented || nav.hidden || !narrow()) return;
-    showThreads(false);
-    toggle.focus();
-  });
-  at("settings-open").addEventListener("click", openSettings);
-  at("documents-open").addEventListener("click", () => openDocuments(aside, asked()[0] ?? null));
-  const leave = async () => {
-    try {
-      await remove("session");
-      location.reload();
-    } catch (error) {
-      flash(error.message);
-    }
-  };
-  at("bar-tools").append(button("Sign out", leave, { id: "sign-out", hidden: true }));
-  addEventListener("hashchange", follow);
-  document.addEventListener("collections-changed", showOptions);
-  document.addEventListener("ask-about", ({ detail }) => {
-    const { field } = asking;
-    field.value = `${[field.value.trim(), detail.label].filter(Boolean).join(" ")} `;
-    field.dispatchEvent(new Event("input"));
-    field.focus();
-  });
+	for (const place of document.querySelectorAll("[data-icon]")) place.prepend(icon(place.dataset.icon));
+	listenForEscape(aside);
+	listenForMenus();
+	let theme = document.documentElement.dataset.theme ?? "system";
+	showTheme(theme);
+	at("theme-switch").addEventListener("click", () => {
+		theme = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length];
+		keep("theme", theme);
+		announce(showTheme(theme));
+	});
+	showThreads(!narrow() && kept("threads-open", true));
+	toggle.addEventListener("click", () => {
+		showThreads(nav.hidden);
+		if (!narrow()) keep("threads-open", !nav.hidden);
+	});
+	// a source needs the room
+	aside.addEventListener("shown", ({ detail }) => {
+		if (crowded()) showThreads(!detail && !narrow() && kept("threads-open", true));
+	});
+	nav.addEventListener("click", ({ target }) => narrow() && target.closest("a[href^='#']") && showThreads(false));
+	document.addEventListener("keydown", (event) => {
+		if (event.key !== "Escape" || event.defaultPrevented || nav.hidden || !narrow()) return;
+		showThreads(false);
+		toggle.focus();
+	});
+	at("settings-open").addEventListener("click", openSettings);
+	at("documents-open").addEventListener("click", () => openDocuments(aside, asked()[0] ?? null));
+	const leave = async () => {
+		try {
+			await remove("session");
+			location.reload();
+		} catch (error) {
+			flash(error.message);
+		}
+	};
+	at("bar-tools").append(button("Sign out", leave, { id: "sign-out", hidden: true }));
+	addEventListener("hashchange", follow);
+	document.addEventListener("collections-changed", showOptions);
+	document.addEventListener("ask-about", ({ detail }) => {
+		const { field } = asking;
+		field.value = `${[field.value.trim(), detail.label].filter(Boolean).join(" ")} `;
+		field.dispatchEvent(new Event("input"));
+		field.focus();
+	});
 }
 
 setUp();

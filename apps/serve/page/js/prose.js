@@ -9,62 +9,62 @@ const PLACE = /^In \S.*:$/;
 
 /** Return the numbers that a marker names: of "1, 3-5" 1, 3, 4 and 5. */
 export function markerNumbers(marker) {
-  return marker.split(/[,;]/).flatMap((item) => {
-    const ends = item.split(/[-–]/).map(Number);
-    const [first, last] = [ends[0], ends.at(-1)];
-    if (first > last || last > first + WIDEST_RANGE) return ends;
-    return Array.from({ length: last - first + 1 }, (_, more) => first + more);
-  });
+	return marker.split(/[,;]/).flatMap((item) => {
+		const ends = item.split(/[-–]/).map(Number);
+		const [first, last] = [ends[0], ends.at(-1)];
+		if (first > last || last > first + WIDEST_RANGE) return ends;
+		return Array.from({ length: last - first + 1 }, (_, more) => first + more);
+	});
 }
 
 /** Return a line as pieces in order: {text}, {strong} or {numbers}. Markers side by side are one. */
 export function pieces(line) {
-  const found = [];
-  let at = 0;
-  for (const match of line.matchAll(MARKER)) {
-    const before = line.slice(at, match.index);
-    const numbers = markerNumbers(match[1]);
-    at = match.index + match[0].length;
-    if (found.at(-1)?.numbers && !before.trim()) found.at(-1).numbers.push(...numbers);
-    // a mark stays with the word before it
-    else found.push(...emphasised(before.replace(/\s$/, "\u00a0")), { numbers });
-  }
-  return [...found, ...emphasised(line.slice(at))];
+	const found = [];
+	let at = 0;
+	for (const match of line.matchAll(MARKER)) {
+		const before = line.slice(at, match.index);
+		const numbers = markerNumbers(match[1]);
+		at = match.index + match[0].length;
+		if (found.at(-1)?.numbers && !before.trim()) found.at(-1).numbers.push(...numbers);
+		// a mark stays with the word before it
+		else found.push(...emphasised(before.replace(/\s$/, "\u00a0")), { numbers });
+	}
+	return [...found, ...emphasised(line.slice(at))];
 }
 
 function emphasised(text) {
-  const parts = text.split(/\*\*([^*\n]+)\*\*/);
-  return parts.map((part, at) => (at % 2 ? { strong: part } : { text: part })).filter((one) => one.strong || one.text);
+	const parts = text.split(/\*\*([^*\n]+)\*\*/);
+	return parts.map((part, at) => (at % 2 ? { strong: part } : { text: part })).filter((one) => one.strong || one.text);
 }
 
 /** Return the text without its markers. */
 export const withoutMarkers = (text) =>
-  text.replace(MARKER, "").replace(/ +(?=[.,;:!?]|$|\n)/gm, "").replace(/  +/g, " ");
+	text.replace(MARKER, "").replace(/ +(?=[.,;:!?]|$|\n)/gm, "").replace(/  +/g, " ");
 
 /** Return an answer's lines as {kind, text, mark, depth}; kind is p, item, place or heading. */
 export function blocks(answer) {
-  const levels = [];
-  return answer.split("\n").filter((line) => line.trim()).map((line) => {
-    const item = ITEM.exec(line);
-    if (item) return { kind: "item", mark: item[1], depth: depthOf(item[1], levels), text: line.slice(item[0].length) };
-    levels.length = 0;
-    if (HEADING.test(line)) return { kind: "heading", text: line.replace(HEADING, "") };
-    return { kind: PLACE.test(withoutMarkers(line).trim()) ? "place" : "p", text: line.trim() };
-  });
+	const levels = [];
+	return answer.split("\n").filter((line) => line.trim()).map((line) => {
+		const item = ITEM.exec(line);
+		if (item) return { kind: "item", mark: item[1], depth: depthOf(item[1], levels), text: line.slice(item[0].length) };
+		levels.length = 0;
+		if (HEADING.test(line)) return { kind: "heading", text: line.replace(HEADING, "") };
+		return { kind: PLACE.test(withoutMarkers(line).trim()) ? "place" : "p", text: line.trim() };
+	});
 }
 
 /** Return how deep an item lies, given the styles of the lists that are open; changes those. */
 function depthOf(mark, levels) {
-  const bare = mark.replace(/[().]/g, "");
-  const around = mark.replace(/\w+/, "_");
-  const next = (letter) => String.fromCharCode(letter.charCodeAt(0) + 1);
-  const follows = ({ style, last }) => style === `letter${around}` && next(last) === bare;
-  let style = `letter${around}`;
-  if (/^\d+$/.test(bare)) style = `number${around}`;
-  else if (!/^[a-z]+$/i.test(bare)) style = "bullet";
-  else if (/^[ivxl]+$/i.test(bare) && !levels.some(follows)) style = `roman${around}`;
-  const open = levels.findIndex((level) => level.style === style);
-  if (open >= 0) levels.length = open;
-  levels.push({ style, last: bare });
-  return levels.length - 1;
+	const bare = mark.replace(/[().]/g, "");
+	const around = mark.replace(/\w+/, "_");
+	const next = (letter) => String.fromCharCode(letter.charCodeAt(0) + 1);
+	const follows = ({ style, last }) => style === `letter${around}` && next(last) === bare;
+	let style = `letter${around}`;
+	if (/^\d+$/.test(bare)) style = `number${around}`;
+	else if (!/^[a-z]+$/i.test(bare)) style = "bullet";
+	else if (/^[ivxl]+$/i.test(bare) && !levels.some(follows)) style = `roman${around}`;
+	const open = levels.findIndex((level) => level.style === style);
+	if (open >= 0) levels.length = open;
+	levels.push({ style, last: bare });
+	return levels.length - 1;
 }

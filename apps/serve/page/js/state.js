@@ -5,21 +5,21 @@ export const state = { me: null, collections: [], chosen: null, asOf: "", settin
 
 /** Return what the browser kept under a name, `otherwise` where it kept nothing usable. */
 export function kept(name, otherwise) {
-  try {
-    return JSON.parse(localStorage.getItem(`lexloop.${name}`)) ?? otherwise;
-  } catch {
-    return otherwise;
-  }
+	try {
+		return JSON.parse(localStorage.getItem(`lexloop.${name}`)) ?? otherwise;
+	} catch {
+		return otherwise;
+	}
 }
 
 /** Keep a value, or forget it where it is null. */
 export function keep(name, value) {
-  try {
-    if (value === null) localStorage.removeItem(`lexloop.${name}`);
-    else localStorage.setItem(`lexloop.${name}`, JSON.stringify(value));
-  } catch {
-    // full or forbidden: it holds until the page is closed
-  }
+	try {
+		if (value === null) localStorage.removeItem(`lexloop.${name}`);
+		else localStorage.setItem(`lexloop.${name}`, JSON.stringify(value));
+	} catch {
+		// full or forbidden: it holds until the page is closed
+	}
 }
 
 /** Return the collection of a name, or nothing. */
@@ -30,7 +30,7 @@ export const titleOf = (name) => collectionNamed(name)?.title || name;
 
 /** Return the names of the collections that are asked. */
 export function asked() {
-  const all = state.collections.map((one) => one.name);
-  const chosen = all.filter((name) => state.chosen?.includes(name));
-  return chosen.length ? chosen : all;
+	const all = state.collections.map((one) => one.name);
+	const chosen = all.filter((name) => state.chosen?.includes(name));
+	return chosen.length ? chosen : all;
 }

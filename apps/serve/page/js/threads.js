@@ -12,118 +12,118 @@ const THREADS = 100;
 
 /** Fill the list of conversations; `hooks` are told to `start` anew. Returns {refresh, mark}. */
 export function threadList(nav, { start }) {
-  const list = el("ul.thread-list", { data: { testid: "threads" } });
-  const problem = el("p.hint");
-  const older = button("Earlier conversations", () => load(list.lastElementChild.dataset.id), { hidden: true });
-  fill(nav, button("New conversation", start, { icon: "add", id: "new-thread", class: "outlined" }), problem, list, older);
+	const list = el("ul.thread-list", { data: { testid: "threads" } });
+	const problem = el("p.hint");
+	const older = button("Earlier conversations", () => load(list.lastElementChild.dataset.id), { hidden: true });
+	fill(nav, button("New conversation", start, { icon: "add", id: "new-thread", class: "outlined" }), problem, list, older);
 
-  async function load(before) {
-    try {
-      const { threads } = await get("threads", { query: { before, limit: THREADS } });
-      if (!before) fill(list);
-      list.append(...threads.map(row));
-      older.hidden = threads.length < THREADS;
-      problem.textContent = list.firstChild ? "" : "Conversations are kept here.";
-    } catch (error) {
-      problem.textContent = error.message;
-    }
-  }
-  function mark() {
-    for (const item of list.children) {
-      const current = item.dataset.id === state.thread;
-      if (current) item.querySelector("a")?.setAttribute("aria-current", "page");
-      else item.querySelector("a")?.removeAttribute("aria-current");
-    }
-  }
-  function row(thread) {
-    const item = el("li", { data: { id: thread.id } });
-    const current = thread.id === state.thread && "page";
-    const words = [said(thread.title), el("span.detail", when(thread.updated))];
-    const file = (format, label) => {
-      const href = address(`threads/${part(thread.id)}/export`, { format });
-      return el("a.quiet", { download: true, href }, icon("documents"), label);
-    };
-    const renamed = () => {
-      fill(item, renaming(thread, item));
-      item.querySelector("input").select();
-    };
-    const sheet = el(
-      "div.sheet",
-      button("Rename", renamed, { icon: "edit" }),
-      file("docx", "Export to Word (.docx)"),
-      file("md", "Export to Markdown"),
-      button("Delete", () => gone(thread), { icon: "remove", class: "quiet danger" }),
-    );
-    const more = el("summary.quiet.icon", { "aria-label": `More for ${thread.title}` }, icon("more"));
-    const link = el("a", { href: `#thread=${part(thread.id)}`, "aria-current": current }, words);
-    return fill(item, link, el("details.menu", more, sheet));
-  }
-  function renaming(thread, item) {
-    const back = () => {
-      const shown = row(thread);
-      item.replaceWith(shown);
-      shown.querySelector("a").focus();
-    };
-    const keydown = (event) => {
-      if (event.key !== "Escape") return;
-      event.preventDefault();
-      back();
-    };
-    const field = el("input", { value: thread.title, "aria-label": "Name of the conversation", maxlength: 200, on: { keydown } });
-    const submit = async (event) => {
-      event.preventDefault();
-      const title = field.value.trim();
-      try {
-        if (title) Object.assign(thread, await patch(`threads/${part(thread.id)}`, { title }));
-        back();
-      } catch (error) {
-        flash(error.message);
-        field.focus();
-      }
-    };
-    const keep = el("button.quiet.icon", { type: "submit", "aria-label": "Keep the name" }, icon("check"));
-    return el("form.renaming", { on: { submit } }, field, keep);
-  }
-  async function gone(thread) {
-    const text = `“${thread.title}” and its answers are deleted for good.`;
-    if (!(await confirmed({ title: "Delete this conversation?", text, action: "Delete" }))) return;
-    try {
-      await remove(`threads/${part(thread.id)}`);
-      announce("Deleted.");
-      if (thread.id === state.thread) start();
-    } catch (error) {
-      flash(error.message);
-    }
-    await load();
-  }
-  return { refresh: () => load(), mark };
+	async function load(before) {
+		try {
+			const { threads } = await get("threads", { query: { before, limit: THREADS } });
+			if (!before) fill(list);
+			list.append(...threads.map(row));
+			older.hidden = threads.length < THREADS;
+			problem.textContent = list.firstChild ? "" : "Conversations are kept here.";
+		} catch (error) {
+			problem.textContent = error.message;
+		}
+	}
+	function mark() {
+		for (const item of list.children) {
+			const current = item.dataset.id === state.thread;
+			if (current) item.querySelector("a")?.setAttribute("aria-current", "page");
+			else item.querySelector("a")?.removeAttribute("aria-current");
+		}
+	}
+	function row(thread) {
+		const item = el("li", { data: { id: thread.id } });
+		const current = thread.id === state.thread && "page";
+		const words = [said(thread.title), el("span.detail", when(thread.updated))];
+		const file = (format, label) => {
+			const href = address(`threads/${part(thread.id)}/export`, { format });
+			return el("a.quiet", { download: true, href }, icon("documents"), label);
+		};
+		const renamed = () => {
+			fill(item, renaming(thread, item));
+			item.querySelector("input").select();
+		};
+		const sheet = el(
+			"div.sheet",
+			button("Rename", renamed, { icon: "edit" }),
+			file("docx", "Export to Word (.docx)"),
+			file("md", "Export to Markdown"),
+			button("Delete", () => gone(thread), { icon: "remove", class: "quiet danger" }),
+		);
+		const more = el("summary.quiet.icon", { "aria-label": `More for ${thread.title}` }, icon("more"));
+		const link = el("a", { href: `#thread=${part(thread.id)}`, "aria-current": current }, words);
+		return fill(item, link, el("details.menu", more, sheet));
+	}
+	function renaming(thread, item) {
+		const back = () => {
+			const shown = row(thread);
+			item.replaceWith(shown);
+			shown.querySelector("a").focus();
+		};
+		const keydown = (event) => {
+			if (event.key !== "Escape") return;
+			event.preventDefault();
+			back();
+		};
+		const field = el("input", { value: thread.title, "aria-label": "Name of the conversation", maxlength: 200, on: { keydown } });
+		const submit = async (event) => {
+			event.preventDefault();
+			const title = field.value.trim();
+			try {
+				if (title) Object.assign(thread, await patch(`threads/${part(thread.id)}`, { title }));
+				back();
+			} catch (error) {
+				flash(error.message);
+				field.focus();
+			}
+		};
+		const keep = el("button.quiet.icon", { type: "submit", "aria-label": "Keep the name" }, icon("check"));
+		return el("form.renaming", { on: { submit } }, field, keep);
+	}
+	async function gone(thread) {
+		const text = `“${thread.title}” and its answers are deleted for good.`;
+		if (!(await confirmed({ title: "Delete this conversation?", text, action: "Delete" }))) return;
+		try {
+			await remove(`threads/${part(thread.id)}`);
+			announce("Deleted.");
+			if (thread.id === state.thread) start();
+		} catch (error) {
+			flash(error.message);
+		}
+		await load();
+	}
+	return { refresh: () => load(), mark };
 }
 
 /** Show a conversation's last turns, and the earlier ones as they are wanted. */
 export async function showThread(id, room, open) {
-  const page = async (before) => (await get(`threads/${part(id)}`, { query: { limit: TURNS, before } })).turns;
-  const shown = (answer) => {
-    const { article, body } = turnView(answer.question, answer.id);
-    fill(body, answerView(answer, { open, steps: answer.steps }));
-    return article;
-  };
-  const more = async () => {
-    earlier.disabled = true;
-    try {
-      const turns = await page(earlier.nextElementSibling.dataset.id);
-      if (state.thread !== id) return;
-      const next = earlier.nextElementSibling;
-      earlier.after(...turns.map(shown));
-      next.scrollIntoView({ block: "start" });
-      earlier.hidden = turns.length < TURNS;
-    } catch (error) {
-      flash(error.message);
-    }
-    earlier.disabled = false;
-  };
-  const turns = await page();
-  if (state.thread !== id) return; // another was opened meanwhile
-  const earlier = button("Earlier questions", more, { class: "outlined earlier", hidden: turns.length < TURNS });
-  fill(room, earlier, turns.map(shown));
-  room.lastElementChild.scrollIntoView({ block: "start" });
+	const page = async (before) => (await get(`threads/${part(id)}`, { query: { limit: TURNS, before } })).turns;
+	const shown = (answer) => {
+		const { article, body } = turnView(answer.question, answer.id);
+		fill(body, answerView(answer, { open, steps: answer.steps }));
+		return article;
+	};
+	const more = async () => {
+		earlier.disabled = true;
+		try {
+			const turns = await page(earlier.nextElementSibling.dataset.id);
+			if (state.thread !== id) return;
+			const next = earlier.nextElementSibling;
+			earlier.after(...turns.map(shown));
+			next.scrollIntoView({ block: "start" });
+			earlier.hidden = turns.length < TURNS;
+		} catch (error) {
+			flash(error.message);
+		}
+		earlier.disabled = false;
+	};
+	const turns = await page();
+	if (state.thread !== id) return; // another was opened meanwhile
+	const earlier = button("Earlier questions", more, { class: "outlined earlier", hidden: turns.length < TURNS });
+	fill(room, earlier, turns.map(shown));
+	room.lastElementChild.scrollIntoView({ block: "start" });
 }

@@ -9,59 +9,59 @@ const PROMISE = "Each sentence of an answer cites the words that it rests on, an
 
 /** Show what may be asked, with examples of the chosen collections; `ask` is given an example's questions. */
 export function welcome(room, ask) {
-  const chosen = asked().map(collectionNamed);
-  const examples = chosen.flatMap((one) => one.examples ?? []).map(({ type, question, before = [] }) => {
-    const asked = [...before, question];
-    const words = el("span.serif", said(asked.join(" … ")));
-    const inside = [el("span.kind", said(type.replaceAll("_", " "))), words];
-    return el("li", el("button", { type: "button", data: { type }, on: { click: () => ask(asked) } }, inside));
-  });
-  const list = el("ul.examples", { data: { testid: "examples" } }, examples);
-  const shown = examples.length > 0 && [el("h3", "Try one of these"), list];
-  const head = el("h2", { id: "welcome-title" }, "What does the law say?");
-  fill(room, el("section.welcome", { "aria-labelledby": "welcome-title" }, head, el("p.lede", about(chosen)), shown));
+	const chosen = asked().map(collectionNamed);
+	const examples = chosen.flatMap((one) => one.examples ?? []).map(({ type, question, before = [] }) => {
+		const asked = [...before, question];
+		const words = el("span.serif", said(asked.join(" … ")));
+		const inside = [el("span.kind", said(type.replaceAll("_", " "))), words];
+		return el("li", el("button", { type: "button", data: { type }, on: { click: () => ask(asked) } }, inside));
+	});
+	const list = el("ul.examples", { data: { testid: "examples" } }, examples);
+	const shown = examples.length > 0 && [el("h3", "Try one of these"), list];
+	const head = el("h2", { id: "welcome-title" }, "What does the law say?");
+	fill(room, el("section.welcome", { "aria-labelledby": "welcome-title" }, head, el("p.lede", about(chosen)), shown));
 }
 
 function about(chosen) {
-  if (!chosen.length) return "There are no documents yet. Add some under Documents, then ask.";
-  if (chosen.length > 1) return `Answers come from ${chosen.length} collections of documents. ${PROMISE}`;
-  const [{ title, name, description, documents }] = chosen;
-  return [said(title || name), ": ", said(description || counted(documents, "document")), " ", PROMISE];
+	if (!chosen.length) return "There are no documents yet. Add some under Documents, then ask.";
+	if (chosen.length > 1) return `Answers come from ${chosen.length} collections of documents. ${PROMISE}`;
+	const [{ title, name, description, documents }] = chosen;
+	return [said(title || name), ": ", said(description || counted(documents, "document")), " ", PROMISE];
 }
 
 /** Show the form for a key; `entered` is called once the server took it. */
 export function signIn(room, entered) {
-  const props = { type: "password", id: "key", autocomplete: "current-password", required: true };
-  const field = el("input", { ...props, "aria-describedby": "key-problem" });
-  const problem = el("p.hint", { id: "key-problem", role: "alert" });
-  const submit = async (event) => {
-    event.preventDefault();
-    try {
-      await post("session", { key: field.value });
-      entered();
-    } catch (error) {
-      problem.textContent = error.message;
-      field.setAttribute("aria-invalid", "true");
-      field.select();
-    }
-  };
-  const form = el(
-    "form.welcome.signin",
-    { id: "signin", "aria-labelledby": "welcome-title", on: { submit } },
-    el("h2", { id: "welcome-title" }, "Sign in"),
-    el("p.lede", "This server asks for a key. Whoever runs it has given you one."),
-    el("div.field", el("label", { for: "key" }, "Key"), field, problem),
-    el("button.solid", { type: "submit" }, "Sign in"),
-  );
-  fill(room, form);
-  field.focus();
+	const props = { type: "password", id: "key", autocomplete: "current-password", required: true };
+	const field = el("input", { ...props, "aria-describedby": "key-problem" });
+	const problem = el("p.hint", { id: "key-problem", role: "alert" });
+	const submit = async (event) => {
+		event.preventDefault();
+		try {
+			await post("session", { key: field.value });
+			entered();
+		} catch (error) {
+			problem.textContent = error.message;
+			field.setAttribute("aria-invalid", "true");
+			field.select();
+		}
+	};
+	const form = el(
+		"form.welcome.signin",
+		{ id: "signin", "aria-labelledby": "welcome-title", on: { submit } },
+		el("h2", { id: "welcome-title" }, "Sign in"),
+		el("p.lede", "This server asks for a key. Whoever runs it has given you one."),
+		el("div.field", el("label", { for: "key" }, "Key"), field, problem),
+		el("button.solid", { type: "submit" }, "Sign in"),
+	);
+	fill(room, form);
+	field.focus();
 }
 
 /** Return the line at the foot of the page: no legal advice, and where text goes. */
 export function terms() {
-  const { model, hosts } = state.me ?? {};
-  let goes = "No model is used: nothing leaves this server.";
-  if (model) goes = `The model ${model} runs on this server: nothing leaves it.`;
-  if (hosts?.length) goes = `Questions and passages go to ${hosts.join(" and ")}, nowhere else.`;
-  return `Lexloop informs and gives no legal advice. ${state.me ? goes : ""}`;
+	const { model, hosts } = state.me ?? {};
+	let goes = "No model is used: nothing leaves this server.";
+	if (model) goes = `The model ${model} runs on this server: nothing leaves it.`;
+	if (hosts?.length) goes = `Questions and passages go to ${hosts.join(" and ")}, nowhere else.`;
+	return `Lexloop informs and gives no legal advice. ${state.me ? goes : ""}`;
 }

@@ -15,40 +15,40 @@ export const counted = (number, one, many = `${one}s`) => `${whole(number)} ${nu
 
 /** Return a day written YYYY-MM-DD in words; anything else as it is. */
 export function day(written) {
-  const parsed = /^\d{4}-\d{2}-\d{2}$/.test(written ?? "") ? new Date(`${written}T00:00:00Z`) : NaN;
-  return Number.isNaN(parsed.valueOf()) ? (written ?? "") : DAY.format(parsed);
+	const parsed = /^\d{4}-\d{2}-\d{2}$/.test(written ?? "") ? new Date(`${written}T00:00:00Z`) : NaN;
+	return Number.isNaN(parsed.valueOf()) ? (written ?? "") : DAY.format(parsed);
 }
 
 /** Return when something happened, by this machine's clock. */
 export function when(at) {
-  const moment = new Date(at);
-  return Number.isNaN(moment.valueOf()) ? "" : MOMENT.format(moment);
+	const moment = new Date(at);
+	return Number.isNaN(moment.valueOf()) ? "" : MOMENT.format(moment);
 }
 
 /** Return which law answers, in words. */
 export function lawAsOf(asOf) {
-  if (asOf === "any") return "Law of any day";
-  return `Law as of ${!asOf || asOf === "today" ? "today" : day(asOf)}`;
+	if (asOf === "any") return "Law of any day";
+	return `Law as of ${!asOf || asOf === "today" ? "today" : day(asOf)}`;
 }
 
 /** Return where a source is, the most exact first: provision, page, version. */
 export function placeOf({ section, page, version }) {
-  return [section, Number.isInteger(page) && `page ${page}`, version].filter(Boolean);
+	return [section, Number.isInteger(page) && `page ${page}`, version].filter(Boolean);
 }
 
 /** Return a short name for a source: its provision, else its document. */
 export const labelOf = (source) => source.section || source.document.split("/").at(-1);
 
 const DOING = {
-  classify: "Reading the question",
-  rewrite: "Looking for other words for it",
-  hybrid_retrieve: "Searching the documents",
-  kg_retrieve: "Following how terms are related",
-  rerank: "Choosing the passages",
-  generate: "Writing the answer",
-  evaluate: "Checking the citations",
-  engineer_prompt: "Trying it another way",
-  route: "Choosing the collections",
+	classify: "Reading the question",
+	rewrite: "Looking for other words for it",
+	hybrid_retrieve: "Searching the documents",
+	kg_retrieve: "Following how terms are related",
+	rerank: "Choosing the passages",
+	generate: "Writing the answer",
+	evaluate: "Checking the citations",
+	engineer_prompt: "Trying it another way",
+	route: "Choosing the collections",
 };
 const ORDER = Object.keys(DOING).slice(0, 7);
 
@@ -57,15 +57,15 @@ export const doing = (node) => DOING[node] ?? node.replaceAll("_", " ");
 
 /** Return the step that comes after one has ended, null after the last. */
 export const following = (node) =>
-  node === "engineer_prompt" ? "rewrite" : ((node !== "route" && ORDER[ORDER.indexOf(node) + 1]) || null);
+	node === "engineer_prompt" ? "rewrite" : ((node !== "route" && ORDER[ORDER.indexOf(node) + 1]) || null);
 
 /** Return what a step brought, in words; "" where there is nothing to tell. */
 export function brought(step) {
-  const told = [CLASSES[step.class], step.queries?.length > 1 && counted(step.queries.length, "wording")];
-  for (const thing of ["candidate", "passage"]) if (`${thing}s` in step) told.push(counted(step[`${thing}s`], thing));
-  if (step.collections) told.push(counted(step.collections.length, "collection"));
-  if (typeof step.score === "number") told.push(`score ${score(step.score)}`);
-  return told.filter(Boolean).join(", ");
+	const told = [CLASSES[step.class], step.queries?.length > 1 && counted(step.queries.length, "wording")];
+	for (const thing of ["candidate", "passage"]) if (`${thing}s` in step) told.push(counted(step[`${thing}s`], thing));
+	if (step.collections) told.push(counted(step.collections.length, "collection"));
+	if (typeof step.score === "number") told.push(`score ${score(step.score)}`);
+	return told.filter(Boolean).join(", ");
 }
 
 /** How complex a question is, by its class. */
@@ -73,14 +73,14 @@ export const CLASSES = ["a plain question", "a question of several parts", "a co
 
 /** What the signals of a search are, in the order in which they are told. */
 export const SIGNALS = {
-  lexical: "Words",
-  dense: "Meaning",
-  late: "Word by word",
-  host: "Authority",
-  graph: "Relations",
-  rerank: "Final order",
-  pointed: "Named in the question",
-  defining: "Defines a term",
-  followed: "Followed from a passage",
-  quoted: "Quoted in the answer",
+	lexical: "Words",
+	dense: "Meaning",
+	late: "Word by word",
+	host: "Authority",
+	graph: "Relations",
+	rerank: "Final order",
+	pointed: "Named in the question",
+	defining: "Defines a term",
+	followed: "Followed from a passage",
+	quoted: "Quoted in the answer",
 };
