@@ -35,10 +35,8 @@ if TYPE_CHECKING:
 _AT_ONCE, _TERMS, _TREES = 1000, 1 << 14, 50
 _QUESTIONS = 32
 """Questions whose closeness to chunks is cached, since every step asks again."""
-_CHUNKS_READ, _TERMS_READ = 20_000, 2_000
-"""The most chunks and definitions whose words slips are read as."""
-_CHUNKS_OF_LANGUAGES = 200
-"""The most chunks from which the languages are told."""
+_CHUNKS_READ, _TERMS_READ, _CHUNKS_OF_LANGUAGES = 20_000, 2_000, 200
+"""The most chunks and definitions whose words slips are read as, and chunks that tell languages."""
 _UNNAMED = "They could not be read; `lexloop index` names them when it reads them."
 Embed = Callable[[list[str]], Vectors]
 
@@ -131,9 +129,13 @@ class View:
         ordinal = self._ordinal_of(document)
         return None if ordinal is None else self._contents.text_of(ordinal)
 
-    @cached_property
+    @property
     def titles(self) -> Mapping[str, str]:
         """The documents' titles by their names, in order."""
+        return self._titles
+
+    @cached_property
+    def _titles(self) -> dict[str, str]:
         return {name: t for name, t in self._contents.titles.items() if self._shows(name)}
 
     def holding(self, references: Sequence[Reference], named: Sequence[str]) -> Sequence[str]:
