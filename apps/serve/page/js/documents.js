@@ -219,7 +219,7 @@ class Documents {
     fill(
       this.list,
       el("h3", counted(this.rows.length, "document")),
-      found.skipped.length > 0 && reasons("Skipped", found.skipped, ""),
+      found.skipped.length > 0 && reasons("Skipped", found.skipped, "", this.own && ((name) => this.#taking(name))),
       el("ul.rows", this.rows.map((row) => this.#row(row))),
       this.own && button("Delete this collection", () => this.#drop(), { class: "quiet danger", icon: "remove" }),
     );
@@ -233,8 +233,12 @@ class Documents {
     return el(
       "li",
       el("div", open, el("p.detail", said(described(told)))),
-      file && button(`Remove ${file}`, () => this.#remove(file), { icon: "remove", hideLabel: true }),
+      file && this.#taking(file),
     );
+  }
+
+  #taking(file) {
+    return button(`Remove ${file}`, () => this.#remove(file), { icon: "remove", hideLabel: true });
   }
 
   async #remove(file) {
@@ -258,8 +262,9 @@ class Documents {
   }
 }
 
-function reasons(heading, found, kind) {
-  const rows = found.map(({ name, reason }) => el("li", name && el("strong", said(name)), " ", said(reason)));
+function reasons(heading, found, kind, act = null) {
+  const row = ({ name, reason }) => el("li", el("p", name && el("strong", said(name)), " ", said(reason)), act && act(name));
+  const rows = found.map(row);
   const summary = el("summary", found.every(({ name }) => name) ? `${heading}: ${counted(found.length, "file")}` : heading);
   return el("details", { class: `reasons ${kind}`, open: rows.length <= MOST_NAMED }, summary, el("ul", rows));
 }

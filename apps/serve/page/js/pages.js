@@ -8,9 +8,12 @@ const STEP = 200;
 
 /** The pages of a document, {collection, document}; `element` shows one of them, once it is in place. */
 export class Pages {
-  /** `boxed` are the pages of the cited words, `page` the one to begin with, of `count`. */
-  constructor(of, { boxed, page, count, failed }) {
-    Object.assign(this, { of, boxed, page, count, failed, zoom: 0 });
+  /**
+   * `boxed` are the pages of the cited words, `page` the one to begin with, of `count`; `turned` and
+   * `failed` hear of a page that is shown, and of one that cannot be.
+   */
+  constructor(of, { boxed, page, count, turned, failed }) {
+    Object.assign(this, { of, boxed, page, count, turned, failed, zoom: 0 });
     this.element = el("div.pages");
     const tool = (label, icon, heard) => button(label, heard, { icon, hideLabel: true });
     this.place = el("span.place");
@@ -55,6 +58,7 @@ export class Pages {
   #turn(page) {
     this.page = page;
     this.show();
+    this.turned();
     announce(`Page ${page}`);
   }
 

@@ -91,11 +91,13 @@ class Source {
     );
     this.aside.querySelector(".refers")?.remove();
     const refers = provision?.refers_to.filter(({ labels }) => labels.join() !== provision.label) ?? [];
-    const items = refers.slice(0, MOST_REFERENCES).map(({ said: words, labels: [label] }) =>
-      el("li", label ? this.#jump({ label }, words) : el("span.detail", said(words), ": not in this document")),
-    );
+    const leading = refers.filter(({ labels }) => labels.length).slice(0, MOST_REFERENCES);
+    const elsewhere = refers.filter(({ labels }) => !labels.length).map((one) => one.said);
+    if (!refers.length) return;
+    const items = leading.map(({ said: words, labels: [label] }) => el("li", this.#jump({ label }, words)));
+    if (elsewhere.length) items.push(el("li.detail", "Not in this document: ", said(elsewhere.join("; "))));
     const known = el("h3.detail", { id: "refers" }, "Refers to");
-    if (items.length) append(this.aside, el("nav.refers", { "aria-labelledby": "refers" }, known, el("ul", items)));
+    append(this.aside, el("nav.refers", { "aria-labelledby": "refers" }, known, el("ul", items)));
   }
 
   #jump({ label, start, end, page }, words) {
@@ -113,9 +115,13 @@ class Source {
     fill(this.view, shown.element);
     this.#tools(shown.tools);
     shown.show();
-    if (scrollBack(this.aside, this) || !shown.target) return;
-    const above = shown.target.getBoundingClientRect().top - this.body.getBoundingClientRect().top;
-    this.body.scrollTop += above - this.body.clientHeight / 3;
+    if (!scrollBack(this.aside, this)) this.#bring(shown);
+  }
+
+  /** Bring what is meant into view, else the beginning of what is shown. */
+  #bring({ target, element }) {
+    const at = (target ?? element).getBoundingClientRect().top - this.tools.getBoundingClientRect().bottom;
+    if (target || at < 0) this.body.scrollTop += at - (target ? this.body.clientHeight / 4 : 0);
   }
 
   #reading() {
@@ -136,7 +142,9 @@ class Source {
       fill(this.note, el("p.note", { role: "status" }, `Page ${page} cannot be shown, so here is the text.`));
     };
     const page = this.boxed[0]?.page ?? this.page;
-    return new Pages(this.cited, { boxed: this.boxed, page, count: this.excerpt.pages.length, failed });
+    const turned = () => this.#bring(pages);
+    const pages = new Pages(this.cited, { boxed: this.boxed, page, count: this.excerpt.pages.length, turned, failed });
+    return pages;
   }
 
   #tools(more) {
