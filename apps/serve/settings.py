@@ -15,10 +15,12 @@ from lexloop.core.settings_groups import Tag
 FILE = "server.toml"
 VARIABLE = "LEXLOOP_SERVER"
 NAME = r"^[\w][\w .-]{0,99}$"
-"""What a collection or a person may be called: no path, and nothing that HTTP splits."""
+"""What a collection may be called: no path, and nothing that HTTP splits."""
 _MOST_BYTES = 1024 * 1024
 
 Name = Annotated[str, Field(pattern=NAME)]
+PersonName = Annotated[str, Field(pattern=r"^\w[\w .@+-]{0,99}$")]
+"""What a proxy may call people, too."""
 
 
 class _Table(BaseModel):
@@ -38,7 +40,7 @@ class CollectionSettings(_Table):
 class PersonSettings(_Table):
     """A person, by their key or by the name that a proxy gives."""
 
-    name: Name
+    name: PersonName
     key_sha256: str = Field(default="", pattern=r"^([0-9a-f]{64})?$")
     collections: tuple[Name, ...] | None = None
     tags: tuple[Tag, ...] = ()
