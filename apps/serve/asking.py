@@ -34,7 +34,15 @@ Event = tuple[str, dict[str, Any]]
 class AskRequest(BaseModel):
     """A question, and what it is asked of."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {"question": "What is a bias audit?"},
+                {"question": "Who conducts it?", "as_of": "2025-06-30", "settings": {"plan.k": 5}},
+            ]
+        },
+    )
 
     question: str = Field(description="In words.")
     collections: list[str] | None = Field(
