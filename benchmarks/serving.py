@@ -40,6 +40,20 @@ _FIRST = "What must an employer do before using an automated employment decision
 _STREAMS, _SLOW_S = 500, 15.0
 _WARM = 100
 _MANY = {"questions_per_minute": 1_000_000, "requests_per_minute": 1_000_000}
+_WATCH = """
+addEventListener("keydown", (event) => {
+  if (event.key !== "Enter") return;
+  const asked = event.timeStamp;
+  const shown = () => document.querySelectorAll("[data-testid=verdict]").length;
+  const before = shown();
+  new MutationObserver((_, watching) => {
+    if (shown() === before) return;
+    watching.disconnect();
+    requestAnimationFrame(() => { window.shownAfterMs = performance.now() - asked; });
+  }).observe(document.body, { childList: true, subtree: true });
+}, true);
+"""
+"""Measures in the page itself, from the key that asks to the frame with the answer."""
 Figures = dict[str, Any]
 
 
@@ -128,13 +142,13 @@ def on_screen(place: Path, runs: int) -> Figures:
                 page.open()
                 page.ask(_FIRST)
                 first.append(time.perf_counter() - began)
+                page.script(_WATCH)
                 for question in QUESTIONS[:3]:
-                    sent = time.perf_counter()
                     page.ask(question)
-                    following.append(time.perf_counter() - sent)
+                    following.append(page.script("return window.shownAfterMs"))
     return {
         "first_answer_on_screen_s": statistics.median(first),
-        "next_answer_on_screen_ms": 1000 * statistics.median(following),
+        "next_answer_on_screen_ms": statistics.median(following),
     }
 
 
