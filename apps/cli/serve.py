@@ -48,8 +48,11 @@ def serve(
     ] = None,
 ) -> None:
     """Serve the page, the HTTP API, OpenAI's protocol and MCP on one port."""
+    import gc
+
     from lexloop.apps.serve.settings import read_server_settings, settings_file
 
+    gc.disable()  # nothing that is loaded is garbage; the engine enables it when it is loaded
     if new_key is not None:
         _print_key(new_key)
         return

@@ -1,6 +1,7 @@
 """The graph and what it runs on, loaded behind a server that listens already."""
 
 import asyncio
+import gc
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from threading import Lock, Thread
@@ -52,6 +53,8 @@ class Engine:
         except BaseException as error:  # noqa: BLE001 - who waits for it is told
             self._loaded.set_exception(error)
             return
+        finally:
+            gc.enable()  # `lexloop serve` begins without
         if first is not None:
             self._open(resources, first)
 

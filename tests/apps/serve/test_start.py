@@ -1,5 +1,6 @@
 """How the server begins: what it leaves unloaded, so that it listens soon, and its open files."""
 
+import gc
 import re
 import subprocess
 import sys
@@ -7,6 +8,9 @@ from pathlib import Path
 from resource import RLIMIT_NOFILE, getrlimit, setrlimit
 
 from serving import Serving
+
+from lexloop.apps.serve.engine import Engine
+from lexloop.core.settings import Connection, Settings
 
 
 def test_the_server_listens_before_the_graph_and_the_protocols_of_agents_are_loaded() -> None:
@@ -33,3 +37,12 @@ def test_five_hundred_connections_do_not_use_up_the_files_of_a_usual_shell(tmp_p
     allowed = re.search(r"Max open files\s+(\d+)", limits)
     assert allowed is not None
     assert int(allowed[1]) == min(most, 65_536)
+
+
+def test_garbage_is_collected_once_the_graph_is_loaded() -> None:
+    gc.disable()
+    try:
+        assert Engine(Settings(), Connection()).graph.name == "lexloop"
+        assert gc.isenabled()
+    finally:
+        gc.enable()
