@@ -12,7 +12,6 @@ are about. Intervals are Wilson's, 95 %.
 
 import argparse
 import math
-from collections.abc import Sequence
 from pathlib import Path
 
 from _pipeline import read_rows
@@ -49,7 +48,9 @@ def main() -> None:
         for kind, queries in asked.items():
             answered = [query for query in queries if not _refused(graph, query)]
             count = len(queries) - len(answered)
-            print(f"| {corpus} | {kind} | {count} of {len(queries)} | {_share(count, queries)} |")
+            print(
+                f"| {corpus} | {kind} | {count} of {len(queries)} | {share(count, len(queries))} |"
+            )
             if options.show and kind not in ("names crimes or sex", "without these words"):
                 for query in answered:
                     print(f"  answered: {query}")
@@ -59,15 +60,14 @@ def _refused(graph: Lexloop, query: str) -> bool:
     return bool(graph.invoke({"question": query})["abstained"])
 
 
-def _share(count: int, queries: Sequence[str]) -> str:
+def share(count: int, n: int) -> str:
     """A share with Wilson's interval; a dash for none asked."""
-    n = len(queries)
     if not n:
         return "-"
-    share, spread = count / n, _Z * _Z / n
-    middle = (share + spread / 2) / (1 + spread)
-    half = _Z / (1 + spread) * math.sqrt(share * (1 - share) / n + spread / (4 * n))
-    return f"{share:.3f} [{middle - half:.3f}, {middle + half:.3f}]"
+    told, spread = count / n, _Z * _Z / n
+    middle = (told + spread / 2) / (1 + spread)
+    half = _Z / (1 + spread) * math.sqrt(told * (1 - told) / n + spread / (4 * n))
+    return f"{told:.3f} [{middle - half:.3f}, {middle + half:.3f}]"
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ from lexloop.graph.collections import described
 from lexloop.graph.combine import Said, combined, nothing_asked, replied, total, written
 from lexloop.graph.compiled import Lexloop
 from lexloop.graph.resources import Resources, embedded_only, settings_of
-from lexloop.graph.router import route, small_talk
+from lexloop.graph.router import route, small_talk, views_of
 from lexloop.graph.tool_agent import Chooser
 from lexloop.nodes.classify.node import open_turn
 from lexloop.nodes.context import Context
@@ -127,7 +127,7 @@ class ChoosingNodes:
         chat = runtime.context.chat
         if chat is None:
             return {**_routed(state, contexts), "by_model": False}
-        views = {name: one.wording for name, one in contexts.items() if one.wording is not None}
+        views = views_of(contexts)
 
         async def ask(name: str, question: str) -> State:
             turn: Any = {**state, "ways": {name: question}, "seconds_left": seconds_left()}

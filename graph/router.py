@@ -6,19 +6,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from lexloop.core.types import Candidate, Hit, Turn
+from lexloop.core.types import Candidate, Turn
 from lexloop.corpus.index.view import View
 from lexloop.corpus.text.sentences import sentence_spans
 from lexloop.corpus.text.tokens import term_set
-from lexloop.nodes.context import Context
+from lexloop.nodes.context import Context, Guard
 from lexloop.nodes.question import ASKING, AUXILIARY, asking_sentences, leans, without_context
 from lexloop.nodes.relevance import coverage
 from lexloop.nodes.rewrite.rules import resolved
 
-_LEAST, _SURE, _APART = 0.75, 0.9, 0.1
-"""The least nearness of a collection that is asked; and by how much two parts of a question must
-each be nearer to their own collection than to the other's to be asked apart. Both were set on
-questions about other collections; `benchmarks/routing.py` shows what they reach."""
+_LEAST, _SURE = 0.85, 0.9
+"""The least nearness of a collection that is asked, with its lead before the next; and that from
+which no guard has a say."""
+_PART, _APART = 0.75, 0.1
+"""The least nearness of a part of a question that is asked apart; and by how much each of two parts
+must be nearer to its own collection than to the other's. All four were set on questions about other
+collections, which `benchmarks/routing.py --data` asks."""
 _DEPTH = 10
 _COSINE, _COVERED = 0.5, 0.3
 _JOINT = re.compile(
@@ -59,30 +62,45 @@ def route(question: str, history: Sequence[Turn], contexts: Mapping[str, Context
         history: The turns before it.
         contexts: What knows each collection, by its name.
     """
-    views = {name: one.wording for name, one in contexts.items() if one.wording is not None}
     if reply := small_talk(question, list(contexts)):
         return Routing(question, reply=reply)
     standalone, _ = resolved(question, list(history))
+    views = views_of(contexts)
+    if len(views) < 2:
+        return Routing(standalone, dict.fromkeys([*views, *contexts][:1], ""))
     near = _Nearness(views)
     # a follow-up with its topic behind it is one question
     alone = standalone == without_context(standalone)
     parts = _apart(" ".join(asking_sentences(standalone)), near) if alone else []
     chosen = dict(parts)
     if len(chosen) < 2:
-        name, score = near.best(standalone)
-        on = [standalone, *(standalone[a:b] for a, b in sentence_spans(standalone))]
-        if score < _SURE:
-            score = max(near.of(text)[name] for text in on)
-        refused = score < _SURE and contexts[name].guard.refuses(
-            question, standalone, near.nearest(standalone, name)
-        )
-        return Routing(standalone, {name: ""} if score >= _LEAST and not refused else {})
-    ways = {
-        name: " ".join(part for one, part in parts if one == name)
-        for name in views
-        if name in chosen
-    }
-    return Routing(standalone, ways)
+        name = near.best(standalone)
+        about = _is_about(question, standalone, near, contexts[name].guard)
+        return Routing(standalone, {name: ""} if about else {})
+    told = {name: " ".join(part for one, part in parts if one == name) for name in chosen}
+    return Routing(standalone, {name: told[name] for name in views if name in told})
+
+
+def views_of(contexts: Mapping[str, Context]) -> dict[str, View]:
+    """Return what the asker sees of each collection that is searched."""
+    found = {name: one.backend for name, one in contexts.items()}
+    return {name: view for name, view in found.items() if isinstance(view, View)}
+
+
+def _is_about(question: str, standalone: str, near: "_Nearness", guard: Guard) -> bool:
+    """Return whether the nearest collection is near enough to a question to be asked.
+
+    A long question may be near by one of its sentences. One that is not surely near is not asked
+    where the guard of the collection would refuse it.
+    """
+    name = near.best(standalone)
+    spans = sentence_spans(standalone)
+    texts = [standalone, *(standalone[start:end] for start, end in spans)]
+    score = max(near.of(text)[name] for text in texts)
+    if score + near.lead(standalone) < _LEAST:
+        return False
+    found = near.nearest(standalone, name)
+    return score >= _SURE or not guard.refuses(question, standalone, found)
 
 
 def _apart(text: str, near: "_Nearness") -> list[tuple[str, str]]:
@@ -91,7 +109,7 @@ def _apart(text: str, near: "_Nearness") -> list[tuple[str, str]]:
     near.prepare([part for cut in cuts for part in cut])
     margin, left, right = max(((near.margin(*cut), *cut) for cut in cuts), default=(0.0, "", ""))
     if margin < _APART:
-        return [(near.best(text)[0], text)]
+        return [(near.best(text), text)]
     return [*_apart(left, near), *_apart(right, near)]
 
 
@@ -122,21 +140,26 @@ class _Nearness:
         for view in self._views.values():
             view.embed(texts)
 
-    def best(self, text: str) -> tuple[str, float]:
-        """Return the nearest collection, the first of equal ones, and its nearness."""
+    def best(self, text: str) -> str:
+        """Return the nearest collection, the first of equal ones."""
         scores = self.of(text)
-        name = max(scores, key=scores.__getitem__)
-        return name, scores[name]
+        return max(scores, key=scores.__getitem__)
+
+    def lead(self, text: str) -> float:
+        """Return by how much the nearest collection is nearer than the next one."""
+        first, second, *_ = sorted(self.of(text).values(), reverse=True)
+        return first - second
 
     def margin(self, left: str, right: str) -> float:
         """Return by how much each text is nearer to its own collection than to the other's.
 
         0 where they have the same, or none comes near enough.
         """
-        (one, mine), (other, yours) = self.best(left), self.best(right)
-        if one == other or min(mine, yours) < _LEAST:
+        one, other = self.best(left), self.best(right)
+        ours, theirs = self.of(left), self.of(right)
+        if one == other or min(ours[one], theirs[other]) < _PART:
             return 0.0
-        return min(mine - self.of(left)[other], yours - self.of(right)[one])
+        return min(ours[one] - ours[other], theirs[other] - theirs[one])
 
     def nearest(self, text: str, name: str) -> list[Candidate]:
         """Return the chunk of a collection with the best cosine, and that as its signal."""
@@ -164,11 +187,12 @@ class _Nearness:
 
 
 def _near(text: str, weights: Mapping[str, float], name: str, view: View) -> float:
-    hits = [*view.search_lexical([text], _DEPTH)[0], *view.search_vector([text], _DEPTH)[0]]
+    vector = view.search_vector([text], _DEPTH)[0]
+    hits = [*vector, *view.search_lexical([text], _DEPTH)[0]]
     ids = list(dict.fromkeys(hit.chunk_id for hit in hits))
     if not ids:
         return 0.0
-    cosine = float((view.search_vector([text], 1)[0] or [Hit("", "", 0.0)])[0].score)
+    cosine = vector[0].score if vector else 0.0
     close = view.closeness(text, ids)
     late = cosine if close is None else float(close.mean(axis=0).max())
     named = term_set(name)
@@ -182,45 +206,58 @@ def _near(text: str, weights: Mapping[str, float], name: str, view: View) -> flo
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _PLEASANT = frozenset(
-    """a again all am and answer answers any appreciate are as at awesome be been bit brilliant but
-    clear cool day dear did evening everyone everything excellent explanation fine folks for friend
-    from fully glad going got good great have help helped helpful helps hope how i information
-    interesting is it it's its just kind later lot lots lovely made makes me meet morning much my
-    need needed nice night no now of oh ok okay one perfect please quick rest right see sense so
-    soon that that's the then there this time to today tomorrow understand understood very was week
-    weekend well what with wonderful worked yes you your you're""".split()
+    """a again all alright am and answer answers any appreciate are as at awesome back be been best
+    bit brilliant but care chat clear cool could day days dear did doing done earlier enough evening
+    everyone everything excellent exactly explained explanation explanations fantastic fine folks
+    for friend from fully glad go going good got great had happy has have having help helped helpful
+    helping helps hope how i i'll i'm information interesting is it it's its just kind know later
+    learnt let lot lots lovely made makes many me meet moment much my need needed needs nice nicely
+    night no nothing now of oh ok okay one only perfect perfectly please pleased pleasure pretty
+    question questions quick quickly really rest right say see sense so soon still super talk team
+    that that's that'll the then there there's this time to today tonight too understand understood
+    useful very was way week weekend well what with wonderful wonderfully work worked yes yet you
+    you're you've your yours yourself""".split()
 )
 _OPENS = {
-    "hello": """afternoon evening greetings hello hey hi howdy morning""",
-    "thanks": """appreciate cheers grateful thank thanks thx""",
-    "bye": """bye cya farewell goodbye goodnight later night tomorrow""",
+    "Hello. {offered}": """afternoon evening greetings hello hey hi hiya howdy morning yo""",
+    "You are welcome. You can ask on about {known}.": (
+        "appreciate appreciated cheers grateful thank thankful thanks thx ty"
+    ),
+    "Goodbye. You can come back to {known}.": """bye bye-bye cya farewell goodbye goodnight later
+    night soon tomorrow""",
 }
-_ABOUT = re.compile(
-    r"(?:(?:so|and|ok|okay|please)\W+)*(?:what (?:can|do|could|are|else can) (?:you|this|it)"
-    r"(?: (?:do|know|able to do|for|good at|cover|answer|help(?: me)? with))?(?: for me)?"
-    r"(?: about)?|who are you|what is this|what can i ask(?: you)?(?: about)?"
-    r"|(?:(?:can|could|will) you )?help(?: me)?|how (?:do|can) i use (?:you|this)"
-    r"|how does this work|how do you work|(?:what|which) (?:documents|collections|sources|laws"
-    r"|files) (?:do you (?:have|know|use|cover)|are (?:there|available|here)|can i ask))\W*",
-    re.IGNORECASE,
+_OFFERED = "I answer questions from these collections, and cite where it stands: {known}."
+_ABOUT = frozenset(
+    """a able about ai all am an and answer answered answering answers any anything are area areas
+    ask asked asking assist assistant at available based bot built by can capabilities chatbot
+    collection collections could cover covered covers database databases deal do document documents
+    does else exactly examples explain field fields file files find for from function functions give
+    good have help helpful here how human i in information is it kind kinds know language languages
+    laws like list look machine made main made make may me model more my name named not of offer on
+    or our people person please purpose question questions read real robot search show so some
+    something sort sorts source sources speak subject subjects support system talk tell that the
+    there these they thing things this to tool topic topics type types understand up us use used
+    using we what what's which who who's with work works would you your yourself""".split()
+)
+_TO_ME = frozenset(
+    """assistant bot capabilities chatbot collection collections help robot you your
+    yourself""".split()
 )
 
 
 def small_talk(said: str, names: Sequence[str]) -> str:
-    """Return the reply to a greeting, thanks, or what can be asked; "" for a question."""
-    words = [word.lower() for word in _WORD.findall(said)]
+    """Return the reply to a greeting, thanks, or what can be asked; "" for a question.
+
+    It is one where each of its words is: a question about a law has a word that is not.
+    """
+    words = {word.lower().replace("’", "'") for word in _WORD.findall(said)}
     known = ", ".join(names)
-    offered = f"I answer questions from these collections, and cite where it stands: {known}."
-    if _ABOUT.fullmatch(said.strip()):
-        return offered
-    pleasant = _PLEASANT.union(*(opens.split() for opens in _OPENS.values()))
-    if not words or not set(words) <= pleasant:
-        return ""
-    for reply, opens in _OPENS.items():
-        if set(words) & set(opens.split()):
-            return {
-                "hello": f"Hello. {offered}",
-                "thanks": f"You are welcome. Ask on about {known}.",
-                "bye": f"Goodbye. You find here again: {known}.",
-            }[reply]
-    return f"{offered}" if "you" in words else ""
+    offered = _OFFERED.format(known=known)
+    opening = {reply: set(opens.split()) for reply, opens in _OPENS.items()}
+    if words and words <= _PLEASANT.union(*opening.values()):
+        for reply, opens in opening.items():
+            if words & opens:
+                return reply.format(known=known, offered=offered)
+        return offered if "you" in words or not said.rstrip().endswith("?") else ""
+    asks_me = words & _TO_ME or {"i", "ask"} <= words
+    return offered if asks_me and words <= _ABOUT else ""

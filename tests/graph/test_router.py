@@ -1,0 +1,105 @@
+"""The embedded router: just the right collections, for sixty questions and for as many more."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lexloop.core.settings import Settings
+from lexloop.graph.resources import Resources
+from lexloop.graph.router import route, small_talk
+from lexloop.nodes.context import Context
+
+ROUTING = Path(__file__).parents[1] / "support" / "routing"
+NAMES = ("tenancy", "privacy", "workplace")
+Contexts = dict[str, Context]
+
+
+@pytest.fixture(scope="module")
+def contexts(cache_folder: Path) -> Contexts:
+    resources = Resources()
+    own = {name: resources(Settings(corpus=str(ROUTING / name))) for name in NAMES}
+    return {"hiring": resources(Settings()), **own}
+
+
+def wrong(contexts: Contexts, file: str) -> list[str]:
+    rows: list[Any] = [json.loads(line) for line in (ROUTING / file).read_text().splitlines()]
+    assert len(rows) == 60
+    return [
+        row["question"]
+        for row in rows
+        if set(route(row["question"], row.get("history", []), contexts).ways)
+        != set(row["collections"])
+    ]
+
+
+def test_it_is_right_on_nine_of_ten_questions(contexts: Contexts) -> None:
+    assert len(wrong(contexts, "questions.jsonl")) <= 6
+
+
+def test_it_is_right_on_nine_of_ten_that_it_was_not_written_beside(contexts: Contexts) -> None:
+    assert len(wrong(contexts, "blind.jsonl")) <= 6
+
+
+def test_each_part_goes_to_its_own_collection(contexts: Contexts) -> None:
+    asked = "What is a bias audit, and what is carer's leave?"
+    assert route(asked, [], contexts).ways == {
+        "hiring": "What is a bias audit",
+        "workplace": "what is carer's leave?",
+    }
+
+
+def test_two_parts_for_one_collection_stay_together(contexts: Contexts) -> None:
+    asked = "What is carer's leave, and what is parental leave?"
+    assert route(asked, [], contexts).ways == {"workplace": ""}
+
+
+def test_the_only_collection_is_asked_without_a_choice(contexts: Contexts) -> None:
+    asked = "How is a patent for an invention applied for?"
+    assert route(asked, [], {"hiring": contexts["hiring"]}).ways == {"hiring": ""}
+    assert route(asked, [], contexts).ways == {}
+
+
+def test_where_nothing_is_retrieved_the_first_is_asked(
+    contexts: Contexts, cache_folder: Path
+) -> None:
+    alone = Context(**{**vars(contexts["hiring"]), "backend": None})
+    assert route("What is rent?", [], {"a": alone, "b": alone}).ways == {"a": ""}
+
+
+@pytest.mark.parametrize("said", ["?!", "…", "x" * 4000, "and and and, and or, or with to", "١٢٣"])
+def test_hostile_questions_go_somewhere_or_nowhere(contexts: Contexts, said: str) -> None:
+    assert set(route(said, [], contexts).ways) <= set(contexts)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Good morning!",
+        "Thanks a lot, that was clear.",
+        "Bye, see you tomorrow.",
+        "Who are you?",
+        "Which collections do you have?",
+        "What kind of questions can you answer?",
+        "Got it.",
+    ],
+)
+def test_small_talk_is_told_what_can_be_asked(said: str) -> None:
+    assert "laws, lease" in small_talk(said, ["laws", "lease"])
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "What is rent?",
+        "Why?",
+        "And then?",
+        "Hello, what is rent?",
+        "Can you help me with my lease?",
+        "Do you have to give notice?",
+        "",
+    ],
+)
+def test_a_question_is_no_small_talk(said: str) -> None:
+    assert small_talk(said, ["laws", "lease"]) == ""
