@@ -8,6 +8,7 @@ from pathlib import Path
 from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
 from starlette.concurrency import run_in_threadpool
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import Route
 
 from lexloop.apps.hosts import text_hosts
@@ -76,7 +77,8 @@ def create_app(
         app.include_router(routes.router)
     app.state.mcp = McpEndpoint(parts.tools, parts.people.needs_key)
     app.router.routes.append(Route("/mcp", app.state.mcp))
-    app.mount("/", StaticFiles(directory=PAGE, html=True, check_dir=False), name="page")
+    page = StaticFiles(directory=PAGE, html=True, check_dir=False)
+    app.mount("/", GZipMiddleware(page), name="page")
     return app
 
 

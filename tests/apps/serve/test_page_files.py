@@ -4,8 +4,9 @@ import re
 from pathlib import Path
 
 import pytest
+from starlette.testclient import TestClient
 
-from lexloop.apps.serve.app import PAGE
+from lexloop.apps.serve.app import PAGE, create_app
 
 FILES = sorted(path for path in PAGE.rglob("*") if path.is_file())
 MOST_BYTES = 175_000
@@ -37,6 +38,15 @@ def test_the_page_is_small() -> None:
     sizes = {path.name: path.stat().st_size for path in FILES}
     assert sum(sizes.values()) < MOST_BYTES, sizes
     assert {path.suffix for path in FILES} == KINDS
+
+
+def test_the_page_is_sent_in_a_third_of_its_size() -> None:
+    client, sent = TestClient(create_app()), 0
+    for path in FILES:
+        reply = client.get(f"/{path.relative_to(PAGE).as_posix()}")
+        assert reply.content == path.read_bytes()
+        sent += int(reply.headers["content-length"])
+    assert sent < MOST_BYTES / 2
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)

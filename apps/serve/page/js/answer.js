@@ -157,6 +157,5 @@ async function copy(answer) {
 	}
 }
 
-/** Tell screen readers of an answer that is there. */
 export const announceAnswer = (answer) =>
 	announce(`${answer.verdict.head}. ${withoutMarkers(answer.answer).slice(0, 600)}`);

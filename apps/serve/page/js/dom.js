@@ -82,7 +82,6 @@ export function button(label, heard, { icon: drawn, hideLabel, ...rest } = {}) {
 	return el("button", props, drawn && icon(drawn), !hideLabel && el("span", label));
 }
 
-/** Say something to screen readers once. */
 export function announce(text) {
 	const status = document.getElementById("status");
 	status.textContent = "";

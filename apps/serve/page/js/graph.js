@@ -12,7 +12,6 @@ const PAD = 9;
 const BETWEEN = 16;
 const MOST_COLUMNS = 4;
 
-/** Return how a relation reads between its subject and its object. */
 const reads = (triplet) => triplet.reads || triplet.predicate.replaceAll("_", " ");
 
 /**

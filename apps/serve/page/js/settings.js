@@ -46,7 +46,6 @@ export function differing(values, schema) {
 	return Object.fromEntries(Object.entries(values).filter(([name, value]) => schema[name] && !same(name, value)));
 }
 
-/** Open the settings. */
 export async function openSettings() {
 	const place = el("div.settings", el("p.hint", "Loading …"));
 	const foot = el("div.bare");

@@ -32,7 +32,6 @@ export function closeSide(aside) {
 	opener = null;
 }
 
-/** Let Escape close it. */
 export function listenForEscape(aside) {
 	document.addEventListener("keydown", (event) => {
 		const other = event.defaultPrevented || document.querySelector("dialog[open], details.menu[open]");

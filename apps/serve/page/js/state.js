@@ -22,10 +22,8 @@ export function keep(name, value) {
 	}
 }
 
-/** Return the collection of a name, or nothing. */
 export const collectionNamed = (name) => state.collections.find((one) => one.name === name);
 
-/** Return what a collection is called. */
 export const titleOf = (name) => collectionNamed(name)?.title || name;
 
 /** Return the names of the collections that are asked. */

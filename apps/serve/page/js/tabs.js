@@ -136,7 +136,6 @@ const WAYS = {
 	broaden: "more candidates and passages were taken",
 };
 
-/** Return what an attempt did otherwise than the one before it. */
 function changes(one, before) {
 	const known = new Set(before.passages.map(({ id }) => id));
 	const fresh = one.passages.filter(({ id }) => !known.has(id)).length;

@@ -25,7 +25,6 @@ export function when(at) {
 	return Number.isNaN(moment.valueOf()) ? "" : MOMENT.format(moment);
 }
 
-/** Return which law answers, in words. */
 export function lawAsOf(asOf) {
 	if (asOf === "any") return "Law of any day";
 	return `Law as of ${!asOf || asOf === "today" ? "today" : day(asOf)}`;
@@ -52,7 +51,6 @@ const DOING = {
 };
 const ORDER = Object.keys(DOING).slice(0, 7);
 
-/** Return what a step of the graph does, in words. */
 export const doing = (node) => DOING[node] ?? node.replaceAll("_", " ");
 
 /** Return the step that comes after one has ended, null after the last. */
