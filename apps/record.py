@@ -19,7 +19,7 @@ HEADS: dict["Finding", str] = {
 """The finding on an answer, in a few words."""
 _OF_THE_STATE = (
     *("complexity", "probabilities", "plan", "standalone", "queries", "keywords", "passages"),
-    *("triplets", "attempts", "degraded", "usage"),
+    *("attempts", "degraded", "usage"),
 )
 _OF_THE_LAST_ATTEMPT = ("candidates", "graph_candidates", "reasoning")
 _SOURCED = ("citations", "near", "passages", "triplets")
@@ -52,6 +52,8 @@ def answer_record(
         candidates: Whether to list all those of the last attempt, with their signals, and what the
             model thought before its replies.
     """
+    from lexloop.corpus.triplets.predicates import reading
+
     evaluation = state["evaluation"]
     report = {
         "id": state["turn_id"],
@@ -66,6 +68,7 @@ def answer_record(
         "verdict": verdict(state, settings),
         "retries": _retries(state["attempts"]),
         **{name: state.get(name) for name in _OF_THE_STATE},
+        "triplets": [{**one, "reads": reading(one["predicate"])} for one in state["triplets"]],
         "variant": settings.variant,
         "corpus": settings.corpus,
         "model": settings.model.name,

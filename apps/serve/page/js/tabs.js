@@ -19,7 +19,7 @@ export function behind(answer, { open, steps }) {
 function tabs(answer, open, steps) {
 	made += 1;
 	const parts = {
-		Passages: () => passages(answer.passages, open),
+		Passages: () => passages(answer, open),
 		Relations: () => relations(answer.triplets, open),
 		Plan: () => plan(answer),
 		Attempts: () => el("ol.attempts", answer.attempts.map(attempt)),
@@ -62,20 +62,25 @@ function table(label, heads, rows) {
 	return el("div.scrolled", { tabindex: 0, role: "region", "aria-label": label }, made);
 }
 
-function passages(found, open) {
+function passages({ passages: found, candidates = [], graph_candidates: followed = [], collections }, open) {
 	if (!found.length) return el("p.hint", "No passage was found.");
-	const there = new Set(found.flatMap((one) => Object.keys(one.signals)));
+	const known = new Map(found.map((one) => [one.id, one]));
+	const others = [...candidates, ...followed].filter(({ id }) => !known.has(id) && known.set(id));
+	const there = new Set([...found, ...others].flatMap((one) => Object.keys(one.signals)));
 	const columns = [...Object.keys(SIGNALS).filter((name) => there.delete(name)), ...there];
 	const link = (one) => [
-		el("button.link", { type: "button", on: { click: () => open(one) } }, said(labelOf(one))),
+		el("button.link", { type: "button", on: { click: () => open({ collection: collections[0], ...one }) } }, said(labelOf(one))),
 		el("span.detail", said(one.document)),
 	];
 	const number = (value) => ({ number: value === undefined ? "" : score(value) });
-	const heads = [{ number: "n" }, "Passage", ...["Score", ...columns.map((name) => SIGNALS[name] ?? name)].map((name) => ({ number: name }))];
-	const rows = found.map((one) => [{ number: one.n }, link(one), number(one.score), ...columns.map((name) => number(one.signals[name]))]);
+	const heads = ["n", "Passage", "Score", ...columns.map((name) => SIGNALS[name] ?? name)];
+	const row = (one) => [{ number: one.n ?? "" }, link(one), number(one.score), ...columns.map((name) => number(one.signals[name]))];
+	const scores = (label, rows) => table(label, heads.map((name, at) => (at === 1 ? name : { number: name })), rows.map(row));
+	const more = `${counted(others.length, "other candidate")} of the search`;
 	return [
 		el("p.hint", "The passages that the answer was written from, with what each way of searching made of them."),
-		table("Passages and their scores", heads, rows),
+		scores("Passages and their scores", found),
+		others.length > 0 && el("details", el("summary", more), scores("Other candidates", others)),
 	];
 }
 
