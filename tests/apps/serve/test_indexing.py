@@ -3,26 +3,30 @@
 import io
 import json
 import os
+import socket
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from fastapi.testclient import TestClient
 from reading_room import as_, people, reading_room
+from serving import Serving
 
 from lexloop.apps.serve import indexing
 from lexloop.apps.serve.indexing import Indexing, Job
 from lexloop.apps.serve.multipart import Receiver
-from lexloop.apps.serve.state import Serving
+from lexloop.apps.serve.state import Serving as Parts
 from lexloop.apps.serve.uploads import Received, Uploaded, UploadStore, file_name
 from lexloop.core.errors import ConflictError, InputError, LexloopError, TooLargeError
 from lexloop.core.settings import Connection, Settings
 
 LAW = b"Article 1 Duty\nThe keeper must register the boat.\n"
 OTHER = b"Article 1 Duty\nThe keeper must register the raft.\n"
-Room = tuple[TestClient, Serving]
+Room = tuple[TestClient, Parts]
 Sent = tuple[str, bytes]
 
 
@@ -218,6 +222,35 @@ def feed(receiver: Receiver, *files: Sent) -> None:
     while piece := body.read(7):
         receiver.feed(piece)
     receiver.finish()
+
+
+def test_a_client_that_leaves_in_the_middle_leaves_nothing(tmp_path: Path) -> None:
+    opening = (
+        b'--x\r\nContent-Disposition: form-data; name="files"; filename="act.txt"\r\n\r\n' + LAW
+    )
+    head = (
+        "POST /api/collections/Mine/documents HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+        "Content-Type: multipart/form-data; boundary=x\r\nContent-Length: 9000\r\n\r\n"
+    )
+    with Serving(tmp_path) as server:
+        store = UploadStore(server.data / "collections")
+        one = store.make("local", "Mine")
+        address = urlsplit(server.address)
+        with socket.create_connection((address.hostname, address.port)) as client:
+            client.sendall(head.encode() + opening)
+            staged = eventually(lambda: [*one.folder.glob(".upload-*/1")])
+            assert staged[0].read_bytes()
+        eventually(lambda: not [*one.folder.iterdir()])
+        assert server.get("collections/Mine/documents")["documents"] == []
+        assert server.get("health")["status"] == "ok"
+
+
+def eventually(wanted: Callable[[], Any]) -> Any:
+    """What is wanted, once it is there."""
+    until = time.monotonic() + 30
+    while not (found := wanted()):
+        assert time.monotonic() < until
+    return found
 
 
 def test_what_is_received(tmp_path: Path) -> None:
