@@ -123,6 +123,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     parts.indexing.resume(parts.uploads)
     async with app.state.mcp.run():
         yield
+    parts.collections.close()
     await run_in_threadpool(parts.indexing.close)
     await run_in_threadpool(parts.pages.close)
     parts.engine.close()

@@ -1,10 +1,13 @@
 """The collections that people see, each with its view."""
 
 import logging
-from dataclasses import dataclass
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -22,6 +25,10 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("lexloop.serve")
 _TITLES = 5
+_OPENERS = 4
+_PATIENCE_S = 2.0
+"""The longest that a list of collections waits for those that are being opened."""
+_OPENING = "It is being read for the first time; its documents can be asked when that is done."
 _SEE = "See /api/collections for those there are."
 
 
@@ -35,11 +42,11 @@ class CollectionRecord:
     name: str
     title: str
     description: str
-    titles: list[str]
-    documents: int
-    chunks: int
-    mine: bool
-    examples: "list[Example]"
+    titles: list[str] = field(default_factory=list)
+    documents: int = 0
+    chunks: int = 0
+    mine: bool = False
+    examples: "list[Example]" = field(default_factory=list)
     trouble: str = ""
 
 
@@ -59,6 +66,9 @@ class Collections:
         self._engine = engine
         self._uploads = uploads
         self._alone = not server.people
+        self._lock = Lock()
+        self._openers = ThreadPoolExecutor(_OPENERS, thread_name_prefix="lexloop-opening")
+        self._opening: dict[tuple[str, Person], Future[View]] = {}
         self._told: WeakKeyDictionary[View, tuple[str, list[Example]]] = WeakKeyDictionary()
 
     def names(self, person: Person) -> list[str]:
@@ -137,32 +147,63 @@ class Collections:
         return found
 
     def records(self, person: Person) -> list[CollectionRecord]:
-        """Return what a person is told of each collection, those not indexed yet included."""
+        """Return what a person is told of each collection, those not indexed yet included.
+
+        One that takes long to open is told of without what is in it, and is opened aside.
+        """
         own = self._own(person)
-        return [self._record(person, name, own.get(name)) for name in [*self._named(person), *own]]
+        self._engine.wait()
+        until = time.monotonic() + _PATIENCE_S
+        names = [*self._named(person), *own]
+        opening = {
+            name: self._begun(person, name)
+            for name in names
+            if name not in own or own[name].indexed
+        }
+        return [self._record(name, own.get(name), opening.get(name), until) for name in names]
+
+    def close(self) -> None:
+        """Open nothing more."""
+        self._openers.shutdown(wait=False, cancel_futures=True)
+
+    def _begun(self, person: Person, name: str) -> "Future[View]":
+        """Return the opening of a collection, which only one of those that ask begins."""
+        key = (name, person)
+        with self._lock:
+            held = self._opening.get(key)
+            if held is None or held.done():
+                held = self._openers.submit(self.view, person, name)
+                self._opening = {k: one for k, one in self._opening.items() if not one.done()}
+                self._opening[key] = held
+            return held
 
     def is_own(self, person: Person, name: str) -> bool:
         """Return whether a collection is one that the person uploaded."""
         return name not in self._named(person) and name in self._own(person)
 
-    def _record(self, person: Person, name: str, own: Uploaded | None) -> CollectionRecord:
+    def _record(
+        self, name: str, own: Uploaded | None, opening: "Future[View] | None", until: float
+    ) -> CollectionRecord:
         said = CollectionSettings(corpus=str(own.index)) if own else self._known[name]
-        title = said.title or name
-        if own is not None and not own.indexed:
-            return CollectionRecord(name, title, "", [], 0, 0, True, [])
+        record = CollectionRecord(name, said.title or name, said.description, mine=own is not None)
+        if opening is None:
+            return record
         try:
-            view = self.view(person, name)
+            view = opening.result(max(0.0, until - time.monotonic()))
             description, examples = self._told_of(view, said.corpus)
+        except TimeoutError:
+            return replace(record, trouble=_OPENING)
         except LexloopError as error:
             _log.warning("The collection %s cannot be opened: %s", name, error)
-            trouble = "It cannot be opened; the server's log says why."
-            return CollectionRecord(
-                name, title, said.description, [], 0, 0, own is not None, [], trouble
-            )
-        described = said.description or description
-        titles = [*islice(view.titles.values(), _TITLES)]
-        counts = len(view.documents), len(view)
-        return CollectionRecord(name, title, described, titles, *counts, own is not None, examples)
+            return replace(record, trouble="It cannot be opened; the server's log says why.")
+        return replace(
+            record,
+            description=said.description or description,
+            titles=[*islice(view.titles.values(), _TITLES)],
+            documents=len(view.documents),
+            chunks=len(view),
+            examples=examples,
+        )
 
     def _told_of(self, view: "View", corpus: str) -> "tuple[str, list[Example]]":
         from lexloop.apps.serve.described import OF_THE_SAMPLE, description_of, examples_of

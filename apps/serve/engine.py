@@ -66,6 +66,11 @@ class Engine:
         except LexloopError:
             return  # whoever asks is told
 
+    def wait(self) -> None:
+        """Wait until it is loaded; collections are still opened as they are needed."""
+        self.start()
+        self._loaded.result()
+
     @property
     def resources(self) -> "Resources":
         """What opens models and collections; waits until it is loaded."""

@@ -42,5 +42,6 @@ def reading_room(
     """
     with patch.dict("os.environ", {"LEXLOOP_DATA_DIR": str(data)}):
         app = create_app(ServerSettings.of({"collections": collections, **server}))
-    with TestClient(app) as client:
+    # a busy machine takes its time to open what it shows
+    with patch("lexloop.apps.serve.collections._PATIENCE_S", 60.0), TestClient(app) as client:
         yield client, app.state.serving

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,12 @@ import pytest
 from fastapi.testclient import TestClient
 from reading_room import as_, people, reading_room
 
+from lexloop.apps.serve.collections import Collections
 from lexloop.apps.serve.described import OF_THE_SAMPLE
 from lexloop.apps.serve.people import Person
 from lexloop.apps.serve.state import Serving
 from lexloop.core.errors import ConflictError, NotFoundError
+from lexloop.corpus.index.view import View
 from lexloop.evaluation.case import Case
 from lexloop.evaluation.jsonl import read_jsonl
 from lexloop.evaluation.testset.make import QUESTION_TYPES
@@ -213,3 +216,29 @@ def test_a_folder_that_changes_is_followed(tmp_path: Path) -> None:
         assert send(client, "GET")[1][0]["documents"] == 1
         (folder / "new.txt").write_text("Article 1 Fees\nThe owner must pay the fee.\n")
         assert send(client, "GET")[1][0]["documents"] == 2
+
+
+def test_a_collection_that_takes_long_to_open_keeps_no_other_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "port"
+    folder.mkdir()
+    (folder / "act.txt").write_text(LAW)
+    held, wanted = threading.Event(), Collections.view
+
+    def slowly(self: Collections, person: Person, name: str, as_of: str = "any") -> View:
+        assert name == "sample" or held.wait(60)
+        return wanted(self, person, name, as_of)
+
+    monkeypatch.setattr(Collections, "view", slowly)
+    named = {"sample": "sample", "port": str(folder)}
+    with reading_room(tmp_path / "data", named) as (client, parts):
+        parts.collections.view(parts.people.identified({}, "", ""), "sample")
+        monkeypatch.setattr("lexloop.apps.serve.collections._PATIENCE_S", 2.0)
+        for _ in range(3):
+            sample, port = send(client, "GET")[1]
+            assert (sample["documents"], sample["trouble"]) == (3, "")
+            assert port["trouble"].startswith("It is being read for the first time")
+        held.set()
+        monkeypatch.setattr("lexloop.apps.serve.collections._PATIENCE_S", 60.0)
+        assert [one["documents"] for one in send(client, "GET")[1]] == [3, 1]
