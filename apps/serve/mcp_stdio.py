@@ -18,7 +18,7 @@ from lexloop.apps.serve.people import Person
 from lexloop.apps.serve.tools import Tools
 
 _log = logging.getLogger("lexloop.serve")
-_MOST_BYTES = 8 * 1024 * 1024
+_MOST_BYTES = 32 * 1024 * 1024
 _INPUT, _OUTPUT, _ERRORS = 0, 1, 2
 
 
