@@ -1,0 +1,71 @@
+"""What a caller may set, and how that is described."""
+
+from typing import Any
+
+import pytest
+
+from lexloop.apps.serve.choices import EMBEDDED_ALONE, choices, chosen
+from lexloop.core.errors import SettingsError
+from lexloop.core.settings import Settings
+
+NOT_THEIRS = {"corpus", "access.tags", "plan.classifier", "retrieval.source", "max_question_chars"}
+
+
+def test_no_folder_no_host_and_no_model_can_be_named() -> None:
+    for settings in (Settings(), Settings(model="openai:x")):
+        named = set(choices(settings))
+        assert not named & NOT_THEIRS
+        assert not [name for name in named if name.startswith(("model.", "index.", "chunking."))]
+        assert named <= {*Settings().flat(), *(name for name in named if name[:7] == "fusion.")}
+
+
+def test_every_choice_has_a_title_a_description_and_bounds() -> None:
+    found = choices(Settings(**{"plan.Q": 3, "deadline_s": 20.0}))
+    for name, schema in found.items():
+        assert schema["title"], name
+        assert schema["description"], name
+        assert schema.keys() & {"type", "anyOf", "enum", "$ref"}, name
+    assert found["deadline_s"]["maximum"] == 20.0
+    assert found["plan.Q"]["default"] == 3
+    assert found["answer.statements"] == {
+        "title": "statements",
+        "type": "integer",
+        "minimum": 1,
+        "maximum": 50,
+        "default": 4,
+        "description": found["answer.statements"]["description"],
+    }
+    assert found["retrieval.reranker"]["enum"] == ["embedded", "none"]
+
+
+def test_every_default_can_be_sent_back() -> None:
+    settings = Settings()
+    for name, schema in choices(settings).items():
+        if name in settings.flat():
+            changed = settings.changed(**chosen(settings, {name: schema["default"]}))
+            assert changed == settings, name
+
+
+def test_the_embedded_mode_is_a_choice_where_there_is_a_model() -> None:
+    assert not EMBEDDED_ALONE.keys() <= choices(Settings()).keys()
+    with_model = Settings(model="openai:x")
+    changed = with_model.changed(**chosen(with_model, EMBEDDED_ALONE)).flat()
+    assert {name: changed[name] for name in EMBEDDED_ALONE} == EMBEDDED_ALONE
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("retrieval.reranker", "cross_encoder"),
+        ("retrieval.rewriter", "model"),
+        ("retrieval.rewriter", {"a": 1}),
+        ("deadline_s", 120.5),
+        ("variant", "llm_only"),
+        ("reranker", "none"),
+        ("fusion", "rrf"),
+        ("", 1),
+    ],
+)
+def test_other_values_and_names_are_refused(name: str, value: Any) -> None:
+    with pytest.raises(SettingsError):
+        chosen(Settings(model="openai:x"), {name: value})

@@ -1,0 +1,134 @@
+"""The file of people's conversations."""
+
+import sqlite3
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from answers import record
+
+from lexloop.apps.serve.threads import ThreadStore
+from lexloop.core.errors import DataError, NotFoundError
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[ThreadStore]:
+    with closing(ThreadStore(tmp_path / "of" / "somebody" / "server.sqlite")) as found:
+        yield found
+
+
+def kept(store: ThreadStore, thread: str, turns: int, person: str = "ann") -> list[dict[str, Any]]:
+    """A thread of so many turns, a minute between each and the next."""
+    answers = [
+        record(
+            id=f"{thread}-{n}",
+            thread=thread,
+            at=f"2026-11-23T{n // 60:02}:{n % 60:02}:00.000+00:00",
+            question=f"Question {n}?",
+        )
+        for n in range(turns)
+    ]
+    for n, answer in enumerate(answers):
+        store.keep(person, answer, ["staff"] if n else [], begins=n == 0)
+    return answers
+
+
+def test_nothing_is_made_before_something_is_kept(store: ThreadStore) -> None:
+    assert store.threads("ann") == []
+    with pytest.raises(NotFoundError):
+        store.thread("ann", "none")
+    assert not store.file.parent.exists()
+
+
+def test_two_hundred_turns_are_paged(store: ThreadStore) -> None:
+    answers = kept(store, "long", 200)
+    last = store.turns("ann", "long", limit=20)
+    assert last == answers[180:]
+    assert store.turns("ann", "long", before=last[0]["id"], limit=20) == answers[160:180]
+    assert store.turns("ann", "long", before=answers[3]["id"], limit=20) == answers[:3]
+    assert store.turns("ann", "long", before=answers[0]["id"]) == []
+    history = store.history("long")
+    assert len(history) == 24
+    assert history[0] == {"role": "user", "content": "Question 188?"}
+    assert history[-1] == {"role": "assistant", "content": answers[199]["answer"]}
+    before = store.history("long", before="long-2")
+    assert [turn["content"] for turn in before if turn["role"] == "user"] == [
+        "Question 0?",
+        "Question 1?",
+    ]
+
+
+def test_a_thread_remembers_what_it_was_answered_with(store: ThreadStore) -> None:
+    kept(store, "first", 2)
+    thread = store.thread("ann", "first")
+    assert (thread.title, thread.tags, thread.collections) == ("Question 0?", ("staff",), ("laws",))
+    assert thread.created == "2026-11-23T00:00:00.000+00:00"
+    assert thread.updated == "2026-11-23T00:01:00.000+00:00"
+
+
+def test_the_thread_used_last_stands_first(store: ThreadStore) -> None:
+    for name, turns in (("a", 1), ("b", 3), ("c", 2)):
+        kept(store, name, turns)
+    kept(store, "bob's", 1, "bob")
+    assert [one.id for one in store.threads("ann")] == ["b", "c", "a"]
+    assert [one.id for one in store.threads("ann", limit=2)] == ["b", "c"]
+    assert [one.id for one in store.threads("ann", before="c")] == ["a"]
+    with pytest.raises(NotFoundError):
+        store.threads("ann", before="bob's")
+
+
+def test_what_is_deleted_is_gone(store: ThreadStore) -> None:
+    (first, *_) = kept(store, "gone", 3)
+    kept(store, "stays", 1)
+    store.delete("ann", "gone")
+    with pytest.raises(NotFoundError):
+        store.answer("ann", first["id"])
+    store.keep("ann", {**first, "id": "late"}, [], begins=False)  # it was being answered meanwhile
+    assert [one.id for one in store.threads("ann")] == ["stays"]
+    with sqlite3.connect(store.file) as database:
+        assert database.execute("SELECT count(*) FROM turns").fetchone() == (1,)
+
+
+def test_hostile_ids_and_titles_are_data(store: ThreadStore) -> None:
+    kept(store, "a", 1)
+    for id in ("' OR 1=1 --", "", "%", "\x00", "a' --", "\ud800"):
+        with pytest.raises((NotFoundError, DataError)):
+            store.thread("ann", id)
+    assert store.rename("ann", "a", "'); DROP TABLE threads; --").title.startswith("'); DROP")
+    assert store.rename("ann", "a", "long " * 100).title == f"{('long ' * 16)[:79].rstrip()}…"
+    assert len(store.threads("ann")) == 1
+
+
+def test_threads_and_processes_write_at_once(store: ThreadStore) -> None:
+    kept(store, "first", 1)
+    others = [ThreadStore(store.file) for _ in range(3)]
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda n: kept(others[n % 3], f"of-{n}", 3), range(12)))
+    for other in others:
+        other.close()
+    assert len(store.threads("ann")) == 13
+    assert [len(store.turns("ann", f"of-{n}")) for n in range(12)] == [3] * 12
+
+
+@pytest.mark.parametrize("content", [b"text of somebody", b"", b"SQLite format 3\x00"])
+def test_a_file_of_something_else_is_left_alone(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "server.sqlite"
+    file.write_bytes(content)
+    with closing(ThreadStore(file)) as store:
+        if content:
+            with pytest.raises(DataError, match=r"server\.sqlite"):
+                kept(store, "a", 1)
+            assert file.read_bytes() == content
+        else:
+            kept(store, "a", 1)  # an empty one is nobody's
+
+
+def test_nor_is_another_database_taken(tmp_path: Path) -> None:
+    file = tmp_path / "server.sqlite"
+    with sqlite3.connect(file) as database:
+        database.execute("CREATE TABLE threads(mine TEXT)")
+    with closing(ThreadStore(file)) as store, pytest.raises(DataError, match="another file"):
+        kept(store, "a", 1)
