@@ -170,7 +170,7 @@ async def streamed_at_once(
 async def slow_at_once(
     server: Serving, clients: int, people: int, seconds: float
 ) -> tuple[Counter[str], float, float]:
-    """Have clients send a body byte by byte, or read nothing, and somebody ask among them.
+    """Have clients send headers or a body byte by byte, or read nothing; somebody asks among them.
 
     Returns:
         How the senders ended, the milliseconds of the answer among them, and the most memory.
@@ -180,7 +180,8 @@ async def slow_at_once(
 
     async def sends_slowly(number: int) -> None:
         read, write = await _connected(server)
-        write.write(_head(server, 1000, key_of(number % people)))
+        head = _head(server, 1000, key_of(number % people))
+        write.write(head if number % 2 else head[:-2] + b"X-More: ")
         until = time.monotonic() + seconds
         while time.monotonic() < until and not read.at_eof():
             write.write(b" ")
@@ -204,8 +205,8 @@ async def slow_at_once(
         return await asyncio.to_thread(_timed_ask, server, next(asked))
 
     async with _watched(server) as most:
-        half = clients // 2
-        slow = [*map(sends_slowly, range(half)), *map(reads_nothing, range(half, clients))]
+        senders = clients * 2 // 3
+        slow = [*map(sends_slowly, range(senders)), *map(reads_nothing, range(senders, clients))]
         took, *_ = await asyncio.gather(asks(), *slow)
     return ended, took, most[0]
 
