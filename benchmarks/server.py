@@ -1,7 +1,7 @@
 """How the server answers: the first time, the next, fifty people at once, and over thousands.
 
-    python benchmarks/serving.py [--runs N] [--people N] [--seconds S] [--json OUT]
-    python benchmarks/serving.py --questions 10000
+    python benchmarks/server.py [--runs N] [--people N] [--seconds S] [--json OUT]
+    python benchmarks/server.py --questions 10000
 
 The second asks so many questions, no two alike, by as many people at once, and prints what memory
 does meanwhile; the first does all the rest. The client runs on the same processors.
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from _serving import (
+from _server import (
     QUESTIONS,
     Serving,
     ask,
@@ -90,7 +90,9 @@ def all_else(place: Path, options: argparse.Namespace) -> Figures:
         figures |= _rounded(next_answers(client, options.runs))
         figures |= at_once(server, options)
     with served(place, people=options.people) as server, _client(server) as client:
-        ask(client, _FIRST)
+        asked = questions(0)
+        for _ in range(_WARM):
+            ask(client, next(asked))
         figures |= held_open(server, options.people)
     return figures
 
