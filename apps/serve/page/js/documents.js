@@ -41,14 +41,19 @@ class Documents {
   }
 
   async #show(collection = this.collection) {
-    this.own = collectionNamed(collection)?.mine;
-    this.collection = (collectionNamed(collection) ?? state.collections[0])?.name;
     this.following?.abort();
-    for (const place of [this.work, this.note, this.list]) fill(place);
-    this.#choose();
-    fill(this.adding, this.own && this.#zone());
-    if (!this.collection) return;
+    for (const place of [this.adding, this.work, this.note, this.list]) fill(place);
     await this.#try(async () => {
+      // who is quick comes here before the page knows
+      if (!state.me) {
+        state.me = await get("me");
+        await this.#changed();
+      }
+      this.collection = (collectionNamed(collection) ?? state.collections[0])?.name;
+      this.own = collectionNamed(this.collection)?.mine;
+      this.#choose();
+      if (!this.collection) return;
+      fill(this.adding, this.own && this.#zone());
       await this.#list();
       scrollBack(this.aside, this);
       if (this.indexing) await this.#follow();
@@ -57,11 +62,10 @@ class Documents {
 
   /** Do something; where it fails say why, and offer to do it again where that may help. */
   async #try(act) {
-    const { collection } = this;
     try {
       await act();
     } catch (error) {
-      if (error.name === "AbortError" || !isShown(this.aside, this) || collection !== this.collection) return;
+      if (error.name === "AbortError" || !isShown(this.aside, this)) return;
       const passing = !error.status || error.status === 429 || error.status >= 500;
       fill(this.work);
       fill(this.note, problem(error, passing && (() => (fill(this.note), this.#try(act)))));
@@ -141,13 +145,29 @@ class Documents {
     fill(this.note);
     announce(label);
     const sendAll = async () => {
-      for (; left.length; left.shift()) {
+      while (left.length) {
+        const some = left.shift();
         const told = (bytes) => this.#progress(label, sent + bytes, all, stop);
         told(0);
-        const answer = await this.#sent(left[0], { replace, told, signal: stop.signal });
-        refused.push(...answer.refused);
-        added += answer.added.length;
-        sent += left[0].reduce((sum, file) => sum + file.size, 0);
+        try {
+          const answer = await send(collection, some, { replace, told, signal: stop.signal });
+          refused.push(...answer.refused);
+          added += answer.added.length;
+        } catch (error) {
+          // too much at once may go one by one; of what the server refuses it says why
+          if (error.status === 413 && some.length > 1) {
+            left.unshift(...some.map((file) => [file]));
+            continue;
+          }
+          if (![400, 409, 413].includes(error.status)) {
+            left.unshift(some);
+            throw error;
+          }
+          const exists = error.status === 409;
+          if (exists) refused.push(...some.map((file) => ({ name: pathOf(file), exists })));
+          else refused.push({ name: error.status === 413 ? pathOf(some[0]) : "", reason: error.what });
+        }
+        sent += some.reduce((sum, file) => sum + file.size, 0);
       }
       if (collection !== this.collection) return;
       fill(this.work);
@@ -155,18 +175,6 @@ class Documents {
       await this.#told(files, refused, replace);
     };
     await this.#try(sendAll);
-  }
-
-  /** Send some files, and return what was added and what refused, {name, reason, exists}. */
-  async #sent(files, how) {
-    try {
-      return await send(this.collection, files, how);
-    } catch (error) {
-      // nothing of it was taken
-      if (error.status === 409) return { added: [], refused: files.map((file) => ({ name: pathOf(file), exists: true })) };
-      if (error.status !== 400 && error.status !== 413) throw error;
-      return { added: [], refused: [{ name: "", reason: error.what }] };
-    }
   }
 
   /** Say which files were not taken and why, and ask whether those that are there are to be replaced. */
