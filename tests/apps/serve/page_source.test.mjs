@@ -8,7 +8,7 @@ const { joined, linesOf } = await import(new URL("spans.js", js));
 const { days, inForce, place, quoted } = await import(new URL("wording.js", js));
 const { matching, nested, every } = await import(new URL("outline.js", js));
 const { sides } = await import(new URL("compare.js", js));
-const { batches } = await import(new URL("upload.js", js));
+const { batches, sendAll } = await import(new URL("upload.js", js));
 
 const marked = (lines, kind) =>
   lines.flatMap((line) => line.pieces.filter((p) => p.kinds.includes(kind)).map((p) => p.text));
@@ -142,4 +142,44 @@ test("files are sent fifty at a time, or 32 MB; a larger one alone", () => {
   assert.deepEqual(sizes([{ size: 30 * mb }, { size: 2 * mb }, { size: 1 }, { size: 90 * mb }]), [[30 * mb, 2 * mb], [1], [90 * mb]]);
   assert.deepEqual(batches(Array(120).fill({ size: 1 })).map((batch) => batch.length), [50, 50, 20]);
   assert.deepEqual(batches([]), []);
+});
+
+test("what is too much at once is sent one by one, and what the server refuses is told", async () => {
+  const files = ["a", "big", "there", "b"].map((name) => ({ name, size: 1 }));
+  const sent = async (some) => {
+    const names = some.map((file) => file.name);
+    if (names.includes("big")) throw { status: 413, what: "Too large." };
+    if (names.includes("there")) throw { status: 409, what: "There." };
+    return { added: names, refused: [] };
+  };
+  const lists = [files.slice(0, 2), files.slice(2, 3), files.slice(3)];
+  const told = [];
+  for await (const answer of sendAll(lists, sent)) told.push(answer);
+  assert.deepEqual(told.flatMap((one) => one.added).sort(), ["a", "b"]);
+  assert.deepEqual(told.flatMap((one) => one.refused), [
+    { name: "there", reason: "There.", exists: true },
+    { name: "big", reason: "Too large.", exists: false },
+  ]);
+  assert.deepEqual(lists, []);
+});
+
+test("what may pass is thrown, and the files that are left can be sent again", async () => {
+  const lists = [[{ name: "a", size: 1 }], [{ name: "b", size: 1 }]];
+  const sent = async () => {
+    if (lists.length < 2) throw { status: 503, what: "Full." };
+    return { added: ["a"], refused: [] };
+  };
+  await assert.rejects(async () => {
+    for await (const answer of sendAll(lists, sent)) assert.deepEqual(answer.added, ["a"]);
+  });
+  assert.deepEqual(lists.map(([file]) => file.name), ["b"]);
+});
+
+test("of several files that are refused at once the reason is told once", async () => {
+  const sent = async () => {
+    throw { status: 400, what: "Nothing was added." };
+  };
+  const told = [];
+  for await (const answer of sendAll([[{ name: "a" }, { name: "b" }]], sent)) told.push(answer.refused);
+  assert.deepEqual(told, [[{ name: "", reason: "Nothing was added." }]]);
 });

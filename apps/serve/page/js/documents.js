@@ -5,274 +5,251 @@ import { confirmed } from "./dialog.js";
 import { announce, append, button, el, fill, said } from "./dom.js";
 import { openSide } from "./side.js";
 import { collectionNamed, state } from "./state.js";
-import { isShown, scrollBack, visit } from "./trail.js";
+import { attempt, isShown, scrollBack, visit } from "./trail.js";
 import { openTree } from "./tree.js";
-import { batches, dropped, pathOf, send } from "./upload.js";
+import { batches, dropped, pathOf, send, sendAll } from "./upload.js";
 import { counted } from "./words.js";
-import { days, described, problem } from "./wording.js";
+import { days, described } from "./wording.js";
 
 const MOST_NAMED = 20;
 const STAGES = {
-  waiting: "Waiting for its turn",
-  loading: "Getting ready",
-  reading: "Reading the documents",
-  embedding: "Learning what the passages mean",
-  indexing: "Writing the index",
+	waiting: "Waiting for its turn",
+	loading: "Getting ready",
+	reading: "Reading the documents",
+	embedding: "Learning what the passages mean",
+	indexing: "Writing the index",
 };
 
 /** Show what a collection holds; the first that there is where none is named. */
 export function openDocuments(aside, collection = null) {
-  visit(aside, new Documents(collection));
+	visit(aside, new Documents(collection));
 }
 
 /** The documents of one collection, as long as the pane can come back to them. */
 class Documents {
-  constructor(collection) {
-    this.collection = collection;
-  }
+	constructor(collection) {
+		this.collection = collection;
+	}
 
-  render(aside, tools) {
-    this.aside = aside;
-    const body = openSide(aside, { title: "Documents", tools });
-    body.classList.add("documents");
-    const places = ["choice", "adding", "work", "note", "list"];
-    for (const place of places) this[place] = append(body, el("div", { class: `of-${place}` })).lastChild;
-    this.#show();
-  }
+	render(aside, tools) {
+		this.aside = aside;
+		const body = openSide(aside, { title: "Documents", tools });
+		body.classList.add("documents");
+		const places = ["choice", "adding", "work", "note", "list"];
+		for (const place of places) this[place] = append(body, el("div", { class: `of-${place}` })).lastChild;
+		this.#show();
+	}
 
-  async #show(collection = this.collection) {
-    this.following?.abort();
-    for (const place of [this.adding, this.work, this.note, this.list]) fill(place);
-    await this.#try(async () => {
-      // who is quick comes here before the page knows
-      if (!state.me) {
-        state.me = await get("me");
-        await this.#changed();
-      }
-      this.collection = (collectionNamed(collection) ?? state.collections[0])?.name;
-      this.own = collectionNamed(this.collection)?.mine;
-      this.#choose();
-      if (!this.collection) return;
-      fill(this.adding, this.own && this.#zone());
-      await this.#list();
-      scrollBack(this.aside, this);
-      if (this.indexing) await this.#follow();
-    });
-  }
+	async #show(collection = this.collection) {
+		this.following?.abort();
+		for (const place of [this.adding, this.work, this.note, this.list]) fill(place);
+		await this.#try(async () => {
+			// who is quick comes here before the page knows
+			if (!state.me) {
+				state.me = await get("me");
+				await this.#changed();
+			}
+			this.collection = (collectionNamed(collection) ?? state.collections[0])?.name;
+			this.own = collectionNamed(this.collection)?.mine;
+			this.#choose();
+			if (!this.collection) return;
+			fill(this.adding, this.own && this.#zone());
+			await this.#list();
+			scrollBack(this.aside, this);
+			if (this.indexing) await this.#follow();
+		});
+	}
 
-  /** Do something; where it fails say why, and offer to do it again where that may help. */
-  async #try(act) {
-    try {
-      await act();
-    } catch (error) {
-      if (error.name === "AbortError" || !isShown(this.aside, this)) return;
-      const passing = !error.status || error.status === 429 || error.status >= 500;
-      fill(this.work);
-      fill(this.note, problem(error, passing && (() => (fill(this.note), this.#try(act)))));
-    }
-  }
+	#try(act) {
+		return attempt(this.aside, this, () => act().finally(() => fill(this.work)));
+	}
 
-  #choose() {
-    const options = state.collections.map(({ name, title }) =>
-      el("option", { value: name, selected: name === this.collection }, title || name),
-    );
-    const select = el("select", { id: "of-collection", on: { change: () => this.#show(select.value) } }, options);
-    const field = el("div.field", el("label", { for: "of-collection" }, "Collection"), select);
-    const make = state.me?.may_upload && button("New collection", () => this.#naming(), { class: "outlined", icon: "add" });
-    fill(this.choice, options.length > 0 && field, make);
-  }
+	#choose() {
+		const options = state.collections.map(({ name, title }) =>
+			el("option", { value: name, selected: name === this.collection }, title || name),
+		);
+		const select = el("select", { id: "of-collection", on: { change: () => this.#show(select.value) } }, options);
+		const field = el("div.field", el("label", { for: "of-collection" }, "Collection"), select);
+		const make = state.me?.may_upload && button("New collection", () => this.#naming(), { class: "outlined", icon: "add" });
+		fill(this.choice, options.length > 0 && field, make);
+	}
 
-  /** Ask for the name of a new collection, where its button stood. */
-  #naming() {
-    const field = el("input", { id: "collection-name", required: true, maxlength: 100, autocomplete: "off" });
-    const make = async () => {
-      const { name } = await post("collections", { name: field.value.trim() });
-      await this.#changed();
-      await this.#show(name);
-      this.adding.querySelector("button").focus();
-    };
-    const submit = (event) => {
-      event.preventDefault();
-      this.#try(make);
-    };
-    const label = el("label", { for: "collection-name" }, "Name of the collection");
-    const acts = [el("button.solid", "Make"), button("Cancel", () => this.#show())];
-    fill(this.choice, el("form.field", { on: { submit } }, label, el("div.acts", field, acts)));
-    field.focus();
-  }
+	/** Ask for the name of a new collection, where its button stood. */
+	#naming() {
+		const field = el("input", { id: "collection-name", required: true, maxlength: 100, autocomplete: "off" });
+		const make = async () => {
+			const { name } = await post("collections", { name: field.value.trim() });
+			await this.#changed();
+			await this.#show(name);
+			this.adding.querySelector("button").focus();
+		};
+		const submit = (event) => {
+			event.preventDefault();
+			this.#try(make);
+		};
+		const label = el("label", { for: "collection-name" }, "Name of the collection");
+		const acts = [el("button.solid", "Make"), button("Cancel", () => this.#show())];
+		fill(this.choice, el("form.field", { on: { submit } }, label, el("div.acts", field, acts)));
+		field.focus();
+	}
 
-  async #changed() {
-    state.collections = await get("collections");
-    document.dispatchEvent(new CustomEvent("collections-changed"));
-  }
+	async #changed() {
+		state.collections = await get("collections");
+		document.dispatchEvent(new CustomEvent("collections-changed"));
+	}
 
-  /** Where files are dropped or chosen. */
-  #zone() {
-    const pick = (label, testid, props) => {
-      const input = el("input", { type: "file", multiple: true, hidden: true, data: { testid }, ...props });
-      input.addEventListener("change", () => {
-        this.#upload([...input.files]);
-        input.value = "";
-      });
-      return [input, button(label, () => input.click(), { class: "outlined", icon: "upload" })];
-    };
-    const over = (event) => {
-      event.preventDefault();
-      zone.classList.toggle("over", event.type === "dragover");
-      if (event.type === "drop") this.#try(async () => this.#upload(await dropped(event.dataTransfer)));
-    };
-    const hosts = state.me?.hosts ?? [];
-    const zone = el(
-      "div",
-      { class: "drop", on: { dragover: over, dragleave: over, drop: over } },
-      el("p", "Drop files or a folder here, or choose them."),
-      el("div.acts", pick("Choose files", "files"), pick("Choose a folder", "folder", { webkitdirectory: true })),
-      el("p.hint", "PDF, Word, HTML, Markdown, text, or a zip of them. ", hosts.length ? `Their text may go to ${hosts.join(" and ")}.` : "They stay on this server."),
-    );
-    return zone;
-  }
+	/** Where files are dropped or chosen. */
+	#zone() {
+		const pick = (label, testid, props) => {
+			const input = el("input", { type: "file", multiple: true, hidden: true, data: { testid }, ...props });
+			input.addEventListener("change", () => {
+				this.#upload([...input.files]);
+				input.value = "";
+			});
+			return [input, button(label, () => input.click(), { class: "outlined", icon: "upload" })];
+		};
+		const over = (event) => {
+			event.preventDefault();
+			zone.classList.toggle("over", event.type === "dragover");
+			if (event.type === "drop") this.#try(async () => this.#upload(await dropped(event.dataTransfer)));
+		};
+		const hosts = state.me?.hosts ?? [];
+		const zone = el(
+			"div",
+			{ class: "drop", on: { dragover: over, dragleave: over, drop: over } },
+			el("p", "Drop files or a folder here, or choose them."),
+			el("div.acts", pick("Choose files", "files"), pick("Choose a folder", "folder", { webkitdirectory: true })),
+			el("p.hint", "PDF, Word, HTML, Markdown, text, or a zip of them. ", hosts.length ? `Their text may go to ${hosts.join(" and ")}.` : "They stay on this server."),
+		);
+		return zone;
+	}
 
-  async #upload(chosen, replace = null) {
-    // what a system hides is not what was meant
-    const files = chosen.filter((file) => !/(^|\/)\./.test(pathOf(file)));
-    const { collection } = this;
-    const label = `Sending ${counted(files.length, "file")}`;
-    const all = files.reduce((sum, file) => sum + file.size, 0);
-    const stop = new AbortController();
-    const left = batches(files);
-    const refused = [];
-    let [sent, added] = [0, 0];
-    fill(this.note);
-    announce(label);
-    const sendAll = async () => {
-      while (left.length) {
-        const some = left.shift();
-        const told = (bytes) => this.#progress(label, sent + bytes, all, stop);
-        told(0);
-        try {
-          const answer = await send(collection, some, { replace, told, signal: stop.signal });
-          refused.push(...answer.refused);
-          added += answer.added.length;
-        } catch (error) {
-          // too much at once may go one by one; of what the server refuses it says why
-          if (error.status === 413 && some.length > 1) {
-            left.unshift(...some.map((file) => [file]));
-            continue;
-          }
-          if (![400, 409, 413].includes(error.status)) {
-            left.unshift(some);
-            throw error;
-          }
-          const exists = error.status === 409;
-          if (exists) refused.push(...some.map((file) => ({ name: pathOf(file), exists })));
-          else refused.push({ name: error.status === 413 ? pathOf(some[0]) : "", reason: error.what });
-        }
-        sent += some.reduce((sum, file) => sum + file.size, 0);
-      }
-      if (collection !== this.collection) return;
-      fill(this.work);
-      if (added) await this.#follow();
-      await this.#told(files, refused, replace);
-    };
-    await this.#try(sendAll);
-  }
+	async #upload(chosen, replace = null) {
+		// what a system hides is not what was meant
+		const files = chosen.filter((file) => !/(^|\/)\./.test(pathOf(file)));
+		const { collection } = this;
+		const label = `Sending ${counted(files.length, "file")}`;
+		const all = sizeOf(files);
+		const stop = new AbortController();
+		const lists = batches(files);
+		const refused = [];
+		let added = 0;
+		fill(this.note);
+		announce(label);
+		const sent = (some) => {
+			const before = all - sizeOf(lists.flat());
+			const told = (bytes) => this.#progress(label, before + bytes, all, stop);
+			told(0);
+			return send(collection, some, { replace, told, signal: stop.signal });
+		};
+		await this.#try(async () => {
+			for await (const answer of sendAll(lists, sent)) {
+				refused.push(...answer.refused);
+				added += answer.added.length;
+			}
+			if (collection !== this.collection) return;
+			if (added) await this.#follow();
+			await this.#told(files, refused, replace);
+		});
+	}
 
-  /** Say which files were not taken and why, and ask whether those that are there are to be replaced. */
-  async #told(files, refused, replace) {
-    const there = refused.filter((one) => one.exists && !replace).map((one) => one.name);
-    const others = refused.filter((one) => !there.includes(one.name));
-    fill(this.note, others.length > 0 && reasons("Not taken", others, "bad"));
-    if (!there.length) return;
-    const named = there.slice(0, MOST_NAMED).join(", ") + (there.length > MOST_NAMED ? " …" : "");
-    const title = `Replace ${counted(there.length, "document")}?`;
-    const wanted = await confirmed({ title, text: `Already there: ${named}`, action: "Replace", danger: false });
-    if (wanted) await this.#upload(files.filter((file) => there.includes(pathOf(file))), true);
-  }
+	/** Say which files were not taken and why, and ask whether those that are there are to be replaced. */
+	async #told(files, refused, replace) {
+		const there = refused.filter((one) => one.exists && !replace).map((one) => one.name);
+		const others = refused.filter((one) => !there.includes(one.name));
+		fill(this.note, others.length > 0 && reasons("Not taken", others, "bad"));
+		if (!there.length) return;
+		const named = there.slice(0, MOST_NAMED).join(", ") + (there.length > MOST_NAMED ? " …" : "");
+		const title = `Replace ${counted(there.length, "document")}?`;
+		const wanted = await confirmed({ title, text: `Already there: ${named}`, action: "Replace" });
+		if (wanted) await this.#upload(files.filter((file) => there.includes(pathOf(file))), true);
+	}
 
-  /** Show how far the indexing is until it is over. */
-  async #follow() {
-    const { collection } = this;
-    this.following?.abort();
-    const { signal } = (this.following = new AbortController());
-    for await (const { event, data } of events("GET", `collections/${part(collection)}/indexing`, { signal })) {
-      if (!isShown(this.aside, this)) return this.following.abort();
-      if (event === "progress") this.#progress(STAGES[data.stage] ?? data.stage, data.done, data.of);
-    }
-    fill(this.work);
-    await this.#changed();
-    this.#choose();
-    await this.#list();
-    announce(`The index is ready: ${counted(this.rows.length, "document")}.`);
-  }
+	/** Show how far the indexing is until it is over. */
+	async #follow() {
+		const { collection } = this;
+		this.following?.abort();
+		const { signal } = (this.following = new AbortController());
+		for await (const { event, data } of events("GET", `collections/${part(collection)}/indexing`, { signal })) {
+			if (!isShown(this.aside, this)) return this.following.abort();
+			if (event === "progress") this.#progress(STAGES[data.stage] ?? data.stage, data.done, data.of);
+		}
+		await this.#changed();
+		this.#choose();
+		await this.#list();
+		announce(`The index is ready: ${counted(this.rows.length, "document")}.`);
+	}
 
-  #progress(label, done, of, stop = null) {
-    const percent = of > 0 ? Math.min(100, Math.floor((100 * done) / of)) : 0;
-    // an element that stays is not read out at every step
-    if (Boolean(stop) !== this.stopping || !this.work.firstChild) {
-      this.stopping = Boolean(stop);
-      const bar = el("progress", { max: 100, "aria-labelledby": "work-label" });
-      fill(this.work, el("p", { id: "work-label" }), bar, stop && button("Stop", () => stop.abort()));
-    }
-    const [words, bar] = this.work.children;
-    words.textContent = of > 1 ? `${label}: ${percent} %` : `${label} …`;
-    bar.value = percent;
-  }
+	#progress(label, done, of, stop = null) {
+		const percent = of > 0 ? Math.min(100, Math.floor((100 * done) / of)) : 0;
+		// an element that stays is not read out at every step
+		if (Boolean(stop) !== this.stopping || !this.work.firstChild) {
+			this.stopping = Boolean(stop);
+			const bar = el("progress", { max: 100, "aria-labelledby": "work-label" });
+			fill(this.work, el("p", { id: "work-label" }), bar, stop && button("Stop", () => stop.abort()));
+		}
+		const [words, bar] = this.work.children;
+		words.textContent = of > 1 ? `${label}: ${percent} %` : `${label} …`;
+		bar.value = percent;
+	}
 
-  async #list() {
-    const { collection } = this;
-    const found = await get(`collections/${part(collection)}/documents`);
-    if (!isShown(this.aside, this) || collection !== this.collection) return;
-    this.rows = found.documents;
-    this.indexing = found.indexing;
-    fill(
-      this.list,
-      el("h3", counted(this.rows.length, "document")),
-      found.skipped.length > 0 && reasons("Skipped", found.skipped, "", this.own && ((name) => this.#taking(name))),
-      el("ul.rows", this.rows.map((row) => this.#row(row))),
-      this.own && button("Delete this collection", () => this.#drop(), { class: "quiet danger", icon: "remove" }),
-    );
-  }
+	async #list() {
+		const { collection } = this;
+		const found = await get(`collections/${part(collection)}/documents`);
+		if (!isShown(this.aside, this) || collection !== this.collection) return;
+		this.rows = found.documents;
+		this.indexing = found.indexing;
+		fill(
+			this.list,
+			el("h3", counted(this.rows.length, "document")),
+			found.skipped.length > 0 && reasons("Skipped", found.skipped, "", this.own && ((name) => this.#taking(name))),
+			el("ul.rows", this.rows.map((row) => this.#row(row))),
+			this.own && button("Delete this collection", () => this.#drop(), { class: "quiet danger", icon: "remove" }),
+		);
+	}
 
-  #row(row) {
-    const { name, file, pages, kind, jurisdiction, superseded_by: newer } = row;
-    const title = row.title || name;
-    const told = [title !== name && name, pages > 0 && counted(pages, "page"), kind, jurisdiction, days(row), newer && `replaced by ${newer}`];
-    const open = button(title, () => openTree(this.aside, this.collection, name), { class: "link" });
-    return el(
-      "li",
-      el("div", open, el("p.detail", said(described(told)))),
-      file && this.#taking(file),
-    );
-  }
+	#row(row) {
+		const { name, file, pages, kind, jurisdiction, superseded_by: newer } = row;
+		const title = row.title || name;
+		const told = [title !== name && name, pages > 0 && counted(pages, "page"), kind, jurisdiction, days(row), newer && `replaced by ${newer}`];
+		const open = button(title, () => openTree(this.aside, this.collection, name), { class: "link" });
+		return el(
+			"li",
+			el("div", open, el("p.detail", said(described(told)))),
+			file && this.#taking(file),
+		);
+	}
 
-  #taking(file) {
-    return button(`Remove ${file}`, () => this.#remove(file), { icon: "remove", hideLabel: true });
-  }
+	#taking(file) {
+		return button(`Remove ${file}`, () => this.#remove(file), { icon: "remove", hideLabel: true });
+	}
 
-  async #remove(file) {
-    const text = `${file} is removed from the collection and from the server’s disk.`;
-    if (!(await confirmed({ title: "Remove this file?", text, action: "Remove" }))) return;
-    await this.#try(async () => {
-      await remove(`collections/${part(this.collection)}/documents`, { query: { document: file } });
-      await this.#follow();
-    });
-  }
+	async #remove(file) {
+		const text = `${file} is removed from the collection and from the server’s disk.`;
+		if (!(await confirmed({ title: "Remove this file?", text, action: "Remove" }))) return;
+		await this.#try(async () => {
+			await remove(`collections/${part(this.collection)}/documents`, { query: { document: file } });
+			await this.#follow();
+		});
+	}
 
-  async #drop() {
-    const text = `${this.collection} with its ${counted(this.rows.length, "document")} is deleted from the server’s disk.`;
-    if (!(await confirmed({ title: "Delete this collection?", text, action: "Delete" }))) return;
-    await this.#try(async () => {
-      await remove(`collections/${part(this.collection)}`);
-      await this.#changed();
-      await this.#show(null);
-      announce("The collection is deleted.");
-    });
-  }
+	async #drop() {
+		const text = `${this.collection} with its ${counted(this.rows.length, "document")} is deleted from the server’s disk.`;
+		if (!(await confirmed({ title: "Delete this collection?", text, action: "Delete" }))) return;
+		await this.#try(async () => {
+			await remove(`collections/${part(this.collection)}`);
+			await this.#changed();
+			await this.#show(null);
+			announce("The collection is deleted.");
+		});
+	}
 }
 
+const sizeOf = (files) => files.reduce((sum, file) => sum + file.size, 0);
+
 function reasons(heading, found, kind, act = null) {
-  const row = ({ name, reason }) => el("li", el("p", name && el("strong", said(name)), " ", said(reason)), act && act(name));
-  const rows = found.map(row);
-  const summary = el("summary", found.every(({ name }) => name) ? `${heading}: ${counted(found.length, "file")}` : heading);
-  return el("details", { class: `reasons ${kind}`, open: rows.length <= MOST_NAMED }, summary, el("ul", rows));
+	const row = ({ name, reason }) => el("li", el("p", name && el("strong", said(name)), " ", said(reason)), act && act(name));
+	const rows = found.map(row);
+	const summary = el("summary", found.every(({ name }) => name) ? `${heading}: ${counted(found.length, "file")}` : heading);
+	return el("details", { class: `reasons ${kind}`, open: rows.length <= MOST_NAMED }, summary, el("ul", rows));
 }

@@ -5,37 +5,37 @@
  * out, and what lies in them goes up to what they lie in.
  */
 export function nested(units) {
-  const roots = [];
-  const above = [];
-  for (const unit of units) {
-    while (above.at(-1)?.unit.depth >= unit.depth) above.pop();
-    const parent = above.at(-1);
-    if (!unit.label || unit.label === parent?.unit.label) continue;
-    const item = { unit, children: [], parent };
-    (parent?.children ?? roots).push(item);
-    above.push(item);
-  }
-  return roots;
+	const roots = [];
+	const above = [];
+	for (const unit of units) {
+		while (above.at(-1)?.unit.depth >= unit.depth) above.pop();
+		const parent = above.at(-1);
+		if (!unit.label || unit.label === parent?.unit.label) continue;
+		const item = { unit, children: [], parent };
+		(parent?.children ?? roots).push(item);
+		above.push(item);
+	}
+	return roots;
 }
 
 /** Yield items and all that lies in them, in order. */
 export function* every(items) {
-  for (const item of items) {
-    yield item;
-    yield* every(item.children);
-  }
+	for (const item of items) {
+		yield item;
+		yield* every(item.children);
+	}
 }
 
 const plain = (text) => text.normalize("NFKC").toLowerCase().replace(/\s+/g, " ").trim();
 
 /** Return the items whose label or heading holds what was typed, those that it names best first. */
 export function matching(items, typed) {
-  const wanted = plain(typed);
-  const ranked = [[], [], [], []];
-  for (const item of items) {
-    const [label, number, heading] = [item.unit.label, item.unit.number, item.unit.heading].map(plain);
-    const fits = [label === wanted || number === wanted, label.startsWith(wanted), label.includes(wanted), heading.includes(wanted)];
-    ranked[fits.indexOf(true)]?.push(item);
-  }
-  return ranked.flat();
+	const wanted = plain(typed);
+	const ranked = [[], [], [], []];
+	for (const item of items) {
+		const [label, number, heading] = [item.unit.label, item.unit.number, item.unit.heading].map(plain);
+		const fits = [label === wanted || number === wanted, label.startsWith(wanted), label.includes(wanted), heading.includes(wanted)];
+		ranked[fits.indexOf(true)]?.push(item);
+	}
+	return ranked.flat();
 }

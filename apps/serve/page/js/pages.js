@@ -8,70 +8,70 @@ const STEP = 200;
 
 /** The pages of a document, {collection, document}; `element` shows one of them, once it is in place. */
 export class Pages {
-  /**
+	/**
    * `boxed` are the pages of the cited words, `page` the one to begin with, of `count`; `turned` and
    * `failed` hear of a page that is shown, and of one that cannot be.
    */
-  constructor(of, { boxed, page, count, turned, failed }) {
-    Object.assign(this, { of, boxed, page, count, turned, failed, zoom: 0 });
-    this.element = el("div.pages");
-    const tool = (label, icon, heard) => button(label, heard, { icon, hideLabel: true });
-    this.place = el("span.place");
-    this.previous = tool("Previous page", "back", () => this.#turn(this.page - 1));
-    this.next = tool("Next page", "chevron", () => this.#turn(this.page + 1));
-    this.less = tool("Zoom out", "less", () => this.#zoom(-1));
-    this.more = tool("Zoom in", "add", () => this.#zoom(1));
-    this.tools = [this.previous, this.place, this.next, this.less, this.more];
-  }
+	constructor(of, { boxed, page, count, turned, failed }) {
+		Object.assign(this, { of, boxed, page, count, turned, failed, zoom: 0 });
+		this.element = el("div.pages");
+		const tool = (label, icon, heard) => button(label, heard, { icon, hideLabel: true });
+		this.place = el("span.place");
+		this.previous = tool("Previous page", "back", () => this.#turn(this.page - 1));
+		this.next = tool("Next page", "chevron", () => this.#turn(this.page + 1));
+		this.less = tool("Zoom out", "less", () => this.#zoom(-1));
+		this.more = tool("Zoom in", "add", () => this.#zoom(1));
+		this.tools = [this.previous, this.place, this.next, this.less, this.more];
+	}
 
-  get target() {
-    return this.element.querySelector(".box");
-  }
+	get target() {
+		return this.element.querySelector(".box");
+	}
 
-  show() {
-    const { page, count, boxed, zoom } = this;
-    const here = boxed.find((one) => one.page === page);
-    const alt = `Page ${page}${here ? ", the cited words boxed" : ""}. Choose “Text” to read its words.`;
-    const image = el("img", { alt, src: this.#address() });
-    image.addEventListener("error", () => this.failed(page));
-    const sheet = el("div.sheet-of-paper", image, here?.boxes.map(boxOf));
-    if (here) sheet.style.setProperty("aspect-ratio", `${here.width} / ${here.height}`);
-    sheet.style.setProperty("width", `${ZOOMS[zoom]}%`);
-    const others = boxed.filter((one) => one !== here).map((one) =>
-      button(`Cited words on page ${one.page}`, () => this.#turn(one.page), { class: "link" }),
-    );
-    fill(this.element, el("div.scrolled", { tabindex: "0", role: "group", "aria-label": "Page" }, sheet), others);
-    this.place.textContent = `${page} of ${count}`;
-    this.previous.disabled = page <= 1;
-    this.next.disabled = page >= count;
-    this.less.disabled = zoom === 0;
-    this.more.disabled = zoom === ZOOMS.length - 1;
-  }
+	show() {
+		const { page, count, boxed, zoom } = this;
+		const here = boxed.find((one) => one.page === page);
+		const alt = `Page ${page}${here ? ", the cited words boxed" : ""}. Choose “Text” to read its words.`;
+		const image = el("img", { alt, src: this.#address() });
+		image.addEventListener("error", () => this.failed(page));
+		const sheet = el("div.sheet-of-paper", image, here?.boxes.map(boxOf));
+		if (here) sheet.style.setProperty("aspect-ratio", `${here.width} / ${here.height}`);
+		sheet.style.setProperty("width", `${ZOOMS[zoom]}%`);
+		const others = boxed.filter((one) => one !== here).map((one) =>
+			button(`Cited words on page ${one.page}`, () => this.#turn(one.page), { class: "link" }),
+		);
+		fill(this.element, el("div.scrolled", { tabindex: "0", role: "group", "aria-label": "Page" }, sheet), others);
+		this.place.textContent = `${page} of ${count}`;
+		this.previous.disabled = page <= 1;
+		this.next.disabled = page >= count;
+		this.less.disabled = zoom === 0;
+		this.more.disabled = zoom === ZOOMS.length - 1;
+	}
 
-  #address() {
-    const wanted = (this.element.clientWidth * ZOOMS[this.zoom] * devicePixelRatio) / 100;
-    const { collection, document } = this.of;
-    const query = { document, page: this.page, width: Math.ceil(wanted / STEP) * STEP || STEP };
-    return address(`collections/${part(collection)}/page`, query);
-  }
+	#address() {
+		const wanted = (this.element.clientWidth * ZOOMS[this.zoom] * devicePixelRatio) / 100;
+		const { collection, document } = this.of;
+		const query = { document, page: this.page, width: Math.ceil(wanted / STEP) * STEP || STEP };
+		return address(`collections/${part(collection)}/page`, query);
+	}
 
-  #turn(page) {
-    this.page = page;
-    this.show();
-    this.turned();
-    announce(`Page ${page}`);
-  }
+	#turn(page) {
+		this.page = page;
+		this.show();
+		this.turned();
+		announce(`Page ${page}`);
+	}
 
-  #zoom(by) {
-    this.zoom += by;
-    this.show();
-    announce(`${ZOOMS[this.zoom]} percent`);
-  }
+	#zoom(by) {
+		this.zoom += by;
+		this.show();
+		announce(`${ZOOMS[this.zoom]} percent`);
+	}
 }
 
 function boxOf([x0, y0, x1, y1]) {
-  const box = el("div.box");
-  const shares = { left: x0, top: y0, width: x1 - x0, height: y1 - y0 };
-  for (const [name, share] of Object.entries(shares)) box.style.setProperty(name, `${share * 100}%`);
-  return box;
+	const box = el("div.box");
+	const shares = { left: x0, top: y0, width: x1 - x0, height: y1 - y0 };
+	for (const [name, share] of Object.entries(shares)) box.style.setProperty(name, `${share * 100}%`);
+	return box;
 }

@@ -7,7 +7,7 @@ import { append, button, el, fill, said } from "./dom.js";
 import { Pages } from "./pages.js";
 import { Reading } from "./reading.js";
 import { closeSide, openSide } from "./side.js";
-import { isShown, scrollBack, visit } from "./trail.js";
+import { attempt, isShown, scrollBack, visit } from "./trail.js";
 import { openTree } from "./tree.js";
 import { described, inForce, place, problem, quoted } from "./wording.js";
 
@@ -16,179 +16,169 @@ const MOST_REFERENCES = 40;
 
 /** Show a citation beside the answer: its document at the cited words; `as_of` is the answer's day. */
 export function openSource(aside, { as_of: asOf = null, ...citation }) {
-  // a passage has its text where a citation has its quote
-  visit(aside, new Source({ ...citation, quote: citation.quote ?? citation.text }, asOf));
+	// a passage has its text where a citation has its quote
+	visit(aside, new Source({ ...citation, quote: citation.quote ?? citation.text }, asOf));
 }
 
 /** Show a provision to read: {collection, document, label}, with its span where it is known. */
 export function openProvision(aside, { label, ...place }, asOf = null) {
-  visit(aside, new Source({ ...place, section: label }, asOf));
+	visit(aside, new Source({ ...place, section: label }, asOf));
 }
 
 /** One source, as long as the pane can come back to it. */
 class Source {
-  constructor(cited, asOf) {
-    Object.assign(this, { cited, asOf, as: null });
-  }
+	constructor(cited, asOf) {
+		Object.assign(this, { cited, asOf, as: null });
+	}
 
-  render(aside, tools) {
-    const { section, document } = this.cited;
-    this.aside = aside;
-    this.body = openSide(aside, { title: section || document, detail: document, tools });
-    this.body.classList.add("source");
-    const places = { head: "source-head", tools: "source-tools", note: null, view: null };
-    for (const [name, known] of Object.entries(places)) this[name] = el("div", { class: known });
-    fill(this.body, this.head, this.tools, this.note, this.view);
-    this.#load();
-  }
+	render(aside, tools) {
+		const { section, document } = this.cited;
+		this.aside = aside;
+		this.body = openSide(aside, { title: section || document, detail: document, tools });
+		this.body.classList.add("source");
+		const places = { head: "source-head", tools: "source-tools", note: null, view: null };
+		for (const [name, known] of Object.entries(places)) this[name] = el("div", { class: known });
+		fill(this.body, this.head, this.tools, this.note, this.view);
+		attempt(aside, this, () => this.#load());
+	}
 
-  async #load() {
-    fill(this.note);
-    fill(this.view, el("p.detail", "Loading …"));
-    try {
-      await this.#know();
-      if (!isShown(this.aside, this)) return;
-      this.#about();
-      await this.#switch(this.as ?? (this.boxed.length ? "page" : "text"));
-    } catch (error) {
-      if (isShown(this.aside, this)) this.#failed(error, () => this.#load());
-    }
-  }
+	async #load() {
+		fill(this.view, el("p.detail", "Loading …"));
+		await this.#know();
+		if (!isShown(this.aside, this)) return;
+		this.#about();
+		this.#switch(this.as ?? (this.boxed.length ? "page" : "text"));
+	}
 
-  #get(what, query) {
-    const { collection, document } = this.cited;
-    return get(`collections/${part(collection)}/${what}`, { query: { document, ...query } });
-  }
+	#get(what, query) {
+		const { collection, document } = this.cited;
+		return get(`collections/${part(collection)}/${what}`, { query: { document, ...query } });
+	}
 
-  /** Ask for what the pane shows: the provision, the text, and the boxes of the words. */
-  async #know() {
-    const { section, start, end } = this.cited;
-    const reading = section && this.#get("provision", { label: section, start });
-    // a citation is shown where its label leads nowhere as well
-    const provision = await (start === undefined ? reading : reading && reading.catch(() => null));
-    this.provision = provision || null;
-    this.span = { start: start ?? provision.start, end: end ?? provision.end };
-    this.excerpt = await this.#get("text", this.span);
-    this.page = this.cited.page ?? provision?.page ?? null;
-    this.boxed = this.page ? (await this.#get("boxes", this.span)).pages : [];
-    this.title = this.excerpt.title || this.cited.document;
-    this.version = provision?.version || this.cited.version || "";
-  }
+	/** Ask for what the pane shows: the provision, the text, and the boxes of the words. */
+	async #know() {
+		const { section, start, end } = this.cited;
+		const reading = section && this.#get("provision", { label: section, start });
+		// a citation is shown where its label leads nowhere as well
+		const provision = await (start === undefined ? reading : reading && reading.catch(() => null));
+		this.provision = provision || null;
+		this.span = { start: start ?? provision.start, end: end ?? provision.end };
+		this.excerpt = await this.#get("text", this.span);
+		this.page = this.cited.page ?? provision?.page ?? null;
+		this.boxed = this.page ? (await this.#get("boxes", this.span)).pages : [];
+		this.title = this.excerpt.title || this.cited.document;
+		this.version = provision?.version || this.cited.version || "";
+	}
 
-  #about() {
-    const { provision, cited, title, version } = this;
-    const heading = provision?.heading !== cited.section && provision?.heading;
-    const detail = described([heading, title, this.page && `page ${this.page}`]);
-    fill(this.aside.querySelector(".side-head .detail"), said(detail));
-    const above = provision?.above.map((unit) =>
-      el("li", this.#jump(unit, described([unit.label, unit.heading !== unit.label && unit.heading]))),
-    );
-    fill(
-      this.head,
-      above?.length > 0 && el("nav", { "aria-label": "Where it stands" }, el("ol.path", above)),
-      version && el("p.version", inForce(version, this.asOf)),
-      !cited.quote && provision?.lead_in.map((words) => el("p.lead-in", { dir: "auto" }, words)),
-    );
-    this.aside.querySelector(".refers")?.remove();
-    const refers = provision?.refers_to.filter(({ labels }) => labels.join() !== provision.label) ?? [];
-    const leading = refers.filter(({ labels }) => labels.length).slice(0, MOST_REFERENCES);
-    const elsewhere = refers.filter(({ labels }) => !labels.length).map((one) => one.said);
-    if (!refers.length) return;
-    const items = leading.map(({ said: words, labels: [label] }) => el("li", this.#jump({ label }, words)));
-    if (elsewhere.length) items.push(el("li.detail", "Not in this document: ", said(elsewhere.join("; "))));
-    const known = el("h3.detail", { id: "refers" }, "Refers to");
-    append(this.aside, el("nav.refers", { "aria-labelledby": "refers" }, known, el("ul", items)));
-  }
+	#about() {
+		const { provision, cited, title, version } = this;
+		const heading = provision?.heading !== cited.section && provision?.heading;
+		const detail = described([heading, title, this.page && `page ${this.page}`]);
+		fill(this.aside.querySelector(".side-head .detail"), said(detail));
+		const above = provision?.above.map((unit) =>
+			el("li", this.#jump(unit, described([unit.label, unit.heading !== unit.label && unit.heading]))),
+		);
+		fill(
+			this.head,
+			above?.length > 0 && el("nav", { "aria-label": "Where it stands" }, el("ol.path", above)),
+			version && el("p.version", inForce(version, this.asOf)),
+			!cited.quote && provision?.lead_in.map((words) => el("p.lead-in", { dir: "auto" }, words)),
+		);
+		this.aside.querySelector(".refers")?.remove();
+		const refers = provision?.refers_to.filter(({ labels }) => labels.join() !== provision.label) ?? [];
+		const leading = refers.filter(({ labels }) => labels.length).slice(0, MOST_REFERENCES);
+		const elsewhere = refers.filter(({ labels }) => !labels.length).map((one) => one.said);
+		if (!refers.length) return;
+		const items = leading.map(({ said: words, labels: [label] }) => el("li", this.#jump({ label }, words)));
+		if (elsewhere.length) items.push(el("li.detail", "Not in this document: ", said(elsewhere.join("; "))));
+		const known = el("h3.detail", { id: "refers" }, "Refers to");
+		append(this.aside, el("nav.refers", { "aria-labelledby": "refers" }, known, el("ul", items)));
+	}
 
-  #jump({ label, start, end, page }, words) {
-    const { collection, document } = this.cited;
-    const there = { collection, document, label, start, end, page };
-    return button(words, () => openProvision(this.aside, there, this.asOf), { class: "link" });
-  }
+	#jump({ label, start, end, page }, words) {
+		const { collection, document } = this.cited;
+		const there = { collection, document, label, start, end, page };
+		return button(words, () => openProvision(this.aside, there, this.asOf), { class: "link" });
+	}
 
-  /** Show the text or the page. */
-  async #switch(as) {
-    this.as = as;
-    const unmapped = as === "text" && this.page && !this.boxed.length && this.cited.quote;
-    fill(this.note, unmapped && el("p.note", NO_MAP));
-    const shown = as === "page" ? this.#pages() : this.#reading();
-    fill(this.view, shown.element);
-    this.#tools(shown.tools);
-    shown.show();
-    if (!scrollBack(this.aside, this)) this.#bring(shown);
-  }
+	/** Show the text or the page. */
+	#switch(as) {
+		this.as = as;
+		const unmapped = as === "text" && this.page && !this.boxed.length && this.cited.quote;
+		fill(this.note, unmapped && el("p.note", NO_MAP));
+		const shown = as === "page" ? this.#pages() : this.#reading();
+		fill(this.view, shown.element);
+		this.#tools(shown.tools);
+		shown.show();
+		if (!scrollBack(this.aside, this)) this.#bring(shown);
+	}
 
-  /** Bring what is meant into view, else the beginning of what is shown. */
-  #bring({ target, element }) {
-    const at = (target ?? element).getBoundingClientRect().top - this.tools.getBoundingClientRect().bottom;
-    if (target || at < 0) this.body.scrollTop += at - (target ? this.body.clientHeight / 4 : 0);
-  }
+	/** Bring what is meant into view, else the beginning of what is shown. */
+	#bring({ target, element }) {
+		const at = (target ?? element).getBoundingClientRect().top - this.tools.getBoundingClientRect().bottom;
+		if (target || at < 0) this.body.scrollTop += at - (target ? this.body.clientHeight / 4 : 0);
+	}
 
-  #reading() {
-    const { quote, lead_spans: leads = [] } = this.cited;
-    const lead = leads.map(([start, end]) => ({ start, end, kind: "lead" }));
-    return new Reading(this.excerpt, {
-      marks: quote ? [{ ...this.span, kind: "quote" }, ...lead] : [],
-      asked: this.span,
-      read: (start, end) => this.#get("text", { start, end }),
-      failed: (error) => this.#failed(error),
-    });
-  }
+	#reading() {
+		const { quote, lead_spans: leads = [] } = this.cited;
+		const lead = leads.map(([start, end]) => ({ start, end, kind: "lead" }));
+		return new Reading(this.excerpt, {
+			marks: quote ? [{ ...this.span, kind: "quote" }, ...lead] : [],
+			asked: this.span,
+			read: (start, end) => this.#get("text", { start, end }),
+			failed: (error) => fill(this.note, problem(error)),
+		});
+	}
 
-  #pages() {
-    const failed = (page) => {
-      if (!isShown(this.aside, this) || this.as !== "page") return;
-      this.#switch("text");
-      fill(this.note, el("p.note", { role: "status" }, `Page ${page} cannot be shown, so here is the text.`));
-    };
-    const page = this.boxed[0]?.page ?? this.page;
-    const turned = () => this.#bring(pages);
-    const pages = new Pages(this.cited, { boxed: this.boxed, page, count: this.excerpt.pages.length, turned, failed });
-    return pages;
-  }
+	#pages() {
+		const failed = (page) => {
+			if (!isShown(this.aside, this) || this.as !== "page") return;
+			this.#switch("text");
+			fill(this.note, el("p.note", { role: "status" }, `Page ${page} cannot be shown, so here is the text.`));
+		};
+		const page = this.boxed[0]?.page ?? this.page;
+		const turned = () => this.#bring(pages);
+		const pages = new Pages(this.cited, { boxed: this.boxed, page, count: this.excerpt.pages.length, turned, failed });
+		return pages;
+	}
 
-  #tools(more) {
-    const { collection, document, section: label } = this.cited;
-    const pick = (as, name) => button(name, () => this.#again(as), { "aria-pressed": String(this.as === as) });
-    const sign = (name, icon, heard) => button(name, heard, { icon, class: "quiet sign", title: name, "aria-label": name });
-    fill(
-      this.tools,
-      this.page && el("div.switch", { role: "group", "aria-label": "Show as" }, pick("page", "Page"), pick("text", "Text")),
-      more && el("div.page-tools", { role: "group", "aria-label": "Pages" }, more),
-      el(
-        "div.acts",
-        sign("Copy", "copy", () => this.#copy()),
-        this.version && label && sign("Versions", "calendar", () => openCompare(this.aside, { collection, document, label })),
-        sign("Provisions", "menu", () => openTree(this.aside, collection, document, label)),
-        label && button("Ask about this", () => askAbout(this.aside, label), { icon: "edit" }),
-      ),
-    );
-  }
+	#tools(more) {
+		const { collection, document, section: label } = this.cited;
+		const pick = (as, name) => button(name, () => this.#again(as), { "aria-pressed": String(this.as === as) });
+		const sign = (name, icon, heard) => button(name, heard, { icon, class: "quiet sign", title: name, "aria-label": name });
+		fill(
+			this.tools,
+			this.page && el("div.switch", { role: "group", "aria-label": "Show as" }, pick("page", "Page"), pick("text", "Text")),
+			more && el("div.page-tools", { role: "group", "aria-label": "Pages" }, more),
+			el(
+				"div.acts",
+				sign("Copy", "copy", () => this.#copy()),
+				this.version && label && sign("Versions", "calendar", () => openCompare(this.aside, { collection, document, label })),
+				sign("Provisions", "menu", () => openTree(this.aside, collection, document, label)),
+				label && button("Ask about this", () => askAbout(this.aside, label), { icon: "edit" }),
+			),
+		);
+	}
 
-  #again(as) {
-    delete this.scrolled;
-    this.#switch(as);
-    this.tools.querySelector('[aria-pressed="true"]').focus({ preventScroll: true });
-  }
+	#again(as) {
+		delete this.scrolled;
+		this.#switch(as);
+		this.tools.querySelector('[aria-pressed="true"]').focus({ preventScroll: true });
+	}
 
-  async #copy() {
-    const words = quoted(this.cited.quote ?? this.provision?.text ?? this.excerpt.text);
-    try {
-      await navigator.clipboard.writeText(`${words} (${place(this.cited, this.title, this.version)})`);
-      flash("Copied with its citation");
-    } catch {
-      flash("Not copied: the browser allows that only on this machine or over https");
-    }
-  }
-
-  #failed(error, again) {
-    fill(this.note, problem(error, again));
-    if (again) fill(this.view);
-  }
+	async #copy() {
+		const words = quoted(this.cited.quote ?? this.provision?.text ?? this.excerpt.text);
+		try {
+			await navigator.clipboard.writeText(`${words} (${place(this.cited, this.title, this.version)})`);
+			flash("Copied with its citation");
+		} catch {
+			flash("Not copied: the browser allows that only on this machine or over https");
+		}
+	}
 }
 
 /** Let the composer, which hears `ask-about`, take a label up. */
 function askAbout(aside, label) {
-  if (matchMedia("(max-width: 60rem)").matches) closeSide(aside);
-  document.dispatchEvent(new CustomEvent("ask-about", { detail: { label } }));
+	if (matchMedia("(max-width: 60rem)").matches) closeSide(aside);
+	document.dispatchEvent(new CustomEvent("ask-about", { detail: { label } }));
 }

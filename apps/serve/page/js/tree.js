@@ -6,8 +6,8 @@ import { every, matching, nested } from "./outline.js";
 import { openSide } from "./side.js";
 import { openProvision } from "./source.js";
 import { titleOf } from "./state.js";
-import { isShown, scrollBack, visit } from "./trail.js";
-import { days, described, problem } from "./wording.js";
+import { attempt, isShown, scrollBack, visit } from "./trail.js";
+import { days, described } from "./wording.js";
 
 const MOST_FOUND = 200;
 const MOST_SEARCHED = 40;
@@ -17,230 +17,229 @@ const SLICE = 250;
 
 /** Show the provisions of a collection's documents; open at a document, and at a label in it. */
 export function openTree(aside, collection, document = null, label = null) {
-  visit(aside, new Tree(collection, document, label));
+	visit(aside, new Tree(collection, document, label));
 }
 
 /** The tree, as long as the pane can come back to it. Its items are documents, and units of them. */
 class Tree {
-  constructor(collection, document, label) {
-    Object.assign(this, { collection, document, label, roots: null, typed: "", current: null });
-    this.items = new WeakMap();
-  }
+	constructor(collection, document, label) {
+		Object.assign(this, { collection, document, label, roots: null, typed: "", current: null });
+		this.items = new WeakMap();
+	}
 
-  render(aside, tools) {
-    this.aside = aside;
-    this.body = openSide(aside, { title: "Provisions", detail: titleOf(this.collection), tools });
-    const heard = { click: (event) => this.#clicked(event), keydown: (event) => this.#key(event) };
-    this.list = el("ul.tree", { role: "tree", "aria-label": "Provisions", on: heard });
-    this.count = el("p.detail", { role: "status" });
-    this.note = el("div");
-    const typing = { input: () => this.#type(), keydown: (event) => this.#fieldKey(event) };
-    const hint = "Its number, or words of its heading";
-    this.field = el("input", { type: "search", id: "find-provision", autocomplete: "off", value: this.typed, placeholder: hint, on: typing });
-    const field = el("div.field.find", el("label", { for: "find-provision" }, "Find a provision"), this.field);
-    fill(this.body, field, this.count, this.note, this.list);
-    this.#load();
-  }
+	render(aside, tools) {
+		this.aside = aside;
+		this.body = openSide(aside, { title: "Provisions", detail: titleOf(this.collection), tools });
+		const heard = { click: (event) => this.#clicked(event), keydown: (event) => this.#key(event) };
+		this.list = el("ul.tree", { role: "tree", "aria-label": "Provisions", on: heard });
+		this.count = el("p.detail", { role: "status" });
+		this.note = el("div");
+		const typing = { input: () => this.#type(), keydown: (event) => this.#fieldKey(event) };
+		const hint = "Its number, or words of its heading";
+		this.field = el("input", { type: "search", id: "find-provision", autocomplete: "off", value: this.typed, placeholder: hint, on: typing });
+		const field = el("div.field.find", el("label", { for: "find-provision" }, "Find a provision"), this.field);
+		fill(this.body, field, this.count, this.note, this.list);
+		this.#try(() => this.#load());
+	}
 
-  async #load() {
-    fill(this.note);
-    try {
-      this.roots ??= await this.#begin();
-      if (!isShown(this.aside, this)) return;
-      if (this.typed) await this.#find();
-      else this.#showAll();
-      const known = scrollBack(this.aside, this);
-      if (this.current) this.#focus(this.current, known ? "nearest" : "center");
-    } catch (error) {
-      fill(this.note, problem(error, () => this.#load()));
-    }
-  }
+	#try(act) {
+		return attempt(this.aside, this, act);
+	}
 
-  /** Ask for the documents, and open the one and the provision that were asked for. */
-  async #begin() {
-    const { documents } = await get(`collections/${part(this.collection)}/documents`);
-    const roots = documents.map((row) => {
-      const title = row.title || row.name;
-      const heading = described([title !== row.name && row.name, days(row)]);
-      return { document: row.name, unit: { label: title, heading, kind: "document" }, children: null };
-    });
-    const root = roots.length === 1 ? roots[0] : roots.find((one) => one.document === this.document);
-    if (!root) return roots;
-    await this.#fetch(root);
-    root.open = true;
-    const item = [...every(root.children)].find((one) => one.unit.label === this.label);
-    for (let above = item?.parent; above; above = above.parent) above.open = true;
-    this.current = item ?? root;
-    return roots;
-  }
+	async #load() {
+		this.roots ??= await this.#begin();
+		if (!isShown(this.aside, this)) return;
+		if (this.typed) await this.#find();
+		else this.#showAll();
+		const known = scrollBack(this.aside, this);
+		if (this.current) this.#focus(this.current, known ? "nearest" : "center");
+	}
 
-  async #fetch(root) {
-    if (root.children) return;
-    const query = { document: root.document };
-    const { units } = await get(`collections/${part(this.collection)}/tree`, { query });
-    const beginning = { unit: { label: "From the beginning", heading: "", number: "", kind: "whole", start: 0, end: 1 }, children: [] };
-    root.children = [beginning, ...nested(units)];
-    for (const item of root.children) item.parent = root;
-    for (const item of every(root.children)) item.root = root;
-  }
+	/** Ask for the documents, and open the one and the provision that were asked for. */
+	async #begin() {
+		const { documents } = await get(`collections/${part(this.collection)}/documents`);
+		const roots = documents.map((row) => {
+			const title = row.title || row.name;
+			const heading = described([title !== row.name && row.name, days(row)]);
+			return { document: row.name, unit: { label: title, heading, kind: "document" }, children: null };
+		});
+		const root = roots.length === 1 ? roots[0] : roots.find((one) => one.document === this.document);
+		if (!root) return roots;
+		await this.#fetch(root);
+		root.open = true;
+		const item = [...every(root.children)].find((one) => one.unit.label === this.label);
+		for (let above = item?.parent; above; above = above.parent) above.open = true;
+		this.current = item ?? root;
+		return roots;
+	}
 
-  #showAll() {
-    this.count.textContent = this.roots.length ? "" : "There are no documents yet.";
-    fill(this.list, this.roots.map((root) => this.#item(root, 1)));
-    this.#rest();
-  }
+	async #fetch(root) {
+		if (root.children) return;
+		const query = { document: root.document };
+		const { units } = await get(`collections/${part(this.collection)}/tree`, { query });
+		const beginning = { unit: { label: "From the beginning", heading: "", number: "", kind: "whole", start: 0, end: 1 }, children: [] };
+		root.children = [beginning, ...nested(units)];
+		for (const item of root.children) item.parent = root;
+		for (const item of every(root.children)) item.root = root;
+	}
 
-  #item(item, level) {
-    const { label, kind, page } = item.unit;
-    const heading = item.unit.heading === label ? "" : item.unit.heading;
-    const inner = item.children === null || item.children.length > 0;
-    const name = el("span.name", said(label, { class: "label" }), heading && [" ", said(heading, { class: "heading" })]);
-    const row = el("div", { class: `row ${kind}` }, el("span.twisty"), name, page && el("span.detail", `p. ${page}`));
-    const props = { role: "treeitem", tabindex: "-1", "aria-level": level, "aria-label": [label, heading].filter(Boolean).join(", ") };
-    item.node = el("li", { ...props, "aria-expanded": inner ? String(Boolean(item.open)) : null }, row);
-    this.items.set(item.node, item);
-    row.style.setProperty("--level", Math.min(level, 9));
-    if (item.open && inner) this.#group(item, level, Infinity);
-    return item.node;
-  }
+	#showAll() {
+		this.count.textContent = this.roots.length ? "" : "There are no documents yet.";
+		fill(this.list, this.roots.map((root) => this.#item(root, 1)));
+		this.#rest();
+	}
 
-  #group(item, level, slice) {
-    const group = el("ul", { role: "group" });
-    const add = (from) => {
-      append(group, item.children.slice(from, from + slice).map((child) => this.#item(child, level + 1)));
-      if (from + slice < item.children.length) setTimeout(() => group.isConnected && add(from + slice));
-    };
-    item.node.append(group);
-    add(0);
-  }
+	#item(item, level) {
+		const { label, kind, page } = item.unit;
+		const heading = item.unit.heading === label ? "" : item.unit.heading;
+		const inner = item.children === null || item.children.length > 0;
+		const name = el("span.name", said(label, { class: "label" }), heading && [" ", said(heading, { class: "heading" })]);
+		const row = el("div", { class: `row ${kind}` }, el("span.twisty"), name, page && el("span.detail", `p. ${page}`));
+		const props = { role: "treeitem", tabindex: "-1", "aria-level": level, "aria-label": [label, heading].filter(Boolean).join(", ") };
+		item.node = el("li", { ...props, "aria-expanded": inner ? String(Boolean(item.open)) : null }, row);
+		this.items.set(item.node, item);
+		row.style.setProperty("--level", Math.min(level, 9));
+		if (item.open && inner) this.#group(item, level, Infinity);
+		return item.node;
+	}
 
-  async #toggle(item, open) {
-    if (!item.node.ariaExpanded || Boolean(item.open) === open) return;
-    item.node.setAttribute("aria-busy", "true");
-    try {
-      if (item.children === null) await this.#fetch(item);
-    } catch (error) {
-      return fill(this.note, problem(error));
-    } finally {
-      item.node.removeAttribute("aria-busy");
-    }
-    item.open = open;
-    item.node.setAttribute("aria-expanded", String(open));
-    item.node.querySelector("ul")?.remove();
-    if (open) this.#group(item, Number(item.node.ariaLevel), SLICE);
-    this.#rest();
-  }
+	#group(item, level, slice) {
+		const group = el("ul", { role: "group" });
+		const add = (from) => {
+			append(group, item.children.slice(from, from + slice).map((child) => this.#item(child, level + 1)));
+			if (from + slice < item.children.length) setTimeout(() => group.isConnected && add(from + slice));
+		};
+		item.node.append(group);
+		add(0);
+	}
 
-  #read(item) {
-    if (!item.root) return this.#toggle(item, !item.open);
-    this.current = item;
-    const { label, kind, start, end, page } = item.unit;
-    const there = { collection: this.collection, document: item.root.document, start, end, page };
-    return openProvision(this.aside, { ...there, label: kind === "whole" ? "" : label });
-  }
+	async #toggle(item, open) {
+		if (!item.node.ariaExpanded || Boolean(item.open) === open) return;
+		if (item.children === null) await this.#fetch(item);
+		item.open = open;
+		item.node.setAttribute("aria-expanded", String(open));
+		item.node.querySelector("ul")?.remove();
+		if (open) this.#group(item, Number(item.node.ariaLevel), SLICE);
+		this.#rest();
+	}
 
-  #clicked({ target }) {
-    const item = this.items.get(target.closest("li"));
-    if (!item) return;
-    this.#focus(item);
-    if (target.closest(".twisty") && item.node.ariaExpanded) this.#toggle(item, !item.open);
-    else this.#read(item);
-  }
+	#turn(item, open) {
+		this.#try(() => this.#toggle(item, open));
+	}
 
-  #key(event) {
-    const item = this.items.get(event.target);
-    if (!item || event.altKey || event.ctrlKey || event.metaKey) return;
-    const read = () => this.#read(item);
-    const at = (node) => this.#focus(this.items.get(node));
-    const act = {
-      ArrowDown: () => this.#move(item, 1),
-      ArrowUp: () => this.#move(item, -1),
-      ArrowRight: () => (item.open ? at(item.node.querySelector("li")) : this.#toggle(item, true)),
-      ArrowLeft: () => (item.open ? this.#toggle(item, false) : this.#focus(item.parent)),
-      Home: () => at(this.#rows[0]),
-      End: () => at(this.#rows.at(-1)),
-      Enter: read,
-      " ": read,
-    }[event.key];
-    if (act) {
-      event.preventDefault();
-      act();
-    } else if (event.key.length === 1) {
-      // what is typed into the tree is looked for in it
-      this.field.value = "";
-      this.field.focus();
-    }
-  }
+	#read(item) {
+		if (!item.root) {
+			this.#turn(item, !item.open);
+			return;
+		}
+		this.current = item;
+		const { label, kind, start, end, page } = item.unit;
+		const there = { collection: this.collection, document: item.root.document, start, end, page };
+		openProvision(this.aside, { ...there, label: kind === "whole" ? "" : label });
+	}
 
-  #fieldKey(event) {
-    const { key } = event;
-    const first = this.items.get(this.#rows[0]);
-    if (key === "Escape" && this.field.value) {
-      this.field.value = "";
-      this.#type();
-    } else if (key === "ArrowDown") this.#focus(first);
-    else if (key === "Enter" && first && this.typed) this.#read(first);
-    else return;
-    event.preventDefault();
-  }
+	#clicked({ target }) {
+		const item = this.items.get(target.closest("li"));
+		if (!item) return;
+		this.#focus(item);
+		if (target.closest(".twisty") && item.node.ariaExpanded) this.#turn(item, !item.open);
+		else this.#read(item);
+	}
 
-  get #rows() {
-    return [...this.list.querySelectorAll("li")];
-  }
+	#key(event) {
+		const item = this.items.get(event.target);
+		if (!item || event.altKey || event.ctrlKey || event.metaKey) return;
+		const read = () => this.#read(item);
+		const at = (node) => this.#focus(this.items.get(node));
+		const act = {
+			ArrowDown: () => this.#move(item, 1),
+			ArrowUp: () => this.#move(item, -1),
+			ArrowRight: () => (item.open ? at(item.node.querySelector("li")) : this.#turn(item, true)),
+			ArrowLeft: () => (item.open ? this.#turn(item, false) : this.#focus(item.parent)),
+			Home: () => at(this.#rows[0]),
+			End: () => at(this.#rows.at(-1)),
+			Enter: read,
+			" ": read,
+		}[event.key];
+		if (act) {
+			event.preventDefault();
+			act();
+		} else if (event.key.length === 1) {
+			// what is typed into the tree is looked for in it
+			this.field.value = "";
+			this.field.focus();
+		}
+	}
 
-  #move(item, by) {
-    const rows = this.#rows;
-    const place = rows.indexOf(item.node) + by;
-    if (place < 0) this.field.focus();
-    else this.#focus(this.items.get(rows[place]));
-  }
+	#fieldKey(event) {
+		const { key } = event;
+		const first = this.items.get(this.#rows[0]);
+		if (key === "Escape" && this.field.value) {
+			this.field.value = "";
+			this.#type();
+		} else if (key === "ArrowDown") this.#focus(first);
+		else if (key === "Enter" && first && this.typed) this.#read(first);
+		else return;
+		event.preventDefault();
+	}
 
-  #focus(item, block = "nearest") {
-    if (!item?.node?.isConnected) return;
-    this.current = item;
-    this.#rest();
-    item.node.focus({ preventScroll: true });
-    item.node.firstChild.scrollIntoView({ block });
-  }
+	get #rows() {
+		return [...this.list.querySelectorAll("li")];
+	}
 
-  /** Keep one item in the order of the Tab key: the present one, or the first. */
-  #rest() {
-    this.list.querySelector('[tabindex="0"]')?.setAttribute("tabindex", "-1");
-    const node = this.current?.node?.isConnected ? this.current.node : this.list.firstChild;
-    node?.setAttribute("tabindex", "0");
-  }
+	#move(item, by) {
+		const rows = this.#rows;
+		const place = rows.indexOf(item.node) + by;
+		if (place < 0) this.field.focus();
+		else this.#focus(this.items.get(rows[place]));
+	}
 
-  #type() {
-    this.typed = this.field.value.trim();
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => {
-      if (!this.typed) return this.#showAll();
-      return this.#find().catch((error) => fill(this.note, problem(error)));
-    }, TYPING_MS);
-  }
+	#focus(item, block = "nearest") {
+		if (!item?.node?.isConnected) return;
+		this.current = item;
+		this.#rest();
+		item.node.focus({ preventScroll: true });
+		item.node.firstChild.scrollIntoView({ block });
+	}
 
-  /** Show what was typed for: in every document, or in those that are open where there are many. */
-  async #find() {
-    const { typed, roots } = this;
-    const few = roots.length <= MOST_SEARCHED;
-    const searched = roots.filter((root) => few || root.children);
-    await Promise.all(searched.map((root) => this.#fetch(root)));
-    if (typed !== this.typed || !isShown(this.aside, this)) return;
-    const all = searched.flatMap((root) => [...every(root.children)].slice(1));
-    const found = matching(all, typed);
-    const of = `${found.length} of ${all.length} provisions${few ? "" : " of the open documents"}`;
-    this.count.textContent = found.length > MOST_FOUND ? `${of}, the first ${MOST_FOUND} shown` : of;
-    fill(this.list, found.slice(0, MOST_FOUND).map((item) => this.#found(item)));
-    this.#rest();
-  }
+	/** Keep one item in the order of the Tab key: the present one, or the first. */
+	#rest() {
+		this.list.querySelector('[tabindex="0"]')?.setAttribute("tabindex", "-1");
+		const node = this.current?.node?.isConnected ? this.current.node : this.list.firstChild;
+		node?.setAttribute("tabindex", "0");
+	}
 
-  /** A found item stands alone: without what lies in it, but with its document. */
-  #found({ unit, root }) {
-    const one = { unit, root, children: [] };
-    const node = this.#item(one, 1);
-    const of = described([root.unit.label, root.unit.heading]);
-    if (this.roots.length > 1) append(node.querySelector(".name"), el("span.of", said(of)));
-    if (unit === this.current?.unit) this.current = one;
-    return node;
-  }
+	#type() {
+		this.typed = this.field.value.trim();
+		clearTimeout(this.timer);
+		this.timer = setTimeout(() => {
+			if (this.typed) this.#try(() => this.#find());
+			else this.#showAll();
+		}, TYPING_MS);
+	}
+
+	/** Show what was typed for: in every document, or in those that are open where there are many. */
+	async #find() {
+		const { typed, roots } = this;
+		const few = roots.length <= MOST_SEARCHED;
+		const searched = roots.filter((root) => few || root.children);
+		await Promise.all(searched.map((root) => this.#fetch(root)));
+		if (typed !== this.typed || !isShown(this.aside, this)) return;
+		const all = searched.flatMap((root) => [...every(root.children)].slice(1));
+		const found = matching(all, typed);
+		const of = `${found.length} of ${all.length} provisions${few ? "" : " of the open documents"}`;
+		this.count.textContent = found.length > MOST_FOUND ? `${of}, the first ${MOST_FOUND} shown` : of;
+		fill(this.list, found.slice(0, MOST_FOUND).map((item) => this.#found(item)));
+		this.#rest();
+	}
+
+	/** A found item stands alone: without what lies in it, but with its document. */
+	#found({ unit, root }) {
+		const one = { unit, root, children: [] };
+		const node = this.#item(one, 1);
+		const of = described([root.unit.label, root.unit.heading]);
+		if (this.roots.length > 1) append(node.querySelector(".name"), el("span.of", said(of)));
+		if (unit === this.current?.unit) this.current = one;
+		return node;
+	}
 }
