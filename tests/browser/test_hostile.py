@@ -1,0 +1,86 @@
+"""Documents and names that try HTML, scripts, images, links and CSS: all of it stays text."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from chromium import Page
+from selenium.webdriver import Chrome
+from selenium.webdriver.common.keys import Keys
+from serving import Serving
+
+ATTACK = (
+    "<script>window.hacked=1;alert(1)</script>"
+    "<img src=http://evil.example/x.png onerror=alert(1)>"
+    "<a href=javascript:alert(1)>press</a>"
+    "<style>body{background:url(http://evil.example/y.png)}</style>"
+    "<iframe src=http://evil.example></iframe><svg onload=alert(1)>"
+    "![i](http://evil.example/z.png) [l](http://evil.example/l)"
+)
+QUESTION = "What does a dog licence cost?"
+SHORT = "<img src=x onerror=alert(1)>"
+NAME = f"{SHORT} dogs.md"
+FOUND = """
+const bad = 'img:not([src*="/api/"]), iframe, object, embed, style, [onerror], [onload], [onclick]';
+const links = [...document.querySelectorAll('a[href]')].map((one) => one.href);
+return [...document.querySelectorAll(bad)].map((one) => one.outerHTML)
+  .concat([...document.querySelectorAll('script')].filter((one) => !one.src).map((one) => one.text))
+  .concat(links.filter((one) => !one.startsWith(location.origin)));
+"""
+
+
+@pytest.fixture(scope="module")
+def server(folder: Path) -> Iterator[Serving]:
+    laws = folder / "laws"
+    laws.mkdir()
+    (laws / NAME).write_text(
+        f"# {SHORT} Dog ordinance\n\n## § 1 {SHORT} Licence\n\n"
+        f"(1) A dog licence {ATTACK} costs 40 euros a year.\n\n"
+        "(2) See http://evil.example/l and § 2.\n\n## § 2 Leash\n\nEvery dog is on a leash.\n",
+        "utf-8",
+    )
+    with Serving(folder, "--collections", f"laws={laws}") as serving:
+        yield serving
+
+
+@pytest.fixture
+def page(browser: Chrome, server: Serving) -> Iterator[Page]:
+    page = Page(browser, server.address)
+    page.open()
+    page.find(".welcome")
+    yield page
+    # a dialog would have ended the test; what its policy forbids, Chromium writes to the console
+    assert page.script("return window.hacked") is None
+    assert page.script(FOUND) == []
+    assert page.foreign() == []
+    assert [one for one in page.problems() if "404 (Not Found)" not in one] == []
+
+
+def test_an_answer_its_source_and_its_tabs_are_text(page: Page) -> None:
+    page.ask(QUESTION)
+    assert ATTACK[:41] in page.find("[data-testid=answer]").text
+    page.all("[data-testid=chip]")[0].click()
+    assert ATTACK[:41] in page.find("#side mark.quote").text
+    assert NAME in page.find("[data-testid=sources]").text
+    page.click("[data-testid=behind] > summary")
+    for tab in page.all("[role=tab]"):
+        tab.click()
+        page.find("[role=tabpanel]")
+
+
+def test_the_tree_the_documents_and_a_conversations_name_are_text(page: Page) -> None:
+    assert ATTACK[:41] in page.ask(ATTACK).text
+    page.find("[data-testid=threads] li", ATTACK[:30])
+    page.ask(QUESTION)
+    page.click("[data-testid=chip]")
+    page.find("#side mark.quote")
+    page.click("#side .acts button", "Provisions")
+    page.find("#side [role=treeitem]", SHORT)
+    page.press(Keys.ESCAPE)
+    page.click("#documents-open")
+    page.find("#side .rows", NAME)
+
+
+def test_an_address_that_names_no_thread_is_said_as_text(page: Page) -> None:
+    page.open(f"thread={SHORT}")
+    page.find("#conversation [role=alert]", SHORT)

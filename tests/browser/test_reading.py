@@ -1,0 +1,143 @@
+"""Whoever uses a screen reader, a phone, the dark, or a long conversation."""
+
+import json
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from chromium import PHONE, WIDE, Page
+from selenium.webdriver import Chrome
+from selenium.webdriver.common.keys import Keys
+from serving import Serving
+
+from lexloop.apps.serve.threads import FILE_NAME, ThreadStore
+
+QUESTION = "What is a bias audit?"
+TURNS = 200
+QUICK_S = 2.0
+
+
+@pytest.fixture(scope="module")
+def server(folder: Path) -> Iterator[Serving]:
+    with Serving(folder) as serving:
+        yield serving
+
+
+@pytest.fixture
+def page(browser: Chrome, server: Serving) -> Iterator[Page]:
+    page = Page(browser, server.address)
+    page.open()
+    page.find(".welcome")
+    yield page
+    assert page.foreign() == []
+    page.size(WIDE)
+    page.colours("light")
+
+
+@pytest.fixture(scope="module")
+def long_thread(server: Serving) -> str:
+    """The id of a conversation of 200 turns."""
+    body = json.dumps({"question": QUESTION}).encode()
+    request = urllib.request.Request(
+        f"{server.address}api/ask", body, {"Content-Type": "application/json"}
+    )
+    with urllib.request.urlopen(request, timeout=30) as reply:
+        answer = json.load(reply)
+    store = ThreadStore(server.data / FILE_NAME)
+    for number in range(TURNS):
+        turn = {**answer, "id": f"turn-{number}", "thread": "long", "question": f"Turn {number}?"}
+        store.keep("local", turn, (), begins=number == 0)
+    store.close()
+    return "long"
+
+
+@pytest.mark.parametrize(
+    ("colours", "size"),
+    [("light", WIDE), ("dark", WIDE), ("light", PHONE), ("dark", PHONE)],
+    ids=["light", "dark", "phone", "phone-dark"],
+)
+def test_axe_finds_nothing_wrong(page: Page, colours: str, size: tuple[int, int]) -> None:
+    page.colours(colours)
+    page.size(size, phone=size == PHONE)
+    page.open()
+    page.find(".welcome")
+    assert page.violations() == []
+    page.ask(QUESTION)
+    page.click("[data-testid=verdict] summary")
+    page.click("[data-testid=behind] > summary")
+    for tab in page.all("[role=tab]"):
+        tab.click()
+        assert page.violations() == [], tab.text
+    page.click("[data-testid=chip]")
+    page.find("#side mark.quote")
+    assert page.violations() == []
+    page.click("#side .acts button", "Provisions")
+    page.find("#side [role=treeitem]")
+    assert page.violations() == []
+    page.press(Keys.ESCAPE)
+    page.click("#documents-open")
+    page.find("#side h3", "documents")
+    assert page.violations() == []
+    page.click("#side-close")
+    page.click("#settings-open")
+    page.find("dialog[open] fieldset")
+    assert page.violations() == []
+    page.press(Keys.ESCAPE)
+    page.gone("dialog[open]")
+
+
+def test_a_dialog_and_the_open_menus_have_nothing_wrong(page: Page) -> None:
+    page.ask(QUESTION)
+    for menu in ("[data-testid=as-of-menu]", ".save", "[data-testid=threads] li .menu"):
+        page.click(f"{menu} summary")
+        assert page.violations() == [], menu
+        page.press(Keys.ESCAPE)
+    page.click("[data-testid=threads] li summary")
+    page.click("[data-testid=threads] li button", "Delete")
+    page.find("dialog[open]")
+    assert page.violations() == []
+    page.press(Keys.ESCAPE)
+    page.gone("dialog[open]")
+
+
+def test_nothing_is_wider_than_a_phone_and_the_source_takes_its_place(page: Page) -> None:
+    page.size(PHONE, phone=True)
+    page.open()
+    page.find(".welcome")
+    page.ask(QUESTION)
+    wide = "return document.documentElement.scrollWidth"
+    assert page.script(wide) == PHONE[0]
+    page.click("[data-testid=chip]")
+    assert page.find("#side mark.quote").is_displayed()
+    assert page.find("#side").rect["width"] == PHONE[0]
+    assert page.script(wide) == PHONE[0]
+    page.click("#side-close")
+    assert page.find("[data-testid=chip]").is_displayed()
+    small = page.script(
+        "return [...document.querySelectorAll('button, summary, a, input')]"
+        ".filter((one) => one.checkVisibility({visibilityProperty: true}))"
+        ".map((one) => [one.outerHTML.slice(0, 90), one.getBoundingClientRect()])"
+        ".filter(([, at]) => at.width && (at.height < 24 || at.width < 24) && at.bottom > 0)"
+        ".map(([html]) => html)"
+    )
+    assert small == []
+
+
+def test_two_hundred_turns_stay_quick(page: Page, long_thread: str) -> None:
+    turns = "return document.querySelectorAll('[data-testid=turn]').length"
+    began = time.perf_counter()
+    page.open(f"thread={long_thread}")
+    page.until(lambda: page.script(turns) > 0)
+    opened = time.perf_counter() - began
+    assert f"Turn {TURNS - 1}?" in page.all("[data-testid=turn]")[-1].text
+    while (shown := page.script(turns)) < TURNS:
+        page.click("button.earlier")
+        page.until(lambda: page.script(turns) > shown)
+    began = time.perf_counter()
+    page.type("#question", QUESTION + Keys.ENTER)
+    page.until(lambda: page.script(f"{turns} === {TURNS + 1}"))
+    page.until(lambda: page.script("return !!document.querySelector('.turn:last-child .verdict')"))
+    asked = time.perf_counter() - began
+    assert max(opened, asked) < QUICK_S, (opened, asked)
