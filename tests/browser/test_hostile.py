@@ -74,7 +74,7 @@ def test_the_tree_the_documents_and_a_conversations_name_are_text(page: Page) ->
     page.ask(QUESTION)
     page.click("[data-testid=chip]")
     page.find("#side mark.quote")
-    page.click("#side .acts button", "Provisions")
+    page.click("#side .acts [title=Provisions]")
     page.find("#side [role=treeitem]", SHORT)
     page.press(Keys.ESCAPE)
     page.click("#documents-open")

@@ -118,7 +118,7 @@ def test_two_versions_stand_side_by_side_with_their_differences(page: Page) -> N
     page.ask("What does a dog licence cost?")
     page.click("[data-testid=chip]")
     page.find("#side mark.quote")
-    page.click("#side .acts button", "Versions")
+    page.click("#side .acts [title=Versions]")
     page.find("#side del", "30")
     page.find("#side ins", "40")
 
@@ -127,7 +127,7 @@ def test_the_tree_of_a_document_leads_to_its_provisions(page: Page) -> None:
     page.ask("What does a dog licence cost?")
     page.click("[data-testid=chip]")
     page.find("#side mark.quote")
-    page.click("#side .acts button", "Provisions")
+    page.click("#side .acts [title=Provisions]")
     said = "return document.activeElement.getAttribute('aria-label')"
     page.until(lambda: page.script(said) == "§ 1(1)")
     page.press(Keys.ARROW_UP, Keys.ENTER)
