@@ -116,7 +116,7 @@ def test_nothing_is_wider_than_a_phone_and_the_source_takes_its_place(page: Page
     page.click("#side-close")
     assert page.find("[data-testid=chip]").is_displayed()
     small = page.script(
-        "return [...document.querySelectorAll('button:not(.chip), summary, a, input')]"
+        "return [...document.querySelectorAll('button:not(.chip, .link), summary, a, input')]"
         ".filter((one) => one.checkVisibility({visibilityProperty: true}))"
         ".map((one) => [one.outerHTML.slice(0, 90), one.getBoundingClientRect()])"
         ".filter(([, at]) => at.width && (at.height < 24 || at.width < 24) && at.bottom > 0)"
