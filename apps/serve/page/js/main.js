@@ -30,6 +30,7 @@ async function start() {
 		state.collections = await get("collections");
 	} catch (error) {
 		form.hidden = true;
+		at("app").classList.add("out");
 		state.thread = undefined; // what stands in the room now is none
 		at("terms").textContent = terms();
 		if (error.status === 401) return signIn(room, start);
@@ -38,6 +39,7 @@ async function start() {
 	state.settings = kept("settings", {});
 	state.chosen = kept("collections", null);
 	form.hidden = false;
+	at("app").classList.remove("out");
 	at("terms").textContent = terms();
 	at("sign-out").hidden = !state.me.needs_key;
 	showOptions();

@@ -160,5 +160,5 @@ function cost({ usage, hosts, model }, steps) {
 		"Text went to": hosts.length ? hosts : "nowhere: all of it stayed on this server",
 	};
 	const rows = steps.map((step) => [doing(step.node), said(brought(step)), { number: seconds(step.seconds) }]);
-	return [items(told), rows.length > 0 && table("Steps", ["Step", "It brought", { number: "Time" }], rows)];
+	return [items(told), rows.length > 0 && table("Steps", ["Step", "It brought", { number: "After" }], rows)];
 }
