@@ -1,6 +1,7 @@
 """Versions of a document, the same provision in each, and how two of them differ by words."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from difflib import SequenceMatcher
@@ -14,8 +15,9 @@ from lexloop.corpus.load.metadata import older_version
 
 _WORD = re.compile(r"\w+\s*|[^\w\s]\s*|\s+")
 _MOST_CHARACTERS = 400_000
-_MOST_COMPARED = 4_000_000
-"""Pairs of words beyond which two passages are shown one after the other."""
+_LINE = re.compile(r"[^\n]*\n+|[^\n]+")
+_MOST_PAIRS = 1_000_000
+"""Pairs of equal lines or words beyond which two passages are shown one after the other."""
 _FEWEST_SAME = 2
 """Words in common between two changes that are shown as such; fewer make them one change."""
 Op = Literal["same", "added", "removed"]
@@ -228,15 +230,11 @@ def _add(found: list[Difference], op: Op, text: str) -> None:
 
 
 def _by_lines(a: str, b: str) -> Iterator[tuple[str, str, bool]]:
-    return _blocks(a.splitlines(keepends=True), b.splitlines(keepends=True), 0)
+    return _blocks(_LINE.findall(a), _LINE.findall(b), 0)
 
 
 def _by_words(a: str, b: str) -> Iterator[tuple[str, str, bool]]:
-    old, new = _WORD.findall(a), _WORD.findall(b)
-    if len(old) * len(new) > _MOST_COMPARED:
-        yield a, b, False
-    else:
-        yield from _blocks(old, new, _FEWEST_SAME)
+    return _blocks(_WORD.findall(a), _WORD.findall(b), _FEWEST_SAME)
 
 
 def _blocks(a: Sequence[str], b: Sequence[str], fewest: int) -> Iterator[tuple[str, str, bool]]:
@@ -244,8 +242,12 @@ def _blocks(a: Sequence[str], b: Sequence[str], fewest: int) -> Iterator[tuple[s
 
     Fewer than ``fewest`` that are the same between two changes belong to them.
     """
-    matcher = SequenceMatcher(None, [x.strip() for x in a], [x.strip() for x in b], autojunk=False)
-    codes = matcher.get_opcodes()
+    before, after = [piece.strip() for piece in a], [piece.strip() for piece in b]
+    counted = Counter(after)
+    if sum(counted[piece] for piece in before) > _MOST_PAIRS:
+        yield "".join(a), "".join(b), False
+        return
+    codes = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
     old: list[str] = []
     new: list[str] = []
     for number, (op, a0, a1, b0, b1) in enumerate(codes):
