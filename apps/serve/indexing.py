@@ -10,16 +10,17 @@ import time
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from threading import Lock
 from typing import Any
 
 from lexloop.apps.serve.uploads import Uploaded, UploadStore
 from lexloop.core import errors
-from lexloop.core.errors import DataError, LexloopError
+from lexloop.core.errors import CorpusError, DataError, LexloopError
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.workers import Frame, WorkerDied, WorkerProcess
 from lexloop.corpus.index.manifest import Manifest
+from lexloop.corpus.load.sidecar import is_sidecar
 
 _MODULE = "lexloop.apps.serve.index_worker"
 _STALLED_S = 900.0
@@ -151,11 +152,13 @@ class Indexing:
             job.begun = True
         try:
             change = job.collection.change()
-            done = self._indexed(job) if job.collection.files() else _emptied(job.collection)
+            done = self._indexed(job) if _readable(job.collection) else _emptied(job.collection)
             job.collection.settle(change)
             event: Event = ("done", done)
         except LexloopError as error:
-            event = _failure(error)
+            event = _failure(error, job.collection)
+            if isinstance(error, CorpusError) and _has_removed(job.collection):
+                _emptied(job.collection)  # what was removed is not to answer
         except OSError as error:
             event = _failure(LexloopError(f"The disk refused: {error.strerror}.", "Try again."))
         if not job.over:
@@ -224,6 +227,17 @@ def _is_current(collection: Uploaded) -> bool:
         return False
 
 
+def _readable(collection: Uploaded) -> bool:
+    """Return whether there is a file that a document may be in, beside those with metadata."""
+    return not all(is_sidecar(PurePosixPath(file).name) for file in collection.files())
+
+
+def _has_removed(collection: Uploaded) -> bool:
+    """Return whether the index has a file that was removed."""
+    held = Manifest.read(collection.index).fingerprints if collection.indexed else {}
+    return not held.keys() <= set(collection.files())
+
+
 def _emptied(collection: Uploaded) -> dict[str, Any]:
     """Remove the index of a collection without files."""
     with suppress(FileNotFoundError):
@@ -231,6 +245,9 @@ def _emptied(collection: Uploaded) -> dict[str, Any]:
     return {"counts": {}, "skipped": []}
 
 
-def _failure(error: LexloopError) -> Event:
-    told = {"kind": type(error).__name__, "what": error.what, "hint": error.hint}
-    return "error", {"error": told}
+def _failure(error: LexloopError, of: Uploaded | None = None) -> Event:
+    """Return the event that tells an error, without where on the disk a collection lies."""
+    what = error.what
+    if of is not None:
+        what = what.replace(str(of.documents), of.name).replace(str(of.folder), of.name)
+    return "error", {"error": {"kind": type(error).__name__, "what": what, "hint": error.hint}}

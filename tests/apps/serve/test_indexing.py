@@ -285,7 +285,14 @@ def test_a_document_is_removed_with_its_empty_folders(room: Room, mine: str) -> 
     wait(client)
     assert named(client) == ["other.txt"]
     assert sorted(path.name for path in one.documents.iterdir()) == ["other.txt"]
+    # what is left beside it is no document, or none that can be read
+    upload(client, ("metadata.csv", b"file,kind\nother.txt,rule\n"), ("bad.pdf", b"%PDF-1.4 no"))
+    wait(client)
     assert remove("other.txt") == 202
+    kind, told = wait(client)[-1]
+    assert (kind, documents(client)["documents"]) == ("error", [])
+    assert str(one.folder.parent) not in told["error"]["what"]
+    assert remove("bad.pdf") == 202
     assert wait(client)[-1] == ("done", {"counts": {}, "skipped": []})
     assert documents(client)["documents"] == []
     assert not one.indexed
