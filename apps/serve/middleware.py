@@ -167,7 +167,8 @@ class _Body:
     def _check_size(self, size: int) -> None:
         if size > self._most:
             raise TooLargeError(
-                f"The request has more than {self._most} bytes.", "Send less at once."
+                f"More than {self._most / _MB:g} MB were sent at once; nothing of it was taken.",
+                "Send less at once.",
             )
 
 

@@ -208,6 +208,7 @@ def test_an_upload_that_is_too_large_leaves_nothing(room: Room, mine: str) -> No
     client, parts = room
     status, told = upload(client, ("act.txt", LAW), ("large.txt", b"x" * 60_000))
     assert (status, told["error"]["kind"]) == (413, "TooLargeError")
+    assert told["error"]["what"].startswith("More than 0.05 MB were sent at once; nothing of it")
     assert [*parts.uploads.of("ann")["Mine"].folder.iterdir()] == []
 
 
