@@ -167,7 +167,7 @@ class _Body:
     def _check_size(self, size: int) -> None:
         if size > self._most:
             raise TooLargeError(
-                f"More than {self._most / _MB:g} MB were sent at once; nothing of it was taken.",
+                f"More than {self._most / _MB:.3g} MB were sent at once; nothing of it was taken.",
                 "Send less at once.",
             )
 
