@@ -28,6 +28,12 @@ class Verdict(BaseModel):
     checked: list[str]
 
 
+class Relation(Triplet):
+    """A relation, and how its predicate reads."""
+
+    reads: str
+
+
 class Scores(BaseModel):
     """The scores of the triad, from 0 to 1; None where one could not be resolved."""
 
@@ -79,7 +85,7 @@ class Answer(BaseModel):
     queries: list[str]
     keywords: list[str]
     passages: list[Passage]
-    triplets: list[Triplet]
+    triplets: list[Relation]
     attempts: list[Attempt]
     degraded: list[Degradation]
     usage: Usage

@@ -13,7 +13,9 @@ import httpx
 import pytest
 from fake_openai import FakeOpenAI, Reply, refusal
 from loopback_server import DOGS, person, served
+from pydantic import TypeAdapter
 
+from lexloop.apps.serve.answer_model import Answer
 from lexloop.apps.serve.choices import EMBEDDED_ALONE
 from lexloop.apps.serve.limits import Queue, Streams, ahead
 from lexloop.apps.serve.settings import ServerSettings
@@ -85,6 +87,16 @@ def read(lines: Iterator[str]) -> Iterator[tuple[str, dict[str, Any]]]:
             name = line.removeprefix("event: ")
         elif line.startswith("data: "):
             yield name, json.loads(line.removeprefix("data: "))
+
+
+@pytest.mark.parametrize("collections", [["sample"], ["sample", "dogs"]])
+def test_an_answer_is_as_its_schema_has_it(ann: httpx.Client, collections: list[str]) -> None:
+    schema = TypeAdapter(Answer).json_schema()
+    answer = asked(ann, collections=collections)
+    Answer.model_validate(answer)
+    assert schema["properties"].keys() - {"feedback"} == answer.keys()
+    relation = schema["$defs"]["Relation"]["properties"]
+    assert all(one.keys() <= relation.keys() for one in answer["triplets"])
 
 
 def test_an_answer_has_its_sources_its_verdict_and_its_place(ann: httpx.Client) -> None:
