@@ -166,8 +166,9 @@ class _Body:
 
     def _check_size(self, size: int) -> None:
         if size > self._most:
+            most = round(self._most / _MB, 2)
             raise TooLargeError(
-                f"More than {self._most / _MB:.3g} MB were sent at once; nothing of it was taken.",
+                f"More than {most:g} MB were sent at once; nothing of it was taken.",
                 "Send less at once.",
             )
 
