@@ -21,3 +21,10 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder for a server."""
     return tmp_path_factory.mktemp("server")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let the guide's pictures be taken anew: ``pytest tests/browser --screenshots``."""
+    parser.addoption(
+        "--screenshots", action="store_true", help="Write the pictures in docs/screenshots anew."
+    )

@@ -18,7 +18,7 @@ from selenium.webdriver.support.wait import WebDriverWait
 
 BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 WIDE, PHONE = (1280, 800), (390, 844)
-_DEADLINE_S = 15.0
+_DEADLINE_S = 30.0
 _ARGUMENTS = (
     "--headless=new",
     "--no-sandbox",
