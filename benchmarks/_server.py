@@ -150,6 +150,19 @@ async def asked_at_once(
     return load
 
 
+async def first_bytes_among(server: Serving, seconds: float) -> list[float]:
+    """Return the milliseconds to the first event of streams that one more person opens."""
+    asked, found = questions(1), list[float]()
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        began = time.perf_counter()
+        async with _sent(server, next(asked), key_of(0)) as (read, _):
+            await asyncio.wait_for(read.readuntil(b"event: begin"), _DEADLINE_S)
+            found.append(1000 * (time.perf_counter() - began))
+            await asyncio.wait_for(read.read(), _DEADLINE_S)
+    return found
+
+
 async def streamed_at_once(
     server: Serving, streams: int, people: int
 ) -> tuple[Counter[str], float]:

@@ -23,9 +23,11 @@ from typing import Any
 import httpx
 from _server import (
     QUESTIONS,
+    Load,
     Serving,
     ask,
     asked_at_once,
+    first_bytes_among,
     first_bytes_ms,
     key_of,
     processor_s,
@@ -178,13 +180,21 @@ def next_answers(client: httpx.Client, runs: int) -> Figures:
 def at_once(server: Serving, options: argparse.Namespace) -> Figures:
     """Measure people who ask one question after another."""
     before = processor_s(server)
-    load = asyncio.run(asked_at_once(server, options.people, seconds=options.seconds))
+
+    async def asked() -> tuple[Load, list[float]]:
+        return await asyncio.gather(
+            asked_at_once(server, options.people, seconds=options.seconds),
+            first_bytes_among(server, options.seconds),
+        )
+
+    load, firsts = asyncio.run(asked())
     answered = len(load.seconds)
     return {
         "at_once_answered": answered,
         "at_once_per_second": round(answered / load.took_s, 1),
         "at_once_p50_ms": round(load.at(0.5)),
         "at_once_p95_ms": round(load.at(0.95)),
+        "at_once_first_byte_ms": round(statistics.median(firsts), 1),
         "at_once_errors": dict(load.refused),
         "at_once_processor_ms": round(1000 * (processor_s(server) - before) / answered, 1),
         "at_once_resident_mb": round(resident_mb(server)),
