@@ -132,4 +132,4 @@ def test_the_tree_of_a_document_leads_to_its_provisions(page: Page) -> None:
     page.until(lambda: page.script(said) == "§ 1(1)")
     page.press(Keys.ARROW_UP, Keys.ENTER)
     assert page.find("#side-title").text == "§ 1"
-    page.find("#side .reading", "due on 31 March")
+    page.find("#side .source-text", "due on 31 March")
