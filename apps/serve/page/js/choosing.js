@@ -38,7 +38,7 @@ function collectionPicker(changed) {
 		label.textContent = every.checked ? "All collections" : some;
 	}
 	show();
-	const rows = all.map((one, at) => choice(boxes[at], one.title || one.name, counted(one.documents, "document")));
+	const rows = all.map((one, at) => choice(boxes[at], one.title || one.name, one.trouble || counted(one.documents, "document")));
 	return menu("collections", "documents", label, "Collections asked", choice(every, "All collections"), rows);
 }
 

@@ -44,6 +44,20 @@ async function start() {
 	at("sign-out").hidden = !state.me.needs_key;
 	showOptions();
 	await Promise.all([threads.refresh(), follow()]);
+	read(500);
+}
+
+/** Ask for the collections again, at longer and longer times, while one is being read. */
+async function read(wait) {
+	if (wait > 32_000 || !state.collections.some((one) => one.trouble)) return;
+	await new Promise((done) => setTimeout(done, wait));
+	const found = await get("collections").catch(() => state.collections);
+	if (JSON.stringify(found) !== JSON.stringify(state.collections)) {
+		state.collections = found;
+		showOptions();
+		if (room.querySelector("section.welcome")) showWelcome();
+	}
+	read(wait * 1.5);
 }
 
 function showOptions() {

@@ -25,8 +25,8 @@ export function welcome(room, ask) {
 function about(chosen) {
 	if (!chosen.length) return "There are no documents yet. Add some under Documents, then ask.";
 	if (chosen.length > 1) return `Answers come from ${chosen.length} collections of documents. ${PROMISE}`;
-	const [{ title, name, description, documents }] = chosen;
-	return [said(title || name), ": ", said(description || counted(documents, "document")), " ", PROMISE];
+	const [{ title, name, description, documents, trouble }] = chosen;
+	return [said(title || name), ": ", said(trouble || description || counted(documents, "document")), " ", PROMISE];
 }
 
 /** Show the form for a key; `entered` is called once the server took it. */
