@@ -9,9 +9,9 @@ const STEP = 200;
 /** The pages of a document, {collection, document}; `element` shows one of them, once it is in place. */
 export class Pages {
 	/**
-   * `boxed` are the pages of the cited words, `page` the one to begin with, of `count`; `turned` and
-   * `failed` hear of a page that is shown, and of one that cannot be.
-   */
+	 * `boxed` are the pages of the cited words, `page` the one to begin with, of `count`; `turned` and
+	 * `failed` hear of a page that is shown, and of one that cannot be.
+	 */
 	constructor(of, { boxed, page, count, turned, failed }) {
 		Object.assign(this, { of, boxed, page, count, turned, failed, zoom: 0 });
 		this.element = el("div.pages");

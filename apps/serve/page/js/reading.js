@@ -8,9 +8,9 @@ const MORE = 4000;
 /** A part of a document's text; `element` shows it. */
 export class Reading {
 	/**
-   * `marks` are {start, end, kind} with kind "quote" or "lead"; without any, `asked` is told from
-   * what stands around it. `read` asks for the text from one offset to another.
-   */
+	 * `marks` are {start, end, kind} with kind "quote" or "lead"; without any, `asked` is told from
+	 * what stands around it. `read` asks for the text from one offset to another.
+	 */
 	constructor(excerpt, { marks, asked, read, failed }) {
 		Object.assign(this, { excerpt, marks, asked, read, failed });
 		this.element = el("div.source-text");
