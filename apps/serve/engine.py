@@ -28,7 +28,8 @@ class Engine:
 
     def __init__(self, settings: Settings, connection: Connection) -> None:
         self.settings, self.connection = settings, connection
-        self._loaded: Future[tuple[Resources, Lexloop]] = Future()
+        self._opener: Future[Resources] = Future()
+        self._loaded: Future[Lexloop] = Future()
         self._begun = False
         agents: LRUCache[Any, Lexloop] = LRUCache(_AGENTS)
         self._agent = cached(agents, lock=Lock())(self._built)
@@ -45,12 +46,17 @@ class Engine:
 
     def _load(self, first: Callable[[], Settings] | None) -> None:
         try:
-            from lexloop.graph.build import build_graph
             from lexloop.graph.resources import Resources
 
             resources = Resources(self.connection, self.settings)
-            self._loaded.set_result((resources, build_graph(resources)))
+            self._opener.set_result(resources)  # collections are listed before there is a graph
+
+            from lexloop.graph.build import build_graph
+
+            self._loaded.set_result(build_graph(resources))
         except BaseException as error:  # noqa: BLE001 - who waits for it is told
+            if not self._opener.done():
+                self._opener.set_exception(error)
             self._loaded.set_exception(error)
             return
         finally:
@@ -67,21 +73,21 @@ class Engine:
             return  # whoever asks is told
 
     def wait(self) -> None:
-        """Wait until it is loaded; collections are still opened as they are needed."""
+        """Wait until collections can be opened, as they are needed."""
         self.start()
-        self._loaded.result()
+        self._opener.result()
 
     @property
     def resources(self) -> "Resources":
         """What opens models and collections; waits until it is loaded."""
         self.start()
-        return self._loaded.result()[0]
+        return self._opener.result()
 
     @property
     def graph(self) -> "Lexloop":
         """The question graph, without a checkpointer; waits until it is loaded."""
         self.start()
-        return self._loaded.result()[1]
+        return self._loaded.result()
 
     def agent(self, collections: Mapping[str, Settings]) -> "Lexloop":
         """Return the agent over collections, by the settings of each; waits until it is loaded."""
@@ -95,7 +101,7 @@ class Engine:
     async def ready(self) -> "Lexloop":
         """Return the graph once it is loaded, without blocking the event loop."""
         self.start()
-        return (await asyncio.wrap_future(self._loaded))[1]
+        return await asyncio.wrap_future(self._loaded)
 
     def close(self) -> None:
         """Let go of the collections."""
