@@ -66,7 +66,7 @@ def answer_record(
         "scores": {name: evaluation[name] for name in SCORES},
         "reasons": evaluation["reasons"],
         "verdict": verdict(state, settings),
-        "retries": _retries(state["attempts"]),
+        "retries": retries(state["attempts"]),
         **{name: state.get(name) for name in _OF_THE_STATE},
         "triplets": [{**one, "reads": reading(one["predicate"])} for one in state["triplets"]],
         "variant": settings.variant,
@@ -94,7 +94,7 @@ def dated(
     return {**record, "thread": thread, "at": at, **asked}
 
 
-def _retries(attempts: Sequence[Mapping[str, Any]]) -> int:
+def retries(attempts: Sequence[Mapping[str, Any]]) -> int:
     """Return how often it was tried again, in all collections together."""
     return len(attempts) - len({attempt.get("collection") for attempt in attempts})
 
@@ -145,7 +145,7 @@ def _checked(state: Mapping[str, Any], settings: "Settings") -> list[str]:
             if isinstance(value, float):
                 asked = getattr(settings.loop, mark)
                 said.append(f"{what}: {value:.2f} of 1, where at least {asked:.2f} is asked for.")
-    if again := _retries(state["attempts"]):
+    if again := retries(state["attempts"]):
         said.append(f"It was tried {again} more {'time' if again == 1 else 'times'}.")
     said += [
         f"{item['used']} stood in for {item['wanted']}: {item['reason']}"

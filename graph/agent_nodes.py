@@ -27,6 +27,7 @@ from lexloop.corpus.index.view import View
 from lexloop.graph.collections import described
 from lexloop.graph.combine import Said, combined, nothing_asked, replied, total, written
 from lexloop.graph.compiled import Lexloop
+from lexloop.graph.node import in_thread
 from lexloop.graph.resources import Resources, embedded_only, settings_of
 from lexloop.graph.router import route, small_talk, views_of
 from lexloop.graph.tool_agent import Chooser
@@ -123,11 +124,12 @@ class ChoosingNodes:
     async def agent(self, state: AgentState, runtime: Runtime[Context]) -> AgentUpdate:
         """Have the model ask and answer; where it fails, the router chooses in its place."""
         brought = get_runtime().context
-        contexts = self._opened.contexts(brought)
         chat = runtime.context.chat
         if chat is None:
-            return {**_routed(state, contexts), "by_model": False}
-        views = views_of(contexts)
+            return {**_routed(state, self._opened.contexts(brought)), "by_model": False}
+        contexts = await in_thread(lambda: self._opened.contexts(brought))
+        views = tuple(views_of(contexts).items())
+        descriptions = await in_thread(lambda: _descriptions(views))
 
         async def ask(name: str, question: str) -> State:
             turn: Any = {**state, "ways": {name: question}, "seconds_left": seconds_left()}
@@ -135,7 +137,7 @@ class ChoosingNodes:
             answered: State = found["found"][name]
             return answered
 
-        chooser = Chooser(chat, _descriptions(tuple(views.items())), ask)
+        chooser = Chooser(chat, descriptions, ask)
         lost: list[Degradation] = []
         try:
             text = await chooser.answer(state["asked"], state["history"])
@@ -145,15 +147,23 @@ class ChoosingNodes:
             lost = [_lost(error)]
             update = combined(chooser.said)
         else:
-            if runtime.context.guard.withholds(text, chooser.instructions, state["asked"]):
-                text = ABSTENTION
-            update = written(text, chooser.said, partial(_text_in, contexts))
+            update = await in_thread(partial(_checked, text, chooser, state["asked"], contexts))
         if not update["abstained"]:
             get_stream_writer()({"node": "agent", "token": update["answer"], "restart": True})
         cost = total([state["usage"], *(said.state["usage"] for said in chooser.said)])
         # the seconds of the collections are within those of this step
         usage: Usage = {**cost, "seconds": state["usage"]["seconds"]}
         return {**update, "usage": usage, "degraded": [*update.get("degraded", []), *lost]}
+
+
+def _checked(
+    text: str, chooser: Chooser, asked: str, contexts: Mapping[str, Context]
+) -> AgentUpdate:
+    """Return what the model wrote as the answer, unless it gives its instructions away."""
+    guard = next(iter(contexts.values())).guard
+    if guard.withholds(text, chooser.instructions, asked):
+        text = ABSTENTION
+    return written(text, chooser.said, partial(_text_in, contexts))
 
 
 @lru_cache(maxsize=4)

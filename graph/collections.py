@@ -5,11 +5,14 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lexloop.core.errors import CorpusError, SettingsError
 from lexloop.core.settings import SAMPLE_CORPUS
-from lexloop.corpus.index.view import View
 from lexloop.corpus.text.tokens import term_set
+
+if TYPE_CHECKING:
+    from lexloop.corpus.index.view import View
 
 _HINT = "Write names and paths, as in `sample,lease=contracts/lease.txt,laws`."
 _MOST_NAME_CHARS = 60
@@ -92,7 +95,7 @@ def _exists(corpus: str) -> bool:
         return False
 
 
-def described(name: str, views: Mapping[str, View]) -> str:
+def described(name: str, views: "Mapping[str, View]") -> str:
     """Describe a collection for who chooses among several: what is in it and not in the others.
 
     Only documents that the asker may see are told of.
@@ -107,7 +110,7 @@ def described(name: str, views: Mapping[str, View]) -> str:
     return "\n".join([opening, *lines])
 
 
-def contents_of(name: str, views: Mapping[str, View]) -> dict[str, list[str]]:
+def contents_of(name: str, views: "Mapping[str, View]") -> dict[str, list[str]]:
     """Return what is in a collection and not in the others: titles, kinds, places and headings.
 
     Args:
@@ -132,7 +135,7 @@ def contents_of(name: str, views: Mapping[str, View]) -> dict[str, list[str]]:
     }
 
 
-def _headings(view: View, *kinds: str) -> Iterator[str]:
+def _headings(view: "View", *kinds: str) -> Iterator[str]:
     """Yield the headings of units of some kinds, of the first documents."""
     trees = (view.tree_of(document) for document in view.documents[:_MOST_TREES])
     units = (unit for tree in trees if tree is not None for unit in tree.units)
@@ -141,7 +144,7 @@ def _headings(view: View, *kinds: str) -> Iterator[str]:
             yield unit.heading
 
 
-def _typical(phrases: Iterable[str], view: View, others: list[View]) -> list[str]:
+def _typical(phrases: Iterable[str], view: "View", others: "list[View]") -> list[str]:
     """Return the phrases whose words are least to be found in the other collections, in order."""
     scored: dict[str, float] = {}
     for phrase in dict.fromkeys(map(_line, phrases)):

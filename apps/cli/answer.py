@@ -6,7 +6,7 @@ from lexloop.apps.cli.session import Session
 from lexloop.apps.cli.terminal import Part, joined, plain, result_console, say
 from lexloop.apps.hosts import tracing
 from lexloop.apps.plain_text import one_line, shortened
-from lexloop.apps.record import HEADS, SCORES
+from lexloop.apps.record import HEADS, SCORES, retries
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,7 +39,7 @@ def print_answer(state: dict[str, Any], session: Session) -> None:
     print_sources(state["citations"])
     print_sources(state["near"], "Near it, but no answer")
     say()
-    say(_verdict(state["evaluation"], state["finding"], len(state["attempts"]) - 1))
+    say(_verdict(state["evaluation"], state["finding"], retries(state["attempts"])))
     for item in state["degraded"]:
         said = f"{item['node']}: {item['used']} instead of {item['wanted']}. {item['reason']}"
         say(("Degraded: ", "bold yellow"), (said, "yellow"))
@@ -76,13 +76,17 @@ def _place(source: "Citation | Triplet") -> list[Part]:
     parts.append(f"characters {source['start']}–{source['end']}")
     if version := source.get("version"):
         parts.append(str(version))
-    return [(one_line(source["document"]), "bold"), f" · {' · '.join(parts)}"]
+    collection = source.get("collection")
+    of = f"{one_line(collection)}: " if collection else ""
+    return [(f"{of}{one_line(source['document'])}", "bold"), f" · {' · '.join(parts)}"]
 
 
-def _verdict(evaluation: "Evaluation", finding: "Finding", retries: int) -> "Text":
+def _verdict(evaluation: "Evaluation", finding: "Finding", tries: int) -> "Text":
     """Return one line: the finding, how likely the answer is right, the scores and the retries."""
     head = (HEADS[finding], _COLOURS[finding])
-    again = f"{retries} {'retry' if retries == 1 else 'retries'}"
+    if finding == "reply":
+        return joined(head)
+    again = f"{tries} {'retry' if tries == 1 else 'retries'}"
     if finding in ("near", "absent"):
         return joined(head, f" · {again}")
     likely = ""
@@ -130,6 +134,8 @@ def _print_indented(text: str) -> None:
 
 def print_trace(state: dict[str, Any]) -> None:
     """Print class and plan, queries, candidates, triplets, and every attempt."""
+    if not state["attempts"]:  # no documents were needed, or none are about it
+        return
     _head("Plan")
     shares = ", ".join(f"{label}: {p:.2f}" for label, p in enumerate(state["probabilities"]))
     plan = ", ".join(f"{name} = {value}" for name, value in state["plan"].items())

@@ -13,12 +13,12 @@ from lexloop.apps.cli import options
 from lexloop.apps.cli.answer import print_answer, print_trace
 from lexloop.apps.cli.options import option
 from lexloop.apps.cli.progress import Progress
-from lexloop.apps.cli.session import open_session
+from lexloop.apps.cli.session import Session, open_agent_session, open_session
 from lexloop.apps.cli.terminal import ABSTAINED, NOT_PASSED, note, write_json
 from lexloop.apps.export.files import check_writable, write_answers
 from lexloop.apps.record import answer_record, dated, of_collection
-from lexloop.core.errors import QuestionError
-from lexloop.core.settings import Settings
+from lexloop.core.errors import QuestionError, SettingsError
+from lexloop.core.settings import Connection, Settings
 
 _STANDARD_INPUT = "-"
 _BYTES_PER_CHAR = 4
@@ -47,6 +47,15 @@ def ask(
     exit_code: Annotated[
         bool, option("Exit with 10 on an abstention, 11 on an unpassed answer.", flag="--exit-code")
     ] = False,
+    collections: Annotated[
+        str | None,
+        option(
+            "Ask several collections: paths with commas between, each with a name or as NAME=PATH.",
+            "A,B,C",
+            flag="--collections",
+            panel="Documents and model",
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         option("Write the answer with footnotes, to a .docx or .md file.", "FILE", flag="--out"),
@@ -61,9 +70,11 @@ def ask(
     connection = options.chosen_connection(context.params)
     asked = _read(question, settings)
     with Progress() as progress:
-        session = open_session(settings, connection, progress)
+        session = _opened(settings, connection, progress, context.params)
         state = asyncio.run(session.ask(asked, progress))
     record = answer_record(state, session.settings, session.hosts, candidates=trace)
+    if collections is not None:
+        record |= {"collections": state["collections"], "corpus": collections}
     if out is not None:
         write_answers(out, [_kept(record, session.settings)], overwrite)
         note(f"Written to {out}.")
@@ -79,7 +90,26 @@ def ask(
         raise typer.Exit(NOT_PASSED)
 
 
+def _opened(
+    settings: Settings, connection: Connection, progress: Progress, given: dict[str, Any]
+) -> Session:
+    """Open the graph over one corpus, or the agent over the collections that are named.
+
+    Raises:
+        LexloopError: Both are given, or something cannot be used.
+    """
+    if given["collections"] is None:
+        return open_session(settings, connection, progress)
+    if given.get("corpus") is not None:
+        raise SettingsError("--corpus and --collections are both given.", "Give one of them.")
+    named = options.named_collections(given["collections"], settings.corpus) or {}
+    each = {name: options.chosen_settings({**given, "corpus": named[name]}) for name in named}
+    return open_agent_session(each, connection, progress)
+
+
 def _kept(record: dict[str, Any], settings: Settings) -> dict[str, Any]:
+    if "collections" in record:
+        return dated(record, record["collections"], settings.access.as_of)
     named = of_collection(record, settings.corpus)
     return dated(named, [settings.corpus], settings.access.as_of)
 

@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 
 from lexloop.apps.cli.terminal import Command, reported
 from lexloop.core.configuration import configured, described, read_file, read_value
-from lexloop.core.errors import InputError, SettingsError
+from lexloop.core.errors import SettingsError
 from lexloop.core.settings import SAMPLE_CORPUS, Connection, Settings
 from lexloop.core.settings_names import RECORDED, renamed
 
@@ -258,21 +258,13 @@ def named_collections(said: str | None, corpus: str) -> dict[str, Any] | None:
         corpus: The only one where nothing is said, unless it is the sample.
 
     Raises:
-        InputError: One has no name or no path, or a name is given twice.
+        InputError: One has no name or no documents, or a name is given twice.
     """
     if said is None:
         return None if corpus == SAMPLE_CORPUS else {_name_of(corpus): corpus}
-    found: dict[str, Any] = {}
-    for part in said.split(","):
-        name, equals, path = (piece.strip() for piece in part.partition("="))
-        path = path if equals else name
-        name = name if equals else _name_of(path)
-        if not name or not path:
-            raise InputError(f"--collections has {part!r}.", "Write NAME=PATH,NAME=PATH.")
-        if name in found:
-            raise InputError(f"--collections names {name} twice.", "Give each a name of its own.")
-        found[name] = path
-    return found
+    from lexloop.graph.collections import named_collections as read
+
+    return {**read(said)}
 
 
 def _name_of(corpus: str) -> str:

@@ -3,7 +3,7 @@
 import atexit
 import gc
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -30,12 +30,14 @@ _MOST_NAMED = 5
 class Session:
     """A graph with its settings.
 
-    ``hosts`` are those to which text goes; none where everything stays on this machine.
+    ``hosts`` are those to which text goes; none where everything stays on this machine. An
+    agent has settings of its own for each collection, ``settings`` being those of the first.
     """
 
     graph: "Lexloop"
     settings: "Settings"
     hosts: list[str]
+    agent: bool = False
 
     async def ask(
         self, question: str, progress: Progress, thread: str | None = None
@@ -58,7 +60,7 @@ class Session:
         progress.begin()
         events: AsyncIterator[Any] = self.graph.astream(
             {"question": question},
-            context=self.settings,
+            context=None if self.agent else self.settings,
             stream_mode=["updates", "custom"],
             **options,
         )
@@ -90,6 +92,29 @@ def open_session(
 
         resources(settings)
         return Session(build_graph(resources, checkpointer), settings, hosts)
+
+
+def open_agent_session(
+    collections: "Mapping[str, Settings]", connection: "Connection", progress: Progress
+) -> Session:
+    """Load what an agent over collections needs, and say first where text will go.
+
+    Args:
+        collections: The settings of each, by its name; at least one.
+        connection: Where models are reached.
+        progress: Is told how far it is.
+
+    Raises:
+        LexloopError: Settings, a corpus, data or a model cannot be used.
+    """
+    settings = next(iter(collections.values()))
+    with _uncollected():
+        resources, hosts = open_resources(settings, connection, progress)
+        from lexloop.graph.agent import build_agent_graph
+
+        for one in collections.values():
+            resources(one)
+        return Session(build_agent_graph(collections, resources), settings, hosts, agent=True)
 
 
 def open_resources(

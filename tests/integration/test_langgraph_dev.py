@@ -6,6 +6,7 @@ import pytest
 from fake_openai import KEY, Reply, refusal
 from flow import NODES
 from langgraph_server import Served
+from tool_calls import calls
 
 from lexloop.core.settings import Settings
 from lexloop.core.settings_groups import Group
@@ -30,14 +31,17 @@ FLOW = [
 
 
 def schemas(served: Served) -> dict[str, Any]:
-    assistants = served.client.assistants.search()
-    return dict(served.client.assistants.get_schemas(assistants[0]["assistant_id"]))
+    return dict(served.client.assistants.get_schemas(assistant(served, "lexloop")))
+
+
+def assistant(served: Served, graph: str) -> str:
+    (found,) = served.client.assistants.search(graph_id=graph)
+    return found["assistant_id"]
 
 
 def test_it_serves_the_eight_nodes_and_the_loop(served: Served) -> None:
-    (assistant,) = served.client.assistants.search()
-    assert assistant["graph_id"] == "lexloop"
-    graph = served.client.assistants.get_graph(assistant["assistant_id"])
+    assert len(served.client.assistants.search()) == 2
+    graph = served.client.assistants.get_graph(assistant(served, "lexloop"))
     names = {node["id"] for node in graph["nodes"]}
     assert names == {"__start__", "__end__", *NODES}
     edges = {(e["source"], e["target"]): e.get("conditional", False) for e in graph["edges"]}
@@ -73,6 +77,32 @@ def test_a_name_of_the_release_before_is_not_dropped_by_the_server(served: Serve
     event, data = served.stream({"question": QUESTION}, "updates", context={"k": 99})[-1]
     assert (event, data["error"]) == ("error", "SettingsError")
     assert "plan.k is 99" in data["message"]
+
+
+def test_the_agent_over_collections_is_served_beside_it(served: Served) -> None:
+    graph = served.client.assistants.get_graph(assistant(served, "agent"))
+    names = {node["id"] for node in graph["nodes"]}
+    asks = {"ask sample", "ask tenancy"}
+    assert names == {"__start__", "__end__", "route", "agent", "combine", *asks}
+    asked = {"question": "What is a bias audit, and what is a periodic tenancy?"}
+    events = served.stream(asked, "updates", "values", graph="agent")
+    assert not [data for event, data in events if event == "error"]
+    nodes = [name for event, data in events if event == "updates" for name in data]
+    assert (nodes[0], set(nodes[1:3]), nodes[-1]) == ("route", asks, "combine")
+    last = [data for event, data in events if event == "values"][-1]
+    assert last["collections"] == ["sample", "tenancy"]
+    assert [c["collection"] for c in last["citations"]] == ["sample", "tenancy"]
+    assert [message["type"] for message in last["messages"]] == ["human", "ai"]
+
+
+def test_the_agent_blocks_nobody_where_a_model_chooses(served: Served) -> None:
+    served.model.play("agent", calls(("ask_sample", QUESTION)), Reply(ANSWER))
+    served.model.play("generate", Reply(ANSWER))
+    events = served.stream({"question": QUESTION}, "values", graph="agent", context=BY_MODEL)
+    last = events[-1][1]
+    assert last["answer"] == ANSWER
+    assert last["collections"] == ["sample"]
+    assert last["usage"]["model_calls"] == 3
 
 
 def test_no_secret_is_a_setting(served: Served) -> None:

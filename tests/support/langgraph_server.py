@@ -47,10 +47,9 @@ class Served:
         return written.read_text("utf-8").splitlines() if written.exists() else []
 
     def stream(self, given: dict[str, Any], *modes: Any, **options: Any) -> list[tuple[str, Any]]:
-        """Run the graph; every event with its data."""
-        parts = self.client.runs.stream(
-            options.pop("thread", None), "lexloop", input=given, stream_mode=modes, **options
-        )
+        """Run a graph, the question graph unless ``graph`` names another; all events with data."""
+        thread, graph = options.pop("thread", None), options.pop("graph", "lexloop")
+        parts = self.client.runs.stream(thread, graph, input=given, stream_mode=modes, **options)
         return [(part.event, part.data) for part in parts]
 
 
@@ -85,6 +84,7 @@ def _start(folder: Path, port: int, model: FakeOpenAI) -> Process:
         "NETWORK_ATTEMPTS": str(folder / "attempts"),
         "LEXLOOP_BASE_URL": model.base_url,
         "LEXLOOP_API_KEY": KEY,
+        "LEXLOOP_COLLECTIONS": f"sample,{Path(__file__).parent / 'routing' / 'tenancy'}",
         "NO_COLOR": "1",
     }
     command = [sys.executable, "-m", "langgraph_cli", "dev", "--no-browser", "--no-reload"]
