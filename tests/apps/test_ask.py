@@ -183,13 +183,45 @@ def test_standard_input_that_is_no_text(run: Run) -> None:
     assert "not UTF-8 text (byte 5)" in result.stderr
 
 
+def test_several_collections_are_asked_and_named(run: Run) -> None:
+    tenancy = Path(__file__).parents[1] / "support" / "routing" / "tenancy"
+    asked = "What is a bias audit, and what is a periodic tenancy?"
+    named = ("--collections", f"sample,home={tenancy}")
+    result = run("ask", asked, *named)
+    assert result.exit_code == 0
+    assert "[1] sample: law.txt" in result.stdout
+    assert "[2] home: act.txt" in result.stdout
+    record = json.loads(run("ask", asked, *named, "--json").stdout)
+    assert record["collections"] == ["sample", "home"]
+    assert [c["collection"] for c in record["citations"]] == ["sample", "home"]
+    greeted = run("ask", "Hello!", *named, "--trace")
+    assert "sample, home" in greeted.stdout
+    assert greeted.stdout.rstrip().splitlines()[-2].startswith("Replied")
+
+
+@pytest.mark.parametrize(
+    ("named", "says"),
+    [
+        ("", "An empty list names no collection"),
+        ("sample,sample", "named twice"),
+        ("sample,nowhere", "There is nothing at nowhere"),
+    ],
+)
+def test_collections_that_cannot_be_asked_are_said(run: Run, named: str, says: str) -> None:
+    result = run("ask", "What is it about?", "--collections", named)
+    assert result.exit_code in (2, 4)
+    assert says in " ".join(result.stderr.split())
+    both = run("ask", "What is it about?", "--collections", "sample", "--corpus", "sample")
+    assert "both given" in both.stderr
+
+
 def test_named_options_are_settings() -> None:
     from typer.main import get_command
 
     from lexloop.apps.cli import app
 
     own = {"question", "as_json", "trace", "exit_code", "out", "overwrite", "help"}
-    own |= {"base_url", "settings_file", "assignments"}
+    own |= {"collections", "base_url", "settings_file", "assignments"}
     names = {parameter.name for parameter in get_command(app).commands["ask"].params}
     known = {name.replace(".", "__") for name in Settings().flat()}
     assert names - own <= known | {"variant"}
