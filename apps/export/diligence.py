@@ -57,10 +57,13 @@ def sources(record: Record) -> list[str]:
 
 def found_how(record: Record) -> list[tuple[str, str]]:
     """Return how an answer was found, name by name: by whom, with which settings and searches."""
-    plan = ", ".join(f"{name} = {value}" for name, value in record["plan"].items())
+    settings = record["variant"]
+    if record["plan"]:  # a greeting is answered without one
+        plan = ", ".join(f"{name} = {value}" for name, value in record["plan"].items())
+        settings = f"{settings}, question of class {record['complexity']}, {plan}"
     rows = [
         ("Model", _model(record)),
-        ("Settings", f"{record['variant']}, question of class {record['complexity']}, {plan}"),
+        ("Settings", settings),
         ("Searched for", "; ".join(record["queries"]) or "nothing"),
         ("Keywords", ", ".join(record["keywords"])),
         ("Read", f"passages: {len(record['passages'])}, relations: {len(record['triplets'])}"),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import docx
 from docx.enum.text import WD_ALIGN_PARAGRAPH
+from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.shared import Cm, Pt, RGBColor
 
 from lexloop.apps.export.footnotes import Footnotes, field
@@ -37,6 +38,10 @@ def as_word(outline: Outline) -> bytes:
 
 def _set_up(document: "Document", outline: Outline) -> None:
     """Set what a document says of itself, its fonts, and what stands below every page."""
+    package = document.part.package
+    for name, part in [*package.rels.items()]:
+        if part.reltype == RELATIONSHIP_TYPE.THUMBNAIL:
+            del package.rels[name]  # a picture of python-docx's empty document
     properties = document.core_properties
     properties.title, properties.author, properties.comments = outline.title, "Lexloop", NOTICE
     properties.created = properties.modified = outline.made.replace(tzinfo=None)

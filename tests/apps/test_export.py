@@ -158,6 +158,19 @@ def test_a_thread_without_a_question_is_a_file_that_says_so() -> None:
     assert texts(word(title="Empty"))[0] == "Empty"
 
 
+def test_a_reply_that_no_document_was_needed_for_is_exported_as_well() -> None:
+    reply = record(
+        question="Hello!", answer="Hello.", finding="reply", collections=[], citations=[],
+        passages=[], queries=[], keywords=[], plan=None, complexity=None, probabilities=None,
+        verdict={"head": "Replied", "words": [], "probability": None, "checked": []},
+    )  # fmt: skip
+    said = markdown(reply)
+    assert "- **Collections:** none\n" in said
+    assert "## Verdict\n\nReplied.\n\n## How it was found\n" in said
+    assert "- **Settings:** hypa\n- **Searched for:** nothing\n- **Read:**" in said
+    assert "Hello." in texts(word(reply))
+
+
 def test_word_has_real_footnotes_and_refers_again_to_the_same() -> None:
     two = record(answer="One [1][2].\nTwo [1].", citations=[citation(1), citation(2, page=None)])
     document = word(two)
@@ -197,6 +210,7 @@ def test_word_keeps_the_order_of_its_schema_and_names_every_part() -> None:
     data = as_word(outline_of([record()]))
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         assert archive.testzip() is None
+        assert not [name for name in archive.namelist() if "thumbnail" in name]
         settings = etree.fromstring(archive.read("word/settings.xml"))
         kinds = archive.read("[Content_Types].xml").decode()
         links = archive.read("word/_rels/document.xml.rels").decode()

@@ -67,18 +67,28 @@ def test_a_chip_opens_the_source_at_the_cited_words(page: Page, server: Serving)
 
 
 def test_steps_are_shown_as_they_run_and_the_text_streams(page: Page) -> None:
-    # what the page shows is noted as it changes, since each of it is there for a moment only
+    # a slow line, and what the page shows noted as it changes: each of it is there for a moment
+    slow = {"offline": False, "latency": 0, "downloadThroughput": 30_000, "uploadThroughput": -1}
     page.script(
-        "window.seen = [];"
+        "window.seen = {steps: [], draft: []};"
         "new MutationObserver(() => {"
-        "  const said = document.querySelector('[data-testid=steps]')?.innerText;"
-        "  if (said && said !== window.seen.at(-1)) window.seen.push(said);"
+        "  for (const [name, all] of Object.entries(window.seen)) {"
+        "    const said = document.querySelector(`[data-testid=${name}]`)?.innerText;"
+        "    if (said && said !== all.at(-1)) all.push(said);"
+        "  }"
         "}).observe(document.body, {subtree: true, childList: true, characterData: true});"
     )
-    page.ask("How is an impact ratio calculated?")
+    page.devtools("Network.emulateNetworkConditions", **slow)
+    try:
+        turn = page.ask("How is an impact ratio calculated?")
+    finally:
+        page.devtools("Network.emulateNetworkConditions", **{**slow, "downloadThroughput": -1})
     seen = page.script("return window.seen")
-    assert len(seen) >= 3
-    assert all(len(one.splitlines()) <= len(seen[-1].splitlines()) + 1 for one in seen)
+    counts = [len(one.splitlines()) for one in seen["steps"]]
+    assert counts == sorted(counts)
+    assert len(counts) >= 3
+    assert seen["draft"]
+    assert seen["draft"][0][:40] in turn.text
 
 
 def test_the_keyboard_alone_leads_from_the_page_to_an_opened_source(page: Page) -> None:
