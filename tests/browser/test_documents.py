@@ -10,13 +10,6 @@ from selenium.webdriver import Chrome
 from serving import Serving
 
 DOGS = "§ 1 Licence\n\nA dog licence costs 40 euros a year.\n"
-WATCH = """
-window.seen = [];
-new MutationObserver(() => {
-  const said = document.getElementById('work-label')?.textContent;
-  if (said && said !== window.seen.at(-1)) window.seen.push(said);
-}).observe(document.body, {subtree: true, childList: true, characterData: true});
-"""
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +29,7 @@ def page(browser: Chrome, server: Serving) -> Iterator[Page]:
     page.type("#collection-name", "Town")
     page.click("#side form button", "Make")
     page.find("#side .drop")
-    page.script(WATCH)
+    page.note("#work-label")
     yield page
     page.click("#side button", "Delete this collection")
     page.click("dialog[open] button", "Delete")
@@ -63,7 +56,7 @@ def test_files_are_sent_indexed_asked_and_removed(page: Page, dogs: Path, tmp_pa
     cats.write_text("# Cats\n\nCats may enter the town park.\n", "utf-8")
     add(page, dogs, cats)
     page.find("#side h3", "2 documents")
-    seen = page.script("return window.seen")
+    seen = page.noted()
     assert seen[0].startswith("Sending 2 files")
     assert any(one.startswith("Reading the documents") for one in seen)
     page.click("[data-testid=collections-menu] summary")
@@ -138,13 +131,9 @@ def test_a_document_that_was_cut_off_is_skipped_with_its_reason(page: Page, tmp_
 def test_sending_that_is_stopped_leaves_the_page_as_it_was(page: Page, tmp_path: Path) -> None:
     file = tmp_path / "long.txt"
     file.write_bytes(b"A sentence of a law. " * 9_000)
-    slow = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 20_000}
-    page.devtools("Network.emulateNetworkConditions", **slow)
-    try:
+    with page.slow(uploadThroughput=20_000):
         add(page, file)
         page.click("#side button", "Stop")
         page.gone("#work-label")
-    finally:
-        page.devtools("Network.emulateNetworkConditions", **{**slow, "uploadThroughput": -1})
     page.find("#side .drop")
     assert not page.all("#side .rows li")

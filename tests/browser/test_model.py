@@ -1,6 +1,7 @@
 """A page whose server asks a model, which fails, hangs, and answers."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,18 @@ def test_a_model_that_is_back_answers_the_same_question(page: Page, model: FakeO
     assert "an impartial evaluation" in page.find("[data-testid=answer]").text
     page.click("[data-testid=chip]")
     page.find("#side mark.quote")
+
+
+def test_the_text_streams_sentence_by_sentence(page: Page, model: FakeOpenAI) -> None:
+    said = "A bias audit is an impartial evaluation by an auditor [1]."
+    model.gate = lambda request: Reply(" ".join([said] * 3), pieces=9)
+    page.note("[data-testid=draft]")
+    with page.slow(downloadThroughput=20_000):
+        page.ask(QUESTION)
+    drafts = page.noted()
+    assert drafts
+    assert drafts[0].startswith("A bias audit is an impartial")
+    assert all(len(before) < len(after) for before, after in pairwise(drafts))
 
 
 def test_stopping_ends_the_work_and_keeps_the_question(page: Page, model: FakeOpenAI) -> None:

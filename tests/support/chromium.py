@@ -143,6 +143,31 @@ class Page:
         features = [{"name": name, "value": value} for name, value in wanted.items()]
         self.devtools("Emulation.setEmulatedMedia", features=features)
 
+    @contextmanager
+    def slow(self, **limits: int) -> Iterator[None]:
+        """Let the page's line be slow: ``downloadThroughput`` or ``uploadThroughput`` in bytes."""
+        usual = {"latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+        self.devtools("Network.emulateNetworkConditions", offline=False, **{**usual, **limits})
+        try:
+            yield
+        finally:
+            self.devtools("Network.emulateNetworkConditions", offline=False, **usual)
+
+    def note(self, selector: str) -> None:
+        """Note every text that an element shows from now on, however short; see ``noted``."""
+        self.script(
+            "window.noted = [];"
+            "new MutationObserver(() => {"
+            f"  const said = document.querySelector({json.dumps(selector)})?.innerText;"
+            "  if (said && said !== window.noted.at(-1)) window.noted.push(said);"
+            "}).observe(document.body, {subtree: true, childList: true, characterData: true});"
+        )
+
+    def noted(self) -> list[str]:
+        """Return the texts that were noted."""
+        found: list[str] = self.script("return window.noted")
+        return found
+
     def requests(self) -> list[str]:
         """Return the addresses that pages asked for since the last call."""
         found = []
