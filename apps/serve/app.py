@@ -29,7 +29,7 @@ from lexloop.apps.serve.limits import Queue, Rates, Streams
 from lexloop.apps.serve.mcp_http import McpEndpoint
 from lexloop.apps.serve.middleware import Guard
 from lexloop.apps.serve.pages import Pages
-from lexloop.apps.serve.people import LOCAL, People, Person
+from lexloop.apps.serve.people import People
 from lexloop.apps.serve.searching import Searching
 from lexloop.apps.serve.settings import ServerSettings
 from lexloop.apps.serve.state import Serving
@@ -118,8 +118,7 @@ def parts_of(server: ServerSettings, engine: Engine, hosts: list[str]) -> Servin
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     parts: Serving = app.state.serving
-    collections, anybody = parts.collections, Person(LOCAL)
-    parts.engine.start(lambda: collections.settings(anybody, collections.names(anybody)[0]))
+    parts.engine.start(parts.collections.open_aside)
     parts.indexing.resume(parts.uploads)
     async with app.state.mcp.run():
         yield

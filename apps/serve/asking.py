@@ -6,6 +6,7 @@ import time
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
+from itertools import starmap
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakValueDictionary
 
@@ -21,7 +22,7 @@ from lexloop.apps.serve.steps import step_of
 from lexloop.apps.serve.threads import Thread, ThreadStore
 from lexloop.core.conversation import checked_question, tags_of_thread
 from lexloop.core.errors import AccessError, DataError, ModelError, NotFoundError, ThreadBusy
-from lexloop.core.types import Turn
+from lexloop.core.types import Degradation, Turn
 
 if TYPE_CHECKING:
     from lexloop.core.settings import Settings
@@ -144,8 +145,12 @@ class Asking:
         names = self._collections.names(person) if names is None else list(dict.fromkeys(names))
         if not names:
             raise NotFoundError("There is no collection to ask.", "Name one, or make one.")
+        unready = self._collections.unready(person, names) if len(names) > 1 else {}
+        if len(unready) < len(names):  # otherwise it is for the question to wait or to fail
+            names = [name for name in names if name not in unready]
         settings = {name: self._collections.settings(person, name, **wanted) for name in names}
         run = _Run(person, asked, settings, request.thread, kept)
+        run.unready = unready
         if request.thread is not None:
             self.readable(person, request.thread)
         return run
@@ -239,6 +244,7 @@ class _Run:
     ) -> None:
         self.person, self.asked, self.settings, self.kept = person, asked, settings, kept
         self.id, self.thread, self.begins = _new_id(), thread or _new_id(), thread is None
+        self.unready: dict[str, str] = {}
         self.state: dict[str, Any] = {}
         self._began = time.monotonic()
         self._attempts: dict[str, int] = {}
@@ -293,6 +299,7 @@ class _Run:
     def record(self, hosts: Sequence[str]) -> dict[str, Any]:
         """Return the answer's record."""
         record = answer_record(self.state, self.first, hosts, candidates=True)
+        record["degraded"] = [*record["degraded"], *starmap(_left_out, self.unready.items())]
         collections: list[str] = self.state.get("collections", list(self.settings))
         if len(self.settings) == 1:
             record = of_collection(record, *self.settings)
@@ -300,6 +307,17 @@ class _Run:
             record, collections, self.first.access.as_of, self.thread if self.kept else None
         )
         return {**made, "corpus": ", ".join(collections)}
+
+
+def _left_out(collection: str, reason: str) -> Degradation:
+    """Return what is told of a collection that could not be asked."""
+    return {
+        "node": "index",
+        "wanted": collection,
+        "used": "nothing of it",
+        "reason": reason,
+        "collection": collection,
+    }
 
 
 def _messages(run: _Run, history: Sequence[Turn]) -> list[Any]:

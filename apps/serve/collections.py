@@ -2,7 +2,9 @@
 
 import logging
 import time
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import islice
@@ -11,7 +13,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from lexloop.apps.serve.people import Person
+from lexloop.apps.serve.people import LOCAL, Person
 from lexloop.apps.serve.settings import CollectionSettings, ServerSettings
 from lexloop.apps.serve.uploads import Uploaded, UploadStore
 from lexloop.core.errors import AccessError, ConflictError, LexloopError, NotFoundError
@@ -69,6 +71,7 @@ class Collections:
         self._lock = Lock()
         self._openers = ThreadPoolExecutor(_OPENERS, thread_name_prefix="lexloop-opening")
         self._opening: dict[tuple[str, Person], Future[View]] = {}
+        self._opened: set[tuple[str, str]] = set()
         self._told: WeakKeyDictionary[View, tuple[str, list[Example]]] = WeakKeyDictionary()
 
     def names(self, person: Person) -> list[str]:
@@ -162,6 +165,43 @@ class Collections:
         }
         return [self._record(name, own.get(name), opening.get(name), until) for name in names]
 
+    def open_aside(self) -> None:
+        """Make the operator's first collection ready for questions; open the others aside."""
+        anybody = Person(LOCAL)
+        for place, name in enumerate(self._known):
+            if place:
+                self._begun(anybody, name)
+                continue
+            with suppress(LexloopError):  # whoever asks is told
+                self._engine.resources(self.settings(anybody, name))
+
+    def unready(self, person: Person, names: Sequence[str]) -> dict[str, str]:
+        """Return why some of a person's collections cannot be asked now, by their names.
+
+        One that was never opened is opened aside, and waited for a little.
+        """
+        until = time.monotonic() + _PATIENCE_S
+        new = [name for name in names if (person.name, name) not in self._opened]
+        opening = {name: self._begun(person, name) for name in new}
+        troubles: dict[str, str] = {}
+        for name, view in opening.items():
+            if trouble := self._trouble(name, view, until):
+                troubles[name] = trouble
+            else:
+                self._opened.add((person.name, name))
+        return troubles
+
+    def _trouble(self, name: str, opening: "Future[View]", until: float) -> str:
+        """Return why a collection cannot be read by then; "" where it can."""
+        try:
+            opening.result(max(0.0, until - time.monotonic()))
+        except TimeoutError:
+            return _OPENING
+        except LexloopError as error:
+            _log.warning("The collection %s cannot be opened: %s", name, error)
+            return "It cannot be opened; the server's log says why."
+        return ""
+
     def close(self) -> None:
         """Open nothing more."""
         self._openers.shutdown(wait=False, cancel_futures=True)
@@ -188,14 +228,10 @@ class Collections:
         record = CollectionRecord(name, said.title or name, said.description, mine=own is not None)
         if opening is None:
             return record
-        try:
-            view = opening.result(max(0.0, until - time.monotonic()))
-            description, examples = self._told_of(view, said.corpus)
-        except TimeoutError:
-            return replace(record, trouble=_OPENING)
-        except LexloopError as error:
-            _log.warning("The collection %s cannot be opened: %s", name, error)
-            return replace(record, trouble="It cannot be opened; the server's log says why.")
+        if trouble := self._trouble(name, opening, until):
+            return replace(record, trouble=trouble)
+        view = opening.result()
+        description, examples = self._told_of(view, said.corpus)
         return replace(
             record,
             description=said.description or description,

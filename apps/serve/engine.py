@@ -34,17 +34,17 @@ class Engine:
         agents: LRUCache[Any, Lexloop] = LRUCache(_AGENTS)
         self._agent = cached(agents, lock=Lock())(self._built)
 
-    def start(self, first: Callable[[], Settings] | None = None) -> None:
-        """Begin to load, and then to open what the first question is likely to need.
+    def start(self, then: Callable[[], None] | None = None) -> None:
+        """Begin to load.
 
         Args:
-            first: Gives the settings of that question.
+            then: Opens what the first questions are likely to need, once all is loaded.
         """
         if not self._begun:
             self._begun = True
-            Thread(target=self._load, args=(first,), name="lexloop-load", daemon=True).start()
+            Thread(target=self._load, args=(then,), name="lexloop-load", daemon=True).start()
 
-    def _load(self, first: Callable[[], Settings] | None) -> None:
+    def _load(self, then: Callable[[], None] | None) -> None:
         try:
             from lexloop.graph.resources import Resources
 
@@ -61,16 +61,8 @@ class Engine:
             return
         finally:
             gc.enable()  # `lexloop serve` begins without
-        if first is not None:
-            self._open(resources, first)
-
-    def _open(self, resources: "Resources", first: Callable[[], Settings]) -> None:
-        from lexloop.core.errors import LexloopError
-
-        try:
-            resources(first())
-        except LexloopError:
-            return  # whoever asks is told
+        if then is not None:
+            then()
 
     def wait(self) -> None:
         """Wait until collections can be opened, as they are needed."""

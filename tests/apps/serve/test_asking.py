@@ -321,6 +321,21 @@ def model_settings(**changes: Any) -> Settings:
 ANSWER = "A bias audit is an evaluation of an AEDT, made impartially by an independent auditor. [1]"
 
 
+def test_of_several_collections_one_that_cannot_be_opened_is_left_out(tmp_path: Path) -> None:
+    act = tmp_path / "act"
+    act.mkdir()
+    (act / "act.txt").write_text("1. A dog licence costs 30 dollars.\n", "utf-8")
+    collections = {"gone": str(tmp_path / "gone"), "act": str(act)}
+    settings = ServerSettings.of({"collections": collections, "people": [person("ann")]})
+    with served(settings) as address, client_of(address, "ann") as client:
+        answer = asked(client, question="What does a dog licence cost?", collections=None)
+    assert answer["collections"] == ["act"]
+    assert answer["answer"].startswith("A dog licence costs 30 dollars.")
+    (told,) = answer["degraded"]
+    assert (told["wanted"], told["used"], told["collection"]) == ("gone", "nothing of it", "gone")
+    assert str(tmp_path) not in told["reason"]
+
+
 def test_text_of_a_model_streams(server: FakeOpenAI) -> None:
     server.play("generate", Reply(ANSWER))
     with served(None, model_settings(), server.connection) as address, client_of(address) as client:
