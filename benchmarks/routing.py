@@ -4,7 +4,8 @@
     python benchmarks/routing.py --data FOLDER
 
 Two sets of sixty questions over four collections lie in ``tests/support/routing``: the router was
-written beside the first, and without a look at the second. With ``--data`` it is also tried on
+written beside the first, and without a look at the questions of the second, of which only the
+figures by kind were known when its marks were last set. With ``--data`` it is also tried on
 collections made of published data, for which its two marks were set: questions as they are,
 two of one collection or of two put together, and questions about anything but laws. A question
 counts where exactly the collections that it is for are asked. Intervals are Wilson's, 95 %.
