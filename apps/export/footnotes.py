@@ -29,12 +29,9 @@ class Footnotes:
 
     def __init__(self, document: "Document") -> None:
         self._root: Any = parse_xml(f"<w:footnotes {nsdecls('w', 'r')}/>")
-        part = XmlPart(
-            PackURI("/word/footnotes.xml"),
-            CONTENT_TYPE.WML_FOOTNOTES,
-            self._root,
-            document.part.package,
-        )
+        package: Any = document.part.package
+        place = PackURI("/word/footnotes.xml")
+        part = XmlPart(place, CONTENT_TYPE.WML_FOOTNOTES, self._root, package)
         document.part.relate_to(part, RELATIONSHIP_TYPE.FOOTNOTES)
         for number, (kind, mark) in _SEPARATORS.items():
             note = self._note(number, kind)
@@ -90,13 +87,13 @@ def field(paragraph: "Paragraph", code: str, shown: str, style: str = "") -> Non
 
 def _styles(document: "Document") -> dict[str, str]:
     """Return the ids of the styles of notes, which are made."""
-    text = document.styles.add_style(_TEXT, WD_STYLE_TYPE.PARAGRAPH, builtin=True)
+    text: Any = document.styles.add_style(_TEXT, WD_STYLE_TYPE.PARAGRAPH, builtin=True)
     text.base_style = document.styles["Normal"]
     text.font.size = Pt(9)
     text.paragraph_format.space_after = Pt(2)
-    reference = document.styles.add_style(_REFERENCE, WD_STYLE_TYPE.CHARACTER, builtin=True)
+    reference: Any = document.styles.add_style(_REFERENCE, WD_STYLE_TYPE.CHARACTER, builtin=True)
     reference.font.superscript = True
-    return {style.name.lower(): style.style_id for style in (text, reference)}
+    return {_TEXT: text.style_id, _REFERENCE: reference.style_id}
 
 
 def _name_separators(document: "Document") -> None:

@@ -38,7 +38,7 @@ def as_word(outline: Outline) -> bytes:
 
 def _set_up(document: "Document", outline: Outline) -> None:
     """Set what a document says of itself, its fonts, and what stands below every page."""
-    package = document.part.package
+    package: Any = document.part.package
     for name, part in [*package.rels.items()]:
         if part.reltype == RELATIONSHIP_TYPE.THUMBNAIL:
             del package.rels[name]  # a picture of python-docx's empty document
