@@ -56,6 +56,7 @@ def test_files_are_sent_indexed_asked_and_removed(page: Page, dogs: Path, tmp_pa
     cats.write_text("# Cats\n\nCats may enter the town park.\n", "utf-8")
     add(page, dogs, cats)
     page.find("#side h3", "2 documents")
+    assert page.violations() == []
     seen = page.noted()
     assert seen[0].startswith("Sending 2 files")
     assert any(one.startswith("Reading the documents") for one in seen)
@@ -83,6 +84,7 @@ def test_the_same_file_twice_is_asked_about(page: Page, server: Serving, dogs: P
     dogs.write_text(DOGS.replace("40", "45"), "utf-8")
     add(page, dogs)
     page.find("dialog[open]", "Replace 1 document?")
+    assert page.violations() == []
     page.click("dialog[open] button", "Cancel")
     page.gone("dialog[open]")
     assert "40 euros" in first(server)

@@ -49,6 +49,7 @@ def test_a_model_that_is_down_is_said_the_question_kept_and_the_embedded_mode_wo
     page.type("#question", QUESTION + Keys.ENTER)
     said = page.find("[data-testid=failure]")
     assert "503" in said.text
+    assert page.violations() == []
     assert said.get_attribute("data-kind") == "ModelUnavailable"
     assert page.find("#question").get_attribute("value") == QUESTION
     asked = len(model.requests)

@@ -67,6 +67,7 @@ def test_a_wrong_key_is_told_and_the_form_stays(browser: Chrome, server: Serving
     page.type("#key", "not-a-key" + Keys.ENTER)
     assert page.until(lambda: page.find("#key-problem").text)
     assert page.find("#key").get_attribute("aria-invalid") == "true"
+    assert page.violations() == []
     page.type("#key", KEYS["Anna"] + Keys.ENTER)
     page.find("#composer")
     (cookie,) = page.driver.get_cookies()

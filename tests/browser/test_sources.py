@@ -92,6 +92,7 @@ def test_a_chip_of_a_pdf_shows_its_page_with_the_quoted_words_boxed(page: Page, 
     assert page.find(".page-tools .place").text == "2 of 2"
     box = page.find("#side .box").rect
     assert 0 <= box["y"] < 800
+    assert page.violations() == []
     page.click("#side .switch button", "Text")
     page.find("#side mark.quote")
     assert "".join(one.text for one in page.all("#side mark.quote")) == quote
@@ -121,6 +122,7 @@ def test_two_versions_stand_side_by_side_with_their_differences(page: Page) -> N
     page.click("#side .acts [title=Versions]")
     page.find("#side del", "30")
     page.find("#side ins", "40")
+    assert page.violations() == []
 
 
 def test_the_tree_of_a_document_leads_to_its_provisions(page: Page) -> None:
