@@ -63,6 +63,7 @@ def test_an_answer_its_source_and_its_tabs_are_text(page: Page) -> None:
     assert ATTACK[:41] in page.find("#side mark.quote").text
     assert NAME in page.find("[data-testid=sources]").text
     page.click("[data-testid=behind] > summary")
+    page.find("[role=tab]", count=5)
     for tab in page.all("[role=tab]"):
         tab.click()
         page.find("[role=tabpanel]")

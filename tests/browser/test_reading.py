@@ -67,6 +67,7 @@ def test_axe_finds_nothing_wrong(page: Page, colours: str, size: tuple[int, int]
     page.ask(QUESTION)
     page.click("[data-testid=verdict] summary")
     page.click("[data-testid=behind] > summary")
+    page.find("[role=tab]", count=5)
     for tab in page.all("[role=tab]"):
         tab.click()
         assert page.violations() == [], tab.text
