@@ -132,6 +132,7 @@ class AgentState(AgentOutput, State, total=False):
     """The working state of an agent over collections."""
 
     ways: dict[str, str]  # what each chosen collection is asked; "" for the whole question
+    routed: list[str]  # the collections that were chosen; others are asked where these abstain
     by_model: bool  # whether the model chooses
     reply: str  # to what needs no documents
     found: Annotated[Found, _gathered]  # what came of it in each

@@ -12,6 +12,7 @@ from lexloop.core.state import AgentOutput, AgentState, InputState
 from lexloop.graph.agent_nodes import (
     COMBINE,
     ONWARD,
+    TO_OTHERS,
     AskCollection,
     ChoosingNodes,
     OpenedCollections,
@@ -55,13 +56,15 @@ def build_agent_graph(
     choices = [*map(node_of, collections), "combine"]
     graph.add_node("route", NodeRunnable(steps.route, opened.first, first=True))
     graph.add_node("agent", NodeRunnable(steps.agent, opened.first))
+    graph.add_node("ask_others", NodeRunnable(steps.ask_others, opened.first))
     graph.add_node("combine", COMBINE)
     for name, ask in asks.items():
         graph.add_node(node_of(name), ask)
-        graph.add_edge(node_of(name), "combine")
+        graph.add_edge(node_of(name), "ask_others")
     graph.add_edge(START, "route")
     graph.add_conditional_edges("route", ONWARD, ["agent", *choices])
     graph.add_conditional_edges("agent", ONWARD, choices)
+    graph.add_conditional_edges("ask_others", TO_OTHERS, choices)
     graph.add_edge("combine", END)
     return _compiled(graph, opened, checkpointer)
 

@@ -36,6 +36,7 @@ from lexloop.nodes.context import Context
 from lexloop.nodes.evaluate.node import answer_message
 
 _ASK = "ask "
+_MOST_OTHERS = 8
 _KEPT = sorted(State.__annotations__.keys() - {"messages", "question"})
 """What is kept of a collection's run: its working state."""
 
@@ -116,10 +117,25 @@ class ChoosingNodes:
             "history": history_turns(earlier),
             "reply": reply,
             "ways": {},
+            "routed": [],
             "found": None,
             "by_model": by_model,
         }
         return opened if reply or by_model else {**opened, **_routed(opened, contexts)}
+
+    def ask_others(self, state: AgentState, runtime: Runtime[Context]) -> AgentUpdate:
+        """Ask the collections that were not, once, where all that were asked abstain.
+
+        Of what they say only answers that pass count, and then they alone.
+        """
+        ways, found = state["ways"], state.get("found") or {}
+        if routed := state["routed"]:
+            passing = {n: "" for n in ways if n not in routed and found[n]["evaluation"]["passed"]}
+            return {"ways": passing or {name: ways[name] for name in routed}}
+        others = [name for name in self._opened.collections if name not in ways]
+        if len(others) > _MOST_OTHERS or any(not found[name]["abstained"] for name in ways):
+            others = []
+        return {"ways": {**ways, **dict.fromkeys(others, "")}, "routed": [*ways]}
 
     async def agent(self, state: AgentState, runtime: Runtime[Context]) -> AgentUpdate:
         """Have the model ask and answer; where it fails, the router chooses in its place."""
@@ -247,6 +263,15 @@ async def _aonward(state: AgentState) -> list[Send] | str:
     return _onward(state)
 
 
+def _to_others(state: AgentState) -> list[Send] | str:
+    found = state.get("found") or {}
+    return [Send(node_of(name), state) for name in state["ways"] if name not in found] or "combine"
+
+
+async def _ato_others(state: AgentState) -> list[Send] | str:
+    return _to_others(state)
+
+
 def _combine(state: AgentState) -> AgentUpdate:
     """Write one answer, where the model did not, and the message that it is."""
     found = state.get("found") or {}
@@ -267,4 +292,5 @@ async def _acombine(state: AgentState) -> AgentUpdate:
 
 # LangGraph would call a plain function on a thread of the event loop's (see graph/node.py)
 ONWARD = RunnableLambda(_onward, _aonward)
+TO_OTHERS = RunnableLambda(_to_others, _ato_others)
 COMBINE = RunnableLambda(_combine, _acombine)

@@ -47,6 +47,10 @@ _MANNERS = [
 ]
 NEAR = 0.5
 """A question that is as near as this to the documents is on their subject, whatever it is."""
+_OF_LAWS, _FAR = 0.15, 0.3
+"""The weight of a log-odd that a text is of a law's subjects, at that closeness to any documents,
+against its being an order: with it one in a hundred real questions put tersely is taken for an
+order, and without it one in twenty-five."""
 _DIMENSION = 384
 _WEIGHTS = "refusal/weights.json"
 
@@ -171,7 +175,8 @@ class RefusalClassifier:
     Two linear models read the question's MiniLM vector. The first tells orders to the assistant and
     obscenities from questions, whatever the documents are about. The second tells what laws and
     policies are asked about from the rest of the world; since any subject may have rules, what it
-    says is weighed against how close the documents come. `lexloop.finetune.refusal` fits both.
+    says is weighed against how close the documents come. A text on such subjects must look the more
+    like an order to be taken for one. `lexloop.finetune.refusal` fits both.
 
     Args:
         embed: Gives MiniLM's unit vectors of texts.
@@ -195,12 +200,15 @@ class RefusalClassifier:
             found: What the documents have that is near it, each with its signals.
         """
         written, understood = self._embed([asked, standalone])
-        if self._orders.logit(order_features(asked, written).tolist()) > 0:
-            return True
         cosines = [c["signals"]["dense"] for c in found if "dense" in c["signals"]]
-        if not self._comparable or max(cosines, default=NEAR) >= NEAR:
-            return False
-        return self._elsewhere.logit(subject_features(understood, max(cosines)).tolist()) > 0
+        order = self._orders.logit(order_features(asked, written).tolist())
+        if order > max(0.0, -_OF_LAWS * self._off_laws(understood, _FAR)):
+            return True
+        closeness = max(cosines, default=NEAR)
+        return self._comparable and closeness < NEAR and self._off_laws(understood, closeness) > 0
+
+    def _off_laws(self, understood: Vectors, closeness: float) -> float:
+        return self._elsewhere.logit(subject_features(understood, closeness).tolist())
 
 
 def order_features(asked: str, vector: Vectors) -> Vectors:

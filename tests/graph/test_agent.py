@@ -13,6 +13,7 @@ from lexloop.core.errors import CorpusError, DeadlineExceeded, QuestionError, Se
 from lexloop.core.types import ABSTENTION
 from lexloop.graph.agent import collection_of
 from lexloop.graph.compiled import Lexloop
+from lexloop.graph.router import Routing
 
 ROUTING = Path(__file__).parents[1] / "support" / "routing"
 COLLECTIONS = {
@@ -117,6 +118,33 @@ def test_the_steps_of_each_collection_are_streamed(agent: Lexloop) -> None:
         nodes = [node for collection, node in steps if collection == name]
         assert nodes[0] == "classify"
         assert nodes[-1] == "evaluate"
+
+
+def sent_to(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the router choose a collection, whatever is asked."""
+
+    def route(question: str, *_: Any) -> Routing:
+        return Routing(question, {name: ""})
+
+    monkeypatch.setattr("lexloop.graph.agent_nodes.route", route)
+
+
+def test_where_who_is_asked_abstains_the_others_are(
+    agent: Lexloop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent_to("tenancy", monkeypatch)
+    found = ask(agent, "What is a bias audit?")
+    assert found["collections"] == ["hiring"]
+    assert found["answer"] == lexloop.ask("What is a bias audit?")["answer"]
+
+
+def test_where_the_others_have_no_answer_either_the_first_abstains(
+    agent: Lexloop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent_to("tenancy", monkeypatch)
+    found = ask(agent, "Who inherits when somebody dies without a will?")
+    assert found["abstained"]
+    assert found["collections"] == ["tenancy"]
 
 
 def test_a_part_that_is_not_answered_is_said(agent: Lexloop) -> None:

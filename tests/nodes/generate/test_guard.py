@@ -183,6 +183,16 @@ def test_orders_and_obscenities_are_refused_whatever_is_found(refuses: RefusalCl
     assert len(refused) >= 0.8 * len(asked)
 
 
+def test_a_question_on_a_law_is_no_order_for_being_terse(refuses: RefusalClassifier) -> None:
+    for asked in (
+        "first violation of the aedt law - what's the maximum fine",
+        'define "simplified output"',
+        "hackers took our customer list last night, who do we have to tell",
+        "Compare what two licences ask of me when I distribute modified files.",
+    ):
+        assert not refuses(asked, asked, near(0.45))
+
+
 def test_other_subjects_are_refused_unless_the_documents_are_about_them(
     refuses: RefusalClassifier,
 ) -> None:
