@@ -53,7 +53,8 @@ class Answer(BaseModel):
     """An answer with its sources, its verdict, and how it came about.
 
     Offsets are code points into a document's extracted text, half-open. Numbers of ``citations``
-    are those of the markers in ``answer``. ``thread`` is null where the caller keeps it.
+    are those of the markers in ``answer``. ``thread`` is null where the caller keeps it;
+    ``steps`` are as they were told while it was made.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -96,6 +97,7 @@ class Answer(BaseModel):
     candidates: list[Candidate]
     graph_candidates: list[Candidate]
     reasoning: list[Reasoning]
+    steps: list[dict[str, Any]] = []
     feedback: Feedback | None = None
 
 

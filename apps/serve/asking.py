@@ -246,6 +246,7 @@ class _Run:
         self.id, self.thread, self.begins = _new_id(), thread or _new_id(), thread is None
         self.unready: dict[str, str] = {}
         self.state: dict[str, Any] = {}
+        self.told: list[dict[str, Any]] = []
         self._began = time.monotonic()
         self._attempts: dict[str, int] = {}
 
@@ -273,13 +274,15 @@ class _Run:
         attempt = self._attempts.get(collection, 1)
         if node == "engineer_prompt":
             self._attempts[collection] = attempt + 1
-        return {
+        step = {
             "collection": collection,
             "node": node,
             "attempt": attempt,
             "seconds": round(time.monotonic() - self._began, 4),
             **step_of(node, update),
         }
+        self.told.append(step)
+        return step
 
     def token(self, place: Sequence[str], event: Mapping[str, Any]) -> dict[str, Any]:
         """Return what is told of a piece of the answer."""
@@ -306,7 +309,7 @@ class _Run:
         made = dated(
             record, collections, self.first.access.as_of, self.thread if self.kept else None
         )
-        return {**made, "corpus": ", ".join(collections)}
+        return {**made, "corpus": ", ".join(collections), "steps": self.told}
 
 
 def _left_out(collection: str, reason: str) -> Degradation:

@@ -5,6 +5,8 @@ from typing import Literal
 
 from pydantic import BaseModel
 
+from lexloop.apps.serve.errors import RefusedFile
+
 
 class ExampleBody(BaseModel):
     """A question that may be asked; ``before`` are the questions that it goes on from."""
@@ -178,20 +180,12 @@ class NewCollection(BaseModel):
     name: str
 
 
-class RefusedBody(BaseModel):
-    """A file that was not taken; ``exists`` where it could be replaced."""
-
-    name: str
-    reason: str
-    exists: bool
-
-
 class UploadBody(BaseModel):
     """What was taken of an upload, and the job that indexes it."""
 
     job: str
     added: list[str]
-    refused: list[RefusedBody]
+    refused: list[RefusedFile]
 
 
 class JobBody(BaseModel):

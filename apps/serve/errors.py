@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -43,6 +43,14 @@ _OPENAI_TYPES = {401: "authentication_error", 403: "permission_error", 429: "rat
 _OPENAI_CODES = {"UnknownPerson": "invalid_api_key", "NotFoundError": "model_not_found"}
 
 
+class RefusedFile(BaseModel):
+    """A file that was not taken; ``exists`` where it could be replaced."""
+
+    name: str
+    reason: str
+    exists: bool
+
+
 class Problem(BaseModel):
     """What happened and what to do about it."""
 
@@ -52,6 +60,8 @@ class Problem(BaseModel):
     embedded_possible: bool = False
     """Whether the question would be answered without the model, by ``settings``."""
     settings: dict[str, str] | None = None
+    refused: list[RefusedFile] = []
+    """The files of an upload of which none was taken."""
 
 
 class ErrorBody(BaseModel):
@@ -124,7 +134,7 @@ def status_of(error: LexloopError) -> int:
     return next(status for kind, status in _STATUS.items() if isinstance(error, kind))
 
 
-def body_of(error: LexloopError) -> dict[str, Any]:
+def body_of(error: LexloopError, refused: Sequence[RefusedFile] = ()) -> dict[str, Any]:
     """Return the JSON object that tells an error."""
     possible = isinstance(error, errors.ModelError) and error.embedded_possible
     problem = Problem(
@@ -133,6 +143,7 @@ def body_of(error: LexloopError) -> dict[str, Any]:
         hint=error.hint,
         embedded_possible=possible,
         settings=EMBEDDED_ALONE if possible else None,
+        refused=list(refused),
     )
     return ErrorBody(error=problem).model_dump()
 
@@ -144,12 +155,15 @@ def openai_body_of(error: LexloopError) -> dict[str, Any]:
     return as_openai(status_of(error), problem, param, code)
 
 
-def response_of(error: LexloopError, path: str = "") -> JSONResponse:
+def response_of(
+    error: LexloopError, path: str = "", refused: Sequence[RefusedFile] = ()
+) -> JSONResponse:
     """Return the response that tells an error.
 
     Args:
         error: What happened.
         path: That of the request, which says in whose form it is told.
+        refused: The files of an upload of which none was taken.
     """
     headers = {}
     if isinstance(error, errors.Overloaded):
@@ -158,7 +172,7 @@ def response_of(error: LexloopError, path: str = "") -> JSONResponse:
         headers["Connection"] = "close"  # or the rest of the body would be read to its end
     if isinstance(error, errors.UnknownPerson):
         headers["WWW-Authenticate"] = "Bearer"
-    body = openai_body_of(error) if path.startswith(OPENAI) else body_of(error)
+    body = openai_body_of(error) if path.startswith(OPENAI) else body_of(error, refused)
     return _AsciiResponse(body, status_of(error), headers)
 
 

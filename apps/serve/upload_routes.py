@@ -11,7 +11,7 @@ from starlette.requests import ClientDisconnect
 
 from lexloop.apps.serve import document_models as models
 from lexloop.apps.serve.document_routes import Named
-from lexloop.apps.serve.errors import documented
+from lexloop.apps.serve.errors import RefusedFile, documented, response_of
 from lexloop.apps.serve.indexing import Job, counts_of
 from lexloop.apps.serve.multipart import FIELD, Receiver
 from lexloop.apps.serve.people import Asker
@@ -61,24 +61,26 @@ def delete(name: str, person: Asker, request: Request) -> Response:
     return Response(status_code=204)
 
 
-@router.post("/{name}/documents", status_code=202, openapi_extra=_FORM)
+@router.post(
+    "/{name}/documents",
+    status_code=202,
+    response_model=models.UploadBody,
+    openapi_extra=_FORM,
+)
 async def upload(
     name: str,
     person: Asker,
     request: Request,
     replace: Annotated[bool, Query(description="Replace files of the same names.")] = False,
-) -> models.UploadBody:
+) -> models.UploadBody | Response:
     """Add documents, and begin to index them; names may have folders."""
     parts = serving(request)
     one = await run_in_threadpool(parts.collections.changeable, person, name)
-    added, refused = await _taken(request, parts, one, replace)
+    added, others = await _taken(request, parts, one, replace)
+    refused = [RefusedFile(**vars(one)) for one in others]
     if not added:
-        raise _nothing_added(refused)
-    return models.UploadBody(
-        job=parts.indexing.start(one).id,
-        added=added,
-        refused=[models.RefusedBody(**vars(one)) for one in refused],
-    )
+        return response_of(_nothing_added(others), refused=refused)
+    return models.UploadBody(job=parts.indexing.start(one).id, added=added, refused=refused)
 
 
 async def _taken(

@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 const js = new URL("../../../apps/serve/page/js/", import.meta.url);
 const { joined, linesOf } = await import(new URL("spans.js", js));
-const { days, inForce, place, quoted } = await import(new URL("wording.js", js));
+const { days, inForce, place, quoted } = await import(new URL("words.js", js));
 const { matching, nested, every } = await import(new URL("outline.js", js));
 const { sides } = await import(new URL("compare.js", js));
 const { batches, sendAll } = await import(new URL("upload.js", js));
@@ -145,21 +145,19 @@ test("files are sent fifty at a time, or 32 MB; a larger one alone", () => {
 });
 
 test("what is too much at once is sent one by one, and what the server refuses is told", async () => {
-  const files = ["a", "big", "there", "b"].map((name) => ({ name, size: 1 }));
+  const files = ["a", "big", "there", "bad", "b"].map((name) => ({ name, size: 1 }));
+  const refused = [{ name: "there", reason: "There.", exists: true }, { name: "bad", reason: "Bad.", exists: false }];
   const sent = async (some) => {
     const names = some.map((file) => file.name);
-    if (names.includes("big")) throw { status: 413, what: "Too large." };
-    if (names.includes("there")) throw { status: 409, what: "There." };
+    if (names.includes("big")) throw { status: 413, what: "Too large.", refused: [] };
+    if (names.includes("there")) throw { status: 409, what: "Nothing was added.", refused };
     return { added: names, refused: [] };
   };
-  const lists = [files.slice(0, 2), files.slice(2, 3), files.slice(3)];
+  const lists = [files.slice(0, 2), files.slice(2, 4), files.slice(4)];
   const told = [];
   for await (const answer of sendAll(lists, sent)) told.push(answer);
   assert.deepEqual(told.flatMap((one) => one.added).sort(), ["a", "b"]);
-  assert.deepEqual(told.flatMap((one) => one.refused), [
-    { name: "there", reason: "There.", exists: true },
-    { name: "big", reason: "Too large.", exists: false },
-  ]);
+  assert.deepEqual(told.flatMap((one) => one.refused), [...refused, { name: "big", reason: "Too large." }]);
   assert.deepEqual(lists, []);
 });
 
@@ -175,11 +173,11 @@ test("what may pass is thrown, and the files that are left can be sent again", a
   assert.deepEqual(lists.map(([file]) => file.name), ["b"]);
 });
 
-test("of several files that are refused at once the reason is told once", async () => {
+test("of files that are refused without a reason for each all have that of the whole", async () => {
   const sent = async () => {
-    throw { status: 400, what: "Nothing was added." };
+    throw { status: 409, what: "It is being deleted.", refused: [] };
   };
   const told = [];
-  for await (const answer of sendAll([[{ name: "a" }, { name: "b" }]], sent)) told.push(answer.refused);
-  assert.deepEqual(told, [[{ name: "", reason: "Nothing was added." }]]);
+  for await (const answer of sendAll([[{ name: "a" }, { name: "b" }]], sent)) told.push(...answer.refused);
+  assert.deepEqual(told, [{ name: "a", reason: "It is being deleted." }, { name: "b", reason: "It is being deleted." }]);
 });

@@ -176,6 +176,8 @@ def test_a_conversation_goes_on(ann: httpx.Client) -> None:
     found = ann.get(f"/threads/{first['thread']}").json()
     assert found["title"] == "What is a bias audit?"
     assert found["turns"] == [first, second]
+    assert [step["node"] for step in second["steps"]][:2] == ["classify", "rewrite"]
+    assert all(step["seconds"] > 0 for step in second["steps"])
     last = ann.get(f"/threads/{first['thread']}", params={"limit": 1}).json()["turns"]
     assert last == [second]
     params = {"limit": 1, "before": second["id"]}

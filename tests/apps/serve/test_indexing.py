@@ -107,6 +107,8 @@ def test_a_file_that_is_there_is_replaced_only_when_that_is_said(
     wait(client)
     status, told = upload(client, ("act.txt", OTHER))
     assert (status, told["error"]["kind"]) == (409, "ConflictError")
+    (refused,) = told["error"]["refused"]
+    assert (refused["name"], refused["exists"]) == ("act.txt", True)
     assert text(client, "act.txt") == LAW.decode()
     status, told = upload(client, ("act.txt", OTHER), ("new.txt", LAW))
     assert (status, told["added"]) == (202, ["new.txt"])
@@ -174,6 +176,9 @@ def test_nothing_good_is_told_with_the_reasons(client: TestClient, mine: str) ->
     assert (status, told["error"]["kind"]) == (400, "InputError")
     assert told["error"]["what"].startswith("Nothing was added. 0.exe: Files of its kind")
     assert told["error"]["what"].endswith("2 more.")
+    refused = told["error"]["refused"]
+    assert [one["name"] for one in refused] == [f"{n}.exe" for n in range(7)]
+    assert not any(one["exists"] for one in refused)
     assert documents(client)["documents"] == []
 
 

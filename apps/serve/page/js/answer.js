@@ -1,14 +1,13 @@
 // A turn of the conversation: the question, its answer with citations, what they are worth.
 
-import { address, part } from "./api.js";
-import { announce, button, el, flash, icon, said } from "./dom.js";
+import { address } from "./api.js";
+import { announce, button, copy, el, icon, link, said } from "./dom.js";
 import { opinion } from "./feedback.js";
 import { blocks, pieces, withoutMarkers } from "./prose.js";
 import { state, titleOf } from "./state.js";
 import { behind } from "./tabs.js";
 import { labelOf, lawAsOf, placeOf, share, when } from "./words.js";
 
-export { flash };
 const FEW_CHARS = 260;
 const SEALS = { answers: "check", "in part": "more", near: "search", absent: "search" };
 
@@ -19,11 +18,8 @@ export function turnView(question, id = null) {
 	return { article: el("article.turn", { data: { testid: "turn", id: id ?? "" } }, head, body), body };
 }
 
-/**
- * Return what is shown of an answer, below its question.
- * `show` is told which source is wanted, `steps` are those that were seen while it ran.
- */
-export function answerView(answer, { open: show, steps = [] }) {
+/** Return what is shown of an answer, below its question; `show` is told which source is wanted. */
+export function answerView(answer, show) {
 	const open = (source) => show({ ...source, as_of: dayOf(answer) });
 	const [cited, title] = answer.abstained
 		? [answer.near, "Nearest to it in the documents"]
@@ -36,7 +32,7 @@ export function answerView(answer, { open: show, steps = [] }) {
 		verdict(answer),
 		sources(cited, title, open),
 		tools(answer),
-		behind(answer, { open, steps }),
+		behind(answer, open),
 	);
 }
 
@@ -115,8 +111,7 @@ function sources(citations, title, open) {
 function source(citation, open) {
 	const collection = state.collections.length > 1 && titleOf(citation.collection);
 	const where = [collection, citation.document, ...placeOf({ ...citation, section: "" })].filter(Boolean);
-	const link = el("button.link", { type: "button", on: { click: () => open(citation) } }, said(labelOf(citation)));
-	const line = el("p", link, el("span.detail", where.map((one) => [" · ", said(one)])));
+	const line = el("p", link(labelOf(citation), () => open(citation)), el("span.detail", where.map((one) => [" · ", said(one)])));
 	return el("li", el("span.n", { "aria-hidden": "true" }, citation.n), el("div", line, quoteView(citation)));
 }
 
@@ -130,31 +125,30 @@ function quoteView({ quote, lead }) {
 		more.firstChild.textContent = whole ? "Show less" : "Show all";
 		words.textContent = whole ? quote : cut;
 	};
-	const more = button("Show all", toggled, { class: "link no-print", "aria-expanded": "false" });
+	const more = link("Show all", toggled, { class: "link no-print", "aria-expanded": "false" });
 	const before = lead && el("span.lead", said(lead), " … ");
 	return el("blockquote", { dir: "auto" }, before, words, quote.length > FEW_CHARS && [" ", more]);
 }
 
 function tools(answer) {
-	const made = [when(answer.at), lawAsOf(dayOf(answer)), answer.model ?? "Written without a model"].filter(Boolean);
-	const copied = button("Copy", () => copy(answer), { icon: "copy", hideLabel: true, data: { testid: "copy" } });
-	const file = (format) => address(`answers/${part(answer.id)}/export`, { format });
-	const save = (format, label) => el("a.quiet", { href: file(format), download: true }, label);
-	const menu = [el("summary.quiet", "Export"), el("div.sheet", save("docx", "Word (.docx)"), save("md", "Markdown"))];
+	const made = [when(answer.at), lawAsOf(dayOf(answer)), answer.usage.model_calls ? answer.model : "Written without a model"].filter(Boolean);
+	const copied = button("Copy", () => copy(noted(answer), "Copied"), { icon: "copy", hideLabel: true, data: { testid: "copy" } });
+	const menu = [el("summary.quiet", "Export"), el("div.sheet", exportsOf("answers", answer.id))];
 	return el("div.tools", opinion(answer), copied, el("details.menu.save", menu), el("p.detail.made", said(made.join(" · "))));
 }
 
-async function copy(answer) {
-	const noted = answer.citations.map(
-		(one) => `[${one.n}] ${[one.document, ...placeOf(one)].join(", ")}: “${one.quote}”`,
-	);
+/** Links to an answer or a thread as files. */
+export function exportsOf(kind, id, before = "") {
+	const formats = Object.entries({ docx: "Word (.docx)", md: "Markdown" });
+	const href = (format) => address([kind, id, "export"], { format });
+	return formats.map(([format, label]) => el("a.quiet", { href: href(format), download: true }, icon("documents"), before + label));
+}
+
+/** An answer as plain text, with its citations below it. */
+function noted(answer) {
+	const notes = answer.citations.map((one) => `[${one.n}] ${[one.document, ...placeOf(one)].join(", ")}: “${one.quote}”`);
 	const words = [...answer.verdict.words, `${lawAsOf(dayOf(answer))}.`].join(" ");
-	try {
-		await navigator.clipboard.writeText([answer.question, answer.answer, noted.join("\n"), words].join("\n\n"));
-		flash("Copied");
-	} catch {
-		flash("Not copied: browsers allow that on this machine and over https alone");
-	}
+	return [answer.question, answer.answer, notes.join("\n"), words].join("\n\n");
 }
 
 export const announceAnswer = (answer) =>

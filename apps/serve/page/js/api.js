@@ -6,11 +6,11 @@ const WAIT_MS = 30_000;
 // the server sends a comment every 15 seconds, so silence this long is a lost connection
 const SILENCE_MS = 90_000;
 
-/** What went wrong, in the server's words: `kind`, `what`, `hint`, and the HTTP `status`. */
+/** What went wrong, in the server's words: `kind`, `what`, `hint`, files `refused`; and the HTTP `status`. */
 export class ApiError extends Error {
-	constructor({ kind, what, hint = "", status = 0, retryAfter = null }) {
-		super(hint ? `${what} ${hint}` : what);
-		Object.assign(this, { kind, what, hint, status, retryAfter });
+	constructor({ kind, what, hint, refused = [], status = 0, retryAfter = null }) {
+		super(`${what} ${hint}`);
+		Object.assign(this, { kind, what, hint, refused, status, retryAfter });
 	}
 
 	/** Whether the model failed, so that the embedded mode can still answer. */
@@ -19,23 +19,16 @@ export class ApiError extends Error {
 	}
 }
 
-/** The address of an endpoint, beside the page wherever a proxy has put it. */
+/** The address of an endpoint, a word or a list of them, beside the page wherever a proxy has put it. */
 export function address(path, query = {}) {
-	const url = new URL(`api/${path}`, document.baseURI);
+	const url = new URL(["api", ...[path].flat().map(encodeURIComponent)].join("/"), document.baseURI);
 	for (const [name, value] of Object.entries(query)) if ((value ?? "") !== "") url.searchParams.set(name, value);
 	return url.href;
 }
 
-/** Part of a path: an id or a collection's name. */
-export const part = (name) => encodeURIComponent(name);
-
-/**
- * Ask the server, and return its JSON, null where it says nothing. `body` is sent as JSON, `form` as
- * it is. Throws ApiError; an abort throws its own error.
- */
-async function request(method, path, { signal, waitMs = WAIT_MS, ...rest } = {}) {
-	const limits = [signal, waitMs && AbortSignal.timeout(waitMs)].filter(Boolean);
-	const response = await send(method, path, { ...rest, signal: AbortSignal.any(limits) });
+/** Ask the server, and return its JSON, null where it says nothing. Throws ApiError. */
+async function request(method, path, sent) {
+	const response = await send(method, path, { ...sent, signal: AbortSignal.timeout(WAIT_MS) });
 	try {
 		return JSON.parse((await response.text()) || "null");
 	} catch (error) {
@@ -43,10 +36,10 @@ async function request(method, path, { signal, waitMs = WAIT_MS, ...rest } = {})
 	}
 }
 
-export const get = (path, options) => request("GET", path, options);
-export const post = (path, body, options) => request("POST", path, { body, ...options });
-export const patch = (path, body, options) => request("PATCH", path, { body, ...options });
-export const remove = (path, options) => request("DELETE", path, options);
+export const get = (path, query) => request("GET", path, { query });
+export const post = (path, body) => request("POST", path, { body });
+export const patch = (path, body) => request("PATCH", path, { body });
+export const remove = (path, query) => request("DELETE", path, { query });
 
 /**
  * Yield the server's events, {event, data}, until it ends.
@@ -81,14 +74,13 @@ export async function* events(method, path, { signal, ...rest } = {}) {
 	}
 }
 
-async function send(method, path, { query, body, form, signal, accept = "application/json" }) {
+async function send(method, path, { query, body, signal, accept = "application/json" }) {
 	const headers = { Accept: accept };
-	if (body !== undefined) headers["Content-Type"] = "application/json";
-	const sent = form ?? (body === undefined ? body : JSON.stringify(body));
-	const rest = { credentials: "same-origin", cache: "no-store" };
+	if (body) headers["Content-Type"] = "application/json";
+	const sent = { method, headers, signal, body: body && JSON.stringify(body), cache: "no-store" };
 	let response;
 	try {
-		response = await fetch(address(path, query), { method, headers, signal, body: sent, ...rest });
+		response = await fetch(address(path, query), sent);
 	} catch (error) {
 		throw error.name === "AbortError" ? error : unreachable(error);
 	}
@@ -104,7 +96,7 @@ function unreachable(error, heard = false) {
 
 /** Return what the server said went wrong as an error. */
 export function failure(told, status, response) {
-	const { kind = "ServerError", what = `The server refused this (${status}).`, hint = "Try again." } = told?.error ?? {};
+	const unsaid = { kind: "ServerError", what: `The server refused this (${status}).`, hint: "Try again." };
 	const after = Number(response?.headers.get("Retry-After"));
-	return new ApiError({ kind, what, hint, status, retryAfter: after > 0 ? after : null });
+	return new ApiError({ ...unsaid, ...told?.error, status, retryAfter: after > 0 ? after : null });
 }

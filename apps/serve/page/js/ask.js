@@ -78,7 +78,7 @@ export function composer(form, room, hooks) {
 			} else if (event === "step") steps.step(data);
 			else if (event === "token") steps.token(data);
 			else if (event === "answer") {
-				fill(turn.body, answerView(data, { open: hooks.open, steps: steps.seen }));
+				fill(turn.body, answerView(data, hooks.open));
 				turn.article.dataset.id = data.id;
 				announceAnswer(data);
 				// only now: a question that fails begins no conversation
@@ -113,12 +113,11 @@ export function composer(form, room, hooks) {
 	return { ask, options, field, stop: () => running?.abort() };
 }
 
-/** Show the steps as they run and the text as it is written; `seen` are the steps that ended. */
+/** Show the steps as they run and the text as it is written. */
 function progress(place) {
 	const list = el("ol.steps", { data: { testid: "steps" }, "aria-label": "Steps" });
 	const draft = el("div.prose.draft", { hidden: true, data: { testid: "draft" } });
 	fill(place, list, draft);
-	const seen = [];
 	const now = new Map();
 	let [text, drawn, several, told] = ["", false, false, performance.now()];
 	const named = (node, collection) => doing(node) + (several && collection ? ` of ${titleOf(collection)}` : "");
@@ -143,13 +142,11 @@ function progress(place) {
 		fill(draft, written(text, waiting));
 	}
 	return {
-		seen,
 		begin(collections) {
 			several = collections.length > 1;
 			show("", several ? "route" : "classify");
 		},
 		step(step) {
-			seen.push(step);
 			const collection = several ? step.collection ?? "" : "";
 			show("", null);
 			show(collection, null);

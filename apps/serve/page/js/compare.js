@@ -1,48 +1,33 @@
 // Two versions of a provision side by side, with what was taken out and put in.
 
-import { get, part } from "./api.js";
-import { button, el, fill, said } from "./dom.js";
-import { openSide } from "./side.js";
+import { el, field, fill, link, said } from "./dom.js";
+import { View } from "./side.js";
 import { openProvision } from "./source.js";
 import { titleOf } from "./state.js";
-import { attempt, isShown, scrollBack, visit } from "./trail.js";
-import { counted } from "./words.js";
-import { days } from "./wording.js";
+import { counted, days } from "./words.js";
 
 /** Compare the versions of a provision: {collection, document, label}. */
-export function openCompare(aside, provision) {
-	visit(aside, new Comparison(provision));
-}
+export const openCompare = (provision) => new Comparison(provision).visit();
 
 /** Return what each side shows of the parts, {op, text}: what both have, and what it alone has. */
 export function sides(parts) {
 	return ["added", "removed"].map((other) => parts.filter(({ op }) => op !== other));
 }
 
-/** Versions of one provision, as long as the pane can come back to them. */
-class Comparison {
-	constructor(asked) {
-		Object.assign(this, asked);
-	}
-
-	render(aside, tools) {
-		this.aside = aside;
-		const body = openSide(aside, { title: `Versions of ${this.label}`, detail: titleOf(this.collection), tools });
+class Comparison extends View {
+	render() {
+		const body = this.open(`Versions of ${this.label}`, titleOf(this.collection));
 		this.choices = el("div.choices");
 		this.shown = el("div", el("p.detail", "Loading …"));
 		this.note = el("div");
 		fill(body, this.choices, this.note, this.shown);
-		attempt(aside, this, () => this.#load());
-	}
-
-	#get(what, query) {
-		return get(`collections/${part(this.collection)}/${what}`, { query: { ...query, label: this.label } });
+		this.attempt(() => this.#load());
 	}
 
 	async #load() {
-		const { document } = this;
-		const { versions } = await this.#get("versions", { document });
-		if (!isShown(this.aside, this)) return;
+		const { document, label } = this;
+		const { versions } = await this.get("versions", { document, label });
+		if (!this.isShown) return;
 		if (versions.length < 2) {
 			const said = versions[0]?.version || "and names no days";
 			return fill(this.shown, el("p.note", `The collection has one version of this: ${said}.`));
@@ -52,26 +37,25 @@ class Comparison {
 		this.b ??= versions[at].document;
 		fill(this.choices, this.#choice("a", "Earlier", versions), this.#choice("b", "Later", versions));
 		await this.#compare();
-		scrollBack(this.aside, this);
+		this.scrollBack();
 	}
 
 	#choice(name, label, versions) {
-		const id = `version-${name}`;
 		const change = () => {
 			this[name] = select.value;
-			attempt(this.aside, this, () => this.#compare());
+			this.attempt(() => this.#compare());
 		};
 		const options = versions.map((one) =>
 			el("option", { value: one.document, selected: one.document === this[name] }, `${days(one).replace("in force ", "") || one.document} (${one.title})`),
 		);
-		const select = el("select", { id, on: { change } }, options);
-		return el("div.field", el("label", { for: id }, label), select);
+		const select = el("select", { id: `version-${name}`, on: { change } }, options);
+		return field(label, select);
 	}
 
 	async #compare() {
-		const { a, b } = this;
-		const found = await this.#get("compare", { a, b });
-		if (!isShown(this.aside, this) || a !== this.a || b !== this.b) return;
+		const { a, b, label } = this;
+		const found = await this.get("compare", { a, b, label });
+		if (!this.isShown || a !== this.a || b !== this.b) return;
 		const count = (op) => counted(found.parts.filter((one) => one.op === op).length, "place");
 		const same = found.parts.every(({ op }) => op === "same");
 		const told = same ? "Both say the same." : `Taken out in ${count("removed")}, put in in ${count("added")}.`;
@@ -90,7 +74,7 @@ class Comparison {
 			el("h3", said(days(version) || "names no days")),
 			el("p.detail", said(title)),
 			el("div.words", { dir: "auto" }, label === null ? "It does not have this provision." : pieces.map(shownPiece)),
-			label !== null && button("Read it there", () => openProvision(this.aside, there), { class: "link" }),
+			label !== null && link("Read it there", () => openProvision(there)),
 		);
 	}
 }

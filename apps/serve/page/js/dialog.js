@@ -1,6 +1,6 @@
 // Dialogs, a question before something is gone for good, and menus.
 
-import { append, button, el, said } from "./dom.js";
+import { append, button, el, onEscape, said } from "./dom.js";
 
 let opened = 0;
 
@@ -50,11 +50,11 @@ export function listenForMenus() {
 	};
 	document.addEventListener("pointerdown", close);
 	document.addEventListener("focusin", close);
-	document.addEventListener("keydown", (event) => {
-		const menu = event.key === "Escape" && document.querySelector("details.menu[open]");
-		if (!menu) return;
+	onEscape(() => {
+		const menu = document.querySelector("details.menu[open]");
+		if (!menu) return false;
 		menu.open = false;
 		menu.querySelector("summary").focus();
-		event.preventDefault();
+		return true;
 	});
 }

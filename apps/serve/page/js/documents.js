@@ -1,15 +1,13 @@
 // The documents of a collection: listed, added, removed.
 
-import { events, get, part, post, remove } from "./api.js";
+import { events, get, post, remove } from "./api.js";
 import { confirmed } from "./dialog.js";
-import { announce, append, button, el, fill, said } from "./dom.js";
-import { openSide } from "./side.js";
+import { announce, append, button, el, field, fill, form, link, said } from "./dom.js";
+import { View } from "./side.js";
 import { collectionNamed, state } from "./state.js";
-import { attempt, isShown, scrollBack, visit } from "./trail.js";
 import { openTree } from "./tree.js";
 import { batches, dropped, pathOf, send, sendAll } from "./upload.js";
-import { counted } from "./words.js";
-import { days, described } from "./wording.js";
+import { counted, days, described } from "./words.js";
 
 const MOST_NAMED = 20;
 const STAGES = {
@@ -21,19 +19,11 @@ const STAGES = {
 };
 
 /** Show what a collection holds; the first that there is where none is named. */
-export function openDocuments(aside, collection = null) {
-	visit(aside, new Documents(collection));
-}
+export const openDocuments = (collection) => new Documents({ collection }).visit();
 
-/** The documents of one collection, as long as the pane can come back to them. */
-class Documents {
-	constructor(collection) {
-		this.collection = collection;
-	}
-
-	render(aside, tools) {
-		this.aside = aside;
-		const body = openSide(aside, { title: "Documents", tools });
+class Documents extends View {
+	render() {
+		const body = this.open("Documents");
 		body.classList.add("documents");
 		const places = ["choice", "adding", "work", "note", "list"];
 		for (const place of places) this[place] = append(body, el("div", { class: `of-${place}` })).lastChild;
@@ -55,13 +45,13 @@ class Documents {
 			if (!this.collection) return;
 			fill(this.adding, this.own && this.#zone());
 			await this.#list();
-			scrollBack(this.aside, this);
+			this.scrollBack();
 			if (this.indexing) await this.#follow();
 		});
 	}
 
 	#try(act) {
-		return attempt(this.aside, this, () => act().finally(() => fill(this.work)));
+		return this.attempt(() => act().finally(() => fill(this.work)));
 	}
 
 	#choose() {
@@ -69,28 +59,23 @@ class Documents {
 			el("option", { value: name, selected: name === this.collection }, title || name),
 		);
 		const select = el("select", { id: "of-collection", on: { change: () => this.#show(select.value) } }, options);
-		const field = el("div.field", el("label", { for: "of-collection" }, "Collection"), select);
 		const make = state.me?.may_upload && button("New collection", () => this.#naming(), { class: "outlined", icon: "add" });
-		fill(this.choice, options.length > 0 && field, make);
+		fill(this.choice, options.length > 0 && field("Collection", select), make);
 	}
 
 	/** Ask for the name of a new collection, where its button stood. */
 	#naming() {
-		const field = el("input", { id: "collection-name", required: true, maxlength: 100, autocomplete: "off" });
+		const input = el("input", { id: "collection-name", required: true, maxlength: 100, autocomplete: "off" });
 		const make = async () => {
-			const { name } = await post("collections", { name: field.value.trim() });
+			const { name } = await post("collections", { name: input.value.trim() });
 			await this.#changed();
 			await this.#show(name);
 			this.adding.querySelector("button").focus();
 		};
-		const submit = (event) => {
-			event.preventDefault();
-			this.#try(make);
-		};
-		const label = el("label", { for: "collection-name" }, "Name of the collection");
-		const acts = [el("button.solid", "Make"), button("Cancel", () => this.#show())];
-		fill(this.choice, el("form.field", { on: { submit } }, label, el("div.acts", field, acts)));
-		field.focus();
+		const label = el("label", { for: input.id }, "Name of the collection");
+		const acts = el("div.acts", input, el("button.solid", "Make"), button("Cancel", () => this.#show()));
+		fill(this.choice, form("form.field", () => this.#try(make), label, acts));
+		input.focus();
 	}
 
 	async #changed() {
@@ -170,8 +155,8 @@ class Documents {
 		const { collection } = this;
 		this.following?.abort();
 		const { signal } = (this.following = new AbortController());
-		for await (const { event, data } of events("GET", `collections/${part(collection)}/indexing`, { signal })) {
-			if (!isShown(this.aside, this)) return this.following.abort();
+		for await (const { event, data } of events("GET", ["collections", collection, "indexing"], { signal })) {
+			if (!this.isShown) return this.following.abort();
 			if (event === "progress") this.#progress(STAGES[data.stage] ?? data.stage, data.done, data.of);
 		}
 		await this.#changed();
@@ -195,8 +180,8 @@ class Documents {
 
 	async #list() {
 		const { collection } = this;
-		const found = await get(`collections/${part(collection)}/documents`);
-		if (!isShown(this.aside, this) || collection !== this.collection) return;
+		const found = await this.get("documents");
+		if (!this.isShown || collection !== this.collection) return;
 		this.rows = found.documents;
 		this.indexing = found.indexing;
 		fill(
@@ -212,12 +197,8 @@ class Documents {
 		const { name, file, pages, kind, jurisdiction, superseded_by: newer } = row;
 		const title = row.title || name;
 		const told = [title !== name && name, pages > 0 && counted(pages, "page"), kind, jurisdiction, days(row), newer && `replaced by ${newer}`];
-		const open = button(title, () => openTree(this.aside, this.collection, name), { class: "link" });
-		return el(
-			"li",
-			el("div", open, el("p.detail", said(described(told)))),
-			file && this.#taking(file),
-		);
+		const open = link(title, () => openTree(this.collection, name));
+		return el("li", el("div", open, el("p.detail", said(described(told)))), file && this.#taking(file));
 	}
 
 	#taking(file) {
@@ -228,7 +209,7 @@ class Documents {
 		const text = `${file} is removed from the collection and from the server’s disk.`;
 		if (!(await confirmed({ title: "Remove this file?", text, action: "Remove" }))) return;
 		await this.#try(async () => {
-			await remove(`collections/${part(this.collection)}/documents`, { query: { document: file } });
+			await remove(["collections", this.collection, "documents"], { document: file });
 			await this.#follow();
 		});
 	}
@@ -237,7 +218,7 @@ class Documents {
 		const text = `${this.collection} with its ${counted(this.rows.length, "document")} is deleted from the server’s disk.`;
 		if (!(await confirmed({ title: "Delete this collection?", text, action: "Delete" }))) return;
 		await this.#try(async () => {
-			await remove(`collections/${part(this.collection)}`);
+			await remove(["collections", this.collection]);
 			await this.#changed();
 			await this.#show(null);
 			announce("The collection is deleted.");
@@ -248,8 +229,7 @@ class Documents {
 const sizeOf = (files) => files.reduce((sum, file) => sum + file.size, 0);
 
 function reasons(heading, found, kind, act = null) {
-	const row = ({ name, reason }) => el("li", el("p", name && el("strong", said(name)), " ", said(reason)), act && act(name));
-	const rows = found.map(row);
-	const summary = el("summary", found.every(({ name }) => name) ? `${heading}: ${counted(found.length, "file")}` : heading);
+	const rows = found.map(({ name, reason }) => el("li", el("p", el("strong", said(name)), " ", said(reason)), act?.(name)));
+	const summary = el("summary", `${heading}: ${counted(found.length, "file")}`);
 	return el("details", { class: `reasons ${kind}`, open: rows.length <= MOST_NAMED }, summary, el("ul", rows));
 }

@@ -79,7 +79,31 @@ export const icon = (name) =>
 export function button(label, heard, { icon: drawn, hideLabel, ...rest } = {}) {
 	const named = hideLabel ? { "aria-label": label, title: label } : {};
 	const props = { type: "button", class: "quiet", ...named, ...rest, on: { click: heard, ...rest.on } };
-	return el("button", props, drawn && icon(drawn), !hideLabel && el("span", label));
+	return el("button", props, drawn && icon(drawn), !hideLabel && said(label));
+}
+
+/** A button that reads as a link in a text. */
+export const link = (label, heard, props) => button(label, heard, { class: "link", ...props });
+
+/** A control below its label, by its id; what follows is told of it. */
+export const field = (label, control, ...more) => el("div.field", el("label", { for: control.id }, label), control, more);
+
+/** A form that is `submitted` here, not by the browser. */
+export function form(tag, submitted, ...rest) {
+	const made = el(tag, ...rest);
+	made.addEventListener("submit", (event) => {
+		event.preventDefault();
+		submitted();
+	});
+	return made;
+}
+
+/** Let Escape do something, where nothing before has taken it; `act` returns whether it took it. */
+export function onEscape(act) {
+	document.addEventListener("keydown", (event) => {
+		if (event.key !== "Escape" || event.defaultPrevented || document.querySelector("dialog[open]")) return;
+		if (act()) event.preventDefault();
+	});
 }
 
 export function announce(text) {
@@ -97,5 +121,28 @@ export function flash(text) {
 	setTimeout(() => shown.remove(), 4000);
 }
 
-/** What went wrong, in the place of what is not there, with a way on. */
-export const trouble = (error, ...ways) => el("div.note.bad", { role: "alert" }, el("p", said(error.message)), ways);
+/** Do something; where it fails, say why at the foot of the page. Resolves to whether it was done. */
+export async function tried(act) {
+	try {
+		await act();
+		return true;
+	} catch (error) {
+		flash(error.message);
+		return false;
+	}
+}
+
+export async function copy(text, done) {
+	try {
+		await navigator.clipboard.writeText(text);
+		flash(done);
+	} catch {
+		flash("Not copied: browsers allow that on this machine and over https alone");
+	}
+}
+
+/** What went wrong, in the place of what is not there; `again` is a way on. */
+export function trouble(error, again, label = "Try again") {
+	const what = error.kind ? error.message : `This page failed: ${error.message}`;
+	return el("div.note.bad", { role: "alert" }, el("p", said(what)), again && button(label, again, { class: "outlined" }));
+}

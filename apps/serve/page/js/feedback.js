@@ -1,7 +1,7 @@
 // Thumbs for an answer, with a comment.
 
-import { part, post } from "./api.js";
-import { announce, button, el, fill, said } from "./dom.js";
+import { post } from "./api.js";
+import { announce, button, el, field, fill, form, said } from "./dom.js";
 
 let forms = 0;
 
@@ -9,7 +9,7 @@ let forms = 0;
 export function opinion(answer) {
 	let vote = answer.feedback?.vote;
 	const place = el("div.opinion-more");
-	const send = (comment) => post(`answers/${part(answer.id)}/feedback`, { vote, comment });
+	const send = (comment) => post(["answers", answer.id, "feedback"], { vote, comment });
 	const failed = (error) => fill(place, el("p.hint", { role: "alert" }, said(error.message)));
 	const thumb = (way, label) =>
 		button(label, () => choose(way), { icon: way, hideLabel: true, "aria-pressed": String(vote === way), data: { testid: `thumb-${way}` } });
@@ -26,12 +26,11 @@ export function opinion(answer) {
 		}
 	}
 	function commentForm() {
-		const field = el("textarea", { id: `comment-${(forms += 1)}`, rows: 2, maxlength: 10000 });
+		const text = el("textarea", { id: `comment-${(forms += 1)}`, rows: 2, maxlength: 10000 });
 		const wrong = el("p.hint", { role: "alert" });
-		const submitted = async (event) => {
-			event.preventDefault();
+		const submitted = async () => {
 			try {
-				await send(field.value.trim());
+				await send(text.value.trim());
 				fill(place, el("p.hint", "Thank you. It is kept with the answer."));
 				announce("Thank you. The comment is kept with the answer.");
 			} catch (error) {
@@ -40,7 +39,7 @@ export function opinion(answer) {
 		};
 		const asked = vote === "up" ? "What was helpful? (if you like)" : "What was wrong or missing? (if you like)";
 		const ways = el("div", el("button.outlined", { type: "submit" }, "Send"), button("No comment", () => fill(place)));
-		return el("form.field.comment", { on: { submit: submitted } }, el("label", { for: field.id }, asked), field, wrong, ways);
+		return form("form.comment", submitted, field(asked, text, wrong, ways));
 	}
 	return [el("div.opinion", { role: "group", "aria-label": "Was this helpful?" }, Object.values(thumbs)), place];
 }

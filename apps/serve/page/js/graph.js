@@ -1,6 +1,6 @@
 // The relations of an answer drawn: terms in columns, a labelled line for each relation.
 
-import { el, said, svg } from "./dom.js";
+import { el, link, said, svg } from "./dom.js";
 import { labelOf } from "./words.js";
 
 const WIDTH = 225;
@@ -87,8 +87,8 @@ export function relations(triplets, open) {
 	if (!triplets.length) return el("p.hint", "No relations were found for this question.");
 	const region = { tabindex: 0, role: "region", "aria-label": "Relations, drawn" };
 	const rows = triplets.map((triplet) => {
-		const link = el("button.link", { type: "button", on: { click: () => open(triplet) } }, said(labelOf(triplet)));
-		return el("li", said(triplet.subject), el("em", ` ${reads(triplet)} `), said(triplet.object), " ", link);
+		const source = link(labelOf(triplet), () => open(triplet));
+		return el("li", said(triplet.subject), el("em", ` ${reads(triplet)} `), said(triplet.object), " ", source);
 	});
 	return el(
 		"div.relations",

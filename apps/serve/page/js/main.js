@@ -5,9 +5,9 @@ import { composer } from "./ask.js";
 import { askingOptions } from "./choosing.js";
 import { listenForMenus } from "./dialog.js";
 import { openDocuments } from "./documents.js";
-import { announce, button, el, fill, flash, icon, trouble } from "./dom.js";
+import { announce, button, el, fill, icon, onEscape, tried, trouble } from "./dom.js";
 import { openSettings } from "./settings.js";
-import { closeSide, listenForEscape } from "./side.js";
+import { closeSide, narrow } from "./side.js";
 import { openSource } from "./source.js";
 import { asked, keep, kept, state } from "./state.js";
 import { showThread, threadList } from "./threads.js";
@@ -16,11 +16,9 @@ import { signIn, terms, welcome } from "./welcome.js";
 const at = (id) => document.getElementById(id);
 const [room, aside, nav, form, toggle] = ["conversation", "side", "threads", "composer", "threads-toggle"].map(at);
 const THEMES = ["system", "light", "dark"];
-const narrow = () => matchMedia("(max-width: 60rem)").matches;
 const crowded = () => matchMedia("(max-width: 96rem)").matches;
 
-const open = (source) => openSource(aside, source);
-const asking = composer(form, room, { open, began, answered: () => threads.refresh(), refused: start });
+const asking = composer(form, room, { open: openSource, began, answered: () => threads.refresh(), refused: start });
 const threads = threadList(nav, { start: () => go(null) });
 
 /** Find out who is there, and show what they may see. */
@@ -34,7 +32,7 @@ async function start() {
 		state.thread = undefined; // what stands in the room now is none
 		at("terms").textContent = terms();
 		if (error.status === 401) return signIn(room, start);
-		return fill(room, el("div.welcome", trouble(error, button("Try again", start, { class: "outlined" }))));
+		return fill(room, el("div.welcome", trouble(error, start)));
 	}
 	state.settings = kept("settings", {});
 	state.chosen = kept("collections", null);
@@ -84,16 +82,16 @@ async function follow() {
 	const id = new URLSearchParams(location.hash.slice(1)).get("thread");
 	if (id === state.thread && (id || room.firstChild)) return;
 	asking.stop();
-	closeSide(aside);
+	closeSide();
 	state.thread = id;
 	threads.mark();
 	if (!id) return showEmpty();
 	try {
-		await showThread(id, room, open);
+		await showThread(id, room, openSource);
 	} catch (error) {
 		if (state.thread !== id) return;
 		if (error.status === 401) return start();
-		fill(room, el("div.welcome", trouble(error, button("New conversation", () => go(null), { class: "outlined" }))));
+		fill(room, el("div.welcome", trouble(error, () => go(null), "New conversation")));
 	}
 }
 
@@ -129,8 +127,14 @@ function showTheme(theme) {
 
 function setUp() {
 	for (const place of document.querySelectorAll("[data-icon]")) place.prepend(icon(place.dataset.icon));
-	listenForEscape(aside);
 	listenForMenus();
+	onEscape(closeSide);
+	onEscape(() => {
+		if (nav.hidden || !narrow()) return false;
+		showThreads(false);
+		toggle.focus();
+		return true;
+	});
 	let theme = document.documentElement.dataset.theme ?? "system";
 	showTheme(theme);
 	at("theme-switch").addEventListener("click", () => {
@@ -148,21 +152,9 @@ function setUp() {
 		if (crowded()) showThreads(!detail && !narrow() && kept("threads-open", true));
 	});
 	nav.addEventListener("click", ({ target }) => narrow() && target.closest("a[href^='#']") && showThreads(false));
-	document.addEventListener("keydown", (event) => {
-		if (event.key !== "Escape" || event.defaultPrevented || nav.hidden || !narrow()) return;
-		showThreads(false);
-		toggle.focus();
-	});
 	at("settings-open").addEventListener("click", openSettings);
-	at("documents-open").addEventListener("click", () => openDocuments(aside, asked()[0] ?? null));
-	const leave = async () => {
-		try {
-			await remove("session");
-			location.reload();
-		} catch (error) {
-			flash(error.message);
-		}
-	};
+	at("documents-open").addEventListener("click", () => openDocuments(asked()[0]));
+	const leave = async () => (await tried(() => remove("session"))) && location.reload();
 	at("bar-tools").append(button("Sign out", leave, { id: "sign-out", hidden: true }));
 	addEventListener("hashchange", follow);
 	document.addEventListener("collections-changed", showOptions);

@@ -1,7 +1,7 @@
 // The pages of a PDF as images, with the cited words boxed where the document's map has them.
 
-import { address, part } from "./api.js";
-import { announce, button, el, fill } from "./dom.js";
+import { address } from "./api.js";
+import { announce, button, el, fill, link } from "./dom.js";
 
 const ZOOMS = [100, 125, 150, 200, 300];
 const STEP = 200;
@@ -38,7 +38,7 @@ export class Pages {
 		if (here) sheet.style.setProperty("aspect-ratio", `${here.width} / ${here.height}`);
 		sheet.style.setProperty("width", `${ZOOMS[zoom]}%`);
 		const others = boxed.filter((one) => one !== here).map((one) =>
-			button(`Cited words on page ${one.page}`, () => this.#turn(one.page), { class: "link" }),
+			link(`Cited words on page ${one.page}`, () => this.#turn(one.page)),
 		);
 		fill(this.element, el("div.scrolled", { tabindex: "0", role: "group", "aria-label": "Page" }, sheet), others);
 		this.place.textContent = `${page} of ${count}`;
@@ -52,7 +52,7 @@ export class Pages {
 		const wanted = (this.element.clientWidth * ZOOMS[this.zoom] * devicePixelRatio) / 100;
 		const { collection, document } = this.of;
 		const query = { document, page: this.page, width: Math.ceil(wanted / STEP) * STEP || STEP };
-		return address(`collections/${part(collection)}/page`, query);
+		return address(["collections", collection, "page"], query);
 	}
 
 	#turn(page) {

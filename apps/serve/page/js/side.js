@@ -1,40 +1,104 @@
-// The place beside the answer where sources, trees, versions and documents are shown.
+// The place beside the answer where sources, trees, versions and documents are shown, and the way
+// back and forward over what was shown in it.
 
-import { button, el, fill, said } from "./dom.js";
+import { get } from "./api.js";
+import { button, el, fill, said, trouble } from "./dom.js";
 
+const MOST = 50;
+const aside = () => document.getElementById("side");
+/** Whether the pane lies over the page, and the conversations too. */
+export const narrow = () => matchMedia("(max-width: 60rem)").matches;
 let opener = null;
+let views = [];
+let at = -1;
 
-/**
- * Open the place beside the answer, and return the element to fill.
- * `title` heads it, `detail` is a smaller line below; whatever was shown before is gone.
- */
-export function openSide(aside, { title, detail = "", tools = [] }) {
-	if (!aside.contains(document.activeElement)) opener = document.activeElement;
-	const heading = el("h2.side-title", { id: "side-title", tabindex: "-1" }, said(title));
-	const close = button("Close", () => closeSide(aside), { icon: "close", hideLabel: true, id: "side-close" });
-	const body = el("div.side-body", { tabindex: "-1", id: "side-body" });
-	const heads = el("div.side-heads", heading, detail && el("p.detail", said(detail)));
-	fill(aside, el("div.side-head", heads, el("div.side-tools", tools, close)), body);
-	aside.setAttribute("aria-labelledby", "side-title");
-	aside.hidden = false;
-	aside.dispatchEvent(new CustomEvent("shown", { detail: true }));
-	heading.focus({ preventScroll: true });
-	return body;
+/** What is shown in the pane, as long as Back can lead to it; its `render` opens and fills the pane. */
+export class View {
+	constructor(of) {
+		Object.assign(this, of);
+	}
+
+	/** Show it beside the answer. */
+	visit() {
+		leave();
+		views = aside().hidden ? [this] : [...views.slice(0, at + 1), this].slice(-MOST);
+		at = views.length - 1;
+		this.render();
+	}
+
+	/** Open the pane, and return its `body` to fill; `detail` is a smaller line below the title. */
+	open(title, detail) {
+		const place = aside();
+		if (!place.contains(document.activeElement)) opener = document.activeElement;
+		const heading = el("h2.side-title", { id: "side-title", tabindex: "-1" }, said(title));
+		const close = button("Close", closeSide, { icon: "close", hideLabel: true, id: "side-close" });
+		this.body = el("div.side-body", { tabindex: "-1", id: "side-body" });
+		const heads = el("div.side-heads", heading, detail && el("p.detail", said(detail)));
+		fill(place, el("div.side-head", heads, el("div.side-tools", tools(), close)), this.body);
+		place.setAttribute("aria-labelledby", "side-title");
+		show(true);
+		heading.focus({ preventScroll: true });
+		return this.body;
+	}
+
+	/** Whether this is what is shown, so that what comes late is still wanted. */
+	get isShown() {
+		return !aside().hidden && views[at] === this;
+	}
+
+	/** Do something; where it fails its `note` says why, and offers to try again what may pass. */
+	async attempt(act) {
+		fill(this.note);
+		try {
+			await act();
+		} catch (error) {
+			const { name, status } = error;
+			if (name === "AbortError" || !this.isShown) return;
+			const passing = !status || status === 429 || status >= 500;
+			fill(this.note, trouble(error, passing && (() => this.attempt(act))));
+		}
+	}
+
+	/** Scroll to where it was left; false where it was not. */
+	scrollBack() {
+		if (this.scrolled === undefined) return false;
+		this.body.scrollTop = this.scrolled;
+		return true;
+	}
+
+	/** Ask the server about its collection. */
+	get(what, query) {
+		return get(["collections", this.collection, what], query);
+	}
 }
 
-/** Close it, and give the focus back to what opened it. */
-export function closeSide(aside) {
-	if (aside.hidden) return;
-	aside.hidden = true;
-	fill(aside);
-	aside.dispatchEvent(new CustomEvent("shown", { detail: false }));
+function leave() {
+	if (views[at]?.body) views[at].scrolled = views[at].body.scrollTop;
+}
+
+function tools() {
+	const tool = (label, icon, by) => {
+		const go = () => {
+			leave();
+			at += by;
+			views[at].render();
+		};
+		return button(label, go, { icon, hideLabel: true, disabled: !views[at + by] });
+	};
+	return views.length > 1 && [tool("Back", "back", -1), tool("Forward", "chevron", 1)];
+}
+
+function show(shown) {
+	aside().hidden = !shown;
+	aside().dispatchEvent(new CustomEvent("shown", { detail: shown }));
+}
+
+/** Close it, and give the focus back to what opened it; false where it is closed. */
+export function closeSide() {
+	if (aside().hidden) return false;
+	fill(aside());
+	show(false);
 	if (opener?.isConnected) opener.focus();
 	opener = null;
-}
-
-export function listenForEscape(aside) {
-	document.addEventListener("keydown", (event) => {
-		const other = event.defaultPrevented || document.querySelector("dialog[open], details.menu[open]");
-		if (event.key === "Escape" && !other) closeSide(aside);
-	});
+	return true;
 }

@@ -1,58 +1,47 @@
 // A source beside the answer: a citation at its cited words, or a provision to read.
 
-import { flash } from "./answer.js";
-import { get, part } from "./api.js";
 import { openCompare } from "./compare.js";
-import { append, button, el, fill, said } from "./dom.js";
+import { append, button, copy, el, fill, link, said, trouble } from "./dom.js";
 import { Pages } from "./pages.js";
 import { Reading } from "./reading.js";
-import { closeSide, openSide } from "./side.js";
-import { attempt, isShown, scrollBack, visit } from "./trail.js";
+import { closeSide, narrow, View } from "./side.js";
 import { openTree } from "./tree.js";
-import { described, inForce, place, problem, quoted } from "./wording.js";
+import { described, inForce, place, quoted } from "./words.js";
 
 const NO_MAP = "There is no map of where these words stand on the page, so here they are in the text.";
 const MOST_REFERENCES = 40;
 
 /** Show a citation beside the answer: its document at the cited words; `as_of` is the answer's day. */
-export function openSource(aside, { as_of: asOf = null, ...citation }) {
+export function openSource({ as_of: asOf, ...citation }) {
 	// a passage has its text where a citation has its quote
-	visit(aside, new Source({ ...citation, quote: citation.quote ?? citation.text }, asOf));
+	visit({ ...citation, quote: citation.quote ?? citation.text }, asOf);
 }
 
 /** Show a provision to read: {collection, document, label}, with its span where it is known. */
-export function openProvision(aside, { label, ...place }, asOf = null) {
-	visit(aside, new Source({ ...place, section: label }, asOf));
-}
+export const openProvision = ({ label, ...place }, asOf) => visit({ ...place, section: label }, asOf);
 
-/** One source, as long as the pane can come back to it. */
-class Source {
-	constructor(cited, asOf) {
-		Object.assign(this, { cited, asOf, as: null });
-	}
+const visit = (cited, asOf) => new Source({ cited, asOf, collection: cited.collection }).visit();
 
-	render(aside, tools) {
+class Source extends View {
+	render() {
 		const { section, document } = this.cited;
-		this.aside = aside;
-		this.body = openSide(aside, { title: section || document, detail: document, tools });
-		this.body.classList.add("source");
+		this.open(section || document, document).classList.add("source");
 		const places = { head: "source-head", tools: "source-tools", note: null, view: null };
 		for (const [name, known] of Object.entries(places)) this[name] = el("div", { class: known });
 		fill(this.body, this.head, this.tools, this.note, this.view);
-		attempt(aside, this, () => this.#load());
+		this.attempt(() => this.#load());
 	}
 
 	async #load() {
 		fill(this.view, el("p.detail", "Loading …"));
 		await this.#know();
-		if (!isShown(this.aside, this)) return;
+		if (!this.isShown) return;
 		this.#about();
 		this.#switch(this.as ?? (this.boxed.length ? "page" : "text"));
 	}
 
 	#get(what, query) {
-		const { collection, document } = this.cited;
-		return get(`collections/${part(collection)}/${what}`, { query: { document, ...query } });
+		return this.get(what, { document: this.cited.document, ...query });
 	}
 
 	/** Ask for what the pane shows: the provision, the text, and the boxes of the words. */
@@ -74,7 +63,8 @@ class Source {
 		const { provision, cited, title, version } = this;
 		const heading = provision?.heading !== cited.section && provision?.heading;
 		const detail = described([heading, title, this.page && `page ${this.page}`]);
-		fill(this.aside.querySelector(".side-head .detail"), said(detail));
+		const pane = this.body.parentNode;
+		fill(pane.querySelector(".side-head .detail"), said(detail));
 		const above = provision?.above.map((unit) =>
 			el("li", this.#jump(unit, described([unit.label, unit.heading !== unit.label && unit.heading]))),
 		);
@@ -84,7 +74,7 @@ class Source {
 			version && el("p.version", inForce(version, this.asOf)),
 			!cited.quote && provision?.lead_in.map((words) => el("p.lead-in", { dir: "auto" }, words)),
 		);
-		this.aside.querySelector(".refers")?.remove();
+		pane.querySelector(".refers")?.remove();
 		const refers = provision?.refers_to.filter(({ labels }) => labels.join() !== provision.label) ?? [];
 		const leading = refers.filter(({ labels }) => labels.length).slice(0, MOST_REFERENCES);
 		const elsewhere = refers.filter(({ labels }) => !labels.length).map((one) => one.said);
@@ -92,13 +82,13 @@ class Source {
 		const items = leading.map(({ said: words, labels: [label] }) => el("li", this.#jump({ label }, words)));
 		if (elsewhere.length) items.push(el("li.detail", "Not in this document: ", said(elsewhere.join("; "))));
 		const known = el("h3.detail", { id: "refers" }, "Refers to");
-		append(this.aside, el("nav.refers", { "aria-labelledby": "refers" }, known, el("ul", items)));
+		append(pane, el("nav.refers", { "aria-labelledby": "refers" }, known, el("ul", items)));
 	}
 
 	#jump({ label, start, end, page }, words) {
 		const { collection, document } = this.cited;
 		const there = { collection, document, label, start, end, page };
-		return button(words, () => openProvision(this.aside, there, this.asOf), { class: "link" });
+		return link(words, () => openProvision(there, this.asOf));
 	}
 
 	/** Show the text or the page. */
@@ -110,7 +100,7 @@ class Source {
 		fill(this.view, shown.element);
 		this.#tools(shown.tools);
 		shown.show();
-		if (!scrollBack(this.aside, this)) this.#bring(shown);
+		if (!this.scrollBack()) this.#bring(shown);
 	}
 
 	/** Bring what is meant into view, else the beginning of what is shown. */
@@ -126,13 +116,13 @@ class Source {
 			marks: quote ? [{ ...this.span, kind: "quote" }, ...lead] : [],
 			asked: this.span,
 			read: (start, end) => this.#get("text", { start, end }),
-			failed: (error) => fill(this.note, problem(error)),
+			failed: (error) => fill(this.note, trouble(error)),
 		});
 	}
 
 	#pages() {
 		const failed = (page) => {
-			if (!isShown(this.aside, this) || this.as !== "page") return;
+			if (!this.isShown || this.as !== "page") return;
 			this.#switch("text");
 			fill(this.note, el("p.note", { role: "status" }, `Page ${page} cannot be shown, so here is the text.`));
 		};
@@ -153,9 +143,9 @@ class Source {
 			el(
 				"div.acts",
 				sign("Copy", "copy", () => this.#copy()),
-				this.version && label && sign("Versions", "calendar", () => openCompare(this.aside, { collection, document, label })),
-				sign("Provisions", "menu", () => openTree(this.aside, collection, document, label)),
-				label && button("Ask about this", () => askAbout(this.aside, label), { icon: "edit" }),
+				this.version && label && sign("Versions", "calendar", () => openCompare({ collection, document, label })),
+				sign("Provisions", "menu", () => openTree(collection, document, label)),
+				label && button("Ask about this", () => askAbout(label), { icon: "edit" }),
 			),
 		);
 	}
@@ -166,19 +156,14 @@ class Source {
 		this.tools.querySelector('[aria-pressed="true"]').focus({ preventScroll: true });
 	}
 
-	async #copy() {
+	#copy() {
 		const words = quoted(this.cited.quote ?? this.provision?.text ?? this.excerpt.text);
-		try {
-			await navigator.clipboard.writeText(`${words} (${place(this.cited, this.title, this.version)})`);
-			flash("Copied with its citation");
-		} catch {
-			flash("Not copied: the browser allows that only on this machine or over https");
-		}
+		copy(`${words} (${place(this.cited, this.title, this.version)})`, "Copied with its citation");
 	}
 }
 
 /** Let the composer, which hears `ask-about`, take a label up. */
-function askAbout(aside, label) {
-	if (matchMedia("(max-width: 60rem)").matches) closeSide(aside);
+function askAbout(label) {
+	if (narrow()) closeSide();
 	document.dispatchEvent(new CustomEvent("ask-about", { detail: { label } }));
 }

@@ -1,6 +1,6 @@
 // What lies behind an answer: passages, relations, plan, attempts, cost. Closed until wanted.
 
-import { el, fill, said } from "./dom.js";
+import { el, fill, link, said } from "./dom.js";
 import { relations } from "./graph.js";
 import { titleOf } from "./state.js";
 import { CLASSES, SIGNALS, brought, counted, doing, labelOf, score, seconds, share, whole } from "./words.js";
@@ -10,20 +10,20 @@ const NAME = "How this answer came about";
 let made = 0;
 
 /** Return the closed details of an answer, which are made when they are first opened. */
-export function behind(answer, { open, steps }) {
+export function behind(answer, open) {
 	const place = el("div");
-	const toggle = ({ target }) => target.open && !place.firstChild && fill(place, tabs(answer, open, steps));
+	const toggle = ({ target }) => target.open && !place.firstChild && fill(place, tabs(answer, open));
 	return el("details.behind.no-print", { data: { testid: "behind" }, on: { toggle } }, el("summary", NAME), place);
 }
 
-function tabs(answer, open, steps) {
+function tabs(answer, open) {
 	made += 1;
 	const parts = {
 		Passages: () => passages(answer, open),
 		Relations: () => relations(answer.triplets, open),
 		Plan: () => plan(answer),
 		Attempts: () => el("ol.attempts", answer.attempts.map(attempt)),
-		Cost: () => cost(answer, steps),
+		Cost: () => cost(answer),
 	};
 	const both = Object.entries(parts).map(([name, make], at) => {
 		const id = `tab-${made}-${at}`;
@@ -68,13 +68,13 @@ function passages({ passages: found, candidates = [], graph_candidates: followed
 	const others = [...candidates, ...followed].filter(({ id }) => !known.has(id) && known.set(id));
 	const there = new Set([...found, ...others].flatMap((one) => Object.keys(one.signals)));
 	const columns = [...Object.keys(SIGNALS).filter((name) => there.delete(name)), ...there];
-	const link = (one) => [
-		el("button.link", { type: "button", on: { click: () => open({ collection: collections[0], ...one }) } }, said(labelOf(one))),
+	const named = (one) => [
+		link(labelOf(one), () => open({ collection: collections[0], ...one })),
 		el("span.detail", said(one.document)),
 	];
 	const number = (value) => ({ number: value === undefined ? "" : score(value) });
 	const heads = ["n", "Passage", "Score", ...columns.map((name) => SIGNALS[name] ?? name)];
-	const row = (one) => [{ number: one.n ?? "" }, link(one), number(one.score), ...columns.map((name) => number(one.signals[name]))];
+	const row = (one) => [{ number: one.n ?? "" }, named(one), number(one.score), ...columns.map((name) => number(one.signals[name]))];
 	const scores = (label, rows) => table(label, heads.map((name, at) => (at === 1 ? name : { number: name })), rows.map(row));
 	const more = `${counted(others.length, "other candidate")} of the search`;
 	return [
@@ -152,7 +152,7 @@ function changes(one, before) {
 	return `What changed: ${told.filter(Boolean).join("; ")}.`;
 }
 
-function cost({ usage, hosts, model }, steps) {
+function cost({ usage, hosts, model, steps = [] }) {
 	const tokens = `${whole(usage.tokens_in)} tokens in, ${whole(usage.tokens_out)} out`;
 	const told = {
 		Time: seconds(usage.seconds),

@@ -1,9 +1,9 @@
 // Earlier conversations: listed, opened, renamed, exported, deleted.
 
-import { answerView, turnView } from "./answer.js";
-import { address, get, part, patch, remove } from "./api.js";
+import { answerView, exportsOf, turnView } from "./answer.js";
+import { get, patch, remove } from "./api.js";
 import { confirmed } from "./dialog.js";
-import { announce, button, el, fill, flash, icon, said } from "./dom.js";
+import { announce, button, el, fill, form, icon, said, tried } from "./dom.js";
 import { state } from "./state.js";
 import { when } from "./words.js";
 
@@ -19,7 +19,7 @@ export function threadList(nav, { start }) {
 
 	async function load(before) {
 		try {
-			const { threads } = await get("threads", { query: { before, limit: THREADS } });
+			const { threads } = await get("threads", { before, limit: THREADS });
 			if (!before) fill(list);
 			list.append(...threads.map(row));
 			older.hidden = threads.length < THREADS;
@@ -30,19 +30,14 @@ export function threadList(nav, { start }) {
 	}
 	function mark() {
 		for (const item of list.children) {
-			const current = item.dataset.id === state.thread;
-			if (current) item.querySelector("a")?.setAttribute("aria-current", "page");
-			else item.querySelector("a")?.removeAttribute("aria-current");
+			const link = item.querySelector("a");
+			if (link) link.ariaCurrent = item.dataset.id === state.thread ? "page" : null;
 		}
 	}
 	function row(thread) {
 		const item = el("li", { data: { id: thread.id } });
 		const current = thread.id === state.thread && "page";
 		const words = [said(thread.title), el("span.detail", when(thread.updated))];
-		const file = (format, label) => {
-			const href = address(`threads/${part(thread.id)}/export`, { format });
-			return el("a.quiet", { download: true, href }, icon("documents"), label);
-		};
 		const renamed = () => {
 			fill(item, renaming(thread, item));
 			item.querySelector("input").select();
@@ -50,12 +45,11 @@ export function threadList(nav, { start }) {
 		const sheet = el(
 			"div.sheet",
 			button("Rename", renamed, { icon: "edit" }),
-			file("docx", "Export to Word (.docx)"),
-			file("md", "Export to Markdown"),
+			exportsOf("threads", thread.id, "Export to "),
 			button("Delete", () => gone(thread), { icon: "remove", class: "quiet danger" }),
 		);
 		const more = el("summary.quiet.icon", { "aria-label": `More for ${thread.title}` }, icon("more"));
-		const link = el("a", { href: `#thread=${part(thread.id)}`, "aria-current": current }, words);
+		const link = el("a", { href: `#thread=${encodeURIComponent(thread.id)}`, "aria-current": current }, words);
 		return fill(item, link, el("details.menu", more, sheet));
 	}
 	function renaming(thread, item) {
@@ -70,30 +64,23 @@ export function threadList(nav, { start }) {
 			back();
 		};
 		const field = el("input", { value: thread.title, "aria-label": "Name of the conversation", maxlength: 200, on: { keydown } });
-		const submit = async (event) => {
-			event.preventDefault();
+		const renamed = async () => {
 			const title = field.value.trim();
-			try {
-				if (title) Object.assign(thread, await patch(`threads/${part(thread.id)}`, { title }));
-				back();
-			} catch (error) {
-				flash(error.message);
-				field.focus();
-			}
+			const kept = await tried(async () => title && Object.assign(thread, await patch(["threads", thread.id], { title })));
+			if (kept) back();
+			else field.focus();
 		};
 		const keep = el("button.quiet.icon", { type: "submit", "aria-label": "Keep the name" }, icon("check"));
-		return el("form.renaming", { on: { submit } }, field, keep);
+		return form("form.renaming", renamed, field, keep);
 	}
 	async function gone(thread) {
 		const text = `“${thread.title}” and its answers are deleted for good.`;
 		if (!(await confirmed({ title: "Delete this conversation?", text, action: "Delete" }))) return;
-		try {
-			await remove(`threads/${part(thread.id)}`);
+		await tried(async () => {
+			await remove(["threads", thread.id]);
 			announce("Deleted.");
 			if (thread.id === state.thread) start();
-		} catch (error) {
-			flash(error.message);
-		}
+		});
 		await load();
 	}
 	return { refresh: () => load(), mark };
@@ -101,24 +88,22 @@ export function threadList(nav, { start }) {
 
 /** Show a conversation's last turns, and the earlier ones as they are wanted. */
 export async function showThread(id, room, open) {
-	const page = async (before) => (await get(`threads/${part(id)}`, { query: { limit: TURNS, before } })).turns;
+	const page = async (before) => (await get(["threads", id], { limit: TURNS, before })).turns;
 	const shown = (answer) => {
 		const { article, body } = turnView(answer.question, answer.id);
-		fill(body, answerView(answer, { open, steps: answer.steps }));
+		fill(body, answerView(answer, open));
 		return article;
 	};
 	const more = async () => {
 		earlier.disabled = true;
-		try {
-			const turns = await page(earlier.nextElementSibling.dataset.id);
-			if (state.thread !== id) return;
+		await tried(async () => {
 			const next = earlier.nextElementSibling;
+			const turns = await page(next.dataset.id);
+			if (state.thread !== id) return;
 			earlier.after(...turns.map(shown));
 			next.scrollIntoView({ block: "start" });
 			earlier.hidden = turns.length < TURNS;
-		} catch (error) {
-			flash(error.message);
-		}
+		});
 		earlier.disabled = false;
 	};
 	const turns = await page();

@@ -1,13 +1,11 @@
 // The provisions of the documents of a collection, to jump in.
 
-import { get, part } from "./api.js";
-import { append, el, fill, said } from "./dom.js";
+import { append, el, field, fill, said } from "./dom.js";
 import { every, matching, nested } from "./outline.js";
-import { openSide } from "./side.js";
+import { View } from "./side.js";
 import { openProvision } from "./source.js";
 import { titleOf } from "./state.js";
-import { attempt, isShown, scrollBack, visit } from "./trail.js";
-import { days, described } from "./wording.js";
+import { days, described } from "./words.js";
 
 const MOST_FOUND = 200;
 const MOST_SEARCHED = 40;
@@ -16,20 +14,17 @@ const TYPING_MS = 90;
 const SLICE = 250;
 
 /** Show the provisions of a collection's documents; open at a document, and at a label in it. */
-export function openTree(aside, collection, document = null, label = null) {
-	visit(aside, new Tree(collection, document, label));
-}
+export const openTree = (collection, document, label) => new Tree({ collection, document, label }).visit();
 
-/** The tree, as long as the pane can come back to it. Its items are documents, and units of them. */
-class Tree {
-	constructor(collection, document, label) {
-		Object.assign(this, { collection, document, label, roots: null, typed: "", current: null });
-		this.items = new WeakMap();
-	}
+/** A tree whose items are documents, and units of them. */
+class Tree extends View {
+	roots = null;
+	typed = "";
+	current = null;
+	items = new WeakMap();
 
-	render(aside, tools) {
-		this.aside = aside;
-		this.body = openSide(aside, { title: "Provisions", detail: titleOf(this.collection), tools });
+	render() {
+		this.open("Provisions", titleOf(this.collection));
 		const heard = { click: (event) => this.#clicked(event), keydown: (event) => this.#key(event) };
 		this.list = el("ul.tree", { role: "tree", "aria-label": "Provisions", on: heard });
 		this.count = el("p.detail", { role: "status" });
@@ -37,27 +32,22 @@ class Tree {
 		const typing = { input: () => this.#type(), keydown: (event) => this.#fieldKey(event) };
 		const hint = "Its number, or words of its heading";
 		this.field = el("input", { type: "search", id: "find-provision", autocomplete: "off", value: this.typed, placeholder: hint, on: typing });
-		const field = el("div.field.find", el("label", { for: "find-provision" }, "Find a provision"), this.field);
-		fill(this.body, field, this.count, this.note, this.list);
-		this.#try(() => this.#load());
-	}
-
-	#try(act) {
-		return attempt(this.aside, this, act);
+		fill(this.body, el("div.find", field("Find a provision", this.field)), this.count, this.note, this.list);
+		this.attempt(() => this.#load());
 	}
 
 	async #load() {
 		this.roots ??= await this.#begin();
-		if (!isShown(this.aside, this)) return;
+		if (!this.isShown) return;
 		if (this.typed) await this.#find();
 		else this.#showAll();
-		const known = scrollBack(this.aside, this);
+		const known = this.scrollBack();
 		if (this.current) this.#focus(this.current, known ? "nearest" : "center");
 	}
 
 	/** Ask for the documents, and open the one and the provision that were asked for. */
 	async #begin() {
-		const { documents } = await get(`collections/${part(this.collection)}/documents`);
+		const { documents } = await this.get("documents");
 		const roots = documents.map((row) => {
 			const title = row.title || row.name;
 			const heading = described([title !== row.name && row.name, days(row)]);
@@ -75,8 +65,7 @@ class Tree {
 
 	async #fetch(root) {
 		if (root.children) return;
-		const query = { document: root.document };
-		const { units } = await get(`collections/${part(this.collection)}/tree`, { query });
+		const { units } = await this.get("tree", { document: root.document });
 		const beginning = { unit: { label: "From the beginning", heading: "", number: "", kind: "whole", start: 0, end: 1 }, children: [] };
 		root.children = [beginning, ...nested(units)];
 		for (const item of root.children) item.parent = root;
@@ -124,7 +113,7 @@ class Tree {
 	}
 
 	#turn(item, open) {
-		this.#try(() => this.#toggle(item, open));
+		this.attempt(() => this.#toggle(item, open));
 	}
 
 	#read(item) {
@@ -135,7 +124,7 @@ class Tree {
 		this.current = item;
 		const { label, kind, start, end, page } = item.unit;
 		const there = { collection: this.collection, document: item.root.document, start, end, page };
-		openProvision(this.aside, { ...there, label: kind === "whole" ? "" : label });
+		openProvision({ ...there, label: kind === "whole" ? "" : label });
 	}
 
 	#clicked({ target }) {
@@ -213,7 +202,7 @@ class Tree {
 		this.typed = this.field.value.trim();
 		clearTimeout(this.timer);
 		this.timer = setTimeout(() => {
-			if (this.typed) this.#try(() => this.#find());
+			if (this.typed) this.attempt(() => this.#find());
 			else this.#showAll();
 		}, TYPING_MS);
 	}
@@ -224,7 +213,7 @@ class Tree {
 		const few = roots.length <= MOST_SEARCHED;
 		const searched = roots.filter((root) => few || root.children);
 		await Promise.all(searched.map((root) => this.#fetch(root)));
-		if (typed !== this.typed || !isShown(this.aside, this)) return;
+		if (typed !== this.typed || !this.isShown) return;
 		const all = searched.flatMap((root) => [...every(root.children)].slice(1));
 		const found = matching(all, typed);
 		const of = `${found.length} of ${all.length} provisions${few ? "" : " of the open documents"}`;

@@ -1,6 +1,6 @@
 // Files on their way to the server: from a picker or from what is dropped, some at a time.
 
-import { address, ApiError, failure, part } from "./api.js";
+import { address, ApiError, failure } from "./api.js";
 
 const AT_ONCE = 50;
 const BYTES_AT_ONCE = 32 * 2 ** 20;
@@ -52,7 +52,7 @@ export function send(collection, files, { replace, told, signal }) {
 	const form = new FormData();
 	for (const file of files) form.append("files", file, pathOf(file));
 	const sending = new XMLHttpRequest();
-	sending.open("POST", address(`collections/${part(collection)}/documents`, { replace }));
+	sending.open("POST", address(["collections", collection, "documents"], { replace }));
 	sending.responseType = "json";
 	return new Promise((resolve, reject) => {
 		const cut = (hint) => () => reject(new ApiError({ kind: "Unreachable", what: "The upload was cut off.", hint }));
@@ -68,8 +68,8 @@ export function send(collection, files, { replace, told, signal }) {
 
 /**
  * Send lists of files, which `sent` does one by one, and yield {added, refused} of each.
- * What is too much at once goes file by file; of what the server refuses it says why. Throws what
- * may pass, and has in `lists` what is left.
+ * What is too much at once goes file by file; of every file that the server refuses it says why.
+ * Throws what may pass, and has in `lists` what is left.
  */
 export async function* sendAll(lists, sent) {
 	for (; lists.length; lists.shift()) {
@@ -77,12 +77,10 @@ export async function* sendAll(lists, sent) {
 		try {
 			yield await sent(files);
 		} catch (error) {
-			const { status, what: reason } = error;
+			const { status, what: reason, refused } = error;
 			if (![400, 409, 413].includes(status)) throw error;
-			const named = status === 409 || files.length === 1;
-			if (status === 413 && !named) lists.push(...files.map((file) => [file]));
-			else if (named) yield { added: [], refused: files.map((file) => ({ name: pathOf(file), reason, exists: status === 409 })) };
-			else yield { added: [], refused: [{ name: "", reason }] };
+			if (status === 413 && files.length > 1) lists.push(...files.map((file) => [file]));
+			else yield { added: [], refused: refused.length ? refused : files.map((file) => ({ name: pathOf(file), reason })) };
 		}
 	}
 }

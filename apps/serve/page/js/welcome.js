@@ -1,7 +1,7 @@
 // What is shown before there is anything to read: examples to click, or a form for a key.
 
 import { post } from "./api.js";
-import { el, fill, said } from "./dom.js";
+import { el, field, fill, form, said } from "./dom.js";
 import { asked, collectionNamed, state } from "./state.js";
 import { counted } from "./words.js";
 
@@ -32,29 +32,29 @@ function about(chosen) {
 /** Show the form for a key; `entered` is called once the server took it. */
 export function signIn(room, entered) {
 	const props = { type: "password", id: "key", autocomplete: "current-password", required: true };
-	const field = el("input", { ...props, "aria-describedby": "key-problem" });
+	const key = el("input", { ...props, "aria-describedby": "key-problem" });
 	const problem = el("p.hint", { id: "key-problem", role: "alert" });
-	const submit = async (event) => {
-		event.preventDefault();
+	const submitted = async () => {
 		try {
-			await post("session", { key: field.value });
+			await post("session", { key: key.value });
 			entered();
 		} catch (error) {
 			problem.textContent = error.message;
-			field.setAttribute("aria-invalid", "true");
-			field.select();
+			key.ariaInvalid = "true";
+			key.select();
 		}
 	};
-	const form = el(
+	const made = form(
 		"form.welcome.signin",
-		{ id: "signin", "aria-labelledby": "welcome-title", on: { submit } },
+		submitted,
+		{ id: "signin", "aria-labelledby": "welcome-title" },
 		el("h2", { id: "welcome-title" }, "Sign in"),
 		el("p.lede", "This server asks for a key. Whoever runs it has given you one."),
-		el("div.field", el("label", { for: "key" }, "Key"), field, problem),
+		field("Key", key, problem),
 		el("button.solid", { type: "submit" }, "Sign in"),
 	);
-	fill(room, form);
-	field.focus();
+	fill(room, made);
+	key.focus();
 }
 
 /** Return the line at the foot of the page: no legal advice, and where text goes. */
