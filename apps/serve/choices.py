@@ -20,6 +20,13 @@ _PLAIN = (
     *("loop.min_context_relevance", "loop.min_groundedness"),
     *("access.as_of", "access.jurisdictions", "access.kinds", "access.hosts"),
 )
+_TITLES = {
+    "plan.k": "passages (k)",
+    "plan.Q": "wordings of the question (Q)",
+    "plan.K": "terms to follow (K)",
+    "plan.S": "steps from each term (S)",
+    "deadline_s": "longest time, in seconds",
+}
 _EMBEDDED = Literal["auto", "embedded"]
 _OF_A_MODEL = ("answer.generator", "loop.evaluator", "loop.prompt_engineer")
 EMBEDDED_ALONE: dict[str, str] = dict.fromkeys(("retrieval.rewriter", *_OF_A_MODEL), "embedded")
@@ -116,7 +123,7 @@ def _of_field(name: str, info: FieldInfo) -> _Schema:
     for limit in info.metadata:
         kind = Annotated[kind, limit]
     schema = TypeAdapter(kind).json_schema()
-    schema["title"] = name.rpartition(".")[2].replace("_", " ")
+    schema["title"] = _TITLES.get(name) or name.rpartition(".")[2].replace("_", " ")
     schema["description"] = info.description or ""
     if not info.is_required():
         schema["default"] = info.default

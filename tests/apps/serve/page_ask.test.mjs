@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 const js = new URL("../../../apps/serve/page/js/", import.meta.url);
-const { EventParser } = await import(new URL("sse.js", js));
+const { EventParser } = await import(new URL("api.js", js));
 const { blocks, markerNumbers, pieces, withoutMarkers } = await import(new URL("prose.js", js));
 const { differing, valueOf } = await import(new URL("settings.js", js));
 const { layout, wrapped } = await import(new URL("graph.js", js));

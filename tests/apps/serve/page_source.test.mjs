@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 const js = new URL("../../../apps/serve/page/js/", import.meta.url);
-const { joined, linesOf } = await import(new URL("spans.js", js));
+const { joined, linesOf } = await import(new URL("reading.js", js));
 const { days, inForce, place, quoted } = await import(new URL("words.js", js));
 const { matching, nested, every } = await import(new URL("outline.js", js));
 const { sides } = await import(new URL("compare.js", js));

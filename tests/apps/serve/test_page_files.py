@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 from lexloop.apps.serve.app import PAGE, create_app
 
 FILES = sorted(path for path in PAGE.rglob("*") if path.is_file())
-MOST_BYTES = 160_000
+MOST_BYTES = 150_000
 KINDS = {".html", ".css", ".js", ".svg"}
 _NAMESPACES = {"http://www.w3.org/2000/svg"}
 _ADDRESS = re.compile(r"(?:\b[a-z][a-z+.-]*:)?//[\w.-]+\.\w[^\s\"'`)]*", re.IGNORECASE)

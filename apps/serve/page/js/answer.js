@@ -4,6 +4,7 @@ import { address } from "./api.js";
 import { announce, button, copy, el, icon, link, said } from "./dom.js";
 import { opinion } from "./feedback.js";
 import { blocks, pieces, withoutMarkers } from "./prose.js";
+import { openSource } from "./source.js";
 import { state, titleOf } from "./state.js";
 import { behind } from "./tabs.js";
 import { labelOf, lawAsOf, placeOf, share, when } from "./words.js";
@@ -14,13 +15,13 @@ const SEALS = { answers: "check", "in part": "more", near: "search", absent: "se
 /** Return a turn's article and the element below its question. */
 export function turnView(question, id = null) {
 	const body = el("div.turn-body");
-	const head = el("h2.question", { dir: "auto", data: { testid: "question" } }, question);
+	const head = el("h2.question", { dir: "auto" }, question);
 	return { article: el("article.turn", { data: { testid: "turn", id: id ?? "" } }, head, body), body };
 }
 
-/** Return what is shown of an answer, below its question; `show` is told which source is wanted. */
-export function answerView(answer, show) {
-	const open = (source) => show({ ...source, as_of: dayOf(answer) });
+/** Return what is shown of an answer, below its question. */
+export function answerView(answer) {
+	const open = (source) => openSource({ ...source, as_of: dayOf(answer) });
 	const [cited, title] = answer.abstained
 		? [answer.near, "Nearest to it in the documents"]
 		: [answer.citations, "Sources"];
@@ -30,7 +31,7 @@ export function answerView(answer, show) {
 		prose(answer, open),
 		cautions(answer),
 		verdict(answer),
-		sources(cited, title, open),
+		sources(answer, cited, title, open),
 		tools(answer),
 		behind(answer, open),
 	);
@@ -48,7 +49,7 @@ function prose(answer, open) {
 			return by.has(n) ? chip(by.get(n)[0], first, open) : `[${n}]`;
 		});
 	const kind = answer.abstained ? "div.prose.abstained" : "div.prose";
-	return el(kind, { data: { testid: "answer" } }, written(answer.answer, chips));
+	return el(kind, { "data-testid": "answer" }, written(answer.answer, chips));
 }
 
 /** Return a text's blocks as elements; `chips` makes what stands for numbers in brackets. */
@@ -75,7 +76,6 @@ function cautions({ warning, degraded }) {
 	if (!warning && !degraded.length) return null;
 	return el(
 		"div.note.cautions",
-		{ data: { testid: "caution" } },
 		warning && el("p", el("strong", "Take care. "), said(warning)),
 		degraded.map((item) => el("p", said(item.used), " stood in for ", said(item.wanted), ". ", said(item.reason))),
 	);
@@ -98,41 +98,43 @@ function verdict({ verdict: { head, words, probability, checked }, finding, abst
 	);
 }
 
-function sources(citations, title, open) {
+function sources({ passages }, citations, title, open) {
 	if (!citations.length) return null;
 	const once = new Map();
 	for (const one of citations.toSorted((a, b) => a.n - b.n || a.start - b.start)) {
 		once.set([one.n, one.collection, one.document, one.start, one.end].join("\n"), one);
 	}
-	const listed = [...once.values()].map((citation) => source(citation, open));
-	return el("div.sources", { role: "group", "aria-label": title, data: { testid: "sources" } }, el("h3", title), el("ol", listed));
+	const titles = new Map(passages.map((one) => [one.collection + one.document, one.title]));
+	const listed = [...once.values()].map((one) => source(one, titles.get(one.collection + one.document), open));
+	return el("div.sources", { role: "group", "aria-label": title, "data-testid": "sources" }, el("h3", title), el("ol", listed));
 }
 
-function source(citation, open) {
-	const collection = state.collections.length > 1 && titleOf(citation.collection);
-	const where = [collection, citation.document, ...placeOf({ ...citation, section: "" })].filter(Boolean);
-	const line = el("p", link(labelOf(citation), () => open(citation)), el("span.detail", where.map((one) => [" · ", said(one)])));
+function source(citation, title, open) {
+	const { collection, document, section } = citation;
+	const where = [title, state.collections.length > 1 && titleOf(collection), ...placeOf({ ...citation, section: "" })];
+	// the file's name is told where nothing says it better
+	const file = section && title !== document && el("span.file", said(document));
+	const line = el("p", link(labelOf(citation), () => open(citation)), el("span.detail", where.filter(Boolean).map((one) => [" · ", said(one)])), file);
 	return el("li", el("span.n", { "aria-hidden": "true" }, citation.n), el("div", line, quoteView(citation)));
 }
 
-/** The quoted words, shortened where they are many, with the lead-in that they complete. */
 function quoteView({ quote, lead }) {
 	const cut = `${quote.slice(0, FEW_CHARS).replace(/\s+\S*$/, "")} …`;
 	const words = said(quote.length > FEW_CHARS ? cut : quote);
 	const toggled = () => {
-		const whole = more.getAttribute("aria-expanded") === "false";
-		more.setAttribute("aria-expanded", whole);
+		const whole = more.ariaExpanded === "false";
+		more.ariaExpanded = whole;
 		more.firstChild.textContent = whole ? "Show less" : "Show all";
 		words.textContent = whole ? quote : cut;
 	};
-	const more = link("Show all", toggled, { class: "link no-print", "aria-expanded": "false" });
+	const more = link("Show all", toggled, { class: "link no-print", "aria-expanded": false });
 	const before = lead && el("span.lead", said(lead), " … ");
 	return el("blockquote", { dir: "auto" }, before, words, quote.length > FEW_CHARS && [" ", more]);
 }
 
 function tools(answer) {
 	const made = [when(answer.at), lawAsOf(dayOf(answer)), answer.usage.model_calls ? answer.model : "Written without a model"].filter(Boolean);
-	const copied = button("Copy", () => copy(noted(answer), "Copied"), { icon: "copy", hideLabel: true, data: { testid: "copy" } });
+	const copied = button("Copy", () => copy(noted(answer), "Copied"), { icon: "copy", hideLabel: true });
 	const menu = [el("summary.quiet", "Export"), el("div.sheet", exportsOf("answers", answer.id))];
 	return el("div.tools", opinion(answer), copied, el("details.menu.save", menu), el("p.detail.made", said(made.join(" · "))));
 }
@@ -144,7 +146,6 @@ export function exportsOf(kind, id, before = "") {
 	return formats.map(([format, label]) => el("a.quiet", { href: href(format), download: true }, icon("documents"), before + label));
 }
 
-/** An answer as plain text, with its citations below it. */
 function noted(answer) {
 	const notes = answer.citations.map((one) => `[${one.n}] ${[one.document, ...placeOf(one)].join(", ")}: “${one.quote}”`);
 	const words = [...answer.verdict.words, `${lawAsOf(dayOf(answer))}.`].join(" ");

@@ -1,21 +1,17 @@
 // The server's API: JSON with typed errors, and events while something runs.
 
-import { EventParser } from "./sse.js";
-
 const WAIT_MS = 30_000;
 // the server sends a comment every 15 seconds, so silence this long is a lost connection
 const SILENCE_MS = 90_000;
 
-/** What went wrong, in the server's words: `kind`, `what`, `hint`, files `refused`; and the HTTP `status`. */
+/**
+ * What went wrong, as the server tells it: `kind`, `what`, `hint`, files `refused`, and `settings`
+ * with which it can do without the model that failed; and the HTTP `status`.
+ */
 export class ApiError extends Error {
-	constructor({ kind, what, hint, refused = [], status = 0, retryAfter = null }) {
-		super(`${what} ${hint}`);
-		Object.assign(this, { kind, what, hint, refused, status, retryAfter });
-	}
-
-	/** Whether the model failed, so that the embedded mode can still answer. */
-	get ofModel() {
-		return /^(Model|Deadline)/.test(this.kind);
+	constructor(told) {
+		super(`${told.what} ${told.hint}`);
+		Object.assign(this, { refused: [] }, told);
 	}
 }
 
@@ -98,5 +94,34 @@ function unreachable(error, heard = false) {
 export function failure(told, status, response) {
 	const unsaid = { kind: "ServerError", what: `The server refused this (${status}).`, hint: "Try again." };
 	const after = Number(response?.headers.get("Retry-After"));
-	return new ApiError({ ...unsaid, ...told?.error, status, retryAfter: after > 0 ? after : null });
+	return new ApiError({ ...unsaid, ...told?.error, status, retryAfter: after });
+}
+
+/** A parser: give it pieces as they come, and get the events that they complete. */
+export class EventParser {
+	#held = "";
+
+	/** Return the events that this piece completes, as {event, data} with data parsed as JSON. */
+	feed(piece) {
+		// a \r at the very end may be half of \r\n
+		const blocks = (this.#held + piece).replace(/\r\n|\r(?!$)/g, "\n").split("\n\n");
+		this.#held = blocks.pop();
+		return blocks.map(eventOf).filter(Boolean);
+	}
+}
+
+function eventOf(block) {
+	const fields = { event: [], data: [] };
+	for (const line of block.split("\n")) {
+		const [, name, value] = /^(\w*):? ?(.*)$/.exec(line) ?? [];
+		fields[name]?.push(value);
+	}
+	if (!fields.data.length) return null;
+	const event = fields.event.at(-1) || "message";
+	const raw = fields.data.join("\n");
+	try {
+		return { event, data: JSON.parse(raw) };
+	} catch {
+		return { event, data: raw };
+	}
 }

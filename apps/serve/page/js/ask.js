@@ -3,23 +3,16 @@
 import { events } from "./api.js";
 import { announceAnswer, answerView, turnView, written } from "./answer.js";
 import { announce, button, el, fill, icon, said } from "./dom.js";
-import { asked, state, titleOf } from "./state.js";
+import { asked, hooks, state, titleOf } from "./state.js";
 import { brought, counted, doing, following } from "./words.js";
 
-const EMBEDDED = ["retrieval.rewriter", "answer.generator", "loop.evaluator", "loop.prompt_engineer"];
-/** Settings with which a question is answered without the model. */
-const WITHOUT_MODEL = Object.fromEntries(EMBEDDED.map((name) => [name, "embedded"]));
 const ANNOUNCED_MS = 1200;
 
-/**
- * Fill the composer, and return {ask, stop, options, field}.
- * `room` is where turns are added; `hooks` are told of what happens: `open` a source, `began` a
- * thread, `answered`, `refused` for want of a key.
- */
-export function composer(form, room, hooks) {
+/** Fill the composer, and return {ask, stop, options, field}; `room` is where turns are added. */
+export function composer(form, room) {
 	const props = { id: "question", rows: 1, dir: "auto", placeholder: "Ask about the law", autocomplete: "off", enterkeyhint: "send" };
 	const field = el("textarea", { ...props, "aria-label": "Your question", "aria-describedby": "composer-hint" });
-	const send = el("button.solid.icon", { type: "submit", id: "ask", "aria-label": "Ask" }, icon("send"));
+	const send = el("button.solid.icon", { id: "ask", "aria-label": "Ask" }, icon("send"));
 	const stop = button("Stop", () => running.abort(), { icon: "stop", id: "stop", class: "outlined", hidden: true });
 	const options = el("div.options");
 	const hint = el("p.hint", { id: "composer-hint" }, "Enter asks, Shift+Enter begins a new line");
@@ -50,7 +43,7 @@ export function composer(form, room, hooks) {
 		ready();
 		const turn = turnView(question);
 		room.append(turn.article);
-		turn.article.scrollIntoView({ block: "start" });
+		turn.article.scrollIntoView();
 		try {
 			await run(turn, question, once, running.signal);
 			return true;
@@ -69,7 +62,8 @@ export function composer(form, room, hooks) {
 	async function run(turn, question, once, signal) {
 		const steps = progress(turn.body);
 		const { chosen, thread, asOf, settings } = state;
-		const collections = chosen === null ? null : asked();
+		// who is quick asks before the page knows what there is
+		const collections = chosen && state.collections.length ? asked() : chosen;
 		const body = { question, collections, thread, as_of: asOf || null, settings: { ...settings, ...once } };
 		for await (const { event, data } of events("POST", "ask", { body, signal })) {
 			if (event === "begin") {
@@ -78,7 +72,7 @@ export function composer(form, room, hooks) {
 			} else if (event === "step") steps.step(data);
 			else if (event === "token") steps.token(data);
 			else if (event === "answer") {
-				fill(turn.body, answerView(data, hooks.open));
+				fill(turn.body, answerView(data));
 				turn.article.dataset.id = data.id;
 				announceAnswer(data);
 				// only now: a question that fails begins no conversation
@@ -103,7 +97,7 @@ export function composer(form, room, hooks) {
 		const wait = error.retryAfter && `Wait ${counted(Math.ceil(error.retryAfter), "second")}.`;
 		const more = [stopped ? "The question is in the field below." : error.hint, wait].filter(Boolean).join(" ");
 		const props = { class: stopped ? "note" : "note bad", data: { testid: "failure", kind: error.kind ?? "" } };
-		const ways = [again("Ask again", once), error.ofModel && again("Answer without the model", { ...once, ...WITHOUT_MODEL })];
+		const ways = [again("Ask again", once), error.settings && again("Answer without the model", { ...once, ...error.settings })];
 		fill(turn.body, el("div", props, el("p", el("strong", said(what)), " ", said(more)), ways));
 		announce(`${what} ${more} The question is kept.`);
 		if (error.status === 401) hooks.refused();
@@ -113,10 +107,9 @@ export function composer(form, room, hooks) {
 	return { ask, options, field, stop: () => running?.abort() };
 }
 
-/** Show the steps as they run and the text as it is written. */
 function progress(place) {
-	const list = el("ol.steps", { data: { testid: "steps" }, "aria-label": "Steps" });
-	const draft = el("div.prose.draft", { hidden: true, data: { testid: "draft" } });
+	const list = el("ol.steps", { "data-testid": "steps", "aria-label": "Steps" });
+	const draft = el("div.prose.draft", { hidden: true, "data-testid": "draft" });
 	fill(place, list, draft);
 	const now = new Map();
 	let [text, drawn, several, told] = ["", false, false, performance.now()];

@@ -15,7 +15,7 @@ const choice = (box, title, more) => el("label.choice", box, el("span", said(tit
 function menu(name, drawn, label, legend, ...inside) {
 	const summary = el("summary.quiet.option", icon(drawn), el("span.unseen", `${legend}: `), label);
 	const sheet = el("fieldset.sheet", el("legend.unseen", legend), inside);
-	return el("details.menu.upward", { data: { testid: `${name}-menu` } }, summary, sheet);
+	return el("details.menu.upward", { "data-testid": `${name}-menu` }, summary, sheet);
 }
 
 function collectionPicker(changed) {

@@ -4,7 +4,7 @@ import { el, field, fill, link, said } from "./dom.js";
 import { View } from "./side.js";
 import { openProvision } from "./source.js";
 import { titleOf } from "./state.js";
-import { counted, days } from "./words.js";
+import { counted, days, unsigned } from "./words.js";
 
 /** Compare the versions of a provision: {collection, document, label}. */
 export const openCompare = (provision) => new Comparison(provision).visit();
@@ -80,7 +80,6 @@ class Comparison extends View {
 }
 
 function shownPiece({ op, text }) {
-	// the signs with which Markdown begins a heading are no words of it
-	const words = text.replace(/(^|\n)#{1,6}[ \t]+/g, "$1");
+	const words = unsigned(text);
 	return op === "same" ? words : el(op === "added" ? "ins" : "del", {}, words);
 }

@@ -1,22 +1,19 @@
 // Dialogs, a question before something is gone for good, and menus.
 
-import { append, button, el, onEscape, said } from "./dom.js";
-
-let opened = 0;
+import { button, el, onEscape, said } from "./dom.js";
 
 /**
  * Open a dialog, and return it; it is removed when it is closed.
  * `body` and `foot` are its children; `closed` is told of its return value.
  */
-export function openDialog({ title, body, foot = [], closed = () => {}, id = null, kind = "" }) {
-	const heading = `dialog-title-${(opened += 1)}`;
+export function openDialog({ title, body, foot, closed = () => {}, id = null, kind = "" }) {
 	const close = button("Close", () => dialog.close(""), { icon: "close", hideLabel: true });
 	const dialog = el(
 		"dialog",
-		{ id, class: kind, "aria-labelledby": heading },
-		el("div.dialog-head", el("h2", { id: heading }, said(title)), close),
+		{ id, class: kind, "aria-labelledby": "dialog-title" },
+		el("div.dialog-head", el("h2", { id: "dialog-title" }, said(title)), close),
 		el("div.dialog-body", body),
-		[foot].flat().length > 0 && append(el("div.dialog-foot"), foot),
+		foot && el("div.dialog-foot", foot),
 	);
 	dialog.addEventListener("close", () => {
 		dialog.remove();
@@ -24,7 +21,7 @@ export function openDialog({ title, body, foot = [], closed = () => {}, id = nul
 	});
 	// a click on what lies behind it
 	dialog.addEventListener("click", (event) => event.target === dialog && dialog.close(""));
-	document.getElementById("dialogs").append(dialog);
+	document.body.append(dialog);
 	dialog.showModal();
 	return dialog;
 }

@@ -4,7 +4,7 @@ import { events, get, post, remove } from "./api.js";
 import { confirmed } from "./dialog.js";
 import { announce, append, button, el, field, fill, form, link, said } from "./dom.js";
 import { View } from "./side.js";
-import { collectionNamed, state } from "./state.js";
+import { collectionNamed, hooks, state } from "./state.js";
 import { openTree } from "./tree.js";
 import { batches, dropped, pathOf, send, sendAll } from "./upload.js";
 import { counted, days, described } from "./words.js";
@@ -63,7 +63,6 @@ class Documents extends View {
 		fill(this.choice, options.length > 0 && field("Collection", select), make);
 	}
 
-	/** Ask for the name of a new collection, where its button stood. */
 	#naming() {
 		const input = el("input", { id: "collection-name", required: true, maxlength: 100, autocomplete: "off" });
 		const make = async () => {
@@ -80,13 +79,12 @@ class Documents extends View {
 
 	async #changed() {
 		state.collections = await get("collections");
-		document.dispatchEvent(new CustomEvent("collections-changed"));
+		hooks.collectionsChanged();
 	}
 
-	/** Where files are dropped or chosen. */
 	#zone() {
 		const pick = (label, testid, props) => {
-			const input = el("input", { type: "file", multiple: true, hidden: true, data: { testid }, ...props });
+			const input = el("input", { type: "file", multiple: true, hidden: true, "data-testid": testid, ...props });
 			input.addEventListener("change", () => {
 				this.#upload([...input.files]);
 				input.value = "";
@@ -150,7 +148,6 @@ class Documents extends View {
 		if (wanted) await this.#upload(files.filter((file) => there.includes(pathOf(file))), true);
 	}
 
-	/** Show how far the indexing is until it is over. */
 	async #follow() {
 		const { collection } = this;
 		this.following?.abort();

@@ -18,19 +18,20 @@ export function el(tag, ...rest) {
 export const svg = (tag, ...rest) => filled(document.createElementNS(SVG, tag), rest);
 
 function filled(node, [first, ...rest]) {
-	const plain = Object.prototype.toString.call(first) === "[object Object]" && !(first instanceof Node);
+	const plain = first?.constructor === Object;
 	for (const [name, value] of Object.entries(plain ? first : {})) {
 		if (name === "on") for (const [event, heard] of Object.entries(value)) node.addEventListener(event, heard);
 		else if (name === "data") Object.assign(node.dataset, value);
 		else if (PROPERTIES.has(name)) node[name] = value;
-		else if (value !== null && value !== undefined && value !== false) node.setAttribute(name, value === true ? "" : value);
+		else if (name.startsWith("aria-") && typeof value === "boolean") node.setAttribute(name, value);
+		else if ((value ?? false) !== false) node.setAttribute(name, value === true ? "" : value);
 	}
 	return append(node, plain ? rest : [first, ...rest]);
 }
 
 /** Append children, lists of them flattened, nothing for null, undefined, false and "". */
 export function append(node, ...children) {
-	const there = (child) => child !== null && child !== undefined && child !== false && child !== "";
+	const there = (child) => (child ?? "") !== "" && child !== false;
 	node.append(...children.flat(Infinity).filter(there));
 	return node;
 }
@@ -55,8 +56,7 @@ const PATHS = {
 	close: "M6 6l12 12M18 6L6 18",
 	send: "M12 19V5.5M6 11l6-6 6 6",
 	stop: "M7.5 7.5h9v9h-9z",
-	up: "M7 11v8.5H4V11zM7 12l4-8c1.8 0 2.5 1.2 2.2 2.7L12.7 10h5.5c1.3 0 2 1 1.7 2.2l-1.5 6c-.2.8-.8 1.3-1.7 1.3H7",
-	down: "M7 13V4.5H4V13zM7 12l4 8c1.8 0 2.5-1.2 2.2-2.7L12.7 14h5.5c1.3 0 2-1 1.7-2.2l-1.5-6c-.2-.8-.8-1.3-1.7-1.3H7",
+	thumb: "M7 11v8.5H4V11zM7 12l4-8c1.8 0 2.5 1.2 2.2 2.7L12.7 10h5.5c1.3 0 2 1 1.7 2.2l-1.5 6c-.2.8-.8 1.3-1.7 1.3H7",
 	copy: "M8.5 8.5h11v11h-11zM15.5 8.5v-4h-11v11h4",
 	add: "M12 5v14M5 12h14",
 	less: "M5 12h14",
@@ -81,6 +81,10 @@ export function button(label, heard, { icon: drawn, hideLabel, ...rest } = {}) {
 	const props = { type: "button", class: "quiet", ...named, ...rest, on: { click: heard, ...rest.on } };
 	return el("button", props, drawn && icon(drawn), !hideLabel && said(label));
 }
+
+/** A button that is a sign alone where there is little room. */
+export const sign = (name, drawn, heard, props) =>
+	button(name, heard, { icon: drawn, class: "quiet sign", title: name, "aria-label": name, ...props });
 
 /** A button that reads as a link in a text. */
 export const link = (label, heard, props) => button(label, heard, { class: "link", ...props });

@@ -39,34 +39,27 @@ export function layout(triplets) {
 
 /** Give every node its place: sources beside the middle of what they lead to, nothing over another. */
 function placed(nodes, edges) {
-	const columns = [];
-	for (const node of nodes) (columns[node.column] ??= []).push(node);
-	const used = columns.filter(Boolean);
-	const mean = (values) => values.reduce((sum, value) => sum + value, 0) / (values.length || 1);
-	const sort = (column, wanted) => {
-		const by = new Map(column.map((node) => [node, wanted(node)]));
-		column.sort((a, b) => by.get(a) - by.get(b));
-		return by;
-	};
-	const stack = (column, wanted) => {
+	const found = [];
+	for (const node of nodes) (found[node.column] ??= []).push(node);
+	const columns = found.filter(Boolean);
+	const arrange = (column, near) => {
+		const middle = (near) => near.reduce((sum, { y, height }) => sum + y + height / 2, 0) / (near.length || 1);
+		const wanted = new Map(column.map((node) => [node, middle(near(node))]));
 		let free = 0;
-		for (const node of column) {
-			node.y = Math.max(free, wanted(node) - node.height / 2);
+		for (const node of column.sort((a, b) => wanted.get(a) - wanted.get(b))) {
+			node.y = Math.max(free, wanted.get(node) - node.height / 2);
 			free = node.y + node.height + BETWEEN;
 		}
 	};
-	used.forEach((column, at) => {
-		if (at) sort(column, (node) => mean(edges.filter(({ to }) => to === node).map(({ from }) => from.order ?? 0)));
-		column.forEach((node, order) => Object.assign(node, { order, x: at * (WIDTH + GAP) }));
-		stack(column, () => 0);
+	columns.forEach((column, at) => {
+		for (const node of column) node.x = at * (WIDTH + GAP);
+		arrange(column, (node) => edges.filter(({ from, to }) => to === node && from.x < node.x).map(({ from }) => from));
 	});
-	for (const column of used.slice(0, -1).reverse()) {
-		const middles = (node) => edges.filter(({ from, to }) => from === node && to.x > node.x).map(({ to }) => to.y + to.height / 2);
-		const wanted = sort(column, (node) => mean(middles(node)));
-		stack(column, (node) => wanted.get(node));
+	for (const column of columns.slice(0, -1).reverse()) {
+		arrange(column, (node) => edges.filter(({ from, to }) => from === node && to.x > node.x).map(({ to }) => to));
 	}
 	const height = Math.max(...nodes.map((node) => node.y + node.height));
-	return { width: used.length * (WIDTH + GAP) - GAP, height };
+	return { width: columns.length * (WIDTH + GAP) - GAP, height };
 }
 
 /** Return a text in lines that fit a box, the last ending in … where more follows. */
@@ -82,7 +75,6 @@ export function wrapped(text, chars = LINE_CHARS, most = MOST_LINES) {
 	return [...lines.slice(0, most - 1), `${lines[most - 1].slice(0, chars - 1).trimEnd()}…`];
 }
 
-/** Return the relations as a drawing and as a list; `open` is told which one is wanted. */
 export function relations(triplets, open) {
 	if (!triplets.length) return el("p.hint", "No relations were found for this question.");
 	const region = { tabindex: 0, role: "region", "aria-label": "Relations, drawn" };

@@ -5,44 +5,51 @@ import { composer } from "./ask.js";
 import { askingOptions } from "./choosing.js";
 import { listenForMenus } from "./dialog.js";
 import { openDocuments } from "./documents.js";
-import { announce, button, el, fill, icon, onEscape, tried, trouble } from "./dom.js";
+import { announce, button, el, fill, icon, onEscape, sign, tried, trouble } from "./dom.js";
 import { openSettings } from "./settings.js";
 import { closeSide, narrow } from "./side.js";
-import { openSource } from "./source.js";
-import { asked, keep, kept, state } from "./state.js";
+import { asked, hooks, keep, kept, state } from "./state.js";
 import { showThread, threadList } from "./threads.js";
 import { signIn, terms, welcome } from "./welcome.js";
 
 const at = (id) => document.getElementById(id);
-const [room, aside, nav, form, toggle] = ["conversation", "side", "threads", "composer", "threads-toggle"].map(at);
+const [room, nav, form] = ["conversation", "threads", "composer"].map(at);
 const THEMES = ["system", "light", "dark"];
+const colours = document.documentElement.dataset;
 const crowded = () => matchMedia("(max-width: 96rem)").matches;
+Object.assign(hooks, { askAbout, began, collectionsChanged: showOptions, refused: start, sideShown, start: () => go(null) });
+const asking = composer(form, room);
+const threads = threadList(nav);
+hooks.answered = threads.refresh;
+const leave = async () => (await tried(() => remove("session"))) && location.reload();
+const toggle = button("Conversations", () => keepThreads(nav.hidden), { icon: "menu", hideLabel: true, "aria-controls": "threads" });
+const themeSwitch = button("", turnTheme, { hideLabel: true });
+const signOut = button("Sign out", leave, { id: "sign-out", hidden: true });
 
-const asking = composer(form, room, { open: openSource, began, answered: () => threads.refresh(), refused: start });
-const threads = threadList(nav, { start: () => go(null) });
-
-/** Find out who is there, and show what they may see. */
 async function start() {
+	state.settings = kept("settings", {});
+	state.chosen = kept("collections", null);
 	try {
 		state.me = await get("me");
+		showIn(true); // a person types while the collections come
 		state.collections = await get("collections");
 	} catch (error) {
-		form.hidden = true;
-		at("app").classList.add("out");
+		showIn(false);
 		state.thread = undefined; // what stands in the room now is none
-		at("terms").textContent = terms();
 		if (error.status === 401) return signIn(room, start);
 		return fill(room, el("div.welcome", trouble(error, start)));
 	}
-	state.settings = kept("settings", {});
-	state.chosen = kept("collections", null);
-	form.hidden = false;
-	at("app").classList.remove("out");
-	at("terms").textContent = terms();
-	at("sign-out").hidden = !state.me.needs_key;
 	showOptions();
 	await Promise.all([threads.refresh(), follow()]);
 	read(500);
+}
+
+function showIn(within) {
+	form.hidden = !within;
+	at("app").classList.toggle("out", !within);
+	at("terms").textContent = terms();
+	signOut.hidden = !state.me?.needs_key;
+	if (within && !narrow()) asking.field.focus();
 }
 
 /** Ask for the collections again, at longer and longer times, while one is being read. */
@@ -87,7 +94,7 @@ async function follow() {
 	threads.mark();
 	if (!id) return showEmpty();
 	try {
-		await showThread(id, room, openSource);
+		await showThread(id, room);
 	} catch (error) {
 		if (state.thread !== id) return;
 		if (error.status === 401) return start();
@@ -106,6 +113,7 @@ function go(id) {
 
 function began(id) {
 	room.querySelector(".welcome")?.remove();
+	state.thread ??= null;
 	if (!id || state.thread === id) return;
 	state.thread = id;
 	history.replaceState(null, "", `#thread=${encodeURIComponent(id)}`);
@@ -113,20 +121,49 @@ function began(id) {
 
 function showThreads(shown) {
 	nav.hidden = !shown;
-	toggle.setAttribute("aria-expanded", String(shown));
+	toggle.ariaExpanded = shown;
+}
+
+function keepThreads(shown) {
+	showThreads(shown);
+	if (!narrow()) keep("threads-open", shown);
+}
+
+/** A source needs the room. */
+function sideShown(shown) {
+	if (crowded()) showThreads(!shown && !narrow() && kept("threads-open", true));
+}
+
+function askAbout(label) {
+	const { field } = asking;
+	field.value = `${[field.value.trim(), label].filter(Boolean).join(" ")} `;
+	field.dispatchEvent(new Event("input"));
+	field.focus();
 }
 
 function showTheme(theme) {
-	if (theme === "system") delete document.documentElement.dataset.theme;
-	else document.documentElement.dataset.theme = theme;
-	const named = `Colours: ${theme}`;
-	for (const name of ["aria-label", "title"]) at("theme-switch").setAttribute(name, named);
-	fill(at("theme-switch"), icon(theme));
-	return named;
+	if (theme === "system") delete colours.theme;
+	else colours.theme = theme;
+	themeSwitch.ariaLabel = themeSwitch.title = `Colours: ${theme}`;
+	fill(themeSwitch, icon(theme));
+}
+
+function turnTheme() {
+	const theme = THEMES[(THEMES.indexOf(colours.theme ?? "system") + 1) % THEMES.length];
+	keep("theme", theme);
+	showTheme(theme);
+	announce(themeSwitch.title);
 }
 
 function setUp() {
-	for (const place of document.querySelectorAll("[data-icon]")) place.prepend(icon(place.dataset.icon));
+	const tools = [
+		sign("Documents", "documents", () => openDocuments(asked()[0]), { id: "documents-open" }),
+		sign("Settings", "settings", openSettings, { id: "settings-open" }),
+	];
+	fill(at("bar"), toggle, el("h1.brand", "Lexloop"), el("div.bar-tools", tools, themeSwitch, signOut));
+	showTheme(colours.theme ?? "system");
+	showThreads(!narrow() && kept("threads-open", true));
+	nav.addEventListener("click", ({ target }) => narrow() && target.closest("a[href^='#']") && showThreads(false));
 	listenForMenus();
 	onEscape(closeSide);
 	onEscape(() => {
@@ -135,35 +172,7 @@ function setUp() {
 		toggle.focus();
 		return true;
 	});
-	let theme = document.documentElement.dataset.theme ?? "system";
-	showTheme(theme);
-	at("theme-switch").addEventListener("click", () => {
-		theme = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length];
-		keep("theme", theme);
-		announce(showTheme(theme));
-	});
-	showThreads(!narrow() && kept("threads-open", true));
-	toggle.addEventListener("click", () => {
-		showThreads(nav.hidden);
-		if (!narrow()) keep("threads-open", !nav.hidden);
-	});
-	// a source needs the room
-	aside.addEventListener("shown", ({ detail }) => {
-		if (crowded()) showThreads(!detail && !narrow() && kept("threads-open", true));
-	});
-	nav.addEventListener("click", ({ target }) => narrow() && target.closest("a[href^='#']") && showThreads(false));
-	at("settings-open").addEventListener("click", openSettings);
-	at("documents-open").addEventListener("click", () => openDocuments(asked()[0]));
-	const leave = async () => (await tried(() => remove("session"))) && location.reload();
-	at("bar-tools").append(button("Sign out", leave, { id: "sign-out", hidden: true }));
 	addEventListener("hashchange", follow);
-	document.addEventListener("collections-changed", showOptions);
-	document.addEventListener("ask-about", ({ detail }) => {
-		const { field } = asking;
-		field.value = `${[field.value.trim(), detail.label].filter(Boolean).join(" ")} `;
-		field.dispatchEvent(new Event("input"));
-		field.focus();
-	});
 }
 
 setUp();

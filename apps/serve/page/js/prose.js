@@ -37,7 +37,6 @@ function emphasised(text) {
 	return parts.map((part, at) => (at % 2 ? { strong: part } : { text: part })).filter((one) => one.strong || one.text);
 }
 
-/** Return the text without its markers. */
 export const withoutMarkers = (text) =>
 	text.replace(MARKER, "").replace(/ +(?=[.,;:!?]|$|\n)/gm, "").replace(/  +/g, " ");
 

@@ -15,16 +15,7 @@ const GROUPS = {
 	access: "Which documents",
 	"": "Limits",
 };
-const NAMES = {
-	"plan.k": "Passages (k)",
-	"plan.Q": "Wordings of the question (Q)",
-	"plan.K": "Terms to follow (K)",
-	"plan.S": "Steps from each term (S)",
-	deadline_s: "Longest time, in seconds",
-};
-const IN_COMPOSER = "access.as_of";
 
-/** Return a schema's alternatives: itself, where it has none. */
 const waysOf = (schema) => [schema, ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])];
 const isOf = (schema, ...types) => waysOf(schema).some((one) => types.includes(one.type));
 const wordsOf = (schema) => waysOf(schema).flatMap((one) => one.enum ?? ("const" in one ? [one.const] : []));
@@ -40,7 +31,6 @@ export function valueOf(schema, typed) {
 	return isOf(schema, "integer", "number") && Number.isFinite(Number(text)) ? Number(text) : text;
 }
 
-/** Return those values that differ from the defaults. */
 export function differing(values, schema) {
 	const same = (name, value) => JSON.stringify(value) === JSON.stringify(schema[name].default ?? null);
 	return Object.fromEntries(Object.entries(values).filter(([name, value]) => schema[name] && !same(name, value)));
@@ -72,7 +62,7 @@ function show(place, foot, schema) {
 		reset.disabled = !number;
 	};
 	const groups = Object.entries(GROUPS).map(([group, title]) => {
-		const its = Object.keys(schema).filter((name) => name !== IN_COMPOSER && name.slice(0, Math.max(name.indexOf("."), 0)) === group);
+		const its = Object.keys(schema).filter((name) => name !== "access.as_of" && name.slice(0, Math.max(name.indexOf("."), 0)) === group);
 		return its.length > 0 && el("fieldset.group", el("legend", title), its.map((name) => field(name, schema[name], changed)));
 	});
 	fill(place, el("p.hint", "They hold for the questions that you ask next, in this browser."), groups);
@@ -82,7 +72,7 @@ function show(place, foot, schema) {
 
 function field(name, schema, changed) {
 	const id = `setting-${name}`;
-	const title = NAMES[name] ?? schema.title[0].toUpperCase() + schema.title.slice(1);
+	const title = schema.title[0].toUpperCase() + schema.title.slice(1);
 	const control = controlOf(schema, { id, "aria-describedby": `${id}-hint` });
 	const put = () => {
 		const value = state.settings[name] ?? schema.default ?? "";
@@ -105,7 +95,7 @@ function field(name, schema, changed) {
 		} catch {
 			wrong = true;
 		}
-		control.setAttribute("aria-invalid", wrong);
+		control.ariaInvalid = wrong;
 		if (wrong) return;
 		changed();
 		put();

@@ -3,6 +3,7 @@
 
 import { get } from "./api.js";
 import { button, el, fill, said, trouble } from "./dom.js";
+import { hooks } from "./state.js";
 
 const MOST = 50;
 const aside = () => document.getElementById("side");
@@ -18,7 +19,6 @@ export class View {
 		Object.assign(this, of);
 	}
 
-	/** Show it beside the answer. */
 	visit() {
 		leave();
 		views = aside().hidden ? [this] : [...views.slice(0, at + 1), this].slice(-MOST);
@@ -35,7 +35,6 @@ export class View {
 		this.body = el("div.side-body", { tabindex: "-1", id: "side-body" });
 		const heads = el("div.side-heads", heading, detail && el("p.detail", said(detail)));
 		fill(place, el("div.side-head", heads, el("div.side-tools", tools(), close)), this.body);
-		place.setAttribute("aria-labelledby", "side-title");
 		show(true);
 		heading.focus({ preventScroll: true });
 		return this.body;
@@ -66,7 +65,6 @@ export class View {
 		return true;
 	}
 
-	/** Ask the server about its collection. */
 	get(what, query) {
 		return get(["collections", this.collection, what], query);
 	}
@@ -90,7 +88,7 @@ function tools() {
 
 function show(shown) {
 	aside().hidden = !shown;
-	aside().dispatchEvent(new CustomEvent("shown", { detail: shown }));
+	hooks.sideShown(shown);
 }
 
 /** Close it, and give the focus back to what opened it; false where it is closed. */

@@ -1,10 +1,11 @@
 // A source beside the answer: a citation at its cited words, or a provision to read.
 
 import { openCompare } from "./compare.js";
-import { append, button, copy, el, fill, link, said, trouble } from "./dom.js";
+import { append, button, copy, el, fill, link, said, sign, trouble } from "./dom.js";
 import { Pages } from "./pages.js";
 import { Reading } from "./reading.js";
 import { closeSide, narrow, View } from "./side.js";
+import { hooks } from "./state.js";
 import { openTree } from "./tree.js";
 import { described, inForce, place, quoted } from "./words.js";
 
@@ -44,7 +45,6 @@ class Source extends View {
 		return this.get(what, { document: this.cited.document, ...query });
 	}
 
-	/** Ask for what the pane shows: the provision, the text, and the boxes of the words. */
 	async #know() {
 		const { section, start, end } = this.cited;
 		const reading = section && this.#get("provision", { label: section, start });
@@ -91,7 +91,6 @@ class Source extends View {
 		return link(words, () => openProvision(there, this.asOf));
 	}
 
-	/** Show the text or the page. */
 	#switch(as) {
 		this.as = as;
 		const unmapped = as === "text" && this.page && !this.boxed.length && this.cited.quote;
@@ -103,7 +102,6 @@ class Source extends View {
 		if (!this.scrollBack()) this.#bring(shown);
 	}
 
-	/** Bring what is meant into view, else the beginning of what is shown. */
 	#bring({ target, element }) {
 		const at = (target ?? element).getBoundingClientRect().top - this.tools.getBoundingClientRect().bottom;
 		if (target || at < 0) this.body.scrollTop += at - (target ? this.body.clientHeight / 4 : 0);
@@ -134,8 +132,7 @@ class Source extends View {
 
 	#tools(more) {
 		const { collection, document, section: label } = this.cited;
-		const pick = (as, name) => button(name, () => this.#again(as), { "aria-pressed": String(this.as === as) });
-		const sign = (name, icon, heard) => button(name, heard, { icon, class: "quiet sign", title: name, "aria-label": name });
+		const pick = (as, name) => button(name, () => this.#again(as), { "aria-pressed": this.as === as });
 		fill(
 			this.tools,
 			this.page && el("div.switch", { role: "group", "aria-label": "Show as" }, pick("page", "Page"), pick("text", "Text")),
@@ -162,8 +159,7 @@ class Source extends View {
 	}
 }
 
-/** Let the composer, which hears `ask-about`, take a label up. */
 function askAbout(label) {
 	if (narrow()) closeSide();
-	document.dispatchEvent(new CustomEvent("ask-about", { detail: { label } }));
+	hooks.askAbout(label);
 }

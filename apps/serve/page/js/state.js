@@ -3,6 +3,9 @@
 /** What the parts share. `chosen` are collections' names, null for all; `asOf` "" is today. */
 export const state = { me: null, collections: [], chosen: null, asOf: "", settings: {}, thread: null };
 
+/** What the parts tell the page of, for which main.js has what is done. */
+export const hooks = {};
+
 /** Return what the browser kept under a name, `otherwise` where it kept nothing usable. */
 export function kept(name, otherwise) {
 	try {

@@ -5,7 +5,6 @@ import { relations } from "./graph.js";
 import { titleOf } from "./state.js";
 import { CLASSES, SIGNALS, brought, counted, doing, labelOf, score, seconds, share, whole } from "./words.js";
 
-const KEYS = { ArrowRight: 1, ArrowLeft: -1, Home: "first", End: "last" };
 const NAME = "How this answer came about";
 let made = 0;
 
@@ -13,7 +12,7 @@ let made = 0;
 export function behind(answer, open) {
 	const place = el("div");
 	const toggle = ({ target }) => target.open && !place.firstChild && fill(place, tabs(answer, open));
-	return el("details.behind.no-print", { data: { testid: "behind" }, on: { toggle } }, el("summary", NAME), place);
+	return el("details.behind.no-print", { "data-testid": "behind", on: { toggle } }, el("summary", NAME), place);
 }
 
 function tabs(answer, open) {
@@ -31,23 +30,23 @@ function tabs(answer, open) {
 		const choose = () => {
 			if (!panel.firstChild) fill(panel, make());
 			for (const [one, its] of both) {
-				one.setAttribute("aria-selected", String(its === panel));
+				one.ariaSelected = its === panel;
 				one.tabIndex = its === panel ? 0 : -1;
 				its.hidden = its !== panel;
 			}
 		};
 		const props = { type: "button", role: "tab", id, "aria-controls": panel.id, on: { click: choose } };
-		return [el("button", { ...props, data: { testid: `tab-${name.toLowerCase()}` } }, name), panel];
+		return [el("button", props, name), panel];
 	});
 	const heads = both.map(([head]) => head);
 	const keydown = (event) => {
-		const by = KEYS[event.key];
-		if (!by) return;
-		event.preventDefault();
 		const at = heads.indexOf(event.target);
-		const to = by === "first" ? 0 : by === "last" ? -1 : (at + by) % heads.length;
-		heads.at(to).focus();
-		heads.at(to).click();
+		const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: -1 }[event.key];
+		if (to === undefined) return;
+		event.preventDefault();
+		const head = heads.at(to % heads.length);
+		head.focus();
+		head.click();
 	};
 	heads[0].click();
 	return [el("div.tabs", { role: "tablist", "aria-label": NAME, on: { keydown } }, heads), both.map(([, panel]) => panel)];

@@ -4,24 +4,25 @@ import { answerView, exportsOf, turnView } from "./answer.js";
 import { get, patch, remove } from "./api.js";
 import { confirmed } from "./dialog.js";
 import { announce, button, el, fill, form, icon, said, tried } from "./dom.js";
-import { state } from "./state.js";
+import { hooks, state } from "./state.js";
 import { when } from "./words.js";
 
 const TURNS = 20;
 const THREADS = 100;
 
-/** Fill the list of conversations; `hooks` are told to `start` anew. Returns {refresh, mark}. */
-export function threadList(nav, { start }) {
-	const list = el("ul.thread-list", { data: { testid: "threads" } });
+/** Fill the list of conversations, and return {refresh, mark}. */
+export function threadList(nav) {
+	const list = el("ul.thread-list", { "data-testid": "threads" });
 	const problem = el("p.hint");
 	const older = button("Earlier conversations", () => load(list.lastElementChild.dataset.id), { hidden: true });
-	fill(nav, button("New conversation", start, { icon: "add", id: "new-thread", class: "outlined" }), problem, list, older);
+	fill(nav, button("New conversation", hooks.start, { icon: "add", id: "new-thread", class: "outlined" }), problem, list, older);
 
 	async function load(before) {
 		try {
 			const { threads } = await get("threads", { before, limit: THREADS });
 			if (!before) fill(list);
 			list.append(...threads.map(row));
+			mark();
 			older.hidden = threads.length < THREADS;
 			problem.textContent = list.firstChild ? "" : "Conversations are kept here.";
 		} catch (error) {
@@ -36,7 +37,6 @@ export function threadList(nav, { start }) {
 	}
 	function row(thread) {
 		const item = el("li", { data: { id: thread.id } });
-		const current = thread.id === state.thread && "page";
 		const words = [said(thread.title), el("span.detail", when(thread.updated))];
 		const renamed = () => {
 			fill(item, renaming(thread, item));
@@ -49,13 +49,14 @@ export function threadList(nav, { start }) {
 			button("Delete", () => gone(thread), { icon: "remove", class: "quiet danger" }),
 		);
 		const more = el("summary.quiet.icon", { "aria-label": `More for ${thread.title}` }, icon("more"));
-		const link = el("a", { href: `#thread=${encodeURIComponent(thread.id)}`, "aria-current": current }, words);
+		const link = el("a", { href: `#thread=${encodeURIComponent(thread.id)}` }, words);
 		return fill(item, link, el("details.menu", more, sheet));
 	}
 	function renaming(thread, item) {
 		const back = () => {
 			const shown = row(thread);
 			item.replaceWith(shown);
+			mark();
 			shown.querySelector("a").focus();
 		};
 		const keydown = (event) => {
@@ -70,7 +71,7 @@ export function threadList(nav, { start }) {
 			if (kept) back();
 			else field.focus();
 		};
-		const keep = el("button.quiet.icon", { type: "submit", "aria-label": "Keep the name" }, icon("check"));
+		const keep = el("button.quiet.icon", { "aria-label": "Keep the name" }, icon("check"));
 		return form("form.renaming", renamed, field, keep);
 	}
 	async function gone(thread) {
@@ -79,7 +80,7 @@ export function threadList(nav, { start }) {
 		await tried(async () => {
 			await remove(["threads", thread.id]);
 			announce("Deleted.");
-			if (thread.id === state.thread) start();
+			if (thread.id === state.thread) hooks.start();
 		});
 		await load();
 	}
@@ -87,11 +88,11 @@ export function threadList(nav, { start }) {
 }
 
 /** Show a conversation's last turns, and the earlier ones as they are wanted. */
-export async function showThread(id, room, open) {
+export async function showThread(id, room) {
 	const page = async (before) => (await get(["threads", id], { limit: TURNS, before })).turns;
 	const shown = (answer) => {
 		const { article, body } = turnView(answer.question, answer.id);
-		fill(body, answerView(answer, open));
+		fill(body, answerView(answer));
 		return article;
 	};
 	const more = async () => {
@@ -101,7 +102,7 @@ export async function showThread(id, room, open) {
 			const turns = await page(next.dataset.id);
 			if (state.thread !== id) return;
 			earlier.after(...turns.map(shown));
-			next.scrollIntoView({ block: "start" });
+			next.scrollIntoView();
 			earlier.hidden = turns.length < TURNS;
 		});
 		earlier.disabled = false;
@@ -110,5 +111,5 @@ export async function showThread(id, room, open) {
 	if (state.thread !== id) return; // another was opened meanwhile
 	const earlier = button("Earlier questions", more, { class: "outlined earlier", hidden: turns.length < TURNS });
 	fill(room, earlier, turns.map(shown));
-	room.lastElementChild.scrollIntoView({ block: "start" });
+	room.lastElementChild.scrollIntoView();
 }

@@ -45,7 +45,6 @@ class Tree extends View {
 		if (this.current) this.#focus(this.current, known ? "nearest" : "center");
 	}
 
-	/** Ask for the documents, and open the one and the provision that were asked for. */
 	async #begin() {
 		const { documents } = await this.get("documents");
 		const roots = documents.map((row) => {
@@ -85,7 +84,7 @@ class Tree extends View {
 		const name = el("span.name", said(label, { class: "label" }), heading && [" ", said(heading, { class: "heading" })]);
 		const row = el("div", { class: `row ${kind}` }, el("span.twisty"), name, page && el("span.detail", `p. ${page}`));
 		const props = { role: "treeitem", tabindex: "-1", "aria-level": level, "aria-label": [label, heading].filter(Boolean).join(", ") };
-		item.node = el("li", { ...props, "aria-expanded": inner ? String(Boolean(item.open)) : null }, row);
+		item.node = el("li", { ...props, "aria-expanded": inner ? Boolean(item.open) : null }, row);
 		this.items.set(item.node, item);
 		row.style.setProperty("--level", Math.min(level, 9));
 		if (item.open && inner) this.#group(item, level, Infinity);
@@ -102,25 +101,20 @@ class Tree extends View {
 		add(0);
 	}
 
-	async #toggle(item, open) {
-		if (!item.node.ariaExpanded || Boolean(item.open) === open) return;
-		if (item.children === null) await this.#fetch(item);
-		item.open = open;
-		item.node.setAttribute("aria-expanded", String(open));
-		item.node.querySelector("ul")?.remove();
-		if (open) this.#group(item, Number(item.node.ariaLevel), SLICE);
-		this.#rest();
-	}
-
 	#turn(item, open) {
-		this.attempt(() => this.#toggle(item, open));
+		if (!item.node.ariaExpanded || Boolean(item.open) === open) return;
+		this.attempt(async () => {
+			if (item.children === null) await this.#fetch(item);
+			item.open = open;
+			item.node.ariaExpanded = open;
+			item.node.querySelector("ul")?.remove();
+			if (open) this.#group(item, Number(item.node.ariaLevel), SLICE);
+			this.#rest();
+		});
 	}
 
 	#read(item) {
-		if (!item.root) {
-			this.#turn(item, !item.open);
-			return;
-		}
+		if (!item.root) return this.#turn(item, !item.open);
 		this.current = item;
 		const { label, kind, start, end, page } = item.unit;
 		const there = { collection: this.collection, document: item.root.document, start, end, page };

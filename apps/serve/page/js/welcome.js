@@ -16,17 +16,21 @@ export function welcome(room, ask) {
 		const inside = [el("span.kind", said(type.replaceAll("_", " "))), words];
 		return el("li", el("button", { type: "button", data: { type }, on: { click: () => ask(asked) } }, inside));
 	});
-	const list = el("ul.examples", { data: { testid: "examples" } }, examples);
+	const list = el("ul.examples", { "data-testid": "examples" }, examples);
 	const shown = examples.length > 0 && [el("h3", "Try one of these"), list];
 	const head = el("h2", { id: "welcome-title" }, "What does the law say?");
-	fill(room, el("section.welcome", { "aria-labelledby": "welcome-title" }, head, el("p.lede", about(chosen)), shown));
+	const [one, ...others] = chosen;
+	const titles = one && !others.length && el("ul.titles", one.titles.map((title) => el("li", said(title))));
+	fill(room, el("section.welcome", { "aria-labelledby": "welcome-title" }, head, el("p.lede", about(chosen)), titles, shown));
 }
 
 function about(chosen) {
 	if (!chosen.length) return "There are no documents yet. Add some under Documents, then ask.";
 	if (chosen.length > 1) return `Answers come from ${chosen.length} collections of documents. ${PROMISE}`;
-	const [{ title, name, description, documents, trouble }] = chosen;
-	return [said(title || name), ": ", said(trouble || description || counted(documents, "document")), " ", PROMISE];
+	const [{ title, name, documents, trouble, titles }] = chosen;
+	if (trouble) return [said(title || name), ": ", said(trouble)];
+	const some = documents > titles.length ? `, the first ${titles.length} of which are below` : "";
+	return ["Answers come from ", said(title || name), ` with ${counted(documents, "document")}${some}. ${PROMISE}`];
 }
 
 /** Show the form for a key; `entered` is called once the server took it. */
@@ -51,7 +55,7 @@ export function signIn(room, entered) {
 		el("h2", { id: "welcome-title" }, "Sign in"),
 		el("p.lede", "This server asks for a key. Whoever runs it has given you one."),
 		field("Key", key, problem),
-		el("button.solid", { type: "submit" }, "Sign in"),
+		el("button.solid", "Sign in"),
 	);
 	fill(room, made);
 	key.focus();

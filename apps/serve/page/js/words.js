@@ -47,8 +47,11 @@ export const described = (words) => words.filter(Boolean).join(" · ");
 
 /** Where a citation stands, for a footnote. */
 export function place({ section, document, page }, title, version) {
-	return [section, title !== document && title, document, page && `page ${page}`, version].filter(Boolean).join(", ");
+	return [section, title !== document && title, document, ...placeOf({ page, version })].filter(Boolean).join(", ");
 }
+
+/** Text without the signs with which Markdown begins a heading, which are no words of it. */
+export const unsigned = (text) => text.replace(/^#{1,6}[ \t]+/gm, "");
 
 /** Words in quotation marks, on one line. */
 export const quoted = (words) => `“${words.trim().replace(/\s+/g, " ")}”`;
@@ -76,7 +79,6 @@ const ORDER = Object.keys(DOING).slice(0, 7);
 
 export const doing = (node) => DOING[node] ?? node.replaceAll("_", " ");
 
-/** Return the step that comes after one has ended, null after the last. */
 export const following = (node) =>
 	node === "engineer_prompt" ? "rewrite" : ((node !== "route" && ORDER[ORDER.indexOf(node) + 1]) || null);
 
@@ -89,7 +91,6 @@ export function brought(step) {
 	return told.filter(Boolean).join(", ");
 }
 
-/** How complex a question is, by its class. */
 export const CLASSES = ["a plain question", "a question of several parts", "a complex question"];
 
 /** What the signals of a search are, in the order in which they are told. */
