@@ -98,8 +98,8 @@ class Documents extends View {
 		};
 		const hosts = state.me?.hosts ?? [];
 		const zone = el(
-			"div",
-			{ class: "drop", on: { dragover: over, dragleave: over, drop: over } },
+			"div.drop",
+			{ on: { dragover: over, dragleave: over, drop: over } },
 			el("p", "Drop files or a folder here, or choose them."),
 			el("div.acts", pick("Choose files", "files"), pick("Choose a folder", "folder", { webkitdirectory: true })),
 			el("p.hint", "PDF, Word, HTML, Markdown, text, or a zip of them. ", hosts.length ? `Their text may go to ${hosts.join(" and ")}.` : "They stay on this server."),
@@ -132,6 +132,7 @@ class Documents extends View {
 			}
 			if (collection !== this.collection) return;
 			if (added) await this.#follow();
+			fill(this.work);
 			await this.#told(files, refused, replace);
 		});
 	}

@@ -83,10 +83,7 @@ function shown({ text, kinds }) {
 	return kinds.includes("heading") ? el("b", unsigned(text)) : text;
 }
 
-/**
- * Join two excerpts, {text, start, end, units}, that overlap or touch; of others the second stands
- * alone, since nothing may be shown as if it followed.
- */
+/** Join two excerpts that overlap or touch; of others the second stands alone, as it does not follow. */
 export function joined(one, other) {
 	const [first, second] = one.start <= other.start ? [one, other] : [other, one];
 	if (second.start > first.end) return other;

@@ -29,8 +29,8 @@ function about(chosen) {
 	if (chosen.length > 1) return `Answers come from ${chosen.length} collections of documents. ${PROMISE}`;
 	const [{ title, name, documents, trouble, titles }] = chosen;
 	if (trouble) return [said(title || name), ": ", said(trouble)];
-	const some = documents > titles.length ? `, the first ${titles.length} of which are below` : "";
-	return ["Answers come from ", said(title || name), ` with ${counted(documents, "document")}${some}. ${PROMISE}`];
+	const some = documents > titles.length ? ", of which these are the first" : "";
+	return [`Answers come from ${counted(documents, "document")} in `, said(title || name), `${some}. ${PROMISE}`];
 }
 
 /** Show the form for a key; `entered` is called once the server took it. */
