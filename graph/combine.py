@@ -250,7 +250,7 @@ def _written(said: Sequence[Said]) -> str:
     if len(said) == 1:
         return renumbered(said[0].state["answer"], next(numbers))
     lines = [
-        f"{unmarked(one.collection)}:\n{renumbered(one.state['answer'], next(numbers))}"
+        f"In {unmarked(one.collection)}:\n{renumbered(one.state['answer'], next(numbers))}"
         if one.answers
         else f"{unmarked(one.collection)} does not answer this."
         for one in said

@@ -53,7 +53,7 @@ def test_a_question_for_one_collection_is_answered_as_if_it_were_alone(agent: Le
 def test_two_parts_are_asked_of_two_collections_and_numbered_as_one_list(agent: Lexloop) -> None:
     found = ask(agent, DOUBLE)
     assert found["collections"] == ["privacy", "workplace"]
-    assert found["answer"].startswith(f"privacy:\n{BREACHES}\n\nworkplace:\n{LEAVE}")
+    assert found["answer"].startswith(f"In privacy:\n{BREACHES}\n\nIn workplace:\n{LEAVE}")
     assert found["answer"].endswith("[2]")
     cited = [(c["n"], c["collection"], c["document"]) for c in found["citations"]]
     assert cited == [(1, "privacy", "statute.txt"), (2, "workplace", "leave.txt")]

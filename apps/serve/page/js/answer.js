@@ -73,12 +73,16 @@ function chip(citation, first, open) {
 }
 
 function cautions({ warning, degraded }) {
-	if (!warning && !degraded.length) return null;
-	return el(
-		"div.note.cautions",
+	const [unread, fallen] = [true, false].map((nothing) => degraded.filter(({ used }) => (used === "nothing of it") === nothing));
+	const reasons = unread.map((item) => el("li", said(item.wanted), ": ", said(item.reason)));
+	const notes = [
 		warning && el("p", el("strong", "Take care. "), said(warning)),
-		degraded.map((item) => el("p", said(item.used), " stood in for ", said(item.wanted), ". ", said(item.reason))),
-	);
+		fallen.map((item) => el("p", said(item.used), " stood in for ", said(item.wanted), ". ", said(item.reason))),
+	];
+	return [
+		(warning || fallen.length > 0) && el("div.note.cautions", notes),
+		unread.length > 0 && el("details.checked", el("summary", "What could not be read"), el("ul", reasons)),
+	];
 }
 
 function verdict({ verdict: { head, words, probability, checked }, finding, abstained }) {
