@@ -7,7 +7,7 @@ from lexloop.corpus.structure.headings import Heading, Outline
 from lexloop.corpus.structure.lines import LogicalLine, caption, cells, is_ruler
 from lexloop.corpus.structure.markers import Marker, is_about_definitions, value_of
 from lexloop.corpus.structure.numbering import Fit, OpenUnit, heading_label, item_label, kept_by
-from lexloop.corpus.structure.tree import LEADS, Kind, Tree, Unit
+from lexloop.corpus.structure.tree import ITEMS, LEADS, Kind, Tree, Unit
 
 _FLAT: frozenset[Kind] = frozenset(("text", "table", "row", "columns", "note"))
 _MOST_PROBLEMS = 200
@@ -71,6 +71,11 @@ class TreeBuilder:
             if entry.kind == "provision" and entry.style == marker.style:
                 return 0 < marker.value - entry.value <= 1
         return marker.style == "1." and marker.value <= 1
+
+    def begins_anew(self, column: int) -> bool:
+        """Return whether a first number at an indent begins a list behind the provisions."""
+        provisions = (e for e in self.stack if e.kind == "provision" and not e.divides)
+        return any(e.style == "1." and e.column == column for e in provisions)
 
     def counts_on(self, marker: Marker) -> bool:
         """Return whether a number without a stop is the next paragraph of a schedule."""
@@ -151,6 +156,10 @@ class TreeBuilder:
         )
         entry.leads, entry.bare = rest.rstrip().endswith(LEADS), not rest.strip()
         entry.body = begin
+        if self._outline.indented and not at and not line.skipped:
+            entry.stands(line.column, marker, self.stack[-1].listed if self.stack else None)
+        if self.stack:
+            self.stack[-1].listed = entry
         if counted:
             self._note_problem(f"{label or marker.number} does not follow what precedes it")
         self._push(entry, line.end)
@@ -182,7 +191,7 @@ class TreeBuilder:
 
     def definition(self, line: LogicalLine, at: int, term: str) -> None:
         """Open the definition of a term that has no number."""
-        self._close_style("definition", len(self.stack))
+        self._close_style("definition", self._depth_at(line))
         self._close_flat()
         label = f'{self._label} "{term}"'.strip()
         entry = OpenUnit("definition", label, "definition", 0, term, term, _offset(line, at))
@@ -193,13 +202,13 @@ class TreeBuilder:
         """Add unnumbered text: to a unit that has none yet, or as a unit of its own."""
         self._flush()
         top = self.stack[-1] if self.stack else None
-        if top is not None and top.bare:
+        if top is not None and top.bare and self._depth_at(line) == len(self.stack):
             top.bare, top.leads = False, line.leads
             self._reached = line.end
             return
         enacts = line.text.isupper() and line.text.endswith(":")
         recital = self._depth_of("recital") if enacts else len(self.stack)
-        depth = min(recital, self._depth_for_text())  # "HAVE ADOPTED THIS DIRECTIVE:"
+        depth = min(recital, self._depth_for_text(line))  # "HAVE ADOPTED THIS DIRECTIVE:"
         if depth < len(self.stack) and _TOPIC.match(line.text):
             depth = min(depth, self._depth_of("paragraph", "point"))
         self._close(depth)
@@ -212,6 +221,14 @@ class TreeBuilder:
         """Hold back a line that may be the heading of what comes next."""
         self._flush()
         self._pending = line
+
+    def list_heading(self, line: LogicalLine) -> None:
+        """Open what a heading without a number makes a list of its own, named by its words."""
+        self._close(0)
+        self._annex_count = 0.0
+        entry = OpenUnit("annex", line.text, "", 0, "", line.text, line.start, line.end)
+        entry.divides = True
+        self._push(entry, line.end)
 
     def row(self, line: LogicalLine) -> None:
         """Add a row; the first one names the columns."""
@@ -247,7 +264,7 @@ class TreeBuilder:
     def note(self, line: LogicalLine, word: str, number: str) -> None:
         """Add a note, which explains and does not rule: an advisory, a note, a source."""
         about = next((i + 1 for i, e in enumerate(self.stack) if number and e.number == number), 0)
-        self._close(about or self._depth_of(*_FLAT))
+        self._close(about or min(self._depth_of(*_FLAT), self._depth_at(line)))
         label = f"{word.capitalize()} {number}" if number else self._label
         entry = OpenUnit("note", label, number=number, start=line.start, leads=line.leads)
         self._push(entry, line.end)
@@ -318,16 +335,22 @@ class TreeBuilder:
         """Return how many units stay open when the outermost of these kinds is closed."""
         return next((i for i, e in enumerate(self.stack) if e.kind in kinds), len(self.stack))
 
-    def _depth_for_text(self) -> int:
+    def _depth_at(self, line: LogicalLine) -> int:
+        """Return how many units stay open at text at an indent: no item that it stands left of."""
+        items = (i for i, e in enumerate(self.stack) if e.kind in ITEMS and "." not in e.number)
+        return next((i for i in items if self.stack[i].outside(line.column)), len(self.stack))
+
+    def _depth_for_text(self, line: LogicalLine) -> int:
         """Return how many units stay open at unnumbered text.
 
-        After a list, what leads into the list.
+        After a list, what leads into the list, unless the text stands below that of an item.
         """
-        depth = len(self.stack)
+        depth = self._depth_at(line)
         while depth:
             entry = self.stack[depth - 1]
             led = depth > 1 and self.stack[depth - 2].leads
-            ends_list = entry.kind in ("point", "paragraph", "definition") and led
+            below = 0 <= entry.column < line.column  # what stands below an item's text is its own
+            ends_list = entry.kind in ("point", "paragraph", "definition") and led and not below
             if entry.style == "definition" and not self.among_definitions:
                 ends_list = True
             opens = entry.style == "exception" and entry.place == len(self._opened) - 1

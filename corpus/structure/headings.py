@@ -3,11 +3,11 @@
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from lexloop.corpus.structure.lines import LogicalLine
+from lexloop.corpus.structure.lines import LogicalLine, hangs
 from lexloop.corpus.structure.markers import (
     Marker,
     bare_number,
@@ -32,12 +32,18 @@ _BINDS = re.compile(
     r"\b(?:shall|must|may|cannot|means?|applies|takes? effect|comes? into|(?:is|are) repealed)\b"
     r".*[.;]$"
 )
-_NAMED = re.compile(r"\b(section|clause|regulation|article|rule)s?\s+\d", re.IGNORECASE)
+_NAMED = re.compile(
+    r"\b((?i:section|clause|regulation|article|rule))(?i:s)?"
+    r"(?:[^\S\n]+|[^\S\n]*\n[^\S\n]*(?!\d{1,4}\.\s))(\d{1,4})"
+    r"|(?<![A-Z.]\s)(?<!\bCode\s)(§)[^\S\n]?(?:\d{1,3}|[A-Z])(?=[.,;:)(\s])"
+)
+"""A provision named by a text; no list's first number below a heading "General rules"."""
 _READ = 1_000_000
 _SEPARATORS = " .:—–-\t\u2003"
 _LONGEST_HEADING = 250
 _FEWEST_BARE = 3
 _HEAD_WORDS = 3
+_FEWEST_NAMED = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +65,11 @@ class Heading:
     body: int | None = None
     title: int = 0
 
+    @property
+    def sole(self) -> bool:
+        """True where the number is all that tells its rank."""
+        return self.style[:1] == "1" or (self.style[:1] == "A" and not self.level)
+
 
 @dataclass(frozen=True)
 class Outline:
@@ -71,6 +82,7 @@ class Outline:
         contents: The lines of the tables of contents.
         numbered: Whether numbers alone name provisions, as in contracts and UK acts.
         own_word: The text's own word for its provisions, by its references.
+        indented: Whether the indent of a line tells what it lies in.
     """
 
     headings: dict[int, Heading]
@@ -79,12 +91,15 @@ class Outline:
     contents: range
     numbered: bool
     own_word: str
+    indented: bool
 
 
 def find_outline(lines: Sequence[LogicalLine], text: str) -> Outline:
     """Return the lines that open parts, provisions and annexes."""
     contents = _contents(lines)
+    indented = hangs(lines)
     bare = _bare_provisions(lines, contents)
+    lettered = _lettered(lines, contents, indented)
     headings: dict[int, Heading] = {}
     taken = -1
     for number, line in enumerate(lines):
@@ -92,7 +107,7 @@ def find_outline(lines: Sequence[LogicalLine], text: str) -> Outline:
             continue
         before = lines[number - 1] if number - 1 > taken else None
         following = lines[number + 1 : number + 3]
-        heading = _heading(line, before, following) or bare.get(number)
+        heading = _heading(line, before, following) or bare.get(number) or lettered.get(number)
         if heading is not None:
             headings[number] = heading
             taken = number + heading.title
@@ -100,10 +115,13 @@ def find_outline(lines: Sequence[LogicalLine], text: str) -> Outline:
     order = _ordered(headings, words)
     provisions = next((word for word in reversed(order) if word in PROVISION_WORDS), "")
     ranks = {word: rank for rank, word in enumerate(order)}
-    numbered = not provisions and (bool(bare) or _numbered(lines, contents))
-    called = Counter(match.lower() for match in _NAMED.findall(text[:_READ])).most_common(1)
+    named = [(found[1] or found[3], found[2]) for found in _NAMED.finditer(text[:_READ])]
+    known = bool(bare) or _numbered(lines, contents)
+    known = known or _named_so(lines, contents, {int(number) for _, number in named if number})
+    numbered = not provisions and known
+    called = Counter(word.lower() for word, _ in named).most_common(1)
     own_word = called[0][0] if called else "section"
-    return Outline(headings, ranks, provisions, contents, numbered, own_word)
+    return Outline(headings, ranks, provisions, contents, numbered, own_word, indented)
 
 
 def _heading(
@@ -115,7 +133,7 @@ def _heading(
     if not line.level:
         return None
     for found in [*list_markers(line.text)[:1], bare_number(line.text)]:
-        if found is not None and found.value:
+        if found is not None and found.value and not found.style.startswith("A.1"):
             rest = line.text[found.end :].strip()
             return Heading(found.style, found.number, rest, line.level)
     return Heading("", "", line.text, line.level)
@@ -194,6 +212,34 @@ def _bare_provisions(lines: Sequence[LogicalLine], contents: range) -> dict[int,
     }
 
 
+def _lettered(lines: Sequence[LogicalLine], contents: range, indented: bool) -> dict[int, Heading]:
+    """Return the appendices that a letter alone names: "A" before "A.1", and B behind it.
+
+    What follows the first is a short line too, at its indent where indents tell.
+    """
+    found: dict[int, Heading] = {}
+    held: tuple[int, Marker] | None = None
+    column, count = 0, 0
+    for number, line in enumerate(lines):
+        markers = [] if number in contents or line.row or line.level else list_markers(line.text)
+        marker = next((m for m in markers if m.style[0] == "A"), None)
+        if marker is None:
+            continue
+        if marker.style != "A.":  # A.1
+            if held is not None and marker.number.startswith(held[1].number + "."):
+                place, opener = held
+                found[place] = Heading("A.", opener.number, lines[place].text[opener.end :].strip())
+                column, count, held = lines[place].column, 1, None
+        elif not found and marker.value == 1 and line.short:
+            held = number, marker
+        elif found and marker.value == count + 1 and line.short:
+            if indented and line.column != column:
+                continue
+            found[number] = Heading("A.", marker.number, line.text[marker.end :].strip())
+            count += 1
+    return found
+
+
 def _numbered(lines: Sequence[LogicalLine], contents: range) -> bool:
     """Return whether the numbers in front of lines divide the document, not count a list.
 
@@ -214,6 +260,18 @@ def _numbered(lines: Sequence[LogicalLine], contents: range) -> bool:
         titled = title_heading(line.text, markers[0].end) is not None
         headed += line.short or line.level > 0 or above or titled
     return decimals >= 2 or (dotted >= 2 and 2 * headed >= dotted)
+
+
+def _named_so(lines: Sequence[LogicalLine], contents: range, named: Collection[int]) -> bool:
+    """Return whether the only list of whole numbers is what "Section 2" and "Section 3" name."""
+    values = [
+        markers[0].value
+        for number, line in enumerate(lines)
+        if not line.row and number not in contents
+        if (markers := list_markers(line.text)) and markers[0].style == "1."
+    ]
+    rises = all(0 < after - before <= 1 for before, after in pairwise(values))
+    return rises and len(named) >= _FEWEST_NAMED and {*named} <= {*values}
 
 
 def _rising(values: Sequence[float]) -> list[int]:

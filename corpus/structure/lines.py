@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.structure.markers import list_markers, word_marker
@@ -28,6 +28,7 @@ _CAPTION = re.compile(
     r"(?:Table|TABLE)\s+(?P<number>[\dA-Z][\w.\-–]{0,14})(?=[\s:–—]|$)[\s:–—]*(?P<heading>.*)$"
 )
 _LONGEST_ROW, _LONGEST_HEADING = 2000, 250
+_FEWEST_HUNG, _HUNG_SHARE = 3, 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,8 @@ class LogicalLine:
         text: Its text without the marks of Markdown in front; on one line.
         skipped: The number of characters in front that are left out of ``text``.
         level: The level of the heading that the format says it is, from 1; 0 where it is none.
+        column: The blanks in front of it, tabs as up to eight.
+        below: The blanks in front of the first line that continues it; -1 where none does.
     """
 
     start: int
@@ -47,6 +50,8 @@ class LogicalLine:
     skipped: int = 0
     level: int = 0
     row: bool = False
+    column: int = 0
+    below: int = -1
 
     @property
     def ended(self) -> bool:
@@ -78,6 +83,7 @@ def logical_lines(document: Document) -> list[LogicalLine]:
     width = _width([e for e, (start, end) in zip(edges, physical, strict=True) if end > start])
     lines: list[LogicalLine] = []
     until = 0  # where the last line ends, the lines that only continue it included
+    below = -1  # the indent of the first of these
     rows = _rows(text, physical)
     for number, (start, end) in enumerate(physical):
         if start >= end:
@@ -98,19 +104,39 @@ def logical_lines(document: Document) -> list[LogicalLine]:
             and not (lines[-1].level or lines[-1].row)
             and _goes_on(lines[-1], _line(text, *before), line, edges[number - 1], width)
         ):
+            below = _column(text, start) if until == lines[-1].end else below
             until = end
         else:
-            _close(lines, text, until)
+            _close(lines, text, until, below)
             lines.append(_line(text, start, end, level=level, row=rows[number], marks=marks))
             until = end
-    _close(lines, text, until)
+    _close(lines, text, until, below)
     return lines
 
 
-def _close(lines: list[LogicalLine], text: str, until: int) -> None:
+def _close(lines: list[LogicalLine], text: str, until: int, below: int) -> None:
     """Extend the last line to the end of the lines that continue it."""
     if lines and lines[-1].end < until:
-        lines[-1] = _line(text, lines[-1].start, until)
+        lines[-1] = replace(_line(text, lines[-1].start, until), below=below)
+
+
+def _column(text: str, start: int) -> int:
+    """Return the blanks between the beginning of a line and a place in it."""
+    return len(text[text.rfind("\n", 0, start) + 1 : start].expandtabs())
+
+
+def hangs(lines: Sequence[LogicalLine]) -> bool:
+    """Return whether the lines of list items stand below their text, right of their numbers.
+
+    Where they do, the indent of a line tells what it lies in.
+    """
+    hung = found = 0
+    for line in lines:
+        markers = [] if line.below < 0 or line.skipped else list_markers(line.text)
+        if markers and markers[0].value:
+            found += 1
+            hung += line.below == line.column + markers[0].end
+    return hung >= _FEWEST_HUNG and hung >= _HUNG_SHARE * found
 
 
 def _line(
@@ -129,7 +155,8 @@ def _line(
     bold = re.compile(r"\*\*|__").match(written, skipped)
     skipped = bold.end() if bold else skipped
     shown = written[skipped:].replace("\n", " ").rstrip("#* " if marks or bold else "")
-    return LogicalLine(start, end, shown or written, skipped if shown else 0, level, row)
+    skipped = skipped if shown else 0
+    return LogicalLine(start, end, shown or written, skipped, level, row, _column(text, start))
 
 
 def _physical(text: str) -> Iterator[tuple[int, int]]:

@@ -21,7 +21,9 @@ _BARE_ANNEX = re.compile(r"(?P<word>ANNEX|SCHEDULE|APPENDIX|Annex|Schedule|Appen
 _SECTION_SIGN = re.compile(
     r"§§?\s*(?P<number>\w{0,9}\d\w{0,9}(?:[.\-–:]\w{1,8}){0,5}(?:\(\w{1,4}\)){0,4})(?![\w(])\.?"
 )
-_DECIMAL = re.compile(r"(?P<number>\d{1,4}(?:\.\d{1,4}){1,7}[A-Za-z]?)(?:\.(?=\s)|(?=\s)|$)")
+_DECIMAL = re.compile(
+    r"(?P<number>(?:\d{1,4}|[A-Z])(?:\.\d{1,4}){1,7}[A-Za-z]?)(?:\.(?=\s)|(?=\s)|$)"
+)
 _DOTTED = re.compile(
     r"(?P<number>\d{1,4}[A-Z]{0,2}|[a-z]{1,4}|[A-Z]|[IVXL]{2,6})(?P<mark>[.)])(?=\s|—|$)"
 )
@@ -124,7 +126,9 @@ def list_markers(line: str, at: int = 0) -> list[Marker]:
     if found := _DECIMAL.match(line, at):
         number = found["number"]
         depth = number.count(".") + 1
-        return [Marker("1" + ".1" * (depth - 1), value_of(number), number, _behind(line, found))]
+        first = "1" if number[0].isdigit() else "A"
+        style = first + ".1" * (depth - 1)
+        return [Marker(style, value_of(number), number, _behind(line, found))]
     if found := _UK.match(line, at):
         number = found["number"]
         return [Marker("1.", numeric(number), number, _behind(line, found))]

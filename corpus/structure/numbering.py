@@ -1,6 +1,6 @@
 """Numbers placed among the open units, and the labels of what they open."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -9,12 +9,13 @@ from lexloop.corpus.structure.markers import Marker
 from lexloop.corpus.structure.tree import Kind
 
 _EXACT, _FIRST, _FIRST_UNLED, _SAME_STYLE, _GAP, _LATE, _BACK = 0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0
+_RESUMED, _ELSEWHERE = 0.5, 2.5
 _DEEPER = 0.01
 _DEEPEST = 60
 _PARAGRAPHED = ("schedule", "appendix")
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class OpenUnit:
     """A unit in the making.
 
@@ -27,6 +28,10 @@ class OpenUnit:
         leads: Whether its own text ends as the lead-in of a list does.
         bare: Whether nothing but its number has come yet.
         place: Its place in the tree, once it has one.
+        column: The indent of its number, where indents tell; else -1. That of the shortest number
+            where the right ends of a list's numbers stand below each other.
+        inner: The indent of the text behind the number.
+        listed: The last item that was opened in it.
     """
 
     kind: Kind
@@ -45,6 +50,30 @@ class OpenUnit:
     leads: bool = False
     bare: bool = False
     place: int = -1
+    column: int = -1
+    inner: int = -1
+    listed: "OpenUnit | None" = None
+
+    def beside(self, marker: Marker, column: int) -> bool:
+        """Return whether a number at an indent may stand in one list with this one.
+
+        The numbers of a list, or their right ends, stand below each other.
+        """
+        return (
+            min(column, self.column) < 0
+            or self.column == column
+            or (self.inner == column + marker.end)
+        )
+
+    def stands(self, column: int, marker: Marker, last: "OpenUnit | None") -> None:
+        """Note the indent of its number, which stands below that of the item before it."""
+        self.column, self.inner = column, column + marker.end
+        if last is not None and (last.style, last.inner) == (self.style, self.inner):
+            self.column = max(column, last.column)
+
+    def outside(self, column: int) -> bool:
+        """Return whether what stands at an indent stands left of this number, so not in it."""
+        return 0 <= column < self.column
 
 
 class Fit(NamedTuple):
@@ -61,17 +90,23 @@ class Fit(NamedTuple):
 
 
 def best_fit(
-    markers: Sequence[Marker], stack: Sequence[OpenUnit], roman_ahead: Callable[[], bool | None]
+    markers: Sequence[Marker],
+    stack: Sequence[OpenUnit],
+    roman_ahead: Callable[[], bool | None],
+    column: int = -1,
 ) -> Fit:
     """Return the likeliest way to read the number of a line.
 
     A number that goes on where an open list stands is preferred to one that opens a list, and
     that to one that leaves a gap. ``(i)`` after ``(h)`` is both: what follows decides, that is
     whether ``(ii)`` comes before ``(j)`` below; None where neither comes.
+
+    ``column`` is the indent of the line, -1 where indents tell nothing.
     """
     base = next((i + 1 for i in range(len(stack) - 1, -1, -1) if stack[i].divides), 0)
     fits = [
-        _decimal(m, stack, base) if "." in m.number else _listed(m, stack, base) for m in markers
+        _decimal(m, stack, base) if "." in m.number else _listed(m, stack, base, column)
+        for m in markers
     ]
     best = min(fits, key=lambda fit: fit.cost)
     roman = next((fit for fit in fits if fit.marker.style.strip("().") in ("i", "I")), None)
@@ -84,14 +119,13 @@ def best_fit(
     return roman if ahead else letter
 
 
-def _listed(marker: Marker, stack: Sequence[OpenUnit], base: int) -> Fit:
+def _listed(marker: Marker, stack: Sequence[OpenUnit], base: int, column: int) -> Fit:
     fits: list[Fit] = []
     for depth in range(len(stack) - 1, base - 1, -1):
         if stack[depth].style == marker.style:
-            step = marker.value - stack[depth].value
-            follows = 0 < step <= 1 or (not marker.value and not stack[depth].value)
-            cost = _EXACT if follows else _GAP if step > 0 else _BACK
+            cost = _cost_behind(stack[depth], marker, column)
             fits.append(Fit(marker, depth, cost + _DEEPER * (len(stack) - depth)))
+    fits += _resumed(marker, stack, base, column)
     led = bool(stack) and stack[-1].leads
     keep = len(stack)
     while keep > base and stack[keep - 1].kind == "text" and not stack[keep - 1].leads:
@@ -99,6 +133,8 @@ def _listed(marker: Marker, stack: Sequence[OpenUnit], base: int) -> Fit:
     if not marker.value and stack and not led:
         while keep > base + 1 and stack[keep - 2].leads and stack[keep - 1].value:
             keep -= 1  # bullets after a finished list do not belong to its last item
+    if not led:
+        keep = next((i for i in range(base, keep) if stack[i].outside(column)), keep)
     if len(stack) - base >= _DEEPEST:
         keep = base + _DEEPEST - 1
     if marker.value not in (0, 1):
@@ -110,14 +146,38 @@ def _listed(marker: Marker, stack: Sequence[OpenUnit], base: int) -> Fit:
     return min([*fits, Fit(marker, keep, cost)], key=lambda fit: fit.cost)
 
 
+def _cost_behind(last: OpenUnit, marker: Marker, column: int) -> float:
+    """Return the cost of a number as the next behind another of its style."""
+    step = marker.value - last.value
+    follows = 0 < step <= 1 or (not marker.value and not last.value)
+    cost = _EXACT if follows else _GAP if step > 0 else _BACK
+    return cost if last.beside(marker, column) else cost + _ELSEWHERE
+
+
+def _resumed(marker: Marker, stack: Sequence[OpenUnit], base: int, column: int) -> Iterator[Fit]:
+    """Yield the fits of a number in lists that text has ended, where it is the next of one."""
+    for depth in range(len(stack) - 1, max(base - 2, -1), -1):
+        last = stack[depth].listed
+        if last is None or last.style != marker.style or last in stack[depth + 1 : depth + 2]:
+            continue
+        if 0 < marker.value - last.value <= 1 and last.beside(marker, column):
+            yield Fit(marker, depth + 1, _RESUMED + _DEEPER * (len(stack) - depth))
+
+
 def _decimal(marker: Marker, stack: Sequence[OpenUnit], base: int) -> Fit:
     """Return the fit of ``4.2.1``: in ``4.2``, else beside what shares most of its number."""
-    for depth in range(len(stack) - 1, -1, -1):
-        number = stack[depth].number
-        if number and marker.number.startswith(number + "."):
-            last = next((e for e in stack[depth + 1 :] if e.style == marker.style), None)
-            step = marker.value - (last.value if last else 0)
-            return Fit(marker, depth + 1, _EXACT if 0 < step <= 1 else _GAP)
+    above = [
+        i for i, e in enumerate(stack) if e.number and marker.number.startswith(e.number + ".")
+    ]
+    if above:  # beside 2.1, item 2 of a list in it holds no 2.2
+        named = (
+            i for i in reversed(above) if stack[i].kind == "provision" or "." in stack[i].number
+        )
+        depth = next(named, above[-1])
+        last = next((e for e in stack[depth + 1 :] if e.style == marker.style), None)
+        step = marker.value - (last.value if last else 0)
+        begins = last is None and not marker.value
+        return Fit(marker, depth + 1, _EXACT if begins or 0 < step <= 1 else _GAP)
     beside = next((i for i in range(base, len(stack)) if "." in stack[i].number), None)
     if beside is not None:
         return Fit(marker, beside, _GAP)
@@ -133,7 +193,7 @@ def kept_by(heading: Heading, rank: int, kind: Kind, stack: Sequence[OpenUnit]) 
             return depth
         if rank >= 0 and entry.rank >= 0:
             closes = entry.rank >= rank
-        elif heading.style.startswith("1") and entry.style.startswith("1"):
+        elif heading.sole and entry.style[:1] in ("1", "A"):
             closes = not heading.number.startswith(entry.number + ".")
         elif heading.level and entry.level:
             closes = entry.level >= heading.level
@@ -156,7 +216,7 @@ def heading_label(outline: Outline, heading: Heading, kind: Kind, stack: Sequenc
         return ", ".join(filter(None, [annex, _worded(heading.style, heading.number)]))
     if annex:
         return _annex_point(annex, heading.number)
-    if heading.style.startswith("1"):
+    if heading.sole:
         return _worded(outline.own_word, heading.number)
     return f"{stack[-1].label}({heading.number})" if stack else heading.text
 

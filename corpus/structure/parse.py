@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import partial
 
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.structure.builder import TreeBuilder
@@ -103,7 +104,7 @@ class _Parser:
 
     def _recital(self, number: int, line: LogicalLine) -> bool:
         """Open a recital, and return whether the line begins one."""
-        styles = {"(1)", "(A)", "(a)", "A.", *([] if self._outline.numbered else ["1."])}
+        styles = {"(1)", "(A)", "(a)", "A.", *(["1."] if self._outline.provisions else [])}
         markers = [marker for marker in list_markers(line.text) if marker.style in styles]
         if any(marker.value == 1 for marker in markers):  # one alone counts nothing
             ahead = self._lines[number + 1 : number + _AHEAD]
@@ -120,7 +121,10 @@ class _Parser:
             self._plain(number, line, at)
             return
         for left in range(_MOST_ON_A_LINE, 0, -1):
-            fit = best_fit(markers, self._builder.stack, lambda: self._roman_ahead(number))
+            known = self._outline.indented and not at and not line.skipped
+            column = line.column if known else -1
+            ahead = partial(self._roman_ahead, number)
+            fit = best_fit(markers, self._builder.stack, ahead, column)
             begin, heading = fit.marker.end, ""
             inner = list_markers(line.text, begin) if line.text[begin : begin + 1] == "(" else []
             if not any(m.value == 1 for m in inner):
@@ -144,7 +148,10 @@ class _Parser:
         marker = markers[0]
         rest = line.text[marker.end : marker.end + 1]
         if "." in marker.number:
-            begun = marker.value == 1 or self._builder.knows_beside(marker.number)
+            first = marker.value == 1 and marker.style[0] == "1"
+            begun = first or self._builder.knows_beside(marker.number)
+            if marker.style[0] == "A" and not begun:
+                return False
             return not rest or (begun and (rest.isupper() or rest in "“\"‘'([—"))
         return not (marker.style == "1." and len(marker.number) == 4)
 
@@ -154,6 +161,8 @@ class _Parser:
             self._builder.definition(line, at, term)
         elif not at and self._heads_next(number, line):
             self._builder.pending(line)
+        elif not at and self._heads_anew(number, line):
+            self._builder.list_heading(line)
         else:
             self._builder.text(line, at)
 
@@ -168,6 +177,14 @@ class _Parser:
         following = self._lines[number + 1 : number + 2]
         markers = [marker for line in following for marker in list_markers(line.text)]
         return bool(markers) and self._builder.goes_on_with(markers[0])
+
+    def _heads_anew(self, number: int, line: LogicalLine) -> bool:
+        """Return whether a short line heads a list of its own, which begins anew on the next."""
+        below = self._lines[number + 1 : number + 2]
+        if not (self._outline.indented and line.short and below and line.column < below[0].column):
+            return False
+        markers = [m for m in list_markers(below[0].text) if m.style == "1." and m.value == 1]
+        return bool(markers) and self._builder.begins_anew(below[0].column)
 
     def _heads_text(self, number: int, line: LogicalLine, at: int) -> bool:
         """Return whether the words behind a number are the heading of the line below."""

@@ -25,7 +25,7 @@ _DIVISIONS = frozenset(("annex", "schedule", "appendix", "chapter", "part", "tit
 _SMALL = frozenset(("paragraph", "point"))
 _NUMBER = (
     r"\d{1,15}[A-Za-z]{0,2}(?!\w)(?:[.\-–:]\d{1,5}[A-Za-z]?(?!\w)){0,6}"
-    r"|(?-i:[IVXLC]{1,7}\b|[A-Z]\b|[ivxl]{2,7}\b|(?<=\s)[a-z](?=\sof\s))"
+    r"|(?-i:[A-Z](?:\.\d{1,4}){1,6}(?!\w)|[IVXLC]{1,7}\b|[A-Z]\b|[ivxl]{2,7}\b|(?<=\s)[a-z](?=\sof\s))"
 )
 CODE = r"\d{1,3}\s(?:C\.?F\.?R\.?|U\.?S\.?C\.?)"
 """A code of laws in front of a number."""
