@@ -29,6 +29,8 @@ _CAPTION = re.compile(
 )
 _LONGEST_ROW, _LONGEST_HEADING = 2000, 250
 _FEWEST_HUNG, _HUNG_SHARE = 3, 0.6
+_CODE_INDENT = 4
+"""From this indent on, Markdown shows a line as it stands: "# ..." is a comment there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,7 @@ def logical_lines(document: Document) -> list[LogicalLine]:
             continue
         # in a format that marks headings itself, "# ..." is a comment and no heading
         bare = not document.pages and len(line) <= _LONGEST_HEADING
+        bare = bare and _column(text, start) < _CODE_INDENT
         marks = _MARKDOWN.match(line) if bare else None
         level = len(marks["marks"]) if marks else levels.get(start, 0)
         whole = not level and not rows[number]

@@ -188,3 +188,9 @@ def test_a_heading_left_of_a_list_that_begins_anew_names_it() -> None:
 )
 def test_letters_alone_are_read_without_harm(text: str) -> None:
     assert all(0 <= unit.start <= unit.end <= len(text) for unit in tree_of(text).units)
+
+
+def test_a_comment_in_indented_code_is_no_heading() -> None:
+    for indent, label in (("", "row"), ("   ", "row"), ("    ", "Rowing"), ("\t", "Rowing")):
+        tree = tree_of(f"# Rowing\n\nType this:\n\n{indent}# row\n\nThen wait.\n")
+        assert tree.units[-1].label == label
