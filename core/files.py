@@ -87,6 +87,16 @@ def write_bytes(path: Path, data: bytes) -> str:
     return file.sha256
 
 
+def move(path: Path, place: Path) -> None:
+    """Move a whole file to its place atomically, in place of what was there.
+
+    Raises:
+        OSError: It cannot be moved; both are as they were.
+    """
+    sync(path)
+    os.replace(path, place)
+
+
 def sync(path: Path) -> None:
     """Flush a file's bytes, or the names in a folder, to the disk.
 

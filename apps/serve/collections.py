@@ -179,6 +179,9 @@ class Collections:
         """Return why some of a person's collections cannot be asked now, by their names.
 
         One that was never opened is opened aside, and waited for a little.
+
+        Raises:
+            NotFoundError: There is no such collection for them.
         """
         until = time.monotonic() + _PATIENCE_S
         new = [name for name in names if (person.name, name) not in self._opened]
@@ -197,6 +200,8 @@ class Collections:
             opening.result(max(0.0, until - time.monotonic()))
         except TimeoutError:
             return _OPENING
+        except NotFoundError:
+            raise  # nobody is told whether there is one for others
         except LexloopError as error:
             _log.warning("The collection %s cannot be opened: %s", name, error)
             return "It cannot be opened; the server's log says why."

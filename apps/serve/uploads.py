@@ -27,7 +27,7 @@ from lexloop.core.errors import (
     NotFoundError,
     TooLargeError,
 )
-from lexloop.core.files import let_go, write_text
+from lexloop.core.files import let_go, move, write_text
 from lexloop.corpus.index.generations import SharedLock
 from lexloop.corpus.index.manifest import is_index
 from lexloop.corpus.load.formats import SUFFIXES
@@ -205,7 +205,7 @@ class UploadStore:
                 if not added:
                     one.mark()
                 place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-                os.replace(file.path, place)
+                move(file.path, place)
                 added.append(file.name)
         return added, refused
 

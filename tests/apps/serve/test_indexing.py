@@ -66,7 +66,8 @@ def wait(client: TestClient) -> list[tuple[str, Any]]:
     """Follow the job to its end, and return its events."""
     url = "/api/collections/Mine/indexing"
     with client.stream("GET", url, headers=as_("ann")) as events:
-        lines = [line.partition(": ")[2] for line in events.iter_lines() if line]
+        told = [line for line in events.iter_lines() if line and not line.startswith(":")]  # a ping
+    lines = [line.partition(": ")[2] for line in told]
     return [(kind, json.loads(data)) for kind, data in zip(lines[::2], lines[1::2], strict=True)]
 
 

@@ -146,7 +146,7 @@ def test_it_ends_when_nobody_reads() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--collections", "a=,b"), "--collections"),
+        (("--collections", "a=,b"), "'a=,b' names no collection"),
         (("--collections", "a/../b=sample"), "a/../b"),
         (("--model", "nobody"), "nobody"),
     ],

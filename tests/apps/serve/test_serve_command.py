@@ -45,7 +45,7 @@ def test_a_port_that_is_taken_is_said_and_another_offered(run: Run) -> None:
         (("--host", "0.0.0.0", "--anyone"), "let in anybody"),
         (("--host", "no.such.host.invalid", "--anyone"), "let in anybody"),
         (("--collections", "a=sample,a=sample"), "twice"),
-        (("--collections", "=x"), "collections"),
+        (("--collections", "=x"), "names no collection"),
         (("--config", "missing.toml"), "missing.toml"),
         (("--model", "nonsense"), "nonsense"),
     ],
