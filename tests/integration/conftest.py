@@ -18,7 +18,7 @@ def served(tmp_path_factory: pytest.TempPathFactory, cache_folder: Path) -> Iter
     with FakeOpenAI() as model:
         with langgraph_dev(tmp_path_factory.mktemp("served"), model) as running:
             yield running
-        assert "locking call" not in running.log
+        assert "locking call" not in running.log, running.log
         assert not running.attempts
 
 
