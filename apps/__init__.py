@@ -1,4 +1,5 @@
-"""The command line, and the functions that ``import lexloop`` offers.
+"""The command line, the server, answers as files, and what ``import lexloop`` offers.
 
-``cli`` has a module a command; ``library`` is the front door in Python.
+``cli`` has a module a command, ``serve`` the page and the protocols, ``export`` the formats of
+files; ``library`` is the front door in Python.
 """

@@ -1,10 +1,10 @@
-"""The provisions of a document as records: all of them, or one with what is around it."""
+"""A document as records: its provisions, one with what is around it, a stretch of its text."""
 
+import difflib
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
-from lexloop.apps.naming import one_of, similar
 from lexloop.core.errors import InputError, NotFoundError
 from lexloop.corpus.index.view import View
 from lexloop.corpus.structure.lookup import (
@@ -19,6 +19,10 @@ from lexloop.corpus.structure.tree import Tree
 
 HEADS = frozenset({"part", "annex", "provision"})
 """The kinds of units that are listed whatever the depth; what lies in them counts as deeper."""
+NEAR = 5
+"""The most names that an error lists."""
+_LONGEST = 20_000
+"""The most characters of one stretch."""
 
 
 def named_document(view: View, said: str) -> str:
@@ -48,6 +52,27 @@ def _endings(name: str) -> set[str]:
     parts = name.casefold().split("/")
     ends = {"/".join(parts[first:]) for first in range(len(parts))}
     return ends | {end.rpartition(".")[0] for end in ends}
+
+
+def similar(wanted: str, known: Mapping[str, str], most: int = NEAR) -> list[str]:
+    """Return texts that are spelled like the wanted one or hold it.
+
+    Args:
+        wanted: As somebody wrote it, in lower case where ``known`` is.
+        known: The texts to look among, each with how it is shown.
+        most: The most of them.
+    """
+    # only those of about its length, since comparing with very many takes seconds
+    alike = [text for text in known if abs(len(text) - len(wanted)) <= most]
+    close = difflib.get_close_matches(wanted, alike, most)
+    holding = [text for text in known if wanted in text]
+    return list(dict.fromkeys(known[text] for text in (*close, *holding)))[:most]
+
+
+def one_of(lead: str, names: Sequence[str]) -> str:
+    """Return a sentence that lists names, some first where there are many."""
+    more = f", and {len(names) - NEAR} more" if len(names) > NEAR else ""
+    return f"{lead}: {'; '.join(names[:NEAR])}{more}."
 
 
 class Source(NamedTuple):
@@ -145,3 +170,47 @@ class Source(NamedTuple):
                 found.append((place, indent[place]))
                 indent[place] += 1
         return found
+
+    def stretch(self, start: int, end: int) -> dict[str, Any]:
+        """Return the text from ``start`` to ``end``, or as much more as whole provisions take.
+
+        What would be longer than a stretch may be is widened to whole lines alone, and cut: whoever
+        goes on from its end comes to the end of the document.
+        """
+        length, units = len(self.text), self.tree.units
+        start, end = min(start, length), min(max(start, end), length)
+        first, last = self._widened(start, end)
+        inside = [p for p, u in enumerate(units) if u.start < last and first < u.end]
+        return {
+            "document": self.name,
+            "text": self.text[first:last],
+            "start": first,
+            "end": last,
+            "length": length,
+            "units": [{**self.record(place), "body": units[place].body} for place in inside],
+            "pages": list(self.pages),
+        }
+
+    def _widened(self, start: int, end: int) -> tuple[int, int]:
+        first = min(self._provision_at(start)[0], start)
+        last = max(self._provision_at(max(start, end - 1))[1], end)
+        if last - first <= _LONGEST:
+            return first, last
+        first = self.text.rfind("\n", 0, start) + 1
+        if start - first > _LONGEST // 2:
+            first = start
+        last = self.text.find("\n", end) + 1 or len(self.text)
+        if last - first <= _LONGEST:
+            return first, last
+        cut = self.text.rfind("\n", max(start, first + 1), first + _LONGEST) + 1
+        return first, cut if cut > start else first + _LONGEST
+
+    def _provision_at(self, offset: int) -> tuple[int, int]:
+        """Return the span of the provision that holds an offset, or of its line."""
+        units, place = self.tree.units, self.tree.at(offset)
+        while place >= 0 and units[place].kind not in HEADS:
+            place = units[place].parent
+        if place >= 0 and units[place].kind != "part":
+            return units[place].start, units[place].end
+        text = self.text
+        return text.rfind("\n", 0, offset) + 1, text.find("\n", offset) + 1 or len(text)

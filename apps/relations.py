@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from lexloop.apps.naming import NEAR, similar
+from lexloop.apps.provisions import NEAR, similar
 from lexloop.core.errors import InputError
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
 from lexloop.corpus.knowledge.walk import Relation

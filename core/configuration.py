@@ -119,6 +119,13 @@ def read_file(path: Path) -> dict[str, Any]:
     return found
 
 
+def data_folder() -> Path:
+    """Return the folder of a user's data; ``LEXLOOP_DATA_DIR`` moves it."""
+    from platformdirs import user_data_path
+
+    return Path(os.environ.get("LEXLOOP_DATA_DIR") or user_data_path("lexloop"))
+
+
 def _of_file(path: Path) -> dict[str, Any]:
     return read_file(path) if path.is_file() else {}
 

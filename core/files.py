@@ -46,7 +46,7 @@ class Sink:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Sink]:
+def replacing(path: Path, mode: int = 0o644) -> Iterator[Sink]:
     """Replace ``path`` atomically by what is written until the context ends without an error.
 
     Raises:
@@ -56,7 +56,7 @@ def replacing(path: Path) -> Iterator[Sink]:
     try:
         try:
             yield Sink(handle)
-            os.fchmod(handle, 0o644)
+            os.fchmod(handle, mode)
             os.fsync(handle)
         finally:
             os.close(handle)

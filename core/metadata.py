@@ -109,3 +109,7 @@ def _tags(value: Any) -> tuple[str, ...]:
     if not isinstance(parts, (list, tuple)) or not all(isinstance(tag, str) for tag in parts):
         raise CorpusError(f"tags are {value!r}.", "Write them as a list of texts.")
     return tuple(sorted({tag.strip() for tag in parts if tag.strip()}))
+
+
+UNKNOWN = Metadata()
+"""The metadata of a document of which nothing is known."""

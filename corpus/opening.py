@@ -192,6 +192,11 @@ def sample_folder() -> Path:
     return Path(str(resources.files("lexloop.data"))) / "ll144"
 
 
+def sample_gold() -> Path:
+    """Return the file of gold questions on the sample that comes with the package."""
+    return sample_folder().parent / "gold.jsonl"
+
+
 def cache_folder() -> Path:
     """Return the folder of cached indexes; ``LEXLOOP_CACHE`` overrides it."""
     from platformdirs import user_cache_path

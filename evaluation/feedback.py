@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from lexloop.core.configuration import data_folder
 from lexloop.core.errors import DataError
 from lexloop.core.types import Citation, Turn
 from lexloop.evaluation.case import OUT_OF_SCOPE
@@ -84,6 +85,11 @@ def opinion_on(
         model=record["model"],
         at=datetime.now(UTC).replace(microsecond=0),
     )
+
+
+def feedback_file(threads: Path | None = None) -> Path:
+    """Return the file of opinions on answers: beside ``threads``, or the user's own."""
+    return (threads.parent if threads else data_folder()) / FILE_NAME
 
 
 class FeedbackStore:

@@ -1,9 +1,8 @@
-"""The libraries of the extra, and the state from which a killed training goes on."""
+"""The state from which a killed training goes on."""
 
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from pickle import UnpicklingError
 from shutil import rmtree
@@ -27,20 +26,6 @@ STEADY: dict[str, Any] = {
 _WATCHED = ("loss", "grad_norm")
 Say = Callable[[str], None]
 Report = Callable[[str, int, int], None]
-
-
-def need_extra(*names: str) -> None:
-    """Refuse to begin without libraries.
-
-    Raises:
-        InputError: One is missing.
-    """
-    missing = [name for name in names if find_spec(name) is None]
-    if missing:
-        raise InputError(
-            f"Training needs {', '.join(missing)}, which is not installed.",
-            'Install the extra: pip install "lexloop[finetune]".',
-        )
 
 
 @contextmanager

@@ -15,13 +15,13 @@ import numpy as np
 
 from lexloop.core.checksums import CARD, check_sums
 from lexloop.core.errors import CorpusError, DataError, InputError, SettingsError, TrainingError
+from lexloop.core.extras import need_extra
 from lexloop.core.files import write_text
 from lexloop.finetune.checkpoints import (
     GOES_ON,
     STEADY,
     Report,
     alone,
-    need_extra,
     quietly,
     settle,
     train_on,
@@ -79,7 +79,7 @@ def tuned(
         TrainingError: The loss is no number, or the memory of the GPU is used up.
         InputError: The folder cannot be written, or the extra is not installed.
     """
-    need_extra("accelerate")
+    need_extra("finetune", "accelerate")
     texts = [text for kind in kinds for text in rows.texts(kind)]
     labels = np.tile(merged(rows.labels, classes), len(kinds)).tolist()
     if len(set(labels)) < 2:

@@ -6,7 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lexloop.finetune.checkpoints import STEADY, Say, need_extra, quietly, train_on, watch
+from lexloop.core.extras import need_extra
+from lexloop.finetune.checkpoints import STEADY, Say, quietly, train_on, watch
 from lexloop.finetune.late import EmbedderRecipe
 from lexloop.finetune.pairs import CLICKED, TrainingPair
 from lexloop.finetune.retrieval_figures import retrieval_figures
@@ -41,7 +42,7 @@ def contrast(
         InputError: The extra is not installed.
         TrainingError: The loss is no number.
     """
-    need_extra("accelerate", "datasets")
+    need_extra("finetune", "accelerate", "datasets")
     from safetensors.torch import load_file
     from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer
     from sentence_transformers.sentence_transformer.losses import (

@@ -11,8 +11,9 @@ from typing import Any
 
 from lexloop.core.checksums import CARD, sha256_of
 from lexloop.core.errors import InputError, TrainingError
+from lexloop.core.extras import need_extra
 from lexloop.core.files import replacing, write_text
-from lexloop.finetune.checkpoints import Say, alone, need_extra
+from lexloop.finetune.checkpoints import Say, alone
 from lexloop.finetune.contrastive import contrast
 from lexloop.finetune.encoder_graph import export, exported
 from lexloop.finetune.late import PROJECTION, EmbedderRecipe, Trainee, batches
@@ -67,7 +68,7 @@ def train_embedder(
             ``out`` is no folder, or another training with the same pairs and settings writes to it.
         TrainingError: The loss is no number, or a file cannot be written meanwhile.
     """
-    need_extra("onnx")
+    need_extra("finetune", "onnx")
     sides = [[asdict(pair) for pair in side] for side in (training, kept)]
     said = json.dumps([asdict(recipe), sha256_of(_weights_of(origin.base)), sides])
     state = out / f"{_STATE}{hashlib.sha256(said.encode()).hexdigest()[:12]}"

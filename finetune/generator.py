@@ -19,9 +19,10 @@ from typing import Any
 
 from lexloop.core.checksums import CARD, check_sums, sha256_of
 from lexloop.core.errors import DataError, InputError, LexloopError, TrainingError
+from lexloop.core.extras import need_extra
 from lexloop.core.files import write_text
 from lexloop.evaluation.jsonl import read_jsonl
-from lexloop.finetune.checkpoints import Say, alone, need_extra, settle
+from lexloop.finetune.checkpoints import Say, alone, settle
 from lexloop.finetune.generator_adapter import (
     ADAPTER,
     CHECKPOINTS,
@@ -87,7 +88,7 @@ def make_generator(plan: GeneratorPlan, say: Say) -> dict[str, Any]:
         DataError: The base cannot be loaded, or a file of the earlier call is another one now.
         TrainingError: The loss is no number, or the memory does not suffice.
     """
-    need_extra(*NEEDED)
+    need_extra("finetune", *NEEDED)
     tests = [read_test(path) for path in plan.tests]
     if len({path.name for path in plan.tests}) < len(tests):
         raise InputError("Two files to be measured on have the same name.", "Rename one.")

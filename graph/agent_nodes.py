@@ -27,10 +27,10 @@ from lexloop.corpus.index.view import View
 from lexloop.graph.collections import described
 from lexloop.graph.combine import Said, combined, nothing_asked, replied, total, written
 from lexloop.graph.compiled import Lexloop
-from lexloop.graph.node import in_thread
 from lexloop.graph.resources import Resources, embedded_only, settings_of
 from lexloop.graph.router import route, small_talk, views_of
 from lexloop.graph.tool_agent import Chooser
+from lexloop.models.background import on_own_loop
 from lexloop.nodes.classify.node import open_turn
 from lexloop.nodes.context import Context
 from lexloop.nodes.evaluate.node import answer_message
@@ -143,9 +143,8 @@ class ChoosingNodes:
         chat = runtime.context.chat
         if chat is None:
             return {**_routed(state, self._opened.contexts(brought)), "by_model": False}
-        contexts = await in_thread(lambda: self._opened.contexts(brought))
-        views = tuple(views_of(contexts).items())
-        descriptions = await in_thread(lambda: _descriptions(views))
+        contexts = self._opened.contexts(brought)
+        descriptions = _descriptions(tuple(views_of(contexts).items()))
 
         async def ask(name: str, question: str) -> State:
             turn: Any = {**state, "ways": {name: question}, "seconds_left": seconds_left()}
@@ -156,14 +155,14 @@ class ChoosingNodes:
         chooser = Chooser(chat, descriptions, ask)
         lost: list[Degradation] = []
         try:
-            text = await chooser.answer(state["asked"], state["history"])
+            text = await on_own_loop(chooser.answer(state["asked"], state["history"]))
         except ModelError as error:
             if not any(said.answers for said in chooser.said):
                 raise
             lost = [_lost(error)]
             update = combined(chooser.said)
         else:
-            update = await in_thread(partial(_checked, text, chooser, state["asked"], contexts))
+            update = _checked(text, chooser, state["asked"], contexts)
         if not update["abstained"]:
             get_stream_writer()({"node": "agent", "token": update["answer"], "restart": True})
         cost = total([state["usage"], *(said.state["usage"] for said in chooser.said)])

@@ -20,7 +20,7 @@ from lexloop.core.errors import DeadlineExceeded, LexloopError, ModelError, Mode
 from lexloop.core.state import AgentState, AgentUpdate, State, Update
 from lexloop.core.types import Degradation, Reasoning, Usage
 from lexloop.graph.stream import StreamedMessage, TokenStream
-from lexloop.models.background import arun, finished, run
+from lexloop.models.background import Driven, Result, finished
 from lexloop.models.chat import ChatModel, asking
 from lexloop.models.request import ChatReply, ChatRequest
 from lexloop.nodes.context import Context
@@ -32,7 +32,6 @@ best attempt so far is found and its citations verified. No answer is to be a se
 
 T = TypeVar("T")
 Work = Callable[[], T]
-Waiting = Callable[[], Coroutine[Any, Any, T]]
 
 
 def _new() -> ThreadPoolExecutor:
@@ -57,8 +56,8 @@ class _Bridge(Protocol):
         """Run what takes the processor."""
         ...
 
-    async def wait(self, work: Waiting[T]) -> T:
-        """Run what waits for a model."""
+    async def wait(self, result: Result[Any]) -> None:
+        """Wait for what a model's host is asked for."""
         ...
 
 
@@ -66,16 +65,27 @@ class _InCaller:
     async def work(self, work: Work[T]) -> T:
         return work()
 
-    async def wait(self, work: Waiting[T]) -> T:
-        return run(work())
+    async def wait(self, result: Result[Any]) -> None:
+        result.wait()
 
 
 class _InThreads:
     async def work(self, work: Work[T]) -> T:
         return await in_thread(work)
 
-    async def wait(self, work: Waiting[T]) -> T:
-        return await arun(work())
+    async def wait(self, result: Result[Any]) -> None:
+        await result.settled()
+
+
+async def _drive(work: Coroutine[Any, Any, T], bridge: _Bridge) -> T:
+    """Run a coroutine of which no step delays an event loop, whatever it takes or reads."""
+    driven = Driven(work)
+    try:
+        while isinstance(reached := await bridge.work(driven.step), Result):
+            await bridge.wait(reached)
+        return reached.value
+    finally:
+        driven.leave()
 
 
 _IN_CALLER: _Bridge = _InCaller()
@@ -201,12 +211,9 @@ class _Run:
         runtime = self._runtime.override(context=self._context)
         function: Any = self._function
         call = partial(function, self._state, runtime)
-        if not iscoroutinefunction(self._function):
-            update: Update = await bridge.work(call)
-        elif self._context.chat is None:  # it waits for nothing, and may take the processor
-            update = await bridge.work(lambda: finished(call()))
-        else:
-            update = await bridge.wait(call)
+        if iscoroutinefunction(self._function):
+            return await _drive(call(), bridge)
+        update: Update = await bridge.work(call)
         return update
 
     async def _ask(self, chat: ChatModel, request: ChatRequest) -> ChatReply:

@@ -11,7 +11,7 @@ from lexloop.corpus.index.view import View
 from lexloop.corpus.text.sentences import sentence_spans
 from lexloop.corpus.text.tokens import term_set
 from lexloop.nodes.context import Context, Guard
-from lexloop.nodes.question import ASKING, AUXILIARY, asking_sentences, leans, without_context
+from lexloop.nodes.question import ASKING, AUXILIARY, leans, without_context
 from lexloop.nodes.relevance import coverage
 from lexloop.nodes.rewrite.rules import resolved
 
@@ -25,14 +25,29 @@ collections and on the first sixty of `benchmarks/routing.py`, which says what t
 _DEPTH = 10
 _COSINE, _COVERED = 0.5, 0.3
 _JOINT = re.compile(
-    r"[?.!;:]\s+|,\s+(?:(?:and|but|or|while|whereas)\s+)?|\s+(?:and|or|but|while|whereas)\s+",
+    r"(?P<end>[?.!;:]\s+)|,\s+(?P<linked>(?:and|but|or|while|whereas)\s+)?"
+    r"|\s+(?P<joined>and|or|but|while|whereas)\s+",
+    re.IGNORECASE,
+)
+_LINK = re.compile(
+    r"^(?:(?:and|or|but|also|then|plus|finally|secondly|additionally|moreover)\b,?\s+)+",
     re.IGNORECASE,
 )
 _COMPARES = re.compile(
     r"\b(?:compar\w+|differ\w*|distinction|versus|vs|than|both|similarit\w+)\b", re.IGNORECASE
 )
-_SIDES = re.compile(rf"{_JOINT.pattern}|\s+(?:with|to|than|from|versus|vs\.?)\s+", re.IGNORECASE)
-_ASKS = re.compile(rf"(?:{ASKING}|{AUXILIARY})\b", re.IGNORECASE)
+_SIDES = re.compile(
+    r"(?:[?.!;:]|,)\s+(?:(?:and|but|or|while|whereas)\s+)?"
+    r"|\s+(?:and|or|but|while|whereas|with|to|than|from|versus|vs\.?)\s+",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(
+    rf"(?:please\s+)?(?:{ASKING}|{AUXILIARY}|explain|tell me|describe|list|define|compare)\b",
+    re.IGNORECASE,
+)
+_CONDITION = re.compile(rf"(?:when|where|while)\s+(?!(?:{AUXILIARY})\b)", re.IGNORECASE)
+_THING = re.compile(r"(?:an?|the|my|your|our|his|her|their|for|on|under|in|to)\b", re.IGNORECASE)
+_OF_ANOTHER = re.compile(r"\b(?:this|these|those|such)\s+\w", re.IGNORECASE)
 _LEAST_TERMS = 3
 """The terms of a side of a comparison, or of another part that is no question by itself."""
 _MOST_JOINTS = 8
@@ -71,7 +86,7 @@ def route(question: str, history: Sequence[Turn], contexts: Mapping[str, Context
     near = _Nearness(views)
     # a follow-up with its topic behind it is one question
     alone = standalone == without_context(standalone)
-    parts = _apart(" ".join(asking_sentences(standalone)), near) if alone else []
+    parts = _apart(standalone, near) if alone else []
     chosen = dict(parts)
     if len(chosen) < 2:
         name = near.best(standalone)
@@ -104,23 +119,52 @@ def _is_about(question: str, standalone: str, near: "_Nearness", guard: Guard) -
 
 
 def _apart(text: str, near: "_Nearness") -> list[tuple[str, str]]:
-    """Return the parts of a question, each with the collection that it is for."""
-    cuts = list(_cuts(text))
-    near.prepare([part for cut in cuts for part in cut])
-    margin, left, right = max(((near.margin(*cut), *cut) for cut in cuts), default=(0.0, "", ""))
-    if margin < _APART:
-        return [(near.best(text), text)]
-    return [*_apart(left, near), *_apart(right, near)]
+    """Return the parts of a question, each with the collection that it is for.
+
+    It is cut between questions, and within one only where that makes no difference.
+    """
+    for some in (_between(text), _within(text)):
+        cuts = list(islice(some, _MOST_JOINTS))
+        near.prepare([part for cut in cuts for part in cut])
+        margin, left, right = max(
+            ((near.margin(*cut), *cut) for cut in cuts), default=(0.0, "", "")
+        )
+        if margin >= _APART:
+            return [*_apart(left, near), *_apart(right, near)]
+    return [(near.best(text), text)]
 
 
-def _cuts(text: str) -> Iterator[tuple[str, str]]:
-    """Yield where a question can be cut in two: between questions, or sides of a comparison."""
-    compares = _COMPARES.search(text) is not None
-    for joint in islice((_SIDES if compares else _JOINT).finditer(text), _MOST_JOINTS):
-        left, right = text[: joint.start()].strip(), text[joint.end() :].strip()
-        asks = not compares and _ASKS.match(right) and not leans(right)
-        if min(len(term_set(left)), len(term_set(right))) >= (1 if asks else _LEAST_TERMS):
+def _between(text: str) -> Iterator[tuple[str, str]]:
+    """Yield where a question can be cut before another that is understood without it.
+
+    What is told before a question stays with it, and so does a condition.
+    """
+    for joint, left, right in _cuts(text, _JOINT):
+        spans = sentence_spans(left)
+        last = left[spans[-1][0] :] if spans else ""
+        asked = _ASKS.match(last) and not _CONDITION.match(last)
+        linked = joint["linked"] or joint["joined"] or asked
+        if (joint["end"] or "")[:1] == "?" or (_ASKS.match(right) and linked):
             yield left, right
+
+
+def _within(text: str) -> Iterator[tuple[str, str]]:
+    """Yield where one question can be cut: between sides of a comparison, or things of a list."""
+    compares = _COMPARES.search(text) is not None
+    for joint, left, right in _cuts(text, _SIDES if compares else _JOINT):
+        listed = compares or _THING.match(right) or ":" in text[: joint.start()]
+        if listed and min(len(term_set(left)), len(term_set(right))) >= _LEAST_TERMS:
+            yield left, right
+
+
+def _cuts(text: str, joints: re.Pattern[str]) -> Iterator[tuple[re.Match[str], str, str]]:
+    """Yield each joint with what is before and behind it that leans on nothing before."""
+    for joint in joints.finditer(text):
+        left, right = text[: joint.start()].strip(), _LINK.sub("", text[joint.end() :].strip(), 1)
+        few = len(term_set(right)) < _LEAST_TERMS
+        leaning = (few and leans(right)) or _OF_ANOTHER.search(right)
+        if term_set(left) and term_set(right) and not leaning:
+            yield joint, left, right
 
 
 class _Nearness:

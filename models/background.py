@@ -6,12 +6,14 @@ and holds whatever the host does: a timeout of the client's begins anew with eve
 """
 
 import asyncio
+import concurrent.futures
 import os
 import threading
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Generator
 from concurrent.futures import Future
-from typing import Any, Generic, TypeVar
+from contextvars import copy_context
+from typing import Any, Generic, NamedTuple, TypeVar
 
 _GRACE_S = 0.5
 
@@ -21,6 +23,8 @@ _lock = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
 _idle: list[asyncio.AbstractEventLoop] = []
 """Loops that their last coroutine has left."""
+_here = threading.local()
+"""Of each thread, whether a step of a driven coroutine runs in it."""
 
 
 async def in_time(
@@ -48,12 +52,20 @@ async def in_time(
             raise late from error
 
     job = Job(timed)
-    left = max(0.0, deadline - time.monotonic())
     try:
-        async with asyncio.timeout(left + _GRACE_S):  # the background loop keeps the deadline too
-            return await asyncio.wrap_future(job.start())
+        # the background loop keeps the deadline too
+        return await Result(job.start(), deadline + _GRACE_S)
     except TimeoutError as error:
         raise late from error
+    finally:
+        job.cancel()
+
+
+async def on_own_loop(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine on an event loop of its own, where it may wait for anything."""
+    job = Job(lambda: work, own=True)
+    try:
+        return await Result(job.start())
     finally:
         job.cancel()
 
@@ -66,15 +78,6 @@ def run(work: Coroutine[Any, Any, T]) -> T:
     job = Job(lambda: work, own=True)
     try:
         return job.start().result()
-    finally:
-        job.cancel()
-
-
-async def arun(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine as ``run`` does, without blocking the event loop."""
-    job = Job(lambda: work, own=True)
-    try:
-        return await asyncio.wrap_future(job.start())
     finally:
         job.cancel()
 
@@ -93,6 +96,91 @@ def finished(work: Coroutine[Any, Any, T]) -> T:
     finally:
         work.close()
     raise RuntimeError(f"{work} waits, and nobody runs it")
+
+
+class Result(Generic[T]):
+    """What a job comes to, for who awaits it: a task of an event loop, or a ``Driven`` coroutine.
+
+    Args:
+        future: The job's.
+        until: When to give up with a TimeoutError, on ``time.monotonic``; None for never.
+    """
+
+    def __init__(self, future: Future[T], until: float | None = None) -> None:
+        self._future, self._until = future, until
+
+    def __await__(self) -> Generator[Any, Any, T]:
+        if not getattr(_here, "driving", False):
+            return (yield from self._in_task().__await__())
+        yield self
+        return self._future.result(0)
+
+    async def _in_task(self) -> T:
+        async with asyncio.timeout(self._left_s()):
+            return await asyncio.wrap_future(self._future)
+
+    def wait(self) -> None:
+        """Block until it is there or it is given up; whoever awaits it finds out which."""
+        concurrent.futures.wait([self._future], self._left_s())
+
+    async def settled(self) -> None:
+        """Do what ``wait`` does without blocking the event loop."""
+        there = asyncio.wrap_future(self._future)
+        # an error is told to whoever awaits the result, and to the loop as heard of
+        there.add_done_callback(lambda found: found.cancelled() or found.exception())
+        await asyncio.wait([there], timeout=self._left_s())
+
+    def _left_s(self) -> float | None:
+        return None if self._until is None else max(0.0, self._until - time.monotonic())
+
+
+class Done(NamedTuple, Generic[T]):
+    """The end of a driven coroutine."""
+
+    value: T
+
+
+class Driven(Generic[T]):
+    """A coroutine that runs step by step, in any thread, with no event loop around it.
+
+    What it does between two waits may block: it delays no loop. It can wait for what runs on a
+    loop of the background alone (``in_time``, ``on_own_loop``).
+
+    Args:
+        work: The coroutine.
+    """
+
+    def __init__(self, work: Coroutine[Any, Any, T]) -> None:
+        self._work, self._context = work, copy_context()
+        self._lock, self._left = threading.Lock(), False
+
+    def step(self) -> Result[Any] | Done[T]:
+        """Run it to where it waits, and return for what; or to its end."""
+        try:
+            with self._lock:
+                return self._context.run(self._on)
+        finally:
+            if self._left:
+                self.leave()
+
+    def leave(self) -> None:
+        """Interrupt it where it waits; where it runs in another thread, once that step is over."""
+        self._left = True
+        if self._lock.acquire(blocking=False):
+            try:
+                self._context.run(self._work.close)
+            finally:
+                self._lock.release()
+
+    def _on(self) -> Result[Any] | Done[T]:
+        _here.driving = True
+        try:
+            waits_for: Result[Any] = self._work.send(None)
+        except StopIteration as done:
+            return Done(done.value)
+        finally:
+            _here.driving = False
+        return waits_for
 
 
 class Job(Generic[T]):

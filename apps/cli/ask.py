@@ -15,7 +15,7 @@ from lexloop.apps.cli.options import option
 from lexloop.apps.cli.progress import Progress
 from lexloop.apps.cli.session import Session, open_agent_session, open_session
 from lexloop.apps.cli.terminal import ABSTAINED, NOT_PASSED, note, write_json
-from lexloop.apps.export.files import check_writable, write_answers
+from lexloop.apps.export import check_writable, write_answers
 from lexloop.apps.record import answer_record, dated, of_collection
 from lexloop.core.errors import QuestionError, SettingsError
 from lexloop.core.settings import Connection, Settings

@@ -24,7 +24,6 @@ from lexloop.apps.cli.terminal import (
     show_error,
 )
 from lexloop.apps.cli.threads import last_turn, open_threads, threads_file
-from lexloop.apps.places import feedback_file
 from lexloop.apps.record import answer_record
 from lexloop.core.errors import LexloopError
 
@@ -74,6 +73,8 @@ def chat(
             saver = runner.run(threads.__aenter__())
             stack.callback(lambda: runner.run(threads.__aexit__(None, None, None)))
             session = open_session(settings, connection, progress, saver)
+        from lexloop.evaluation.feedback import feedback_file
+
         with contextlib.suppress(ImportError):
             # importing it is what gives input() its line editing
             importlib.import_module("readline")

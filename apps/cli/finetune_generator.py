@@ -85,11 +85,11 @@ def generator(
     choice, whose answer is one of them; with "label" in place of answer a classification; else
     question answering. Use the result with: lexloop ask --model local:DIR.
     """
-    from lexloop.finetune.checkpoints import need_extra
+    from lexloop.core.extras import need_extra
     from lexloop.finetune.generator import NEEDED, GeneratorPlan, make_generator
     from lexloop.finetune.generator_adapter import AdapterRecipe
 
-    need_extra(*NEEDED)  # before anything is said
+    need_extra("finetune", *NEEDED)  # before anything is said
     recipe = AdapterRecipe(
         epochs=epochs,
         rate=rate,

@@ -3,18 +3,24 @@
 import typer
 
 from lexloop.apps.cli import options
+from lexloop.apps.cli.serve import NEEDED
 from lexloop.apps.cli.session import say_where_text_goes
+from lexloop.core.extras import need_extra
 
 
 @options.taking(*options.ANSWER)
 def mcp(*, context: typer.Context, collections: options.Collections = None) -> None:
-    """Offer the documents to an agent's program: MCP over standard input and output."""
+    r"""Offer the documents to an agent's program: MCP over standard input and output.
+
+    Needs the extra lexloop\[serve].
+    """
+    need_extra("serve", *NEEDED)
     settings = options.chosen_settings(context.params)
     connection = options.chosen_connection(context.params)
     from lexloop.apps.hosts import text_hosts
     from lexloop.apps.serve.app import parts_of
     from lexloop.apps.serve.engine import Engine
-    from lexloop.apps.serve.mcp_stdio import serve_stdio
+    from lexloop.apps.serve.mcp_transports import serve_stdio
     from lexloop.apps.serve.people import LOCAL, Person
     from lexloop.apps.serve.settings import ServerSettings
 

@@ -12,10 +12,13 @@ from lexloop.apps.cli.options import option
 from lexloop.apps.cli.session import say_where_text_goes
 from lexloop.apps.cli.terminal import say
 from lexloop.core.errors import SettingsError
+from lexloop.core.extras import need_extra
 
 if TYPE_CHECKING:
     from lexloop.apps.serve.settings import ServerSettings
 
+NEEDED = ("fastapi", "limits", "mcp", "python_multipart", "sse_starlette", "uvicorn")
+"""The packages of the extra ``serve``."""
 _TRIED = 20
 _BACKLOG = 2048
 _FILES = 65_536
@@ -47,9 +50,13 @@ def serve(
         str | None, option("Print a new key for a person, and leave.", "NAME", flag="--new-key")
     ] = None,
 ) -> None:
-    """Serve the page, the HTTP API, OpenAI's protocol and MCP on one port."""
+    r"""Serve the page, the HTTP API, OpenAI's protocol and MCP on one port.
+
+    Needs the extra lexloop\[serve].
+    """
     import gc
 
+    need_extra("serve", *NEEDED)
     from lexloop.apps.serve.settings import read_server_settings, settings_file
 
     gc.disable()  # nothing that is loaded is garbage; the engine enables it when it is loaded
@@ -75,8 +82,7 @@ def _run(
 ) -> None:
     import uvicorn
 
-    from lexloop.apps.serve.app import create_app
-    from lexloop.apps.serve.protocol import config_of
+    from lexloop.apps.serve.app import config_of, create_app
 
     _open_as_many_files_as_may_be()
     app = create_app(server, settings, connection)

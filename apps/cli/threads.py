@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lexloop.apps.places import data_folder, feedback_file
+from lexloop.core.configuration import data_folder
 from lexloop.core.errors import DataError, InputError
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def opinions(file: Path | None) -> "list[Opinion]":
     Raises:
         DataError: It cannot be read.
     """
-    from lexloop.evaluation.feedback import FeedbackStore
+    from lexloop.evaluation.feedback import FeedbackStore, feedback_file
 
     return FeedbackStore(file or feedback_file()).all()
 

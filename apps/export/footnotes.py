@@ -77,7 +77,14 @@ class Footnotes:
 
 
 def field(paragraph: "Paragraph", code: str, shown: str, style: str = "") -> None:
-    """Add a field that Word works out; ``shown`` stands there until it does."""
+    """Add a field that Word works out.
+
+    Args:
+        paragraph: Gets it at its end.
+        code: What Word works out.
+        shown: Stands there until it does.
+        style: The id of the style of characters; empty for none.
+    """
     instruction = OxmlElement("w:instrText")
     instruction.set(qn("xml:space"), "preserve")
     instruction.text = f" {code} "
@@ -110,23 +117,25 @@ def _bookmark(number: int) -> str:
 
 
 def _paragraph(note: Any, style: str = "") -> Any:
-    paragraph = OxmlElement("w:p")
-    if style:
-        properties = OxmlElement("w:pPr")
-        properties.append(OxmlElement("w:pStyle", {qn("w:val"): style}))
-        paragraph.append(properties)
+    paragraph = _styled("w:p", "w:pPr", "w:pStyle", style)
     note.append(paragraph)
     return paragraph
 
 
 def _run(content: Any, style: str = "") -> Any:
-    run = OxmlElement("w:r")
-    if style:
-        properties = OxmlElement("w:rPr")
-        properties.append(OxmlElement("w:rStyle", {qn("w:val"): style}))
-        run.append(properties)
+    run = _styled("w:r", "w:rPr", "w:rStyle", style)
     run.append(content)
     return run
+
+
+def _styled(part: str, properties: str, named: str, style: str) -> Any:
+    """Return an empty part with its style among its properties; "" for none."""
+    made = OxmlElement(part)
+    if style:
+        held = OxmlElement(properties)
+        held.append(OxmlElement(named, {qn("w:val"): style}))
+        made.append(held)
+    return made
 
 
 def _mark(kind: str) -> Any:

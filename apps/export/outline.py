@@ -66,16 +66,20 @@ class Outline:
     notes: dict[int, list[str]] = field(default_factory=dict)
 
 
-def outline_of(answers: Sequence[Record], title: str = "") -> Outline:
+def outline_of(answers: Sequence[Record], title: str = "", cut: bool = False) -> Outline:
     """Return what a file says of answers.
 
     Args:
         answers: Records of answers, in the order in which they were asked for.
         title: The thread's; empty for the first question.
+        cut: Whether the thread has earlier answers, which the outline says.
     """
     named = title or (answers[0]["question"] if answers else "No questions")
     outline = Outline(shortened(named, _TITLE_CHARS), datetime.now(UTC))
     outline.blocks.append(Aside([NOTICE]))
+    if cut:
+        said = f"The last {len(answers):,} answers of the conversation; those before are left out."
+        outline.blocks.append(Aside([said]))
     for number, record in enumerate(answers, 1):
         level = 1
         if title or len(answers) > 1:

@@ -1,18 +1,22 @@
-"""The application: its parts wired together, its routes, and the files of the page."""
+"""The application: its parts wired together, its routes, the page's files, and how it is run."""
 
+import asyncio
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
+import uvicorn
 from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import Route
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from lexloop.apps.hosts import text_hosts
-from lexloop.apps.places import data_folder
 from lexloop.apps.serve import (
     ask_routes,
     document_routes,
@@ -26,19 +30,23 @@ from lexloop.apps.serve.collections import Collections
 from lexloop.apps.serve.engine import Engine
 from lexloop.apps.serve.indexing import Indexing
 from lexloop.apps.serve.limits import Queue, Rates, Streams
-from lexloop.apps.serve.mcp_http import McpEndpoint
+from lexloop.apps.serve.mcp_transports import McpEndpoint
 from lexloop.apps.serve.middleware import Guard
 from lexloop.apps.serve.pages import Pages
-from lexloop.apps.serve.people import People
-from lexloop.apps.serve.searching import Searching
+from lexloop.apps.serve.people import SESSIONS, People
 from lexloop.apps.serve.settings import ServerSettings
 from lexloop.apps.serve.state import Serving
 from lexloop.apps.serve.threads import FILE_NAME, ThreadStore
 from lexloop.apps.serve.tools import Tools
 from lexloop.apps.serve.uploads import MB, UploadStore
+from lexloop.core.configuration import data_folder
+from lexloop.core.errors import TooSlow
+from lexloop.core.memory import give_back
 from lexloop.core.settings import Connection, Settings
 
 PAGE = Path(__file__).parent / "page"
+HEADERS_S = 15.0
+_ENDING_S, _TIDY_S = 5, 20.0
 _AT_ONCE_OF_A_MODEL = 32
 """Questions that wait for a model's host take no processor."""
 
@@ -64,7 +72,7 @@ def create_app(
     app = FastAPI(
         title="Lexloop",
         summary="Cited, checked answers to questions about laws, rules and policies.",
-        version=_version(),
+        version=version("lexloop"),
         openapi_url="/api/openapi.json",
         docs_url=None,  # they load scripts from another host
         redoc_url=None,
@@ -83,7 +91,13 @@ def create_app(
 
 
 def parts_of(server: ServerSettings, engine: Engine, hosts: list[str]) -> Serving:
-    """Return what a server is made of, wired together."""
+    """Return what a server is made of, wired together.
+
+    Args:
+        server: The operator's settings.
+        engine: Has the graph.
+        hosts: Where text of questions and passages goes.
+    """
     limits = server.limits
     uploads = UploadStore(data_folder() / "collections", int(limits.stored_mb * MB))
     collections = Collections(server, engine, uploads)
@@ -99,11 +113,10 @@ def parts_of(server: ServerSettings, engine: Engine, hosts: list[str]) -> Servin
     asking = Asking(
         engine, collections, hosts, store=store, rates=rates, streams=streams, queue=queue
     )
-    searching = Searching(engine, collections, rates=rates, streams=streams, queue=queue)
     return Serving(
         settings=server,
         engine=engine,
-        people=People(server),
+        people=People(server, data_folder() / SESSIONS),
         rates=rates,
         collections=collections,
         uploads=uploads,
@@ -111,7 +124,7 @@ def parts_of(server: ServerSettings, engine: Engine, hosts: list[str]) -> Servin
         pages=Pages(),
         store=store,
         asking=asking,
-        tools=Tools(asking, searching, collections),
+        tools=Tools(asking, collections),
     )
 
 
@@ -120,8 +133,10 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     parts: Serving = app.state.serving
     parts.engine.start(parts.collections.open_aside)
     parts.indexing.resume(parts.uploads)
+    tidying = asyncio.create_task(_tidy())
     async with app.state.mcp.run():
         yield
+    tidying.cancel()
     parts.collections.close()
     await run_in_threadpool(parts.indexing.close)
     await run_in_threadpool(parts.pages.close)
@@ -129,7 +144,73 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     parts.store.close()
 
 
-def _version() -> str:
-    from importlib.metadata import version
+async def _tidy() -> None:
+    """Give unused memory back now and then, which takes some milliseconds of one thread."""
+    while True:
+        await asyncio.sleep(_TIDY_S)
+        await run_in_threadpool(give_back)
 
-    return version("lexloop")
+
+def config_of(app: FastAPI) -> uvicorn.Config:
+    """Return how an application is run: nothing of a request in a log, nobody's word for who asks.
+
+    A proxy's headers are read by ``people`` alone, where it trusts the address.
+    """
+    return uvicorn.Config(
+        app,
+        http=PatientProtocol,
+        ws="none",
+        log_level="warning",
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        timeout_graceful_shutdown=_ENDING_S,
+    )
+
+
+class PatientProtocol(H11Protocol):
+    """uvicorn's protocol, which by itself waits for ever for a request's first bytes and headers.
+
+    The headers of a request have so many seconds from when the connection was made, or from its
+    first bytes on a connection that was kept.
+    """
+
+    _closing: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        """Begin to count."""
+        super().connection_made(transport)
+        self._count()
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes; count where they leave the headers of a request unfinished."""
+        super().data_received(data)
+        working = self.cycle is not None and not self.cycle.response_complete
+        if working and self._closing is not None:
+            self._closing.cancel()
+            self._closing = None
+        elif not working and self._closing is None:
+            self._count()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop to count."""
+        if self._closing is not None:
+            self._closing.cancel()
+        super().connection_lost(exc)
+
+    def _count(self) -> None:
+        self._closing = self.loop.call_later(HEADERS_S, self._late)
+
+    def _late(self) -> None:
+        self._closing = None
+        if self.cycle is None or self.cycle.response_complete:
+            if self.conn.trailing_data[0]:  # a request has begun; who said nothing hears nothing
+                self.transport.write(_too_slow())
+            self.transport.close()
+
+
+def _too_slow() -> bytes:
+    error = TooSlow("The request's headers did not come in time.", "Send them faster.")
+    response = errors.response_of(error)
+    lines = [b"%s: %s" % header for header in response.raw_headers]
+    return b"\r\n".join((b"HTTP/1.1 408 Request Timeout", *lines, b"", bytes(response.body)))

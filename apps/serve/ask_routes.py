@@ -3,24 +3,21 @@
 import json
 from collections.abc import AsyncGenerator, AsyncIterator
 from importlib.metadata import version
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 from sse_starlette import EventSourceResponse
 
-from lexloop.apps.serve.answer_model import EVENTS, Answer
 from lexloop.apps.serve.asking import AskRequest, Event
+from lexloop.apps.serve.bodies import EVENTS, Answer
 from lexloop.apps.serve.choices import choices
-from lexloop.apps.serve.errors import ErrorBody, body_of, documented, outward, unexpected
+from lexloop.apps.serve.errors import body_of, documented
 from lexloop.apps.serve.people import COOKIE, Asker, People
-from lexloop.apps.serve.state import Serving, serving
-from lexloop.apps.serve.streaming import PING_S, SEND_S, while_there
-from lexloop.core.errors import LexloopError
+from lexloop.apps.serve.state import PING_S, SEND_S, Served, while_there
 
 router = APIRouter(prefix="/api")
-Served = Annotated[Serving, Depends(serving)]
 _STREAM = "text/event-stream"
 
 
@@ -76,7 +73,7 @@ async def me(person: Asker, served: Served) -> Me:
 
 
 @router.post("/session", responses=documented(), status_code=204)
-async def open_session(given: Key, request: Request, served: Served) -> Response:
+def open_session(given: Key, request: Request, served: Served) -> Response:
     """Open a session of the page, which a cookie names."""
     made = Response(status_code=204)
     token = served.people.open_session(given.key)
@@ -92,7 +89,7 @@ async def open_session(given: Key, request: Request, served: Served) -> Response
 
 
 @router.delete("/session", responses=documented(), status_code=204)
-async def end_session(request: Request, served: Served) -> Response:
+def end_session(request: Request, served: Served) -> Response:
     """End the session."""
     served.people.end_session(request.cookies.get(COOKIE, ""))
     made = Response(status_code=204)
@@ -133,10 +130,8 @@ async def _as_events(
         yield _sent(*first)
         async for name, data in rest:
             yield _sent(name, data)
-    except LexloopError as error:
-        yield _sent("error", body_of(outward(error, served_to_others)))
-    except Exception as error:  # noqa: BLE001 - the status is sent, and the reader waits
-        yield _sent("error", ErrorBody(error=unexpected(error)).model_dump())
+    except Exception as error:  # noqa: BLE001 - told and logged; the status is sent by now
+        yield _sent("error", body_of(error, served_to_others=served_to_others))
     finally:
         await rest.aclose()
 

@@ -1,28 +1,25 @@
-"""The run of a question: its place in the queue, its steps and tokens, and the answer's record."""
+"""Questions and searches of people: who may ask what, in which order, and what is kept of it."""
 
 import asyncio
 import logging
-import time
-import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
-from itertools import starmap
+from heapq import merge
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakValueDictionary
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from lexloop.apps.record import answer_record, dated, of_collection
-from lexloop.apps.serve.choices import EMBEDDED_ALONE, chosen
+from lexloop.apps.serve.choices import chosen
 from lexloop.apps.serve.collections import Collections
 from lexloop.apps.serve.engine import Engine
 from lexloop.apps.serve.limits import Queue, Rates, Streams, ahead
 from lexloop.apps.serve.people import Person
-from lexloop.apps.serve.steps import step_of
+from lexloop.apps.serve.run import Run
 from lexloop.apps.serve.threads import Thread, ThreadStore
 from lexloop.core.conversation import checked_question, tags_of_thread
 from lexloop.core.errors import AccessError, DataError, ModelError, NotFoundError, ThreadBusy
-from lexloop.core.types import Degradation, Turn
+from lexloop.core.types import POINTED, Turn
 
 if TYPE_CHECKING:
     from lexloop.core.settings import Settings
@@ -61,14 +58,14 @@ class AskRequest(BaseModel):
 
 
 class Asking:
-    """Runs questions for people.
+    """Runs questions for people, and finds passages for them.
 
     Args:
         engine: Has the graph.
         collections: Say who may ask what.
         hosts: Where text of questions and passages goes.
         store: Keeps threads.
-        rates: Count each person's questions.
+        rates: Count each person's questions and searches.
         streams: Hold those that run or wait.
         queue: Lets so many of them run.
     """
@@ -91,7 +88,16 @@ class Asking:
     async def answer(
         self, person: Person, request: AskRequest, history: Sequence[Turn] | None = None
     ) -> dict[str, Any]:
-        """Return the answer to a question; see ``events``."""
+        """Return the answer to a question.
+
+        Args:
+            person: Who asks.
+            request: What.
+            history: See ``events``.
+
+        Raises:
+            LexloopError: The question cannot be asked, or cannot be answered.
+        """
         last: dict[str, Any] = {}
         async with aclosing(self.events(person, request, history)) as events:
             async for _, data in events:
@@ -120,12 +126,13 @@ class Asking:
                     yield event
 
     async def _worked(
-        self, run: "_Run", history: Sequence[Turn] | None
+        self, run: Run, history: Sequence[Turn] | None
     ) -> AsyncGenerator[Event, None]:
         try:
             async with self._turn(run), self._queue.turn():
                 if history is None:
-                    history = await asyncio.to_thread(self._history, run)
+                    earlier = self._store.history
+                    history = [] if run.begins else await asyncio.to_thread(earlier, run.thread)
                 async with aclosing(self._steps(run, history)) as steps:
                     async for event in steps:
                         yield event
@@ -134,7 +141,7 @@ class Asking:
             error.embedded_possible = not error.embedder and run.by_a_model
             raise
 
-    def _begun(self, person: Person, request: AskRequest, kept: bool) -> "_Run":
+    def _begun(self, person: Person, request: AskRequest, kept: bool) -> Run:
         """Return a run, checked to be one that may be begun."""
         operators = self._engine.settings
         asked = checked_question(request.question, operators.max_question_chars)
@@ -149,11 +156,9 @@ class Asking:
         if len(unready) < len(names):  # otherwise it is for the question to wait or to fail
             names = [name for name in names if name not in unready]
         settings = {name: self._collections.settings(person, name, **wanted) for name in names}
-        run = _Run(person, asked, settings, request.thread, kept)
-        run.unready = unready
-        if request.thread is not None:
-            self.readable(person, request.thread)
-        return run
+        if (thread := request.thread) is not None:
+            self.readable(person, thread)
+        return Run(person, asked, settings, unready=unready, thread=thread, kept=kept)
 
     def readable(self, person: Person, id: str) -> Thread:
         """Return a thread whose answers a person may still read.
@@ -173,7 +178,7 @@ class Asking:
         return thread
 
     @asynccontextmanager
-    async def _turn(self, run: "_Run") -> AsyncIterator[None]:
+    async def _turn(self, run: Run) -> AsyncIterator[None]:
         """Hold a thread alone, so that its questions are answered one after the other.
 
         Raises:
@@ -194,10 +199,7 @@ class Asking:
         finally:
             lock.release()
 
-    def _history(self, run: "_Run") -> list[Turn]:
-        return [] if run.begins else self._store.history(run.thread)
-
-    async def _steps(self, run: "_Run", history: Sequence[Turn]) -> AsyncGenerator[Event, None]:
+    async def _steps(self, run: Run, history: Sequence[Turn]) -> AsyncGenerator[Event, None]:
         graph = await self._engine.ready()
         context: Settings | None = run.first
         if len(run.settings) > 1:
@@ -218,7 +220,7 @@ class Asking:
                     if (step := run.stepped(place, node, update or {})) is not None:
                         yield "step", step
 
-    def _ended(self, run: "_Run") -> dict[str, Any]:
+    def _ended(self, run: Run) -> dict[str, Any]:
         """Return the answer's record, once it is kept."""
         record = run.record(self.hosts)
         if run.kept:
@@ -230,100 +232,47 @@ class Asking:
                 record["degraded"] = [*record["degraded"], {**lost, "reason": error.what}]
         return record
 
+    async def passages(
+        self, person: Person, query: str, names: Sequence[str], **changes: Any
+    ) -> list[dict[str, Any]]:
+        """Return the passages that answers would be written from, with their collections.
 
-class _Run:
-    """One question: what is asked of which collections, and the state that its steps leave."""
+        Those of one collection stay in their order, the best first. Scores depend on how rare the
+        words are in a collection, so of several the one whose next passage is closest goes first.
 
-    def __init__(
-        self,
-        person: Person,
-        asked: str,
-        settings: "dict[str, Settings]",
-        thread: str | None,
-        kept: bool,
-    ) -> None:
-        self.person, self.asked, self.settings, self.kept = person, asked, settings, kept
-        self.id, self.thread, self.begins = _new_id(), thread or _new_id(), thread is None
-        self.unready: dict[str, str] = {}
-        self.state: dict[str, Any] = {}
-        self.told: list[dict[str, Any]] = []
-        self._began = time.monotonic()
-        self._attempts: dict[str, int] = {}
+        Args:
+            person: Who asks.
+            query: A question or words.
+            names: The collections to search.
+            changes: Of the settings.
 
-    @property
-    def first(self) -> "Settings":
-        """The settings for the first collection, for what is the same for all."""
-        return next(iter(self.settings.values()))
+        Raises:
+            LexloopError: There is no such collection for the person, or it cannot be searched.
+        """
+        chosen = {name: self._collections.settings(person, name, **changes) for name in names}
+        self._rates.count("questions", person.name)
+        with self._streams.one():
+            async with self._queue.turn():
+                found = {name: await self._found(query, own) for name, own in chosen.items()}
+        lists = [
+            [{"collection": name, **passage} for passage in passages]
+            for name, passages in found.items()
+        ]
+        return list(merge(*lists, key=_farness))
 
-    @property
-    def by_a_model(self) -> bool:
-        """True where a model has a part in the answer that the embedded could take."""
-        chosen = self.first.flat()
-        asked = any(chosen[name] not in (one, "none") for name, one in EMBEDDED_ALONE.items())
-        return asked and self.first.model.name is not None and self.first.retrieval.source != "none"
+    async def _found(self, query: str, settings: "Settings") -> list[dict[str, Any]]:
+        graph = await self._engine.ready()
+        from lexloop.graph.build import LAST_OF_RETRIEVAL
 
-    def stepped(
-        self, place: Sequence[str], node: str, update: Mapping[str, Any]
-    ) -> dict[str, Any] | None:
-        """Take what a node wrote, and return what is told of it; None where that is nothing."""
-        if not place:
-            self.state.update({name: one for name, one in update.items() if name != "found"})
-        if update.get("found"):
-            return None  # its steps were told
-        collection = self._collection(place)
-        attempt = self._attempts.get(collection, 1)
-        if node == "engineer_prompt":
-            self._attempts[collection] = attempt + 1
-        step = {
-            "collection": collection,
-            "node": node,
-            "attempt": attempt,
-            "seconds": round(time.monotonic() - self._began, 4),
-            **step_of(node, update),
-        }
-        self.told.append(step)
-        return step
-
-    def token(self, place: Sequence[str], event: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what is told of a piece of the answer."""
-        return {
-            "collection": self._collection(place),
-            "text": str(event.get("token", "")),
-            "restart": bool(event.get("restart")),
-        }
-
-    def _collection(self, place: Sequence[str]) -> str:
-        if len(self.settings) == 1:
-            return next(iter(self.settings))
-        from lexloop.graph.agent import collection_of
-
-        return collection_of(place)
-
-    def record(self, hosts: Sequence[str]) -> dict[str, Any]:
-        """Return the answer's record."""
-        record = answer_record(self.state, self.first, hosts, candidates=True)
-        record["degraded"] = [*record["degraded"], *starmap(_left_out, self.unready.items())]
-        collections: list[str] = self.state.get("collections", list(self.settings))
-        if len(self.settings) == 1:
-            record = of_collection(record, *self.settings)
-        made = dated(
-            record, collections, self.first.access.as_of, self.thread if self.kept else None
-        )
-        return {**made, "corpus": ", ".join(collections), "steps": self.told}
+        streamed = graph.astream({"question": query}, context=settings, stream_mode="updates")
+        async with aclosing(cast("AsyncGenerator[Any, None]", streamed)) as steps:
+            async for step in steps:
+                if found := step.get(LAST_OF_RETRIEVAL):
+                    return list(found["passages"])
+        return []
 
 
-def _left_out(collection: str, reason: str) -> Degradation:
-    """Return what is told of a collection that could not be asked."""
-    return {
-        "node": "index",
-        "wanted": collection,
-        "used": "nothing of it",
-        "reason": reason,
-        "collection": collection,
-    }
-
-
-def _messages(run: _Run, history: Sequence[Turn]) -> list[Any]:
+def _messages(run: Run, history: Sequence[Turn]) -> list[Any]:
     from langchain_core.messages import AIMessage, HumanMessage
 
     kinds = {"user": HumanMessage, "assistant": AIMessage}
@@ -331,5 +280,7 @@ def _messages(run: _Run, history: Sequence[Turn]) -> list[Any]:
     return [*before, HumanMessage(content=run.asked, id=run.id)]
 
 
-def _new_id() -> str:
-    return uuid.uuid4().hex
+def _farness(passage: Mapping[str, Any]) -> float:
+    """Return how far a passage is from the query: by its tokens, else by its vector."""
+    signals = passage["signals"]
+    return 0.0 if POINTED in signals else 1.0 - signals.get("late", signals.get("dense", 0.0))

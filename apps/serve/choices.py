@@ -27,8 +27,14 @@ _TITLES = {
     "plan.S": "steps from each term (S)",
     "deadline_s": "longest time, in seconds",
 }
-_EMBEDDED = Literal["auto", "embedded"]
 _OF_A_MODEL = ("answer.generator", "loop.evaluator", "loop.prompt_engineer")
+_NARROWED: dict[str, Any] = {
+    "retrieval.rewriter": Literal["auto", "embedded", "none"],
+    "retrieval.reranker": Literal["embedded", "none"],
+    "plan.k": Literal["class"] | Annotated[int, Field(ge=1, le=50)],
+    **dict.fromkeys(_OF_A_MODEL, Literal["auto", "embedded"]),
+}
+"""Settings of which a caller may choose a part."""
 EMBEDDED_ALONE: dict[str, str] = dict.fromkeys(("retrieval.rewriter", *_OF_A_MODEL), "embedded")
 """With these a question is answered without the model that the operator has set."""
 _Schema = dict[str, Any]
@@ -86,20 +92,8 @@ def chosen(settings: Settings, wanted: Mapping[str, Any]) -> dict[str, Any]:
 
 @cache
 def _choices() -> dict[str, _Schema]:
-    found = {name: _schema(name, *described(name)) for name in _PLAIN}
-    reranker: Any = Literal["embedded", "none"]
-    passages: Any = Literal["class"] | Annotated[int, Field(ge=1, le=50)]
-    rewriter: Any = Literal["auto", "embedded", "none"]
-    for name, annotation in (
-        ("retrieval.rewriter", rewriter),
-        ("retrieval.reranker", reranker),
-        ("plan.k", passages),
-        *((name, _EMBEDDED) for name in _OF_A_MODEL),
-    ):
-        _, description, default = described(name)
-        found[name] = _schema(name, annotation, description, default)
-    found["deadline_s"] = _schema("deadline_s", *described("deadline_s"))
-    found["fusion.method"] = _schema("fusion.method", *described("fusion.method"))
+    names = (*_PLAIN, *_NARROWED, "deadline_s", "fusion.method")
+    found = {name: _schema(name) for name in names}
     for kind in METHODS["fusion"].values():
         for field, info in kind.model_fields.items():
             if field != "method":
@@ -107,15 +101,16 @@ def _choices() -> dict[str, _Schema]:
     return found
 
 
-def _schema(name: str, annotation: Any, description: str, default: Any) -> _Schema:
+def _schema(name: str) -> _Schema:
+    annotation, description, default = described(name)
+    annotation = _NARROWED.get(name, annotation)
     group, _, field = name.partition(".")
     kept = Settings.model_fields[group]
     info = type(kept.default).model_fields.get(field) if field else kept
-    if info is not None and info.annotation is annotation:
-        return _of_field(name, info)
-    made = FieldInfo.from_annotation(annotation)
-    made.description, made.default = description, default
-    return _of_field(name, made)
+    if info is None or info.annotation is not annotation:
+        info = FieldInfo.from_annotation(annotation)
+        info.description, info.default = description, default
+    return _of_field(name, info)
 
 
 def _of_field(name: str, info: FieldInfo) -> _Schema:

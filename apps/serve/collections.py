@@ -5,7 +5,6 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -13,6 +12,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from lexloop.apps.serve.bodies import CollectionBody, ExampleBody, TitledBody
 from lexloop.apps.serve.people import LOCAL, Person
 from lexloop.apps.serve.settings import CollectionSettings, ServerSettings
 from lexloop.apps.serve.uploads import Uploaded, UploadStore
@@ -20,7 +20,6 @@ from lexloop.core.errors import AccessError, ConflictError, LexloopError, NotFou
 from lexloop.core.settings import SAMPLE_CORPUS
 
 if TYPE_CHECKING:
-    from lexloop.apps.serve.described import Example
     from lexloop.apps.serve.engine import Engine
     from lexloop.core.settings import Settings
     from lexloop.corpus.index.view import View
@@ -32,24 +31,6 @@ _PATIENCE_S = 2.0
 """The longest that a list of collections waits for those that are being opened."""
 _OPENING = "It is being read for the first time; its documents can be asked when that is done."
 _SEE = "See /api/collections for those there are."
-
-
-@dataclass(frozen=True)
-class CollectionRecord:
-    """What somebody is told of a collection.
-
-    ``titles`` are those of the first documents; ``trouble`` says where it cannot be opened.
-    """
-
-    name: str
-    title: str
-    description: str
-    titles: list[str] = field(default_factory=list)
-    documents: int = 0
-    chunks: int = 0
-    mine: bool = False
-    examples: "list[Example]" = field(default_factory=list)
-    trouble: str = ""
 
 
 class Collections:
@@ -72,7 +53,7 @@ class Collections:
         self._openers = ThreadPoolExecutor(_OPENERS, thread_name_prefix="lexloop-opening")
         self._opening: dict[tuple[str, Person], Future[View]] = {}
         self._opened: set[tuple[str, str]] = set()
-        self._told: WeakKeyDictionary[View, tuple[str, list[Example]]] = WeakKeyDictionary()
+        self._told: WeakKeyDictionary[View, tuple[str, list[ExampleBody]]] = WeakKeyDictionary()
 
     def names(self, person: Person) -> list[str]:
         """Return the names of the collections that a person may ask, the operator's first."""
@@ -98,8 +79,8 @@ class Collections:
             granted |= _of_index(self.uploaded(person, name))
         return self._engine.settings.changed(**{**changes, **granted})
 
-    def view(self, person: Person, name: str, as_of: str = "any") -> "View":
-        """Return what a person may see of a collection.
+    def view(self, person: Person, name: str) -> "View":
+        """Return what a person may see of a collection, whenever it is in force.
 
         Raises:
             NotFoundError: There is no such collection for them.
@@ -107,7 +88,7 @@ class Collections:
         """
         from lexloop.core.filters import Filters
 
-        settings = self.settings(person, name, **{"access.as_of": as_of})
+        settings = self.settings(person, name, **{"access.as_of": "any"})
         collection, _ = self._engine.resources.collection(settings)
         return collection.seen_by(Filters.of(settings))
 
@@ -149,7 +130,7 @@ class Collections:
         self._check_upload(person)
         return found
 
-    def records(self, person: Person) -> list[CollectionRecord]:
+    def records(self, person: Person) -> list[CollectionBody]:
         """Return what a person is told of each collection, those not indexed yet included.
 
         One that takes long to open is told of without what is in it, and is opened aside.
@@ -170,7 +151,8 @@ class Collections:
         anybody = Person(LOCAL)
         for place, name in enumerate(self._known):
             if place:
-                self._begun(anybody, name)
+                with suppress(RuntimeError):  # the server has ended meanwhile
+                    self._begun(anybody, name)
                 continue
             with suppress(LexloopError):  # whoever asks is told
                 self._engine.resources(self.settings(anybody, name))
@@ -228,29 +210,28 @@ class Collections:
 
     def _record(
         self, name: str, own: Uploaded | None, opening: "Future[View] | None", until: float
-    ) -> CollectionRecord:
+    ) -> CollectionBody:
         said = CollectionSettings(corpus=str(own.index)) if own else self._known[name]
-        record = CollectionRecord(name, said.title or name, said.description, mine=own is not None)
-        if opening is None:
-            return record
-        if trouble := self._trouble(name, opening, until):
-            return replace(record, trouble=trouble)
-        view = opening.result()
-        description, examples = self._told_of(view, said.corpus)
-        return replace(
-            record,
+        trouble = self._trouble(name, opening, until) if opening is not None else ""
+        view = opening.result() if opening is not None and not trouble else None
+        description, examples = ("", []) if view is None else self._told_of(view, said.corpus)
+        return CollectionBody(
+            name=name,
+            title=said.title or name,
             description=said.description or description,
-            titles=[*islice(view.titles.values(), _TITLES)],
-            documents=len(view.documents),
-            chunks=len(view),
+            titles=[] if view is None else _titles(view),
+            documents=0 if view is None else len(view.documents),
+            chunks=0 if view is None else len(view),
+            mine=own is not None,
             examples=examples,
+            trouble=trouble,
         )
 
-    def _told_of(self, view: "View", corpus: str) -> "tuple[str, list[Example]]":
-        from lexloop.apps.serve.described import OF_THE_SAMPLE, description_of, examples_of
+    def _told_of(self, view: "View", corpus: str) -> "tuple[str, list[ExampleBody]]":
+        from lexloop.apps.serve.described import description_of, examples_of, examples_of_the_sample
 
         if view not in self._told:
-            examples = OF_THE_SAMPLE if corpus == SAMPLE_CORPUS else examples_of(view)
+            examples = examples_of_the_sample() if corpus == SAMPLE_CORPUS else examples_of(view)
             self._told[view] = description_of(view), examples
         return self._told[view]
 
@@ -289,3 +270,8 @@ def _recorded(index: Path, _: int) -> dict[str, Any]:
     found = {n: value for n, value in from_record(held.settings).items() if n != "model.name"}
     embedder = setting_for(held.recipe.embedder, str(held.settings["embedder"]))
     return {**found, "index.embedder": embedder, "corpus": str(index)}
+
+
+def _titles(view: "View") -> list[TitledBody]:
+    first = islice(view.titles.items(), _TITLES)
+    return [TitledBody(document=document, title=title) for document, title in first]

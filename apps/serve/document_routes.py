@@ -1,16 +1,15 @@
 """Routes for reading: collections, their documents, provisions, pages and versions."""
 
-from dataclasses import asdict
 from datetime import date
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from fastapi import APIRouter, Depends, Header, Query, Request, Response
+from fastapi import APIRouter, Depends, Header, Query, Response
 
-from lexloop.apps.serve import document_models as models
+from lexloop.apps.serve import bodies
 from lexloop.apps.serve.errors import documented
 from lexloop.apps.serve.people import Asker
-from lexloop.apps.serve.state import serving
+from lexloop.apps.serve.state import Served
 from lexloop.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,32 +35,30 @@ AsOf = Annotated[str, Query(pattern=r"^(today|\d{4}-\d{2}-\d{2})$")]
 
 
 @router.get("")
-def collections(person: Asker, request: Request) -> list[models.CollectionBody]:
+def collections(person: Asker, served: Served) -> list[bodies.CollectionBody]:
     """List the collections that you see."""
-    parts = serving(request)
-    return [models.CollectionBody(**asdict(one)) for one in parts.collections.records(person)]
+    return served.collections.records(person)
 
 
 @router.get("/{name}/documents")
-def documents(name: str, person: Asker, request: Request) -> models.DocumentsBody:
+def documents(name: str, person: Asker, served: Served) -> bodies.DocumentsBody:
     """List the documents of a collection, and what of its files could not be read."""
-    parts = serving(request)
-    own, indexing = parts.collections.is_own(person, name), False
+    own, indexing = served.collections.is_own(person, name), False
     if own:
-        one = parts.collections.uploaded(person, name)
-        job = parts.indexing.of(one)
+        one = served.collections.uploaded(person, name)
+        job = served.indexing.of(one)
         indexing = job is not None and not job.over
         if not one.indexed:
-            return models.DocumentsBody(documents=[], skipped=[], indexing=indexing)
-    view = parts.collections.view(person, name)
+            return bodies.DocumentsBody(documents=[], skipped=[], indexing=indexing)
+    view = served.collections.view(person, name)
     skipped = [
-        models.SkippedBody(name=one.name, reason=one.reason) for one in view.skipped(stored=True)
+        bodies.SkippedBody(name=one.name, reason=one.reason) for one in view.skipped(stored=True)
     ]
     listed = _listed(view, frozenset(person.tags), with_files=own)
-    return models.DocumentsBody(documents=listed, skipped=skipped, indexing=indexing)
+    return bodies.DocumentsBody(documents=listed, skipped=skipped, indexing=indexing)
 
 
-def _listed(view: "View", tags: frozenset[str], with_files: bool) -> list[models.DocumentBody]:
+def _listed(view: "View", tags: frozenset[str], with_files: bool) -> list[bodies.DocumentBody]:
     from lexloop.corpus.load.metadata import older_version
 
     known = view.metadata(view.documents)
@@ -71,7 +68,7 @@ def _listed(view: "View", tags: frozenset[str], with_files: bool) -> list[models
         if (older := older_version(name, one, known)) is not None
     }
     return [
-        models.DocumentBody(
+        bodies.DocumentBody(
             name=name,
             title=view.titles[name],
             pages=len(view.pages_of(name)) if name.lower().endswith(_PAGED) else 0,
@@ -104,8 +101,8 @@ class _Reading(NamedTuple):
     source: "Source"
 
 
-def _seen(name: str, person: Asker, request: Request) -> _Seen:
-    return _Seen(serving(request).collections.view(person, name))
+def _seen(name: str, person: Asker, served: Served) -> _Seen:
+    return _Seen(served.collections.view(person, name))
 
 
 Seen = Annotated[_Seen, Depends(_seen)]
@@ -132,12 +129,11 @@ class _Paper(NamedTuple):
         return self.pages.original(self.corpus, self.view, self.name)
 
 
-def _paper(seen: Seen, name: str, document: Named, person: Asker, request: Request) -> _Paper:
+def _paper(seen: Seen, name: str, document: Named, person: Asker, served: Served) -> _Paper:
     from lexloop.apps.provisions import named_document
 
-    parts = serving(request)
-    corpus = parts.collections.settings(person, name).corpus
-    return _Paper(seen.view, named_document(seen.view, document), corpus, parts.pages)
+    corpus = served.collections.settings(person, name).corpus
+    return _Paper(seen.view, named_document(seen.view, document), corpus, served.pages)
 
 
 Paper = Annotated[_Paper, Depends(_paper)]
@@ -146,14 +142,14 @@ Paper = Annotated[_Paper, Depends(_paper)]
 @router.get("/{name}/tree")
 def tree(
     read: Read, depth: Annotated[int, Query(ge=0, le=_LONGEST_DEPTH)] = _LONGEST_DEPTH
-) -> models.TreeBody:
+) -> bodies.TreeBody:
     """Return everything that a document consists of, in order, and what is misnumbered."""
     view, source = read
-    return models.TreeBody(title=view.titles[source.name], **source.outline(depth))
+    return bodies.TreeBody(title=view.titles[source.name], **source.outline(depth))
 
 
 @router.get("/{name}/provision")
-def provision(read: Read, label: Label, start: Offset | None = None) -> models.ProvisionBody:
+def provision(read: Read, label: Label, start: Offset | None = None) -> bodies.ProvisionBody:
     """Return a provision with the headings above it, its lead-in and what it refers to.
 
     Of several of one label it is the one that holds ``start``, else the first.
@@ -162,7 +158,7 @@ def provision(read: Read, label: Label, start: Offset | None = None) -> models.P
     places, units = source.places(label, _SEE_TREE), source.tree.units
     holding = (p for p in places if start is not None and units[p].start <= start < units[p].end)
     metadata = view.metadata([source.name])[source.name]
-    return models.ProvisionBody(
+    return bodies.ProvisionBody(
         document=source.name,
         version=metadata.version,
         **source.provision(next(holding, places[0])),
@@ -170,25 +166,23 @@ def provision(read: Read, label: Label, start: Offset | None = None) -> models.P
 
 
 @router.get("/{name}/text")
-def text(read: Read, start: Offset = 0, end: Offset | None = None) -> models.TextBody:
+def text(read: Read, start: Offset = 0, end: Offset | None = None) -> bodies.TextBody:
     """Return a stretch of a document's text, widened to whole provisions or lines."""
-    from lexloop.apps.serve.windows import text_window
-
     last = start + _STRETCH if end is None else end
     title = read.view.titles[read.source.name]
-    return models.TextBody(title=title, **text_window(read.source, start, last))
+    return bodies.TextBody(title=title, **read.source.stretch(start, last))
 
 
 @router.get("/{name}/boxes")
-def boxes(paper: Paper, start: Offset, end: Offset) -> models.BoxesBody:
+def boxes(paper: Paper, start: Offset, end: Offset) -> bodies.BoxesBody:
     """Return where a span of the text stands on the pages, as shares from the top left."""
     from lexloop.apps.serve.pages import shares
 
     found = paper.view.boxes(paper.name, start, min(end, start + _STRETCH))
     if not found:
-        return models.BoxesBody(pages=[])
+        return bodies.BoxesBody(pages=[])
     sizes = paper.pages.sizes(paper.original(), (box.page for box in found))
-    return models.BoxesBody(pages=[models.BoxedPage(**one) for one in shares(found, sizes)])
+    return bodies.BoxesBody(pages=[bodies.BoxedPage(**one) for one in shares(found, sizes)])
 
 
 @router.get("/{name}/page", response_class=Response, responses={200: {"content": {_PICTURE: {}}}})
@@ -210,7 +204,7 @@ def page(
 
 
 @router.get("/{name}/versions")
-def versions(read: Read, label: Label = "", as_of: AsOf = "today") -> models.VersionsBody:
+def versions(read: Read, label: Label = "", as_of: AsOf = "today") -> bodies.VersionsBody:
     """Return the versions of a document, the oldest first, with a provision of each."""
     from lexloop.apps.provisions import Source
     from lexloop.apps.serve.versions import same_provision, version_record, versions_of
@@ -223,19 +217,19 @@ def versions(read: Read, label: Label = "", as_of: AsOf = "today") -> models.Ver
         other = Source.of(view, version)
         there = None if place is None else same_provision(source, place, other)
         found.append(version_record(view, other, there, day))
-    return models.VersionsBody(versions=[models.VersionBody(**one) for one in found])
+    return bodies.VersionsBody(versions=[bodies.VersionBody(**one) for one in found])
 
 
 @router.get("/{name}/compare")
 def compare(
     seen: Seen, a: Named, b: Named, label: Label = "", as_of: AsOf = "today"
-) -> models.CompareBody:
+) -> bodies.CompareBody:
     """Return a provision in two versions, or both whole, and their differences by words."""
     from lexloop.apps.provisions import Source
     from lexloop.apps.serve.versions import compared
 
     first, second = Source.of(seen.view, a), Source.of(seen.view, b)
-    return models.CompareBody(**compared(seen.view, first, second, label, _day(as_of)))
+    return bodies.CompareBody(**compared(seen.view, first, second, label, _day(as_of)))
 
 
 def _day(said: str) -> date:

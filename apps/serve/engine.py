@@ -53,14 +53,15 @@ class Engine:
 
             from lexloop.graph.build import build_graph
 
-            self._loaded.set_result(build_graph(resources))
-        except BaseException as error:  # noqa: BLE001 - who waits for it is told
+            graph = build_graph(resources)
+            gc.enable()  # `lexloop serve` begins without
+            self._loaded.set_result(graph)
+        except BaseException as error:  # noqa: BLE001 - all who wait get it, or would for ever
+            gc.enable()
             if not self._opener.done():
                 self._opener.set_exception(error)
             self._loaded.set_exception(error)
             return
-        finally:
-            gc.enable()  # `lexloop serve` begins without
         if then is not None:
             then()
 
@@ -75,12 +76,6 @@ class Engine:
         self.start()
         return self._opener.result()
 
-    @property
-    def graph(self) -> "Lexloop":
-        """The question graph, without a checkpointer; waits until it is loaded."""
-        self.start()
-        return self._loaded.result()
-
     def agent(self, collections: Mapping[str, Settings]) -> "Lexloop":
         """Return the agent over collections, by the settings of each; waits until it is loaded."""
         return self._agent(tuple(collections.items()))
@@ -93,7 +88,8 @@ class Engine:
     async def ready(self) -> "Lexloop":
         """Return the graph once it is loaded, without blocking the event loop."""
         self.start()
-        return await asyncio.wrap_future(self._loaded)
+        # who leaves meanwhile must not end the loading, for which others wait
+        return await asyncio.shield(asyncio.wrap_future(self._loaded))
 
     def close(self) -> None:
         """Let go of the collections."""

@@ -110,61 +110,74 @@ def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {status: {"model": ErrorBody} for status in sorted({*COMMON, *statuses})}
 
 
-def outward(error: LexloopError, served_to_others: bool) -> LexloopError:
-    """Return the error as people are told it.
-
-    Others than the operator are not told where documents lie; the log has it.
+def problem_of(
+    error: Exception, served_to_others: bool = True, refused: Sequence[RefusedFile] = ()
+) -> Problem:
+    """Return what people are told of an error; what they are not told is logged.
 
     Args:
-        error: What happened.
-        served_to_others: Whether those who ask need a key, and so are not the operator.
+        error: What happened; whatever is none of ours is told as unexpected.
+        served_to_others: Whether those who ask need a key, and so are not the operator: they are
+            not told where documents lie.
+        refused: The files of an upload of which none was taken.
     """
-    if not isinstance(error, (errors.CorpusError, errors.DataError)):
-        return error
-    _log.error("%s: %s", type(error).__name__, error)
-    if not served_to_others:
-        return error
-    told = type(error)("The documents cannot be read at the moment.", "Tell the operator.")
-    told.__cause__ = error
-    return told
-
-
-def status_of(error: LexloopError) -> int:
-    """Return the HTTP status that tells an error."""
-    return next(status for kind, status in _STATUS.items() if isinstance(error, kind))
-
-
-def body_of(error: LexloopError, refused: Sequence[RefusedFile] = ()) -> dict[str, Any]:
-    """Return the JSON object that tells an error."""
+    kind = type(error).__name__
+    if not isinstance(error, LexloopError):
+        _log.error("Unexpected %s", kind, exc_info=error)
+        return Problem(
+            kind="UnexpectedError",
+            what=f"Something unexpected happened ({kind}).",
+            hint="Try again; the server's log has more.",
+        )
+    what, hint = error.what, error.hint
+    if isinstance(error, (errors.CorpusError, errors.DataError)):
+        _log.error("%s: %s", kind, error)
+        if served_to_others:
+            what, hint = "The documents cannot be read at the moment.", "Tell the operator."
     possible = isinstance(error, errors.ModelError) and error.embedded_possible
-    problem = Problem(
-        kind=type(error).__name__,
-        what=error.what,
-        hint=error.hint,
+    return Problem(
+        kind=kind,
+        what=what,
+        hint=hint,
         embedded_possible=possible,
         settings=EMBEDDED_ALONE if possible else None,
         refused=list(refused),
     )
-    return ErrorBody(error=problem).model_dump()
 
 
-def openai_body_of(error: LexloopError) -> dict[str, Any]:
-    """Return the JSON object that tells an error in OpenAI's protocol."""
-    problem = Problem(kind=type(error).__name__, what=error.what, hint=error.hint)
-    param, code = getattr(error, "param", None), _OPENAI_CODES.get(problem.kind)
-    return as_openai(status_of(error), problem, param, code)
+def status_of(error: Exception) -> int:
+    """Return the HTTP status that tells an error."""
+    return next((status for kind, status in _STATUS.items() if isinstance(error, kind)), 500)
 
 
-def response_of(
-    error: LexloopError, path: str = "", refused: Sequence[RefusedFile] = ()
-) -> JSONResponse:
-    """Return the response that tells an error.
+def body_of(
+    error: Exception,
+    path: str = "",
+    served_to_others: bool = True,
+    refused: Sequence[RefusedFile] = (),
+) -> dict[str, Any]:
+    """Return the JSON object that tells an error.
 
     Args:
         error: What happened.
         path: That of the request, which says in whose form it is told.
+        served_to_others: See ``problem_of``.
         refused: The files of an upload of which none was taken.
     """
+    problem = problem_of(error, served_to_others, refused)
+    if not path.startswith(OPENAI):
+        return ErrorBody(error=problem).model_dump()
+    param, code = getattr(error, "param", None), _OPENAI_CODES.get(problem.kind)
+    return _as_openai(status_of(error), problem, param, code)
+
+
+def response_of(
+    error: Exception,
+    path: str = "",
+    served_to_others: bool = True,
+    refused: Sequence[RefusedFile] = (),
+) -> JSONResponse:
+    """Return the response that tells an error; see ``body_of``."""
     headers = {}
     if isinstance(error, errors.Overloaded):
         headers["Retry-After"] = str(error.retry_after_s)
@@ -172,14 +185,13 @@ def response_of(
         headers["Connection"] = "close"  # or the rest of the body would be read to its end
     if isinstance(error, errors.UnknownPerson):
         headers["WWW-Authenticate"] = "Bearer"
-    body = openai_body_of(error) if path.startswith(OPENAI) else body_of(error, refused)
+    body = body_of(error, path, served_to_others, refused)
     return _AsciiResponse(body, status_of(error), headers)
 
 
-def as_openai(
+def _as_openai(
     status: int, problem: Problem, param: str | None = None, code: str | None = None
 ) -> dict[str, Any]:
-    """Return the JSON object that tells a problem in OpenAI's protocol."""
     told = OpenAIProblem(
         message=f"{problem.what} {problem.hint}",
         type=_OPENAI_TYPES.get(status, "invalid_request_error" if status < 500 else "server_error"),
@@ -194,15 +206,14 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(LexloopError, _ours)
     app.add_exception_handler(RequestValidationError, _malformed)
     app.add_exception_handler(HTTPException, _of_http)
-    app.add_exception_handler(Exception, _unexpected)
+    app.add_exception_handler(Exception, _ours)
 
 
 async def _ours(request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, LexloopError)
-    error = outward(error, request.app.state.serving.people.needs_key)
-    if status_of(error) == 500:
+    if isinstance(error, LexloopError) and status_of(error) == 500:
         _log.error("%s: %s", type(error).__name__, error.what, exc_info=error)
-    return response_of(error, request.url.path)
+    to_others: bool = request.app.state.serving.people.needs_key
+    return response_of(error, request.url.path, to_others)
 
 
 async def _malformed(request: Request, error: Exception) -> JSONResponse:
@@ -251,24 +262,10 @@ def _methods(request: Request) -> list[str]:
     ]
 
 
-async def _unexpected(request: Request, error: Exception) -> JSONResponse:
-    return _told(request, 500, unexpected(error))
-
-
-def unexpected(error: Exception) -> Problem:
-    """Return what is told of an unforeseen error, which is logged."""
-    _log.error("Unexpected %s", type(error).__name__, exc_info=error)
-    return Problem(
-        kind="UnexpectedError",
-        what=f"Something unexpected happened ({type(error).__name__}).",
-        hint="Try again; the server's log has more.",
-    )
-
-
 def _told(
     request: Request, status: int, problem: Problem, param: str | None = None
 ) -> JSONResponse:
     if request.url.path.startswith(OPENAI):
         status = 400 if status == 422 else status  # as OpenAI has it
-        return _AsciiResponse(as_openai(status, problem, param), status)
+        return _AsciiResponse(_as_openai(status, problem, param), status)
     return _AsciiResponse(ErrorBody(error=problem).model_dump(), status)

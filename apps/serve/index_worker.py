@@ -5,6 +5,7 @@ What takes too much there ends that process alone, and answers are given as quic
 
 import os
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -24,7 +25,7 @@ _PAUSE_S = 0.1
 def answering() -> Callable[[Frame], Iterator[Frame]]:
     """Return the function that writes an index.
 
-    It gives frames ``progress``, and last ``done`` or ``failed``.
+    It gives frames ``progress``, and last ``done``, ``failed`` or ``unexpected``.
     """
     os.nice(_NICE)
     return _answer
@@ -45,8 +46,8 @@ def _write(asked: Frame, tell: Callable[[Frame], None]) -> None:
         tell({"done": _written(asked, _Progress(tell))})
     except LexloopError as error:
         tell({"failed": [type(error).__name__, error.what, error.hint]})
-    except Exception as error:  # noqa: BLE001 - whoever waits is told
-        tell({"failed": ["LexloopError", f"{type(error).__name__}: {error}.", "Try again."]})
+    except Exception as error:  # noqa: BLE001 - told, and logged by the server with its traceback
+        tell({"unexpected": [type(error).__name__, traceback.format_exc()]})
 
 
 def _written(asked: Frame, progress: "_Progress") -> dict[str, Any]:

@@ -4,6 +4,7 @@ Until a job is done the index before answers; one that fails or dies leaves it a
 """
 
 import asyncio
+import logging
 import secrets
 import shutil
 import time
@@ -22,10 +23,12 @@ from lexloop.core.workers import Frame, WorkerDied, WorkerProcess
 from lexloop.corpus.index.manifest import Manifest
 from lexloop.corpus.load.sidecar import is_sidecar
 
+_log = logging.getLogger("lexloop.serve")
 _MODULE = "lexloop.apps.serve.index_worker"
 _STALLED_S = 900.0
 """The longest that a job may say nothing: one file or one batch takes less."""
 _KEPT = 1000
+_SEE_LOG = "Try again; the server's log has more."
 Event = tuple[str, dict[str, Any]]
 
 
@@ -112,10 +115,13 @@ class Indexing:
         self._thread.submit(self._resumed, store)
 
     def _resumed(self, store: UploadStore) -> None:
-        store.sweep()
-        for collection in store.every():
-            if collection.change() or not _is_current(collection):
-                self.start(collection)
+        try:
+            store.sweep()
+            for collection in store.every():
+                if collection.change() or not _is_current(collection):
+                    self.start(collection)
+        except OSError as error:
+            _log.error("The uploads that were left unfinished cannot be read: %s", error)
 
     def of(self, collection: Uploaded) -> Job | None:
         """Return the last job of a collection; None where there was none since the start."""
@@ -161,6 +167,9 @@ class Indexing:
                 _emptied(job.collection)  # what was removed is not to answer
         except OSError as error:
             event = _failure(LexloopError(f"The disk refused: {error.strerror}.", "Try again."))
+        except Exception as error:  # noqa: BLE001 - logged; who follows would wait for ever
+            _log.error("The indexing of %s failed", job.collection.name, exc_info=error)
+            event = _failure(LexloopError("Something unexpected happened.", _SEE_LOG))
         if not job.over:
             job.tell(*event)
 
@@ -196,6 +205,10 @@ class Indexing:
                 elif "failed" in frame:
                     kind, what, hint = frame["failed"]
                     raise getattr(errors, kind, LexloopError)(what, hint)
+                elif "unexpected" in frame:
+                    kind, traceback = frame["unexpected"]
+                    _log.error("The indexing of %s failed.\n%s", job.collection.name, traceback)
+                    raise LexloopError(f"Something unexpected happened ({kind}).", _SEE_LOG)
                 else:
                     found: dict[str, Any] = frame["done"]
                     return found

@@ -13,9 +13,8 @@ from pydantic import AnyUrl, ValidationError
 from lexloop.apps.plain_text import clean
 from lexloop.apps.serve import tool_arguments as arguments
 from lexloop.apps.serve import tool_results as results
-from lexloop.apps.serve.errors import outward, unexpected
+from lexloop.apps.serve.errors import Problem, problem_of
 from lexloop.apps.serve.people import Person
-from lexloop.apps.serve.source_links import TEMPLATE
 from lexloop.apps.serve.tools import Report, Tools
 from lexloop.core.errors import InputError, LexloopError, NotFoundError
 
@@ -24,7 +23,6 @@ WORK = "lexloop.work"
 _NOT_FOUND = -32002  # the protocol's own code for a resource that is not there
 _MOST_LINKS, _MOST_FAULTS = 50, 5
 _PAGE = 100
-_SESSIONS, _IDLE_S = 1000, 600.0
 _INSTRUCTIONS = (
     "Lexloop answers questions about laws, rules and policies from collections of documents, and "
     "checks every quote against its source. Ask whole questions with `ask`; look into the "
@@ -137,19 +135,18 @@ class _Handlers:
             report = _Progress(context).report
             try:
                 return await _result(self._tools, self._person(), name, given, report)
-            except LexloopError as error:
-                told = outward(error, self._to_others)
-                return _failure(type(error).__name__, told.what, told.hint)
-            except Exception as error:  # noqa: BLE001 - a tool's failure must not end the session
-                problem = unexpected(error)
-                return _failure(problem.kind, problem.what, problem.hint)
-        return _failure("Cancelled", "The client left.", "Ask again.")
+            except Exception as error:  # noqa: BLE001 - told and logged; the session goes on
+                return _failure(problem_of(error, self._to_others))
+        return _failure(Problem(kind="Cancelled", what="The client left.", hint="Ask again."))
 
     async def list_templates(self) -> list[types.ResourceTemplate]:
         said = "A document, or with #label one provision of it; every part is percent-encoded."
         return [
             types.ResourceTemplate(
-                uriTemplate=TEMPLATE, name="source", description=said, mimeType="text/plain"
+                uriTemplate=arguments.TEMPLATE,
+                name="source",
+                description=said,
+                mimeType="text/plain",
             )
         ]
 
@@ -163,7 +160,8 @@ class _Handlers:
             text = await self._tools.text_at(self._person(), str(uri))
         except LexloopError as error:
             code = _NOT_FOUND if isinstance(error, NotFoundError) else types.INTERNAL_ERROR
-            said = clean(str(outward(error, self._to_others)))
+            problem = problem_of(error, self._to_others)
+            said = clean(f"{problem.what} {problem.hint}")
             raise McpError(types.ErrorData(code=code, message=said)) from error
         return [ReadResourceContents(content=text, mime_type="text/plain")]
 
@@ -222,12 +220,12 @@ def _taken(tool: _Tool, given: dict[str, Any]) -> arguments.Arguments:
         raise InputError(f"The arguments do not fit: {said}.", f"Give {known}.") from error
 
 
-def _failure(kind: str, what: str, hint: str) -> types.CallToolResult:
-    told = {"kind": kind, "what": clean(what), "hint": clean(hint)}
+def _failure(problem: Problem) -> types.CallToolResult:
+    what, hint = clean(problem.what), clean(problem.hint)
     return types.CallToolResult(
-        content=[types.TextContent(type="text", text=f"{told['what']}\n{told['hint']}")],
+        content=[types.TextContent(type="text", text=f"{what}\n{hint}")],
         isError=True,
-        _meta={"lexloop/error": told},
+        _meta={"lexloop/error": {"kind": problem.kind, "what": what, "hint": hint}},
     )
 
 

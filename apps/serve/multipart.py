@@ -6,7 +6,8 @@ from pathlib import Path
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
-from lexloop.apps.serve.uploads import Received, Refusal, file_name
+from lexloop.apps.serve.errors import RefusedFile
+from lexloop.apps.serve.uploads import Received, file_name
 from lexloop.core.errors import InputError, LexloopError, TooLargeError
 
 _AS_A_FORM = "Send a form with files in its field `files`."
@@ -31,7 +32,7 @@ class Receiver:
         if kind != b"multipart/form-data" or not options.get(b"boundary"):
             raise InputError("The body is no form with files.", _AS_A_FORM)
         self.received: list[Received] = []
-        self.refused: list[Refusal] = []
+        self.refused: list[RefusedFile] = []
         self._folder, self._file_bytes, self._most = folder, file_bytes, files
         self._names: set[str] = set()
         self._header, self._value = b"", b""
@@ -153,7 +154,7 @@ class Receiver:
         self._whole = True
 
     def _refuse(self, name: str, reason: str) -> None:
-        self.refused.append(Refusal(name[:200], reason))
+        self.refused.append(RefusedFile(name=name[:200], reason=reason, exists=False))
 
 
 def _malformed(error: Exception) -> InputError:

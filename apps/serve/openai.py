@@ -3,32 +3,22 @@
 import json
 import re
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from importlib.metadata import version
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from sse_starlette import EventSourceResponse
 from starlette.concurrency import run_in_threadpool
 
 from lexloop.apps.serve.asking import AskRequest, Event
-from lexloop.apps.serve.errors import (
-    OpenAIErrorBody,
-    as_openai,
-    openai_body_of,
-    outward,
-    unexpected,
-)
-from lexloop.apps.serve.openai_messages import (
-    ChatRequest,
-    content_of,
-)
+from lexloop.apps.serve.errors import OPENAI, OpenAIErrorBody, body_of
+from lexloop.apps.serve.openai_messages import ChatRequest, content_of
 from lexloop.apps.serve.people import Asker, Person
-from lexloop.apps.serve.state import Serving, serving
-from lexloop.apps.serve.streaming import PING_S, SEND_S, while_there
-from lexloop.core.errors import LexloopError, NotFoundError
+from lexloop.apps.serve.state import PING_S, SEND_S, Served, Serving, while_there
+from lexloop.core.errors import NotFoundError
 
 ALL = "lexloop"
 """The model that is all collections."""
@@ -60,7 +50,6 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
     for status in (400, 401, 403, 404, 408, 409, 413, 429, 503, 504)
 }
 router = APIRouter(prefix="/v1", responses=_RESPONSES)
-Served = Annotated[Serving, Depends(serving)]
 
 
 @router.get("/models")
@@ -149,7 +138,7 @@ class _Chunks:
         self._to_others = served_to_others
         self._with_usage = bool(options and options.include_usage)
 
-    async def told(self, events: AsyncIterator[Event]) -> AsyncIterator[dict[str, str]]:
+    async def told(self, events: AsyncGenerator[Event, None]) -> AsyncIterator[dict[str, str]]:
         """Yield the chunks as server-sent events, the mark of the end last."""
         try:
             yield self._delta({"role": "assistant", "content": ""})
@@ -160,12 +149,10 @@ class _Chunks:
                 elif name == "answer":
                     for chunk in self._answer(data):
                         yield chunk
-        except LexloopError as error:
-            yield _event(openai_body_of(outward(error, self._to_others)))
-        except Exception as error:  # noqa: BLE001 - the status is sent, and the reader waits
-            yield _event(as_openai(500, unexpected(error)))
+        except Exception as error:  # noqa: BLE001 - told and logged; the status is sent by now
+            yield _event(body_of(error, OPENAI, self._to_others))
         finally:
-            await events.aclose()  # type: ignore[attr-defined]
+            await events.aclose()
         yield {"data": "[DONE]"}
 
     def _answer(self, record: dict[str, Any]) -> Iterator[dict[str, str]]:

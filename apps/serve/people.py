@@ -2,19 +2,25 @@
 
 import hashlib
 import hmac
+import json
 import secrets
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
+from pathlib import Path
+from threading import Lock
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
 
 from lexloop.apps.serve.settings import PersonSettings, ServerSettings
 from lexloop.core.errors import AccessError, UnknownPerson
+from lexloop.core.files import replacing
 
 COOKIE = "lexloop_session"
+SESSIONS = "sessions.json"
 _BEARER = "bearer "
 _MOST_SESSIONS = 10_000
 _KEY_BYTES = 32
@@ -55,15 +61,17 @@ class People:
 
     Args:
         settings: Name them, and the proxy that may do so, too.
+        file: Keeps the sessions, by hashes, for the next start; None keeps them here alone.
     """
 
-    def __init__(self, settings: ServerSettings) -> None:
+    def __init__(self, settings: ServerSettings, file: Path | None = None) -> None:
         self._known = {one.name: _person(one) for one in settings.people}
         self._hashes = [(one.key_sha256, one.name) for one in settings.people if one.key_sha256]
         self._proxy = settings.proxy
         self._lasting_s = settings.session_hours * 3600.0
         self._local = Person(LOCAL, tags=settings.tags, may_upload=True)
-        self._sessions: dict[str, tuple[str, float]] = {}
+        self._file, self._lock = file, Lock()
+        self._sessions = _kept(file) if self._known else {}
         self.needs_key = bool(self._known)
 
     def identified(self, headers: Mapping[str, str], address: str, session: str) -> Person | None:
@@ -121,29 +129,51 @@ class People:
         Raises:
             UnknownPerson: It is nobody's.
         """
-        person = self.by_key(key)
-        now = time.monotonic()
-        held = {token: one for token, one in self._sessions.items() if one[1] > now}
-        while len(held) >= _MOST_SESSIONS:
-            held.pop(next(iter(held)))
+        self.by_key(key)
+        now = time.time()
         token = secrets.token_urlsafe(_KEY_BYTES)
-        held[key_hash(token)] = (person.name, now + self._lasting_s)
-        self._sessions = held
+        with self._lock:
+            held = {token: one for token, one in self._sessions.items() if one[1] > now}
+            while len(held) >= _MOST_SESSIONS:
+                held.pop(next(iter(held)))
+            held[key_hash(token)] = (key_hash(key), now + self._lasting_s)
+            self._sessions = held
+            self._keep()
         return token
 
     def end_session(self, token: str) -> None:
         """End a session; nothing where there is none."""
-        self._sessions.pop(key_hash(token), None)
+        with self._lock:
+            if self._sessions.pop(key_hash(token), None):
+                self._keep()
 
     def _in_session(self, token: str) -> Person | None:
-        name, until = self._sessions.get(key_hash(token), ("", 0.0))
-        return self._known[name] if name and time.monotonic() < until else None
+        digest, until = self._sessions.get(key_hash(token), ("", 0.0))
+        # who has another key since then has to sign in with it
+        whose = dict(self._hashes).get(digest, "")
+        return self._known[whose] if whose and time.time() < until else None
+
+    def _keep(self) -> None:
+        if self._file is not None:
+            with suppress(OSError):  # the session holds all the same, until the server ends
+                self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                with replacing(self._file, 0o600) as file:
+                    file.write(json.dumps(self._sessions).encode())
 
     def _named_by_proxy(self, headers: Mapping[str, str], address: str) -> str:
         """Return the name that a trusted proxy gives; anybody else's word is none."""
         if self._proxy is None or not self.trusts(address):
             return ""
         return headers.get(self._proxy.header.lower(), "")
+
+
+def _kept(file: Path | None) -> dict[str, tuple[str, float]]:
+    """Return the sessions of a file; none where it does not tell them."""
+    try:
+        told = json.loads(file.read_text(encoding="utf-8")) if file else {}
+        return {str(token): (str(digest), float(until)) for token, (digest, until) in told.items()}
+    except (OSError, ValueError, TypeError, AttributeError):
+        return {}
 
 
 def _person(one: PersonSettings) -> Person:

@@ -133,11 +133,6 @@ class ServerSettings(_Table):
             raised = settings_error(error)
             raise SettingsError(f"{where}{raised.what}", raised.hint) from error
 
-    @property
-    def loopback(self) -> bool:
-        """True where only this machine can reach the server."""
-        return is_loopback(self.host)
-
     def check_guarded(self, said_again: bool) -> None:
         """Check that strangers cannot come in unless that was said twice.
 
@@ -147,7 +142,7 @@ class ServerSettings(_Table):
         Raises:
             SettingsError: The server would listen beyond this machine without keys.
         """
-        if self.loopback or self.people or (self.anyone and said_again):
+        if is_loopback(self.host) or self.people or (self.anyone and said_again):
             return
         raise SettingsError(
             f"The server would listen on {self.host} and let in anybody: there are no people.",

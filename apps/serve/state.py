@@ -1,8 +1,11 @@
-"""What the routes of one application share."""
+"""What the routes of one application share: its parts, and the end of work that nobody wants."""
 
+import asyncio
+from collections.abc import Awaitable
 from dataclasses import dataclass
+from typing import Annotated, TypeVar
 
-from fastapi import Request
+from fastapi import Depends, HTTPException, Request
 
 from lexloop.apps.serve.asking import Asking
 from lexloop.apps.serve.collections import Collections
@@ -15,6 +18,13 @@ from lexloop.apps.serve.settings import ServerSettings
 from lexloop.apps.serve.threads import ThreadStore
 from lexloop.apps.serve.tools import Tools
 from lexloop.apps.serve.uploads import UploadStore
+
+T = TypeVar("T")
+PING_S = 15
+"""Seconds after which a silent stream shows that it lives."""
+SEND_S = 30.0
+"""Seconds that a client may take to take a piece."""
+_LEFT = 499  # as others have it; the standard knows no status that nobody reads
 
 
 @dataclass(frozen=True)
@@ -34,7 +44,34 @@ class Serving:
     tools: Tools
 
 
-def serving(request: Request) -> Serving:
+async def _serving(request: Request) -> Serving:
     """Return what the application of a request is made of."""
     found: Serving = request.app.state.serving
     return found
+
+
+Served = Annotated[Serving, Depends(_serving)]
+
+
+async def while_there(request: Request, work: Awaitable[T]) -> T:
+    """Return what comes of work, which ends where the client leaves.
+
+    Raises:
+        HTTPException: The client has left; nobody gets to see it.
+    """
+    doing = asyncio.ensure_future(work)
+    leaving = asyncio.ensure_future(_left(request))
+    try:
+        await asyncio.wait({doing, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        if doing.done():
+            return doing.result()
+        raise HTTPException(_LEFT, "The client left.")
+    finally:
+        for task in (doing, leaving):
+            task.cancel()
+        await asyncio.wait({doing, leaving})
+
+
+async def _left(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

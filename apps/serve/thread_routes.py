@@ -2,21 +2,18 @@
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import APIRouter, Query, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
-from lexloop.apps.export import MEDIA_TYPES, Format, exported
-from lexloop.apps.export.files import disposition
-from lexloop.apps.places import feedback_file
-from lexloop.apps.serve.answer_model import Answer
+from lexloop.apps.export import MEDIA_TYPES, Format, disposition, exported
+from lexloop.apps.serve.bodies import Answer
 from lexloop.apps.serve.errors import documented
 from lexloop.apps.serve.people import Asker
-from lexloop.apps.serve.state import Serving, serving
+from lexloop.apps.serve.state import Served
 from lexloop.apps.serve.threads import Thread
 
 router = APIRouter(prefix="/api")
-Served = Annotated[Serving, Depends(serving)]
 Id = Annotated[str, Field(min_length=1, max_length=100)]
 _MOST_EXPORTED = 1000
 _FILES: dict[int | str, dict[str, Any]] = {
@@ -120,7 +117,8 @@ def delete(id: Id, person: Asker, served: Served) -> Response:
 def export_thread(id: Id, format: Format, person: Asker, served: Served) -> Response:
     """Return a conversation as a file, with a footnote for every source."""
     found = served.asking.readable(person, id)
-    return _file(served.store.turns(person.name, id, limit=_MOST_EXPORTED), format, found.title)
+    turns = served.store.turns(person.name, id, limit=_MOST_EXPORTED + 1)
+    return _file(turns[-_MOST_EXPORTED:], format, found.title, len(turns) > _MOST_EXPORTED)
 
 
 @router.get(
@@ -142,7 +140,7 @@ def export_answer(id: Id, format: Format, person: Asker, served: Served) -> Resp
 )
 def rate(id: Id, rating: Rating, person: Asker, served: Served) -> Response:
     """Keep what you think of an answer; `lexloop feedback` shows it."""
-    from lexloop.evaluation.feedback import FeedbackStore, opinion_on
+    from lexloop.evaluation.feedback import FeedbackStore, feedback_file, opinion_on
 
     kept_in, answer = served.store.answer(person.name, id)
     history = served.store.history(kept_in.id, before=id)
@@ -152,10 +150,10 @@ def rate(id: Id, rating: Rating, person: Asker, served: Served) -> Response:
     return Response(status_code=204)
 
 
-def _file(answers: list[dict[str, Any]], form: Format, title: str) -> Response:
+def _file(answers: list[dict[str, Any]], form: Format, title: str, cut: bool = False) -> Response:
     name = disposition(title or answers[0]["question"], form)
     return Response(
-        exported(answers, form, title),
+        exported(answers, form, title, cut),
         media_type=MEDIA_TYPES[form],
         headers={"Content-Disposition": name},
     )

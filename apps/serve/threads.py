@@ -5,7 +5,7 @@ import os
 import sqlite3
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -33,6 +33,7 @@ CREATE INDEX turns_of ON turns(thread, number);
 """
 _TITLE_CHARS = 80
 _BUSY_S = 10.0
+_END_OF_TIME = ("9999-12-31", "")
 _QUICKEST = 1
 """The compression that takes a millisecond for an answer and makes a tenth of it."""
 
@@ -83,15 +84,13 @@ class ThreadStore:
             NotFoundError: They have no thread ``before``.
             DataError: The file cannot be read.
         """
-        until = self.thread(person, before) if before else None
+        last = self.thread(person, before) if before else None
+        until = (last.updated, last.id) if last is not None else _END_OF_TIME
         with self._opened() as database:
-            where, values = "person = ?", [person]
-            if until is not None:
-                where += " AND (updated, id) < (?, ?)"
-                values += [until.updated, until.id]
             rows = database.execute(
-                f"SELECT * FROM threads WHERE {where} ORDER BY updated DESC, id DESC LIMIT ?",  # noqa: S608
-                [*values, limit],
+                "SELECT * FROM threads WHERE person = ? AND (updated, id) < (?, ?) "
+                "ORDER BY updated DESC, id DESC LIMIT ?",
+                (person, *until, limit),
             ).fetchall()
         return [_thread(row) for row in rows]
 
@@ -178,8 +177,6 @@ class ThreadStore:
         Raises:
             DataError: The file cannot be written.
         """
-        packed = zlib.compress(json.dumps(answer).encode(), _QUICKEST)
-        asked = answer["collections"]
         with self._opened(make=True) as database, database:
             database.execute("BEGIN IMMEDIATE")
             row = database.execute(
@@ -187,29 +184,16 @@ class ThreadStore:
             ).fetchone()
             if row is None and not begins:
                 return
-            known = _thread(row) if row is not None else None
-            held = known.collections if known else ()
-            database.execute(
-                "INSERT INTO threads VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET "
-                "updated = excluded.updated, collections = excluded.collections, "
-                "tags = excluded.tags",
-                (
-                    answer["thread"],
-                    person,
-                    _title(answer["question"]),
-                    answer["at"],
-                    answer["at"],
-                    json.dumps([*dict.fromkeys([*held, *asked])]),
-                    json.dumps(sorted({*(known.tags if known else ()), *tags})),
-                ),
-            )
-            database.execute(
-                "INSERT INTO turns(id, thread, question, said, answer) VALUES (?, ?, ?, ?, ?)",
-                (answer["id"], answer["thread"], answer["question"], answer["answer"], packed),
-            )
+            held = _thread(row) if row is not None else None
+            _write(database, person, answer, tags, held)
 
     def rename(self, person: str, id: str, title: str) -> Thread:
         """Give a thread another title, and return it.
+
+        Args:
+            person: Whose thread it is.
+            id: The thread.
+            title: Put on one line, and shortened where it is long.
 
         Raises:
             NotFoundError: The person has no such thread.
@@ -251,6 +235,11 @@ class ThreadStore:
     def rate(self, id: str, vote: str, comment: str) -> None:
         """Keep beside an answer what was thought of it, for the page to show.
 
+        Args:
+            id: The answer.
+            vote: ``up`` or ``down``.
+            comment: Why.
+
         Raises:
             DataError: The file cannot be written.
         """
@@ -280,24 +269,19 @@ class ThreadStore:
         # conversations are nobody else's business
         self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         os.close(os.open(self.file, os.O_RDWR | os.O_CREAT, 0o600))
-        database = _connected(self.file)
-        try:
-            found = database.execute("PRAGMA application_id").fetchone()[0]
-            version = database.execute("PRAGMA user_version").fetchone()[0]
-            if (found, version) != (_APPLICATION, _VERSION):
-                raise sqlite3.DatabaseError("it is another file, or of another version")
-        except BaseException:
-            database.close()
-            raise
-        return database
+        return _connected(self.file)
 
 
 def _connected(place: Path | str) -> sqlite3.Connection:
     """Open a database, and make the tables of a new one."""
-    database = sqlite3.connect(
-        place, timeout=_BUSY_S, isolation_level=None, check_same_thread=False
-    )
-    try:
+    with ExitStack() as stack:
+        database = stack.enter_context(
+            closing(
+                sqlite3.connect(
+                    place, timeout=_BUSY_S, isolation_level=None, check_same_thread=False
+                )
+            )
+        )
         database.row_factory = sqlite3.Row
         database.execute("PRAGMA foreign_keys = ON")
         database.execute("PRAGMA journal_mode = WAL")
@@ -309,10 +293,41 @@ def _connected(place: Path | str) -> sqlite3.Connection:
                     database.execute(statement)
                 database.execute(f"PRAGMA application_id = {_APPLICATION}")
                 database.execute(f"PRAGMA user_version = {_VERSION}")
-    except BaseException:
-        database.close()
-        raise
+        found = database.execute("PRAGMA application_id").fetchone()[0]
+        version = database.execute("PRAGMA user_version").fetchone()[0]
+        if (found, version) != (_APPLICATION, _VERSION):
+            raise sqlite3.DatabaseError("it is another file, or of another version")
+        stack.pop_all()  # it was opened as it should be, and stays open
     return database
+
+
+def _write(
+    database: sqlite3.Connection,
+    person: str,
+    answer: Mapping[str, Any],
+    tags: Sequence[str],
+    held: Thread | None,
+) -> None:
+    """Write an answer and what its thread is by it; ``held`` is the thread before."""
+    collections = dict.fromkeys([*(held.collections if held else ()), *answer["collections"]])
+    database.execute(
+        "INSERT INTO threads VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET "
+        "updated = excluded.updated, collections = excluded.collections, tags = excluded.tags",
+        (
+            answer["thread"],
+            person,
+            _title(answer["question"]),
+            answer["at"],
+            answer["at"],
+            json.dumps([*collections]),
+            json.dumps(sorted({*(held.tags if held else ()), *tags})),
+        ),
+    )
+    packed = zlib.compress(json.dumps(answer).encode(), _QUICKEST)
+    database.execute(
+        "INSERT INTO turns(id, thread, question, said, answer) VALUES (?, ?, ?, ?, ?)",
+        (answer["id"], answer["thread"], answer["question"], answer["answer"], packed),
+    )
 
 
 def _thread(row: sqlite3.Row) -> Thread:

@@ -1,9 +1,19 @@
-"""What the tools of MCP take: the schemas that a model fills in."""
+"""What the tools of MCP take: the schemas that a model fills in, and the addresses of sources.
 
-from typing import Annotated
+An address is ``lexloop://COLLECTION/DOCUMENT#LABEL``, every part percent-encoded.
+"""
+
+import re
+from typing import Annotated, NamedTuple
+from urllib.parse import quote, unquote
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from lexloop.core.errors import NotFoundError
+
+TEMPLATE = "lexloop://{collection}/{document}{#label}"
+"""The form of an address as a URI template (RFC 6570)."""
+_ADDRESS = re.compile(r"lexloop://([^/?#]+)/([^?#]+)(?:#(.*))?", re.IGNORECASE)
 _MOST_CHARS, _MOST_NAMED = 20_000, 100
 
 Text = Annotated[str, Field(min_length=1, max_length=_MOST_CHARS)]
@@ -71,3 +81,33 @@ class RelatedArguments(Arguments):
     depth: int = Field(default=1, ge=1, le=2, description="How many entities away to look.")
     limit: int = Field(default=20, ge=1, le=100, description="The most relations.")
     collections: Names | None = Field(default=None, description=_COLLECTIONS)
+
+
+class SourceLink(NamedTuple):
+    """A place in a collection; ``label`` is that of a provision, empty for the whole document."""
+
+    collection: str
+    document: str
+    label: str = ""
+
+    @property
+    def uri(self) -> str:
+        """The address, in which a document's slashes are encoded, too."""
+        place = f"#{_encoded(self.label)}" if self.label else ""
+        return f"lexloop://{_encoded(self.collection)}/{_encoded(self.document)}{place}"
+
+
+def link_of(uri: str) -> SourceLink:
+    """Return the place that an address names; there need not be one.
+
+    Raises:
+        NotFoundError: It is no address of a source.
+    """
+    found = _ADDRESS.fullmatch(uri)
+    if found is None:
+        raise NotFoundError(f"{uri[:200]!r} is no source.", f"Write {TEMPLATE}.")
+    return SourceLink(*(unquote(part or "") for part in found.groups()))
+
+
+def _encoded(text: str) -> str:
+    return quote(text.encode("utf-8", "replace"), safe="")

@@ -35,7 +35,11 @@ class Result(BaseModel):
     """What a tool gives."""
 
     def as_text(self) -> str:
-        """Return all that matters of it as text."""
+        """Return all that matters of it as text.
+
+        Raises:
+            NotImplementedError: A kind of result does not say how.
+        """
         raise NotImplementedError
 
     def links(self) -> Sequence[Source]:

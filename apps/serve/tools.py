@@ -14,8 +14,7 @@ from lexloop.apps.serve import tool_results as results
 from lexloop.apps.serve.asking import Asking, AskRequest
 from lexloop.apps.serve.collections import Collections
 from lexloop.apps.serve.people import Person
-from lexloop.apps.serve.searching import Searching
-from lexloop.apps.serve.source_links import SourceLink, link_of
+from lexloop.apps.serve.tool_arguments import SourceLink, link_of
 from lexloop.core.errors import (
     CorpusError,
     DataError,
@@ -41,14 +40,15 @@ _MOST_TEXT = 4_000
 class Tools:
     """What a person can have done.
 
+    Each tool takes who calls it, its checked arguments, and what is to hear of steps that ended.
+
     Args:
-        asking: Answers questions.
-        searching: Finds passages.
+        asking: Answers questions, and finds passages.
         collections: Say what the person sees.
     """
 
-    def __init__(self, asking: Asking, searching: Searching, collections: Collections) -> None:
-        self._asking, self._searching, self._collections = asking, searching, collections
+    def __init__(self, asking: Asking, collections: Collections) -> None:
+        self._asking, self._collections = asking, collections
 
     async def ask(
         self, person: Person, given: arguments.AskArguments, report: Report
@@ -85,7 +85,7 @@ class Tools:
         if given.as_of is not None:
             changes["access.as_of"] = given.as_of
         names = list(await _in_thread(self._views, person, given.collections))
-        found = await self._searching.passages(person, given.query, names, **changes)
+        found = await self._asking.passages(person, given.query, names, **changes)
         return results.Passages(
             passages=[
                 results.Passage(
@@ -122,7 +122,7 @@ class Tools:
         return await _in_thread(self._text_at, person, link_of(uri))
 
     def _read(self, person: Person, given: arguments.ReadArguments) -> results.Provisions:
-        collection, view, source = self._document(person, given.document, given.collection)
+        collection, view, source = self._meant(person, given.document, given.collection)
         made = partial(results.Provisions, collection=collection, document=source.name)
         if given.provision is None:
             units = source.outline(0)["units"]
@@ -135,7 +135,7 @@ class Tools:
         found = [_provision(collection, view, source, place) for place in places]
         return made(provisions=found, contents=[], more=0)
 
-    def _document(
+    def _meant(
         self, person: Person, said: str, collection: str | None
     ) -> "tuple[str, View, Source]":
         """Return the document meant, and where it lies.

@@ -5,18 +5,18 @@ from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
+from pydantic import BaseModel
 from sse_starlette import EventSourceResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
-from lexloop.apps.serve import document_models as models
 from lexloop.apps.serve.document_routes import Named
 from lexloop.apps.serve.errors import RefusedFile, documented, response_of
 from lexloop.apps.serve.indexing import Job, counts_of
 from lexloop.apps.serve.multipart import FIELD, Receiver
 from lexloop.apps.serve.people import Asker
-from lexloop.apps.serve.state import Serving, serving
-from lexloop.apps.serve.uploads import MB, Refusal, Uploaded
+from lexloop.apps.serve.state import Served, Serving
+from lexloop.apps.serve.uploads import MB, Uploaded
 from lexloop.core.errors import ConflictError, InputError
 
 router = APIRouter(
@@ -44,52 +44,70 @@ _FORM: dict[str, Any] = {
 }
 
 
+class NewCollection(BaseModel):
+    """The name of a collection to make."""
+
+    name: str
+
+
+class UploadBody(BaseModel):
+    """What was taken of an upload, and the job that indexes it."""
+
+    job: str
+    added: list[str]
+    refused: list[RefusedFile]
+
+
+class JobBody(BaseModel):
+    """The job that indexes a collection."""
+
+    job: str
+
+
 @router.post("", status_code=201)
-def make(new: models.NewCollection, person: Asker, request: Request) -> models.NewCollection:
+def make(new: NewCollection, person: Asker, served: Served) -> NewCollection:
     """Make an empty collection of your own."""
-    made = serving(request).collections.make(person, new.name)
-    return models.NewCollection(name=made.name)
+    made = served.collections.make(person, new.name)
+    return NewCollection(name=made.name)
 
 
 @router.delete("/{name}", status_code=204)
-def delete(name: str, person: Asker, request: Request) -> Response:
+def delete(name: str, person: Asker, served: Served) -> Response:
     """Delete a collection of your own with its documents."""
-    parts = serving(request)
-    one = parts.collections.changeable(person, name)
-    parts.indexing.end(one)
-    parts.uploads.delete(one)
+    one = served.collections.changeable(person, name)
+    served.indexing.end(one)
+    served.uploads.delete(one)
     return Response(status_code=204)
 
 
 @router.post(
     "/{name}/documents",
     status_code=202,
-    response_model=models.UploadBody,
+    response_model=UploadBody,
     openapi_extra=_FORM,
 )
 async def upload(
     name: str,
     person: Asker,
     request: Request,
+    served: Served,
     replace: Annotated[bool, Query(description="Replace files of the same names.")] = False,
-) -> models.UploadBody | Response:
+) -> UploadBody | Response:
     """Add documents, and begin to index them; names may have folders."""
-    parts = serving(request)
-    one = await run_in_threadpool(parts.collections.changeable, person, name)
-    added, others = await _taken(request, parts, one, replace)
-    refused = [RefusedFile(**vars(one)) for one in others]
+    one = await run_in_threadpool(served.collections.changeable, person, name)
+    added, refused = await _taken(request, served, one, replace)
     if not added:
-        return response_of(_nothing_added(others), refused=refused)
-    return models.UploadBody(job=parts.indexing.start(one).id, added=added, refused=refused)
+        return response_of(_nothing_added(refused), refused=refused)
+    return UploadBody(job=served.indexing.start(one).id, added=added, refused=refused)
 
 
 async def _taken(
-    request: Request, parts: Serving, one: Uploaded, replace: bool
-) -> tuple[list[str], list[Refusal]]:
+    request: Request, served: Serving, one: Uploaded, replace: bool
+) -> tuple[list[str], list[RefusedFile]]:
     """Return the names of the files of a request that are among the documents now, and the rest."""
     content_type = request.headers.get("content-type", "")
-    most = int(parts.settings.limits.upload_mb * MB)
-    with parts.uploads.staging(one) as folder:
+    most = int(served.settings.limits.upload_mb * MB)
+    with served.uploads.staging(one) as folder:
         receiver = Receiver(content_type, folder, most, _FILES)
         try:
             async for block in request.stream():
@@ -99,11 +117,13 @@ async def _taken(
         finally:
             receiver.close()
         receiver.finish()
-        added, refused = await run_in_threadpool(parts.uploads.put, one, receiver.received, replace)
+        added, refused = await run_in_threadpool(
+            served.uploads.put, one, receiver.received, replace
+        )
     return added, [*receiver.refused, *refused]
 
 
-def _nothing_added(refused: list[Refusal]) -> InputError:
+def _nothing_added(refused: list[RefusedFile]) -> InputError:
     if not refused:
         return InputError("The form holds no file.", f"Send files in its field `{FIELD}`.")
     told = [f"{one.name}: {one.reason}" for one in refused[:_MOST_TOLD]]
@@ -115,20 +135,18 @@ def _nothing_added(refused: list[Refusal]) -> InputError:
 
 
 @router.delete("/{name}/documents", status_code=202)
-def remove(name: str, document: Named, person: Asker, request: Request) -> models.JobBody:
+def remove(name: str, document: Named, person: Asker, served: Served) -> JobBody:
     """Remove a file, with all the documents in it."""
-    parts = serving(request)
-    one = parts.collections.changeable(person, name)
-    parts.uploads.remove(one, document)
-    return models.JobBody(job=parts.indexing.start(one).id)
+    one = served.collections.changeable(person, name)
+    served.uploads.remove(one, document)
+    return JobBody(job=served.indexing.start(one).id)
 
 
 @router.get("/{name}/indexing", response_class=EventSourceResponse)
-async def indexing(name: str, person: Asker, request: Request) -> EventSourceResponse:
+async def indexing(name: str, person: Asker, served: Served) -> EventSourceResponse:
     """Follow the indexing of a collection of your own: `progress`, then `done` or `error`."""
-    parts = serving(request)
-    one = await run_in_threadpool(parts.collections.uploaded, person, name)
-    return EventSourceResponse(_followed(parts.indexing.of(one), one))
+    one = await run_in_threadpool(served.collections.uploaded, person, name)
+    return EventSourceResponse(_followed(served.indexing.of(one), one))
 
 
 async def _followed(job: Job | None, one: Uploaded) -> AsyncIterator[dict[str, str]]:

@@ -19,6 +19,7 @@ from pathlib import Path, PurePosixPath
 from threading import Lock
 
 from lexloop.apps.plain_text import UNSAFE
+from lexloop.apps.serve.errors import RefusedFile
 from lexloop.apps.serve.settings import NAME
 from lexloop.core.errors import (
     ConflictError,
@@ -98,15 +99,6 @@ class Received:
     path: Path
 
 
-@dataclass(frozen=True)
-class Refusal:
-    """A file that was sent and is not taken; ``exists`` where it could be replaced."""
-
-    name: str
-    reason: str
-    exists: bool = False
-
-
 class UploadStore:
     """The uploaded collections of all people.
 
@@ -182,8 +174,13 @@ class UploadStore:
 
     def put(
         self, one: Uploaded, received: Iterable[Received], replace: bool
-    ) -> tuple[list[str], list[Refusal]]:
+    ) -> tuple[list[str], list[RefusedFile]]:
         """Move what was received among the documents, each file at once.
+
+        Args:
+            one: The collection.
+            received: The files, in its staging folder.
+            replace: Whether a file may take the place of one of its name.
 
         Returns:
             The names of those that are there now, and those that are not.
@@ -193,14 +190,14 @@ class UploadStore:
             LexloopError: The disk does not let it.
         """
         added: list[str] = []
-        refused: list[Refusal] = []
+        refused: list[RefusedFile] = []
         with self._lock, _on_disk(one.name):
             received = list(received)
             self._check_space(one, sum(file.path.stat().st_size for file in received))
             for file in received:
                 place = one.documents / file.name
                 if why := _hindrance(one.documents, place, replace):
-                    refused.append(Refusal(file.name, why, exists=why == _THERE))
+                    refused.append(RefusedFile(name=file.name, reason=why, exists=why == _THERE))
                     continue
                 if not added:
                     one.mark()

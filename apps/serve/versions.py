@@ -5,9 +5,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from difflib import SequenceMatcher
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal
 
 from lexloop.apps.provisions import HEADS, Source
+from lexloop.apps.serve.bodies import DifferenceBody
 from lexloop.core.errors import InputError, NotFoundError
 from lexloop.core.metadata import Metadata
 from lexloop.corpus.index.view import View
@@ -15,19 +16,12 @@ from lexloop.corpus.load.metadata import older_version
 
 _WORD = re.compile(r"\w+\s*|[^\w\s]\s*|\s+")
 _MOST_CHARACTERS = 400_000
+_SEE_TREE = "See the tree of the document."
 _LINE = re.compile(r"[^\n]*\n+|[^\n]+")
 _MOST_PAIRS = 1_000_000
 """Pairs of equal lines or words beyond which two passages are shown one after the other."""
 _FEWEST_SAME = 2
 """Words in common between two changes that are shown as such; fewer make them one change."""
-Op = Literal["same", "added", "removed"]
-
-
-class Difference(TypedDict):
-    """Words that both versions have, or one of them alone."""
-
-    op: Op
-    text: str
 
 
 def versions_of(view: View, document: str) -> list[str]:
@@ -85,6 +79,11 @@ def same_provision(source: Source, place: int, other: Source) -> int | None:
 
     The heading counts more than the number, which may have moved; what has no heading is found by
     its number within what has one.
+
+    Args:
+        source: The version that has it.
+        place: Where, among the units of its tree.
+        other: The version to look in.
     """
     units = source.tree.units
     headed = next((p for p in (place, *source.tree.above(place)) if _is_headed(source, p)), None)
@@ -152,18 +151,15 @@ def _iso(day: date | None) -> str | None:
     return day.isoformat() if day else None
 
 
-def provision_of(source: Source, label: str) -> int:
-    """Return the place of a provision by its label, number or heading.
-
-    Raises:
-        NotFoundError: There is none.
-        InputError: It is not said which.
-    """
-    return source.places(label, "See the tree of the document.")[0]
-
-
 def compared(view: View, a: Source, b: Source, label: str, day: date) -> dict[str, Any]:
-    """Return a provision in two versions, or both whole where none is named, and the differences.
+    """Return a provision in two versions and how they differ.
+
+    Args:
+        view: What is seen of the collection.
+        a: One version.
+        b: The other.
+        label: The provision's label, number or heading; empty for the whole documents.
+        day: For which it is told which version answers.
 
     Raises:
         NotFoundError: Neither has the provision.
@@ -184,19 +180,19 @@ def compared(view: View, a: Source, b: Source, label: str, day: date) -> dict[st
 
 def _in_both(a: Source, b: Source, label: str) -> tuple[int | None, int | None]:
     try:
-        here = provision_of(a, label)
+        here = a.places(label, _SEE_TREE)[0]
     except NotFoundError:
-        there = provision_of(b, label)
+        there = b.places(label, _SEE_TREE)[0]
         return same_provision(b, there, a), there
     return here, same_provision(a, here, b)
 
 
-def differences(a: str, b: str) -> list[Difference]:
+def differences(a: str, b: str) -> list[DifferenceBody]:
     """Return how one text became another, by words; without what was removed, they are ``b``.
 
     Blanks that differ belong to the change that follows them, if there is one.
     """
-    found: list[Difference] = []
+    found: list[DifferenceBody] = []
     old_blank = new_blank = ""
     for before, after, same in _by_lines_and_words(a, b):
         if same:
@@ -215,26 +211,18 @@ def differences(a: str, b: str) -> list[Difference]:
 
 
 def _by_lines_and_words(a: str, b: str) -> Iterator[tuple[str, str, bool]]:
-    for old, new, same in _by_lines(a, b):
+    for old, new, same in _blocks(_LINE.findall(a), _LINE.findall(b), 0):
         if same:
             yield old, new, True
         else:
-            yield from _by_words(old, new)
+            yield from _blocks(_WORD.findall(old), _WORD.findall(new), _FEWEST_SAME)
 
 
-def _add(found: list[Difference], op: Op, text: str) -> None:
+def _add(found: list[DifferenceBody], op: Literal["same", "added", "removed"], text: str) -> None:
     if text and found and found[-1]["op"] == op:
         found[-1]["text"] += text
     elif text:
         found.append({"op": op, "text": text})
-
-
-def _by_lines(a: str, b: str) -> Iterator[tuple[str, str, bool]]:
-    return _blocks(_LINE.findall(a), _LINE.findall(b), 0)
-
-
-def _by_words(a: str, b: str) -> Iterator[tuple[str, str, bool]]:
-    return _blocks(_WORD.findall(a), _WORD.findall(b), _FEWEST_SAME)
 
 
 def _blocks(a: Sequence[str], b: Sequence[str], fewest: int) -> Iterator[tuple[str, str, bool]]:

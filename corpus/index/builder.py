@@ -234,17 +234,13 @@ def build_collection(documents: Iterable[Document], tools: Tools) -> Collection:
 
 
 def rebuilt(
-    contents: IndexContents,
-    documents: Sequence[int],
-    metadata: Mapping[str, Metadata],
-    chunks: Iterable[Chunk],
+    contents: IndexContents, metadata: Mapping[str, Metadata], chunks: Iterable[Chunk]
 ) -> Collection:
     """Index some chunks of some documents again, in memory, as if there were no others.
 
     Args:
         contents: The index that has them, with their triplets and vectors.
-        documents: The places of the documents.
-        metadata: Their metadata, by name.
+        metadata: Of the documents, by name.
         chunks: Of these documents.
     """
     embedder = contents.embedder
@@ -264,11 +260,10 @@ def rebuilt(
         kept[chunk["document"]].append(chunk)
     for triplet in contents.texts.fetch(range(len(contents.texts))):
         stated[triplet["document"]].append(triplet)
-    for ordinal in documents:
-        document = contents.texts.document(ordinal)
-        document = replace(document, metadata=metadata[document.name])
-        chunks = kept[document.name]
-        places = [contents.layout.position_of(chunk["id"]) for chunk in chunks]
+    for name, known in metadata.items():
+        document = contents.texts.document(contents.layout.ordinals[name])
+        places = [contents.layout.position_of(chunk["id"]) for chunk in kept[name]]
         found = [contents.texts.statements_of(place) for place in places]
-        builder.add_chunks("", document, chunks, found, stated[document.name])
+        document = replace(document, metadata=known)
+        builder.add_chunks("", document, kept[name], found, stated[name])
     return Collection(builder.finish())

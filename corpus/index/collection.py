@@ -7,7 +7,7 @@ import numpy as np
 
 from lexloop.core.filters import Filters
 from lexloop.core.types import Hit
-from lexloop.corpus.index.contents import IndexContents
+from lexloop.corpus.index.part import Contents
 from lexloop.corpus.index.view import View
 from lexloop.corpus.load.document import SkippedSource
 from lexloop.corpus.structure.statements import Statement
@@ -29,7 +29,7 @@ class Collection:
 
     def __init__(
         self,
-        contents: IndexContents,
+        contents: Contents,
         skipped: Sequence[SkippedSource] | None = None,
         embedder: Embedder | None = None,
         view: type[View] = View,
@@ -68,12 +68,12 @@ class Collection:
     @property
     def dense_kind(self) -> str:
         """The kind of vector search: flat is exact, hnsw and ivf are approximate."""
-        return self._contents.dense.kind
+        return self._contents.dense_kind
 
     @property
     def recall(self) -> float:
         """The share of the ten best windows that vector search finds."""
-        return self._contents.dense.recall
+        return self._contents.recall
 
     def _embed(self, texts: list[str]) -> Vectors:
         # other threads fill and clear the recent ones too, so nothing is read from them twice

@@ -5,7 +5,7 @@ asks. A test names the modules that may use this one.
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -21,16 +21,16 @@ from lexloop.core.types import Chunk, Triplet
 from lexloop.corpus.arrays import load_array, save_array
 from lexloop.corpus.index.dense import DenseIndex
 from lexloop.corpus.index.lexical import LexicalIndex
+from lexloop.corpus.index.local_part import LocalPart
 from lexloop.corpus.index.texts import TextStore
 from lexloop.corpus.index.tokens import TokenIndex
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
 from lexloop.corpus.load.document import SkippedSource
-from lexloop.corpus.load.metadata import end_superseded
+from lexloop.corpus.load.metadata import versions
 from lexloop.corpus.structure.statements import Statement
 from lexloop.corpus.structure.tree import Tree
 from lexloop.models.embedding import Embedder
 
-UNKNOWN = Metadata()
 _GRAPHS, _TREES, _TEXTS, _STATED = 16, 64, 4, 2048
 _AT_ONCE = 1000
 
@@ -193,31 +193,39 @@ class IndexContents:
         for first in range(0, len(self), _AT_ONCE):
             yield from self.texts.chunks(range(first, min(first + _AT_ONCE, len(self))))
 
+    @property
+    def names(self) -> Sequence[str]:
+        """See ``Contents.names``."""
+        return self.layout.names
+
+    @property
+    def dense_kind(self) -> str:
+        """See ``Contents.dense_kind``."""
+        return self.dense.kind
+
+    @property
+    def recall(self) -> float:
+        """See ``Contents.recall``; measured when it was built."""
+        return self.dense.recall
+
+    def part(self, documents: frozenset[str] | None) -> LocalPart:
+        """See ``Contents.part``."""
+        # pyright reads this file as a module of two names
+        return LocalPart(self, documents)  # pyright: ignore[reportArgumentType]
+
+    @property
+    def metadata(self) -> Mapping[str, Metadata]:
+        """See ``Contents.metadata``."""
+        return self._metadata
+
     @cached_property
-    def metadata(self) -> dict[str, Metadata]:
-        """The metadata of each document that has some, as loaded."""
+    def _metadata(self) -> dict[str, Metadata]:
         return self.texts.metadata()
 
     @property
     def version_troubles(self) -> list[SkippedSource]:
         """Each ``supersedes`` that cannot be followed."""
-        return self.versions(lambda _: True)[1]
-
-    def versions(
-        self, granted: Callable[[Metadata], bool]
-    ) -> tuple[dict[str, Metadata], list[SkippedSource]]:
-        """Return the documents' metadata, as if those not granted did not exist.
-
-        Returns:
-            The metadata, where there is any, of documents that end where the next version begins;
-            and each ``supersedes`` that cannot be followed.
-        """
-        known = {name: metadata for name, metadata in self.metadata.items() if granted(metadata)}
-        if not any(metadata.supersedes for metadata in known.values()):
-            return known, []
-        hidden = self.metadata.keys() - known.keys()
-        names = (name for name in self.layout.names if name not in hidden)
-        return end_superseded({name: known.get(name, UNKNOWN) for name in names})
+        return versions(self.names, self.metadata, lambda _: True)[1]
 
     @cached_property
     def graph_of(self) -> Callable[[frozenset[str] | None], KnowledgeGraph]:
@@ -229,9 +237,13 @@ class IndexContents:
 
         return view
 
+    @property
+    def titles(self) -> Mapping[str, str]:
+        """See ``Contents.titles``."""
+        return self._titles
+
     @cached_property
-    def titles(self) -> dict[str, str]:
-        """The documents' titles by their names, in order."""
+    def _titles(self) -> dict[str, str]:
         return self.texts.titles()
 
     @cached_property

@@ -35,7 +35,7 @@ def verify_index(index: Path, embedder: Embedder) -> dict[str, int]:
     """
     with closing(open_contents(index, embedder)) as contents:
         try:
-            contents.versions(lambda _: True)  # whether the metadata can be read
+            contents.metadata  # noqa: B018 - whether it can be read
             for check in (_database, _spans, _terms, _vectors, _graph):
                 if problem := check(contents):
                     raise DataError(f"The index {index} is inconsistent: {problem}.", REBUILD)

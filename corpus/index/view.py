@@ -9,16 +9,16 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lexloop.core.deadline import heed_deadline
 from lexloop.core.filters import Filters
-from lexloop.core.metadata import Metadata
+from lexloop.core.metadata import UNKNOWN, Metadata
 from lexloop.core.types import MOST_POINTED, Chunk, Citation, Hit, Pointed, PointedUnit, Reading
-from lexloop.corpus.index.contents import UNKNOWN, IndexContents
+from lexloop.corpus.index.part import Contents
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
 from lexloop.corpus.load.boxes import Box, boxes_of
 from lexloop.corpus.load.document import SkippedSource
+from lexloop.corpus.load.metadata import versions
 from lexloop.corpus.structure.asking import point
 from lexloop.corpus.structure.references import Reference
 from lexloop.corpus.structure.statements import Statement
@@ -59,47 +59,34 @@ class View:
 
     def __init__(
         self,
-        contents: IndexContents,
+        contents: Contents,
         access: Filters,
         embed: Embed,
         skipped: Sequence[SkippedSource] | None,
     ) -> None:
         self._contents, self._embed = contents, embed
-        self._layout = contents.layout
-        granted, self._troubles = contents.versions(access.grants)
+        known, bare = contents.metadata, access.admits(UNKNOWN)
+        granted, self._troubles = versions(contents.names, known, access.grants)
         self._skipped = skipped
-        self.all_public = not any(metadata.tags for metadata in contents.metadata.values())
-        names, known = self._layout.names, contents.metadata
-        bare = access.admits(UNKNOWN)
-        admitted = (
-            bare if name not in known else name in granted and access.admits(granted[name])
-            for name in names
-        )
-        shown = np.fromiter(admitted, dtype=np.bool_, count=len(names))
-        self._allowed: NDArray[np.bool_] | None = None
-        self._names: frozenset[str] | None = None
-        self.documents: Sequence[str] = names
-        if not shown.all():
-            self.documents = [name for name, holds in zip(names, shown, strict=True) if holds]
-            self._names = frozenset(self.documents)
-            self._allowed = shown[self._layout.owners]
-        self._size = len(self._layout) if self._allowed is None else int(self._allowed.sum())
+        self.all_public = not any(metadata.tags for metadata in known.values())
+        self.documents: Sequence[str] = [
+            name
+            for name in contents.names
+            if (bare if name not in known else name in granted and access.admits(granted[name]))
+        ]
+        self._names = frozenset(self.documents)
+        whole = len(self.documents) == len(contents.names)
+        self._part = contents.part(None if whole else self._names)
         self._metadata = {name: found for name, found in granted.items() if self._shows(name)}
-        self._frequency = lru_cache(maxsize=_TERMS)(self._counted)
+        self._frequency = lru_cache(maxsize=_TERMS)(self._part.frequency)
         self._near_to = lru_cache(maxsize=_QUESTIONS)(lambda _: dict[str, Vectors]())
 
     def __len__(self) -> int:
         """Return the number of chunks."""
-        return self._size
+        return len(self._part)
 
     def _shows(self, document: str) -> bool:
-        return self._names is None or document in self._names
-
-    def _position_of(self, chunk_id: str) -> int:
-        position = self._layout.position_of(chunk_id)
-        if self._allowed is not None and not self._allowed[position]:
-            raise KeyError(chunk_id)
-        return position
+        return document in self._names
 
     def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
         """Return the chunks with these ids, in the order asked for.
@@ -107,27 +94,21 @@ class View:
         Raises:
             KeyError: There is no such chunk.
         """
-        return self._chunks_at([self._position_of(chunk_id) for chunk_id in chunk_ids])
+        return [self._dated(chunk) for chunk in self._part.chunks(chunk_ids)]
 
     def every_chunk(self, step: int = 1) -> Iterator[Chunk]:
         """Yield every ``step``-th chunk in order, read in batches."""
-        every = np.arange(len(self._layout))
-        positions = (every if self._allowed is None else every[self._allowed])[::step]
-        for first in range(0, len(positions), _AT_ONCE):
-            yield from self._chunks_at(positions[first : first + _AT_ONCE].tolist())
+        return map(self._dated, self._part.every_chunk(step))
 
-    def _chunks_at(self, positions: Sequence[int]) -> list[Chunk]:
-        found = self._contents.texts.chunks(positions)
-        for chunk in found:
-            held = self._metadata.get(chunk["document"])
-            if held is not None and held.version:
-                chunk["version"] = held.version
-        return found
+    def _dated(self, chunk: Chunk) -> Chunk:
+        held = self._metadata.get(chunk["document"])
+        if held is not None and held.version:
+            chunk["version"] = held.version
+        return chunk
 
     def text_of(self, document: str) -> str | None:
         """Return the whole text of a document; None where there is no such document."""
-        ordinal = self._ordinal_of(document)
-        return None if ordinal is None else self._contents.text_of(ordinal)
+        return self._part.text_of(document) if self._shows(document) else None
 
     @property
     def titles(self) -> Mapping[str, str]:
@@ -147,10 +128,7 @@ class View:
         if len(others) > _TREES:
             paths = (reference.steps[:n] for reference in references for n in range(1, 9))
             keys = list(dict.fromkeys(key_of(path) for path in paths if path))
-            owners = (ordinal for _, ordinal, _ in self._contents.texts.provisions(keys))
-            others = [
-                name for o in dict.fromkeys(owners) if self._shows(name := self._layout.names[o])
-            ]
+            others = [name for name, _ in self._part.provisions(keys)]
         return list(dict.fromkeys([*named, *others]))[:_TREES]
 
     def cited(self, document: str, start: int, end: int, section: str) -> Citation:
@@ -162,7 +140,7 @@ class View:
         text = self.text_of(document)
         if text is None:
             raise KeyError(document)
-        pages = self._contents.texts.pages_of(self._layout.ordinals[document])
+        pages = self._part.pages_of(document)
         citation: Citation = {
             "n": 0,
             "document": document,
@@ -188,46 +166,38 @@ class View:
         """Return the ids of the chunks in which the definitions of terms begin, in order."""
         keys = [key for term in terms for key in keys_of_term(term)[:1]]
         found: list[str] = []
-        for _, ordinal, place in self._contents.texts.provisions(keys):
-            name = self._layout.names[ordinal]
-            if self._shows(name):
-                start = self._contents.tree_of(ordinal).units[place].start
-                first, end = self._layout.span_of(ordinal)
-                at = int(np.searchsorted(self._layout.starts[first:end], start, side="right"))
-                found.append(self._layout.id_of(first + max(0, at - 1)))
+        for name, place in self._part.provisions(keys):
+            start = self._part.tree_of(name).units[place].start
+            starts = self._part.starts_of(name)
+            at = int(np.searchsorted(starts, start, side="right"))
+            found.append(f"{name}#{starts[max(0, at - 1)]}")
         return list(dict.fromkeys(found))[:MOST_POINTED]
 
     def chunks_over(self, unit: PointedUnit) -> Iterator[str]:
         """Yield the ids of the chunks that hold a unit's words, in order."""
-        first, end = self._layout.span_of(self._layout.ordinals[unit["document"]])
-        starts = self._layout.starts[first:end]
+        name = unit["document"]
+        starts = self._part.starts_of(name)
         begin = max(0, int(np.searchsorted(starts, unit["start"], side="right")) - 1)
-        for position in range(begin, int(np.searchsorted(starts, unit["end"]))):
-            yield self._layout.id_of(first + position)
+        for start in starts[begin : int(np.searchsorted(starts, unit["end"]))].tolist():
+            yield f"{name}#{start}"
 
     def tree_of(self, document: str) -> Tree | None:
         """Return the tree of a document's provisions; None where there is no such document."""
-        ordinal = self._ordinal_of(document)
-        return None if ordinal is None else self._contents.tree_of(ordinal)
+        return self._part.tree_of(document) if self._shows(document) else None
 
     def pages_of(self, document: str) -> tuple[int, ...]:
         """Return where each page of a document begins; empty without pages or document."""
-        ordinal = self._ordinal_of(document)
-        return () if ordinal is None else tuple(self._contents.texts.pages_of(ordinal))
+        return tuple(self._part.pages_of(document)) if self._shows(document) else ()
 
     def boxes(self, document: str, start: int, end: int) -> list[Box]:
         """Return the places of a span on a document's pages; none where it has no pages."""
-        ordinal = self._ordinal_of(document)
-        held = None if ordinal is None else self._contents.texts.document(ordinal)
-        return boxes_of(held, start, end) if held else []
+        if not self._shows(document):
+            return []
+        return boxes_of(self._part.document(document), start, end)
 
     def source_of(self, document: str) -> tuple[str, str] | None:
         """Return a document's source file and its fingerprint; None without such a document."""
-        ordinal = self._ordinal_of(document)
-        return None if ordinal is None else self._contents.texts.source_of(ordinal)
-
-    def _ordinal_of(self, document: str) -> int | None:
-        return self._layout.ordinals.get(document) if self._shows(document) else None
+        return self._part.source_of(document) if self._shows(document) else None
 
     def metadata(self, documents: Names[str]) -> dict[str, Metadata]:
         """Return each document's metadata; a superseded one ends where the next begins."""
@@ -241,7 +211,7 @@ class View:
         """
         if self._skipped is None and not stored:
             return []
-        found = self._contents.texts.skipped() if self._skipped is None else self._skipped
+        found = self._part.skipped() if self._skipped is None else self._skipped
         told = [*found]
         if told and not self.all_public:
             told = [SkippedSource(f"{len(told)} of the sources", _UNNAMED)]
@@ -249,32 +219,17 @@ class View:
 
     def search_lexical(self, queries: list[str], limit: int) -> list[list[Hit]]:
         """Return for each query the best chunks by BM25, best first, without scores of 0."""
-        top = self._contents.lexical.top
-        return [self._hits(*top(query, limit, self._allowed)) for query in queries]
+        return self._part.search_lexical(queries, limit)
 
     def search_vector(self, queries: list[str], limit: int) -> list[list[Hit]]:
         """Return for each query the best chunks by cosine, best first."""
-        if not queries or not len(self._layout):
+        if not queries or not len(self._part):
             return [[] for _ in queries]
-        found = self._contents.dense.top(self.embed(queries), limit, self._allowed)
-        return [self._hits(positions, scores) for positions, scores in found]
-
-    def _hits(self, positions: NDArray[np.int64], scores: NDArray[np.float32]) -> list[Hit]:
-        names, owners, starts = self._layout.names, self._layout.owners, self._layout.starts
-        chosen: list[int] = owners[positions].tolist()
-        documents = [names[owner] for owner in chosen]
-        begins, values = starts[positions].tolist(), scores.tolist()
-        supporting = (self._layout.supporting[positions] > 0).tolist()
-        return [
-            Hit(f"{document}#{begin}", document, value, beside)
-            for document, begin, value, beside in zip(
-                documents, begins, values, supporting, strict=True
-            )
-        ]
+        return self._part.search_vector(self.embed(queries), limit)
 
     def graph(self) -> KnowledgeGraph:
         """Return the knowledge graph that these documents alone make."""
-        return self._contents.graph_of(self._names)
+        return self._part.graph()
 
     def statements(self, chunk_id: str) -> tuple[list[Statement], Vectors]:
         """Return the statements of a chunk and their vectors, shape (statements, dimension).
@@ -282,14 +237,14 @@ class View:
         Raises:
             KeyError: There is no such chunk.
         """
-        position, found = self._position_of(chunk_id), self._said_in(chunk_id)
+        found = self._said_in(chunk_id)
         if len(found) > 1 and self._contents.windows != "statements":
             return found, self.embed([statement.text for statement in found])
-        windows = self._contents.dense.windows_of(position)
+        windows = self._part.windows_of(chunk_id)
         return found, windows[-len(found) :] if len(found) > 1 else windows[: len(found)]
 
     def _said_in(self, chunk_id: str) -> list[Statement]:
-        return self._contents.statements_of(self._position_of(chunk_id))
+        return self._part.statements_of(chunk_id)
 
     def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:
         """Return each question token's best cosine in each chunk, shape (tokens, chunks).
@@ -299,13 +254,12 @@ class View:
         Raises:
             KeyError: There is no such chunk.
         """
-        tokens, embedder = self._contents.tokens, self._contents.embedder
-        if tokens is None or not isinstance(embedder, TokenEmbedder):
+        embedder = self._contents.embedder
+        if not self._part.tokens or not isinstance(embedder, TokenEmbedder):
             return None
         known = self._near_to(question)
         new = [name for name in dict.fromkeys(chunk_ids) if name not in known]
-        spans = [self._contents.dense.span_of(self._position_of(name)) for name in new]
-        found = tokens.closeness(embedder.token_codes(question), spans)
+        found = self._part.closeness(embedder.token_codes(question), new)
         known.update(zip(new, found.T, strict=True))
         columns = [known[name] for name in chunk_ids]
         return np.stack(columns, axis=1) if columns else found
@@ -316,14 +270,11 @@ class View:
 
     def idf(self, term: str) -> float:
         """Inverse document frequency of a search term: ln(1 + chunks / (df + 0.5))."""
-        return math.log(1 + self._size / (self._frequency(term) + 0.5))
+        return math.log(1 + len(self._part) / (self._frequency(term) + 0.5))
 
     def knows(self, term: str) -> bool:
         """Return whether any chunk holds a search term (a stem, as ``tokenize`` gives it)."""
         return self._frequency(term) > 0
-
-    def _counted(self, term: str) -> int:
-        return self._contents.lexical.document_frequency(term, self._allowed)
 
     def place_of(self, quote: str) -> tuple[str, str]:
         """Return heading and label of the provision that a quote is from; "" where it has none."""
@@ -377,10 +328,8 @@ class View:
 
     def _terms(self) -> Iterator[str]:
         """Yield the defined terms; of very many the first."""
-        names = self._layout.names
-        defining = (at for at in self._contents.texts.defining() if self._shows(names[at[0]]))
-        for ordinal, place in islice(defining, _TERMS_READ):
-            yield self._contents.tree_of(ordinal).units[place].heading
+        for name, place in islice(self._part.defining(), _TERMS_READ):
+            yield self._part.tree_of(name).units[place].heading
 
     def centroid(self) -> Vectors:
         """The mean direction of all windows, shape (dimension,): what the documents are about."""
@@ -388,12 +337,9 @@ class View:
 
     @cached_property
     def _centroid(self) -> Vectors:
-        return self._contents.dense.centroid(self._allowed)
+        return self._part.centroid()
 
     def without(self, chunk_ids: Names[str]) -> "Collection":
         """Return these documents without some of their chunks, indexed in memory."""
-        from lexloop.corpus.index.builder import rebuilt
-
-        documents = [self._layout.ordinals[name] for name in self.documents]
         kept = (chunk for chunk in self.every_chunk() if chunk["id"] not in chunk_ids)
-        return rebuilt(self._contents, documents, self.metadata(self.documents), kept)
+        return self._part.rebuilt(self.metadata(self.documents), kept)

@@ -44,7 +44,7 @@ class SectionLabel(NamedTuple):
     number: str
 
 
-@lru_cache(maxsize=1 << 15)
+@lru_cache(maxsize=1 << 13)
 def cites(phrase: str) -> bool:
     """Return whether a phrase is a reference to a provision, or opens with one."""
     lowered = phrase.lower()
@@ -54,7 +54,7 @@ def cites(phrase: str) -> bool:
     return found is not None and not phrase[: found.start].strip()
 
 
-@lru_cache(maxsize=1 << 15)
+@lru_cache(maxsize=1 << 13)
 def named_by(phrase: str) -> tuple[str, ...]:
     """Return the keys of the entities that a phrase names; a short coordination names several."""
     keys = [entity_key(part) for part in alternatives(_OPENING.sub("", phrase))]
@@ -66,7 +66,7 @@ def speakable(name: str) -> bool:
     return len(name) > 2 and name.count(" ") < NAME_WORDS and name not in _UNSPECIFIC
 
 
-@lru_cache(maxsize=1 << 15)
+@lru_cache(maxsize=1 << 13)
 def provisions_of(label: str) -> tuple[str, ...]:
     """Return a label and those of the provisions it lies in, the innermost first."""
     found = [label]

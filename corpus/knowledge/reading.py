@@ -117,7 +117,7 @@ class _Reader:
         self._aliases: list[tuple[int, int, int, int]] = []
         self._long_forms = _long_forms(rows)
         self._sought, self._lengths = self._sought_names(rows)
-        self._mentions = lru_cache(maxsize=1 << 15)(self._found_in)
+        self._mentions = lru_cache(maxsize=1 << 13)(self._found_in)
 
     def read(self, row: _Row) -> None:
         """Collect the places of one triplet, those of the object first."""

@@ -1,7 +1,7 @@
 """Metadata read from fields as users write them; a doubt about access is an error."""
 
 import re
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import date, timedelta
 from functools import lru_cache
@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from lexloop.core.errors import CorpusError
-from lexloop.core.metadata import Metadata
+from lexloop.core.metadata import UNKNOWN, Metadata
 from lexloop.corpus.load.document import SkippedSource
 
 FIELDS = tuple(field.name for field in fields(Metadata))
@@ -63,6 +63,28 @@ def host_of(url: str) -> str:
         return urlsplit(url if "//" in url else f"//{url}").hostname or ""
     except ValueError as error:
         raise CorpusError(f"url is {url!r}: {error}.", "Write it as in a browser.") from error
+
+
+def versions(
+    names: Sequence[str], known: Mapping[str, Metadata], granted: Callable[[Metadata], bool]
+) -> tuple[dict[str, Metadata], list[SkippedSource]]:
+    """Return documents' metadata, as if those not granted did not exist.
+
+    Args:
+        names: All documents, in order.
+        known: The metadata of each that has some, as loaded.
+        granted: Whether a document with such metadata may be known of.
+
+    Returns:
+        The metadata, where there is any, of documents that end where the next version begins; and
+        each ``supersedes`` that cannot be followed.
+    """
+    held = {name: metadata for name, metadata in known.items() if granted(metadata)}
+    if not any(metadata.supersedes for metadata in held.values()):
+        return held, []
+    hidden = known.keys() - held.keys()
+    shown = (name for name in names if name not in hidden)
+    return end_superseded({name: held.get(name, UNKNOWN) for name in shown})
 
 
 def end_superseded(

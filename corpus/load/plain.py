@@ -15,6 +15,10 @@ _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
 _FIELD = re.compile(r"\s*[\"']?[A-Za-z][\w -]*+[\"']?\s*+:")
 _BORDER = re.compile(r"[ \t]*(?P<sign>[*#])(?P=sign){9,}[ \t]*")
 _RULE = re.compile(r"^[ \t]*(?P<sign>[-=_~*#])(?P=sign){3,}[ \t]*$", re.MULTILINE)
+_UNDERLINED = re.compile(
+    r"(?:\A\s*|\n[ \t]*\n)(?:[^\w\s]{4,}\n)?(?P<title>[^\s|*+-](?:(?! {3}|\t)[^\n|]){1,159})\n"
+    r"(?P<rule>(?P<sign>[-=~^*#\"'`])(?P=sign){3,})[ \t]*(?=\n|$)"
+)
 _MOST = 1 << 16
 _DEEPEST = 32
 
@@ -32,11 +36,25 @@ def read_plain(data: bytes, name: str) -> Iterator[Document]:
         raise CorpusError(f"Its front matter: {error.what}", error.hint) from error
     if not text.strip():
         raise CorpusError("It holds front matter but no text.", "Remove it or fill it.")
+    headings = underlined(text)
     text = without_drawings(text)
     if not text.strip():
         raise CorpusError("It holds rules and boxes but no text.", "Remove it or fill it.")
     title = metadata.title or title_of(text, PurePosixPath(name).stem)
-    yield Document(name, title, text, metadata)
+    yield Document(name, title, text, metadata, headings=headings)
+
+
+def underlined(text: str) -> tuple[tuple[int, int], ...]:
+    """Return where each underlined heading begins, and its level.
+
+    The line is at least as long as the heading, below a blank line. The signs rank as they come.
+    """
+    ranks: dict[str, int] = {}
+    return tuple(
+        (found.start("title"), ranks.setdefault(found["sign"], len(ranks) + 1))
+        for found in _UNDERLINED.finditer(text)
+        if len(found["title"].rstrip()) <= len(found["rule"])
+    )
 
 
 def without_drawings(text: str) -> str:

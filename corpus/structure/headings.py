@@ -44,6 +44,7 @@ _LONGEST_HEADING = 250
 _FEWEST_BARE = 3
 _HEAD_WORDS = 3
 _FEWEST_NAMED = 2
+_FEWEST_ENTRIES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,7 +324,24 @@ def _contents(lines: Sequence[LogicalLine]) -> range:
             words = entry.split(" ", _HEAD_WORDS)
             heads = (" ".join(words[:count]) for count in range(2, _HEAD_WORDS + 1))
             seen.update([entry, *(head for head in heads if word_marker(head.capitalize()))])
-    return range(0)
+    return _entries(lines)
+
+
+def _entries(lines: Sequence[LogicalLine]) -> range:
+    """Return a run of lines that all come again as headings that the format marks."""
+    marked = {_plain(line.text) for line in lines if line.level}
+    entries = [
+        number
+        for number, line in enumerate(lines)
+        if not line.level and _plain(line.text) in marked
+    ]
+    if len(entries) < _FEWEST_ENTRIES:
+        return range(0)
+    end = entries[0]
+    while end < len(lines) and (lines[end].level or _plain(lines[end].text) in marked):
+        end += 1
+    last = max(number for number in entries if number < end) + 1
+    return range(entries[0], last) if last - entries[0] >= _FEWEST_ENTRIES else range(0)
 
 
 def _is_sentence(line: LogicalLine) -> bool:

@@ -36,6 +36,7 @@ _AMENDMENT = re.compile(
 )
 _EXCEPTION = re.compile(r"EXCEPTIONS?\s?(?P<number>\d{1,2})?\s?[:.]")
 _SAYS = re.compile(r"\b(?:shall|must|may|will|can|should|is|are|be|was|were|has|have|means?)\b")
+_FEWEST_MARKED = 3
 _AHEAD, _MOST_ON_A_LINE, _LONGEST_TITLE = 40, 5, 10
 
 
@@ -54,6 +55,8 @@ class _Parser:
         numbered = (place for place, heading in outline.headings.items() if heading.number)
         self._first = min(numbered, default=len(lines))
         self._whereas = False
+        self._marked = sum(h.level > 0 and "." in h.number for h in outline.headings.values())
+        self._number = ""  # of the last heading
 
     def tree(self) -> Tree:
         """Return the finished tree."""
@@ -79,6 +82,7 @@ class _Parser:
         end = self._lines[number + heading.title].end
         body = end if heading.body is None else line.start + line.skipped + heading.body
         self._builder.heading(line, heading, body, end)
+        self._number = heading.number
         if heading.body is not None:
             self._listed_or_text(number, line, heading.body)
 
@@ -148,12 +152,21 @@ class _Parser:
         marker = markers[0]
         rest = line.text[marker.end : marker.end + 1]
         if "." in marker.number:
+            if self._marked >= _FEWEST_MARKED and not self._extends(marker):
+                return False
             first = marker.value == 1 and marker.style[0] == "1"
             begun = first or self._builder.knows_beside(marker.number)
             if marker.style[0] == "A" and not begun:
                 return False
             return not rest or (begun and (rest.isupper() or rest in "“\"‘'([—"))
         return not (marker.style == "1." and len(marker.number) == 4)
+
+    def _extends(self, marker: Marker) -> bool:
+        """Return whether a number lies below that of the heading above, as 2.1.1 does below 2.1.
+
+        Where headings are marked, "4.9" in the text below another is one that the text is about.
+        """
+        return bool(self._number) and marker.number.startswith(f"{self._number}.")
 
     def _plain(self, number: int, line: LogicalLine, at: int) -> None:
         term = defined_term(line.text[at:], self._builder.among_definitions)

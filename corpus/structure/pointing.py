@@ -61,6 +61,7 @@ _STRUCTURAL = frozenset(
 )
 _CASED = re.compile(r"[A-Z]\w+|[\w\-/]+\.[a-z]{2,5}$")
 _ACRONYM = re.compile(r"(?<![\w’'])[A-Z][A-Z]{2,9}(?=(?:['’]s)?\s+$)")
+_PROPER = re.compile(r"(?<=\w[\s(])[A-Z][A-Za-z]{2,}\b")
 _LINK = re.compile(
     r",?\s+(?:(?P<link>of|in|to|under|from|within)\s+(?:(?:the|this|that|our|your)\s+)?)?",
     re.IGNORECASE,
@@ -183,7 +184,7 @@ def placed(question: str, provision: str) -> str:
     return f"{question[:end]} of {provision}{question[end:]}"
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 13)
 def _words_of(name: str, title: str) -> frozenset[str]:
     """Return the words that name a document: of its path and title, and the title's acronyms."""
     plain = {word.lower() for word in re.findall(r"[^\W_]+", f"{name} {title}")}
@@ -207,6 +208,28 @@ def _singled_out(question: str, titles: Mapping[str, str]) -> list[str]:
     best = max(len(words - common) for words in known.values())
     found = [name for name, words in known.items() if best and len(words - common) == best]
     return found if len(found) <= _MOST_NAMED else []
+
+
+def documents_called(question: str, found: Mapping[str, tuple[str, str]]) -> frozenset[str]:
+    """Return the documents that a question calls by a name of their own: "the Harbour Act".
+
+    The name is a word with a capital that is in the title or path of one document only, and that no
+    other says.
+
+    Args:
+        question: As it was asked, or as it stands alone.
+        found: Titles, and what was found of the text, by the documents' names.
+    """
+    said = {word.lower() for word in _PROPER.findall(question)} - STOP_WORDS - _STRUCTURAL - _KINDS
+    if not said or len(found) < 2:
+        return frozenset()
+    names = {name: said & _words_of(name, title) for name, (title, _) in found.items()}
+    texts = {name: set(_WORD.findall(text.lower())) for name, (_, text) in found.items()}
+    return frozenset(
+        name
+        for name, own in names.items()
+        if own.difference(*(names[o] | texts[o] for o in found if o != name))
+    )
 
 
 def _act_after(text: str, end: int) -> tuple[int, str]:

@@ -260,7 +260,7 @@ class Cited(NamedTuple):
     start: int
 
 
-@lru_cache(maxsize=1 << 15)
+@lru_cache(maxsize=1 << 13)
 def cited(text: str) -> Cited | None:
     """Return the first provision that a text names by a number; None where there is none."""
     return next(every_cited(text), None)

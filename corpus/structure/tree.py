@@ -216,7 +216,12 @@ class Tree:
         return next((place for place in found if place is not None), None)
 
     def _place(self, steps: Sequence[Step]) -> int | None:
-        return self._numbered.get(_key(steps))
+        """Return the place that steps name; "4.2.1" names § 4.2(1) where there is no § 4.2.1."""
+        found = self._numbered.get(_key(steps))
+        whole, dot, last = steps[0].number.rpartition(".")
+        if found is not None or not dot:
+            return found
+        return self._place((Step(steps[0].key, whole), Step("", last), *steps[1:]))
 
     @cached_property
     def keys(self) -> dict[str, int]:

@@ -92,7 +92,7 @@ def written_out(text: str, aliases: Mapping[str, str] | None) -> str:
     return _ACRONYM.sub(expand, text)
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 13)
 def key_words(text: str) -> tuple[str, ...]:
     """Return the words by which two mentions of one entity are recognised.
 
@@ -108,7 +108,7 @@ def key_words(text: str) -> tuple[str, ...]:
     return tuple([word for word in singulars if word not in DETERMINERS] or singulars)
 
 
-@lru_cache(maxsize=1 << 15)
+@lru_cache(maxsize=1 << 13)
 def _normal(word: str) -> tuple[str, ...]:
     word = word.removesuffix("'s")
     if "." in word and _INITIALS.fullmatch(word):

@@ -37,7 +37,8 @@ _ASKS: list[tuple[Kind, str]] = [
     (
         "money",
         r"\bhow much (?:money|does|do|is|are|would|will|must|can)\b"
-        r"|\b(?:what|which)\b.{0,30}\b(?:fees?|costs?|price|salary|budget|fine)\b",
+        r"|\b(?:what|which)\b.{0,30}\b(?:fees?|costs?|price|salary|budget|fine)\b"
+        r"|^(?:the )?(?:fees?|costs?|price|charge) (?:for|of|to)\b",
     ),
     (
         "percentage",

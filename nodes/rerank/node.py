@@ -8,6 +8,7 @@ from langgraph.runtime import Runtime
 from lexloop.core.settings_groups import ByScores
 from lexloop.core.state import State, Update
 from lexloop.core.types import DEFINING, FOLLOWED, POINTED, Candidate
+from lexloop.corpus.structure.pointing import documents_called
 from lexloop.nodes.context import Context, Reranker
 
 _SUPPORT_OF = 5
@@ -31,6 +32,7 @@ def rerank(state: State, runtime: Runtime[Context]) -> Update:
     advice = state.get("advice")
     strategy = advice["strategy"] if advice else None
     pool = merge(state["candidates"], state.get("graph_candidates", []))
+    pool = _of_called(state["standalone"], pool)
     if strategy == "operative":
         pool = [one for one in pool if not one.get("supporting")]
     scored = {c["id"]: c for c in _reranked(state, reranker, pool)}
@@ -51,6 +53,16 @@ def rerank(state: State, runtime: Runtime[Context]) -> Update:
     taken += [c for c in ranked if FOLLOWED in c["signals"] and c["id"] not in known]
     update["passages"] = [{**chunk, "n": n} for n, chunk in enumerate(taken, 1)]
     return update
+
+
+def _of_called(question: str, pool: list[Candidate]) -> list[Candidate]:
+    """Return the candidates of the documents that a question calls by name, else all."""
+    found: dict[str, tuple[str, str]] = {}
+    for one in pool:
+        _, before = found.get(one["document"], ("", ""))
+        found[one["document"]] = one["title"], f"{before} {one['text']}"
+    called = documents_called(question, found)
+    return [one for one in pool if not called or one["document"] in called]
 
 
 def _reranked(state: State, reranker: Reranker, pool: list[Candidate]) -> list[Candidate]:

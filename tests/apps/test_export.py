@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from lxml import etree
 from markdown_it import MarkdownIt
 
-from lexloop.apps.export.files import disposition, file_name
+from lexloop.apps.export import disposition, file_name
 from lexloop.apps.export.markdown import as_markdown, escaped
 from lexloop.apps.export.outline import NOTICE, outline_of
 from lexloop.apps.export.word import as_word
@@ -151,6 +151,12 @@ def test_footnotes_are_numbered_on_through_a_thread_and_shared_by_markers() -> N
     assert re.findall(r"(?m)^\[\^(\d)\]: ", said) == ["1", "2", "3", "4"]
     assert "[^2]: dogs.txt, § 2, page 3" in said
     assert "\n    dogs.txt, § 3, page 3" in said
+
+
+def test_a_file_says_when_it_has_not_the_whole_conversation() -> None:
+    said = as_markdown(outline_of([record(), record()], "Dogs", cut=True))
+    assert "> The last 2 answers of the conversation; those before are left out.\n" in said
+    assert "those before" not in as_markdown(outline_of([record(), record()], "Dogs"))
 
 
 def test_a_thread_without_a_question_is_a_file_that_says_so() -> None:

@@ -1,26 +1,52 @@
-"""A real Chromium for each module of tests, and pictures of the page for the guide."""
+"""A real Chromium, a server and its page; pictures of the page for the guide."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from chromium import BROWSER, DRIVER, chromium
+from chromium import BROWSER, DRIVER, Page, chromium
 from selenium.webdriver import Chrome
+from serving import Serving
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
-    """A browser whose downloads lie in a folder ``downloads`` of its own."""
+    """A browser for all: what it keeps of a server's page, it keeps by the server's port."""
     if BROWSER is None or DRIVER is None:
         pytest.skip("needs chromium and chromium-driver")
     with chromium(tmp_path_factory.mktemp("downloads")) as driver:
         yield driver
 
 
+@pytest.fixture(scope="session")
+def sample_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """A server of the sample, for all that need no other."""
+    with Serving(tmp_path_factory.mktemp("sample")) as serving:
+        yield serving
+
+
+@pytest.fixture(scope="module")
+def server(sample_server: Serving) -> Serving:
+    """The server that a module asks; who needs another has a fixture of this name."""
+    return sample_server
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder for a server."""
     return tmp_path_factory.mktemp("server")
+
+
+@pytest.fixture
+def page(browser: Chrome, server: Serving) -> Iterator[Page]:
+    """The page as it opens; whatever a test does, nothing but the server is asked for anything."""
+    page = Page(browser, server.address)
+    page.colours("light")
+    page.open()
+    page.find(".welcome")
+    yield page
+    assert page.foreign() == []
+    assert page.problems() == []
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -1,13 +1,9 @@
 """Asking the sample in a browser: steps, text, citations, the keyboard, files to keep."""
 
 import io
-from collections.abc import Iterator
-from pathlib import Path
 
 import docx
-import pytest
 from chromium import Page
-from selenium.webdriver import Chrome
 from selenium.webdriver.common.keys import Keys
 from serving import Serving
 
@@ -15,24 +11,8 @@ QUESTION = "What is a bias audit?"
 QUOTE = "A bias audit is an evaluation of an AEDT, made impartially by an independent auditor."
 
 
-@pytest.fixture(scope="module")
-def server(folder: Path) -> Iterator[Serving]:
-    with Serving(folder) as serving:
-        yield serving
-
-
-@pytest.fixture
-def page(browser: Chrome, server: Serving) -> Iterator[Page]:
-    """The page as it opens; whatever a test does, nothing but the server is asked for anything."""
-    page = Page(browser, server.address)
-    page.open()
-    page.find(".welcome")
-    yield page
-    assert page.foreign() == []
-    assert page.problems() == []
-
-
 def test_it_opens_with_a_question_of_each_type_and_says_that_it_gives_no_advice(page: Page) -> None:
+    page.find("[data-testid=examples] button", count=11)
     types = [one.get_attribute("data-type") for one in page.all("[data-testid=examples] button")]
     assert len(types) == len(set(types)) == 11
     assert "informs and gives no legal advice" in page.find("#terms").text
@@ -97,7 +77,7 @@ def test_the_keyboard_alone_leads_from_the_page_to_an_opened_source(page: Page) 
 def test_a_conversation_is_listed_goes_on_and_is_renamed_and_deleted(page: Page) -> None:
     page.ask("What is an independent auditor?")
     page.ask("And who may not be one?")
-    thread = page.script("return location.hash.slice('#thread='.length)")
+    thread = page.thread
     page.open(f"thread={thread}")
     page.find("[data-testid=verdict]", count=2)
     row = f"[data-testid=threads] li[data-id='{thread}']"

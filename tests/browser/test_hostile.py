@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 from chromium import Page
-from selenium.webdriver import Chrome
 from selenium.webdriver.common.keys import Keys
 from serving import Serving
 
@@ -44,16 +43,11 @@ def server(folder: Path) -> Iterator[Serving]:
 
 
 @pytest.fixture
-def page(browser: Chrome, server: Serving) -> Iterator[Page]:
-    page = Page(browser, server.address)
-    page.open()
-    page.find(".welcome")
+def page(page: Page) -> Iterator[Page]:
     yield page
     # a dialog would have ended the test; what its policy forbids, Chromium writes to the console
     assert page.script("return window.hacked") is None
     assert page.script(FOUND) == []
-    assert page.foreign() == []
-    assert [one for one in page.problems() if "404 (Not Found)" not in one] == []
 
 
 def test_an_answer_its_source_and_its_tabs_are_text(page: Page) -> None:
@@ -85,3 +79,4 @@ def test_the_tree_the_documents_and_a_conversations_name_are_text(page: Page) ->
 def test_an_address_that_names_no_thread_is_said_as_text(page: Page) -> None:
     page.open(f"thread={SHORT}")
     page.find("#conversation [role=alert]", SHORT)
+    assert page.statuses() == [404]

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from chromium import Page
 from fake_openai import KEY, FakeOpenAI, Reply, refusal
-from selenium.webdriver import Chrome
 from selenium.webdriver.common.keys import Keys
 from serving import Serving
 
@@ -32,12 +31,8 @@ def server(folder: Path, model: FakeOpenAI) -> Iterator[Serving]:
 
 
 @pytest.fixture
-def page(browser: Chrome, server: Serving, model: FakeOpenAI) -> Iterator[Page]:
-    page = Page(browser, server.address)
-    page.open()
-    page.find(".welcome")
+def page(page: Page, server: Serving) -> Iterator[Page]:
     yield page
-    assert page.foreign() == []
     assert KEY not in server.log
 
 

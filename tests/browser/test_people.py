@@ -1,6 +1,7 @@
 """Two people with keys in two browsers at once: nothing of one reaches the other."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -38,32 +39,44 @@ def second(browser: Chrome, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         yield driver
 
 
-@pytest.fixture
-def anna(browser: Chrome, server: Serving) -> Page:
-    return signed_in(Page(browser, server.address), KEYS["Anna"])
-
-
-@pytest.fixture
-def ben(second: Chrome, server: Serving) -> Page:
-    return signed_in(Page(second, server.address), KEYS["Ben"])
-
-
-def signed_in(page: Page, key: str) -> Page:
-    page.driver.delete_all_cookies()
+@contextmanager
+def visiting(driver: Chrome, server: Serving) -> Iterator[Page]:
+    """The page as somebody meets it who has given no key."""
+    page = Page(driver, server.address)
+    driver.delete_all_cookies()
     page.open()
-    page.type("#key", key + Keys.ENTER)
+    page.find("#key")
+    yield page
+    driver.delete_all_cookies()
+    assert page.foreign() == []
+    assert {401} <= set(page.statuses()) <= {401, 404}
+
+
+def signed_in(page: Page, name: str) -> Page:
+    page.type("#key", KEYS[name] + Keys.ENTER)
     page.find(".welcome:not(.signin)")
     return page
 
 
-def thread(page: Page) -> str:
-    return str(page.script("return location.hash.slice('#thread='.length)"))
+@pytest.fixture
+def stranger(browser: Chrome, server: Serving) -> Iterator[Page]:
+    with visiting(browser, server) as page:
+        yield page
 
 
-def test_a_wrong_key_is_told_and_the_form_stays(browser: Chrome, server: Serving) -> None:
-    page = Page(browser, server.address)
-    page.driver.delete_all_cookies()
-    page.open()
+@pytest.fixture
+def anna(stranger: Page) -> Page:
+    return signed_in(stranger, "Anna")
+
+
+@pytest.fixture
+def ben(second: Chrome, server: Serving) -> Iterator[Page]:
+    with visiting(second, server) as page:
+        yield signed_in(page, "Ben")
+
+
+def test_a_wrong_key_is_told_and_the_form_stays(stranger: Page) -> None:
+    page = stranger
     page.type("#key", "not-a-key" + Keys.ENTER)
     assert page.until(lambda: page.find("#key-problem").text)
     assert page.find("#key").get_attribute("aria-invalid") == "true"
@@ -85,7 +98,7 @@ def test_both_ask_at_once_and_see_their_own(anna: Page, ben: Page) -> None:
     ben.find("[data-testid=verdict]")
     assert "40 euros" in anna.find("[data-testid=answer]").text
     assert "independent auditor" in ben.find("[data-testid=answer]").text
-    hers, his = thread(anna), thread(ben)
+    hers, his = anna.thread, ben.thread
     assert hers != his
     assert [one.get_attribute("data-id") for one in anna.all("[data-testid=threads] li")] == [hers]
     assert [one.get_attribute("data-id") for one in ben.all("[data-testid=threads] li")] == [his]
@@ -93,7 +106,7 @@ def test_both_ask_at_once_and_see_their_own(anna: Page, ben: Page) -> None:
 
 def test_the_id_of_anothers_thread_finds_nothing(anna: Page, ben: Page) -> None:
     anna.ask("What does a dog licence cost?")
-    hers = thread(anna)
+    hers = anna.thread
     ben.open(f"thread={hers}")
     assert "no thread" in ben.find("#conversation [role=alert]").text.lower()
     assert "40 euros" not in ben.find("body").text
@@ -108,5 +121,3 @@ def test_a_collection_is_seen_only_by_whom_it_was_given_to(anna: Page, ben: Page
     assert "Dogs" not in ben.find("body").text
     ben.ask("What does a dog licence cost?")
     assert "40 euros" not in ben.find("body").text
-    for page in (anna, ben):
-        assert page.foreign() == []

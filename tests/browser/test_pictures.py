@@ -8,7 +8,6 @@ import pytest
 from chromium import PHONE, WIDE, Page
 from fpdf import FPDF
 from PIL import Image
-from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from serving import Serving
 
@@ -37,18 +36,6 @@ def server(folder: Path) -> Iterator[Serving]:
     paper.output(str(laws / "rule.pdf"))
     with Serving(folder, "--collections", f"{SAMPLE_CORPUS},rule={laws}") as serving:
         yield serving
-
-
-@pytest.fixture
-def page(browser: Chrome, server: Serving) -> Iterator[Page]:
-    page = Page(browser, server.address)
-    page.colours("light")
-    page.open()
-    page.find(".welcome")
-    yield page
-    page.size(WIDE)
-    page.colours("light")
-    assert page.foreign() == []
 
 
 @pytest.fixture
@@ -101,7 +88,7 @@ def test_dark(page: Page, take: Callable[[str], Image.Image]) -> None:
     page.ask("What is a bias audit?")
     page.click("[data-testid=behind] > summary")
     page.click("[role=tab]", "Relations")
-    page.script("document.querySelector('[role=tablist]').scrollIntoView({block: 'start'})")
+    page.script("document.querySelector('.behind').scrollIntoView({block: 'start'})")
     assert take("dark").getpixel((640, 400)) < (60, 60, 60)
 
 

@@ -7,7 +7,6 @@ import pypdfium2
 import pytest
 from chromium import Page
 from fpdf import FPDF
-from selenium.webdriver import Chrome
 from selenium.webdriver.common.keys import Keys
 from serving import Serving
 
@@ -47,16 +46,6 @@ def laws(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def server(folder: Path, laws: Path) -> Iterator[Serving]:
     with Serving(folder, "--collections", f"laws={laws}") as serving:
         yield serving
-
-
-@pytest.fixture
-def page(browser: Chrome, server: Serving) -> Iterator[Page]:
-    page = Page(browser, server.address)
-    page.open()
-    page.find(".welcome")
-    yield page
-    assert page.foreign() == []
-    assert page.problems() == []
 
 
 def boxed(page: Page, file: Path) -> str:

@@ -18,10 +18,10 @@ from tiny_model import BEFORE, TAUGHT, make_model, rows_for, teach, write_rows
 from typer.testing import CliRunner
 
 from lexloop.apps.cli import app
+from lexloop.core import extras
 from lexloop.core.checksums import check_sums, sha256_of
 from lexloop.core.errors import DataError, InputError, TrainingError
 from lexloop.core.files import let_go, try_lock
-from lexloop.finetune import checkpoints
 from lexloop.finetune import generator as making
 from lexloop.finetune.generator import GeneratorPlan, make_generator
 from lexloop.finetune.generator_adapter import AdapterRecipe
@@ -369,14 +369,12 @@ def test_rows_that_are_all_too_long(data: Path, tmp_path: Path) -> None:
 def test_the_extra_is_named_where_it_is_missing(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    there = checkpoints.find_spec
-    monkeypatch.setattr(
-        checkpoints, "find_spec", lambda name: None if name == "peft" else there(name)
-    )
+    there = extras.find_spec
+    monkeypatch.setattr(extras, "find_spec", lambda name: None if name == "peft" else there(name))
     result = CliRunner().invoke(app, command(data, tmp_path / "out"))
     assert result.exit_code == 2
     said = " ".join(result.stderr.split())
-    assert "Training needs peft, which is not installed." in said
+    assert "This needs peft: not installed." in said
     assert 'pip install "lexloop[finetune]"' in said
 
 

@@ -50,6 +50,19 @@ def test_each_part_goes_to_its_own_collection(contexts: Contexts) -> None:
     }
 
 
+def test_what_is_told_before_a_question_goes_with_it(contexts: Contexts) -> None:
+    asked = "What is a bias audit? Also, my grandmother has died. How many days may I stay away?"
+    assert route(asked, [], contexts).ways == {
+        "hiring": "What is a bias audit",
+        "workplace": "my grandmother has died. How many days may I stay away?",
+    }
+
+
+def test_a_condition_is_not_cut_from_its_question(contexts: Contexts) -> None:
+    asked = "If a landlord demands a bond, how long may an employer keep these records?"
+    assert len(route(asked, [], contexts).ways) == 1
+
+
 def test_two_parts_for_one_collection_stay_together(contexts: Contexts) -> None:
     asked = "What is carer's leave, and what is parental leave?"
     assert route(asked, [], contexts).ways == {"workplace": ""}

@@ -97,8 +97,6 @@ def test_the_agent_over_collections_is_served_beside_it(served: Served) -> None:
 
 
 def test_the_agent_blocks_nobody_where_a_model_chooses(served: Served) -> None:
-    # the words of documents that were not asked yet are still read where the model is waited for
-    served.stream({"question": QUESTION}, "values", graph="agent")
     served.model.play("agent", calls(("ask_sample", QUESTION)), Reply(ANSWER))
     served.model.play("generate", Reply(ANSWER))
     events = served.stream({"question": QUESTION}, "values", graph="agent", context=BY_MODEL)

@@ -1,9 +1,12 @@
 """Chromium without a window, which reaches nothing but this machine, and the page in it."""
 
 import json
+import os
+import re
 import shutil
+import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -60,7 +63,10 @@ def chromium(downloads: Path) -> Iterator[Chrome]:
         driver.get_log("performance")  # of the tab that the browser opened by itself
         yield driver
     finally:
+        process = driver.capabilities["goog:processID"]
         driver.quit()
+        with suppress(ProcessLookupError):  # the driver gives up on one that is slow to end
+            os.kill(process, signal.SIGKILL)
 
 
 class Page:
@@ -83,6 +89,11 @@ class Page:
         self.driver.get("about:blank")  # where only the place differs nothing would be loaded
         self.driver.get(self.address + (f"#{place}" if place else ""))
 
+    @property
+    def thread(self) -> str:
+        """The id of the conversation that is open, as its address has it."""
+        return self.driver.current_url.partition("#thread=")[2]
+
     def all(self, selector: str, said: str = "") -> list[WebElement]:
         """Return the shown elements of a selector whose text holds ``said``."""
         found = self.driver.find_elements(By.CSS_SELECTOR, selector)
@@ -90,8 +101,13 @@ class Page:
 
     def find(self, selector: str, said: str = "", count: int = 1) -> WebElement:
         """Return the last shown element of a selector, once there are so many."""
-        self.until(lambda: len(self.all(selector, said)) >= count, f"{selector} {said}")
-        return self.all(selector, said)[-1]
+
+        def last() -> WebElement | None:
+            found = self.all(selector, said)
+            return found[-1] if len(found) >= count else None
+
+        element: WebElement = self.until(last, f"{selector} {said}")
+        return element
 
     def gone(self, selector: str, said: str = "") -> None:
         """Wait until no element of a selector is shown."""
@@ -191,14 +207,23 @@ class Page:
             if entry["level"] in ("SEVERE", "WARNING")
         ]
 
-    def violations(self) -> list[str]:
-        """Return what axe finds wrong with the page: the rule and where."""
+    def statuses(self) -> list[int]:
+        """Return the statuses of the answers among ``problems``; 0 for what is none."""
+        found = [re.search(r" responded with a status of (\d+) ", one) for one in self.problems()]
+        return [int(one[1]) if one else 0 for one in found]
+
+    def violations(self, *rules: str) -> list[str]:
+        """Return what axe finds wrong with the page: the rule and where; of all rules or these."""
         if not self.script("return typeof axe === 'object'"):
             source = files("axe_core_python").joinpath("axe.min.js").read_text("utf-8")
             # its policy lets the page load no further script, but not DevTools
             self.devtools("Runtime.evaluate", expression=source)
         found = self.driver.execute_async_script(
-            "const done = arguments[0]; axe.run().then(found => done(found.violations));"
+            "const [rules, done] = arguments;"
+            "const wanted = rules.length ? {runOnly: rules} : {};"
+            "axe.run({...wanted, resultTypes: ['violations']})"
+            "  .then((found) => done(found.violations));",
+            rules,
         )
         return [
             f"{rule['id']}: {node['html'][:200]} {node.get('failureSummary', '')[:300]}"

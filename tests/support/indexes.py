@@ -9,11 +9,12 @@ import numpy as np
 
 from lexloop.core.errors import CorpusError
 from lexloop.core.filters import Filters
+from lexloop.core.metadata import UNKNOWN
 from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk, Triplet
 from lexloop.corpus.index.builder import Tools
 from lexloop.corpus.index.collection import Collection as Index
-from lexloop.corpus.index.contents import UNKNOWN, IndexContents
+from lexloop.corpus.index.contents import IndexContents
 from lexloop.corpus.index.generations import GENERATIONS
 from lexloop.corpus.index.manifest import IndexSource
 from lexloop.corpus.index.reader import open_contents
@@ -26,6 +27,7 @@ from lexloop.corpus.load.document import (
     read_file,
 )
 from lexloop.corpus.load.formats import read_bytes
+from lexloop.corpus.load.metadata import versions
 from lexloop.corpus.load.sidecar import Sidecars, finished
 from lexloop.corpus.opening import tools_for
 from lexloop.models.embedding import Halves, Progress, Vectors
@@ -88,7 +90,7 @@ def content(index: Path | Index | IndexContents, embedder: Letters | None = None
     graph = index.graph_of(None)
     weights = index.lexical.weights
     names = index.layout.names
-    known, _ = index.versions(lambda _: True)
+    known, _ = versions(index.names, index.metadata, lambda _: True)
     return {
         "documents": {name: index.texts.text_of(place) for place, name in enumerate(names)},
         "metadata": {name: known.get(name, UNKNOWN).as_record() for name in names},

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from typing import Any
 
 import uvicorn
+from openai import OpenAI
 
-from lexloop.apps.serve.app import create_app
+from lexloop.apps.serve.app import config_of, create_app
 from lexloop.apps.serve.people import key_hash
-from lexloop.apps.serve.protocol import config_of
 from lexloop.apps.serve.settings import ServerSettings
 from lexloop.core.settings import Connection, Settings
 
@@ -57,6 +57,11 @@ def served(
             runs.should_exit = True
             thread.join(30)
             assert not thread.is_alive()
+
+
+def openai_client(address: str, key: str = "any") -> OpenAI:
+    """OpenAI's own client of a server, which tries nothing twice."""
+    return OpenAI(base_url=f"{address}/v1", api_key=key, max_retries=0)
 
 
 def person(name: str, **details: Any) -> dict[str, Any]:

@@ -119,6 +119,8 @@ test("units are nested by depth, and those without a name of their own left out"
   assert.deepEqual(found("DEFIN"), ["Section 1"]);
   assert.deepEqual(found("(.*"), []);
   assert.deepEqual(nested([]), []);
+  const titled = [{ label: "Dog act", depth: 0 }, { label: "§ 1", depth: 1 }];
+  assert.deepEqual(nested(titled, "Dog act").map(({ unit }) => unit.label), ["§ 1"]);
 });
 
 test("each side of a comparison has what both have and what it alone has", () => {

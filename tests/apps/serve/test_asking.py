@@ -1,8 +1,6 @@
 """Questions to a server: as JSON and as events, in conversations, with a model and without."""
 
-import asyncio
 import json
-import os
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -11,27 +9,21 @@ from typing import Any
 
 import httpx
 import pytest
-from fake_openai import FakeOpenAI, Reply, refusal
+from http_questions import QUESTION, asked, client_of, events
 from loopback_server import DOGS, person, served
 from pydantic import TypeAdapter
 
-from lexloop.apps.serve.answer_model import Answer
-from lexloop.apps.serve.choices import EMBEDDED_ALONE
-from lexloop.apps.serve.limits import Queue, Streams, ahead
+from lexloop.apps.serve.bodies import Answer
 from lexloop.apps.serve.settings import ServerSettings
-from lexloop.core.errors import Overloaded
-from lexloop.core.settings import Settings
 
-QUESTION = {"question": "What is a bias audit?"}
 STEPS = ("classify", "rewrite", "hybrid_retrieve", "kg_retrieve", "rerank", "generate", "evaluate")
-SSE = {"Accept": "text/event-stream"}
 FEE = {"question": "What does a dog licence cost?", "collections": ["dogs"]}
 
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The data folder of the module's server."""
-    return tmp_path_factory.mktemp("data")
+    return tmp_path_factory.mktemp("served") / "data"
 
 
 @pytest.fixture(scope="module")
@@ -59,34 +51,6 @@ def ann(address: str) -> Iterator[httpx.Client]:
 def bob(address: str) -> Iterator[httpx.Client]:
     with client_of(address, "bob") as found:
         yield found
-
-
-def client_of(address: str, name: str = "") -> httpx.Client:
-    headers = {"Authorization": f"Bearer key-{name}"} if name else {}
-    return httpx.Client(base_url=f"{address}/api", headers=headers, timeout=60)
-
-
-def asked(client: httpx.Client, **body: Any) -> dict[str, Any]:
-    found = client.post("/ask", json={**QUESTION, "collections": ["sample"], **body})
-    assert found.status_code == 200, found.text
-    answer: dict[str, Any] = found.json()
-    return answer
-
-
-def events(client: httpx.Client, **body: Any) -> list[tuple[str, dict[str, Any]]]:
-    given = {**QUESTION, "collections": ["sample"], **body}
-    with client.stream("POST", "/ask", json=given, headers=SSE) as found:
-        assert found.headers["content-type"].startswith("text/event-stream")
-        return list(read(found.iter_lines()))
-
-
-def read(lines: Iterator[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    name = ""
-    for line in lines:
-        if line.startswith("event: "):
-            name = line.removeprefix("event: ")
-        elif line.startswith("data: "):
-            yield name, json.loads(line.removeprefix("data: "))
 
 
 @pytest.mark.parametrize("collections", [["sample"], ["sample", "dogs"]])
@@ -278,7 +242,7 @@ def test_answers_and_conversations_are_exported(ann: httpx.Client) -> None:
 def test_what_is_kept_is_nobody_elses_business(ann: httpx.Client, data: Path) -> None:
     asked(ann)
     assert (data / "server.sqlite").stat().st_mode & 0o777 == 0o600
-    assert data.stat().st_mode & 0o077 == 0 or os.name != "posix"
+    assert data.stat().st_mode & 0o777 == 0o700
 
 
 def test_an_answer_that_cannot_be_kept_is_given_all_the_same(
@@ -307,22 +271,6 @@ def test_a_folder_that_is_gone_is_not_named_to_people(tmp_path: Path) -> None:
         assert "a-secret-folder" not in str(data)
 
 
-def model_settings(**changes: Any) -> Settings:
-    return Settings(
-        **{
-            "model": "openai:scripted",
-            "model.attempts": 1,
-            "retrieval.rewriter": "embedded",
-            "loop.evaluator": "embedded",
-            "loop.prompt_engineer": "embedded",
-            **changes,
-        }
-    )
-
-
-ANSWER = "A bias audit is an evaluation of an AEDT, made impartially by an independent auditor. [1]"
-
-
 def test_of_several_collections_one_that_cannot_be_opened_is_left_out(tmp_path: Path) -> None:
     act = tmp_path / "act"
     act.mkdir()
@@ -336,167 +284,6 @@ def test_of_several_collections_one_that_cannot_be_opened_is_left_out(tmp_path: 
     (told,) = answer["degraded"]
     assert (told["wanted"], told["used"], told["collection"]) == ("gone", "nothing of it", "gone")
     assert str(tmp_path) not in told["reason"]
-
-
-def test_text_of_a_model_streams(server: FakeOpenAI) -> None:
-    server.play("generate", Reply(ANSWER))
-    with served(None, model_settings(), server.connection) as address, client_of(address) as client:
-        told = events(client)
-        me = client.get("/me").json()
-    assert "".join(data["text"] for name, data in told if name == "token") == ANSWER
-    assert told[-1][1]["answer"] == ANSWER
-    host = server.base_url.removeprefix("http://").removesuffix("/v1")
-    assert (me["model"], me["hosts"]) == ("openai:scripted", [host])
-    assert told[-1][1]["hosts"] == [host]
-
-
-def test_attempts_of_the_loop_are_counted(server: FakeOpenAI) -> None:
-    server.play("generate", Reply("The moon is made of green cheese. [1]"), Reply(ANSWER))
-    settings = model_settings()
-    with served(None, settings, server.connection) as address, client_of(address) as client:
-        told = events(client)
-    steps = [data for name, data in told if name == "step"]
-    assert [step["attempt"] for step in steps if step["node"] == "evaluate"] == [1, 2]
-    (advised,) = (step for step in steps if step["node"] == "engineer_prompt")
-    assert (advised["attempt"], advised["strategy"]) == (1, "whole")
-    assert told[-1][1]["retries"] == 1
-    assert "It was tried 1 more time." in told[-1][1]["verdict"]["checked"]
-
-
-def test_a_model_that_is_down_is_said_and_the_embedded_mode_offered(server: FakeOpenAI) -> None:
-    server.play("generate", Reply(ANSWER), refusal(503), refusal(503), Reply(ANSWER))
-    with served(None, model_settings(), server.connection) as address, client_of(address) as client:
-        thread = asked(client)["thread"]
-        name, data = events(client, thread=thread)[-1]
-        error = data["error"]
-        assert (name, error["kind"]) == ("error", "ModelUnavailable")
-        assert error["embedded_possible"] is True
-        assert error["settings"] == EMBEDDED_ALONE
-        found = client.post("/ask", json={**QUESTION, "thread": thread})
-        assert found.status_code == 503
-        assert found.json()["error"]["embedded_possible"] is True
-        assert len(client.get(f"/threads/{thread}").json()["turns"]) == 1
-        answer = asked(client, thread=thread, settings=error["settings"])
-        assert answer["usage"]["model_calls"] == 0
-        assert len(client.get(f"/threads/{thread}").json()["turns"]) == 2
-
-
-def test_a_deadline_is_the_servers(server: FakeOpenAI) -> None:
-    server.otherwise = Reply(hang=True)
-    with (
-        served(None, model_settings(deadline_s=0.5), server.connection) as address,
-        client_of(address) as client,
-    ):
-        found = client.post("/ask", json=QUESTION)
-    assert (found.status_code, found.json()["error"]["kind"]) == (504, "DeadlineExceeded")
-
-
-@pytest.mark.parametrize("accept", ["application/json", "text/event-stream"])
-def test_the_work_ends_where_the_client_leaves(server: FakeOpenAI, accept: str) -> None:
-    server.otherwise = Reply(hang=True)
-    limits = {"questions_at_once": 1, "streams": 1}
-    settings = ServerSettings.of({"limits": limits})
-    with (
-        served(settings, model_settings(), server.connection) as address,
-        client_of(address) as client,
-    ):
-        headers = {"Accept": accept}
-        leaving = httpx.Timeout(60, read=0.5)
-        with pytest.raises(httpx.ReadTimeout):
-            client.post("/ask", json=QUESTION, headers=headers, timeout=leaving)
-        assert server.requests[0].abandoned.wait(20)
-        server.otherwise = Reply(ANSWER)
-        for _ in range(200):  # its place is free, as soon as the server has seen it leave
-            found = client.post("/ask", json=QUESTION)
-            if found.status_code == 200:
-                break
-        assert found.status_code == 200
-        assert len(client.get("/threads").json()["threads"]) >= 1
-
-
-def test_as_many_streams_as_may_be(server: FakeOpenAI) -> None:
-    server.otherwise = Reply(hang=True)
-    settings = ServerSettings.of({"limits": {"streams": 3}})
-    with served(settings, model_settings(), server.connection) as address:
-
-        async def crowd() -> list[httpx.Response]:
-            async with httpx.AsyncClient(base_url=f"{address}/api", timeout=60) as client:
-                async with asyncio.TaskGroup() as tasks:
-                    waiting = [tasks.create_task(held(client)) for _ in range(3)]
-                    begun.clear()
-                    await begun.wait()
-                    refused = [await client.post("/ask", json=QUESTION) for _ in range(5)]
-                    server.released.set()
-                    for one in waiting:
-                        one.cancel()
-                return refused
-
-        begun, count = asyncio.Event(), 0
-
-        async def held(client: httpx.AsyncClient) -> None:
-            nonlocal count
-            async with client.stream("POST", "/ask", json=QUESTION, headers=SSE) as found:
-                async for line in found.aiter_lines():
-                    if line == "event: begin":
-                        count += 1
-                        if count == 3:
-                            begun.set()
-
-        refused = asyncio.run(crowd())
-    assert {one.status_code for one in refused} == {503}
-    assert {one.json()["error"]["kind"] for one in refused} == {"Overloaded"}
-    assert {one.headers["retry-after"] for one in refused} == {"5"}
-
-
-def test_who_waits_too_long_in_line_is_told() -> None:
-    async def second() -> None:
-        queue = Queue(1, 0.01)
-        async with queue.turn():
-            with pytest.raises(Overloaded, match="behind others"):
-                async with queue.turn():
-                    pass
-        async with queue.turn():
-            pass
-
-    asyncio.run(second())
-
-
-def test_a_place_is_given_back_whatever_happens() -> None:
-    streams = Streams(1)
-    with pytest.raises(ZeroDivisionError), streams.one():
-        raise ZeroDivisionError
-    with streams.one(), pytest.raises(Overloaded), streams.one():
-        pass
-    assert streams.open == 0
-
-
-def test_work_does_not_wait_for_a_slow_reader() -> None:
-    async def source() -> Any:
-        nonlocal ended
-        try:
-            for number in range(3):
-                made.append(number)
-                yield number
-            raise ValueError("at the end")
-        finally:
-            ended = True
-
-    async def read_slowly() -> list[int]:
-        got = []
-        stream = ahead(source())
-        got.append(await anext(stream))
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
-        assert made == [0, 1, 2]
-        got += [await anext(stream), await anext(stream)]
-        with pytest.raises(ValueError, match="at the end"):
-            await anext(stream)
-        return got
-
-    made: list[int] = []
-    ended = False
-    assert asyncio.run(read_slowly()) == [0, 1, 2]
-    assert ended
 
 
 def test_what_an_operator_revokes_closes_old_conversations(

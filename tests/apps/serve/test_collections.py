@@ -12,7 +12,6 @@ from fastapi.testclient import TestClient
 from reading_room import as_, people, reading_room
 
 from lexloop.apps.serve.collections import Collections
-from lexloop.apps.serve.described import OF_THE_SAMPLE
 from lexloop.apps.serve.people import Person
 from lexloop.apps.serve.state import Serving
 from lexloop.core.errors import ConflictError, NotFoundError
@@ -87,15 +86,16 @@ def test_the_sample_has_a_question_of_each_type(client: TestClient) -> None:
     assert [one["type"] for one in examples] == list(QUESTION_TYPES)
     gold = read_jsonl(ROOT / "data" / "gold.jsonl", Case)
     known = {(case.question_type, case.question): case for case in gold}
-    for one in OF_THE_SAMPLE:
+    for one in examples:
         case = known[one["type"], one["question"]]
         before = [said.content for said in case.conversation_history if said.role == "user"]
-        assert before == one.get("before", [])
+        assert before == one["before"]
 
 
 def test_a_description_and_examples_are_made_of_the_contents(client: TestClient) -> None:
     port = send(client, "GET")[1][1]
-    assert (port["description"], port["titles"]) == ("Duty", ["Article 1 Duty"])
+    assert port["description"] == "Duty"
+    assert port["titles"] == [{"document": "act.txt", "title": "Article 1 Duty"}]
     assert all(set(one) == {"type", "question", "before"} for one in port["examples"])
 
 
@@ -226,9 +226,9 @@ def test_a_collection_that_takes_long_to_open_keeps_no_other_waiting(
     (folder / "act.txt").write_text(LAW)
     held, wanted = threading.Event(), Collections.view
 
-    def slowly(self: Collections, person: Person, name: str, as_of: str = "any") -> View:
+    def slowly(self: Collections, person: Person, name: str) -> View:
         assert name == "sample" or held.wait(60)
-        return wanted(self, person, name, as_of)
+        return wanted(self, person, name)
 
     monkeypatch.setattr(Collections, "view", slowly)
     named = {"sample": "sample", "port": str(folder)}

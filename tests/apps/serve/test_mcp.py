@@ -12,15 +12,15 @@ from loopback_server import DOGS, PENALTY, person, served
 from mcp import ClientSession, McpError
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult, ResourceLink, TextContent
+from mcp_messages import BEGIN, HEADERS, LIST
 from pydantic import AnyUrl
 
 from lexloop.apps.serve.settings import ServerSettings
-from lexloop.apps.serve.source_links import SourceLink, link_of
+from lexloop.apps.serve.tool_arguments import SourceLink, link_of
 from lexloop.core.errors import NotFoundError
 
 TOOLS = ["ask", "search", "read_provision", "list_documents", "related"]
 CATS = "Cat Act\n\nSection 1. A keeper of a cat must keep it indoors at night.\n"
-JSON = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
 Session = Callable[[ClientSession], Awaitable[None]]
 
 
@@ -281,31 +281,20 @@ def test_people_do_not_see_each_others_collections(address: str) -> None:
 
 
 def test_a_session_is_its_makers_alone(address: str) -> None:
-    begin = {
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "initialize",
-        "params": {
-            "protocolVersion": "2025-06-18",
-            "capabilities": {},
-            "clientInfo": {"name": "t", "version": "1"},
-        },
-    }
-    with httpx.Client(base_url=address, headers=JSON) as client:
-        nobody = client.post("/mcp", json=begin)
+    with httpx.Client(base_url=address, headers=HEADERS) as client:
+        nobody = client.post("/mcp", json=BEGIN)
         assert nobody.status_code == 401
-        made = client.post("/mcp", json=begin, headers={"Authorization": "Bearer key-ann"})
+        made = client.post("/mcp", json=BEGIN, headers={"Authorization": "Bearer key-ann"})
         session = {"Mcp-Session-Id": made.headers["mcp-session-id"]}
-        listing = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
         codes = [
             client.post(
-                "/mcp", json=listing, headers={**session, "Authorization": f"Bearer key-{name}"}
+                "/mcp", json=LIST, headers={**session, "Authorization": f"Bearer key-{name}"}
             ).status_code
             for name in ("ann", "bob", "eve")
         ]
         assert codes == [200, 404, 401]
         elsewhere = {**session, "Authorization": "Bearer key-ann", "Origin": "http://evil.invalid"}
-        assert client.post("/mcp", json=listing, headers=elsewhere).status_code == 403
+        assert client.post("/mcp", json=LIST, headers=elsewhere).status_code == 403
         assert client.get("/mcp", headers={"Authorization": "Bearer key-ann"}).status_code == 405
 
 
@@ -321,7 +310,7 @@ def test_a_session_is_its_makers_alone(address: str) -> None:
     ids=["cut", "deep", "no message", "no text", "large"],
 )
 def test_broken_messages_are_refused(address: str, body: bytes, status: int) -> None:
-    headers = {**JSON, "Authorization": "Bearer key-ann"}
+    headers = {**HEADERS, "Authorization": "Bearer key-ann"}
     found = httpx.post(f"{address}/mcp", content=body, headers=headers)
     assert found.status_code == status
     assert len(found.content) < 2000

@@ -16,20 +16,9 @@ from loopback_server import DOGS, PENALTY
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.types import TextContent
+from mcp_messages import BEGIN, LIST, READY
 
 COMMAND = [sys.executable, "-m", "lexloop.apps.cli", "mcp"]
-BEGIN = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "test", "version": "1"},
-    },
-}
-READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
-LIST = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
 
 
 @pytest.fixture
@@ -47,6 +36,7 @@ def started(*options: str) -> Iterator[subprocess.Popen[bytes]]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONFAULTHANDLER": "1"},
     )
     with process:
         try:
@@ -124,8 +114,12 @@ def test_ctrl_c_ends_it_at_once() -> None:
         say(process, BEGIN)
         hear(process)
         process.send_signal(signal.SIGINT)
-        process.wait(30)
         assert process.stderr is not None
+        try:
+            process.wait(30)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGABRT)  # where it hangs, by every thread
+            pytest.fail(process.stderr.read().decode())
         assert process.returncode == 130
         assert b"Traceback" not in process.stderr.read()
 

@@ -40,7 +40,7 @@ def test_the_page_is_small() -> None:
     assert {path.suffix for path in FILES} == KINDS
 
 
-def test_the_page_is_sent_in_a_third_of_its_size() -> None:
+def test_the_page_is_sent_in_less_than_half_of_its_size() -> None:
     client, sent = TestClient(create_app()), 0
     for path in FILES:
         reply = client.get(f"/{path.relative_to(PAGE).as_posix()}")

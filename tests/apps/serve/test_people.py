@@ -66,6 +66,31 @@ def test_a_session_is_opened_by_a_key_and_ends() -> None:
         known.open_session("key-of-nobody")
 
 
+def test_a_session_outlasts_the_server_but_not_its_key(tmp_path: Path) -> None:
+    file = tmp_path / "data" / "sessions.json"
+    token = People(ServerSettings.of(TWO), file).open_session("key-of-ann")
+    person = People(ServerSettings.of(TWO), file).identified({}, "127.0.0.1", token)
+    assert person is not None
+    assert person.name == "ann"
+    assert file.stat().st_mode & 0o077 == 0
+    assert token not in file.read_text("utf-8")
+    changed = [
+        {**one, "key_sha256": key_hash(f"new key of {one['name']}")} for one in TWO["people"]
+    ]
+    assert People(ServerSettings.of({"people": changed}), file).identified({}, "", token) is None
+    People(ServerSettings.of(TWO), file).end_session(token)
+    assert People(ServerSettings.of(TWO), file).identified({}, "127.0.0.1", token) is None
+
+
+@pytest.mark.parametrize("held", ["", "[]", "{", '{"a": 1}', '{"a": ["b", "c"]}', "null", "\ud800"])
+def test_a_damaged_file_of_sessions_signs_people_out(tmp_path: Path, held: str) -> None:
+    file = tmp_path / "sessions.json"
+    file.write_bytes(held.encode("utf-8", "surrogatepass"))
+    known = People(ServerSettings.of(TWO), file)
+    assert known.identified({}, "127.0.0.1", "a") is None
+    assert known.identified({}, "127.0.0.1", known.open_session("key-of-bob")) is not None
+
+
 def test_a_session_is_over_after_its_time() -> None:
     known = People(ServerSettings.of({**TWO, "session_hours": 1e-9}))
     assert known.identified({}, "127.0.0.1", known.open_session("key-of-ann")) is None
@@ -90,7 +115,7 @@ def test_a_name_that_a_stranger_sends_is_none(client: TestClient) -> None:
     assert client.get("/api/collections", headers={"X-User": "ann"}).status_code == 401
 
 
-def test_no_cookie_of_another_kind_is_a_session(client: TestClient, tmp_path: Path) -> None:
+def test_no_cookie_of_another_kind_is_a_session(client: TestClient) -> None:
     for cookie in (f"{COOKIE}=", f"{COOKIE}=x", "a=b; c", f"{COOKIE}=\xff", "=;=;"):
         found = client.get("/api/collections", headers={"Cookie": cookie.encode("latin-1")})
         assert found.status_code == 401

@@ -12,12 +12,13 @@ from serving import Serving
 
 from lexloop.apps.serve.people import key_hash
 from lexloop.apps.serve.settings import ServerSettings
+from lexloop.core import extras
 
 Run = Callable[..., Any]
 
 
 def test_a_key_is_printed_once_with_what_to_paste(run: Run) -> None:
-    result = run("serve", "--new-key", 'Ann "A" Example'.replace('"', ""))
+    result = run("serve", "--new-key", "Ann A Example")
     assert result.exit_code == 0
     key = result.stdout.partition("shown this once: ")[2].split()[0]
     pasted = tomllib.loads(result.stdout[result.stdout.index("[[people]]") :])
@@ -69,3 +70,18 @@ def test_the_sample_is_served_with_what_a_user_must_know(tmp_path: Path) -> None
         assert (me["name"], me["needs_key"], me["model"], me["hosts"]) == ("local", False, None, [])
     assert "Traceback" not in server.log
     assert "bias" not in server.log
+
+
+@pytest.mark.parametrize("command", [("serve",), ("serve", "--new-key", "ann"), ("mcp",)])
+def test_the_extra_is_named_where_it_is_missing(
+    run: Run, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    there = extras.find_spec
+    monkeypatch.setattr(
+        extras, "find_spec", lambda name: None if name == "uvicorn" else there(name)
+    )
+    result = run(*command)
+    assert result.exit_code == 2
+    said = " ".join(result.stderr.split())
+    assert "This needs uvicorn: not installed." in said
+    assert 'pip install "lexloop[serve]"' in said

@@ -1,5 +1,6 @@
 """How the server begins: what it leaves unloaded, so that it listens soon, and its open files."""
 
+import asyncio
 import gc
 import re
 import subprocess
@@ -42,7 +43,20 @@ def test_five_hundred_connections_do_not_use_up_the_files_of_a_usual_shell(tmp_p
 def test_garbage_is_collected_once_the_graph_is_loaded() -> None:
     gc.disable()
     try:
-        assert Engine(Settings(), Connection()).graph.name == "lexloop"
+        engine = Engine(Settings(), Connection())
+        assert asyncio.run(engine.ready()).name == "lexloop"
         assert gc.isenabled()
     finally:
         gc.enable()
+
+
+def test_who_leaves_while_the_graph_is_loaded_does_not_end_its_loading() -> None:
+    async def left_and_asked_again() -> str:
+        engine = Engine(Settings(), Connection())
+        leaving = asyncio.create_task(engine.ready())
+        await asyncio.sleep(0)
+        leaving.cancel()
+        await asyncio.wait({leaving})
+        return (await engine.ready()).name
+
+    assert asyncio.run(left_and_asked_again()) == "lexloop"

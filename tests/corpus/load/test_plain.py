@@ -108,3 +108,59 @@ def test_what_is_drawn_alone_is_blanked(text: str) -> None:
     assert len(found) == len(text)
     assert all(new in (old, " ") for old, new in zip(text, found, strict=True))
     assert [c for c in found if c == "a"] == [c for c in text if c == "a"]
+
+
+MANUAL = """Harbour manual
+==============
+
+* 1. Moorings
+* 1.1. Length of stay
+* 1.2. Dues
+* 2. Boats
+* 2.1. Names
+
+1. Moorings
+===========
+
+1.1. Length of stay
+-------------------
+
+A visitor may stay for nine nights.
+
+1.2. Dues
+---------
+
+Dues are paid on arrival.
+
+2. Boats
+========
+
+2.1. Names
+----------
+
+Each boat bears a name.
+
+1.1
+    The stay was seven nights before the storm.
+"""
+
+
+def test_an_underlined_heading_heads_and_the_signs_rank_as_they_come() -> None:
+    document = plain(MANUAL)
+    headed = [(MANUAL[at : at + 6], level) for at, level in document.headings]
+    assert headed[:3] == [("Harbou", 1), ("1. Moo", 1), ("1.1. L", 2)]
+    tree = document.tree
+    assert tree.units[tree.at(MANUAL.index("nine"))].label == "Section 1.1"
+    assert tree.units[tree.at(MANUAL.index("* 1.2."))].kind == "contents"
+
+
+def test_a_number_that_a_marked_section_is_about_is_none_of_its_own() -> None:
+    tree = plain(MANUAL).tree
+    assert tree.units[tree.at(MANUAL.index("seven"))].label == "Section 2.1"
+
+
+@pytest.mark.parametrize(
+    "text", ["A line\nof prose\n--------\n", "\n\nLonger than its rule\n----\n", "a   b\n-------\n"]
+)
+def test_a_rule_under_prose_a_row_or_a_longer_line_makes_no_heading(text: str) -> None:
+    assert plain(text).headings == ()

@@ -136,3 +136,11 @@ def test_a_long_document_is_looked_through_in_no_time() -> None:
     (place,) = named_places(tree, "Article 4999")
     assert list(mentions(tree, place, text)) == ["Article 4998"]
     assert time.perf_counter() - began < 5
+
+
+def test_a_number_after_a_dot_names_a_paragraph_where_nothing_is_numbered_so() -> None:
+    text = "Section 2.3 Keepers\n\n(1) A keeper signs the book.\n\n(2) The book is kept.\n"
+    tree = Document("d", "d", text).tree
+    found = [tree.units[place].label for place in named_places(tree, "§2.3.2")]
+    assert found == ["Section 2.3(2)"]
+    assert named_places(tree, "§ 2.3.4") == []

@@ -56,6 +56,9 @@ from lexloop.nodes.relevance import parse_question
         ("What is a berth?", None),
         ("Who must pay?", None),
         ("", None),
+        ("The fee for a mooring permit", "money"),
+        ("Cost of a berth?", "money"),
+        ("The fee register", None),
     ],
 )
 def test_expected_kind(question: str, kind: Kind | None) -> None:

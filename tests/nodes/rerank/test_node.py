@@ -16,7 +16,7 @@ from lexloop.core.types import Candidate, Chunk
 from lexloop.corpus.index.view import View
 from lexloop.models.embedding import Vectors
 from lexloop.models.minilm import load_minilm
-from lexloop.nodes.rerank.node import copies_last, merge, operative_first, rerank
+from lexloop.nodes.rerank.node import _of_called, copies_last, merge, operative_first, rerank
 from lexloop.nodes.rerank.rerankers import FeatureReranker, NoReranker
 
 Ranked = Callable[..., Update]
@@ -47,6 +47,24 @@ def test_the_graphs_chunks_come_after_and_known_ones_keep_both_signals() -> None
     assert ids(merged) == ["a", "b", "c"]
     assert merged[1]["signals"] == {"lexical": 2.0, "graph": 0.75}
     assert merged[1]["score"] == 1.0
+
+
+def _titled(id: str, title: str, text: str) -> Candidate:
+    return {**candidate(id, text), "document": f"{id}.txt", "title": title}
+
+
+def test_only_the_document_that_the_question_calls_by_name_is_read() -> None:
+    pool = [
+        _titled("a", "Ferry Licence", "A licence ends when the ferry sinks."),
+        _titled("b", "Kestrel Licence", "A licence ends on appeal."),
+        _titled("c", "Merlin Licence", "The Merlin licence ends when Ferry licences do."),
+    ]
+    assert ids(_of_called("When does the Kestrel Licence end?", pool)) == ["b"]
+    assert ids(_of_called("Do the Merlin and the Kestrel Licence end?", pool)) == ["b", "c"]
+    # another says the word, or nothing is called by a name
+    assert ids(_of_called("When does the Ferry Licence end?", pool)) == ["a", "b", "c"]
+    assert ids(_of_called("Kestrel? When does a licence end?", pool)) == ["a", "b", "c"]
+    assert _of_called("When does the Kestrel Licence end?", []) == []
 
 
 def test_a_near_copy_goes_behind_the_others() -> None:

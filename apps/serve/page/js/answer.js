@@ -7,14 +7,14 @@ import { blocks, pieces, withoutMarkers } from "./prose.js";
 import { openSource } from "./source.js";
 import { state, titleOf } from "./state.js";
 import { behind } from "./tabs.js";
-import { labelOf, lawAsOf, placeOf, share, when } from "./words.js";
+import { described, labelOf, lawAsOf, placeOf, share, when } from "./words.js";
 
 const FEW_CHARS = 260;
 const SEALS = { answers: "check", "in part": "more", near: "search", absent: "search" };
 
 /** Return a turn's article and the element below its question. */
 export function turnView(question, id = null) {
-	const body = el("div.turn-body");
+	const body = el("div");
 	const head = el("h2.question", { dir: "auto" }, question);
 	return { article: el("article.turn", { data: { testid: "turn", id: id ?? "" } }, head, body), body };
 }
@@ -137,10 +137,10 @@ function quoteView({ quote, lead }) {
 }
 
 function tools(answer) {
-	const made = [when(answer.at), lawAsOf(dayOf(answer)), answer.usage.model_calls ? answer.model : "Written without a model"].filter(Boolean);
-	const copied = button("Copy", () => copy(noted(answer), "Copied"), { icon: "copy", hideLabel: true });
+	const made = [when(answer.at), lawAsOf(dayOf(answer)), answer.usage.model_calls ? answer.model : "Written without a model"];
+	const copied = button("Copy", () => copy(noted(answer), "Copied"), { alone: "copy" });
 	const menu = [el("summary.quiet", "Export"), el("div.sheet", exportsOf("answers", answer.id))];
-	return el("div.tools", opinion(answer), copied, el("details.menu.save", menu), el("p.detail.made", said(made.join(" · "))));
+	return el("div.tools", opinion(answer), copied, el("details.menu.save", menu), el("p.detail.made", said(described(made))));
 }
 
 /** Links to an answer or a thread as files. */

@@ -144,7 +144,7 @@ function progress(place) {
 			show("", null);
 			show(collection, null);
 			const more = brought(step);
-			list.append(el("li.done", said(named(step.node, collection)), more && el("span.detail", ` · ${more}`)));
+			list.append(el("li", said(named(step.node, collection)), more && el("span.detail", ` · ${more}`)));
 			if (step.node === "engineer_prompt") text = "";
 			show(collection, following(step.node));
 		},

@@ -7,7 +7,7 @@ import { button, el, onEscape, said } from "./dom.js";
  * `body` and `foot` are its children; `closed` is told of its return value.
  */
 export function openDialog({ title, body, foot, closed = () => {}, id = null, kind = "" }) {
-	const close = button("Close", () => dialog.close(""), { icon: "close", hideLabel: true });
+	const close = button("Close", () => dialog.close(""), { alone: "close" });
 	const dialog = el(
 		"dialog",
 		{ id, class: kind, "aria-labelledby": "dialog-title" },

@@ -107,7 +107,7 @@ class Documents extends View {
 		return zone;
 	}
 
-	async #upload(chosen, replace = null) {
+	async #upload(chosen, replace = null, refused = []) {
 		// what a system hides is not what was meant
 		const files = chosen.filter((file) => !/(^|\/)\./.test(pathOf(file)));
 		const { collection } = this;
@@ -115,7 +115,6 @@ class Documents extends View {
 		const all = sizeOf(files);
 		const stop = new AbortController();
 		const lists = batches(files);
-		const refused = [];
 		let added = 0;
 		fill(this.note);
 		announce(label);
@@ -146,7 +145,7 @@ class Documents extends View {
 		const named = there.slice(0, MOST_NAMED).join(", ") + (there.length > MOST_NAMED ? " …" : "");
 		const title = `Replace ${counted(there.length, "document")}?`;
 		const wanted = await confirmed({ title, text: `Already there: ${named}`, action: "Replace" });
-		if (wanted) await this.#upload(files.filter((file) => there.includes(pathOf(file))), true);
+		if (wanted) await this.#upload(files.filter((file) => there.includes(pathOf(file))), true, others);
 	}
 
 	async #follow() {
@@ -200,7 +199,7 @@ class Documents extends View {
 	}
 
 	#taking(file) {
-		return button(`Remove ${file}`, () => this.#remove(file), { icon: "remove", hideLabel: true });
+		return button(`Remove ${file}`, () => this.#remove(file), { alone: "remove" });
 	}
 
 	async #remove(file) {

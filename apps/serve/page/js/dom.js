@@ -75,11 +75,11 @@ const PATHS = {
 export const icon = (name) =>
 	svg("svg", { class: "drawn", viewBox: "0 0 24 24", "aria-hidden": "true" }, svg("path", { d: PATHS[name] }));
 
-/** A button, quiet unless its class says otherwise; with an `icon`, and that alone where `hideLabel`. */
-export function button(label, heard, { icon: drawn, hideLabel, ...rest } = {}) {
-	const named = hideLabel ? { "aria-label": label, title: label } : {};
+/** A button, quiet unless its class says otherwise; with an `icon`, or one `alone` without its label. */
+export function button(label, heard, { icon: drawn, alone, ...rest } = {}) {
+	const named = alone ? { "aria-label": label, title: label } : {};
 	const props = { type: "button", class: "quiet", ...named, ...rest, on: { click: heard, ...rest.on } };
-	return el("button", props, drawn && icon(drawn), !hideLabel && said(label));
+	return el("button", props, (drawn || alone) && icon(drawn || alone), !alone && said(label));
 }
 
 /** A button that is a sign alone where there is little room. */

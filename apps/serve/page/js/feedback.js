@@ -11,7 +11,7 @@ export function opinion(answer) {
 	const place = el("div.opinion-more");
 	const send = (comment) => post(["answers", answer.id, "feedback"], { vote, comment });
 	const thumb = (way, label) =>
-		button(label, () => choose(way), { icon: "thumb", hideLabel: true, "aria-pressed": vote === way, "data-testid": `thumb-${way}` });
+		button(label, () => choose(way), { alone: "thumb", "aria-pressed": vote === way, "data-testid": `thumb-${way}` });
 	const thumbs = { up: thumb("up", "Helpful"), down: thumb("down", "Not helpful") };
 
 	async function choose(way) {

@@ -22,8 +22,8 @@ const asking = composer(form, room);
 const threads = threadList(nav);
 hooks.answered = threads.refresh;
 const leave = async () => (await tried(() => remove("session"))) && location.reload();
-const toggle = button("Conversations", () => keepThreads(nav.hidden), { icon: "menu", hideLabel: true, "aria-controls": "threads" });
-const themeSwitch = button("", turnTheme, { hideLabel: true });
+const toggle = button("Conversations", () => keepThreads(nav.hidden), { alone: "menu", "aria-controls": "threads" });
+const themeSwitch = button("", turnTheme);
 const signOut = button("Sign out", leave, { id: "sign-out", hidden: true });
 
 async function start() {
@@ -60,7 +60,6 @@ async function read(wait) {
 	if (JSON.stringify(found) !== JSON.stringify(state.collections)) {
 		state.collections = found;
 		showOptions();
-		if (room.querySelector("section.welcome")) showWelcome();
 	}
 	read(wait * 1.5);
 }
@@ -70,6 +69,7 @@ function showOptions() {
 		keep("collections", state.chosen);
 		if (room.querySelector(".welcome")) showWelcome();
 	});
+	if (room.querySelector("section.welcome")) showWelcome();
 }
 
 function showWelcome() {

@@ -1,16 +1,16 @@
 // What a document consists of, as nested items, and how items are found by what is typed.
 
 /**
- * Nest units by their depth, as {unit, children, parent}. Those without a name of their own are left
- * out, and what lies in them goes up to what they lie in.
+ * Nest units by their depth, as {unit, children, parent}. Those without a name of their own, or with
+ * the document's, are left out, and what lies in them goes up to what they lie in.
  */
-export function nested(units) {
+export function nested(units, title) {
 	const roots = [];
 	const above = [];
 	for (const unit of units) {
 		while (above.at(-1)?.unit.depth >= unit.depth) above.pop();
 		const parent = above.at(-1);
-		if (!unit.label || unit.label === parent?.unit.label) continue;
+		if (!unit.label || unit.label === (parent?.unit.label ?? title)) continue;
 		const item = { unit, children: [], parent };
 		(parent?.children ?? roots).push(item);
 		above.push(item);

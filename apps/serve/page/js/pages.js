@@ -15,7 +15,7 @@ export class Pages {
 	constructor(of, { boxed, page, count, turned, failed }) {
 		Object.assign(this, { of, boxed, page, count, turned, failed, zoom: 0 });
 		this.element = el("div.pages");
-		const tool = (label, icon, heard) => button(label, heard, { icon, hideLabel: true });
+		const tool = (label, icon, heard) => button(label, heard, { alone: icon });
 		this.place = el("span.place");
 		this.previous = tool("Previous page", "back", () => this.#turn(this.page - 1));
 		this.next = tool("Next page", "chevron", () => this.#turn(this.page + 1));

@@ -105,7 +105,7 @@ function field(name, schema, changed) {
 		"div.field",
 		{ data: { name } },
 		el("label", { for: id }, title),
-		el("p.hint.told", { id: `${id}-hint` }, said((schema.description ?? "").replaceAll("`", ""))),
+		el("p.hint", { id: `${id}-hint` }, said((schema.description ?? "").replaceAll("`", ""))),
 		el("div.taken", control, el("p.hint", told(schema)), back),
 	);
 }

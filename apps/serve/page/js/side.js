@@ -31,7 +31,7 @@ export class View {
 		const place = aside();
 		if (!place.contains(document.activeElement)) opener = document.activeElement;
 		const heading = el("h2.side-title", { id: "side-title", tabindex: "-1" }, said(title));
-		const close = button("Close", closeSide, { icon: "close", hideLabel: true, id: "side-close" });
+		const close = button("Close", closeSide, { alone: "close", id: "side-close" });
 		this.body = el("div.side-body", { tabindex: "-1", id: "side-body" });
 		const heads = el("div.side-heads", heading, detail && el("p.detail", said(detail)));
 		fill(place, el("div.side-head", heads, el("div.side-tools", tools(), close)), this.body);
@@ -81,7 +81,7 @@ function tools() {
 			at += by;
 			views[at].render();
 		};
-		return button(label, go, { icon, hideLabel: true, disabled: !views[at + by] });
+		return button(label, go, { alone: icon, disabled: !views[at + by] });
 	};
 	return views.length > 1 && [tool("Back", "back", -1), tool("Forward", "chevron", 1)];
 }

@@ -66,7 +66,7 @@ class Tree extends View {
 		if (root.children) return;
 		const { units } = await this.get("tree", { document: root.document });
 		const beginning = { unit: { label: "From the beginning", heading: "", number: "", kind: "whole", start: 0, end: 1 }, children: [] };
-		root.children = [beginning, ...nested(units)];
+		root.children = [beginning, ...nested(units, root.unit.label)];
 		for (const item of root.children) item.parent = root;
 		for (const item of every(root.children)) item.root = root;
 	}

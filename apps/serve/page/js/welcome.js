@@ -1,8 +1,9 @@
 // What is shown before there is anything to read: examples to click, or a form for a key.
 
 import { post } from "./api.js";
-import { el, field, fill, form, said } from "./dom.js";
+import { el, field, fill, form, link, said } from "./dom.js";
 import { asked, collectionNamed, state } from "./state.js";
+import { openTree } from "./tree.js";
 import { counted } from "./words.js";
 
 const PROMISE = "Each sentence of an answer cites the words that it rests on, and every citation is checked.";
@@ -20,7 +21,7 @@ export function welcome(room, ask) {
 	const shown = examples.length > 0 && [el("h3", "Try one of these"), list];
 	const head = el("h2", { id: "welcome-title" }, "What does the law say?");
 	const [one, ...others] = chosen;
-	const titles = one && !others.length && el("ul.titles", one.titles.map((title) => el("li", said(title))));
+	const titles = one && !others.length && el("ul.titles", one.titles.map(({ document, title }) => el("li", link(title, () => openTree(one.name, document)))));
 	fill(room, el("section.welcome", { "aria-labelledby": "welcome-title" }, head, el("p.lede", about(chosen)), titles, shown));
 }
 

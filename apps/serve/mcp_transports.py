@@ -1,10 +1,19 @@
-"""The Model Context Protocol over HTTP: each request says who asks, a session is its maker's."""
+"""The Model Context Protocol over HTTP, and over standard input and output.
 
+Its library is loaded by who first speaks it, for the server starts sooner without it.
+"""
+
+import asyncio
+import io
 import json
-from asyncio import Lock
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+import logging
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from threading import Thread
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
@@ -21,15 +30,17 @@ from lexloop.core.errors import InputError, UnknownPerson
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
+_log = logging.getLogger("lexloop.serve")
 _SESSIONS, _IDLE_S = 1000, 600.0
-_MOST_BYTES = 4 * 1024 * 1024
+_MOST_BYTES, _MOST_LINE_BYTES = 4 << 20, 32 << 20
 _ALLOWED = ("POST", "DELETE")
+_INPUT, _OUTPUT, _ERRORS = 0, 1, 2
 
 
 class McpEndpoint:
     """An ASGI application that speaks the protocol while ``run`` is entered.
 
-    The protocol's library is loaded by the first request, for the server starts sooner without it.
+    Each request says who asks; a session is its maker's.
 
     Args:
         tools: What it offers.
@@ -40,7 +51,7 @@ class McpEndpoint:
         self._tools, self._to_others = tools, served_to_others
         self._group: TaskGroup | None = None
         self._manager: StreamableHTTPSessionManager | None = None
-        self._loading = Lock()
+        self._loading = asyncio.Lock()
 
     @asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
@@ -133,3 +144,89 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
         return left.pop() if left else await receive()
 
     return received
+
+
+def serve_stdio(tools: Tools, person: Person) -> None:
+    """Speak the protocol until standard input closes, or nobody reads any more.
+
+    Args:
+        tools: What is offered.
+        person: Who asks.
+    """
+    with _own_streams() as (given, told):
+        try:
+            asyncio.run(_interruptible(_serve(tools, person, given, told)))
+        except* BrokenPipeError:
+            _log.info("Nobody reads any more.")
+
+
+async def _interruptible(work: Coroutine[Any, Any, None]) -> None:
+    """Run a coroutine until it ends, or raise a KeyboardInterrupt at Ctrl-C.
+
+    The handler of ``asyncio.run`` wakes no loop that falls asleep as the signal comes: the process
+    would end at the next message. That of a loop does wake it.
+    """
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
+    with suppress(NotImplementedError):  # not on Windows
+        loop.add_signal_handler(signal.SIGINT, task.cancel)
+    try:
+        await work
+    except asyncio.CancelledError as error:
+        raise KeyboardInterrupt from error
+
+
+async def _serve(tools: Tools, person: Person, given: BinaryIO, told: BinaryIO) -> None:
+    from mcp.server.stdio import stdio_server
+
+    from lexloop.apps.serve.mcp import mcp_server
+
+    server = mcp_server(tools, lambda _: person, served_to_others=False)
+    lines: Any = _lines(given)
+    written = anyio.wrap_file(io.TextIOWrapper(told, encoding="utf-8", write_through=True))
+    async with stdio_server(lines, written) as (incoming, outgoing):
+        await server.run(incoming, outgoing, server.create_initialization_options())
+
+
+@contextmanager
+def _own_streams() -> Iterator[tuple[BinaryIO, BinaryIO]]:
+    """Give the standard streams to the protocol alone: what else is printed goes to the errors."""
+    sys.stdout.flush()
+    given = os.fdopen(os.dup(_INPUT), "rb")
+    told = os.fdopen(os.dup(_OUTPUT), "wb", buffering=0)
+    before = os.dup(_OUTPUT)
+    os.dup2(_ERRORS, _OUTPUT)
+    try:
+        yield given, told
+    finally:
+        os.dup2(before, _OUTPUT)
+        os.close(before)
+
+
+async def _lines(file: BinaryIO) -> AsyncIterator[str]:
+    """Yield lines as they come.
+
+    They are read by a thread that nobody waits for: a read of standard input cannot be cancelled,
+    and Ctrl-C must end the process at once. Of a line that is too long nothing is kept but its
+    beginning, which is no message.
+    """
+    loop = asyncio.get_running_loop()
+    read: asyncio.Queue[str | None] = asyncio.Queue(1)
+
+    def tell(line: str | None) -> None:
+        asyncio.run_coroutine_threadsafe(read.put(line), loop).result()
+
+    def follow() -> None:
+        with suppress(RuntimeError, OSError, ValueError):  # the loop or the file is closed
+            while line := file.readline(_MOST_LINE_BYTES):
+                whole = line.endswith(b"\n") or len(line) < _MOST_LINE_BYTES
+                while not whole:
+                    rest = file.readline(_MOST_LINE_BYTES)
+                    whole = rest.endswith(b"\n") or not rest
+                    line = line[:1]
+                tell(line.decode("utf-8", "replace"))
+            tell(None)
+
+    Thread(target=follow, name="lexloop-stdin", daemon=True).start()
+    while (line := await read.get()) is not None:
+        yield line
