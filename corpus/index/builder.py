@@ -23,6 +23,7 @@ from lexloop.corpus.index.contents import IndexContents, Layout, StoredTriplets
 from lexloop.corpus.index.dense import DenseIndex
 from lexloop.corpus.index.lexical import LexicalIndex, TermCounts, searched_text
 from lexloop.corpus.index.manifest import Recipe
+from lexloop.corpus.index.prepared import PreparedDocument
 from lexloop.corpus.index.scan import Scan, SourceChanges
 from lexloop.corpus.index.texts import TextStore
 from lexloop.corpus.index.windows import StoredVectors, WindowVectors, whole_windows, window_texts
@@ -176,8 +177,24 @@ class IndexBuilder:
             windows = window_texts(chunk, held, self._tools.embedder, kind)
             marks = self._vectors.add(windows, whole_windows(windows, held, kind))
             self._texts.add_windows(position, marks)
-        placed = [(ordinal, c["start"], c.get("supporting", False)) for c in chunks]
-        self._place([document.name], np.array(placed, dtype=np.int32).reshape(-1, 3).T)
+        self._place([document.name], _placed(ordinal, chunks))
+
+    def add_prepared(self, made: PreparedDocument) -> None:
+        """Index a document of which everything is made."""
+        document, chunks = made.document, made.chunks
+        ordinal, first = len(self._names), self._size
+        self._texts.add_document(ordinal, made.file, document)
+        self._texts.add_chunks(
+            first, ordinal, [c.chunk for c in chunks], [c.statements for c in chunks]
+        )
+        self._texts.add_triplets(
+            [(position, t) for position, c in enumerate(chunks, first) for t in c.triplets]
+        )
+        for position, one in enumerate(chunks, first):
+            self._counts.add(searched_text(one.chunk))
+            self._vectors.add_made(one.vectors, one.codes)
+            self._texts.add_windows(position, one.marks)
+        self._place([document.name], _placed(ordinal, [one.chunk for one in chunks]))
 
     def _reuse(self, first: int, end: int) -> None:
         """Copy neighbouring documents of the old index with everything made of them."""
@@ -216,6 +233,12 @@ class IndexBuilder:
             embedder=self._tools.embedder,
             windows=self._tools.recipe.windows,
         )
+
+
+def _placed(ordinal: int, chunks: Sequence[Chunk]) -> NDArray[np.int32]:
+    """Return the rows of a layout for a document's chunks."""
+    rows = [(ordinal, c["start"], c.get("supporting", False)) for c in chunks]
+    return np.array(rows, dtype=np.int32).reshape(-1, 3).T
 
 
 def _runs(ordinals: Sequence[int]) -> Iterator[tuple[int, int]]:

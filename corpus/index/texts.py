@@ -149,6 +149,15 @@ class TextStore:
         held = b"".join(row[0] for row in self.rows("SELECT marks FROM windows ORDER BY chunk"))
         return np.frombuffer(held, dtype=MARK).reshape(-1, 2)
 
+    def marks_of(self, first: int, end: int) -> dict[int, Marks]:
+        """Return the marks of the windows of each chunk from ``first`` up to ``end``."""
+        wanted = "SELECT chunk, marks FROM windows WHERE chunk >= ? AND chunk < ?"
+        found = dict(self.rows(wanted, (first, end)))
+        return {
+            chunk: np.frombuffer(found.get(chunk, b""), dtype=MARK).reshape(-1, 2)
+            for chunk in range(first, end)
+        }
+
     def add_triplets(self, rows: Sequence[tuple[int, Triplet]]) -> None:
         """Add triplets, each with the position of the chunk that states it."""
         self._insert(

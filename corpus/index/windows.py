@@ -219,6 +219,12 @@ class WindowVectors:
             self._embed()
         return marks
 
+    def add_made(self, vectors: Half, codes: Sequence[Codes]) -> None:
+        """Add one chunk's windows whose vectors are there; ``codes`` of each, or of none."""
+        self._blocks.append(vectors)
+        self._codes += codes or [_NONE] * len(vectors)
+        self._counts.append(np.array([len(vectors)], dtype=np.int32))
+
     def reuse(
         self, old: DenseIndex, first: int, end: int, tokens: TokenIndex | None = None
     ) -> None:
