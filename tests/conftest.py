@@ -12,10 +12,11 @@ from typing import Any, TypeVar
 _SUPPORT = str(Path(__file__).parent / "support")
 sys.path.insert(0, _SUPPORT)
 
-import network_guard  # noqa: E402 - found through the line above
+import engines  # noqa: E402 - found through the line above
+import network_guard  # noqa: E402
 
 _FORGOTTEN_PREFIXES = ("LEXLOOP_", "OPENAI_", "LANGSMITH_", "LANGCHAIN_")
-_KEPT = "LEXLOOP_DATA"  # where the benchmark data lies, for the tests that use it
+_KEPT = {"LEXLOOP_DATA", *engines.VARIABLES}  # where data and engines are, for tests that use them
 _FORGOTTEN_SUFFIXES = ("_API_KEY", "_PROXY", "_proxy")
 _OFFLINE = {
     "HF_HUB_OFFLINE": "1",
@@ -31,7 +32,7 @@ def _prepare_environment() -> None:
     """Before any library reads it, and for the processes that tests start too."""
     for name in list(os.environ):
         forgotten = name.startswith(_FORGOTTEN_PREFIXES) or name.endswith(_FORGOTTEN_SUFFIXES)
-        if forgotten and name != _KEPT:
+        if forgotten and name not in _KEPT:
             del os.environ[name]
     os.environ.update(_OFFLINE)
     if "PYTEST_XDIST_WORKER" in os.environ:
@@ -169,3 +170,17 @@ def converse(chat_model: Callable[..., ChatModel], meter: Usage, soon: float) ->
             return run(asks(chat_model(**{"model.attempts": 1}), *given))
 
     return converse
+
+
+@pytest.fixture(scope="session")
+def clusters() -> Iterator[engines.Clusters]:
+    """The engines of this session."""
+    with engines.Clusters() as running:
+        yield running
+
+
+@pytest.fixture(params=engines.ON_ENGINES)
+def engine_address(request: pytest.FixtureRequest, clusters: engines.Clusters) -> Iterator[str]:
+    """An address in each engine under which nothing is stored, and where nothing stays."""
+    with clusters.fresh(request.param) as address:
+        yield address
