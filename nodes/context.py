@@ -48,12 +48,11 @@ class Backend(Protocol):
       in hits and in ``metadata``.
     """
 
-    def search_lexical(self, queries: list[str], limit: int) -> list[list[Hit]]:
-        """Return for each query the best chunks by BM25, best first, without those that score 0."""
-        ...
+    def search(self, queries: list[str], limit: int) -> tuple[list[list[Hit]], list[list[Hit]]]:
+        """Return for each query at most ``limit`` chunks by BM25, and as many by cosine.
 
-    def search_vector(self, queries: list[str], limit: int) -> list[list[Hit]]:
-        """Return for each query at most ``limit`` chunks by cosine, best first."""
+        The best come first; those that score 0 by BM25 are left out.
+        """
         ...
 
     def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:

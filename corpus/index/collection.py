@@ -7,7 +7,7 @@ import numpy as np
 
 from lexloop.core.filters import Filters
 from lexloop.core.types import Hit
-from lexloop.corpus.index.part import Contents
+from lexloop.corpus.index.part import Contents, Found
 from lexloop.corpus.index.view import View
 from lexloop.corpus.load.document import SkippedSource
 from lexloop.corpus.structure.statements import Statement
@@ -97,6 +97,10 @@ class WordsView(View):
     Vectors of two models cannot be compared: the question's are made by another model than the
     index's, so those of the statements that lexical search and the graph bring up are made anew.
     """
+
+    def search(self, queries: list[str], limit: int) -> Found:
+        """Return for each query the best chunks by BM25, and none by cosine."""
+        return self.search_lexical(queries, limit), [[] for _ in queries]
 
     def search_vector(self, queries: list[str], limit: int) -> list[list[Hit]]:
         """Return no hit for any query."""

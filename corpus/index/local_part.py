@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from lexloop.core.metadata import Metadata
 from lexloop.core.types import Chunk, Hit
+from lexloop.corpus.index.part import Found
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
 from lexloop.corpus.load.document import Document, SkippedSource
 from lexloop.corpus.structure.statements import Statement
@@ -111,15 +112,12 @@ class LocalPart:
         """See ``Part.skipped``."""
         return self._contents.texts.skipped()
 
-    def search_lexical(self, queries: Sequence[str], limit: int) -> list[list[Hit]]:
-        """See ``Part.search_lexical``."""
+    def search(self, queries: Sequence[str], vectors: Vectors, limit: int) -> Found:
+        """See ``Part.search``."""
         top = self._contents.lexical.top
-        return [self._hits(*top(query, limit, self._allowed)) for query in queries]
-
-    def search_vector(self, queries: Vectors, limit: int) -> list[list[Hit]]:
-        """See ``Part.search_vector``."""
-        found = self._contents.dense.top(queries, limit, self._allowed)
-        return [self._hits(positions, scores) for positions, scores in found]
+        by_words = [self._hits(*top(query, limit, self._allowed)) for query in queries]
+        near = self._contents.dense.top(vectors, limit, self._allowed) if len(vectors) else []
+        return by_words, [self._hits(positions, scores) for positions, scores in near]
 
     def _hits(self, positions: NDArray[np.int64], scores: NDArray[np.float32]) -> list[Hit]:
         names, owners, starts = self._layout.names, self._layout.owners, self._layout.starts
@@ -134,9 +132,10 @@ class LocalPart:
             )
         ]
 
-    def frequency(self, term: str) -> int:
-        """See ``Part.frequency``."""
-        return self._contents.lexical.document_frequency(term, self._allowed)
+    def frequencies(self, terms: Sequence[str]) -> list[int]:
+        """See ``Part.frequencies``."""
+        count = self._contents.lexical.document_frequency
+        return [count(term, self._allowed) for term in terms]
 
     def statements_of(self, chunk_id: str) -> list[Statement]:
         """See ``Part.statements_of``; many are cached."""

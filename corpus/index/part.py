@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from lexloop.corpus.index.collection import Collection
 
 
+Found = tuple[list[list[Hit]], list[list[Hit]]]
+"""The hits of each query by words, and those of each query by vectors."""
+
+
 class Part(Protocol):
     """Some of the documents of an index; what belongs to any other is not there.
 
@@ -78,16 +82,18 @@ class Part(Protocol):
         """Return what could not be read of the whole index."""
         ...
 
-    def search_lexical(self, queries: Sequence[str], limit: int) -> list[list[Hit]]:
-        """Return for each query the best chunks by BM25, best first, without scores of 0."""
+    def search(self, queries: Sequence[str], vectors: Vectors, limit: int) -> Found:
+        """Return the best chunks by BM25 and by cosine, best first; no BM25 score is 0.
+
+        Args:
+            queries: Those of the lexical search.
+            vectors: Unit vectors of those of the other, shape (queries, dimension).
+            limit: The most chunks of each list.
+        """
         ...
 
-    def search_vector(self, queries: Vectors, limit: int) -> list[list[Hit]]:
-        """Return for each unit vector, shape (queries, dimension), the best chunks by cosine."""
-        ...
-
-    def frequency(self, term: str) -> int:
-        """Return the number of chunks with a search term (a stem, as ``tokenize`` gives it)."""
+    def frequencies(self, terms: Sequence[str]) -> list[int]:
+        """Return the number of chunks with each search term (a stem, as ``tokenize`` gives it)."""
         ...
 
     def statements_of(self, chunk_id: str) -> list[Statement]:

@@ -6,15 +6,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Collection as Names
 from functools import cached_property, lru_cache
 from itertools import islice
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
+from cachetools import LRUCache
 
 from lexloop.core.deadline import heed_deadline
 from lexloop.core.filters import Filters
 from lexloop.core.metadata import UNKNOWN, Metadata
 from lexloop.core.types import MOST_POINTED, Chunk, Citation, Hit, Pointed, PointedUnit, Reading
-from lexloop.corpus.index.part import Contents
+from lexloop.corpus.index.part import Contents, Found
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
 from lexloop.corpus.load.boxes import Box, boxes_of
 from lexloop.corpus.load.document import SkippedSource
@@ -38,6 +40,7 @@ _QUESTIONS = 32
 _CHUNKS_READ, _TERMS_READ, _CHUNKS_OF_LANGUAGES = 20_000, 2_000, 200
 """The most chunks and definitions whose words slips are read as, and chunks that tell languages."""
 _UNNAMED = "They could not be read; `lexloop index` names them when it reads them."
+_NO_VECTORS: Vectors = np.zeros((0, 0), dtype=np.float32)
 Embed = Callable[[list[str]], Vectors]
 
 
@@ -78,7 +81,8 @@ class View:
         whole = len(self.documents) == len(contents.names)
         self._part = contents.part(None if whole else self._names)
         self._metadata = {name: found for name, found in granted.items() if self._shows(name)}
-        self._frequency = lru_cache(maxsize=_TERMS)(self._part.frequency)
+        self._frequencies: LRUCache[str, int] = LRUCache(_TERMS)
+        self._counting = Lock()
         self._near_to = lru_cache(maxsize=_QUESTIONS)(lambda _: dict[str, Vectors]())
 
     def __len__(self) -> int:
@@ -217,15 +221,21 @@ class View:
             told = [SkippedSource(f"{len(told)} of the sources", _UNNAMED)]
         return [*told, *(trouble for trouble in self._troubles if self._shows(trouble.name))]
 
+    def search(self, queries: list[str], limit: int) -> Found:
+        """Return for each query the best chunks by BM25, without scores of 0, and by cosine."""
+        if not queries or not len(self._part):
+            return [[] for _ in queries], [[] for _ in queries]
+        return self._part.search(queries, self.embed(queries), limit)
+
     def search_lexical(self, queries: list[str], limit: int) -> list[list[Hit]]:
         """Return for each query the best chunks by BM25, best first, without scores of 0."""
-        return self._part.search_lexical(queries, limit)
+        return self._part.search(queries, _NO_VECTORS, limit)[0]
 
     def search_vector(self, queries: list[str], limit: int) -> list[list[Hit]]:
         """Return for each query the best chunks by cosine, best first."""
         if not queries or not len(self._part):
             return [[] for _ in queries]
-        return self._part.search_vector(self.embed(queries), limit)
+        return self._part.search([], self.embed(queries), limit)[1]
 
     def graph(self) -> KnowledgeGraph:
         """Return the knowledge graph that these documents alone make."""
@@ -270,11 +280,21 @@ class View:
 
     def idf(self, term: str) -> float:
         """Inverse document frequency of a search term: ln(1 + chunks / (df + 0.5))."""
-        return math.log(1 + len(self._part) / (self._frequency(term) + 0.5))
+        return math.log(1 + len(self._part) / (self._count([term])[term] + 0.5))
 
     def knows(self, term: str) -> bool:
         """Return whether any chunk holds a search term (a stem, as ``tokenize`` gives it)."""
-        return self._frequency(term) > 0
+        return self._count([term])[term] > 0
+
+    def _count(self, terms: Sequence[str]) -> dict[str, int]:
+        """Return the number of chunks with each term; of those not known all are asked at once."""
+        with self._counting:
+            found = {term: self._frequencies.get(term) for term in terms}
+        new = [term for term, count in found.items() if count is None]
+        counted = dict(zip(new, self._part.frequencies(new), strict=True)) if new else {}
+        with self._counting:
+            self._frequencies.update(counted)
+        return {term: counted[term] if n is None else n for term, n in found.items()}
 
     def place_of(self, quote: str) -> tuple[str, str]:
         """Return heading and label of the provision that a quote is from; "" where it has none."""
@@ -292,6 +312,7 @@ class View:
 
     def read(self, text: str) -> tuple[str, list[Reading]]:
         """Return the text with slips read as the documents' words, and the readings."""
+        self._count(tokenize(text))
         return self._slips.read(text)
 
     def languages(self) -> list[str]:

@@ -69,9 +69,7 @@ def hybrid_retrieve(state: State, runtime: Runtime[Context]) -> Update:
 def _found(backend: Backend, queries: list[str], settings: Settings, limit: int) -> SearchResults:
     """Search for each query by the signals that the fusion reads."""
     depth = limit * _DEPTH
-    found = SearchResults.of(
-        backend.search_lexical(queries, depth), backend.search_vector(queries, depth)
-    )
+    found = SearchResults.of(*backend.search(queries, depth))
     if not isinstance(settings.fusion, Standardised):
         return found
     late: list[Scores] = []

@@ -52,6 +52,9 @@ class MemoryBackend:
         found = [[self.close.get(name, 0.0) for name in chunk_ids]]
         return np.array(found, dtype=np.float32) if self.close else None
 
+    def search(self, queries: list[str], limit: int) -> tuple[list[list[Hit]], list[list[Hit]]]:
+        return self.search_lexical(queries, limit), self.search_vector(queries, limit)
+
     def search_lexical(self, queries: list[str], limit: int) -> list[list[Hit]]:
         self.asked.append(("lexical", (queries, limit)))
         return [
