@@ -12,6 +12,9 @@ LexloopError
 │       └── IndexWriteError  an index that cannot be written; the one before still serves
 ├── DataError             a shipped or cached file is missing, corrupt or of another version
 │   └── OutdatedIndexError  an index that `lexloop index update` brings up to this version
+├── EngineError           a search engine did not do what it was asked
+│   ├── EngineUnavailable unreachable, overloaded or failing after every allowed attempt
+│   └── EngineAuthError   the key was refused: a retry cannot help
 ├── TrainingError         a training cannot go on; its last good checkpoint is kept
 ├── AccessError           who asks may not do this
 │   └── UnknownPerson     nobody says who asks
@@ -96,6 +99,20 @@ class DataError(LexloopError):
 
 class OutdatedIndexError(DataError):
     """An index is of an earlier format or was stemmed otherwise; an update brings it up."""
+
+
+class EngineError(LexloopError):
+    """A search engine did not do what it was asked."""
+
+    exit_code = 13
+
+
+class EngineUnavailable(EngineError):
+    """The engine could not be reached, or kept failing, within the allowed attempts."""
+
+
+class EngineAuthError(EngineError):
+    """The engine refused who asks; trying again cannot help."""
 
 
 class TrainingError(LexloopError):

@@ -1,6 +1,5 @@
 """Building of an index: documents come in their final order, new ones and reused ones."""
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Collection as Names
 from contextlib import closing
@@ -257,36 +256,37 @@ def build_collection(documents: Iterable[Document], tools: Tools) -> Collection:
 
 
 def rebuilt(
-    contents: IndexContents, metadata: Mapping[str, Metadata], chunks: Iterable[Chunk]
+    embedder: Embedder,
+    *,
+    windows: str,
+    tokens: bool,
+    documents: Iterable[PreparedDocument],
+    metadata: Mapping[str, Metadata],
+    chunks: Names[str],
 ) -> Collection:
     """Index some chunks of some documents again, in memory, as if there were no others.
 
     Args:
-        contents: The index that has them, with their triplets and vectors.
+        embedder: Made their vectors.
+        windows: The parts of a chunk that are embedded; see ``IndexSettings``.
+        tokens: Whether the vectors of every token are kept.
+        documents: With everything that was made of them.
         metadata: Of the documents, by name.
-        chunks: Of these documents.
+        chunks: The ids of those to take.
     """
-    embedder = contents.embedder
-    recipe = Recipe(
+    made = Recipe(
         embedder.name,
         embedder.dimension,
         chunker="",
         extractor="",
-        windows=contents.windows,
+        windows=windows,
         dense_index="flat",
-        tokens=CODED if contents.tokens else 0,
+        tokens=CODED if tokens else 0,
     )
-    tools = Tools(recipe, {}, embedder, lambda *_: [], lambda *_: [])
-    builder = IndexBuilder(tools, known=StoredVectors.of(contents))
-    kept, stated = defaultdict[str, list[Chunk]](list), defaultdict[str, list[Triplet]](list)
-    for chunk in chunks:
-        kept[chunk["document"]].append(chunk)
-    for triplet in contents.texts.fetch(range(len(contents.texts))):
-        stated[triplet["document"]].append(triplet)
-    for name, known in metadata.items():
-        document = contents.texts.document(contents.layout.ordinals[name])
-        places = [contents.layout.position_of(chunk["id"]) for chunk in kept[name]]
-        found = [contents.texts.statements_of(place) for place in places]
-        document = replace(document, metadata=known)
-        builder.add_chunks("", document, kept[name], found, stated[name])
+    builder = IndexBuilder(Tools(made, {}, embedder, lambda *_: [], lambda *_: []))
+    for one in documents:
+        tree = one.document.tree
+        document = replace(one.document, metadata=metadata[one.document.name]).with_tree(tree)
+        kept = [each for each in one.chunks if each.chunk["id"] in chunks]
+        builder.add_prepared(replace(one, document=document, chunks=kept))
     return Collection(builder.finish())

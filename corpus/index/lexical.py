@@ -1,9 +1,10 @@
 """BM25 with rank-bm25's Okapi weights, stored term by term so that a query only sums columns."""
 
 import json
+import math
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +21,8 @@ from lexloop.corpus.text.tokens import tokenize
 _TERMS, _WEIGHTS, _COUNTS = "lexical.json", "lexical.weights.npy", "lexical.counts.npy"
 _ROWS, _STARTS = "lexical.rows.npy", "lexical.starts.npy"
 _AT_ONCE = 4_000_000  # postings weighted at once: bounds the float64 intermediates to some 100 MB
+K1, B = 1.5, 0.75
+"""rank-bm25's parameters of how soon a term's count and a chunk's length stop to matter."""
 _BLOCKS_A_PLACE = 4
 """Blocks for each place asked for: with more, the first bound is closer and costs more."""
 
@@ -202,10 +205,10 @@ def _index_type(postings: int) -> type[np.int32] | type[np.int64]:
 
 
 def okapi_weights(terms: list[str], counts: Sparse) -> NDArray[np.float32]:
-    """Return each posting's share of its chunk's score; k1 = 1.5, b = 0.75, epsilon = 0.25.
+    """Return each posting's share of its chunk's score; epsilon = 0.25.
 
-    The inverse document frequencies, their floor and the three parameters are rank-bm25's own
-    (``BM25Okapi``); only its loop over texts and its scoring of all of them are replaced.
+    The floor of inverse document frequencies is rank-bm25's own (``BM25Okapi``); only its loop
+    over texts and its scoring of all of them are replaced.
 
     Args:
         terms: The term of each column; none without a chunk.
@@ -214,30 +217,65 @@ def okapi_weights(terms: list[str], counts: Sparse) -> NDArray[np.float32]:
     Returns:
         Parallel to ``counts.data``.
     """
-    from rank_bm25 import BM25Okapi
-
     frequencies = np.diff(counts.indptr)
     lengths = np.bincount(counts.indices, counts.data, minlength=counts.shape[0])
-
-    class CountedOkapi(BM25Okapi):  # type: ignore[misc]  # rank-bm25 has no types
-        """rank-bm25's Okapi on lengths and document frequencies in place of texts."""
-
-        def _initialize(self, corpus: NDArray[np.float64]) -> dict[str, int]:
-            self.corpus_size = len(corpus)
-            self.avgdl = float(corpus.sum()) / len(corpus)
-            return dict(zip(terms, frequencies.tolist(), strict=True))
-
-    okapi = CountedOkapi(lengths)
-    idf = np.array([okapi.idf[term] for term in terms])
-    norm = okapi.k1 * (1 - okapi.b + okapi.b * lengths / okapi.avgdl)
+    known = OkapiStatistics.of(dict(zip(terms, frequencies.tolist(), strict=True)), lengths)
+    idf = np.array([known.idf(int(frequency)) for frequency in frequencies])
+    norm = known.norm(lengths)
     weights = np.empty(counts.nnz, dtype=np.float32)
     for first in range(0, counts.nnz, _AT_ONCE):
         part = slice(first, first + _AT_ONCE)
         count = counts.data[part].astype(np.float64)
         places = np.arange(first, first + len(count))
         columns = np.searchsorted(counts.indptr, places, side="right") - 1
-        weights[part] = idf[columns] * count * (okapi.k1 + 1) / (count + norm[counts.indices[part]])
+        weights[part] = idf[columns] * count * (K1 + 1) / (count + norm[counts.indices[part]])
     return weights
+
+
+@dataclass(frozen=True)
+class OkapiStatistics:
+    """What rank-bm25 reads of all chunks together; a term's weight follows from it.
+
+    Args:
+        chunks: Their number.
+        length: Their mean length in terms.
+        floor: The inverse document frequency of terms that most chunks have.
+    """
+
+    chunks: int
+    length: float
+    floor: float
+
+    @classmethod
+    def of(cls, frequencies: Mapping[str, int], lengths: NDArray[Any]) -> Self:
+        """Return the statistics of chunks, as rank-bm25's ``BM25Okapi`` has them.
+
+        Args:
+            frequencies: How many chunks have each term.
+            lengths: Of the chunks in terms, shape (chunks,).
+        """
+        from rank_bm25 import BM25Okapi
+
+        class CountedOkapi(BM25Okapi):  # type: ignore[misc]  # rank-bm25 has no types
+            """rank-bm25's Okapi on lengths and document frequencies in place of texts."""
+
+            def _initialize(self, corpus: NDArray[np.float64]) -> dict[str, int]:
+                self.corpus_size = len(corpus)
+                self.avgdl = float(corpus.sum()) / len(corpus)
+                return dict(frequencies)
+
+        okapi = CountedOkapi(lengths, k1=K1, b=B)
+        return cls(len(lengths), okapi.avgdl, okapi.epsilon * okapi.average_idf)
+
+    def idf(self, frequency: int) -> float:
+        """Return the inverse document frequency of a term that so many chunks have."""
+        found = math.log(self.chunks - frequency + 0.5) - math.log(frequency + 0.5)
+        return found if found >= 0 else self.floor
+
+    def norm(self, lengths: NDArray[Any]) -> NDArray[np.float64]:
+        """Return what is added to a term's count below the line, by the chunks' lengths."""
+        found: NDArray[np.float64] = K1 * (1 - B + B * lengths / self.length)
+        return found
 
 
 def best_positions(scores: NDArray[np.float32], limit: int, floor: float) -> NDArray[np.int64]:

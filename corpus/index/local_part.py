@@ -1,5 +1,6 @@
 """The part of an index on this machine that one asker may see."""
 
+from collections.abc import Collection as Names
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -161,8 +162,17 @@ class LocalPart:
         """See ``Part.graph``; some are cached."""
         return self._contents.graph_of(self._names)
 
-    def rebuilt(self, metadata: Mapping[str, Metadata], chunks: Iterable[Chunk]) -> "Collection":
+    def rebuilt(self, metadata: Mapping[str, Metadata], chunks: Names[str]) -> "Collection":
         """See ``Part.rebuilt``; stored vectors serve again."""
         from lexloop.corpus.index.builder import rebuilt
+        from lexloop.corpus.index.prepared import prepared_documents
 
-        return rebuilt(self._contents, metadata, chunks)
+        held = self._contents
+        return rebuilt(
+            held.embedder,
+            windows=held.windows,
+            tokens=held.tokens is not None,
+            documents=prepared_documents(held, map(self._ordinal_of, metadata)),
+            metadata=metadata,
+            chunks=chunks,
+        )

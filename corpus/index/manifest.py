@@ -91,11 +91,14 @@ class Manifest:
         Raises:
             OSError: It cannot be written; readers see the one before.
         """
-        made = asdict(self)
-        record = made.pop("recipe") | made | {"format": FORMAT, "stemmer": stemmer_name()}
-        record["checksum"] = _checksum(record)
-        write_text(index / MANIFEST, json.dumps(record, indent=1))
+        write_text(index / MANIFEST, json.dumps(self.as_record(), indent=1))
         sync(index)
+
+    def as_record(self) -> dict[str, Any]:
+        """Return a flat JSON object with a checksum."""
+        made = asdict(self)
+        record: dict[str, Any] = made.pop("recipe") | made | {"format": FORMAT, "stemmer": stemmer_name()}
+        return record | {"checksum": _checksum(record)}
 
     @classmethod
     def read(cls, index: Path) -> Self:
@@ -106,16 +109,31 @@ class Manifest:
         """
         path = index / MANIFEST
         try:
-            record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-            found, checksum = record["format"], record.pop("checksum", None)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            record = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
             raise DataError(f"{path} cannot be read: {error}.", remedy(error, REBUILD)) from error
+        return cls.from_record(record, index)
+
+    @classmethod
+    def from_record(cls, record: Any, index: Path | str) -> Self:
+        """Return the manifest in a record as ``as_record`` makes them.
+
+        Raises:
+            DataError: It is damaged, or of a format that nothing here can read.
+        """
+        try:
+            record = dict(record)
+            found, checksum = record["format"], record.pop("checksum", None)
+        except (ValueError, KeyError, TypeError) as error:
+            what = f"The manifest of {index} cannot be read: {error!r}."
+            raise DataError(what, REBUILD) from error
         if not isinstance(found, int) or not OLDEST <= found <= FORMAT:
             newer = isinstance(found, int) and found > FORMAT
             hint = "Upgrade lexloop: a newer version made it." if newer else REBUILD
             raise DataError(_other_format(index, found), hint)
         if checksum != _checksum(record):
-            raise DataError(f"{path} is damaged: its checksum does not agree.", REBUILD)
+            what = f"The manifest of {index} is damaged: its checksum does not agree."
+            raise DataError(what, REBUILD)
         record["recipe"] = Recipe(**{one.name: record.get(one.name, "") for one in fields(Recipe)})
         record["sources"] = tuple(IndexSource(**source) for source in record["sources"])
         record["excluded"] = tuple(record["excluded"])
@@ -148,7 +166,7 @@ class Manifest:
             f"Run `lexloop index update {index}`; what did not change is not embedded again.",
         )
 
-    def check_embedder(self, index: Path, name: str, dimension: int) -> None:
+    def check_embedder(self, index: Path | str, name: str, dimension: int) -> None:
         """Check that the index's vectors are by the embedder of the questions.
 
         Raises:
@@ -187,7 +205,7 @@ def is_index(folder: Path) -> bool:
     return os.path.isfile(folder / MANIFEST)
 
 
-def _other_format(index: Path, found: Any) -> str:
+def _other_format(index: Path | str, found: Any) -> str:
     return f"The index {index} has format {found}, this is {FORMAT}."
 
 

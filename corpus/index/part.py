@@ -1,6 +1,7 @@
 """What an index holds, and the part of it that one asker may see, wherever it is stored."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection as Names
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -116,12 +117,12 @@ class Part(Protocol):
         """Return the knowledge graph that these documents alone make."""
         ...
 
-    def rebuilt(self, metadata: Mapping[str, Metadata], chunks: Iterable[Chunk]) -> "Collection":
+    def rebuilt(self, metadata: Mapping[str, Metadata], chunks: Names[str]) -> "Collection":
         """Index some of the chunks again, in memory, as if there were no others.
 
         Args:
             metadata: Of the documents to take, by name, in order.
-            chunks: Of these documents.
+            chunks: The ids of the chunks to take.
         """
         ...
 

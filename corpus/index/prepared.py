@@ -1,6 +1,6 @@
 """A document with all that an index holds of it; nothing in it depends on other documents."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -50,11 +50,13 @@ class PreparedDocument:
     chunks: Sequence[PreparedChunk]
 
 
-def prepared_documents(contents: IndexContents) -> Iterator[PreparedDocument]:
-    """Yield the documents of an index on this machine, in order."""
-    for ordinal in range(len(contents.names)):
+def prepared_documents(
+    contents: IndexContents, ordinals: Iterable[int] | None = None
+) -> Iterator[PreparedDocument]:
+    """Yield documents of an index on this machine, in order; None for all."""
+    for ordinal in range(len(contents.names)) if ordinals is None else ordinals:
         file, fingerprint = contents.texts.source_of(ordinal)
-        document = contents.texts.document(ordinal)
+        document = contents.texts.document(ordinal).with_tree(contents.tree_of(ordinal))
         first, end = contents.layout.span_of(ordinal)
         chunks = [*_chunks_of(contents, first, end)]
         yield PreparedDocument(file, fingerprint, document, chunks)

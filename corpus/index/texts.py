@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from lexloop.core.metadata import Metadata
 from lexloop.core.types import Chunk, Triplet
 from lexloop.corpus.load.document import Document, SkippedSource
-from lexloop.corpus.structure.statements import Statement
+from lexloop.corpus.structure.statements import Statement, statements_in, statements_text
 from lexloop.corpus.structure.tree import Tree
 
 MARK = np.dtype("<u8")
@@ -135,7 +135,7 @@ class TextStore:
             "chunks",
             (
                 (first + i, ordinal, c["section"], c["page"], c["start"], c["end"], c["text"],
-                 c.get("context", ""), c.get("supporting", False), _statements_text(found))
+                 c.get("context", ""), c.get("supporting", False), statements_text(found))
                 for i, (c, found) in enumerate(zip(chunks, statements, strict=True))
             ),
         )  # fmt: skip
@@ -289,10 +289,7 @@ class TextStore:
     def statements_of(self, position: int) -> list[Statement]:
         """Return the statements of a chunk."""
         ((stored,),) = self.rows("SELECT statements FROM chunks WHERE position = ?", (position,))
-        return [
-            Statement(start, end, tuple((a, b) for a, b in leads), *rest)
-            for start, end, leads, *rest in json.loads(stored)
-        ]
+        return statements_in(stored)
 
     def provisions(self, keys: Sequence[str]) -> list[tuple[str, int, int]]:
         """Return key, document and place of each unit with one of the keys; see ``Tree.keys``."""
@@ -349,10 +346,6 @@ def document_of(row: Sequence[Any]) -> Document:
 def _document_mark(document: Document) -> str:
     """Return a hash of all that was loaded of a document."""
     return hashlib.sha256(repr(astuple(document)).encode()).hexdigest()
-
-
-def _statements_text(found: Sequence[Statement]) -> str:
-    return json.dumps([astuple(s) for s in found], ensure_ascii=False, separators=(",", ":"))
 
 
 def _chunk_of(row: Sequence[Any]) -> Chunk:

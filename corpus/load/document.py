@@ -7,11 +7,11 @@ import stat
 from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from io import BufferedReader
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
 from lexloop.core.errors import CorpusError
 from lexloop.core.metadata import Metadata
@@ -49,6 +49,12 @@ class Document:
         from lexloop.corpus.structure.parse import parse
 
         return parse(cast(Any, self))  # a checker that reads this file twice sees two classes
+
+    def with_tree(self, tree: "Tree") -> Self:
+        """Return the document with its tree, which is not made again."""
+        copied = replace(self)
+        vars(copied)["tree"] = tree
+        return copied
 
     def page_at(self, offset: int) -> int | None:
         """Return the page, from 1, on which an offset lies; None where there are no pages."""

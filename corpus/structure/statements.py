@@ -1,8 +1,9 @@
 """Statements: the smallest spans that can be quoted, each with the words that lead into it."""
 
+import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from itertools import zip_longest
 
 from lexloop.corpus.load.document import Document
@@ -185,3 +186,16 @@ def _is_label(words: str, kind: Kind, alone: bool) -> bool:
     return count < 2 or (
         count <= _LABEL_WORDS and not re.search(r"\d", said) and not _VERB.search(said)
     )
+
+
+def statements_text(found: Sequence[Statement]) -> str:
+    """Return statements as JSON."""
+    return json.dumps([astuple(one) for one in found], ensure_ascii=False, separators=(",", ":"))
+
+
+def statements_in(text: str) -> list[Statement]:
+    """Return the statements that ``statements_text`` wrote."""
+    return [
+        Statement(start, end, tuple((a, b) for a, b in leads), *rest)
+        for start, end, leads, *rest in json.loads(text)
+    ]

@@ -1,0 +1,233 @@
+"""Writing of documents into a generation; ids are made of what is written, so twice is once."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from opensearchpy.helpers import streaming_bulk
+
+from lexloop.core.errors import EngineError, EngineUnavailable
+from lexloop.core.metadata import Metadata
+from lexloop.corpus.engine.columns import bag_of, key_of, packed
+from lexloop.corpus.engine.generation import NewGeneration
+from lexloop.corpus.engine.schema import KINDS, MANIFEST_ID, bodies, facets_of, profile_of
+from lexloop.corpus.index.lexical import OkapiStatistics, searched_text
+from lexloop.corpus.index.manifest import Manifest
+from lexloop.corpus.index.prepared import PreparedChunk, PreparedDocument
+from lexloop.corpus.structure.statements import statements_text
+from lexloop.corpus.text.tokens import tokenize
+from lexloop.models.embedding import Vectors
+
+_ACTIONS, _BYTES = 300, 8 << 20
+_RETRIES, _LONGEST_WAIT_S, _REQUEST_S = 6, 10, 120
+_GRAPH_PART = 1 << 20
+_LOTS = (1 << 31) - 1
+Action = dict[str, Any]
+
+
+@dataclass
+class Profile:
+    """What documents with the same filtered metadata hold together."""
+
+    chunks: int = 0
+    windows: int = 0
+    total: Vectors = field(default_factory=lambda: np.zeros(0, dtype=np.float32))
+
+
+class Writer:
+    """A writer of one new generation.
+
+    Args:
+        generation: It has no indexes yet; they are created.
+        dimension: Of the vectors.
+        shards: Of each index.
+    """
+
+    def __init__(self, generation: NewGeneration, dimension: int, shards: int = 1) -> None:
+        self._generation, self._engine = generation, generation.engine
+        self._dimension = dimension
+        self._frequencies, self._lengths = Counter[str](), list[int]()
+        self._profiles = defaultdict[str, Profile](Profile)
+        self._counts = dict.fromkeys(("documents", "chunks", "windows", "triplets"), 0)
+        for kind, body in bodies(self._engine.dialect, dimension, shards).items():
+            self._engine.ask("PUT", f"/{generation.index(kind)}", body)
+
+    def add(self, ordinal: int, made: PreparedDocument) -> None:
+        """Write a document; ``ordinal`` is its place among all, which may have gaps.
+
+        Raises:
+            EngineError: It was not taken after every allowed attempt.
+        """
+        self._send(self._actions(ordinal, made))
+
+    def _send(self, actions: Iterator[Action]) -> None:
+        from opensearchpy.exceptions import OpenSearchException
+
+        sent = streaming_bulk(
+            self._engine.client,
+            actions,
+            chunk_size=_ACTIONS,
+            max_chunk_bytes=_BYTES,
+            max_retries=_RETRIES,
+            initial_backoff=1,
+            max_backoff=_LONGEST_WAIT_S,
+            raise_on_error=False,
+            request_timeout=_REQUEST_S,
+        )
+        try:
+            for taken, told in sent:
+                if not taken:
+                    raise self._untaken(next(iter(told.values())))
+        except OpenSearchException as error:
+            raise self._engine.failure(error) from error
+
+    def _untaken(self, told: dict[str, Any]) -> EngineError:
+        why = told.get("error")
+        reason = why.get("reason") if isinstance(why, dict) else why
+        kind = EngineUnavailable if told.get("status") == 429 else EngineError
+        return kind(
+            f"{self._engine.address} did not take what was written ({told.get('status')}): "
+            f"{str(reason)[:300]}.",
+            "Nothing was published. See its logs, and run the command again.",
+        )
+
+    def _actions(self, ordinal: int, made: PreparedDocument) -> Iterator[Action]:
+        name, profile = made.document.name, self._profiles[profile_of(made.document.metadata)]
+        places: list[int] = []
+        for chunk in made.chunks:
+            yield self._chunk(ordinal, made.document.metadata, chunk)
+            for triplet in chunk.triplets:
+                place = len(places)
+                places.append(place)
+                record = {key: triplet[key] for key in triplet if key != "document"}  # type: ignore[literal-required]
+                yield self._action("relations", f"{name}\n{place}", {
+                    "document": name, "chunk": chunk.chunk["id"], "place": place, "record": record,
+                })  # fmt: skip
+            total = chunk.vectors.astype(np.float32).sum(axis=0)
+            profile.total = total if not profile.windows else profile.total + total
+            profile.chunks += 1
+            profile.windows += len(chunk.vectors)
+            self._counts["windows"] += len(chunk.vectors)
+        yield self._document(ordinal, made, len(places))
+        self._counts["documents"] += 1
+        self._counts["chunks"] += len(made.chunks)
+        self._counts["triplets"] += len(places)
+
+    def _chunk(self, ordinal: int, metadata: Metadata, made: PreparedChunk) -> Action:
+        chunk, counts = made.chunk, Counter(tokenize(searched_text(made.chunk)))
+        self._frequencies.update(counts.keys())
+        self._lengths.append(counts.total())
+        codes = [np.asarray(one) for one in made.codes]
+        ends = np.cumsum([len(one) for one in codes], dtype=np.int32).tolist()
+        return self._action("chunks", chunk["id"], {
+            "chunk": True,
+            "document": chunk["document"],
+            "ordinal": ordinal,
+            "start": chunk["start"],
+            "lot": int(key_of(chunk["id"])[:8], 16) & _LOTS,
+            "label": chunk["section"],
+            "page": chunk["page"],
+            "supporting": chunk.get("supporting", False),
+            **facets_of(metadata),
+            "terms": " ".join(counts.elements()),
+            "length": counts.total(),
+            "bag": packed(bag_of(counts)),
+            "vectors": packed(made.vectors.astype(np.float16, copy=False).tobytes()),
+            **({"codes": packed(np.concatenate(codes).tobytes())} if codes else {}),
+            "windows": [{"vector": row.tolist()} for row in made.vectors.astype(np.float32)],
+            "record": {
+                "chunk": chunk,
+                "statements": statements_text(made.statements),
+                "marks": packed(made.marks.tobytes()),
+                "ends": ends,
+            },
+        })  # fmt: skip
+
+    def _document(self, ordinal: int, made: PreparedDocument, triplets: int) -> Action:
+        document, tree = made.document, made.document.tree
+        chunks = [one.chunk for one in made.chunks]
+        vectors = [one.vectors.astype(np.float32).sum(axis=0) for one in made.chunks]
+        total = np.sum(vectors, axis=0, dtype=np.float32) if vectors else np.zeros(self._dimension)
+        return self._action("documents", document.name, {
+            "document": document.name,
+            "ordinal": ordinal,
+            "file": made.file,
+            **facets_of(document.metadata),
+            "provisions": list(tree.keys),
+            "defines": sum(key.startswith('{"defines"') for key in tree.keys),
+            "triplets": triplets,
+            "record": {
+                "title": document.title,
+                "metadata": document.metadata.as_record(),
+                "fingerprint": made.fingerprint,
+                "text": document.text,
+                "tree": tree.to_json(),
+                "pages": document.pages,
+                "headings": document.headings,
+                "boxes": packed(document.boxes),
+                "starts": [chunk["start"] for chunk in chunks],
+                "total": packed(total.astype(np.float32).tobytes()),
+                "windows": sum(len(one.vectors) for one in made.chunks),
+            },
+        })  # fmt: skip
+
+    def _action(self, kind: str, name: str, fields: Action) -> Action:
+        filled = {key: value for key, value in fields.items() if value is not None}
+        return {"_index": self._generation.index(kind), "_id": key_of(name), **filled}
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The numbers of documents, chunks, windows and triplets."""
+        return dict(self._counts)
+
+    def finish(self, manifest: Manifest, graph: Path, rest: dict[str, Any]) -> None:
+        """Write what holds of the whole, then make everything visible to searches.
+
+        Args:
+            manifest: Of the index.
+            graph: The folder with the files of its knowledge graph.
+            rest: Further facts for ``EngineContents``.
+
+        Raises:
+            EngineError: The engine failed, or has not all that was written.
+        """
+        statistics = OkapiStatistics.of(self._frequencies, np.array(self._lengths, dtype=float))
+        profiles = {
+            name: {"chunks": one.chunks, "windows": one.windows,
+                   "total": packed(one.total.astype(np.float32).tobytes())}
+            for name, one in self._profiles.items()
+        }  # fmt: skip
+        files = sorted(graph.iterdir())
+        self._send(action for file in files for action in self._parts(file))
+        about = {
+            **rest,
+            "manifest": manifest.as_record(),
+            "statistics": asdict(statistics),
+            "profiles": profiles,
+            "graph": {file.name: file.stat().st_size for file in files},
+        }
+        self._send(iter([self._action("documents", MANIFEST_ID, {"record": about})]))
+        self._settle()
+
+    def _parts(self, file: Path) -> Iterator[Action]:
+        with file.open("rb") as opened:
+            for part, data in enumerate(iter(lambda: opened.read(_GRAPH_PART), b"")):
+                yield self._action("relations", f"graph\n{file.name}\n{part}", {
+                    "graph": file.name, "part": part, "record": {"data": packed(data)},
+                })  # fmt: skip
+
+    def _settle(self) -> None:
+        """Refresh the indexes and check their counts."""
+        names = ",".join(self._generation.index(kind) for kind in KINDS)
+        self._engine.ask("POST", f"/{names}/_refresh")
+        expected = {"chunks": self._counts["chunks"], "documents": self._counts["documents"] + 1}
+        for kind, count in expected.items():
+            found = self._engine.ask("GET", f"/{self._generation.index(kind)}/_count")
+            if (found["count"], found["_shards"]["failed"]) != (count, 0):
+                raise EngineError(
+                    f"{self._engine.address} has {found['count']} {kind} of {count} written.",
+                    "Nothing was published. Check that its shards are whole, and run it again.",
+                )

@@ -1,0 +1,72 @@
+"""What an engine keeps beside a chunk as bytes: its terms, its vectors and its tokens' codes."""
+
+from base64 import b64encode, urlsafe_b64decode
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lexloop.models.embedding import CODED, Codes, Vectors
+
+_TERM = np.dtype([("hash", "<u4"), ("count", "<u2")])
+_MOST = np.iinfo(np.uint16).max
+
+
+def key_of(name: str) -> str:
+    """Return the id that an engine has of something: names may be longer than its ids."""
+    return sha256(name.encode(errors="surrogatepass")).hexdigest()[:40]
+
+
+def packed(data: bytes) -> str:
+    """Return bytes as an engine takes them."""
+    return b64encode(data).decode()
+
+
+def unpacked(text: str) -> bytes:
+    """Return the bytes of a binary column; OpenSearch leaves the padding out, and has - for +."""
+    return urlsafe_b64decode(text.replace("+", "-").replace("/", "_") + "=" * (-len(text) % 4))
+
+
+def bag_of(counts: Mapping[str, int]) -> bytes:
+    """Return the terms of a chunk by hash, with their counts."""
+    rows = [(crc32(term.encode()), min(n, _MOST)) for term, n in counts.items()]
+    return np.array(rows, dtype=_TERM).tobytes()
+
+
+def counts_in(bags: Sequence[bytes], terms: Sequence[str]) -> NDArray[np.float64]:
+    """Return how often each bag has each term, shape (bags, terms)."""
+    found = np.zeros((len(bags), len(terms)))
+    hashes = np.array([crc32(term.encode()) for term in terms], dtype=np.uint32)
+    rows = np.frombuffer(b"".join(bags), dtype=_TERM)
+    if not len(hashes) or not len(rows):
+        return found
+    order = np.argsort(hashes)
+    places = np.searchsorted(hashes, rows["hash"], sorter=order).clip(max=len(hashes) - 1)
+    held = order[places]
+    hit = hashes[held] == rows["hash"]
+    owners = np.repeat(np.arange(len(bags)), [len(bag) // _TERM.itemsize for bag in bags])
+    found[owners[hit], held[hit]] = rows["count"][hit]
+    return found
+
+
+def terms_text(counts: Counter[str]) -> str:
+    """Return a chunk's terms as the engine's analyzer of spaces takes them apart."""
+    return " ".join(counts.elements())
+
+
+def halves_of(data: bytes, dimension: int) -> NDArray[np.float16]:
+    """Return the vectors of windows, shape (windows, dimension)."""
+    return np.frombuffer(data, dtype=np.float16).reshape(-1, dimension)
+
+
+def floats_of(data: bytes) -> Vectors:
+    """Return one vector of float32."""
+    return np.frombuffer(data, dtype=np.float32)
+
+
+def codes_of(data: bytes) -> Codes:
+    """Return the codes of tokens, shape (tokens, CODED)."""
+    return np.frombuffer(data, dtype=np.int8).reshape(-1, CODED)

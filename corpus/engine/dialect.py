@@ -1,0 +1,103 @@
+"""What differs between the two engines: how vectors are kept and asked for."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+_EF, _M = 200, 16
+"""Of the HNSW graph: neighbours looked at while it is built, and kept for each vector."""
+_MOST_CANDIDATES = 10_000
+
+
+class Dialect(Protocol):
+    """The parts of requests in which the engines differ."""
+
+    oldest: ClassVar[int]
+    """The first major version that is known to answer as is needed."""
+    settings: ClassVar[Mapping[str, Any]]
+    """Of an index with vectors."""
+
+    def vector(self, dimension: int) -> dict[str, Any]:
+        """Return the mapping of a vector that is searched by its inner product."""
+        ...
+
+    def near(
+        self, field: str, vector: Sequence[float], limit: int, admitted: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Return a search for the parents of the nearest vectors among those admitted."""
+        ...
+
+
+@dataclass(frozen=True)
+class Elasticsearch:
+    """Dense vectors, searched for beside the query."""
+
+    oldest: ClassVar = 8
+    settings: ClassVar[Mapping[str, Any]] = {}
+
+    def vector(self, dimension: int) -> dict[str, Any]:
+        """See ``Dialect.vector``."""
+        return {
+            "type": "dense_vector",
+            "dims": dimension,
+            "similarity": "max_inner_product",
+            "index_options": {"type": "hnsw", "m": _M, "ef_construction": _EF},
+        }
+
+    def near(
+        self, field: str, vector: Sequence[float], limit: int, admitted: dict[str, Any]
+    ) -> dict[str, Any]:
+        """See ``Dialect.near``."""
+        return {
+            "knn": {
+                "field": field,
+                "query_vector": vector,
+                "k": limit,
+                "num_candidates": min(_MOST_CANDIDATES, max(2 * limit, 100)),
+                "filter": admitted,
+            }
+        }
+
+
+@dataclass(frozen=True)
+class OpenSearch:
+    """Vectors of the k-NN plugin with Lucene's graph, searched for inside a nested query."""
+
+    oldest: ClassVar = 2
+    settings: ClassVar[Mapping[str, Any]] = {"index.knn": True}
+
+    def vector(self, dimension: int) -> dict[str, Any]:
+        """See ``Dialect.vector``."""
+        return {
+            "type": "knn_vector",
+            "dimension": dimension,
+            "method": {
+                "name": "hnsw",
+                "engine": "lucene",
+                "space_type": "innerproduct",
+                "parameters": {"m": _M, "ef_construction": _EF},
+            },
+        }
+
+    def near(
+        self, field: str, vector: Sequence[float], limit: int, admitted: dict[str, Any]
+    ) -> dict[str, Any]:
+        """See ``Dialect.near``."""
+        asked = {field: {"vector": vector, "k": limit, "filter": admitted}}
+        nested = {
+            "path": field.split(".", maxsplit=1)[0],
+            "score_mode": "max",
+            "query": {"knn": asked},
+        }
+        return {"query": {"nested": nested}}
+
+
+DIALECTS: Mapping[str, Dialect] = {
+    "elasticsearch": Elasticsearch(),
+    "opensearch": OpenSearch(),
+}
+
+
+def inner_product(score: float) -> float:
+    """Return the inner product that Lucene's score stands for, which is never negative."""
+    return score - 1 if score >= 1 else 1 - 1 / max(score, 1e-9)

@@ -1,0 +1,52 @@
+"""Moving of an index from this machine into an engine, without embedding anything again."""
+
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from lexloop.corpus.engine.address import Address
+from lexloop.corpus.engine.bulk import Writer
+from lexloop.corpus.engine.client import Engine
+from lexloop.corpus.engine.generation import writing
+from lexloop.corpus.index.manifest import Manifest
+from lexloop.corpus.index.prepared import prepared_documents
+from lexloop.corpus.index.reader import open_contents
+from lexloop.corpus.load.reading import Progress, silent
+from lexloop.models.embedding import Embedder
+
+
+def push_index(
+    index: Path, address: str, embedder: Embedder, progress: Progress = silent, shards: int = 1
+) -> dict[str, int]:
+    """Write an index of this machine into an engine, where it replaces the one of that name.
+
+    Args:
+        index: The folder.
+        address: Where to.
+        embedder: That made its vectors.
+        progress: Called with a stage's name, what is done and how much there is.
+        shards: Into how many parts the engine splits it.
+
+    Returns:
+        The numbers of documents, chunks, windows and triplets.
+
+    Raises:
+        DataError: The index is damaged, or by another embedder.
+        IndexWriteError: Another writes there.
+        EngineError: The engine failed; what was there before still serves.
+    """
+    with closing(Engine(Address.parse(address))) as engine, TemporaryDirectory() as folder:
+        engine.check()
+        with closing(open_contents(index, embedder)) as contents, writing(engine) as generation:
+            manifest = replace(Manifest.read(index), generation=generation.name)
+            writer, many = Writer(generation, embedder.dimension, shards), len(contents.names)
+            for ordinal, document in enumerate(prepared_documents(contents)):
+                writer.add(ordinal, document)
+                progress("writing", ordinal + 1, many)
+            contents.load_graph().save(Path(folder))
+            skipped = contents.texts.rows("SELECT file, name, reason FROM skipped")
+            rest = {"windows": contents.windows, "skipped": skipped, "recall": 1.0}
+            writer.finish(manifest, Path(folder), rest)
+            generation.publish()
+            return writer.counts
