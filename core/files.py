@@ -9,7 +9,7 @@ import hashlib
 import os
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -85,6 +85,26 @@ def write_bytes(path: Path, data: bytes) -> str:
     with replacing(path) as file:
         file.write(data)
     return file.sha256
+
+
+def publish_folder(place: Path, fill: Callable[[Path], None]) -> Path:
+    """Return a folder, filled by ``fill`` aside and moved to its place whole unless it is there.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    if place.is_dir():
+        return place
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{place.name}.", dir=place.parent) as aside:
+        made = Path(aside) / "made"
+        made.mkdir()
+        fill(made)
+        with suppress(OSError):  # another process may have been quicker
+            made.rename(place)
+        if not place.is_dir():
+            raise OSError(f"{place} cannot be made")
+    return place
 
 
 def move(path: Path, place: Path) -> None:

@@ -19,6 +19,8 @@ from lexloop.core.settings import SAMPLE_CORPUS, Connection, Settings
 from lexloop.core.settings_names import RECORDED, recorded
 from lexloop.core.types import Degradation
 from lexloop.corpus.chunk.choose import chunker_for, chunker_name
+from lexloop.corpus.engine.address import is_address
+from lexloop.corpus.engine.opening import manifest_of, open_engine, stamp_of
 from lexloop.corpus.index.builder import Extractor, IndexBuilder, Tools
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.manifest import MANIFEST, IndexSource, Manifest, Recipe, is_index
@@ -69,7 +71,8 @@ def open_corpus(
     """Open an index; a source folder is first indexed into the cache, or brought up to date there.
 
     Args:
-        corpus: ``sample``, a source folder, one source file, or an index folder.
+        corpus: ``sample``, a source folder, one source file, an index folder, or the address of
+            an index in an engine.
         tools: For embedding questions, and for indexing what is not indexed yet.
         progress: Called with a stage's name, what is done and how much there is.
 
@@ -83,10 +86,16 @@ def open_corpus(
         OutdatedIndexError: The index has to be brought up by ``lexloop index update``.
         DataError: The index is damaged or was built with another embedder.
     """
+    chosen = {n: v for n, v in tools.settings.items() if v != _DEFAULTS.get(n)}
+    if is_address(corpus):
+        refuse_other(corpus, chosen)
+        embedder = _embedder_of(manifest_of(corpus), tools)
+        return Collection(open_engine(corpus, embedder)), []
     folder = _corpus_folder(corpus)
     if is_index(folder):
-        refuse_other(corpus, {n: v for n, v in tools.settings.items() if v != _DEFAULTS.get(n)})
-        return Collection(open_contents(folder, _embedder_of(folder, tools))), []
+        refuse_other(corpus, chosen)
+        embedder = _embedder_of(Manifest.read(folder), tools)
+        return Collection(open_contents(folder, embedder)), []
     sources = [IndexSource(str(folder.absolute()))]
     shipped = shipped_indexes() / index_key(None, tools.recipe)
     cached = cache_folder() / index_key(folder, tools.recipe)
@@ -116,16 +125,28 @@ def sources_of(corpus: str) -> Sequence[IndexSource]:
         CorpusError: The corpus cannot be named so.
         DataError: It is an index whose manifest is damaged.
     """
+    held = manifest_at(corpus)
+    return held.sources if held else [IndexSource(str(_corpus_folder(corpus).absolute()))]
+
+
+def manifest_at(corpus: str) -> Manifest | None:
+    """Return the manifest of an index, wherever it lies; None where the corpus is none.
+
+    Raises:
+        CorpusError: The corpus cannot be named so, or an engine has no such index.
+        DataError: The manifest is damaged.
+        EngineError: The engine failed.
+    """
+    if is_address(corpus):
+        return manifest_of(corpus)
     folder = _corpus_folder(corpus)
-    if is_index(folder):
-        return Manifest.read(folder).sources
-    return [IndexSource(str(folder.absolute()))]
+    return Manifest.read(folder) if is_index(folder) else None
 
 
-def _embedder_of(index: Path, tools: Tools) -> Embedder:
+def _embedder_of(held: Manifest, tools: Tools) -> Embedder:
     """Return the embedder that is set, unless the index stays with another."""
     chosen = str(tools.settings["embedder"])
-    own = setting_for(Manifest.read(index).recipe.embedder, chosen)
+    own = setting_for(held.recipe.embedder, chosen)
     return tools.embedder if own == chosen else load_embedder(own, Connection())
 
 
@@ -139,10 +160,10 @@ def refuse_other(corpus: str, wanted: Mapping[str, Any]) -> None:
         DataError: Its manifest is damaged.
     """
     chosen = {n: v for n, v in wanted.items() if n in _DEFAULTS and n not in _NOT_HELD}
-    folder = _corpus_folder(corpus)
-    if not chosen or not is_index(folder):
+    index = manifest_at(corpus) if chosen else None
+    if index is None:
         return
-    held = Manifest.read(folder).settings
+    held = index.settings
     for name, value in chosen.items():
         if held.get(name, value) != value:
             called = RECORDED[name]
@@ -235,6 +256,8 @@ def corpus_stamp(corpus: str) -> str:
     Raises:
         CorpusError: The folder is missing, empty or cannot be listed.
     """
+    if is_address(corpus):
+        return stamp_of(corpus)
     folder = _corpus_folder(corpus)
     files = [folder / MANIFEST] if is_index(folder) else source_files(folder)
     digest = hashlib.sha256()

@@ -63,7 +63,7 @@ class Engine:
         Args:
             method: Of HTTP.
             path: From the root; parts that are no constants are quoted by the caller.
-            body: JSON, or a list of JSON lines.
+            body: JSON, or lines of it as one text.
             params: Of the query.
             missing: Returned where the engine has no such thing; None makes it an error.
 
@@ -88,8 +88,13 @@ class Engine:
 
     def _once(self, method: str, path: str, body: Any, params: dict[str, str]) -> Any:
         heed_deadline(f"before {self.address} was asked")
+        kind = "application/x-ndjson" if isinstance(body, str) else "application/json"
         return self.client.transport.perform_request(
-            method, path, params={**params, "request_timeout": _seconds()}, body=body
+            method,
+            path,
+            params={**params, "request_timeout": _seconds()},
+            headers={"content-type": kind},
+            body=body,
         )
 
     def searches(self, index: str, bodies: Sequence[Mapping[str, Any]]) -> list[Any]:
@@ -106,7 +111,9 @@ class Engine:
         for body in bodies:
             timed = {**body, "timeout": f"{max(1, int(_seconds() * 1000))}ms"}
             lines += [{"search_type": "dfs_query_then_fetch"}, timed]
-        found = self.ask("POST", f"/{index}/_msearch", lines)["responses"]
+        dumps = self.client.transport.serializer.dumps
+        text = "".join(f"{dumps(line)}\n" for line in lines)
+        found = self.ask("POST", f"/{index}/_msearch", text)["responses"]
         for answer in found:
             if "error" in answer:
                 raise self._refused(answer["status"], answer["error"])

@@ -97,7 +97,9 @@ class Manifest:
     def as_record(self) -> dict[str, Any]:
         """Return a flat JSON object with a checksum."""
         made = asdict(self)
-        record: dict[str, Any] = made.pop("recipe") | made | {"format": FORMAT, "stemmer": stemmer_name()}
+        record: dict[str, Any] = (
+            made.pop("recipe") | made | {"format": FORMAT, "stemmer": stemmer_name()}
+        )
         return record | {"checksum": _checksum(record)}
 
     @classmethod

@@ -1,0 +1,70 @@
+"""Opening of an index in an engine."""
+
+from lexloop.core.errors import OutdatedIndexError
+from lexloop.corpus.engine.address import Address
+from lexloop.corpus.engine.client import Engine
+from lexloop.corpus.engine.contents import EngineContents, read_about
+from lexloop.corpus.engine.generation import check_mapping, published
+from lexloop.corpus.index.manifest import Manifest
+from lexloop.corpus.text.tokens import stemmer_name
+from lexloop.models.embedding import Embedder
+
+
+def open_engine(address: str, embedder: Embedder) -> EngineContents:
+    """Open the generation that counts of an index in an engine.
+
+    Args:
+        address: Of the index.
+        embedder: For the questions; it must have made the vectors.
+
+    Raises:
+        EngineError: The engine failed, refused, or is another than the address says.
+        CorpusError: There is no such index.
+        DataError: It is of another make: embedder, stemmer, mapping or format.
+    """
+    engine = Engine(Address.parse(address))
+    try:
+        engine.check()
+        generation = published(engine)
+        check_mapping(engine, generation)
+        about = read_about(engine, generation)
+        contents = EngineContents(engine, generation, about, embedder)
+        check_make(contents.manifest, address, embedder)
+        return contents
+    except BaseException:
+        engine.close()
+        raise
+
+
+def check_make(manifest: Manifest, address: str, embedder: Embedder) -> None:
+    """Check that an index's terms and vectors are made as questions' are.
+
+    Raises:
+        DataError: They are not.
+    """
+    manifest.check_embedder(address, embedder.name, embedder.dimension)
+    if not manifest.current:
+        raise OutdatedIndexError(
+            f"The terms of the index {address} are by {manifest.stemmer}, this is "
+            f"{stemmer_name()}; its format is {manifest.format}.",
+            "Update the index it was pushed from by `lexloop index update`, and push it again.",
+        )
+
+
+def manifest_of(address: str) -> Manifest:
+    """Return the manifest of an index in an engine; the errors are those of ``open_engine``."""
+    engine = Engine(Address.parse(address))
+    try:
+        engine.check()
+        return Manifest.from_record(read_about(engine, published(engine))["manifest"], address)
+    finally:
+        engine.close()
+
+
+def stamp_of(address: str) -> str:
+    """Return a mark that changes with what an index in an engine holds."""
+    engine = Engine(Address.parse(address))
+    try:
+        return f"{address}|{published(engine)}"
+    finally:
+        engine.close()

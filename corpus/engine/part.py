@@ -1,0 +1,363 @@
+"""The part of an index in an engine that one asker may see."""
+
+from collections import Counter
+from collections.abc import Collection as Names
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lexloop.core.metadata import Metadata
+from lexloop.core.types import Chunk, Hit
+from lexloop.corpus.engine.columns import codes_of, counts_in, halves_of, key_of, unpacked
+from lexloop.corpus.engine.dialect import inner_product
+from lexloop.corpus.engine.reading import document_of, prepared_of
+from lexloop.corpus.engine.recent import Recent
+from lexloop.corpus.engine.schema import HIT_COLUMNS, VECTOR
+from lexloop.corpus.index.lexical import K1
+from lexloop.corpus.index.part import Found
+from lexloop.corpus.index.tokens import TokenIndex
+from lexloop.corpus.knowledge.graph import KnowledgeGraph
+from lexloop.corpus.load.document import Document, SkippedSource
+from lexloop.corpus.structure.statements import Statement, statements_in
+from lexloop.corpus.structure.tree import Tree
+from lexloop.corpus.text.tokens import tokenize
+from lexloop.models.embedding import Codes, Vectors
+
+if TYPE_CHECKING:
+    from lexloop.corpus.engine.contents import EngineContents
+    from lexloop.corpus.index.collection import Collection
+
+_SPARE = 32
+"""Hits asked for beyond the limit: the engine rounds lengths, so its order is not quite ours."""
+_TREES, _CHUNKS, _CODES, _HOLDING, _PAGE = 64, 4096, 4096, 64, 16
+_MOST_TERMS = 60_000
+"""Names that a filter may hold; the engines' own limit is 65,536."""
+
+
+class EnginePart:
+    """A part of one generation of an index in an engine; see ``Part``.
+
+    Args:
+        contents: The whole index.
+        documents: The names of the documents; None for all.
+    """
+
+    def __init__(self, contents: "EngineContents", documents: frozenset[str] | None) -> None:
+        self._contents, self._names = contents, documents
+        self._read = Recent[Mapping[str, Any]](_CHUNKS)
+        self._vectors, self._codes = Recent[Vectors](_CHUNKS), Recent[Codes](_CODES)
+        self._trees = Recent[Tree](_TREES)
+
+    @property
+    def tokens(self) -> bool:
+        """See ``Part.tokens``."""
+        return self._contents.tokens
+
+    def __len__(self) -> int:
+        profiles, single = self._shape
+        held = sum(int(self._contents.about["profiles"][name]["chunks"]) for name in profiles)
+        return held + sum(len(self.starts_of(name)) for name in single)
+
+    @cached_property
+    def _shape(self) -> tuple[list[str], list[str]]:
+        """The profiles of which all documents are in the part, and the names of the others in it.
+
+        Documents alike in all that filters read are mostly admitted together, so a filter need not
+        name every document.
+        """
+        whole, single = list[str](), list[str]()
+        for profile, names in self._contents.profiles.items():
+            shown = [n for n in names if self._names is None or n in self._names]
+            if len(shown) == len(names):
+                whole.append(profile)
+            else:
+                single += shown
+        return whole, single
+
+    @cached_property
+    def _filters(self) -> list[Mapping[str, Any]]:
+        """What admits the part of the documents; the first admits whatever is a document."""
+        held: Mapping[str, Any] = {"exists": {"field": "document"}}
+        if self._names is None:
+            return [held]
+        profiles, single = self._shape
+        should: list[Any] = [{"terms": {"profile": profiles}}]
+        for first in range(0, len(single), _MOST_TERMS):
+            should.append({"terms": {"document": single[first : first + _MOST_TERMS]}})
+        return [held, {"bool": {"should": should, "minimum_should_match": 1}}]
+
+    @property
+    def _of_chunks(self) -> list[Mapping[str, Any]]:
+        # OpenSearch's vector search needs something that nested documents lack
+        return [{"term": {"chunk": True}}, *self._filters[1:]]
+
+    def _check(self, document: str) -> str:
+        if self._names is not None and document not in self._names:
+            raise KeyError(document)
+        return document
+
+    # --- chunks
+
+    def _records(self, chunk_ids: Sequence[str]) -> list[Mapping[str, Any]]:
+        """Return what is stored of chunks; KeyError where one is not in the part."""
+        for name in chunk_ids:
+            self._check(name.rpartition("#")[0])
+        return self._read.get(chunk_ids, self._fetched)
+
+    def _fetched(self, chunk_ids: Sequence[str]) -> Iterable[Mapping[str, Any]]:
+        contents = self._contents
+        path = f"/{contents.index('chunks')}/_mget"
+        ids = [key_of(name) for name in chunk_ids]
+        told = contents.engine.ask("POST", path, {"ids": ids})["docs"]
+        for name, one in zip(chunk_ids, told, strict=True):
+            if not one.get("found"):
+                raise KeyError(name)
+            yield one["_source"]["record"]
+
+    def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
+        """See ``Part.chunks``; many are cached."""
+        return [record["chunk"].copy() for record in self._records(chunk_ids)]
+
+    def every_chunk(self, step: int) -> Iterator[Chunk]:
+        """See ``Part.every_chunk``; of many chunks those are read that a lot draws."""
+        admitted = {"bool": {"filter": self._of_chunks}}
+        if step <= 1:
+            for hit in self._contents.every("chunks", admitted, ["record.chunk"]):
+                yield hit["_source"]["record"]["chunk"]
+            return
+        body: dict[str, Any] = {
+            "size": min(1000, -(-len(self) // step)),
+            "query": admitted,
+            "sort": [{"lot": "asc"}, {"ordinal": "asc"}, {"start": "asc"}],
+            "_source": ["record.chunk"],
+        }
+        left = -(-len(self) // step)
+        while left > 0 and (hits := self._search("chunks", body)):
+            yield from (hit["_source"]["record"]["chunk"] for hit in hits[:left])
+            left -= len(hits)
+            body["search_after"] = hits[-1]["sort"]
+
+    def _search(self, kind: str, body: Mapping[str, Any]) -> list[Any]:
+        return self._contents.engine.search(self._contents.index(kind), body)
+
+    def statements_of(self, chunk_id: str) -> list[Statement]:
+        """See ``Part.statements_of``."""
+        return statements_in(self._records([chunk_id])[0]["statements"])
+
+    def windows_of(self, chunk_id: str) -> Vectors:
+        """See ``Part.windows_of``; those of other chunks that were read come with them."""
+        self._check(chunk_id.rpartition("#")[0])
+        beside = [name for name in self._read.latest() if name != chunk_id]
+        dimension = self._contents.embedder.dimension
+
+        def fetched(wanted: Sequence[str]) -> Iterable[Vectors]:
+            for data in self._column("vectors", wanted):
+                yield halves_of(data, dimension).astype(np.float32)
+
+        return self._vectors.get([chunk_id, *beside], fetched)[0]
+
+    def closeness(self, question: Codes, chunk_ids: Sequence[str]) -> Vectors:
+        """See ``Part.closeness``."""
+        for name in chunk_ids:
+            self._check(name.rpartition("#")[0])
+        if not self.tokens:
+            raise ValueError("no token vectors are stored")
+        held = self._codes.get(
+            chunk_ids, lambda wanted: map(codes_of, self._column("codes", wanted))
+        )
+        spans = [(place, place + 1) for place in range(len(held))]
+        return TokenIndex.of(held).closeness(question, spans)
+
+    def _column(self, column: str, chunk_ids: Sequence[str]) -> list[bytes]:
+        """Return the bytes of a column of each chunk; KeyError where there is no such chunk."""
+        body = {
+            "size": len(chunk_ids),
+            "query": {"ids": {"values": [key_of(name) for name in chunk_ids]}},
+            "_source": False,
+            "docvalue_fields": [column],
+        }
+        found = {hit["_id"]: hit.get("fields", {}) for hit in self._search("chunks", body)}
+        values = (found[key_of(name)].get(column, [""])[0] for name in chunk_ids)
+        return [unpacked(value) for value in values]
+
+    # --- documents
+
+    def starts_of(self, document: str) -> NDArray[np.int32]:
+        """See ``Part.starts_of``."""
+        return np.array(self._place(document)["starts"], dtype=np.int32)
+
+    def _place(self, document: str) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = self._contents.place_of(self._check(document))
+        return found
+
+    def document(self, document: str) -> Document:
+        """See ``Part.document``."""
+        return document_of(self._contents, self._check(document))
+
+    def text_of(self, document: str) -> str:
+        """See ``Part.text_of``; a few are cached."""
+        return str(self._contents.text_of(self._check(document)))
+
+    def tree_of(self, document: str) -> Tree:
+        """See ``Part.tree_of``; some are cached."""
+        record = self._place(document)
+        return self._trees.get([document], lambda _: [Tree.from_json(record["tree"])])[0]
+
+    def pages_of(self, document: str) -> Sequence[int]:
+        """See ``Part.pages_of``."""
+        return list(self._place(document)["pages"])
+
+    def source_of(self, document: str) -> tuple[str, str]:
+        """See ``Part.source_of``."""
+        record = self._place(document)
+        return str(record["file"]), str(record["fingerprint"])
+
+    def provisions(self, keys: Sequence[str]) -> list[tuple[str, int]]:
+        """See ``Part.provisions``; of very many documents the first."""
+        if not keys:
+            return []
+        named = [*self._filters, {"terms": {"provisions": list(keys)}}]
+        found: list[tuple[str, int]] = []
+        for name in self._documents(named, _HOLDING):
+            places = self.tree_of(name).keys
+            found += sorted((name, places[key]) for key in keys if key in places)
+        return found
+
+    def defining(self) -> Iterator[tuple[str, int]]:
+        """See ``Part.defining``."""
+        named = [*self._filters, {"range": {"defines": {"gt": 0}}}]
+        for name in self._documents(named, None):
+            places = self.tree_of(name).keys
+            defined = {place for key, place in places.items() if key.startswith('{"defines"')}
+            yield from ((name, place) for place in sorted(defined))
+
+    def _documents(self, filters: Sequence[Any], most: int | None) -> Iterator[str]:
+        admitted = {"bool": {"filter": list(filters)}}
+        found = self._contents.every("documents", admitted, ["document"], at_once=most or _PAGE)
+        for number, hit in enumerate(found):
+            if number == most:
+                return
+            yield hit["_source"]["document"]
+
+    def skipped(self) -> list[SkippedSource]:
+        """See ``Part.skipped``."""
+        return self._contents.skipped()
+
+    # --- search
+
+    def search(self, queries: Sequence[str], vectors: Vectors, limit: int) -> Found:
+        """See ``Part.search``; one request, filtered before the cut."""
+        if limit <= 0:
+            return [[] for _ in queries], [[] for _ in vectors]
+        asked = [Counter(tokenize(query)) for query in queries]
+        known = self._contents.frequencies([*dict.fromkeys(chain.from_iterable(asked))])
+        asked = [Counter({t: n for t, n in terms.items() if known[t]}) for terms in asked]
+        bodies = [self._by_words(terms, known, limit) for terms in asked if terms]
+        bodies += [self._by_vector(vector, limit) for vector in vectors]
+        answers = iter(self._contents.engine.searches(self._contents.index("chunks"), bodies))
+        by_words = [
+            self._weighed(next(answers)["hits"]["hits"], terms, known)[:limit] if terms else []
+            for terms in asked
+        ]
+        return by_words, [self._near(next(answers)["hits"]["hits"])[:limit] for _ in vectors]
+
+    def _by_words(
+        self, terms: Counter[str], known: Mapping[str, int], limit: int
+    ) -> dict[str, Any]:
+        """Return a search whose weights make Lucene's scores those of rank-bm25."""
+        chunks = self._contents.statistics.chunks
+        should = []
+        for term, times in terms.items():
+            frequency = known[term]
+            theirs = np.log1p((chunks - frequency + 0.5) / (frequency + 0.5))
+            ours = self._contents.statistics.idf(frequency) * (K1 + 1) * times
+            boost = max(0.0, float(ours / theirs))
+            should.append({"term": {"terms": {"value": term, "boost": boost}}})
+        chosen = {"filter": self._of_chunks, "should": should, "minimum_should_match": 1}
+        return {
+            "size": limit + _SPARE,
+            "query": {"bool": chosen},
+            "_source": False,
+            "docvalue_fields": [*HIT_COLUMNS, "length", "bag", "ordinal"],
+            "sort": ["_score", {"ordinal": "asc"}, {"start": "asc"}],
+            "track_total_hits": False,
+        }
+
+    def _by_vector(self, vector: Vectors, limit: int) -> dict[str, Any]:
+        admitted = {"bool": {"filter": self._of_chunks}}
+        dialect, asked = self._contents.engine.dialect, limit + _SPARE
+        return {
+            "size": asked,
+            **dialect.near(VECTOR, vector.tolist(), asked, admitted),
+            "_source": False,
+            "docvalue_fields": [*HIT_COLUMNS, "ordinal"],
+            "track_total_hits": False,
+        }
+
+    def _weighed(
+        self, hits: Sequence[Any], terms: Counter[str], known: Mapping[str, int]
+    ) -> list[Hit]:
+        """Return hits with rank-bm25's own scores, which the engine's rounded lengths blur."""
+        statistics = self._contents.statistics
+        counts = counts_in([unpacked(hit["fields"]["bag"][0]) for hit in hits], [*terms])
+        lengths = np.array([hit["fields"]["length"][0] for hit in hits], dtype=np.float64)
+        norm = statistics.norm(lengths)[:, np.newaxis]
+        idf = np.array([statistics.idf(known[term]) for term in terms])
+        weights = (idf * counts * (K1 + 1) / (counts + norm)).astype(np.float32)
+        scores = np.zeros(len(hits), dtype=np.float32)
+        for column, times in enumerate(terms.values()):
+            scores += np.float32(times) * weights[:, column]
+        return _ranked(hits, scores.tolist(), floor=0.0)
+
+    @staticmethod
+    def _near(hits: Sequence[Any]) -> list[Hit]:
+        return _ranked(hits, [inner_product(hit["_score"]) for hit in hits], floor=-2.0)
+
+    def frequencies(self, terms: Sequence[str]) -> list[int]:
+        """See ``Part.frequencies``."""
+        if self._names is None:
+            found = self._contents.frequencies(terms)
+        else:
+            found = self._contents.count(terms, self._filters[1:])
+        return [found[term] for term in terms]
+
+    # --- the whole part
+
+    def centroid(self) -> Vectors:
+        """See ``Part.centroid``."""
+        return self._contents.direction(*self._shape)
+
+    def graph(self) -> KnowledgeGraph:
+        """See ``Part.graph``; some are cached."""
+        graph: KnowledgeGraph = self._contents.graph_of(self._names)
+        return graph
+
+    def rebuilt(self, metadata: Mapping[str, Metadata], chunks: Names[str]) -> "Collection":
+        """See ``Part.rebuilt``; stored vectors serve again."""
+        from lexloop.corpus.index.builder import rebuilt
+
+        held = self._contents
+        return rebuilt(
+            held.embedder,
+            windows=held.windows,
+            tokens=self.tokens,
+            documents=(prepared_of(held, self._check(name)) for name in metadata),
+            metadata=metadata,
+            chunks=chunks,
+        )
+
+
+def _ranked(hits: Sequence[Any], scores: Sequence[float], floor: float) -> list[Hit]:
+    """Return hits above a score, best first, equal ones in the order of the index."""
+    found = []
+    for hit, score in zip(hits, scores, strict=True):
+        if score > floor:
+            fields = hit["fields"]
+            document, start = fields["document"][0], fields["start"][0]
+            made = Hit(f"{document}#{start}", document, score, fields["supporting"][0])
+            found.append((-score, fields["ordinal"][0], start, made))
+    return [made for *_, made in sorted(found)]

@@ -1,0 +1,65 @@
+"""Documents read out of an engine with everything that was made of them."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lexloop.core.metadata import Metadata
+from lexloop.core.types import Chunk
+from lexloop.corpus.engine.columns import codes_of, halves_of, unpacked
+from lexloop.corpus.index.prepared import PreparedChunk, PreparedDocument
+from lexloop.corpus.index.texts import MARK
+from lexloop.corpus.load.document import Document
+from lexloop.corpus.structure.statements import statements_in
+from lexloop.corpus.structure.tree import Tree
+
+if TYPE_CHECKING:
+    from lexloop.corpus.engine.contents import EngineContents
+
+_FIELDS = ("title", "metadata", "text", "tree", "pages", "headings", "boxes", "fingerprint")
+_AT_ONCE = 200
+
+
+def document_of(contents: "EngineContents", name: str) -> Document:
+    """Return a document as it was loaded, its tree included."""
+    record = contents.record_of(name, *_FIELDS)
+    return Document(
+        name,
+        record["title"],
+        record["text"],
+        Metadata.from_record(record["metadata"]),
+        tuple(record["pages"]),
+        tuple((at, level) for at, level in record["headings"]),
+        unpacked(record["boxes"]),
+    ).with_tree(Tree.from_json(record["tree"]))
+
+
+def prepared_of(contents: "EngineContents", name: str) -> PreparedDocument:
+    """Return a document with its chunks, statements, triplets and vectors."""
+    record = contents.record_of(name, "fingerprint")
+    chunks = [*_chunks_of(contents, name)]
+    return PreparedDocument(
+        record["file"], record["fingerprint"], document_of(contents, name), chunks
+    )
+
+
+def _chunks_of(contents: "EngineContents", name: str) -> Iterator[PreparedChunk]:
+    source, columns = contents.triplets, ["vectors", "codes"]
+    admitted = {"term": {"document": name}}
+    hits = [*contents.every("chunks", admitted, ["record"], columns, _AT_ONCE)]
+    chunks: list[Chunk] = [hit["_source"]["record"]["chunk"] for hit in hits]
+    stated = source.numbers_of([chunk["id"] for chunk in chunks])
+    for hit, chunk, numbers in zip(hits, chunks, stated, strict=True):
+        record, fields = hit["_source"]["record"], hit["fields"]
+        codes = codes_of(unpacked(fields.get("codes", [""])[0]))
+        ends = [0, *record["ends"]]
+        yield PreparedChunk(
+            chunk,
+            statements_in(record["statements"]),
+            source.fetch(numbers),
+            halves_of(unpacked(fields["vectors"][0]), contents.embedder.dimension),
+            np.frombuffer(unpacked(record["marks"]), dtype=MARK).reshape(-1, 2),
+            [codes[first:end] for first, end in pairwise(ends)],
+        )

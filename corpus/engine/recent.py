@@ -1,0 +1,41 @@
+"""A cache of what was asked for lately, filled many at a time."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from threading import Lock
+from typing import Generic, TypeVar
+
+from cachetools import LRUCache
+
+T = TypeVar("T")
+_LATEST = 64
+
+
+class Recent(Generic[T]):
+    """Values by name, the least lately used forgotten first; safe in several threads.
+
+    Args:
+        most: How many are kept.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._kept: LRUCache[str, T] = LRUCache(most)
+        self._latest: deque[str] = deque(maxlen=_LATEST)
+        self._lock = Lock()
+
+    def get(self, names: Sequence[str], fetch: Callable[[Sequence[str]], Iterable[T]]) -> list[T]:
+        """Return the values of names; those that are not kept are fetched together."""
+        with self._lock:
+            found = {name: self._kept[name] for name in names if name in self._kept}
+            self._latest.extend(names)
+        new = [name for name in dict.fromkeys(names) if name not in found]
+        if new:
+            found.update(zip(new, fetch(new), strict=True))
+            with self._lock:
+                self._kept.update((name, found[name]) for name in new)
+        return [found[name] for name in names]
+
+    def latest(self) -> list[str]:
+        """Return the names asked for last, once each."""
+        with self._lock:
+            return list(dict.fromkeys(self._latest))
