@@ -34,7 +34,9 @@ WHOLE = {
 }  # fmt: skip
 """What holds the text of an index for whoever asks, below ``lexloop.corpus.index``."""
 MAINTENANCE = {"corpus/opening.py", "apps/cli/index.py"}
-"""Opens and brings up to date what others see by a view; names what an index holds to remove it."""
+"""Opens, moves and brings up to date what others see by a view; names what is to be removed."""
+STORES = ROOT / "corpus" / "index", ROOT / "corpus" / "engine"
+"""The rooms of what an index holds, on this machine and in an engine."""
 PICKLES = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}
 MAX_LINES, MEDIAN_LINES = 400, 180
 
@@ -78,7 +80,8 @@ def test_every_room_is_found() -> None:
 def test_every_package_that_is_imported_is_declared() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    lines = [*project["dependencies"], *extras["finetune"], *extras["serve"]]
+    optional = ("aws", "elasticsearch", "finetune", "opensearch", "serve")
+    lines = [*project["dependencies"], *(line for name in optional for line in extras[name])]
     declared = {_plain(re.split(r"[\[<>=]", line)[0]) for line in lines}
     makers = packages_distributions()
     used = {module.partition(".")[0] for path in FILES for _, module in imports(path)}
@@ -122,7 +125,7 @@ def test_the_rooms_of_the_nodes_never_use_each_other() -> None:
 def test_only_maintenance_reads_an_index_without_saying_for_whom() -> None:
     found = set()
     for path in FILES:
-        if path.is_relative_to(INDEX):
+        if any(map(path.is_relative_to, STORES)):
             continue
         for _, used in rooms_used(path):
             if used[:2] == ["corpus", "index"] and {used[2], ".".join(used[2:4])} & WHOLE:

@@ -51,7 +51,9 @@ class Writer:
         self._dimension = dimension
         self._frequencies, self._lengths = Counter[str](), list[int]()
         self._profiles = defaultdict[str, Profile](Profile)
-        self._counts = dict.fromkeys(("documents", "chunks", "windows", "triplets"), 0)
+        self._counts: dict[str, int] = dict.fromkeys(
+            ("documents", "chunks", "windows", "triplets"), 0
+        )
         for kind, body in bodies(self._engine.dialect, dimension, shards).items():
             self._engine.ask("PUT", f"/{generation.index(kind)}", body)
 

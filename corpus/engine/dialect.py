@@ -83,7 +83,9 @@ class OpenSearch:
         self, field: str, vector: Sequence[float], limit: int, admitted: dict[str, Any]
     ) -> dict[str, Any]:
         """See ``Dialect.near``."""
-        asked = {field: {"vector": vector, "k": limit, "filter": admitted}}
+        # it looks at as many neighbours as it is to find
+        many = min(_MOST_CANDIDATES, 2 * limit)
+        asked = {field: {"vector": vector, "k": many, "filter": admitted}}
         nested = {
             "path": field.split(".", maxsplit=1)[0],
             "score_mode": "max",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from lexloop.core.errors import DataError
-from lexloop.core.files import publish_folder
+from lexloop.core.files import publish_folder, replacing
 from lexloop.core.types import Triplet
 from lexloop.corpus.engine.columns import key_of, unpacked
 
@@ -99,19 +99,20 @@ def graph_folder(contents: "EngineContents") -> Path:
 
 def _fetch(contents: "EngineContents", folder: Path) -> None:
     for name, size in contents.about["graph"].items():
-        with (folder / name).open("wb") as opened:
-            part = 0
-            while opened.tell() < size:
-                ids = [key_of(f"graph\n{name}\n{n}") for n in range(part, part + _PARTS)]
-                path = f"/{contents.index('relations')}/_mget"
-                told = contents.engine.ask("POST", path, {"ids": ids})["docs"]
-                data = b"".join(
-                    unpacked(one["_source"]["record"]["data"]) for one in told if one.get("found")
-                )
-                if not data:
-                    raise DataError(
-                        f"The index at {contents.engine.address} lacks a part of {name}.",
-                        "Push it again.",
-                    )
-                opened.write(data)
-                part += _PARTS
+        with replacing(folder / name) as file:
+            left, part = size, 0
+            while left > 0:
+                data = _parts(contents, name, part)
+                left, part = left - file.write(data), part + _PARTS
+
+
+def _parts(contents: "EngineContents", name: str, first: int) -> bytes:
+    ids = [key_of(f"graph\n{name}\n{part}") for part in range(first, first + _PARTS)]
+    path = f"/{contents.index('relations')}/_mget"
+    told = contents.engine.ask("POST", path, {"ids": ids})["docs"]
+    data = [unpacked(one["_source"]["record"]["data"]) for one in told if one.get("found")]
+    if not data:
+        raise DataError(
+            f"The index at {contents.engine.address} lacks a part of {name}.", "Push it again."
+        )
+    return b"".join(data)

@@ -114,10 +114,10 @@ class Manifest:
             record = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise DataError(f"{path} cannot be read: {error}.", remedy(error, REBUILD)) from error
-        return cls.from_record(record, index)
+        return cls.from_record(record, path)
 
     @classmethod
-    def from_record(cls, record: Any, index: Path | str) -> Self:
+    def from_record(cls, record: Any, where: Path | str) -> Self:
         """Return the manifest in a record as ``as_record`` makes them.
 
         Raises:
@@ -127,15 +127,14 @@ class Manifest:
             record = dict(record)
             found, checksum = record["format"], record.pop("checksum", None)
         except (ValueError, KeyError, TypeError) as error:
-            what = f"The manifest of {index} cannot be read: {error!r}."
-            raise DataError(what, REBUILD) from error
+            raise DataError(f"{where} cannot be read: {error!r}.", REBUILD) from error
         if not isinstance(found, int) or not OLDEST <= found <= FORMAT:
             newer = isinstance(found, int) and found > FORMAT
             hint = "Upgrade lexloop: a newer version made it." if newer else REBUILD
+            index = where.parent if isinstance(where, Path) else where
             raise DataError(_other_format(index, found), hint)
         if checksum != _checksum(record):
-            what = f"The manifest of {index} is damaged: its checksum does not agree."
-            raise DataError(what, REBUILD)
+            raise DataError(f"{where} is damaged: its checksum does not agree.", REBUILD)
         record["recipe"] = Recipe(**{one.name: record.get(one.name, "") for one in fields(Recipe)})
         record["sources"] = tuple(IndexSource(**source) for source in record["sources"])
         record["excluded"] = tuple(record["excluded"])
