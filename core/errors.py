@@ -15,6 +15,7 @@ LexloopError
 ├── EngineError           a search engine did not do what it was asked
 │   ├── EngineUnavailable unreachable, overloaded or failing after every allowed attempt
 │   └── EngineAuthError   the key was refused: a retry cannot help
+├── ClusterError          no cluster is there, or it cannot do what it is asked
 ├── TrainingError         a training cannot go on; its last good checkpoint is kept
 ├── AccessError           who asks may not do this
 │   └── UnknownPerson     nobody says who asks
@@ -29,6 +30,8 @@ LexloopError
     ├── ModelReplyError   a reply that stayed malformed after one repair
     └── DeadlineExceeded  the question's deadline ran out
 """
+
+from typing import Any
 
 
 class LexloopError(RuntimeError):
@@ -49,6 +52,10 @@ class LexloopError(RuntimeError):
         super().__init__(f"{what} {hint}")
         self.what = what
         self.hint = hint
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Say how it is made again, in another process."""
+        return type(self), (self.what, self.hint), self.__dict__
 
 
 class InputError(LexloopError):
@@ -113,6 +120,12 @@ class EngineUnavailable(EngineError):
 
 class EngineAuthError(EngineError):
     """The engine refused who asks; trying again cannot help."""
+
+
+class ClusterError(LexloopError):
+    """A cluster is not there, or does not do what it is asked; what came back of it is kept."""
+
+    exit_code = 14
 
 
 class TrainingError(LexloopError):

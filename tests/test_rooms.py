@@ -80,7 +80,7 @@ def test_every_room_is_found() -> None:
 def test_every_package_that_is_imported_is_declared() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    optional = ("aws", "elasticsearch", "finetune", "opensearch", "serve")
+    optional = ("aws", "elasticsearch", "finetune", "opensearch", "ray", "serve")
     lines = [*project["dependencies"], *(line for name in optional for line in extras[name])]
     declared = {_plain(re.split(r"[\[<>=]", line)[0]) for line in lines}
     makers = packages_distributions()

@@ -1,6 +1,6 @@
 """Building of an index: documents come in their final order, new ones and reused ones."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Collection as Names
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -22,12 +22,12 @@ from lexloop.corpus.index.contents import IndexContents, Layout, StoredTriplets
 from lexloop.corpus.index.dense import DenseIndex
 from lexloop.corpus.index.lexical import LexicalIndex, TermCounts, searched_text
 from lexloop.corpus.index.manifest import Recipe
-from lexloop.corpus.index.prepared import PreparedDocument
+from lexloop.corpus.index.prepared import PreparedDocument, PreparedFile
 from lexloop.corpus.index.scan import Scan, SourceChanges
 from lexloop.corpus.index.texts import TextStore
 from lexloop.corpus.index.windows import StoredVectors, WindowVectors, whole_windows, window_texts
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
-from lexloop.corpus.load.document import Document
+from lexloop.corpus.load.document import Document, Loaded
 from lexloop.corpus.load.reading import Progress, silent
 from lexloop.corpus.structure.statements import Statement
 from lexloop.models.embedding import CODED, Embedder, TokenEmbedder
@@ -48,6 +48,12 @@ class Tools:
     embedder: Embedder
     chunk: Chunker
     extract: Extractor
+
+    @property
+    def token_embedder(self) -> TokenEmbedder | None:
+        """What makes token vectors; None where none are kept."""
+        late = self.embedder if self.recipe.tokens else None
+        return late if isinstance(late, TokenEmbedder) else None
 
 
 class IndexBuilder:
@@ -73,9 +79,7 @@ class IndexBuilder:
         self._tools, self._old, self._progress = tools, old, progress
         self._texts = TextStore.create(folder / TextStore.FILE if folder else None)
         self._counts = TermCounts()
-        late = tools.embedder if tools.recipe.tokens else None
-        tokens = late if isinstance(late, TokenEmbedder) else None
-        self._vectors = WindowVectors(tools.embedder, progress, known, tokens)
+        self._vectors = WindowVectors(tools.embedder, progress, known, tools.token_embedder)
         self._names: list[str] = []
         self._layout: list[NDArray[np.int32]] = [np.zeros((3, 0), dtype=np.int32)]
         self._size = 0
@@ -85,7 +89,11 @@ class IndexBuilder:
         self._texts.close()
 
     def assemble(
-        self, now: Scan, changes: SourceChanges, excluded: Names[str] = ()
+        self,
+        now: Scan,
+        changes: SourceChanges,
+        excluded: Names[str] = (),
+        prepared: Generator[PreparedFile] | None = None,
     ) -> IndexContents:
         """Read what is new, reuse the rest of the old index, and return the new one.
 
@@ -93,20 +101,26 @@ class IndexBuilder:
             now: The files of the sources.
             changes: Their differences from those of the old index.
             excluded: Names of documents that stay out.
+            prepared: What is new, where it is prepared elsewhere; None to read it here.
 
         Raises:
             CorpusError: No document is left.
         """
         fresh = {*changes.added, *changes.changed}
-        with closing(now.read(fresh, self._progress)) as found:
+        read: Generator[Loaded | PreparedFile] = prepared or now.read(fresh, self._progress)
+        with closing(read) as found:
             for name, fingerprint in now.fingerprints.items():
                 if name not in fresh:
                     self._reuse_file(name, excluded)
                     continue
-                loaded = next(found)
-                self._texts.add_file(name, fingerprint, loaded.skipped)
-                for document in loaded.documents:
-                    if document.name not in excluded:
+                given = next(found)
+                self._texts.add_file(name, fingerprint, given.skipped)
+                for document in given.documents:
+                    if document.name in excluded:
+                        continue
+                    if isinstance(document, PreparedDocument):
+                        self.add_prepared(document)
+                    else:
                         self.add(name, document)
         self._texts.add_skipped("", now.skipped)
         if not self._names:

@@ -8,7 +8,7 @@ from lexloop.core.types import Chunk, Triplet
 from lexloop.corpus.index.ann import Half
 from lexloop.corpus.index.contents import IndexContents
 from lexloop.corpus.index.texts import Marks
-from lexloop.corpus.load.document import Document
+from lexloop.corpus.load.document import Document, SkippedSource
 from lexloop.corpus.structure.statements import Statement
 from lexloop.models.embedding import Codes
 
@@ -48,6 +48,26 @@ class PreparedDocument:
     fingerprint: str
     document: Document
     chunks: Sequence[PreparedChunk]
+
+    @property
+    def name(self) -> str:
+        """The document's name."""
+        return self.document.name
+
+
+@dataclass(frozen=True)
+class PreparedFile:
+    """All that a source file gave.
+
+    Args:
+        name: Of the file.
+        documents: In the file's order.
+        skipped: What of it could not be read.
+    """
+
+    name: str
+    documents: tuple[PreparedDocument, ...]
+    skipped: tuple[SkippedSource, ...]
 
 
 def prepared_documents(

@@ -72,7 +72,7 @@ class Scan:
             files = [file for file in part.files if prefix + file.name in wanted]
             with closing(read_files(files, part.sidecars, progress)) as found:
                 for loaded in found:
-                    yield _named(loaded, prefix) if prefix else loaded
+                    yield prefixed(loaded, prefix) if prefix else loaded
         for name, give in self.stored.items():
             if name in wanted:
                 yield give()
@@ -89,7 +89,7 @@ class Scan:
         )
 
 
-def _named(loaded: Loaded, prefix: str) -> Loaded:
+def prefixed(loaded: Loaded, prefix: str) -> Loaded:
     """Return what was loaded under the source's prefix."""
     return Loaded(
         replace(loaded.file, name=prefix + loaded.file.name),
@@ -98,12 +98,45 @@ def _named(loaded: Loaded, prefix: str) -> Loaded:
     )
 
 
-def scan(sources: Sequence[IndexSource], excluded: Collection[str] = ()) -> Scan:
+Listed = tuple[SourceScan, list[SkippedSource]]
+"""The files of a source, and what could not be listed or read."""
+
+
+def list_source(source: IndexSource) -> Listed:
+    """List and hash the files of one source on this machine; raises as ``scan``."""
+    if not source.path:
+        raise CorpusError(
+            "The index does not say where its documents lie.", "Say it with --source DIR."
+        )
+    if "://" in source.path:
+        raise CorpusError(
+            f"{source.path} lies in a store, which only a cluster reads.",
+            "Give the cluster with --cluster, or a folder of this machine.",
+        )
+    root = Path(source.path)
+    # unlike Path.is_file this answers for a name that no file can have
+    if os.path.isfile(root):
+        root, paths, barred = root.parent, [root], list[SkippedSource]()
+        sidecars, bad = _sidecar_in(root)
+    else:
+        paths, barred = list_sources(root)
+        sidecars, bad = read_sidecars(root)
+    files, unread = hash_sources(root, paths)
+    files.sort(key=lambda file: file.name)
+    return SourceScan(source, tuple(files), sidecars), [*barred, *unread, *bad]
+
+
+def scan(
+    sources: Sequence[IndexSource],
+    excluded: Collection[str] = (),
+    listed: Callable[[IndexSource], Listed] = list_source,
+) -> Scan:
     """List and hash every source file.
 
     Args:
         sources: Folders and files.
         excluded: Names of files that stay out.
+        listed: Lists the files of one source.
 
     Raises:
         CorpusError: A source is missing or holds no document, or two hold one of the same name.
@@ -113,7 +146,7 @@ def scan(sources: Sequence[IndexSource], excluded: Collection[str] = ()) -> Scan
     skipped: list[SkippedSource] = []
     parts: list[SourceScan] = []
     for source in sources:
-        part, trouble = _scanned(source)
+        part, trouble = listed(source)
         skipped += [replace(item, name=source.prefix + item.name) for item in trouble]
         marks = part.sidecars.marks([file.name for file in part.files])
         taken: list[SourceFile] = []
@@ -165,24 +198,6 @@ def find_again(sources: Sequence[IndexSource], name: str, fingerprint: str) -> S
             raise ConflictError(f"{name} changed since it was indexed.", "Index it anew.")
         return files[0]
     raise NotFoundError(f"The file {name} is not where it was indexed from.", _TEXT_IS_KEPT)
-
-
-def _scanned(source: IndexSource) -> tuple[SourceScan, list[SkippedSource]]:
-    if not source.path:
-        raise CorpusError(
-            "The index does not say where its documents lie.", "Say it with --source DIR."
-        )
-    root = Path(source.path)
-    # unlike Path.is_file this answers for a name that no file can have
-    if os.path.isfile(root):
-        root, paths, barred = root.parent, [root], list[SkippedSource]()
-        sidecars, bad = _sidecar_in(root)
-    else:
-        paths, barred = list_sources(root)
-        sidecars, bad = read_sidecars(root)
-    files, unread = hash_sources(root, paths)
-    files.sort(key=lambda file: file.name)
-    return SourceScan(source, tuple(files), sidecars), [*barred, *unread, *bad]
 
 
 def _sidecar_in(folder: Path) -> tuple[Sidecars, list[SkippedSource]]:

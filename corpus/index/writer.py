@@ -8,15 +8,15 @@ from pathlib import Path
 
 from lexloop.core.errors import CorpusError, DataError, IndexWriteError
 from lexloop.core.types import Chunk
-from lexloop.corpus.chunk.statements import statements_in
 from lexloop.corpus.index.builder import IndexBuilder, Tools
 from lexloop.corpus.index.contents import IndexContents
 from lexloop.corpus.index.earlier import PreviousIndex, previous_index
 from lexloop.corpus.index.generations import discard, new_generation, sync_generation, writing
 from lexloop.corpus.index.manifest import REBUILD, IndexSource, Manifest
+from lexloop.corpus.index.preparing import Preparer, cut, windows_of
 from lexloop.corpus.index.reader import open_contents, open_unpublished
 from lexloop.corpus.index.scan import Scan, SourceChanges
-from lexloop.corpus.index.windows import window_marks, window_texts
+from lexloop.corpus.index.windows import window_marks
 from lexloop.corpus.load.document import SkippedSource
 from lexloop.corpus.load.reading import Progress, silent
 from lexloop.models.embedding import Embedder
@@ -79,6 +79,7 @@ def write_index(
     excluded: Sequence[str] | None = (),
     fresh: bool = False,
     recorded: Sequence[IndexSource] | None = None,
+    cluster: Preparer | None = None,
 ) -> IndexUpdate:
     """Update an index to its sources, this format and this stemmer, or make it.
 
@@ -91,6 +92,7 @@ def write_index(
             index names when its lock is held, so that a removal meanwhile is not undone.
         fresh: Whether nothing of an index already there may be reused.
         recorded: The sources to record in the manifest; None for ``sources``.
+        cluster: Lists the files and prepares those that changed; None to do it here.
 
     Raises:
         CorpusError: Nothing could be read, another process writes, or the disk is full; readers
@@ -102,14 +104,14 @@ def write_index(
         if excluded is None:
             excluded = Manifest.read(index).excluded
         with previous_index(None if fresh else index, tools) as held:
-            now = held.scan(sources, excluded)
+            now = (cluster or held).scan(sources, excluded)
             changes, old = held.difference(now), held.contents
             new = _NextGeneration(noted, tuple(excluded), tools, now, changes)
             if old and changes.nothing and new.described_by(held.manifest, old):
                 skipped = [*old.texts.skipped(), *old.version_troubles]
                 outcome = IndexUpdate(changes, old.counts(), skipped, old.dense.recall)
             else:
-                outcome = _publish(index, new, held, progress)
+                outcome = _publish(index, new, held, progress, cluster)
     return outcome
 
 
@@ -164,11 +166,15 @@ class _NextGeneration:
 
 
 def _publish(
-    index: Path, new: _NextGeneration, held: PreviousIndex, progress: Progress
+    index: Path,
+    new: _NextGeneration,
+    held: PreviousIndex,
+    progress: Progress,
+    cluster: Preparer | None = None,
 ) -> IndexUpdate:
     folder = new_generation(index)
     try:
-        manifest, outcome = _written(folder, new, held, progress)
+        manifest, outcome = _written(folder, new, held, progress, cluster)
         sync_generation(folder)
         _read_back(index, folder, manifest, new.tools.embedder)
         manifest.write(index)
@@ -183,14 +189,20 @@ def _publish(
 
 
 def _written(
-    folder: Path, new: _NextGeneration, held: PreviousIndex, progress: Progress
+    folder: Path,
+    new: _NextGeneration,
+    held: PreviousIndex,
+    progress: Progress,
+    cluster: Preparer | None,
 ) -> tuple[Manifest, IndexUpdate]:
     """Make a generation; nothing of it is in memory afterwards."""
+    fresh = {*new.changes.added, *new.changes.changed}
+    prepared = cluster.prepare(new.now, fresh, progress) if cluster else None
     builder = IndexBuilder(
         new.tools, folder=folder, old=held.contents, known=held.known, progress=progress
     )
     try:
-        made = builder.assemble(new.now, new.changes, new.excluded)
+        made = builder.assemble(new.now, new.changes, new.excluded, prepared)
         counts = made.counts()
         manifest = Manifest(
             generation=folder.name,
@@ -235,6 +247,7 @@ def estimate(
     progress: Progress = silent,
     excluded: Sequence[str] | None = (),
     fresh: bool = False,
+    cluster: Preparer | None = None,
 ) -> CostEstimate:
     """Return what ``write_index`` with the same arguments would read and embed.
 
@@ -245,18 +258,18 @@ def estimate(
     if excluded is None:
         excluded = Manifest.read(index).excluded
     with previous_index(None if fresh else index, tools) as held:
-        now = held.scan(sources, excluded)
+        now = (cluster or held).scan(sources, excluded)
         changes = held.difference(now)
+        fresh_files = {*changes.added, *changes.changed}
         documents, chunks, windows, skipped = 0, list[Chunk](), list[str](), [*now.skipped]
-        for loaded in now.read({*changes.added, *changes.changed}, progress):
-            wanted = [document for document in loaded.documents if document.name not in excluded]
+        here = (cut(loaded, "", tools) for loaded in now.read(fresh_files, progress))
+        for made in cluster.survey(now, fresh_files, progress) if cluster else here:
+            wanted = [one for one in made.documents if one.name not in excluded]
             documents += len(wanted)
-            skipped += loaded.skipped
-            for document in wanted:
-                cut = tools.chunk(document)
-                chunks += cut
-                for chunk, held_in in zip(cut, statements_in(document, cut), strict=True):
-                    windows += window_texts(chunk, held_in, tools.embedder, tools.recipe.windows)
+            skipped += made.skipped
+            for part in (part for one in wanted for part in one.chunks):
+                chunks.append(part.chunk)
+                windows += windows_of(part, tools)
         if held.known:
             rows = held.known.rows(window_marks(windows)).tolist()
             windows = [text for text, row in zip(windows, rows, strict=True) if row < 0]

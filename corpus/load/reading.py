@@ -52,7 +52,7 @@ def read_files(
         left = iter(files)
         for done in range(len(files)):
             while len(waiting) < count * _AHEAD and (file := next(left, None)) is not None:
-                waiting.append(pool.submit(_read, file, sidecars, pool, limits))
+                waiting.append(pool.submit(read_one, file, sidecars, pool, limits))
             loaded = waiting.popleft().result()
             progress("reading", done + 1, len(files))
             yield loaded
@@ -67,8 +67,8 @@ def start(limits: Limits) -> WorkerProcess:
     return WorkerProcess(_MODULE, str(limits.memory))
 
 
-def _read(file: SourceFile, sidecars: Sidecars, pool: WorkerPool, limits: Limits) -> Loaded:
-    """Read one file, and apply the sidecars to its documents."""
+def read_one(file: SourceFile, sidecars: Sidecars, pool: WorkerPool, limits: Limits) -> Loaded:
+    """Read one file in a worker of a pool, and apply the sidecars to its documents."""
     if (why := sidecars.bars(file.name)) is not None:
         return Loaded(file, (), (SkippedSource(file.name, why),))
     found: list[Document | SkippedSource] = []

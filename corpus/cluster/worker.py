@@ -1,0 +1,118 @@
+"""The work on one source file, done on a machine of the cluster."""
+
+import tempfile
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from lexloop.core.errors import ClusterError, CorpusError
+from lexloop.core.workers import WorkerPool
+from lexloop.corpus.cluster.packing import pack, unpack
+from lexloop.corpus.cluster.sources import fetched
+from lexloop.corpus.index.builder import Tools
+from lexloop.corpus.index.manifest import Recipe
+from lexloop.corpus.index.prepared import PreparedFile
+from lexloop.corpus.index.preparing import cut, embedded, related
+from lexloop.corpus.index.scan import prefixed
+from lexloop.corpus.load.document import Limits, Loaded, SkippedSource, SourceFile, hash_file
+from lexloop.corpus.load.reading import read_one, start
+from lexloop.corpus.load.sidecar import Sidecars
+
+MakeTools = Callable[[], Tools]
+"""A function of a module, or an instance of a frozen dataclass, which every machine can import."""
+
+
+class Job(NamedTuple):
+    """A source file to prepare.
+
+    Args:
+        name: Below its source.
+        prefix: What the names of its documents begin with.
+        fingerprint: Of its bytes and metadata.
+        data: Its bytes; None where the worker fetches them itself.
+        address: Where from.
+        sidecars: What the sidecars say of it.
+    """
+
+    name: str
+    prefix: str
+    fingerprint: str
+    data: bytes | None
+    address: str
+    sidecars: Sidecars
+
+
+class Orders(NamedTuple):
+    """What holds for all jobs of a run.
+
+    Args:
+        make: Makes the tools, once a worker process.
+        recipe: That the tools must have.
+    """
+
+    make: MakeTools
+    recipe: Recipe
+
+
+def survey(job: Job, orders: Orders) -> bytes:
+    """Return a file cut into chunks, packed."""
+    return pack(_cut(job, _tools(orders)))
+
+
+def relate(job: Job, orders: Orders) -> bytes:
+    """Return a file cut and related, packed: what needs no accelerator."""
+    tools = _tools(orders)
+    return pack(related(_cut(job, tools), tools))
+
+
+def prepare(job: Job, orders: Orders) -> bytes:
+    """Return a file cut, related and embedded, packed."""
+    tools = _tools(orders)
+    return pack(embedded(related(_cut(job, tools), tools), tools))
+
+
+class Accelerated:
+    """An actor with an accelerator, which embeds what tasks on processors have cut and related."""
+
+    def embed(self, packed: bytes, orders: Orders) -> bytes:
+        """Return a packed file with its vectors."""
+        return pack(embedded(unpack(packed), _tools(orders)))
+
+
+def _cut(job: Job, tools: Tools) -> PreparedFile:
+    loaded = _loaded(job)
+    return cut(prefixed(loaded, job.prefix) if job.prefix else loaded, job.fingerprint, tools)
+
+
+def _loaded(job: Job) -> Loaded:
+    """Read the file as it is read without a cluster, in a process of its own."""
+    limits = Limits()
+    try:
+        data = fetched(job.address) if job.data is None else job.data
+    except CorpusError as error:
+        nothing = SourceFile(job.name, Path(), 0, "")
+        return Loaded(nothing, (), (SkippedSource(job.name, error.what),))
+    with tempfile.NamedTemporaryFile() as copy:
+        copy.write(data)
+        copy.flush()
+        path = Path(copy.name)
+        file = SourceFile(job.name, path, *hash_file(path, limits))
+        return read_one(file, job.sidecars, _readers(), limits)
+
+
+@lru_cache(maxsize=1)
+def _readers() -> WorkerPool:
+    """The process that parses; it ends with this one."""
+    return WorkerPool(lambda: start(Limits()), 1)
+
+
+@lru_cache(maxsize=1)
+def _tools(orders: Orders) -> Tools:
+    tools = orders.make()
+    if tools.recipe != orders.recipe:
+        raise ClusterError(
+            f"A machine of the cluster makes {tools.recipe}, the driver {orders.recipe}.",
+            "Install the same version of lexloop on all, and the same models.",
+        )
+    return tools

@@ -1,0 +1,70 @@
+"""One cluster for all tests of the room, and a folder of laws to index over it."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from indexes import letter_tools
+from on_workers import LetterTools
+from ray_cluster import running
+
+pytest.importorskip("ray", reason="the extra ray is not installed")
+
+from lexloop.corpus.cluster.preparer import ClusterPreparer  # noqa: E402
+from lexloop.corpus.cluster.session import joined  # noqa: E402
+from lexloop.corpus.cluster.staging import Staging  # noqa: E402
+from lexloop.corpus.cluster.worker import Orders  # noqa: E402
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Any]:
+    with running() as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def driver(cluster: Any) -> Iterator[Any]:
+    """This process is the cluster's driver."""
+    with joined(cluster.address):
+        yield cluster
+
+
+Prepare = Callable[..., ClusterPreparer]
+
+
+@pytest.fixture
+def preparer(driver: Any, tmp_path: Path) -> Prepare:
+    """``preparer(LetterTools(...))``: what prepares over the cluster by these tools."""
+
+    def made(make: LetterTools | None = None, **options: Any) -> ClusterPreparer:
+        recipe = letter_tools(**options).recipe
+        orders = Orders(make or LetterTools(), recipe)
+        return ClusterPreparer(orders, Staging(tmp_path / "staging", recipe))
+
+    return made
+
+
+@pytest.fixture
+def laws(tmp_path: Path) -> Path:
+    """A dozen short laws in two folders, with a sidecar, a file of several documents, a bad one."""
+    folder = tmp_path / "laws"
+    (folder / "town").mkdir(parents=True)
+    for number in range(12):
+        place = folder / "town" if number % 3 == 0 else folder
+        (place / f"act-{number:02}.txt").write_text(law(number), encoding="utf-8")
+    rows = '{"id": "n1", "text": "Notices must be posted."}\n{"id": "n2", "text": "A fee is due."}\n'
+    (folder / "notices.jsonl").write_text(rows, encoding="utf-8")
+    (folder / "broken.pdf").write_bytes(b"%PDF")
+    said = "file,title,tags\ntown,,council\nact-01.txt,The Second Act,\n"
+    (folder / "metadata.csv").write_text(said, encoding="utf-8")
+    return folder
+
+
+def law(number: int) -> str:
+    """Sections that state relations."""
+    return "\n\n".join(
+        f"§ {number + 1}-{part} Berths. The owner of berth {number} must pay fee {part} in time. "
+        f"A boat of class {part} may not moor at quay {number} at night."
+        for part in range(1, 6)
+    )

@@ -1,0 +1,33 @@
+"""A Ray cluster on loopback: a head that runs no task, and nodes with a processor each."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+# before Ray is imported: it tells nobody, and takes loopback for what other machines reach it by
+QUIET = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
+    "RAY_TMPDIR": "/tmp",  # the path of a Unix socket has to be short
+    "RAY_DEDUP_LOGS": "0",
+}
+_MEMORY = 100 << 20
+
+os.environ.update(QUIET)
+
+
+@contextmanager
+def running(nodes: int = 2) -> Iterator[Any]:
+    """A cluster, whose ``address`` a driver joins; its processes end with the context."""
+    from ray.cluster_utils import Cluster
+
+    small = {"node_ip_address": "127.0.0.1", "object_store_memory": _MEMORY}
+    head = {**small, "num_cpus": 0, "include_dashboard": False}
+    cluster = Cluster(initialize_head=True, head_node_args=head)
+    try:
+        for _ in range(nodes):
+            cluster.add_node(num_cpus=1, **small)
+        yield cluster
+    finally:
+        cluster.shutdown()
