@@ -61,12 +61,21 @@ class Budget:
         Raises:
             BudgetError: It would.
         """
-        expected_in, expected_out = expected_tokens(request)
-        cost = self.cost(spent["tokens_in"] + expected_in, spent["tokens_out"] + expected_out)
+        tokens_in, tokens_out = expected_tokens(request)
+        tokens_in, tokens_out = spent["tokens_in"] + tokens_in, spent["tokens_out"] + tokens_out
+        self.refuse_beyond(tokens_in, tokens_out, spent["model_calls"])
+
+    def refuse_beyond(self, tokens_in: int, tokens_out: int, calls: int) -> None:
+        """Refuse to have spent so many tokens; ``calls`` were made.
+
+        Raises:
+            BudgetError: They cost more than the limit.
+        """
+        cost = self.cost(tokens_in, tokens_out)
         if self.most is not None and cost is not None and cost > self.most:
             raise BudgetError(
                 f"The next of the model's calls would bring the cost to ${cost:.4f}, above the "
-                f"limit of ${self.most:.4f}, after {spent['model_calls']} calls.",
+                f"limit of ${self.most:.4f}, after {calls} calls.",
                 "Raise --max-cost and run again: what was extracted is cached and costs nothing.",
             )
 

@@ -4,7 +4,7 @@ import os
 import shlex
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,18 +12,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lexloop.apps.cli import options
-from lexloop.apps.cli.index_report import index_report, show_estimate, show_outcome, show_report
+from lexloop.apps.cli.index_report import (
+    index_report,
+    note_cost,
+    show_estimate,
+    show_outcome,
+    show_report,
+)
 from lexloop.apps.cli.options import option
 from lexloop.apps.cli.progress import Progress, bar
 from lexloop.apps.cli.session import say_where_text_goes
 from lexloop.apps.cli.terminal import FILES_SKIPPED, reported, say, write_json
 from lexloop.apps.hosts import text_hosts
 from lexloop.core.errors import CorpusError, InputError
+from lexloop.core.extras import need_extra
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.settings_names import from_record
 
 if TYPE_CHECKING:
+    from lexloop.corpus.cluster.preparer import ClusterPreparer
     from lexloop.corpus.index.builder import Tools
     from lexloop.corpus.index.manifest import IndexSource, Manifest
     from lexloop.graph.extractors import Budget
@@ -47,6 +55,15 @@ _COSTS: dict[str, Any] = {
         _usd("Stop before the model has cost more; what it extracted is cached for the next run."),
     ],
 }
+_CLUSTER = Annotated[
+    str | None,
+    option(
+        "A Ray cluster that prepares the documents: auto, HOST:PORT or ray://HOST:PORT. DIR may "
+        "be a glob or an address such as s3://bucket/laws then.",
+        "ADDRESS",
+        panel="Cluster",
+    ),
+]
 _Index = Annotated[Path, typer.Argument(metavar="INDEX", help="The folder of the index.")]
 _Prefix = Annotated[
     str, option("What the names of these documents begin with.", "NAME/", flag="--prefix")
@@ -62,12 +79,12 @@ commands = typer.Typer(
 
 
 @commands.command()
-@options.taking("chunking.method", *options.MODEL, "deadline_s", **_COSTS)
+@options.taking("chunking.method", *options.MODEL, "deadline_s", cluster=_CLUSTER, **_COSTS)
 def build(
     *,
     context: typer.Context,
     folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="A folder of documents, or one document.")
+        str, typer.Argument(metavar="DIR", help="A folder of documents, or one document.")
     ],
     out: Annotated[
         Path | None, option("The folder of the new index, which must be given.", "INDEX")
@@ -81,17 +98,17 @@ def build(
     With --set index.triplets=model and --model, the model reads out the knowledge graph.
     """
     if out is None:
-        command = shlex.join(["lexloop", "index", str(folder), "--out", _suggested(folder)])
+        command = shlex.join(["lexloop", "index", folder, "--out", _suggested(Path(folder))])
         raise InputError(
             "There is no --out, the folder that the index is written to.",
             f"Give one, e.g. `{command}`.",
         )
-    _check_places(folder, out, force)
+    _check_places(None if context.params["cluster"] else Path(folder), out, force)
     _write(out, _sources([folder], prefix), context.params, fresh=force)
 
 
 @commands.command()
-@options.taking("deadline_s", **_COSTS)
+@options.taking("deadline_s", cluster=_CLUSTER, **_COSTS)
 def add(
     *,
     context: typer.Context,
@@ -109,7 +126,7 @@ def add(
 
 
 @commands.command()
-@options.taking("chunking.method", *options.MODEL, "deadline_s", **_COSTS)
+@options.taking("chunking.method", *options.MODEL, "deadline_s", cluster=_CLUSTER, **_COSTS)
 def update(
     *,
     context: typer.Context,
@@ -226,19 +243,25 @@ def _suggested(folder: Path) -> str:
     return f"{folder.absolute().name or 'documents'}.index"
 
 
-def _sources(paths: Sequence[Path], prefix: str) -> "list[IndexSource]":
+def _sources(paths: Sequence[Path | str], prefix: str) -> "list[IndexSource]":
     from lexloop.corpus.index.manifest import IndexSource
 
-    return [IndexSource(str(path.expanduser().absolute()), prefix) for path in paths]
+    return [
+        IndexSource(said if "://" in said else str(Path(said).expanduser().absolute()), prefix)
+        for said in map(str, paths)
+    ]
 
 
-def _check_places(folder: Path, out: Path, force: bool) -> None:
-    """Refuse a taken place or a source that is none before the work instead of after it."""
+def _check_places(folder: Path | None, out: Path, force: bool) -> None:
+    """Refuse a taken place or a source that is none before the work instead of after it.
+
+    ``folder`` is None where a cluster lists what may be no folder.
+    """
     from lexloop.corpus.index.generations import is_unfinished
     from lexloop.corpus.index.manifest import is_index
     from lexloop.corpus.load.folder import list_sources
 
-    if not folder.is_file():
+    if folder is not None and not folder.is_file():
         list_sources(folder.expanduser())
     if not out.exists() or (force and is_index(out)) or is_unfinished(out):
         return
@@ -310,19 +333,41 @@ def _write(
     with Progress() as progress:
         progress.say("Loading")
         tools = _tools(settings, given, budget)
-    if given["dry_run"]:
-        with bar() as report:
-            found = estimate(index, sources, tools, progress=report, excluded=excluded, fresh=fresh)
-        cost = expected_cost(found, settings, budget, given["price_embedding"])
-        show_estimate(found, cost, given["as_json"])
-        return
-    with bar() as report:
-        outcome = write_index(
-            index, sources, tools, progress=report, excluded=excluded, fresh=fresh
-        )
+    with _cluster(index, tools, given, budget) as cluster, bar() as report:
+        write: dict[str, Any] = {
+            "progress": report,
+            "excluded": excluded,
+            "fresh": fresh,
+            "cluster": cluster,
+        }
+        costs = settings.index.triplets == "model" or settings.index.embedder.startswith("openai:")
+        if given["dry_run"] or (cluster is not None and costs):
+            found = estimate(index, sources, tools, **write)
+            cost = expected_cost(found, settings, budget, given["price_embedding"])
+            if given["dry_run"]:
+                show_estimate(found, cost, given["as_json"])
+                return
+            note_cost(found, cost)
+        outcome = write_index(index, sources, tools, **write)
+        if cluster is not None:
+            cluster.forget()
     show_outcome(index, outcome, time.perf_counter() - began, given["as_json"], sources)
     if not all(item.indexed for item in outcome.skipped):
         raise typer.Exit(FILES_SKIPPED)
+
+
+def _cluster(
+    index: Path, tools: "Tools", given: Mapping[str, Any], budget: "Budget"
+) -> "AbstractContextManager[ClusterPreparer | None]":
+    """Return what joins the cluster that is named; what does nothing where there is none."""
+    if given["cluster"] is None:
+        return nullcontext()
+    need_extra("ray", "ray", "fsspec")
+    from lexloop.corpus.index.generations import STAGING
+    from lexloop.graph.clustered import on_cluster
+
+    url = options.chosen_connection(given).base_url
+    return on_cluster(given["cluster"], tools, index / STAGING, budget, url)
 
 
 def _tools(settings: Settings, given: Mapping[str, Any], budget: "Budget") -> "Tools":

@@ -132,6 +132,16 @@ def show_estimate(found: "CostEstimate", cost: dict[str, Any], as_json: bool) ->
     _show_skipped(found.skipped)
 
 
+def note_cost(found: "CostEstimate", cost: dict[str, Any]) -> None:
+    """Say on standard error what a run that begins now will cost."""
+    usd = cost["cost_usd"]
+    note(
+        f"This reads {found.documents} documents, embeds {found.embedded_texts} texts and asks the "
+        f"model {cost['model_calls']} times, for "
+        f"{'a cost that is unknown without the prices' if usd is None else f'about ${usd}'}."
+    )
+
+
 def index_report(
     index: Path, manifest: "Manifest", collection: "Collection", view: "View"
 ) -> dict[str, Any]:

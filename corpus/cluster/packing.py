@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from lexloop.core.errors import DataError
 from lexloop.corpus.index.prepared import PreparedChunk, PreparedDocument, PreparedFile
-from lexloop.corpus.index.texts import MARK
 from lexloop.corpus.load.document import Document, SkippedSource
 from lexloop.corpus.load.worker import from_frame, to_frame
 from lexloop.corpus.structure.statements import Statement
@@ -38,7 +37,7 @@ def pack(made: PreparedFile) -> bytes:
     arrays = {
         "said": np.frombuffer(text, dtype=np.uint8),
         "vectors": _joined([held.vectors for held in chunks], np.zeros((0, width), np.float16)),
-        "marks": _joined([held.marks for held in chunks], np.zeros((0, 2), MARK)),
+        "marks": _joined([held.marks for held in chunks], np.zeros((0, 2), "<u8")),
         "codes": _joined(codes, np.zeros((0, CODED), np.int8)),
     }
     file = io.BytesIO()

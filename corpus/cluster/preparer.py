@@ -28,6 +28,10 @@ class ClusterPreparer:
         self.made = 0
         """The files that the cluster prepared, those that were kept from before not counted."""
 
+    def forget(self) -> None:
+        """Remove what is kept, now that it is in an index."""
+        self._staging.clear()
+
     def scan(self, sources: Sequence[IndexSource], excluded: Collection[str]) -> Scan:
         """List the files of folders, globs and stores; raises as ``scan``."""
         return scan(sources, excluded, listed)

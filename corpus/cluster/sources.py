@@ -69,7 +69,7 @@ def _listed_store(source: IndexSource) -> Listed:
     store, path = _store(source.path)
     base = _fixed(path)
     found: dict[str, Any] = _asked(source.path, lambda: store.find(base, detail=True))
-    if base in found:  # one object, and the sidecar beside it
+    if alone := base in found:  # one object, and the sidecar beside it
         base = base.rpartition("/")[0]
         beside = f"{base}/{SIDECAR}"
         found |= _asked(source.path, lambda: store.find(beside, detail=True))
@@ -88,7 +88,7 @@ def _listed_store(source: IndexSource) -> Listed:
             files.append(file)
     if not files:
         raise _nothing(source.path)
-    sidecars, bad = _sidecars(store, entries)
+    sidecars, bad = _sidecars(store, entries, alone)
     return SourceScan(source, tuple(files), sidecars), [*skipped, *bad]
 
 
@@ -97,15 +97,17 @@ def _is_source(name: str) -> bool:
     return not hidden and PurePosixPath(name).suffix.lower() in SUFFIXES
 
 
-def _sidecars(store: Any, entries: Mapping[str, Any]) -> tuple[Sidecars, list[SkippedSource]]:
-    """Read every sidecar of a store, the outermost first."""
+def _sidecars(
+    store: Any, entries: Mapping[str, Any], alone: bool
+) -> tuple[Sidecars, list[SkippedSource]]:
+    """Read every sidecar of a store, the outermost first; beside one object it names others."""
     sidecars, skipped = Sidecars(), list[SkippedSource]()
     named = [name for name in entries if is_sidecar(PurePosixPath(name).name)]
     names = {normal(name) for name in entries} if named else set[str]()
     for name in sorted(named, key=lambda name: (name.count("/"), name)):
         address = store.unstrip_protocol(entries[name]["name"])
         try:
-            skipped += sidecars.add(fetched(address), name, names.__contains__)
+            skipped += sidecars.add(fetched(address), name, lambda n: alone or n in names)
         except CorpusError as error:
             skipped.append(sidecars.bar(name, error.what))
     return sidecars, skipped

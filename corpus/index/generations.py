@@ -1,7 +1,8 @@
 """Generations of an index: one writer makes the next aside, any number of readers hold theirs.
 
 INDEX/manifest.json names the generation that counts; INDEX/generations/NAME holds its files, which
-never change; INDEX/lock is held by the one writer. A generation that is open is locked by its
+never change; INDEX/lock is held by the one writer; INDEX/staging keeps what a cluster prepared for
+the next one so far. A generation that is open is locked by its
 reader, and a writer sweeps only those that nobody holds. A lock dies with its process, so nothing
 is left to clean up by hand after a kill.
 """
@@ -21,7 +22,7 @@ from lexloop.core.errors import IndexWriteError
 from lexloop.core.files import let_go, sync, try_lock
 from lexloop.corpus.index.manifest import MANIFEST, is_index
 
-GENERATIONS, LOCK = "generations", "lock"
+GENERATIONS, LOCK, STAGING = "generations", "lock", "staging"
 _POLL_S = 0.02
 LOCK_TIMEOUT_S = 60.0
 _SWEEPS = 3
@@ -124,7 +125,7 @@ def is_unfinished(folder: Path) -> bool:
     if is_index(folder) or not folder.is_dir():
         return False
     names = [name for name in os.listdir(folder) if not name.startswith(f".{MANIFEST}.")]
-    return set(names) <= {GENERATIONS, LOCK}
+    return set(names) <= {GENERATIONS, LOCK, STAGING}
 
 
 def new_generation(index: Path) -> Path:

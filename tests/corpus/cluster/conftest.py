@@ -11,10 +11,10 @@ from ray_cluster import running
 
 pytest.importorskip("ray", reason="the extra ray is not installed")
 
-from lexloop.corpus.cluster.preparer import ClusterPreparer  # noqa: E402
-from lexloop.corpus.cluster.session import joined  # noqa: E402
-from lexloop.corpus.cluster.staging import Staging  # noqa: E402
-from lexloop.corpus.cluster.worker import Orders  # noqa: E402
+from lexloop.corpus.cluster.preparer import ClusterPreparer
+from lexloop.corpus.cluster.session import joined
+from lexloop.corpus.cluster.staging import Staging
+from lexloop.corpus.cluster.worker import Orders
 
 
 @pytest.fixture(scope="session")
@@ -53,7 +53,9 @@ def laws(tmp_path: Path) -> Path:
     for number in range(12):
         place = folder / "town" if number % 3 == 0 else folder
         (place / f"act-{number:02}.txt").write_text(law(number), encoding="utf-8")
-    rows = '{"id": "n1", "text": "Notices must be posted."}\n{"id": "n2", "text": "A fee is due."}\n'
+    rows = (
+        '{"id": "n1", "text": "Notices must be posted."}\n{"id": "n2", "text": "A fee is due."}\n'
+    )
     (folder / "notices.jsonl").write_text(rows, encoding="utf-8")
     (folder / "broken.pdf").write_bytes(b"%PDF")
     said = "file,title,tags\ntown,,council\nact-01.txt,The Second Act,\n"
