@@ -112,12 +112,13 @@ class SharedBudget(Budget):
             ClusterError: The purse is lost.
         """
         import ray
+        from ray.exceptions import RayError
 
         expected_in, expected_out = expected_tokens(request)
         own = spent["tokens_in"] + expected_in, spent["tokens_out"] + expected_out
         try:
             all_in, all_out = ray.get(self.purse.claim.remote(self.name, *own), timeout=_ANSWERS_S)
-        except ray.exceptions.RayError as error:
+        except RayError as error:
             raise ClusterError(
                 f"What the workers spent is not known any more: {type(error).__name__}.",
                 "Run the command again: it goes on with what is prepared.",
