@@ -3,16 +3,24 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import NamedTuple
 
-from lexloop.core.types import Degradation
 
-_heard: ContextVar[list[Degradation] | None] = ContextVar("heard", default=None)
+class Loss(NamedTuple):
+    """What was wanted, what was used in its place, and why."""
+
+    wanted: str
+    used: str
+    reason: str
+
+
+_heard: ContextVar[list[Loss] | None] = ContextVar("heard", default=None)
 
 
 @contextmanager
-def hearing() -> Iterator[list[Degradation]]:
-    """Collect what is told of losses inside; threads and tasks started with its context too."""
-    told: list[Degradation] = []
+def hearing() -> Iterator[list[Loss]]:
+    """Collect what is told of losses inside, in threads that have its context too."""
+    told: list[Loss] = []
     token = _heard.set(told)
     try:
         yield told
@@ -20,9 +28,8 @@ def hearing() -> Iterator[list[Degradation]]:
         _heard.reset(token)
 
 
-def tell_loss(node: str, wanted: str, used: str, reason: str) -> None:
+def tell_loss(wanted: str, used: str, reason: str) -> None:
     """Tell whoever listens that less could be used than was wanted; the same once."""
-    told = _heard.get()
-    loss: Degradation = {"node": node, "wanted": wanted, "used": used, "reason": reason}
+    told, loss = _heard.get(), Loss(wanted, used, reason)
     if told is not None and loss not in told:
         told.append(loss)

@@ -17,6 +17,7 @@ from langgraph.runtime import Runtime, get_runtime
 
 from lexloop.core.deadline import Deadline, current_deadline, within
 from lexloop.core.errors import DeadlineExceeded, LexloopError, ModelError, ModelReplyError
+from lexloop.core.losses import Loss, hearing
 from lexloop.core.state import AgentState, AgentUpdate, State, Update
 from lexloop.core.types import Degradation, Reasoning, Usage
 from lexloop.graph.stream import StreamedMessage, TokenStream
@@ -180,6 +181,7 @@ class _Run:
         self._state, self._before, self._runtime = state, before, runtime
         self._meter: Usage = {"model_calls": 0, "tokens_in": 0, "tokens_out": 0, "seconds": 0.0}
         self._degraded: list[Degradation] = []
+        self._told: list[Loss] = []
         self._reasoning: list[Reasoning] = []
         self._snapshot = context.snapshot
         self._began = time.monotonic()
@@ -200,7 +202,7 @@ class _Run:
         """Run the node, and what stands in for a failed one; add what it cost and what degraded."""
         while True:
             try:
-                with within(self._deadline), asking(self._ask):
+                with within(self._deadline), asking(self._ask), hearing() as self._told:
                     self._deadline.check(f"before {self._name}")
                     return self._with_cost(await self._result(bridge))
             except LexloopError as error:
@@ -309,6 +311,11 @@ class _Run:
         update: Update = {**result}
         if self._state.get("snapshot") != self._snapshot:
             update["snapshot"] = self._snapshot
+        self._degraded += [
+            {"node": self._name, **loss._asdict()}  # type: ignore[typeddict-item]
+            for loss in self._told
+            if self._lost(loss.wanted) is None
+        ]
         if self._degraded:
             before = update.get("degraded", self._before.get("degraded", []))
             update["degraded"] = [*before, *self._degraded]

@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 REQUEST_S = 30.0
 """The most seconds that one request may take; a question's deadline may leave fewer."""
 _ATTEMPTS, _LONGEST_WAIT_S = 4, 2.0
+_VARIABLES = tuple(
+    f"LEXLOOP_ENGINE_{name}"
+    for name in ("USER", "PASSWORD", "API_KEY", "AWS_REGION", "AWS_SERVICE", "CA")
+)
 _LONGEST = 300
 """Characters of an engine's own words that a message holds."""
 _BUSY = frozenset({429, 502, 503, 504})
@@ -35,19 +40,16 @@ class Engine:
     """An engine's nodes, safe to ask from several threads.
 
     Args:
-        address: Of an index in it; credentials come from the environment.
+        address: Of an index in it.
+        credentials: Whoever signs in; see ``credentials_in``.
 
     ``client`` is what the requests go through.
     """
 
-    def __init__(self, address: Address) -> None:
+    def __init__(self, address: Address, credentials: Mapping[str, str]) -> None:
         self.address = address
         self.dialect = DIALECTS[address.product]
-        self.client = _client(address)
-
-    def close(self) -> None:
-        """Close the connections."""
-        self.client.close()
+        self.client = _client(address, credentials)
 
     def ask(
         self,
@@ -130,7 +132,6 @@ class Engine:
         lost = shards["failed"]
         if lost or answer["timed_out"]:
             tell_loss(
-                "retrieve",
                 f"all {shards['total']} shards of {self.address}",
                 f"{shards['total'] - lost} of them" if lost else "what they found in time",
                 "the others did not answer" if lost else "the search took too long",
@@ -200,7 +201,27 @@ class Engine:
         return EngineError(f"{self.address} refused a request ({status}): {why}.", "See its logs.")
 
 
-def _client(address: Address) -> "OpenSearch":
+def engine_at(address: str) -> Engine:
+    """Return the engine of an address; its connections are shared and stay open.
+
+    Raises:
+        SettingsError: It is no address.
+        InputError: A library is not installed.
+    """
+    return _shared(Address.parse(address), tuple(credentials_in(os.environ).items()))
+
+
+@lru_cache(maxsize=64)
+def _shared(address: Address, credentials: tuple[tuple[str, str], ...]) -> Engine:
+    return Engine(address, dict(credentials))
+
+
+def credentials_in(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return what is set of the variables that say how to sign in."""
+    return {name: value for name in _VARIABLES if (value := environment.get(name))}
+
+
+def _client(address: Address, given: Mapping[str, str]) -> "OpenSearch":
     need_extra(address.product, "opensearchpy")
     from opensearchpy import OpenSearch
 
@@ -208,31 +229,30 @@ def _client(address: Address) -> "OpenSearch":
         hosts=[{"host": host, "port": port} for host, port in address.hosts],
         use_ssl=address.tls,
         verify_certs=True,
-        ca_certs=os.environ.get("LEXLOOP_ENGINE_CA") or None,
+        ca_certs=given.get("LEXLOOP_ENGINE_CA"),
         # a node that is gone is left for the next; each is tried
         max_retries=len(address.hosts) + 1,
         retry_on_timeout=False,
         http_compress=False,
         pool_maxsize=32,
-        **_credentials(address),
+        **_signing(given),
     )
 
 
-def _credentials(address: Address) -> dict[str, Any]:
-    """Return how the client signs in, read from the environment."""
-    given = os.environ.get
-    if region := given("LEXLOOP_ENGINE_AWS_REGION"):
+def _signing(given: Mapping[str, str]) -> dict[str, Any]:
+    """Return how the client signs in."""
+    if region := given.get("LEXLOOP_ENGINE_AWS_REGION"):
         need_extra("aws", "boto3")
         import boto3  # type: ignore[import-untyped,unused-ignore]
         from opensearchpy import Urllib3AWSV4SignerAuth
 
-        service = given("LEXLOOP_ENGINE_AWS_SERVICE") or "es"
+        service = given.get("LEXLOOP_ENGINE_AWS_SERVICE", "es")
         signer = Urllib3AWSV4SignerAuth(boto3.Session().get_credentials(), region, service)
         return {"http_auth": signer}
-    if key := given("LEXLOOP_ENGINE_API_KEY"):
+    if key := given.get("LEXLOOP_ENGINE_API_KEY"):
         return {"headers": {"authorization": f"ApiKey {key}"}}
-    if user := given("LEXLOOP_ENGINE_USER"):
-        return {"http_auth": (user, given("LEXLOOP_ENGINE_PASSWORD") or "")}
+    if user := given.get("LEXLOOP_ENGINE_USER"):
+        return {"http_auth": (user, given.get("LEXLOOP_ENGINE_PASSWORD", ""))}
     return {}
 
 

@@ -14,6 +14,7 @@ from lexloop.corpus.engine.client import Engine
 from lexloop.corpus.engine.columns import floats_of, key_of, unpacked
 from lexloop.corpus.engine.generation import Hold, index_of
 from lexloop.corpus.engine.part import EnginePart
+from lexloop.corpus.engine.recent import Recent
 from lexloop.corpus.engine.relations import EngineTriplets, graph_folder
 from lexloop.corpus.engine.schema import MANIFEST_ID, profile_of
 from lexloop.corpus.index.lexical import OkapiStatistics
@@ -63,14 +64,12 @@ class EngineContents:
         self.tokens = bool(self.manifest.recipe.tokens)
         self._hold = Hold(engine, generation)
         self._hold.renew()
-        self._frequencies: LRUCache[str, int] = LRUCache(_COUNTED)
-        self._lock = Lock()
+        self._frequencies = Recent[int](_COUNTED)
         self._same: Any = self  # a checker that reads this file under two names sees two classes
 
     def close(self) -> None:
         """See ``Contents.close``."""
         self._hold.release()
-        self.engine.close()
 
     def index(self, kind: str) -> str:
         """Return the name of one of its indexes; whoever asks for it reads the generation."""
@@ -171,18 +170,11 @@ class EngineContents:
 
     def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
         """Return how many of all chunks have each term, cached."""
-        with self._lock:
-            found = {term: self._frequencies.get(term) for term in terms}
-        new = [term for term, count in found.items() if count is None]
-        counted = self.count(new, [])
-        with self._lock:
-            self._frequencies.update(counted)
-        return {term: counted[term] if n is None else n for term, n in found.items()}
+        counts = self._frequencies.get(terms, lambda new: self.count(new, []))
+        return dict(zip(terms, counts, strict=True))
 
-    def count(self, terms: Sequence[str], admitted: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    def count(self, terms: Sequence[str], admitted: Sequence[Mapping[str, Any]]) -> list[int]:
         """Return how many of the admitted chunks have each term."""
-        if not terms:
-            return {}
         asked = {str(i): {"term": {"terms": term}} for i, term in enumerate(terms)}
         body = {
             "size": 0,
@@ -192,7 +184,7 @@ class EngineContents:
         }
         (answer,) = self.engine.searches(self.index("chunks"), [body])
         buckets = answer["aggregations"]["terms"]["buckets"]
-        return {term: buckets[str(i)]["doc_count"] for i, term in enumerate(terms)}
+        return [buckets[str(i)]["doc_count"] for i in range(len(terms))]
 
     def part(self, documents: frozenset[str] | None) -> EnginePart:
         """See ``Contents.part``."""

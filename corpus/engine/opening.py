@@ -1,8 +1,7 @@
 """Opening of an index in an engine."""
 
 from lexloop.core.errors import OutdatedIndexError
-from lexloop.corpus.engine.address import Address
-from lexloop.corpus.engine.client import Engine
+from lexloop.corpus.engine.client import engine_at
 from lexloop.corpus.engine.contents import EngineContents, read_about
 from lexloop.corpus.engine.generation import check_mapping, published
 from lexloop.corpus.index.manifest import Manifest
@@ -22,18 +21,13 @@ def open_engine(address: str, embedder: Embedder) -> EngineContents:
         CorpusError: There is no such index.
         DataError: It is of another make: embedder, stemmer, mapping or format.
     """
-    engine = Engine(Address.parse(address))
-    try:
-        engine.check()
-        generation = published(engine)
-        check_mapping(engine, generation)
-        about = read_about(engine, generation)
-        contents = EngineContents(engine, generation, about, embedder)
-        check_make(contents.manifest, address, embedder)
-        return contents
-    except BaseException:
-        engine.close()
-        raise
+    engine = engine_at(address)
+    engine.check()
+    generation = published(engine)
+    check_mapping(engine, generation)
+    about = read_about(engine, generation)
+    check_make(Manifest.from_record(about["manifest"], address), address, embedder)
+    return EngineContents(engine, generation, about, embedder)
 
 
 def check_make(manifest: Manifest, address: str, embedder: Embedder) -> None:
@@ -53,18 +47,11 @@ def check_make(manifest: Manifest, address: str, embedder: Embedder) -> None:
 
 def manifest_of(address: str) -> Manifest:
     """Return the manifest of an index in an engine; the errors are those of ``open_engine``."""
-    engine = Engine(Address.parse(address))
-    try:
-        engine.check()
-        return Manifest.from_record(read_about(engine, published(engine))["manifest"], address)
-    finally:
-        engine.close()
+    engine = engine_at(address)
+    engine.check()
+    return Manifest.from_record(read_about(engine, published(engine))["manifest"], address)
 
 
 def stamp_of(address: str) -> str:
     """Return a mark that changes with what an index in an engine holds."""
-    engine = Engine(Address.parse(address))
-    try:
-        return f"{address}|{published(engine)}"
-    finally:
-        engine.close()
+    return f"{address}|{published(engine_at(address))}"

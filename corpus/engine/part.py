@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _SPARE = 32
 """Hits asked for beyond the limit: the engine rounds lengths, so its order is not quite ours."""
-_TREES, _CHUNKS, _CODES, _HOLDING, _PAGE = 64, 4096, 4096, 64, 16
+_TREES, _TERMS, _CHUNKS, _CODES, _HOLDING, _PAGE = 64, 1 << 14, 4096, 4096, 64, 16
 _MOST_TERMS = 60_000
 """Names that a filter may hold; the engines' own limit is 65,536."""
 
@@ -50,7 +50,7 @@ class EnginePart:
         self._contents, self._names = contents, documents
         self._read = Recent[Mapping[str, Any]](_CHUNKS)
         self._vectors, self._codes = Recent[Vectors](_CHUNKS), Recent[Codes](_CODES)
-        self._trees = Recent[Tree](_TREES)
+        self._trees, self._counted = Recent[Tree](_TREES), Recent[int](_TERMS)
 
     @property
     def tokens(self) -> bool:
@@ -321,9 +321,9 @@ class EnginePart:
         """See ``Part.frequencies``."""
         if self._names is None:
             found = self._contents.frequencies(terms)
-        else:
-            found = self._contents.count(terms, self._filters[1:])
-        return [found[term] for term in terms]
+            return [found[term] for term in terms]
+        count = self._contents.count
+        return self._counted.get(terms, lambda new: count(new, self._filters[1:]))
 
     # --- the whole part
 

@@ -5,9 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from lexloop.corpus.engine.address import Address
 from lexloop.corpus.engine.bulk import Writer
-from lexloop.corpus.engine.client import Engine
+from lexloop.corpus.engine.client import engine_at
 from lexloop.corpus.engine.generation import writing
 from lexloop.corpus.index.manifest import Manifest
 from lexloop.corpus.index.prepared import prepared_documents
@@ -36,17 +35,21 @@ def push_index(
         IndexWriteError: Another writes there.
         EngineError: The engine failed; what was there before still serves.
     """
-    with closing(Engine(Address.parse(address))) as engine, TemporaryDirectory() as folder:
-        engine.check()
-        with closing(open_contents(index, embedder)) as contents, writing(engine) as generation:
-            manifest = replace(Manifest.read(index), generation=generation.name)
-            writer, many = Writer(generation, embedder.dimension, shards), len(contents.names)
-            for ordinal, document in enumerate(prepared_documents(contents)):
-                writer.add(ordinal, document)
-                progress("writing", ordinal + 1, many)
-            contents.load_graph().save(Path(folder))
-            skipped = contents.texts.rows("SELECT file, name, reason FROM skipped")
-            rest = {"windows": contents.windows, "skipped": skipped, "recall": 1.0}
-            writer.finish(manifest, Path(folder), rest)
-            generation.publish()
-            return writer.counts
+    engine = engine_at(address)
+    engine.check()
+    with (
+        TemporaryDirectory() as folder,
+        closing(open_contents(index, embedder)) as contents,
+        writing(engine) as generation,
+    ):
+        manifest = replace(Manifest.read(index), generation=generation.name)
+        writer, many = Writer(generation, embedder.dimension, shards), len(contents.names)
+        for ordinal, document in enumerate(prepared_documents(contents)):
+            writer.add(ordinal, document)
+            progress("writing", ordinal + 1, many)
+        contents.load_graph().save(Path(folder))
+        skipped = contents.texts.rows("SELECT file, name, reason FROM skipped")
+        rest = {"windows": contents.windows, "skipped": skipped, "recall": 1.0}
+        writer.finish(manifest, Path(folder), rest)
+        generation.publish()
+        return writer.counts

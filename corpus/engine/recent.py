@@ -7,6 +7,8 @@ from typing import Generic, TypeVar
 
 from cachetools import LRUCache
 
+from lexloop.core.losses import hearing, tell_loss
+
 T = TypeVar("T")
 _LATEST = 64
 
@@ -24,15 +26,21 @@ class Recent(Generic[T]):
         self._lock = Lock()
 
     def get(self, names: Sequence[str], fetch: Callable[[Sequence[str]], Iterable[T]]) -> list[T]:
-        """Return the values of names; those that are not kept are fetched together."""
+        """Return the values of names; those that are not kept are fetched together.
+
+        What is fetched while a loss is told is not kept: it may be less than there is.
+        """
         with self._lock:
             found = {name: self._kept[name] for name in names if name in self._kept}
             self._latest.extend(names)
         new = [name for name in dict.fromkeys(names) if name not in found]
         if new:
-            found.update(zip(new, fetch(new), strict=True))
+            with hearing() as lost:
+                found.update(zip(new, fetch(new), strict=True))
+            for loss in lost:
+                tell_loss(*loss)
             with self._lock:
-                self._kept.update((name, found[name]) for name in new)
+                self._kept.update((name, found[name]) for name in new if not lost)
         return [found[name] for name in names]
 
     def latest(self) -> list[str]:

@@ -1,7 +1,8 @@
 """The part of an index on this machine that one asker may see."""
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Collection as Names
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from lexloop.corpus.index.collection import Collection
     from lexloop.corpus.index.contents import IndexContents
 
-_AT_ONCE = 1000
+_AT_ONCE, _TERMS = 1000, 1 << 14
 
 
 class LocalPart:
@@ -134,9 +135,13 @@ class LocalPart:
         ]
 
     def frequencies(self, terms: Sequence[str]) -> list[int]:
-        """See ``Part.frequencies``."""
+        """See ``Part.frequencies``; many are cached."""
+        return [self._frequency(term) for term in terms]
+
+    @cached_property
+    def _frequency(self) -> Callable[[str], int]:
         count = self._contents.lexical.document_frequency
-        return [count(term, self._allowed) for term in terms]
+        return lru_cache(maxsize=_TERMS)(lambda term: count(term, self._allowed))
 
     def statements_of(self, chunk_id: str) -> list[Statement]:
         """See ``Part.statements_of``; many are cached."""

@@ -94,7 +94,10 @@ class Part(Protocol):
         ...
 
     def frequencies(self, terms: Sequence[str]) -> list[int]:
-        """Return the number of chunks with each search term (a stem, as ``tokenize`` gives it)."""
+        """Return the number of chunks with each search term (a stem, as ``tokenize`` gives it).
+
+        They are asked for again and again, so they are cached where they are not at hand.
+        """
         ...
 
     def statements_of(self, chunk_id: str) -> list[Statement]:

@@ -6,11 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Collection as Names
 from functools import cached_property, lru_cache
 from itertools import islice
-from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
-from cachetools import LRUCache
 
 from lexloop.core.deadline import heed_deadline
 from lexloop.core.filters import Filters
@@ -34,7 +32,7 @@ from lexloop.models.embedding import TokenEmbedder, Vectors
 if TYPE_CHECKING:
     from lexloop.corpus.index.collection import Collection
 
-_AT_ONCE, _TERMS, _TREES = 1000, 1 << 14, 50
+_AT_ONCE, _TREES = 1000, 50
 _QUESTIONS = 32
 """Questions whose closeness to chunks is cached, since every step asks again."""
 _CHUNKS_READ, _TERMS_READ, _CHUNKS_OF_LANGUAGES = 20_000, 2_000, 200
@@ -81,8 +79,6 @@ class View:
         whole = len(self.documents) == len(contents.names)
         self._part = contents.part(None if whole else self._names)
         self._metadata = {name: found for name, found in granted.items() if self._shows(name)}
-        self._frequencies: LRUCache[str, int] = LRUCache(_TERMS)
-        self._counting = Lock()
         self._near_to = lru_cache(maxsize=_QUESTIONS)(lambda _: dict[str, Vectors]())
 
     def __len__(self) -> int:
@@ -280,21 +276,11 @@ class View:
 
     def idf(self, term: str) -> float:
         """Inverse document frequency of a search term: ln(1 + chunks / (df + 0.5))."""
-        return math.log(1 + len(self._part) / (self._count([term])[term] + 0.5))
+        return math.log(1 + len(self._part) / (self._part.frequencies([term])[0] + 0.5))
 
     def knows(self, term: str) -> bool:
         """Return whether any chunk holds a search term (a stem, as ``tokenize`` gives it)."""
-        return self._count([term])[term] > 0
-
-    def _count(self, terms: Sequence[str]) -> dict[str, int]:
-        """Return the number of chunks with each term; of those not known all are asked at once."""
-        with self._counting:
-            found = {term: self._frequencies.get(term) for term in terms}
-        new = [term for term, count in found.items() if count is None]
-        counted = dict(zip(new, self._part.frequencies(new), strict=True)) if new else {}
-        with self._counting:
-            self._frequencies.update(counted)
-        return {term: counted[term] if n is None else n for term, n in found.items()}
+        return self._part.frequencies([term])[0] > 0
 
     def place_of(self, quote: str) -> tuple[str, str]:
         """Return heading and label of the provision that a quote is from; "" where it has none."""
@@ -312,7 +298,7 @@ class View:
 
     def read(self, text: str) -> tuple[str, list[Reading]]:
         """Return the text with slips read as the documents' words, and the readings."""
-        self._count(tokenize(text))
+        self._part.frequencies(tokenize(text))  # all at once, where each would be a request
         return self._slips.read(text)
 
     def languages(self) -> list[str]:
