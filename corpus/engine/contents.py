@@ -24,7 +24,7 @@ from lexloop.corpus.load.document import SkippedSource
 from lexloop.models.embedding import Embedder, Vectors
 
 _GRAPHS, _RECORDS, _TEXTS, _AT_ONCE, _COUNTED = 16, 64, 4, 2000, 1 << 16
-NEEDED = ["record.title", "record.metadata", "document", "triplets", "ordinal"]
+NEEDED = ["record.title", "record.metadata", "document", "triplets", "ordinal", "file"]
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,14 @@ class Listed:
         metadata: Of each that has some.
         ordinals: The documents' places, which may have gaps.
         triplets: The number of each.
+        files: The source file of each.
     """
 
     titles: Mapping[str, str]
     metadata: Mapping[str, Metadata]
     ordinals: Mapping[str, int]
     triplets: Mapping[str, int]
+    files: Mapping[str, str]
 
 
 class EngineContents:
@@ -103,15 +105,15 @@ class EngineContents:
 
     @cached_property
     def _listed(self) -> Listed:
-        titles, metadata, ordinals, triplets = {}, {}, {}, {}
+        titles, metadata, ordinals, triplets, files = {}, {}, {}, {}, {}
         for hit in self.every("documents", {"exists": {"field": "document"}}, NEEDED):
             source = hit["_source"]
             name, record = source["document"], source["record"]
             titles[name], ordinals[name] = record["title"], source["ordinal"]
-            triplets[name] = source["triplets"]
+            triplets[name], files[name] = source["triplets"], source["file"]
             if record["metadata"]:
                 metadata[name] = Metadata.from_record(record["metadata"])
-        return Listed(titles, metadata, ordinals, triplets)
+        return Listed(titles, metadata, ordinals, triplets, files)
 
     @property
     def listed(self) -> Listed:
