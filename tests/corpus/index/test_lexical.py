@@ -10,7 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
-from lexloop.corpus.index.lexical import LexicalIndex, TermCounts, best_positions
+from lexloop.corpus.index.lexical import (
+    K1,
+    LexicalIndex,
+    OkapiStatistics,
+    TermCounts,
+    best_positions,
+)
 from lexloop.corpus.text.tokens import tokenize
 
 WORDS = ["fee", "owner", "pays", "audit", "bias", "harbour", "20-871", "20-871(b)", "$1,500", "the"]
@@ -307,3 +313,20 @@ def test_many_scores(size: int) -> None:
     scores = np.random.default_rng(size).integers(0, 50, size).astype(np.float32)
     expected = np.argsort(-scores, kind="stable")[:100]
     assert best_positions(scores, 100, -1.0).tolist() == expected.tolist()
+
+
+def test_statistics_give_every_posting_its_weight() -> None:
+    texts = ["fee fee audit", "audit", "audit of the fee", "berth"]
+    index = LexicalIndex.build(texts)
+    lengths = np.array([len(tokenize(text)) for text in texts])
+    held = {term: index.document_frequency(term) for term in index.terms}
+    known = OkapiStatistics.of(held, lengths)
+    assert known.chunks == 4
+    fee = tokenize("fee")[0]
+    # ln(2.5) - ln(2.5) is 0, so that only what is rarer than half weighs
+    assert known.idf(held[fee]) == 0
+    assert known.idf(1) == pytest.approx(np.log(3.5 / 1.5))
+    assert known.idf(3) == known.floor
+    scores = index.scores("berth")
+    share = known.idf(1) * (K1 + 1) / (1 + known.norm(lengths)[3])
+    assert scores.tolist() == pytest.approx([0, 0, 0, share])
