@@ -102,10 +102,14 @@ class EnginePart:
 
     # --- chunks
 
+    def _check_chunks(self, chunk_ids: Sequence[str]) -> None:
+        for name in chunk_ids:
+            if self._names is not None and name.rpartition("#")[0] not in self._names:
+                raise KeyError(name)
+
     def _records(self, chunk_ids: Sequence[str]) -> list[Mapping[str, Any]]:
         """Return what is stored of chunks; KeyError where one is not in the part."""
-        for name in chunk_ids:
-            self._check(name.rpartition("#")[0])
+        self._check_chunks(chunk_ids)
         return self._read.get(chunk_ids, self._fetched)
 
     def _fetched(self, chunk_ids: Sequence[str]) -> Iterable[Mapping[str, Any]]:
@@ -150,7 +154,7 @@ class EnginePart:
 
     def windows_of(self, chunk_id: str) -> Vectors:
         """See ``Part.windows_of``; those of other chunks that were read come with them."""
-        self._check(chunk_id.rpartition("#")[0])
+        self._check_chunks([chunk_id])
         beside = [name for name in self._read.latest() if name != chunk_id]
         dimension = self._contents.embedder.dimension
 
@@ -162,8 +166,7 @@ class EnginePart:
 
     def closeness(self, question: Codes, chunk_ids: Sequence[str]) -> Vectors:
         """See ``Part.closeness``."""
-        for name in chunk_ids:
-            self._check(name.rpartition("#")[0])
+        self._check_chunks(chunk_ids)
         if not self.tokens:
             raise ValueError("no token vectors are stored")
         held = self._codes.get(
@@ -181,6 +184,9 @@ class EnginePart:
             "docvalue_fields": [column],
         }
         found = {hit["_id"]: hit.get("fields", {}) for hit in self._search("chunks", body)}
+        for name in chunk_ids:
+            if key_of(name) not in found:
+                raise KeyError(name)
         values = (found[key_of(name)].get(column, [""])[0] for name in chunk_ids)
         return [unpacked(value) for value in values]
 

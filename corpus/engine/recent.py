@@ -32,7 +32,6 @@ class Recent(Generic[T]):
         """
         with self._lock:
             found = {name: self._kept[name] for name in names if name in self._kept}
-            self._latest.extend(names)
         new = [name for name in dict.fromkeys(names) if name not in found]
         if new:
             with hearing() as lost:
@@ -41,6 +40,8 @@ class Recent(Generic[T]):
                 tell_loss(*loss)
             with self._lock:
                 self._kept.update((name, found[name]) for name in new if not lost)
+        with self._lock:
+            self._latest.extend(names)  # only what is there: others are fetched beside them
         return [found[name] for name in names]
 
     def latest(self) -> list[str]:

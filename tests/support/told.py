@@ -97,9 +97,9 @@ def _texts(found: Any) -> Any:
     return found if isinstance(found, str) else [statement.text for statement in found[0]]
 
 
-def words_hidden(view: View, count: int) -> set[str]:
-    """The own words of those of ``count`` documents that a view shows nothing of."""
-    shown = {word for place, word in enumerate(WORDS[:count]) if NAMES[place] in view.documents}
+def words_hidden(view: View) -> set[str]:
+    """The own words of the documents that a view shows nothing of."""
+    shown = {word for place, word in enumerate(WORDS) if NAMES[place] in view.documents}
     # a document names the officer of the one before it
     named = {WORDS[place - 1] for place in range(len(WORDS)) if WORDS[place] in shown}
     return {*WORDS} - shown - named

@@ -1,0 +1,16 @@
+"""Where an index is kept: in its folder on this machine, or in an engine."""
+
+from collections.abc import Iterator
+
+import pytest
+from engines import ON_ENGINES, Clusters
+
+
+@pytest.fixture(scope="module", params=["embedded", *ON_ENGINES])
+def place(request: pytest.FixtureRequest, clusters: Clusters) -> Iterator[str]:
+    """An address in an engine, or "" for this machine; what is kept there goes with the module."""
+    if request.param == "embedded":
+        yield ""
+        return
+    with clusters.fresh(request.param) as address:
+        yield address

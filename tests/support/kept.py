@@ -1,0 +1,58 @@
+"""An index that is kept in its folder on this machine or in an engine, and read from there."""
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+
+from indexes import letter_tools, sources
+
+from lexloop.corpus.index.collection import Collection
+from lexloop.corpus.index.reader import open_contents
+from lexloop.corpus.index.writer import write_index
+from lexloop.corpus.load.document import Document
+from lexloop.corpus.load.sidecar import SIDECAR
+from lexloop.models.embedding import Embedder
+
+_COLUMNS = ("title", "tags", "kind", "jurisdiction", "host", "in_force_from", "supersedes")
+
+
+def keep(place: str, index: Path, embedder: Embedder) -> Collection:
+    """Keep an index instead of the one kept before, and open it.
+
+    Args:
+        place: An address in an engine; "" for the index's own folder.
+        index: The folder.
+        embedder: Made its vectors.
+    """
+    if not place:
+        return Collection(open_contents(index, embedder))
+    from lexloop.corpus.engine.opening import open_engine
+    from lexloop.corpus.engine.push import push_index
+
+    push_index(index, place, embedder)
+    return Collection(open_engine(place, embedder))
+
+
+def write_documents(folder: Path, documents: Sequence[Document]) -> None:
+    """Make the folder hold these documents and no others, with their metadata."""
+    for old in folder.rglob("*.txt"):
+        old.unlink()
+    rows = []
+    for document in documents:
+        file = folder / document.name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(document.text, "utf-8")
+        known = {**document.metadata.as_record(), "title": document.title}
+        known["tags"] = ", ".join(document.metadata.tags)
+        rows.append([document.name, *(known.get(column, "") for column in _COLUMNS)])
+    with (folder / SIDECAR).open("w", encoding="utf-8", newline="") as table:
+        csv.writer(table).writerows([("file", *_COLUMNS), *rows])
+
+
+def index_documents(folder: Path, documents: Sequence[Document]) -> Path:
+    """Bring an index of some documents up to date, or make it; it lies in ``folder``."""
+    source = folder / "source"
+    source.mkdir(exist_ok=True)
+    write_documents(source, documents)
+    write_index(folder / "index", sources(source), letter_tools())
+    return folder / "index"
