@@ -18,11 +18,16 @@ _TRACING = (
 _OPENAI = "https://api.openai.com"
 
 
-def text_hosts(settings: "Settings", connection: "Connection") -> list[str]:
-    """Return the hosts to which the configured models send text; none where all stays here.
+def text_hosts(settings: "Settings", connection: "Connection", *corpora: str) -> list[str]:
+    """Return the hosts that get text: of models and of engines; none where all stays here.
+
+    Args:
+        settings: Name models and a corpus.
+        connection: Where models are reached.
+        corpora: Further ones that are asked.
 
     Raises:
-        LexloopError: The model cannot be used, and no fallback is allowed.
+        LexloopError: The model cannot be used and no fallback is allowed, or an address is none.
     """
     hosts: list[str] = []
     if settings.model.name is not None:
@@ -39,7 +44,22 @@ def text_hosts(settings: "Settings", connection: "Connection") -> list[str]:
         named = os.environ.get("OPENAI_API_BASE") or os.environ.get("OPENAI_BASE_URL")
         address = connection.base_url or named or _OPENAI
         hosts.append(urlsplit(address).netloc.rpartition("@")[2])
+    for corpus in (settings.corpus, *corpora):
+        hosts += engine_hosts(corpus)
     return list(dict.fromkeys(hosts))
+
+
+def engine_hosts(corpus: str) -> list[str]:
+    """Return the hosts of the engine that holds an index; none where it lies on this machine.
+
+    Raises:
+        SettingsError: It is an address that cannot be used.
+    """
+    from lexloop.corpus.engine.address import Address, is_address
+
+    if not is_address(corpus):
+        return []
+    return [f"{host}:{port}" for host, port in Address.parse(corpus).hosts]
 
 
 def tracing() -> bool:

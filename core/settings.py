@@ -57,8 +57,8 @@ class Settings(Group):
     corpus: str = Field(
         default=SAMPLE_CORPUS,
         min_length=1,
-        description="A folder of documents, one document, an index made by `lexloop index`, or "
-        "`sample` for the bundled digest of NYC Local Law 144.",
+        description="A folder of documents, one document, an index made by `lexloop index` or its "
+        "address in an engine, or `sample` for the bundled digest of NYC Local Law 144.",
     )
     index: IndexSettings = Field(
         default=IndexSettings(), description="Vectors and relations of an index."

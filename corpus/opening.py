@@ -85,17 +85,12 @@ def open_corpus(
         SettingsError: The tools are set otherwise than an index was made, and not by default.
         OutdatedIndexError: The index has to be brought up by ``lexloop index update``.
         DataError: The index is damaged or was built with another embedder.
+        EngineError: The engine that holds it failed.
     """
-    chosen = {n: v for n, v in tools.settings.items() if v != _DEFAULTS.get(n)}
-    if is_address(corpus):
-        refuse_other(corpus, chosen)
-        embedder = _embedder_of(manifest_of(corpus), tools)
-        return Collection(open_engine(corpus, embedder)), []
+    if (held := manifest_at(corpus)) is not None:
+        refuse_other(corpus, {n: v for n, v in tools.settings.items() if v != _DEFAULTS.get(n)})
+        return open_stored(corpus, _embedder_of(held, tools)), []
     folder = _corpus_folder(corpus)
-    if is_index(folder):
-        refuse_other(corpus, chosen)
-        embedder = _embedder_of(Manifest.read(folder), tools)
-        return Collection(open_contents(folder, embedder)), []
     sources = [IndexSource(str(folder.absolute()))]
     shipped = shipped_indexes() / index_key(None, tools.recipe)
     cached = cache_folder() / index_key(folder, tools.recipe)
@@ -116,6 +111,17 @@ def open_corpus(
     except (IndexWriteError, DataError) as error:
         degraded.append(_cache_trouble("an index kept for next time", "memory only", error))
         return _in_memory(sources, tools, progress), degraded
+
+
+def open_stored(index: str, embedder: Embedder) -> Collection:
+    """Open an index as it is, by its folder or by its address in an engine.
+
+    Raises:
+        LexloopError: It cannot be read, or was built with another embedder.
+    """
+    if is_address(index):
+        return Collection(open_engine(index, embedder))
+    return Collection(open_contents(_corpus_folder(index), embedder))
 
 
 def sources_of(corpus: str) -> Sequence[IndexSource]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from lexloop.core.errors import CorpusError, SettingsError
 from lexloop.core.settings import SAMPLE_CORPUS
+from lexloop.corpus.engine.address import is_address
 from lexloop.corpus.text.tokens import term_set
 
 if TYPE_CHECKING:
@@ -28,18 +29,18 @@ def named_collections(text: str) -> dict[str, str]:
     """Return the collections that a list such as ``sample,lease=contracts/lease.txt`` names.
 
     Args:
-        text: Paths of documents, or ``name=path``, with commas between; the name of a path is its
-            last part.
+        text: Paths of documents or addresses of indexes, or ``name=path``, with commas between; the
+            name of a path is its last part.
 
     Returns:
         The corpus of each by its name, in the order of the list.
 
     Raises:
         SettingsError: A name is missing, cannot be used, or is there twice.
-        CorpusError: There is nothing at a path.
+        CorpusError: There is nothing at a path; what lies in an engine is not looked for.
     """
     found: dict[str, str] = {}
-    for item in text.split(","):
+    for item in _items(text):
         name, given, corpus = (part.strip() for part in item.rpartition("="))
         if not corpus or (given and not name):
             said = f"{item.strip()!r} in {text!r}" if text.strip() else "An empty list"
@@ -52,7 +53,7 @@ def named_collections(text: str) -> dict[str, str]:
                 f"The collection {name!r} is named twice: {found[name]} and {corpus}.",
                 "Give one of them another name: `name=path`.",
             )
-        if corpus != SAMPLE_CORPUS and not _exists(corpus):
+        if corpus != SAMPLE_CORPUS and not is_address(corpus) and not _exists(corpus):
             raise CorpusError(
                 f"There is nothing at {corpus}, the documents of the collection {name!r}.",
                 "Name a folder, a file, an index, or `sample`.",
@@ -64,6 +65,19 @@ def named_collections(text: str) -> dict[str, str]:
             "Put documents that belong together into one.",
         )
     return found
+
+
+def _items(text: str) -> Iterator[str]:
+    """Yield what stands between commas, those between the hosts of one address left alone."""
+    held = ""
+    for part in text.split(","):
+        held = f"{held},{part}" if held else part
+        _, engine, rest = held.partition("://")
+        if not engine or "/" in rest:
+            yield held
+            held = ""
+    if held:
+        yield held
 
 
 def check_name(name: str) -> None:

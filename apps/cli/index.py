@@ -1,6 +1,5 @@
 """``lexloop index``: makes an index of a folder, keeps it up to date, and looks into it."""
 
-import os
 import shlex
 import time
 from collections.abc import Mapping, Sequence
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lexloop.apps.cli import options
+from lexloop.apps.cli.index_engines import push, verify
 from lexloop.apps.cli.index_report import (
     index_report,
     note_cost,
@@ -22,12 +22,13 @@ from lexloop.apps.cli.index_report import (
 from lexloop.apps.cli.options import option
 from lexloop.apps.cli.progress import Progress, bar
 from lexloop.apps.cli.session import say_where_text_goes
-from lexloop.apps.cli.terminal import FILES_SKIPPED, reported, say, write_json
+from lexloop.apps.cli.stored import embedder_of, manifest_in, manifest_named, refuse_address
+from lexloop.apps.cli.terminal import FILES_SKIPPED, reported, write_json
 from lexloop.apps.hosts import text_hosts
 from lexloop.core.errors import CorpusError, InputError
 from lexloop.core.extras import need_extra
 from lexloop.core.filters import Filters
-from lexloop.core.settings import Connection, Settings
+from lexloop.core.settings import Settings
 from lexloop.core.settings_names import from_record
 
 if TYPE_CHECKING:
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from lexloop.corpus.index.builder import Tools
     from lexloop.corpus.index.manifest import IndexSource, Manifest
     from lexloop.graph.extractors import Budget
-    from lexloop.models.embedding import Embedder
 
 _cost = partial(option, panel="Cost")
 _usd = partial(_cost, metavar="USD", min=0)
@@ -120,7 +120,7 @@ def add(
     as_json: options.AsJson = False,
 ) -> None:
     """Add documents; later updates follow them, too."""
-    held, new = _manifest(index), _sources(paths, prefix)
+    held, new = manifest_in(index), _sources(paths, prefix)
     sources = list(dict.fromkeys([*held.sources, *new]))
     _write(index, sources, context.params, held, excluded=_still_excluded(held, new))
 
@@ -142,7 +142,7 @@ def update(
     Settings that are given replace those the index was made with; one that shapes the index
     means that everything is indexed anew.
     """
-    held = _manifest(index)
+    held = manifest_in(index)
     sources = list(held.sources)
     if source is not None:
         if len(sources) != 1:
@@ -171,7 +171,7 @@ def remove(
     from lexloop.corpus.index.writer import remove_documents
     from lexloop.corpus.opening import tools_for
 
-    held = _manifest(index)
+    held = manifest_in(index)
     known = _known_names(index, held)
     for name in names:
         if name not in known:
@@ -182,27 +182,14 @@ def remove(
     began = time.perf_counter()
     without = {"model.name": None, "index.triplets": "embedded"}
     settings = Settings(**{**from_record(held.settings), **without})
-    tools = tools_for(settings, _embedder(held))
+    tools = tools_for(settings, embedder_of(held))
     with bar() as report:
         outcome = remove_documents(index, names, tools, progress=report)
     show_outcome(index, outcome, time.perf_counter() - began, as_json)
 
 
-@commands.command()
-@reported
-def verify(*, index: _Index, as_json: options.AsJson = False) -> None:
-    """Check every byte of an index, and that its parts agree; exits with 5 where they do not."""
-    from lexloop.corpus.index.verify import verify_index
-
-    began = time.perf_counter()
-    counts = verify_index(index, _embedder(_manifest(index)))
-    seconds = time.perf_counter() - began
-    if as_json:
-        found = {"index": str(index), "sound": True, **counts, "seconds": round(seconds, 2)}
-        write_json(found)
-        return
-    held = ", ".join(f"{count} {name}" for name, count in counts.items())
-    say(f"Sound: {held}, in {seconds:.1f} s")
+for copying in (push, verify):
+    commands.command()(copying)
 
 
 @commands.command()
@@ -210,7 +197,7 @@ def verify(*, index: _Index, as_json: options.AsJson = False) -> None:
 def info(
     *,
     context: typer.Context,
-    index: _Index,
+    index: options.Index,
     documents: Annotated[
         bool, option("Also list the documents with what is known.", flag="--documents")
     ] = False,
@@ -221,11 +208,11 @@ def info(
     Documents are listed as somebody with the given tags may see them, of any day unless one is
     given. Where documents have tags, what was left out is counted and not named.
     """
-    from lexloop.corpus.index.reader import open_index
+    from lexloop.corpus.opening import open_stored
 
     access = Filters.of(options.chosen_settings(context.params, {"access.as_of": "any"}))
-    manifest = _manifest(index)
-    with closing(open_index(index, _embedder(manifest))) as collection:
+    manifest = manifest_named(index)
+    with closing(open_stored(index, embedder_of(manifest))) as collection:
         view = collection.seen_by(access)
         report = index_report(index, manifest, collection, view)
         if documents:
@@ -261,7 +248,9 @@ def _check_places(folder: Path | None, out: Path, force: bool) -> None:
     from lexloop.corpus.index.manifest import is_index
     from lexloop.corpus.load.folder import list_sources
 
+    refuse_address(out, "Write a folder, then `lexloop index push INDEX ADDRESS`.")
     if folder is not None and not folder.is_file():
+        refuse_address(folder, "Copy that index here: `lexloop index pull ADDRESS INDEX`.")
         list_sources(folder.expanduser())
     if not out.exists() or (force and is_index(out)) or is_unfinished(out):
         return
@@ -271,21 +260,6 @@ def _check_places(folder: Path | None, out: Path, force: bool) -> None:
             "Bring it up to date with `lexloop index update`, or pass --force to make it anew.",
         )
     raise CorpusError(f"{out} already exists and is no index.", "Choose another folder.")
-
-
-def _manifest(index: Path) -> "Manifest":
-    from lexloop.corpus.index.manifest import Manifest, is_index
-
-    if not is_index(index):
-        raise CorpusError(f"{index} is no index.", "Make one with `lexloop index DIR --out INDEX`.")
-    return Manifest.read(index)
-
-
-def _embedder(manifest: "Manifest") -> "Embedder":
-    from lexloop.models.embedders import load_embedder, setting_for
-
-    name = setting_for(manifest.recipe.embedder, str(manifest.settings["embedder"]))
-    return load_embedder(name, Connection.from_environment(os.environ))
 
 
 def _known_names(index: Path, manifest: "Manifest") -> set[str]:

@@ -143,17 +143,14 @@ def note_cost(found: "CostEstimate", cost: dict[str, Any]) -> None:
 
 
 def index_report(
-    index: Path, manifest: "Manifest", collection: "Collection", view: "View"
+    index: str, manifest: "Manifest", collection: "Collection", view: "View"
 ) -> dict[str, Any]:
     """Return the object that ``index info --json`` prints; it names only what may be seen."""
-    from lexloop.corpus.index.generations import GENERATIONS
-
-    folder = index / GENERATIONS / manifest.generation
     return {
-        "index": str(index),
+        "index": index,
         **manifest.counts,
         "files": len(manifest.fingerprints),
-        "bytes": sum(path.stat().st_size for path in folder.iterdir()),
+        "bytes": _bytes(index, manifest.generation),
         "generation": manifest.generation,
         "format": manifest.format,
         "stemmer": manifest.stemmer,
@@ -163,7 +160,7 @@ def index_report(
         "sources": [vars(source) for source in manifest.sources],
         "excluded": list(manifest.excluded) if view.all_public else [],
         "excluded_count": len(manifest.excluded),
-        "skipped": [vars(item) for item in view.skipped()],
+        "skipped": [vars(item) for item in view.skipped(stored=True)],
         "numbering": [
             {"document": name, "problems": [*tree.problems]}
             for name in view.documents
@@ -172,9 +169,21 @@ def index_report(
     }
 
 
+def _bytes(index: str, generation: str) -> int | None:
+    """Return the size of an index's files; None in an engine, whose replicas share no file."""
+    from lexloop.corpus.engine.address import is_address
+    from lexloop.corpus.index.generations import GENERATIONS
+
+    if is_address(index):
+        return None
+    folder = Path(index) / GENERATIONS / generation
+    return sum(path.stat().st_size for path in folder.iterdir())
+
+
 def show_report(report: dict[str, Any]) -> None:
     """Print what an index holds, for people; ``list`` has its documents if they were asked for."""
-    rows = [(said, _shown(name, report[name])) for name, said in _CONTENTS.items()]
+    known = {name: said for name, said in _CONTENTS.items() if report[name] is not None}
+    rows = [(said, _shown(name, report[name])) for name, said in known.items()]
     rows += [("source", source["path"] or "not recorded") for source in report["sources"]]
     if report["excluded_count"]:
         named = "; ".join(first_of(report["excluded"], _MOST_DOCUMENTS))

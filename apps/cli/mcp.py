@@ -26,7 +26,8 @@ def mcp(*, context: typer.Context, collections: options.Collections = None) -> N
 
     named = options.named_collections(collections, settings.corpus)
     server = ServerSettings.of({"collections": named} if named else {})
-    parts = parts_of(server, Engine(settings, connection), text_hosts(settings, connection))
+    hosts = text_hosts(settings, connection, *server.corpora)
+    parts = parts_of(server, Engine(settings, connection), hosts)
     say_where_text_goes(parts.asking.hosts)
     person = Person(LOCAL, tags=settings.access.tags)
     try:

@@ -82,6 +82,10 @@ _BASE_URL = Annotated[
     ),
 ]
 AsJson = Annotated[bool, option("Print one JSON object and nothing else.", flag="--json")]
+Index = Annotated[
+    str,
+    typer.Argument(metavar="INDEX", help="The folder of the index, or its address in an engine."),
+]
 Collections = Annotated[
     str | None,
     option("What to ask, e.g. sample,contracts=/srv/contracts.", "NAME[=PATH],..."),

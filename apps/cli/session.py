@@ -3,7 +3,7 @@
 import atexit
 import gc
 import sys
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -109,7 +109,8 @@ def open_agent_session(
     """
     settings = next(iter(collections.values()))
     with _uncollected():
-        resources, hosts = open_resources(settings, connection, progress)
+        corpora = [one.corpus for one in collections.values()]
+        resources, hosts = open_resources(settings, connection, progress, corpora)
         from lexloop.graph.agent import build_agent_graph
 
         for one in collections.values():
@@ -118,15 +119,24 @@ def open_agent_session(
 
 
 def open_resources(
-    settings: "Settings", connection: "Connection", progress: Progress
+    settings: "Settings",
+    connection: "Connection",
+    progress: Progress,
+    corpora: Sequence[str] = (),
 ) -> tuple["Resources", list[str]]:
     """Return what opens documents and models, and the hosts that get text, once those are named.
+
+    Args:
+        settings: Name models and a corpus.
+        connection: Where models are reached.
+        progress: Is told how far it is.
+        corpora: Further ones that are asked.
 
     Raises:
         LexloopError: The model cannot be used.
     """
     progress.say("Loading")
-    hosts = text_hosts(settings, connection)
+    hosts = text_hosts(settings, connection, *corpora)
     say_where_text_goes(hosts)
     from lexloop.graph.resources import Resources
 

@@ -15,7 +15,7 @@ from lexloop.apps.cli.terminal import note, plain, result_console, say, write_js
 from lexloop.apps.hosts import text_hosts
 from lexloop.core.errors import InputError
 from lexloop.core.files import write_text
-from lexloop.core.settings import SAMPLE_CORPUS, Settings
+from lexloop.core.settings import Settings
 
 if TYPE_CHECKING:
     from lexloop.evaluation.tuning.tune import TuningSummary
@@ -59,7 +59,7 @@ def tune(
     60 % of the questions tune; what was gained is measured on the others, which the search never
     sees. A setting changes only for a gain beyond its own interval, at the same tokens of context.
     """
-    from lexloop.corpus.index.manifest import is_index
+    from lexloop.corpus.opening import manifest_at
     from lexloop.evaluation.case import read_cases
     from lexloop.evaluation.testset.writing import check_writable
     from lexloop.evaluation.tuning.measure import OBJECTIVES
@@ -73,7 +73,7 @@ def tune(
     questions = read_cases(gold)
     connection = options.chosen_connection(context.params)
     say_where_text_goes(text_hosts(base, connection))
-    sources = base.corpus == SAMPLE_CORPUS or not is_index(Path(base.corpus).expanduser())
+    sources = manifest_at(base.corpus) is None
     if not sources:
         note(f"{base.corpus} is an index: its chunks stay as they are.", style="yellow")
     with bar() as progress:

@@ -68,7 +68,8 @@ def create_app(
     """
     server, settings = server or ServerSettings(), settings or Settings()
     connection = connection or Connection()
-    parts = parts_of(server, Engine(settings, connection), text_hosts(settings, connection))
+    hosts = text_hosts(settings, connection, *server.corpora)
+    parts = parts_of(server, Engine(settings, connection), hosts)
     app = FastAPI(
         title="Lexloop",
         summary="Cited, checked answers to questions about laws, rules and policies.",

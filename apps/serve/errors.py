@@ -31,6 +31,7 @@ _STATUS: Mapping[type[LexloopError], int] = {
     errors.ModelError: 503,
     errors.CorpusError: 503,
     errors.DataError: 503,
+    errors.EngineError: 503,
     errors.InputError: 400,
     errors.LexloopError: 500,
 }
@@ -130,7 +131,7 @@ def problem_of(
             hint="Try again; the server's log has more.",
         )
     what, hint = error.what, error.hint
-    if isinstance(error, (errors.CorpusError, errors.DataError)):
+    if isinstance(error, (errors.CorpusError, errors.DataError, errors.EngineError)):
         _log.error("%s: %s", kind, error)
         if served_to_others:
             what, hint = "The documents cannot be read at the moment.", "Tell the operator."

@@ -133,6 +133,11 @@ class ServerSettings(_Table):
             raised = settings_error(error)
             raise SettingsError(f"{where}{raised.what}", raised.hint) from error
 
+    @property
+    def corpora(self) -> list[str]:
+        """Where the collections lie."""
+        return [one.corpus for one in self.collections.values()]
+
     def check_guarded(self, said_again: bool) -> None:
         """Check that strangers cannot come in unless that was said twice.
 

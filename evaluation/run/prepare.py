@@ -15,10 +15,10 @@ from lexloop.core.checksums import sha256_of
 from lexloop.core.errors import CorpusError, InputError
 from lexloop.core.filters import Filters
 from lexloop.core.settings import SAMPLE_CORPUS, Connection, Settings
-from lexloop.corpus.index.manifest import Manifest, is_index
+from lexloop.corpus.engine.address import is_address
 from lexloop.corpus.load.folder import source_files
 from lexloop.corpus.load.reading import Progress, silent
-from lexloop.corpus.opening import left_out, sample_folder
+from lexloop.corpus.opening import left_out, manifest_at, sample_folder
 from lexloop.evaluation.case import Case, read_cases, read_negative
 from lexloop.evaluation.record import RunInfo, SkippedVariant
 from lexloop.evaluation.run.folder import read_identity
@@ -89,7 +89,7 @@ def prepare(wanted: RunRequest, connection: Connection, progress: Progress = sil
     """
     base = wanted.base
     cases = read_cases(wanted.gold)
-    able, skipped = runnable(wanted.variants, base, is_index(_corpus_folder(base.corpus)))
+    able, skipped = runnable(wanted.variants, base, manifest_at(base.corpus) is not None)
     named = wanted.negative is not None
     able = [replace(one, negative=(one.negative or named) and not one.closed) for one in able]
     asked = any(one.negative for one in able)
@@ -193,6 +193,8 @@ def _open(
 
 def _refuse_gold(names: Sequence[str], wanted: RunRequest) -> None:
     """Questions among the documents would be found with their answers."""
+    if is_address(wanted.base.corpus):
+        return
     folder, gold = _corpus_folder(wanted.base.corpus).resolve(), wanted.gold.resolve()
     folder = folder.parent if folder.is_file() else folder
     if not gold.is_relative_to(folder):
@@ -219,10 +221,11 @@ def _corpus_folder(corpus: str) -> Path:
 
 def _corpus_sha256(corpus: str, gold: Path) -> str:
     """The SHA-256 of an index's files, or of all documents with their names, but for the gold."""
-    folder = _corpus_folder(corpus)
-    if is_index(folder):
-        held = Manifest.read(folder).sha256
+    manifest = manifest_at(corpus)
+    if manifest is not None:
+        held = manifest.sha256
     else:
+        folder = _corpus_folder(corpus)
         paths = [path for path in source_files(folder) if path.resolve() != gold.resolve()]
         try:
             top = folder if folder.is_dir() else folder.parent
