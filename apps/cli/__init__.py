@@ -17,6 +17,7 @@ Exit codes, for scripts:
 11    with ``--exit-code``: answered, but the answer did not pass
 12    an evaluation ended, but some of its questions were not answered
 13    an engine that holds an index did not do what it was asked
+14    the Ray cluster is not there, or did not do what it was asked
 130   interrupted
 ====  =====================================================================
 
@@ -51,8 +52,8 @@ from lexloop.apps.cli.tune import tune
 _EPILOG = (
     "Exit codes: 0 answered or abstained; 1 unexpected; 2 input or settings; 3 index made, files "
     "skipped; 4 documents; 5 stored files; 6 model; 7 deadline; 8 thread busy; 9 training; "
-    "13 engine; 130 interrupted. With --exit-code: 10 abstained; 11 answered without passing. "
-    "eval: 12 some questions not answered."
+    "13 engine; 14 Ray; 130 interrupted. With --exit-code: 10 abstained; 11 answered without "
+    "passing. eval: 12 some questions not answered."
 )
 
 app = typer.Typer(
