@@ -146,6 +146,16 @@ def usable_processors() -> int:
     return os.cpu_count() or 1
 
 
+def usable_threads() -> int:
+    """Return the number of processors that this process is to keep busy.
+
+    ``OMP_NUM_THREADS`` says fewer where others share the machine, as tasks of Ray do.
+    """
+    told = os.environ.get("OMP_NUM_THREADS", "")
+    most = int(told) if told.isascii() and told.isdecimal() else 0
+    return min(most or usable_processors(), usable_processors())
+
+
 def refuse_broken(texts: Sequence[str]) -> None:
     """Check that texts are valid Unicode: tokenizers and hosts take UTF-8 alone.
 

@@ -30,7 +30,7 @@ from lexloop.models.embedding import (
     coded,
     projection,
     refuse_broken,
-    usable_processors,
+    usable_threads,
 )
 from lexloop.models.sentence_embedder import encode_with_torch, has_bfloat16, without_bars
 
@@ -104,7 +104,7 @@ class MiniLM:
         check.start()
         try:
             self._tokenizer = self._load_tokenizer()
-            self._session = self._load_session(threads=2)
+            self._session = self._load_session(threads=min(2, usable_threads()))
         finally:
             check.join()
             if digest != [files.weights_sha256]:
@@ -219,7 +219,7 @@ class MiniLM:
         run = partial(_run_tokens if tokens else _run, session)
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float16)
         codes: list[Codes] = [np.zeros((0, CODED), dtype=np.int8)] * (len(texts) if tokens else 0)
-        pool, done = ThreadPoolExecutor(usable_processors() if many else 1), 0
+        pool, done = ThreadPoolExecutor(usable_threads() if many else 1), 0
         try:
             for block in _blocks(texts):
                 ids = self._ids([texts[i] for i in block])

@@ -1,0 +1,74 @@
+"""What the benchmarks of ingestion over Ray share: laws, a cluster, and two indexes compared."""
+
+import sys
+from collections import Counter
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
+
+from ray_cluster import running
+
+from lexloop.corpus.index.prepared import PreparedDocument, prepared_documents
+from lexloop.corpus.index.reader import open_contents
+from lexloop.models.embedders import load_shipped
+
+__all__ = ["compared", "running", "write_laws"]
+_SECTIONS = 25
+_CLOSE = 2e-3
+"""How far numbers of vectors may lie apart: batches of other sizes round otherwise."""
+
+
+def write_laws(folder: Path, count: int) -> None:
+    """Write laws of a few pages each, no two with the same sections."""
+    folder.mkdir(parents=True)
+    for law in range(count):
+        sections = (
+            f"§ {part} Berths of class {law}-{part}. The owner of a berth must pay fee {part * 7} "
+            f"within {law % 28 + 2} days of the notice. A boat longer than {part + 5} metres may "
+            f"not moor at quay {law} at night, unless the harbour master has given leave. Leave "
+            f"means a written permit under section {part % 9 + 1} of the act on harbours."
+            for part in range(1, _SECTIONS + 1)
+        )
+        text = "\n\n".join([f"Harbour Act {law}", *sections])
+        (folder / f"act-{law:04}.txt").write_text(text, encoding="utf-8")
+
+
+def compared(index: Path, sound: Path) -> dict[str, int]:
+    """Count the documents of an index that are lost, there twice or unlike those of a sound one."""
+    embedder = load_shipped()
+    with (
+        closing(open_contents(index, embedder)) as found,
+        closing(open_contents(sound, embedder)) as wanted,
+    ):
+        names, known = Counter(found.names), Counter(wanted.names)
+        here = {one.name: one for one in prepared_documents(found)}
+        wrong = [one for one in prepared_documents(wanted) if not _same(here.get(one.name), one)]
+        parts = found.lexical.weights, wanted.lexical.weights
+        terms = list(found.lexical.terms) == list(wanted.lexical.terms)
+        same = terms and (parts[0] != parts[1]).nnz == 0
+    lost = sum((known - names).values())
+    return {
+        "lost": lost,
+        "duplicate": sum((names - known).values()),
+        "wrong": len(wrong) - lost + (not same),
+    }
+
+
+def _same(one: PreparedDocument | None, other: PreparedDocument) -> bool:
+    if one is None or one.document != other.document or len(one.chunks) != len(other.chunks):
+        return False
+    return all(_same_chunk(a, b) for a, b in zip(one.chunks, other.chunks, strict=True))
+
+
+def _same_chunk(one: Any, other: Any) -> bool:
+    made = "chunk", "statements", "triplets"
+    return (
+        all(getattr(one, name) == getattr(other, name) for name in made)
+        and np.array_equal(one.marks, other.marks)
+        and one.vectors.shape == other.vectors.shape
+        and bool(np.abs(one.vectors - other.vectors).max(initial=0) < _CLOSE)
+    )

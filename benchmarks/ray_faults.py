@@ -1,0 +1,152 @@
+"""Kills workers, machines and the driver of an indexing over Ray, and looks at the index.
+
+    python benchmarks/ray_faults.py [--kills 20] [--files 60] [--seed 1] [--json OUT]
+
+Generated laws are indexed by ``lexloop index --cluster`` on a cluster of two workers. At a random
+moment of the preparation one of them, a whole node or the driver is sent SIGKILL, in turn; after
+the driver the same command is run again. Each index is compared with the one that is made without a
+cluster: documents that are lost, there twice or wrong, and files that were kept before the driver
+was killed and made again all the same. The exit code is 1 where there is one.
+"""
+
+import argparse
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from _ray import compared, running, write_laws
+
+from lexloop.core.settings import Settings
+from lexloop.corpus.index.manifest import IndexSource
+from lexloop.corpus.index.writer import write_index
+from lexloop.corpus.opening import tools_for
+from lexloop.models.embedders import load_shipped
+
+_VICTIMS = ("worker", "node", "driver")
+_MOST_S = 300.0
+_NODE = {"num_cpus": 1, "node_ip_address": "127.0.0.1", "object_store_memory": 100 << 20}
+
+
+def main() -> None:
+    """Kill, look, and print the counts."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--files", type=int, default=60)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--json", type=Path, metavar="OUT")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as place, running(nodes=2) as cluster:
+        faults = Faults(Path(place), cluster, random.Random(options.seed), options.files)
+        counts = faults.run(options.kills)
+    text = json.dumps(counts)
+    print(text)
+    if options.json:
+        options.json.write_text(text + "\n", encoding="utf-8")
+    sys.exit(1 if any(counts[name] for name in ("lost", "duplicate", "wrong", "again")) else 0)
+
+
+class Faults:
+    """One folder of laws, one cluster, and the drivers that index there.
+
+    Args:
+        place: An empty folder.
+        cluster: With two nodes beside its head.
+        chance: Says when to kill.
+        files: The number of laws.
+    """
+
+    def __init__(self, place: Path, cluster: Any, chance: random.Random, files: int) -> None:
+        self._laws, self._sound, self._files = place / "laws", place / "sound", files
+        self._place, self._cluster, self._chance = place, cluster, chance
+        write_laws(self._laws, files)
+        tools = tools_for(Settings(), load_shipped())
+        write_index(self._sound, [IndexSource(str(self._laws))], tools)
+
+    def run(self, kills: int) -> dict[str, int]:
+        """What was killed, and what became of the documents."""
+        counts = Counter(dict.fromkeys((*_VICTIMS, "lost", "duplicate", "wrong", "again"), 0))
+        for number in range(kills):
+            victim, index = _VICTIMS[number % len(_VICTIMS)], self._place / f"index-{number}"
+            again = self._index_and_kill(index, victim)
+            found = compared(index, self._sound)
+            counts.update({victim: 1, "again": again, **found})
+            print(f"{number + 1} {victim}: {found} again {again}", file=sys.stderr, flush=True)
+        return dict(counts)
+
+    def _index_and_kill(self, index: Path, victim: str) -> int:
+        """Index, and return how many files were made twice because the driver was killed."""
+        driver = self._start(index)
+        self._wait_for(index, self._chance.randrange(1, self._files * 3 // 4), driver)
+        if victim == "driver":
+            driver.kill()
+            driver.communicate()
+            before = _kept(index)
+            driver = self._start(index)
+            self._wait_for(index, min(len(before) + 2, self._files), driver)
+            now = _kept(index)
+            made = sum(now.get(name, when) != when for name, when in before.items())
+        else:
+            made = 0
+            self._kill_worker(driver) if victim == "worker" else self._kill_node()
+        _, said = driver.communicate(timeout=_MOST_S)
+        if driver.returncode:
+            raise SystemExit(f"An indexing ended with {driver.returncode}: {said.decode()}")
+        return made
+
+    def _start(self, index: Path) -> "subprocess.Popen[bytes]":
+        module = [sys.executable, "-m", "lexloop.apps.cli", "index", str(self._laws)]
+        command = [*module, "--out", str(index), "--cluster", self._cluster.address]
+        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+    def _wait_for(self, index: Path, count: int, driver: "subprocess.Popen[bytes]") -> None:
+        """Wait until so many files are kept, or the driver has ended."""
+        deadline = time.monotonic() + _MOST_S
+        while len(_kept(index)) < count and driver.poll() is None:
+            if time.monotonic() > deadline:
+                raise SystemExit(f"{count} files were not prepared in {_MOST_S:g} s.")
+            time.sleep(0.005)
+
+    def _kill_worker(self, driver: "subprocess.Popen[bytes]") -> None:
+        """Kill a process that is preparing a file, as soon as there is one."""
+        while driver.poll() is None:
+            numbers = map(int, filter(str.isdecimal, os.listdir("/proc")))
+            found = [number for number in numbers if _title(number).startswith(b"ray::prepare")]
+            if found:
+                os.kill(self._chance.choice(found), signal.SIGKILL)
+                return
+        raise SystemExit("The indexing ended before a worker could be killed.")
+
+    def _kill_node(self) -> None:
+        node = self._chance.choice(sorted(self._cluster.worker_nodes, key=id))
+        self._cluster.remove_node(node, allow_graceful=False)
+        self._cluster.add_node(**_NODE)
+
+
+def _kept(index: Path) -> dict[str, int]:
+    """The files that are kept in an index's staging folder, and when each was written."""
+    found = {}
+    for path in index.glob("staging/*/*.npz"):
+        try:
+            found[path.name] = path.stat().st_mtime_ns
+        except FileNotFoundError:  # the index is published meanwhile
+            continue
+    return found
+
+
+def _title(number: int) -> bytes:
+    try:
+        return Path(f"/proc/{number}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+if __name__ == "__main__":
+    main()

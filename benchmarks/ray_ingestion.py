@@ -1,0 +1,123 @@
+"""How fast a Ray cluster of one and of two workers indexes, beside this process alone.
+
+    python benchmarks/ray_ingestion.py [--folder DIR] [--files N] [--rounds N] [--json OUT]
+
+A folder of documents, or as many generated laws, is indexed without a cluster, over one worker and
+over two, in this order and round by round; each worker has one processor of this machine. The
+figures are medians of the rounds, and ratios of them: ``two_by_one`` is how much faster two workers
+are than one. Before the first round everything is indexed once, so that models are loaded.
+``same`` says whether all indexes hold the same, vectors within half precision.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from _ray import compared, running, write_laws
+
+from lexloop.core.settings import Settings
+from lexloop.corpus.cluster.preparer import ClusterPreparer
+from lexloop.corpus.cluster.session import joined
+from lexloop.corpus.cluster.staging import Staging
+from lexloop.corpus.cluster.worker import Orders
+from lexloop.corpus.index.manifest import IndexSource
+from lexloop.corpus.index.writer import write_index
+from lexloop.corpus.opening import tools_for
+from lexloop.graph.clustered import WorkerTools
+from lexloop.graph.extractors import Budget
+from lexloop.models.embedders import load_shipped
+
+
+def main() -> None:
+    """Index, compare, print flat JSON and write it where asked."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("--folder", type=Path, help="documents; generated laws without it")
+    parser.add_argument("--files", type=int, default=80, help="generated laws")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--json", type=Path, metavar="OUT", help="also write the figures here")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as place:
+        folder = options.folder or Path(place) / "laws"
+        if options.folder is None:
+            write_laws(folder, options.files)
+        figures = Ingestion(folder.absolute(), Path(place)).run(options.rounds)
+    text = json.dumps(figures, indent=2)
+    print(text)
+    if options.json:
+        options.json.write_text(text + "\n", encoding="utf-8")
+
+
+class Ingestion:
+    """One folder, indexed again and again.
+
+    Args:
+        folder: The documents.
+        place: A folder for the indexes.
+    """
+
+    def __init__(self, folder: Path, place: Path) -> None:
+        self._sources, self._place = [IndexSource(str(folder))], place
+        self._tools = tools_for(Settings(), load_shipped())
+        self._counts: dict[str, int] = {}
+
+    def run(self, rounds: int) -> dict[str, Any]:
+        """The figures."""
+        took: dict[str, list[float]] = {"alone": [], "one": [], "two": []}
+        unlike = 0
+        for turn in range(rounds + 1):
+            with running(nodes=1) as cluster, joined(cluster.address):
+                times = {"alone": self._index("alone", None)}
+                self._index("warm", self._preparer())
+                times["one"] = self._index("one", self._preparer())
+                cluster.add_node(num_cpus=1, node_ip_address="127.0.0.1")
+                cluster.wait_for_nodes()
+                self._index("warm", self._preparer())
+                times["two"] = self._index("two", self._preparer())
+            if turn:  # in the first round this process loads what it needs
+                for name, seconds in times.items():
+                    took[name].append(seconds)
+            for name in ("one", "two"):
+                found = compared(self._place / name, self._place / "alone")
+                unlike += sum(found.values())
+        return self._figures({name: median(seconds) for name, seconds in took.items()}, unlike)
+
+    def _figures(self, took: dict[str, float], unlike: int) -> dict[str, Any]:
+        counts = {name: self._counts[name] for name in ("documents", "chunks", "windows")}
+        rates: dict[str, float] = {}
+        for name, seconds in took.items():
+            rates[f"{name}_s"] = round(seconds, 2)
+            rates[f"{name}_documents_a_minute"] = round(60 * counts["documents"] / seconds, 1)
+            rates[f"{name}_chunks_a_second"] = round(counts["chunks"] / seconds, 1)
+        ratios = {
+            "one_by_alone": round(took["alone"] / took["one"], 3),
+            "two_by_alone": round(took["alone"] / took["two"], 3),
+            "two_by_one": round(took["one"] / took["two"], 3),
+        }
+        return {**counts, **rates, **ratios, "same": unlike == 0, "cores": os.cpu_count()}
+
+    def _preparer(self) -> ClusterPreparer:
+        make = WorkerTools(json.dumps(dict(self._tools.settings)), Budget())
+        recipe = self._tools.recipe
+        return ClusterPreparer(Orders(make, recipe), Staging(self._place / "staging", recipe))
+
+    def _index(self, name: str, cluster: ClusterPreparer | None) -> float:
+        """Index anew, and return the seconds of it."""
+        index = self._place / name
+        shutil.rmtree(index, ignore_errors=True)
+        began = time.perf_counter()
+        outcome = write_index(index, self._sources, self._tools, cluster=cluster)
+        seconds = time.perf_counter() - began
+        self._counts = outcome.counts
+        if cluster is not None:
+            cluster.forget()
+        return seconds
+
+
+if __name__ == "__main__":
+    main()
