@@ -2,11 +2,10 @@
 
 import shlex
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, closing, nullcontext
-from functools import partial
+from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,56 +13,23 @@ from lexloop.apps.cli import options
 from lexloop.apps.cli.index_engines import push, verify
 from lexloop.apps.cli.index_report import (
     index_report,
-    note_cost,
-    show_estimate,
     show_outcome,
     show_report,
 )
+from lexloop.apps.cli.index_writing import OPTIONS, kept_for, write
 from lexloop.apps.cli.options import option
-from lexloop.apps.cli.progress import Progress, bar
-from lexloop.apps.cli.session import say_where_text_goes
+from lexloop.apps.cli.progress import bar
 from lexloop.apps.cli.stored import embedder_of, manifest_in, manifest_named, refuse_address
-from lexloop.apps.cli.terminal import FILES_SKIPPED, reported, write_json
-from lexloop.apps.hosts import text_hosts
+from lexloop.apps.cli.terminal import reported, write_json
 from lexloop.core.errors import CorpusError, InputError
-from lexloop.core.extras import need_extra
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.settings_names import from_record
+from lexloop.corpus.engine.address import is_address
 
 if TYPE_CHECKING:
-    from lexloop.corpus.cluster.preparer import ClusterPreparer
-    from lexloop.corpus.index.builder import Tools
     from lexloop.corpus.index.manifest import IndexSource, Manifest
-    from lexloop.graph.extractors import Budget
 
-_cost = partial(option, panel="Cost")
-_usd = partial(_cost, metavar="USD", min=0)
-_COSTS: dict[str, Any] = {
-    "dry_run": Annotated[
-        bool | None,
-        _cost(
-            "Say what would be read, embedded and asked, and what it would cost; do nothing.",
-            flag="--dry-run",
-        ),
-    ],
-    "price_in": Annotated[float | None, _usd("What a million tokens of prompts cost.")],
-    "price_out": Annotated[float | None, _usd("What a million tokens of replies cost.")],
-    "price_embedding": Annotated[float | None, _usd("What a million embedded tokens cost.")],
-    "max_cost": Annotated[
-        float | None,
-        _usd("Stop before the model has cost more; what it extracted is cached for the next run."),
-    ],
-}
-_CLUSTER = Annotated[
-    str | None,
-    option(
-        "A Ray cluster that prepares the documents: auto, HOST:PORT or ray://HOST:PORT. DIR may "
-        "be a glob or an address such as s3://bucket/laws then.",
-        "ADDRESS",
-        panel="Cluster",
-    ),
-]
 _Index = Annotated[Path, typer.Argument(metavar="INDEX", help="The folder of the index.")]
 _Prefix = Annotated[
     str, option("What the names of these documents begin with.", "NAME/", flag="--prefix")
@@ -79,7 +45,7 @@ commands = typer.Typer(
 
 
 @commands.command()
-@options.taking("chunking.method", *options.MODEL, "deadline_s", cluster=_CLUSTER, **_COSTS)
+@options.taking("chunking.method", *options.MODEL, "deadline_s", **OPTIONS)
 def build(
     *,
     context: typer.Context,
@@ -87,7 +53,8 @@ def build(
         str, typer.Argument(metavar="DIR", help="A folder of documents, or one document.")
     ],
     out: Annotated[
-        Path | None, option("The folder of the new index, which must be given.", "INDEX")
+        str | None,
+        option("The folder of the new index, or its address in an engine; must be given.", "INDEX"),
     ] = None,
     force: Annotated[bool, option("Make an index already there anew.", flag="--force")] = False,
     prefix: _Prefix = "",
@@ -103,12 +70,14 @@ def build(
             "There is no --out, the folder that the index is written to.",
             f"Give one, e.g. `{command}`.",
         )
-    _check_places(None if context.params["cluster"] else Path(folder), out, force)
-    _write(out, _sources([folder], prefix), context.params, fresh=force)
+    engine = out if is_address(out) else ""
+    place = kept_for(out, force) if engine else Path(out)
+    _check_places(None if context.params["cluster"] else Path(folder), place, force or bool(engine))
+    write(place, _sources([folder], prefix), context.params, fresh=force, engine=engine)
 
 
 @commands.command()
-@options.taking("deadline_s", cluster=_CLUSTER, **_COSTS)
+@options.taking("deadline_s", **OPTIONS)
 def add(
     *,
     context: typer.Context,
@@ -122,11 +91,11 @@ def add(
     """Add documents; later updates follow them, too."""
     held, new = manifest_in(index), _sources(paths, prefix)
     sources = list(dict.fromkeys([*held.sources, *new]))
-    _write(index, sources, context.params, held, excluded=_still_excluded(held, new))
+    write(index, sources, context.params, held, excluded=_still_excluded(held, new))
 
 
 @commands.command()
-@options.taking("chunking.method", *options.MODEL, "deadline_s", cluster=_CLUSTER, **_COSTS)
+@options.taking("chunking.method", *options.MODEL, "deadline_s", **OPTIONS)
 def update(
     *,
     context: typer.Context,
@@ -151,7 +120,7 @@ def update(
                 "Leave --source out.",
             )
         sources = _sources([source], sources[0].prefix)
-    _write(index, sources, context.params, held, excluded=None, fresh=force)
+    write(index, sources, context.params, held, excluded=None, fresh=force)
 
 
 @commands.command()
@@ -248,7 +217,6 @@ def _check_places(folder: Path | None, out: Path, force: bool) -> None:
     from lexloop.corpus.index.manifest import is_index
     from lexloop.corpus.load.folder import list_sources
 
-    refuse_address(out, "Write a folder, then `lexloop index push INDEX ADDRESS`.")
     if folder is not None and not folder.is_file():
         refuse_address(folder, "Copy that index here: `lexloop index pull ADDRESS INDEX`.")
         list_sources(folder.expanduser())
@@ -282,76 +250,3 @@ def _still_excluded(manifest: "Manifest", sources: "Sequence[IndexSource]") -> l
         for name in manifest.excluded
         if not any(name == file or name.startswith(f"{file}/") for file in held)
     ]
-
-
-def _write(
-    index: Path,
-    sources: "Sequence[IndexSource]",
-    given: Mapping[str, Any],
-    held: "Manifest | None" = None,
-    *,
-    excluded: Sequence[str] | None = (),
-    fresh: bool = False,
-) -> None:
-    """Write an index as a command's parameters say, or tell what that would cost.
-
-    Parameters count more than the settings of what is ``held``; ``excluded`` None leaves out what
-    the index names; ``fresh`` keeps nothing of an index already there.
-    """
-    from lexloop.corpus.index.writer import estimate, write_index
-    from lexloop.graph.extractors import Budget, expected_cost
-
-    began = time.perf_counter()
-    settings = options.chosen_settings(given, from_record(held.settings) if held else {})
-    budget = Budget(given["price_in"], given["price_out"], given["max_cost"])
-    with Progress() as progress:
-        progress.say("Loading")
-        tools = _tools(settings, given, budget)
-    with _cluster(index, tools, given, budget) as cluster, bar() as report:
-        write: dict[str, Any] = {
-            "progress": report,
-            "excluded": excluded,
-            "fresh": fresh,
-            "cluster": cluster,
-        }
-        costs = settings.index.triplets == "model" or settings.index.embedder.startswith("openai:")
-        if given["dry_run"] or (cluster is not None and costs):
-            found = estimate(index, sources, tools, **write)
-            cost = expected_cost(found, settings, budget, given["price_embedding"])
-            if given["dry_run"]:
-                show_estimate(found, cost, given["as_json"])
-                return
-            note_cost(found, cost)
-        outcome = write_index(index, sources, tools, **write)
-        if cluster is not None:
-            cluster.forget()
-    show_outcome(index, outcome, time.perf_counter() - began, given["as_json"], sources)
-    if not all(item.indexed for item in outcome.skipped):
-        raise typer.Exit(FILES_SKIPPED)
-
-
-def _cluster(
-    index: Path, tools: "Tools", given: Mapping[str, Any], budget: "Budget"
-) -> "AbstractContextManager[ClusterPreparer | None]":
-    """Return what joins the cluster that is named; what does nothing where there is none."""
-    if given["cluster"] is None:
-        return nullcontext()
-    need_extra("ray", "ray", "fsspec")
-    from lexloop.corpus.index.generations import STAGING
-    from lexloop.graph.clustered import on_cluster
-
-    url = options.chosen_connection(given).base_url
-    return on_cluster(given["cluster"], tools, index / STAGING, budget, url)
-
-
-def _tools(settings: Settings, given: Mapping[str, Any], budget: "Budget") -> "Tools":
-    """Return the tools that make chunks, vectors and triplets; say first where text will go."""
-    from lexloop.graph.resources import Resources
-
-    connection = options.chosen_connection(given)
-    resources = Resources(connection)
-    chat = resources.chat(settings) if settings.index.triplets == "model" else None
-    if not given["dry_run"]:
-        sending = settings if chat is not None else settings.changed(model=None)
-        say_where_text_goes(text_hosts(sending, connection))
-    return resources.tools(settings, chat, budget)

@@ -57,7 +57,7 @@ _MOST_PROBLEMS, _MOST_DOCUMENTS = 5, 20
 
 
 def show_outcome(
-    index: Path,
+    index: Path | str,
     outcome: "IndexUpdate",
     seconds: float,
     as_json: bool,

@@ -51,8 +51,9 @@ class ClusterPreparer:
         names = [name for name in marks if name in wanted]
         left = {name for name in names if not self._staging.holds(name, marks[name])}
         lost: dict[str, PreparedFile] = {}
+        progress("preparing", len(names) - len(left), len(names))
         with closing(Tasks(self._orders, _jobs(now, left), "prepare")) as tasks:
-            for done, name in enumerate(names):
+            for name in names:
                 while (made := lost.get(name) or self._staging.take(name, marks[name])) is None:
                     if not tasks.left:  # it was kept, and is damaged
                         tasks.add(_jobs(now, {name}))
@@ -63,7 +64,6 @@ class ClusterPreparer:
                     self._staging.keep(came, marks[came], packed)
                     self.made += 1
                     progress("preparing", len(names) - len(left) + self.made, len(names))
-                progress("writing", done + 1, len(names))
                 yield made
 
     def survey(
