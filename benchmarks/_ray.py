@@ -17,23 +17,22 @@ from lexloop.corpus.index.reader import open_contents
 from lexloop.models.embedders import load_shipped
 
 __all__ = ["compared", "running", "write_laws"]
-_SECTIONS = 25
 _CLOSE = 2e-3
 """How far numbers of vectors may lie apart: batches of other sizes round otherwise."""
 
 
-def write_laws(folder: Path, count: int) -> None:
-    """Write laws of a few pages each, no two with the same sections."""
+def write_laws(folder: Path, count: int, sections: int) -> None:
+    """Write laws of so many sections each, no two of which are the same."""
     folder.mkdir(parents=True)
     for law in range(count):
-        sections = (
+        paragraphs = (
             f"§ {part} Berths of class {law}-{part}. The owner of a berth must pay fee {part * 7} "
             f"within {law % 28 + 2} days of the notice. A boat longer than {part + 5} metres may "
             f"not moor at quay {law} at night, unless the harbour master has given leave. Leave "
             f"means a written permit under section {part % 9 + 1} of the act on harbours."
-            for part in range(1, _SECTIONS + 1)
+            for part in range(1, sections + 1)
         )
-        text = "\n\n".join([f"Harbour Act {law}", *sections])
+        text = "\n\n".join([f"Harbour Act {law}", *paragraphs])
         (folder / f"act-{law:04}.txt").write_text(text, encoding="utf-8")
 
 

@@ -1,6 +1,6 @@
 """Kills workers, machines and the driver of an indexing over Ray, and looks at the index.
 
-    python benchmarks/ray_faults.py [--kills 20] [--files 60] [--seed 1] [--json OUT]
+    python benchmarks/ray_faults.py [--kills 20] [--files 40] [--seed 1] [--json OUT]
 
 Generated laws are indexed by ``lexloop index --cluster`` on a cluster of two workers. At a random
 moment of the preparation one of them, a whole node or the driver is sent SIGKILL, in turn; after
@@ -31,6 +31,7 @@ from lexloop.corpus.opening import tools_for
 from lexloop.models.embedders import load_shipped
 
 _VICTIMS = ("worker", "node", "driver")
+_SECTIONS = 6
 _MOST_S = 300.0
 _NODE = {"num_cpus": 1, "node_ip_address": "127.0.0.1", "object_store_memory": 100 << 20}
 
@@ -39,7 +40,7 @@ def main() -> None:
     """Kill, look, and print the counts."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--kills", type=int, default=20)
-    parser.add_argument("--files", type=int, default=60)
+    parser.add_argument("--files", type=int, default=40)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", type=Path, metavar="OUT")
     options = parser.parse_args()
@@ -66,7 +67,7 @@ class Faults:
     def __init__(self, place: Path, cluster: Any, chance: random.Random, files: int) -> None:
         self._laws, self._sound, self._files = place / "laws", place / "sound", files
         self._place, self._cluster, self._chance = place, cluster, chance
-        write_laws(self._laws, files)
+        write_laws(self._laws, files, _SECTIONS)
         tools = tools_for(Settings(), load_shipped())
         write_index(self._sound, [IndexSource(str(self._laws))], tools)
 

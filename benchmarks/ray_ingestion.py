@@ -33,6 +33,8 @@ from lexloop.graph.clustered import WorkerTools
 from lexloop.graph.extractors import Budget
 from lexloop.models.embedders import load_shipped
 
+_SECTIONS = 25
+
 
 def main() -> None:
     """Index, compare, print flat JSON and write it where asked."""
@@ -45,7 +47,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         folder = options.folder or Path(place) / "laws"
         if options.folder is None:
-            write_laws(folder, options.files)
+            write_laws(folder, options.files, _SECTIONS)
         figures = Ingestion(folder.absolute(), Path(place)).run(options.rounds)
     text = json.dumps(figures, indent=2)
     print(text)

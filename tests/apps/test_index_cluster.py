@@ -16,6 +16,8 @@ from fake_openai import KEY, FakeOpenAI, Reply
 from indexes import content
 from ray_cluster import running
 
+from lexloop.corpus.engine.opening import manifest_of
+from lexloop.corpus.index.manifest import Manifest
 from lexloop.corpus.index.reader import open_contents
 from lexloop.models.embedders import load_shipped
 
@@ -147,3 +149,30 @@ def test_a_store_needs_a_cluster_and_a_cluster_has_to_be_there(run: Run, tmp_pat
     assert "No cluster answers at 127.0.0.1:9" in refused.stderr
     refused = run("index", "memory://bucket/laws", *index)
     assert refused.exit_code == 4
+
+
+def test_an_index_in_an_engine(command: Any, run: Run, engine_address: str, tmp_path: Path) -> None:
+    folder, here = laws(tmp_path / "laws", 4), tmp_path / "here"
+    made = command(folder, "--out", engine_address, "--json")
+    assert made.returncode == 0, made.stderr
+    assert json.loads(made.stdout)["index"] == engine_address
+    run("index", str(folder), "--out", str(here))
+    held = Manifest.read(here)
+    assert manifest_of(engine_address).counts == held.counts
+    (folder / "more.txt").write_text("The clerk must be kind.", encoding="utf-8")
+    again = json.loads(command(folder, "--out", engine_address, "--json").stdout)
+    assert (again["files_added"], again["files_unchanged"]) == (1, 4)
+    assert manifest_of(engine_address).counts["documents"] == held.counts["documents"] + 1
+
+
+def test_an_index_of_others_in_an_engine_is_replaced_only_by_force(
+    run: Run, engine_address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = laws(tmp_path / "laws", 1)
+    arguments = ("index", str(folder), "--out", engine_address)
+    assert run(*arguments).exit_code == 0
+    monkeypatch.setenv("LEXLOOP_CACHE", str(tmp_path / "another"))
+    refused = run(*arguments)
+    assert refused.exit_code == 4
+    assert "already exists" in refused.stderr
+    assert run(*arguments, "--force").exit_code == 0
