@@ -16,8 +16,9 @@ _FIELD = re.compile(r"\s*[\"']?[A-Za-z][\w -]*+[\"']?\s*+:")
 _BORDER = re.compile(r"[ \t]*(?P<sign>[*#])(?P=sign){9,}[ \t]*")
 _RULE = re.compile(r"^[ \t]*(?P<sign>[-=_~*#])(?P=sign){3,}[ \t]*$", re.MULTILINE)
 _UNDERLINED = re.compile(
-    r"(?:\A\s*|\n[ \t]*\n)(?:[^\w\s]{4,}\n)?(?P<title>[^\s|*+-](?:(?! {3}|\t)[^\n|]){1,159})\n"
-    r"(?P<rule>(?P<sign>[-=~^*#\"'`])(?P=sign){3,})[ \t]*(?=\n|$)"
+    r"(?:\A\s*|\n[ \t]*\n)(?:[^\w\s]{4,}\n)?(?P<indent> {0,8})"
+    r"(?P<title>[^\s|*+-](?:(?! {3}|\t)[^\n|]){1,159}) *\n"
+    r"(?P=indent)(?P<rule>(?P<sign>[-=~^*#\"'`])(?P=sign){3,})[ \t]*(?=\n|$)"
 )
 _MOST = 1 << 16
 _DEEPEST = 32
@@ -36,8 +37,9 @@ def read_plain(data: bytes, name: str) -> Iterator[Document]:
         raise CorpusError(f"Its front matter: {error.what}", error.hint) from error
     if not text.strip():
         raise CorpusError("It holds front matter but no text.", "Remove it or fill it.")
+    text = without_boxes(text)
     headings = underlined(text)
-    text = without_drawings(text)
+    text = without_rules(text)
     if not text.strip():
         raise CorpusError("It holds rules and boxes but no text.", "Remove it or fill it.")
     title = metadata.title or title_of(text, PurePosixPath(name).stem)
@@ -57,17 +59,20 @@ def underlined(text: str) -> tuple[tuple[int, int], ...]:
     )
 
 
-def without_drawings(text: str) -> str:
-    """Put spaces where rules and boxes are drawn, such as the line under a heading.
+def without_rules(text: str) -> str:
+    """Put spaces where rules are drawn, such as the line under a heading; nothing moves.
 
-    A rule is a line of one sign, four times or more. A box of stars or of number signs has a border
-    of at least ten above and below, and each line between them begins and ends with the sign.
-    Nothing moves, so places in the text are those in the file.
+    A rule is a line of one sign, four times or more.
     """
-    return _RULE.sub(lambda rule: " " * len(rule[0]), _without_boxes(text))
+    return _RULE.sub(lambda rule: " " * len(rule[0]), text)
 
 
-def _without_boxes(text: str) -> str:
+def without_boxes(text: str) -> str:
+    """Put spaces where boxes are drawn; nothing moves, so places in the text are the file's.
+
+    A box of stars or of number signs has a border of at least ten above and below, and each line
+    between them begins and ends with the sign.
+    """
     lines = text.split("\n")
     top: int | None = None
     for number, line in enumerate(lines):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from lexloop.core.errors import CorpusError
 from lexloop.core.metadata import Metadata
 from lexloop.corpus.load.document import Document
-from lexloop.corpus.load.plain import read_plain, split_front_matter, without_drawings
+from lexloop.corpus.load.plain import read_plain, split_front_matter, without_boxes, without_rules
 
 FRONT = "---\ntitle: Act\ntags: [staff]\nin_force_from: 2023-01-01\nlayout: x\n---\nThe law.\n"
 
@@ -104,7 +104,7 @@ def test_a_file_of_rules_alone_is_refused() -> None:
 
 @given(st.text(alphabet="*#-= a\n\t", max_size=200))
 def test_what_is_drawn_alone_is_blanked(text: str) -> None:
-    found = without_drawings(text)
+    found = without_rules(without_boxes(text))
     assert len(found) == len(text)
     assert all(new in (old, " ") for old, new in zip(text, found, strict=True))
     assert [c for c in found if c == "a"] == [c for c in text if c == "a"]
@@ -152,6 +152,15 @@ def test_an_underlined_heading_heads_and_the_signs_rank_as_they_come() -> None:
     tree = document.tree
     assert tree.units[tree.at(MANUAL.index("nine"))].label == "Section 1.1"
     assert tree.units[tree.at(MANUAL.index("* 1.2."))].kind == "contents"
+
+
+def test_a_heading_underlined_in_a_box_heads() -> None:
+    notice = ("", "3. No promise", "-------------", "", "The harbour promises nothing.")
+    border = "*" * 36
+    framed = "\n".join([border, *(f"*  {line:32}*" for line in notice), border])
+    document = plain(f"{MANUAL}\n{framed}\n")
+    tree = document.tree
+    assert tree.units[tree.at(document.text.index("promises"))].label == "Section 3"
 
 
 def test_a_number_that_a_marked_section_is_about_is_none_of_its_own() -> None:
