@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lexloop.apps.cli import options
-from lexloop.apps.cli.index_engines import push, verify
+from lexloop.apps.cli.index_engines import pull, push, verify
 from lexloop.apps.cli.index_report import (
     index_report,
     show_outcome,
@@ -157,7 +157,7 @@ def remove(
     show_outcome(index, outcome, time.perf_counter() - began, as_json)
 
 
-for copying in (push, verify):
+for copying in (push, pull, verify):
     commands.command()(copying)
 
 

@@ -1,4 +1,4 @@
-"""``lexloop index push`` and ``verify``: indexes in Elasticsearch and OpenSearch."""
+"""``lexloop index push``, ``pull`` and ``verify``: indexes in Elasticsearch and OpenSearch."""
 
 import time
 from pathlib import Path
@@ -10,9 +10,10 @@ from lexloop.apps.cli import options
 from lexloop.apps.cli.options import option
 from lexloop.apps.cli.progress import bar
 from lexloop.apps.cli.session import say_where_text_goes
-from lexloop.apps.cli.stored import embedder_of, manifest_in
+from lexloop.apps.cli.stored import embedder_of, manifest_in, manifest_named
 from lexloop.apps.cli.terminal import reported, say, write_json
 from lexloop.apps.hosts import engine_hosts
+from lexloop.core.errors import CorpusError, InputError
 
 _Address = Annotated[
     str,
@@ -46,23 +47,68 @@ def push(
 
 
 @reported
+def pull(
+    *,
+    address: _Address,
+    out: Annotated[Path, typer.Argument(metavar="INDEX", help="The folder of the new index.")],
+    as_json: options.AsJson = False,
+) -> None:
+    """Copy an index out of an engine to this machine; nothing is embedded again."""
+    from lexloop.corpus.engine.address import Address
+    from lexloop.corpus.engine.pull import pull_index
+
+    began = time.perf_counter()
+    place = str(Address.parse(address))
+    if out.exists():
+        raise CorpusError(f"{out} already exists.", "Name another folder, or remove it.")
+    held = manifest_named(place)
+    with bar() as report:
+        counts = pull_index(place, out, embedder_of(held), report)
+    _show_copied(place, str(out), counts, began, as_json)
+
+
+@reported
 def verify(
     *,
     index: options.Index,
+    against: Annotated[
+        Path | None,
+        option("An index on this machine that the one in an engine must agree with.", "INDEX"),
+    ] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Check every byte of an index, and that its parts agree; exits with 5 where they do not."""
-    from lexloop.corpus.index.verify import verify_index
+    """Check every byte of an index, and that its parts agree; exits with 5 where they do not.
+
+    Of an index in an engine the counts and hashes are checked; with --against, those and a sample
+    of its rankings are compared with an index on this machine.
+    """
+    from lexloop.corpus.engine.address import is_address
 
     began = time.perf_counter()
-    counts = verify_index(Path(index), embedder_of(manifest_in(Path(index))))
+    embedder = embedder_of(manifest_named(index))
+    counts: dict[str, Any]
+    if is_address(index):
+        from lexloop.corpus.engine.verify import verify_engine
+
+        counts = verify_engine(index, against, embedder)
+    else:
+        from lexloop.corpus.index.verify import verify_index
+
+        if against is not None:
+            raise InputError(
+                f"{index} lies on this machine, and --against compares what an engine holds.",
+                "Leave --against out, or name the address first.",
+            )
+        counts = {**verify_index(Path(index), embedder)}
     seconds = time.perf_counter() - began
     if as_json:
         found = {"index": index, "sound": True, **counts, "seconds": round(seconds, 2)}
         write_json(found)
         return
+    agree = counts.pop("overlap", None)
     held = ", ".join(f"{count} {name}" for name, count in counts.items())
-    say(f"Sound: {held}, in {seconds:.1f} s")
+    alike = "" if agree is None else f", {agree:.1%} of the first ten hits alike"
+    say(f"Sound: {held}{alike}, in {seconds:.1f} s")
 
 
 def _show_copied(

@@ -22,7 +22,6 @@ from lexloop.corpus.structure.statements import statements_text
 from lexloop.models.embedding import Embedder
 
 _QUERIES, _TOP, _OVERLAP = 50, 10, 0.95
-_EVERYBODY = Filters()
 
 
 def verify_engine(address: str, against: Path | None, embedder: Embedder) -> dict[str, Any]:
@@ -96,12 +95,17 @@ def _hash(made: PreparedDocument) -> str:
 
 def _overlap(address: str, contents: EngineContents, local: IndexContents) -> float:
     """Return the share of the first ten hits that both find, over a sample of statements."""
-    here = Collection(local).seen_by(_EVERYBODY)
-    there = Collection(contents).seen_by(_EVERYBODY)
+    tags = frozenset(tag for known in local.metadata.values() for tag in known.tags)
+    here, there = (
+        Collection(held).seen_by(Filters(allowed_tags=tags)) for held in (local, contents)
+    )
     step = -(-len(here) // _QUERIES) or 1
     queries = [chunk["text"][:300] for chunk in here.every_chunk(step)]
     pairs = zip(_found(here, queries), _found(there, queries), strict=True)
-    shares = [len(ours & theirs) / max(len(ours), 1) for ours, theirs in pairs]
+    # of a few chunks all words may weigh nothing, and then neither finds any
+    shares = [
+        len(ours & theirs) / len(ours) if ours else float(not theirs) for ours, theirs in pairs
+    ]
     share = float(np.mean(shares)) if shares else 1.0
     if share < _OVERLAP:
         raise _differs(address, f"only {share:.3f} of the first {_TOP} hits agree")

@@ -46,6 +46,7 @@ def test_an_engine_that_is_not_there(run: Run, index: Path) -> None:
     for command in (
         ("index", "push", str(index), address),
         ("index", "info", address),
+        ("index", "verify", address),
         ("ask", QUESTION, "--corpus", address),
     ):
         failed(run(*command, "--json"), "EngineUnavailable", 13, address, "cannot be reached")
@@ -90,13 +91,16 @@ def test_an_engine_that_is_busy_is_asked_again_a_few_times(run: Run, refusing: F
     assert 1 < len(refusing.requests) < 20
 
 
-def test_no_index_at_an_address(run: Run, refusing: FakeEngine) -> None:
+def test_no_index_at_an_address(run: Run, refusing: FakeEngine, tmp_path: Path) -> None:
     address = f"{refusing.base}/dogs"
     for command in (
         ("ask", QUESTION, "--corpus", address),
         ("index", "info", address),
+        ("index", "verify", address),
+        ("index", "pull", address, str(tmp_path / "new")),
     ):
         failed(run(*command, "--json"), "CorpusError", 4, f"lexloop index push INDEX {address}")
+    assert not (tmp_path / "new").exists()
 
 
 @pytest.mark.parametrize(
@@ -127,6 +131,38 @@ def test_an_address_where_a_folder_belongs(run: Run, documents: Path, index: Pat
     assert run("index", "remove", address, "dogs.txt").exit_code == 2
 
 
+def test_what_cannot_be_compared_or_overwritten(run: Run, index: Path) -> None:
+    against = run("index", "verify", str(index), "--against", str(index), "--json")
+    failed(against, "InputError", 2, str(index), "--against")
+    taken = run("index", "pull", "opensearch://127.0.0.1:9/dogs", str(index), "--json")
+    failed(taken, "CorpusError", 4, f"{index} already exists")
+
+
+def test_the_way_there_and_back(run: Run, index: Path, engine_address: str, tmp_path: Path) -> None:
+    pushed = run("index", "push", str(index), engine_address)
+    assert pushed.exit_code == 0
+    assert pushed.stdout.startswith("2 documents, ")
+    assert f"-> {engine_address}" in pushed.stdout
+    host = engine_address.partition("//")[2].partition(",")[0].partition("/")[0]
+    assert host in pushed.stderr  # where text went
+    verified = run("index", "verify", engine_address, "--against", str(index), "--json")
+    assert json.loads(verified.stdout)["documents"] == 2
+    back = tmp_path / "back.index"
+    assert run("index", "pull", engine_address, str(back)).exit_code == 0
+    assert run("index", "verify", str(back)).exit_code == 0
+    asked = ("ask", QUESTION, "--json", "--corpus")
+    here, there, again = (
+        json.loads(run(*asked, place).stdout) for place in (str(index), engine_address, str(back))
+    )
+    assert "40 euros" in here["answer"]
+    for found in (there, again):
+        assert found["answer"] == here["answer"]
+        assert found["citations"] == here["citations"]
+        assert found["degraded"] == []
+    assert (here["hosts"], again["hosts"]) == ([], [])
+    assert there["hosts"][0] == host
+
+
 def test_what_an_engine_holds_is_told(run: Run, index: Path, engine_address: str) -> None:
     run("index", "push", str(index), engine_address)
     here, there = (
@@ -140,6 +176,21 @@ def test_what_an_engine_holds_is_told(run: Run, index: Path, engine_address: str
     assert there["index"] == engine_address
     assert there["bytes"] is None
     assert run("index", "info", engine_address).exit_code == 0
+
+
+def test_an_index_that_changed_meanwhile_does_not_agree(
+    run: Run, index: Path, documents: Path, engine_address: str
+) -> None:
+    run("index", "push", str(index), engine_address)
+    (documents / "dogs.txt").write_text("§ 1 Licence. A dog licence costs 50 euros a year.\n")
+    run("index", "update", str(index))
+    differs = run("index", "verify", engine_address, "--against", str(index), "--json")
+    failed(differs, "DataError", 5, engine_address)
+    asked = ("ask", QUESTION, "--json", "--corpus", engine_address)
+    assert "40 euros" in json.loads(run(*asked).stdout)["answer"]
+    assert run("index", "push", str(index), engine_address).exit_code == 0
+    assert "50 euros" in json.loads(run(*asked).stdout)["answer"]
+    assert run("index", "verify", engine_address, "--against", str(index)).exit_code == 0
 
 
 def test_settings_that_an_index_in_an_engine_was_not_made_with(

@@ -10,17 +10,22 @@ import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from indexes import Letters, everything_in, letter_tools, read_here
+from indexes import Letters, content, everything_in, letter_tools, read_here
 from kept import index_documents, keep
 from laws import examples
 from told import ACCESS, KNOWN, NAMES, QUESTIONS, TAGS, alike, document, told, words_hidden
 
 from lexloop.core.filters import Filters
 from lexloop.core.metadata import Metadata
+from lexloop.corpus.engine.pull import pull_index
+from lexloop.corpus.engine.push import push_index
+from lexloop.corpus.engine.verify import verify_engine
 from lexloop.corpus.index import scan
 from lexloop.corpus.index.builder import build_collection
 from lexloop.corpus.index.collection import Collection
+from lexloop.corpus.index.manifest import Manifest
 from lexloop.corpus.index.reader import open_index
+from lexloop.corpus.index.verify import verify_index
 from lexloop.corpus.index.writer import remove_documents
 from lexloop.corpus.load.document import Document
 
@@ -138,3 +143,21 @@ def test_the_same_index_twice_is_kept_once(place: str, tmp_path: Path) -> None:
             assert len(kept.seen_by(EVERYBODY)) == sum(
                 1 for _ in kept.seen_by(EVERYBODY).every_chunk()
             )
+
+
+def test_what_is_pulled_out_of_an_engine_is_what_was_pushed(
+    engine_address: str, tmp_path: Path
+) -> None:
+    known = (Metadata(tags=("red",)), Metadata(), Metadata(in_force_from=date(2020, 1, 1)))
+    index = index_documents(tmp_path, [document(n, metadata) for n, metadata in enumerate(known)])
+    remove_documents(index, [NAMES[1]], letter_tools())
+    pushed = push_index(index, engine_address, Letters())
+    verified = verify_engine(engine_address, index, Letters())
+    assert {name: verified[name] for name in pushed} == pushed
+    pulled = tmp_path / "pulled"
+    assert pull_index(engine_address, pulled, Letters()) == pushed
+    assert content(pulled) == content(index)
+    assert verify_index(pulled, Letters()) == pushed
+    old, new = Manifest.read(index), Manifest.read(pulled)
+    assert (new.recipe, new.sources, new.excluded) == (old.recipe, old.sources, old.excluded)
+    verify_engine(engine_address, pulled, Letters())
