@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from opensearchpy.helpers import streaming_bulk
+from tenacity import Retrying, retry_if_result, stop_after_attempt, wait_random_exponential
 
-from lexloop.core.errors import EngineError, EngineUnavailable
+from lexloop.core.errors import EngineError, EngineUnavailable, LexloopError
 from lexloop.core.metadata import Metadata
 from lexloop.corpus.engine.columns import bag_of, key_of, packed
+from lexloop.corpus.engine.failure import refused
 from lexloop.corpus.engine.generation import NewGeneration
 from lexloop.corpus.engine.schema import KINDS, MANIFEST_ID, bodies, facets_of, profile_of
 from lexloop.corpus.index.lexical import OkapiStatistics, searched_text
@@ -22,7 +23,8 @@ from lexloop.corpus.text.tokens import tokenize
 from lexloop.models.embedding import Vectors
 
 _ACTIONS, _BYTES = 300, 8 << 20
-_RETRIES, _LONGEST_WAIT_S, _REQUEST_S = 6, 10, 120
+_ATTEMPTS, _WAIT, _REQUEST_S = 8, wait_random_exponential(multiplier=0.5, max=10), 120.0
+_TOLD = {"filter_path": "items.*.status,items.*.error"}
 _GRAPH_PART = 1 << 20
 _LOTS = (1 << 31) - 1
 Action = dict[str, Any]
@@ -55,7 +57,7 @@ class Writer:
             ("documents", "chunks", "windows", "triplets"), 0
         )
         for kind, body in bodies(self._engine.dialect, dimension, shards).items():
-            self._engine.ask("PUT", f"/{generation.index(kind)}", body)
+            self._engine.ask("PUT", f"/{generation.index(kind)}", body, patient=True)
 
     def add(self, ordinal: int, made: PreparedDocument) -> None:
         """Write a document; ``ordinal`` is its place among all, which may have gaps.
@@ -66,35 +68,49 @@ class Writer:
         self._send(self._actions(ordinal, made))
 
     def _send(self, actions: Iterator[Action]) -> None:
-        from opensearchpy.exceptions import OpenSearchException
+        lines: list[str] = []
+        size, dumps = 0, self._engine.client.transport.serializer.dumps
+        for action in actions:
+            fields = {key: value for key, value in action.items() if key[0] != "_"}
+            target = {"_index": action["_index"], "_id": action["_id"]}
+            line = f"{dumps({'index': target})}\n{dumps(fields)}\n"
+            if lines and (len(lines) == _ACTIONS or size + len(line) > _BYTES):
+                self._write(lines)
+                lines, size = [], 0
+            lines.append(line)
+            size += len(line)
+        self._write(lines)
 
-        sent = streaming_bulk(
-            self._engine.client,
-            actions,
-            chunk_size=_ACTIONS,
-            max_chunk_bytes=_BYTES,
-            max_retries=_RETRIES,
-            initial_backoff=1,
-            max_backoff=_LONGEST_WAIT_S,
-            raise_on_error=False,
-            request_timeout=_REQUEST_S,
-        )
-        try:
-            for taken, told in sent:
-                if not taken:
-                    raise self._untaken(next(iter(told.values())))
-        except OpenSearchException as error:
-            raise self._engine.failure(error) from error
+    def _write(self, lines: list[str]) -> None:
+        """Write lines; those that a busy engine did not take are sent again, and no others."""
+        left = lines
 
-    def _untaken(self, told: dict[str, Any]) -> EngineError:
-        why = told.get("error")
-        reason = why.get("reason") if isinstance(why, dict) else why
-        kind = EngineUnavailable if told.get("status") == 429 else EngineError
-        return kind(
-            f"{self._engine.address} did not take what was written ({told.get('status')}): "
-            f"{str(reason)[:300]}.",
-            "Nothing was published. See its logs, and run the command again.",
+        def untaken() -> LexloopError | None:
+            nonlocal left
+            told = self._engine.ask(
+                "POST", "/_bulk", "".join(left), _TOLD, seconds=_REQUEST_S, patient=True
+            )
+            results = [next(iter(item.values())) for item in told["items"]]
+            failed = [
+                (line, one) for line, one in zip(left, results, strict=True) if "error" in one
+            ]
+            errors = [refused(self._engine.address, one["status"], one) for _, one in failed]
+            for error in errors:
+                if not isinstance(error, EngineUnavailable):
+                    raise error
+            left = [line for line, _ in failed]
+            return errors[0] if errors else None
+
+        if not lines:
+            return
+        attempts = Retrying(
+            retry=retry_if_result(bool),
+            stop=stop_after_attempt(_ATTEMPTS),
+            wait=_WAIT,
+            retry_error_callback=lambda state: state.outcome and state.outcome.result(),
         )
+        if error := attempts(untaken):
+            raise error
 
     def _actions(self, ordinal: int, made: PreparedDocument) -> Iterator[Action]:
         name, profile = made.document.name, self._profiles[profile_of(made.document.metadata)]
@@ -224,7 +240,7 @@ class Writer:
     def _settle(self) -> None:
         """Refresh the indexes and check their counts."""
         names = ",".join(self._generation.index(kind) for kind in KINDS)
-        self._engine.ask("POST", f"/{names}/_refresh")
+        self._engine.ask("POST", f"/{names}/_refresh", patient=True)
         expected = {"chunks": self._counts["chunks"], "documents": self._counts["documents"] + 1}
         for kind, count in expected.items():
             found = self._engine.ask("GET", f"/{self._generation.index(kind)}/_count")

@@ -2,38 +2,45 @@
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
-
-from lexloop.core.deadline import current_deadline, heed_deadline
-from lexloop.core.errors import (
-    CorpusError,
-    EngineAuthError,
-    EngineError,
-    EngineUnavailable,
-    LexloopError,
+from tenacity import (
+    RetryCallState,
+    Retrying,
+    retry_if_exception,
+    retry_if_result,
 )
+from tenacity.wait import wait_random_exponential
+from urllib3.util import Timeout
+
+from lexloop.core.deadline import current_deadline, out_of_time
+from lexloop.core.errors import EngineError, EngineUnavailable, LexloopError
 from lexloop.core.extras import need_extra
 from lexloop.core.losses import tell_loss
 from lexloop.corpus.engine.address import Address
 from lexloop.corpus.engine.dialect import DIALECTS
+from lexloop.corpus.engine.failure import BUSY, failure, may_pass, no_engine, refused, status_of
 
 if TYPE_CHECKING:
     from opensearchpy import OpenSearch
 
 REQUEST_S = 30.0
 """The most seconds that one request may take; a question's deadline may leave fewer."""
-_ATTEMPTS, _LONGEST_WAIT_S = 4, 2.0
+_ATTEMPTS, _PATIENT_ATTEMPTS, _REPEATS = 4, 10, 3
+_WAIT = wait_random_exponential(multiplier=0.1, max=8.0)
+_CONNECT_S, _LEAST_S, _ASIDE_S = 3.0, 0.05, 10
+"""Seconds for a connection, the fewest that a request is made for, and those for which a node that
+failed is left aside."""
+_AT_ONCE = 128
+_IN_TIME = 0.8
+"""The share of its time in which a search is to end, so that what it found until then comes."""
 _VARIABLES = tuple(
     f"LEXLOOP_ENGINE_{name}"
     for name in ("USER", "PASSWORD", "API_KEY", "AWS_REGION", "AWS_SERVICE", "CA")
 )
-_LONGEST = 300
-"""Characters of an engine's own words that a message holds."""
-_BUSY = frozenset({429, 502, 503, 504})
 
 
 class Engine:
@@ -50,6 +57,7 @@ class Engine:
         self.address = address
         self.dialect = DIALECTS[address.product]
         self.client = _client(address, credentials)
+        self._waiting = ThreadPoolExecutor(_AT_ONCE, "engine")
 
     def ask(
         self,
@@ -59,8 +67,12 @@ class Engine:
         params: Mapping[str, str] | None = None,
         *,
         missing: Any = None,
+        seconds: float = REQUEST_S,
+        patient: bool = False,
     ) -> Any:
         """Return the engine's answer to one request.
+
+        A node that is gone is left for the next; an engine that is busy is asked again.
 
         Args:
             method: Of HTTP.
@@ -68,68 +80,142 @@ class Engine:
             body: JSON, or lines of it as one text.
             params: Of the query.
             missing: Returned where the engine has no such thing; None makes it an error.
+            seconds: The most that one attempt may take; the question's deadline may leave fewer.
+            patient: Whether to go on asking for as long as nodes need to choose another leader.
 
         Raises:
             EngineError: It failed, or is none that can be used.
             DeadlineExceeded: The question's deadline left no time.
         """
         attempts = Retrying(
-            retry=retry_if_exception(_is_busy),
-            stop=stop_after_attempt(_ATTEMPTS),
-            wait=wait_random_exponential(multiplier=0.1, max=_LONGEST_WAIT_S),
+            retry=retry_if_exception(may_pass),
+            stop=_last(_PATIENT_ATTEMPTS if patient else _ATTEMPTS + len(self.address.hosts)),
+            wait=self._wait,
             reraise=True,
         )
         try:
-            return attempts(self._once, method, path, body, dict(params or {}))
+            told = attempts(self._once, method, path, body, dict(params or {}), seconds)
         except LexloopError:
             raise
         except Exception as error:
-            if missing is not None and _status(error) == 404:
+            if missing is not None and status_of(error) == 404:
                 return missing
-            raise self.failure(error) from error
+            raise failure(self.address, error) from error
+        if not isinstance(told, dict):
+            raise no_engine(self.address, f"{type(told).__name__} {str(told)[:40]!r}")
+        return told
 
-    def _once(self, method: str, path: str, body: Any, params: dict[str, str]) -> Any:
-        heed_deadline(f"before {self.address} was asked")
+    def _once(
+        self, method: str, path: str, body: Any, params: dict[str, str], seconds: float
+    ) -> Any:
+        from opensearchpy.exceptions import ConnectionTimeout
+
+        left = self._left(seconds)
         kind = "application/x-ndjson" if isinstance(body, str) else "application/json"
-        return self.client.transport.perform_request(
+        # a socket's timeout begins anew with every byte, and names are resolved without one
+        asked = self._waiting.submit(
+            self.client.transport.perform_request,
             method,
             path,
-            params={**params, "request_timeout": _seconds()},
+            params=params,
             headers={"content-type": kind},
             body=body,
+            timeout=Timeout(connect=min(left, _CONNECT_S), read=left),  # type: ignore[arg-type]
         )
+        try:
+            return asked.result(left)
+        except (TimeoutError, ConnectionTimeout) as error:
+            asked.cancel()
+            self._left(seconds)
+            raise EngineUnavailable(
+                f"{self.address} did not answer within {left:.0f} s.",
+                "Check its load, or raise deadline_s.",
+            ) from error
 
-    def searches(self, index: str, bodies: Sequence[Mapping[str, Any]]) -> list[Any]:
+    def _left(self, seconds: float) -> float:
+        deadline, left = current_deadline(), _seconds(seconds)
+        if deadline and left < _LEAST_S:
+            raise out_of_time(deadline.allowed_s, f"while {self.address} was asked")
+        return left
+
+    def _wait(self, state: RetryCallState) -> float:
+        """Return the seconds until the next attempt: none while there are other nodes to ask."""
+        error = state.outcome and not state.outcome.cancelled() and state.outcome.exception()
+        others = state.attempt_number < len(self.address.hosts)
+        if error and not status_of(error) and others:
+            return 0.0
+        return _WAIT(state)
+
+    def searches(
+        self, index: str, bodies: Sequence[Mapping[str, Any]], *, whole: bool = False
+    ) -> list[Any]:
         """Return the answers to searches that are sent together; all shards weigh terms alike.
 
-        Where a shard did not answer, what the others found is returned and the loss is told.
+        Where a shard did not answer even when asked again, what the others found is returned, the
+        loss is told.
+
+        Args:
+            index: Its name.
+            bodies: A search each.
+            whole: Whether a part of what there is would not do.
 
         Raises:
-            EngineError: A search failed on every shard.
+            EngineError: A search failed on every shard, or on one where all are needed.
         """
         if not bodies:
             return []
         lines: list[Any] = []
         for body in bodies:
-            timed = {**body, "timeout": f"{max(1, int(_seconds() * 1000))}ms"}
+            timed = {**body, "timeout": f"{max(1, int(_seconds() * _IN_TIME * 1000))}ms"}
             lines += [{"search_type": "dfs_query_then_fetch"}, timed]
         dumps = self.client.transport.serializer.dumps
         text = "".join(f"{dumps(line)}\n" for line in lines)
-        found = self.ask("POST", f"/{index}/_msearch", text)["responses"]
+        again = Retrying(
+            retry=retry_if_result(_may_be_whole),
+            stop=_last(_REPEATS),
+            wait=self._wait,
+            retry_error_callback=lambda state: state.outcome and state.outcome.result(),
+        )
+        found: list[Any] = again(self._answers, index, text)
         for answer in found:
             if "error" in answer:
-                raise self._refused(answer["status"], answer["error"])
-            self._tell_partial(answer)
-        return list(found)
+                raise refused(self.address, answer["status"], answer["error"])
+            self._tell_partial(answer, whole)
+        return found
+
+    def _answers(self, index: str, text: str) -> list[Any]:
+        told = self.ask("POST", f"/{index}/_msearch", text)
+        if "responses" not in told:
+            raise no_engine(self.address, f"{str(told)[:40]!r}")
+        return list(told["responses"])
 
     def search(self, index: str, body: Mapping[str, Any]) -> list[Any]:
-        """Return the hits of one search; see ``searches``."""
-        hits: list[Any] = self.searches(index, [body])[0]["hits"]["hits"]
+        """Return the hits of one search, for which all shards are needed; see ``searches``."""
+        hits: list[Any] = self.searches(index, [body], whole=True)[0]["hits"]["hits"]
         return hits
 
-    def _tell_partial(self, answer: Mapping[str, Any]) -> None:
+    def records(self, index: str, ids: Sequence[str]) -> list[Mapping[str, Any] | None]:
+        """Return the ``record`` of each id, None where the index has none.
+
+        Raises:
+            EngineError: The engine failed, or a shard that may have one did not answer.
+        """
+        found: list[Mapping[str, Any] | None] = []
+        for one in self.ask("POST", f"/{index}/_mget", {"ids": [*ids]})["docs"]:
+            if "error" in one:
+                raise refused(self.address, 503, one)
+            found.append(one["_source"]["record"] if one.get("found") else None)
+        return found
+
+    def _tell_partial(self, answer: Mapping[str, Any], whole: bool) -> None:
         shards = answer["_shards"]
         lost = shards["failed"]
+        if whole and (lost or answer["timed_out"]):
+            raise EngineUnavailable(
+                f"{self.address} answers from {shards['total'] - lost} of {shards['total']} shards"
+                f"{', too late' if answer['timed_out'] else ''}.",
+                "Bring back the nodes that hold the others.",
+            )
         if lost or answer["timed_out"]:
             tell_loss(
                 f"all {shards['total']} shards of {self.address}",
@@ -143,62 +229,23 @@ class Engine:
         Raises:
             EngineError: It is another, or too old.
         """
-        told = self.ask("GET", "/_nodes/_local", params={"filter_path": "nodes.*"})
+        told = self.ask("GET", "/_nodes/_local", params={"filter_path": "nodes.*"}, missing={})
         node: dict[str, Any] = next(iter(told.get("nodes", {}).values()), {})
         product = "elasticsearch" if "build_flavor" in node else "opensearch"
-        version = str(node.get("version", "0"))
+        version = str(node.get("version", ""))
+        major = version.partition(".")[0]
+        if not major.isdecimal():
+            raise no_engine(self.address, f"{str(told)[:40]!r}")
         if product != self.address.product:
             raise EngineError(
                 f"{self.address} is answered by {product} {version}.",
                 f"Begin the address with {product}://.",
             )
-        if int(version.split(".", maxsplit=1)[0]) < self.dialect.oldest:
+        if int(major) < self.dialect.oldest:
             raise EngineError(
                 f"{self.address} is answered by {product} {version}.",
                 f"Version {self.dialect.oldest} or later is needed.",
             )
-
-    def failure(self, error: Exception) -> LexloopError:
-        """Return what an exception of the client means, in words."""
-        from opensearchpy.exceptions import ConnectionTimeout, TransportError
-
-        if isinstance(error, ConnectionTimeout):
-            heed_deadline(f"while {self.address} was asked")
-            return EngineUnavailable(
-                f"{self.address} did not answer within {_seconds():.0f} s.",
-                "Check its load, or raise deadline_s.",
-            )
-        status = _status(error)
-        if isinstance(error, TransportError) and status:
-            return self._refused(status, error.info if isinstance(error.info, dict) else error)
-        return EngineUnavailable(
-            f"{self.address} cannot be reached: {_cause(error)}.",
-            "Check that the engine runs there, and its TLS.",
-        )
-
-    def _refused(self, status: int, said: Any) -> LexloopError:
-        why = _reason(said)
-        if status in (401, 403) and "cluster_block" in why:
-            return EngineError(
-                f"{self.address} is read-only: {why}.",
-                "Free disk space on its nodes (the flood-stage watermark), or lift the block.",
-            )
-        if status in (401, 403):
-            return EngineAuthError(
-                f"{self.address} refused the credentials ({status}): {why}.",
-                "Set LEXLOOP_ENGINE_API_KEY, or LEXLOOP_ENGINE_USER and LEXLOOP_ENGINE_PASSWORD.",
-            )
-        if status == 404:
-            return CorpusError(
-                f"There is no index at {self.address}, or it is there no more.",
-                f"Make one with `lexloop index push INDEX {self.address}`.",
-            )
-        if status in _BUSY:
-            return EngineUnavailable(
-                f"{self.address} cannot answer ({status}): {why}.",
-                "Wait, or give it more nodes; see its logs.",
-            )
-        return EngineError(f"{self.address} refused a request ({status}): {why}.", "See its logs.")
 
 
 def engine_at(address: str) -> Engine:
@@ -230,9 +277,12 @@ def _client(address: Address, given: Mapping[str, str]) -> "OpenSearch":
         use_ssl=address.tls,
         verify_certs=True,
         ca_certs=given.get("LEXLOOP_ENGINE_CA"),
-        # a node that is gone is left for the next; each is tried
-        max_retries=len(address.hosts) + 1,
-        retry_on_timeout=False,
+        # each attempt has its own share of the time, so they are counted in `ask`; what can be
+        # tried again is what puts a node aside
+        max_retries=0,
+        retry_on_timeout=True,
+        dead_timeout=_ASIDE_S,
+        timeout_cutoff=0,
         http_compress=False,
         pool_maxsize=32,
         **_signing(given),
@@ -256,33 +306,24 @@ def _signing(given: Mapping[str, str]) -> dict[str, Any]:
     return {}
 
 
-def _seconds() -> float:
+def _seconds(most: float = REQUEST_S) -> float:
+    """Return the seconds that there are for a request, none where the deadline is over."""
     deadline = current_deadline()
-    left = deadline.at - time.monotonic() if deadline else REQUEST_S
-    return min(REQUEST_S, max(0.05, left))
+    return min(most, max(0.0, deadline.at - time.monotonic())) if deadline else most
 
 
-def _status(error: BaseException) -> int:
-    """Return the HTTP status of a client's exception; 0 where nothing answered."""
-    found = getattr(error, "status_code", 0)
-    return found if isinstance(found, int) else 0
+def _last(attempts: int) -> Callable[[RetryCallState], bool]:
+    """Return what ends a repetition: the attempts, or a deadline before the next one."""
+
+    def over(state: RetryCallState) -> bool:
+        late = _seconds() < state.upcoming_sleep + _LEAST_S
+        return late or state.attempt_number >= attempts
+
+    return over
 
 
-def _is_busy(error: BaseException) -> bool:
-    return _status(error) in _BUSY
-
-
-def _cause(error: Exception) -> str:
-    return str(getattr(error, "error", "") or type(error).__name__)[:200]
-
-
-def _reason(said: Any) -> str:
-    """Return an engine's reason in short: its kind and its words, the innermost last."""
-    if not isinstance(said, Mapping):
-        return str(said)[:_LONGEST]
-    error = said.get("error", said)
-    if not isinstance(error, Mapping):
-        return str(error)[:_LONGEST]
-    inner: Mapping[str, Any] = error.get("caused_by") or next(iter(error.get("root_cause", [])), {})
-    parts = [error.get("type"), error.get("reason"), inner.get("reason")]
-    return ", ".join(dict.fromkeys(str(part) for part in parts if part))[:_LONGEST]
+def _may_be_whole(answers: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether searches may find more when asked again: of other copies, or a free node."""
+    return any(
+        one["status"] in BUSY if "error" in one else one["_shards"]["failed"] for one in answers
+    )

@@ -141,7 +141,7 @@ class NewGeneration:
                 {"remove": {"index": old, "alias": alias, "must_exist": False}},
                 {"add": {"index": self.index(kind), "alias": alias}},
             ]
-        self.engine.ask("POST", "/_aliases", {"actions": actions})
+        self.engine.ask("POST", "/_aliases", {"actions": actions}, patient=True)
 
 
 class Lease:
@@ -170,12 +170,16 @@ class Lease:
         record = {"who": self._who, "until": time.time() + LEASE_S}
         params = self._mark or {"op_type": "create"}
         try:
-            self._mark = _mark(self._engine.ask("PUT", self._path, record, params))
+            told = self._engine.ask("PUT", self._path, record, params, patient=True)
+            self._mark = _mark(told)
         except EngineError as error:
             if _status(error) != 409:
                 raise
             held = self._engine.ask("GET", self._path, missing={})
-            raise self._taken(held.get("_source", {}).get("who", "another"), LEASE_S) from error
+            who = held.get("_source", {}).get("who", "another")
+            if who != self._who:  # else it was done, and the answer was lost on its way
+                raise self._taken(who, LEASE_S) from error
+            self._mark = _mark(held)
 
     def _taken(self, who: str, left: float) -> IndexWriteError:
         return IndexWriteError(

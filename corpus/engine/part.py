@@ -114,13 +114,12 @@ class EnginePart:
 
     def _fetched(self, chunk_ids: Sequence[str]) -> Iterable[Mapping[str, Any]]:
         contents = self._contents
-        path = f"/{contents.index('chunks')}/_mget"
         ids = [key_of(name) for name in chunk_ids]
-        told = contents.engine.ask("POST", path, {"ids": ids})["docs"]
-        for name, one in zip(chunk_ids, told, strict=True):
-            if not one.get("found"):
+        found = contents.engine.records(contents.index("chunks"), ids)
+        for name, record in zip(chunk_ids, found, strict=True):
+            if record is None:
                 raise KeyError(name)
-            yield one["_source"]["record"]
+            yield record
 
     def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
         """See ``Part.chunks``; many are cached."""

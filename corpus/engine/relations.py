@@ -49,16 +49,13 @@ class EngineTriplets:
         for first in range(0, len(numbers), _AT_ONCE):
             names = [self._place_of(number) for number in numbers[first : first + _AT_ONCE]]
             ids = [key_of(f"{name}\n{place}") for name, place in names]
-            told = contents.engine.ask(
-                "POST", f"/{contents.index('relations')}/_mget", {"ids": ids}
-            )["docs"]
-            for (name, place), one in zip(names, told, strict=True):
-                if not one.get("found"):
+            told = contents.engine.records(contents.index("relations"), ids)
+            for (name, place), record in zip(names, told, strict=True):
+                if record is None:
                     raise DataError(
                         f"The index at {contents.engine.address} lacks triplet {place} of {name}.",
                         "Push it again.",
                     )
-                record = one["_source"]["record"]
                 found.append(cast("Triplet", {**record, "document": name}))
         return found
 
@@ -108,9 +105,8 @@ def _fetch(contents: "EngineContents", folder: Path) -> None:
 
 def _parts(contents: "EngineContents", name: str, first: int) -> bytes:
     ids = [key_of(f"graph\n{name}\n{part}") for part in range(first, first + _PARTS)]
-    path = f"/{contents.index('relations')}/_mget"
-    told = contents.engine.ask("POST", path, {"ids": ids})["docs"]
-    data = [unpacked(one["_source"]["record"]["data"]) for one in told if one.get("found")]
+    told = contents.engine.records(contents.index("relations"), ids)
+    data = [unpacked(one["data"]) for one in told if one]
     if not data:
         raise DataError(
             f"The index at {contents.engine.address} lacks a part of {name}.", "Push it again."

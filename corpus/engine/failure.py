@@ -1,0 +1,106 @@
+"""What a search engine's failures mean, in words, and whether trying again can help."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from lexloop.core.errors import (
+    CorpusError,
+    EngineAuthError,
+    EngineError,
+    EngineUnavailable,
+    LexloopError,
+)
+from lexloop.corpus.engine.address import Address
+
+BUSY = frozenset({429, 502, 503, 504})
+"""The statuses of an engine that may answer later."""
+_LONGEST = 300
+"""Characters of an engine's own words that a message holds."""
+
+
+def failure(address: Address, error: Exception) -> LexloopError:
+    """Return what an exception of the client means, in words."""
+    from opensearchpy.exceptions import ConnectionError as Unreached
+    from opensearchpy.exceptions import TransportError
+
+    status = status_of(error)
+    if isinstance(error, TransportError) and status:
+        return refused(address, status, error.info if isinstance(error.info, dict) else error)
+    if isinstance(error, Unreached):
+        return EngineUnavailable(
+            f"{address} cannot be reached: {_cause(error)}.",
+            "Check that the engine runs there, and its TLS.",
+        )
+    return no_engine(address, f"what cannot be read ({_cause(error)})")
+
+
+def no_engine(address: Address, said: str) -> EngineError:
+    """Return what is raised where an answer is none of an engine."""
+    return EngineError(
+        f"{address} answers {said}, as no {address.product} does.",
+        "Check the host and the port, and what stands between.",
+    )
+
+
+def refused(address: Address, status: int, said: Any) -> LexloopError:
+    """Return what an engine's refusal means, by its status and its words."""
+    why = _reason(said)
+    if _is_blocked(status, why):
+        return EngineError(
+            f"{address} is read-only: {why}.",
+            "Free disk space on its nodes (the flood-stage watermark), or lift the block.",
+        )
+    if status in (401, 403):
+        return EngineAuthError(
+            f"{address} refused the credentials ({status}): {why}.",
+            "Set LEXLOOP_ENGINE_API_KEY, or LEXLOOP_ENGINE_USER and LEXLOOP_ENGINE_PASSWORD.",
+        )
+    if status == 404:
+        return CorpusError(
+            f"There is no index at {address}, or it is there no more.",
+            f"Make one with `lexloop index push INDEX {address}`.",
+        )
+    if status in BUSY:
+        return EngineUnavailable(
+            f"{address} cannot answer ({status}): {why}.",
+            "Wait, or give it more nodes; see its logs.",
+        )
+    return EngineError(f"{address} refused a request ({status}): {why}.", "See its logs.")
+
+
+def status_of(error: BaseException) -> int:
+    """Return the HTTP status of a client's exception; 0 where nothing answered."""
+    found = getattr(error, "status_code", 0)
+    return found if isinstance(found, int) else 0
+
+
+def may_pass(error: BaseException) -> bool:
+    """Return whether another attempt can help."""
+    from opensearchpy.exceptions import ConnectionError as Unreached
+    from opensearchpy.exceptions import SSLError
+
+    if isinstance(error, Unreached):
+        return not isinstance(error, SSLError)
+    status = status_of(error)
+    return status in BUSY and not _is_blocked(status, str(error))
+
+
+def _is_blocked(status: int, why: str) -> bool:
+    """Return whether a disk is too full or somebody forbade writing; neither passes by itself."""
+    return status in (403, 429) and "cluster_block" in why
+
+
+def _cause(error: Exception) -> str:
+    return (str(getattr(error, "error", "") or error) or type(error).__name__)[:200]
+
+
+def _reason(said: Any) -> str:
+    """Return an engine's reason in short: its kind and its words, the innermost last."""
+    if not isinstance(said, Mapping):
+        return str(said)[:_LONGEST]
+    error = said.get("error", said)
+    if not isinstance(error, Mapping):
+        return str(error)[:_LONGEST]
+    inner: Mapping[str, Any] = error.get("caused_by") or next(iter(error.get("root_cause", [])), {})
+    parts = [error.get("type"), error.get("reason"), inner.get("reason")]
+    return ", ".join(dict.fromkeys(str(part) for part in parts if part))[:_LONGEST]

@@ -1,0 +1,121 @@
+"""A node of an engine on loopback that says what a script says, and records what it was asked.
+
+    engine.script(Said(429), Said(200, {"count": 1}))
+
+Answers come in that order; the last one repeats.
+"""
+
+import json
+import threading
+from collections import deque
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Said:
+    """One scripted answer.
+
+    Args:
+        status: Of HTTP; 0 closes the connection instead of answering.
+        body: Sent as JSON; bytes are sent as they are, as a page of HTML.
+        slowly_s: Seconds between the bytes of the body.
+    """
+
+    status: int = 200
+    body: Any = field(default_factory=dict)
+    slowly_s: float = 0.0
+
+
+def refusal(status: int, kind: str, reason: str) -> Said:
+    """An error in an engine's own form."""
+    error = {"type": kind, "reason": reason}
+    return Said(status, {"error": {"root_cause": [error], **error}, "status": status})
+
+
+def found(failed: int = 0, timed_out: bool = False) -> Said:
+    """The answers to one search that finds nothing, ``failed`` of two shards missing."""
+    shards = {"total": 2, "successful": 2 - failed, "skipped": 0, "failed": failed}
+    answer = {"_shards": shards, "timed_out": timed_out, "hits": {"hits": []}, "status": 200}
+    return Said(200, {"responses": [answer]})
+
+
+class ScriptedEngine:
+    """The node; use it as a context manager.
+
+    ``asked`` has the method, path and body of every request.
+    """
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, str, str]] = []
+        self.over = threading.Event()
+        self._script: deque[Said] = deque()
+        self._http = _Server(("127.0.0.1", 0), _Handler)
+        self._http.engine = self
+        self._thread = threading.Thread(
+            target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+        )
+
+    @property
+    def host(self) -> str:
+        """Its host and port."""
+        return f"127.0.0.1:{self._http.server_port}"
+
+    @property
+    def address(self) -> str:
+        """An address at it."""
+        return f"opensearch://{self.host}/laws"
+
+    def script(self, *answers: Said) -> None:
+        """Set what is said from now on."""
+        self._script = deque(answers)
+
+    def said(self) -> Said:
+        return self._script.popleft() if len(self._script) > 1 else self._script[0]
+
+    def __enter__(self) -> "ScriptedEngine":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.over.set()
+        self._http.shutdown()
+        self._http.server_close()
+        self._thread.join()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    engine: ScriptedEngine
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+
+    def log_message(self, *_: object) -> None:
+        """Tests read the record instead."""
+
+    def _answer(self) -> None:
+        engine = self.server.engine
+        asked = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
+        engine.asked.append((self.command, self.path, asked))
+        said = engine.said()
+        if not said.status:
+            self.connection.close()
+            return
+        page = isinstance(said.body, bytes)
+        data = said.body if page else json.dumps(said.body).encode()
+        self.send_response(said.status)
+        self.send_header("Content-Type", "text/html" if page else "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        if not said.slowly_s:
+            self.wfile.write(data)
+            return
+        for byte in data:
+            if engine.over.wait(said.slowly_s):
+                return
+            self.wfile.write(bytes([byte]))
+
+    do_GET = do_PUT = do_POST = do_DELETE = _answer
