@@ -20,7 +20,6 @@ from typing import Any
 from lexloop.core.errors import (
     CorpusError,
     DataError,
-    EngineAuthError,
     EngineError,
     IndexWriteError,
     LexloopError,
@@ -30,6 +29,8 @@ from lexloop.corpus.engine.schema import FORMAT, KINDS
 
 LEASE_S, HOLD_S = 60.0, 600.0
 """Seconds after which a writer's lease and a reader's hold end unless they are renewed."""
+_HOLDING_S, _TRIED_AGAIN_S = 1.0, 30.0
+"""Seconds that a question waits for a hold, and after which it is asked for again."""
 _META = {
     "settings": {"number_of_shards": 1, "auto_expand_replicas": "0-1"},
     "mappings": {"properties": {"until": {"type": "double"}, "generation": {"type": "keyword"}},
@@ -101,9 +102,10 @@ class Hold:
             self._renewed = time.monotonic()
         record = {"generation": self._generation, "until": time.time() + HOLD_S}
         try:
-            self._engine.ask("PUT", _meta(self._engine, f"_doc/{self._id}"), record)
-        except (EngineAuthError, CorpusError):  # who may only read, reads without a hold
-            return
+            path = _meta(self._engine, f"_doc/{self._id}")
+            self._engine.ask("PUT", path, record, seconds=_HOLDING_S)
+        except (EngineError, CorpusError):  # what may only be read is read without a hold
+            self._renewed += _TRIED_AGAIN_S - HOLD_S / 2
 
     def release(self) -> None:
         """Let it go."""

@@ -2,12 +2,16 @@
 
     engine.script(Said(429), Said(200, {"count": 1}))
 
-Answers come in that order; the last one repeats.
+Answers come in that order; the last one repeats. What is called instead of said is given the
+request: ``engine.script(passed_on_to("127.0.0.1:9200"))`` stands between a client and a node.
 """
 
 import json
 import threading
+import urllib.error
+import urllib.request
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -41,6 +45,26 @@ def found(failed: int = 0, timed_out: bool = False) -> Said:
     return Said(200, {"responses": [answer]})
 
 
+Answer = Callable[[str, str, str, str], Said]
+"""From a request's method, path, body and its type to what is said."""
+
+
+def passed_on_to(host: str) -> Answer:
+    """What a node answers."""
+
+    def answer(method: str, path: str, body: str, kind: str) -> Said:
+        headers = {"Content-Type": kind or "application/json"}
+        data = body.encode() if body else None
+        asked = urllib.request.Request(f"http://{host}{path}", data, headers, method=method)
+        try:
+            with urllib.request.urlopen(asked, timeout=60) as reply:
+                return Said(reply.status, json.load(reply))
+        except urllib.error.HTTPError as error:
+            return Said(error.code, json.load(error))
+
+    return answer
+
+
 class ScriptedEngine:
     """The node; use it as a context manager.
 
@@ -50,7 +74,7 @@ class ScriptedEngine:
     def __init__(self) -> None:
         self.asked: list[tuple[str, str, str]] = []
         self.over = threading.Event()
-        self._script: deque[Said] = deque()
+        self._script: deque[Said | Answer] = deque()
         self._http = _Server(("127.0.0.1", 0), _Handler)
         self._http.engine = self
         self._thread = threading.Thread(
@@ -67,12 +91,14 @@ class ScriptedEngine:
         """An address at it."""
         return f"opensearch://{self.host}/laws"
 
-    def script(self, *answers: Said) -> None:
+    def script(self, *answers: Said | Answer) -> None:
         """Set what is said from now on."""
         self._script = deque(answers)
 
-    def said(self) -> Said:
-        return self._script.popleft() if len(self._script) > 1 else self._script[0]
+    def said(self, *request: str) -> Said:
+        """What is answered to a request."""
+        said = self._script.popleft() if len(self._script) > 1 else self._script[0]
+        return said if isinstance(said, Said) else said(*request)
 
     def __enter__(self) -> "ScriptedEngine":
         self._thread.start()
@@ -100,7 +126,7 @@ class _Handler(BaseHTTPRequestHandler):
         engine = self.server.engine
         asked = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
         engine.asked.append((self.command, self.path, asked))
-        said = engine.said()
+        said = engine.said(self.command, self.path, asked, self.headers.get("Content-Type") or "")
         if not said.status:
             self.connection.close()
             return
