@@ -12,7 +12,7 @@ from tenacity import Retrying, retry_if_result, stop_after_attempt, wait_random_
 from lexloop.core.errors import EngineError, EngineUnavailable, LexloopError
 from lexloop.core.metadata import Metadata
 from lexloop.corpus.engine.columns import bag_of, key_of, packed
-from lexloop.corpus.engine.failure import refused
+from lexloop.corpus.engine.failure import refused, status_of
 from lexloop.corpus.engine.generation import NewGeneration
 from lexloop.corpus.engine.schema import KINDS, MANIFEST_ID, bodies, facets_of, profile_of
 from lexloop.corpus.index.lexical import OkapiStatistics, searched_text
@@ -24,6 +24,7 @@ from lexloop.models.embedding import Vectors
 
 _ACTIONS, _BYTES = 300, 8 << 20
 _ATTEMPTS, _WAIT, _REQUEST_S = 8, wait_random_exponential(multiplier=0.5, max=10), 120.0
+_COPIED_S, _LATER = 60, 408
 _TOLD = {"filter_path": "items.*.status,items.*.error"}
 _GRAPH_PART = 1 << 20
 _LOTS = (1 << 31) - 1
@@ -57,7 +58,8 @@ class Writer:
             ("documents", "chunks", "windows", "triplets"), 0
         )
         for kind, body in bodies(self._engine.dialect, dimension, shards).items():
-            self._engine.ask("PUT", f"/{generation.index(kind)}", body, patient=True)
+            path = f"/{generation.index(kind)}"
+            self._engine.ask("PUT", path, body, seconds=_REQUEST_S, patient=True)
 
     def add(self, ordinal: int, made: PreparedDocument) -> None:
         """Write a document; ``ordinal`` is its place among all, which may have gaps.
@@ -241,6 +243,7 @@ class Writer:
         """Refresh the indexes and check their counts."""
         names = ",".join(self._generation.index(kind) for kind in KINDS)
         self._engine.ask("POST", f"/{names}/_refresh", patient=True)
+        self._await_copies(names)
         expected = {"chunks": self._counts["chunks"], "documents": self._counts["documents"] + 1}
         for kind, count in expected.items():
             found = self._engine.ask("GET", f"/{self._generation.index(kind)}/_count")
@@ -249,3 +252,12 @@ class Writer:
                     f"{self._engine.address} has {found['count']} {kind} of {count} written.",
                     "Nothing was published. Check that its shards are whole, and run it again.",
                 )
+
+    def _await_copies(self, names: str) -> None:
+        """Wait a while for every shard to have its copy: what is published outlasts a node."""
+        asked = {"wait_for_status": "green", "timeout": f"{_COPIED_S}s"}
+        try:
+            self._engine.ask("GET", f"/_cluster/health/{names}", params=asked, seconds=_REQUEST_S)
+        except EngineError as error:
+            if status_of(error.__cause__) != _LATER:  # the copies come when there is room
+                raise

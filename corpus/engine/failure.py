@@ -68,7 +68,7 @@ def refused(address: Address, status: int, said: Any) -> LexloopError:
     return EngineError(f"{address} refused a request ({status}): {why}.", "See its logs.")
 
 
-def status_of(error: BaseException) -> int:
+def status_of(error: BaseException | None) -> int:
     """Return the HTTP status of a client's exception; 0 where nothing answered."""
     found = getattr(error, "status_code", 0)
     return found if isinstance(found, int) else 0

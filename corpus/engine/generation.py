@@ -29,6 +29,8 @@ from lexloop.corpus.engine.schema import FORMAT, KINDS
 
 LEASE_S, HOLD_S = 60.0, 600.0
 """Seconds after which a writer's lease and a reader's hold end unless they are renewed."""
+_PUBLISHING_S = 90.0
+"""Seconds for the one request that counts; nodes that choose a leader take up to 30."""
 _HOLDING_S, _TRIED_AGAIN_S = 1.0, 30.0
 """Seconds that a question waits for a hold, and after which it is asked for again."""
 _META = {
@@ -143,7 +145,9 @@ class NewGeneration:
                 {"remove": {"index": old, "alias": alias, "must_exist": False}},
                 {"add": {"index": self.index(kind), "alias": alias}},
             ]
-        self.engine.ask("POST", "/_aliases", {"actions": actions}, patient=True)
+        self.engine.ask(
+            "POST", "/_aliases", {"actions": actions}, seconds=_PUBLISHING_S, patient=True
+        )
 
 
 class Lease:

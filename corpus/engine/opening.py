@@ -4,7 +4,7 @@ from lexloop.core.errors import OutdatedIndexError
 from lexloop.corpus.engine.client import engine_at
 from lexloop.corpus.engine.contents import EngineContents, read_about
 from lexloop.corpus.engine.generation import check_mapping, published
-from lexloop.corpus.index.manifest import Manifest
+from lexloop.corpus.index.manifest import FORMAT, Manifest
 from lexloop.corpus.text.tokens import stemmer_name
 from lexloop.models.embedding import Embedder
 
@@ -39,8 +39,8 @@ def check_make(manifest: Manifest, address: str, embedder: Embedder) -> None:
     manifest.check_embedder(address, embedder.name, embedder.dimension)
     if not manifest.current:
         raise OutdatedIndexError(
-            f"The terms of the index {address} are by {manifest.stemmer}, this is "
-            f"{stemmer_name()}; its format is {manifest.format}.",
+            f"The index {address} is of format {manifest.format} with terms by {manifest.stemmer}, "
+            f"this is format {FORMAT} by {stemmer_name()}.",
             "Update the index it was pushed from by `lexloop index update`, and push it again.",
         )
 
