@@ -1,9 +1,11 @@
 """Writing of an index as a command says: here or over a cluster, into a folder or an engine."""
 
 import hashlib
+import sys
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +15,7 @@ import typer
 from lexloop.apps.cli import options
 from lexloop.apps.cli.index_report import note_cost, show_estimate, show_outcome
 from lexloop.apps.cli.options import option
-from lexloop.apps.cli.progress import Progress, bar
+from lexloop.apps.cli.progress import Progress, Report, bar
 from lexloop.apps.cli.session import say_where_text_goes
 from lexloop.apps.cli.terminal import FILES_SKIPPED
 from lexloop.apps.hosts import text_hosts
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from lexloop.corpus.cluster.preparer import ClusterPreparer
     from lexloop.corpus.index.builder import Tools
     from lexloop.corpus.index.manifest import IndexSource, Manifest
+    from lexloop.corpus.index.writer import CostEstimate
     from lexloop.graph.extractors import Budget
 
 _cost = partial(option, panel="Cost")
@@ -74,8 +77,8 @@ def write(
     the index names; ``fresh`` keeps nothing of an index already there. What is written is pushed
     to an ``engine`` where one is named.
     """
-    from lexloop.corpus.index.writer import estimate, write_index
-    from lexloop.graph.extractors import Budget, expected_cost
+    from lexloop.corpus.index.writer import write_index
+    from lexloop.graph.extractors import Budget
 
     began = time.perf_counter()
     settings = options.chosen_settings(given, from_record(held.settings) if held else {})
@@ -83,46 +86,80 @@ def write(
     with Progress() as progress:
         progress.say("Loading")
         tools = _tools(settings, given, budget)
-    with _cluster(index, tools, given, budget) as cluster, bar() as report:
-        write: dict[str, Any] = {
-            "progress": report,
-            "excluded": excluded,
-            "fresh": fresh,
-            "cluster": cluster,
-        }
-        costs = settings.index.triplets == "model" or settings.index.embedder.startswith("openai:")
-        if given["dry_run"] or (cluster is not None and costs):
-            found = estimate(index, sources, tools, **write)
-            cost = expected_cost(found, settings, budget, given["price_embedding"])
-            if given["dry_run"]:
-                show_estimate(found, cost, given["as_json"])
-                return
-            note_cost(found, cost)
-        outcome = write_index(index, sources, tools, **write)
-        if cluster is not None:
-            cluster.forget()
+    work = _Work(index, sources, tools, settings, budget, given, excluded, fresh)
+    if given["dry_run"]:
+        with work.begun() as how:
+            told = work.estimated(how)
+        show_estimate(*told, given["as_json"])
+        return
+    with work.begun() as how:
+        if how["cluster"] is not None and _is_paid(settings):
+            note_cost(*work.estimated(how))
+        outcome = write_index(index, sources, tools, **how)
+        if how["cluster"] is not None:
+            how["cluster"].forget()
         if engine:
-            from lexloop.corpus.engine.push import push_index
-
-            push_index(index, engine, tools.embedder, report)
+            _push(index, engine, tools, how["progress"])
     seconds = time.perf_counter() - began
     show_outcome(engine or index, outcome, seconds, given["as_json"], sources)
     if not all(item.indexed for item in outcome.skipped):
         raise typer.Exit(FILES_SKIPPED)
 
 
-def _cluster(
-    index: Path, tools: "Tools", given: Mapping[str, Any], budget: "Budget"
-) -> "AbstractContextManager[ClusterPreparer | None]":
-    """Return what joins the cluster that is named; what does nothing where there is none."""
-    if given["cluster"] is None:
-        return nullcontext()
-    need_extra("ray", "ray", "fsspec")
-    from lexloop.corpus.index.generations import STAGING
-    from lexloop.graph.clustered import on_cluster
+@dataclass(frozen=True)
+class _Work:
+    """What is to be written; ``given`` are the command's parameters."""
 
-    url = options.chosen_connection(given).base_url
-    return on_cluster(given["cluster"], tools, index / STAGING, budget, url)
+    index: Path
+    sources: "Sequence[IndexSource]"
+    tools: "Tools"
+    settings: Settings
+    budget: "Budget"
+    given: Mapping[str, Any]
+    excluded: Sequence[str] | None
+    fresh: bool
+
+    @contextmanager
+    def begun(self) -> Iterator[dict[str, Any]]:
+        """Show a bar, and be in the cluster where one is named; gives the writer's options."""
+        with self._cluster() as cluster, bar() as report:
+            how = {"excluded": self.excluded, "fresh": self.fresh}
+            yield {**how, "progress": report, "cluster": cluster}
+
+    def estimated(self, how: dict[str, Any]) -> "tuple[CostEstimate, dict[str, Any]]":
+        """Return what would be done, and what it would cost."""
+        from lexloop.corpus.index.writer import estimate
+        from lexloop.graph.extractors import expected_cost
+
+        found = estimate(self.index, self.sources, self.tools, **how)
+        price = self.given["price_embedding"]
+        return found, expected_cost(found, self.settings, self.budget, price)
+
+    @contextmanager
+    def _cluster(self) -> "Iterator[ClusterPreparer | None]":
+        address = self.given["cluster"]
+        if address is None:
+            yield None
+            return
+        need_extra("ray", "ray", "fsspec")
+        from lexloop.corpus.index.generations import STAGING
+        from lexloop.graph.clustered import on_cluster
+
+        url = options.chosen_connection(self.given).base_url
+        joining = on_cluster(address, self.tools, self.index / STAGING, self.budget, url)
+        # Ray prints to standard output that a worker died
+        with redirect_stdout(sys.stderr), joining as cluster:
+            yield cluster
+
+
+def _is_paid(settings: Settings) -> bool:
+    return settings.index.triplets == "model" or settings.index.embedder.startswith("openai:")
+
+
+def _push(index: Path, engine: str, tools: "Tools", report: Report) -> None:
+    from lexloop.corpus.engine.push import push_index
+
+    push_index(index, engine, tools.embedder, report)
 
 
 def _tools(settings: Settings, given: Mapping[str, Any], budget: "Budget") -> "Tools":

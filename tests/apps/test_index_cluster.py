@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import subprocess
 import sys
 import time
@@ -24,12 +25,13 @@ from lexloop.models.embedders import load_shipped
 pytest.importorskip("ray", reason="the extra ray is not installed")
 
 Run = Callable[..., Any]
+CLIENT_PORT = random.randrange(24_000, 32_000)
 
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[str]:
     os.environ["LEXLOOP_API_KEY"] = KEY  # machines of a cluster have keys of their own
-    with running() as made:
+    with running(client_port=CLIENT_PORT) as made:
         yield made.address
     del os.environ["LEXLOOP_API_KEY"]
 
@@ -98,6 +100,16 @@ def test_a_killed_driver_goes_on_where_it_was(
     opened = (closing(open_contents(index, load_shipped())) for index in (here, there))
     with next(opened) as a, next(opened) as b:
         assert np.abs(a.dense.vectors - b.dense.vectors).max() < 2e-3
+
+
+def test_a_driver_that_is_no_machine_of_the_cluster(cluster: str, run: Run, tmp_path: Path) -> None:
+    folder, here, there = laws(tmp_path / "laws", 3), tmp_path / "here", tmp_path / "there"
+    asked = _command(f"ray://127.0.0.1:{CLIENT_PORT}", folder, "--out", there, "--json")
+    made = subprocess.run(asked, capture_output=True, text=True, timeout=240, check=False)
+    assert made.returncode == 0, made.stderr
+    run("index", str(folder), "--out", str(here))
+    assert Manifest.read(there).counts == Manifest.read(here).counts
+    assert Manifest.read(there).fingerprints == Manifest.read(here).fingerprints
 
 
 def test_what_it_costs_is_told_first_and_all_workers_stop_at_the_limit(

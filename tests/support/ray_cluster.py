@@ -1,6 +1,7 @@
 """A Ray cluster on loopback: a head that runs no task, and nodes with a processor each."""
 
 import os
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -18,13 +19,20 @@ os.environ.update(QUIET)
 
 
 @contextmanager
-def running(nodes: int = 2) -> Iterator[Any]:
-    """A cluster, whose ``address`` a driver joins; its processes end with the context."""
+def running(nodes: int = 2, client_port: int | None = None) -> Iterator[Any]:
+    """A cluster, whose ``address`` a driver joins; its processes end with the context.
+
+    At ``ray://127.0.0.1:CLIENT_PORT`` drivers of other machines join it.
+    """
     from ray.cluster_utils import Cluster
 
     small = {"node_ip_address": "127.0.0.1", "object_store_memory": _MEMORY}
     head = {**small, "num_cpus": 0, "include_dashboard": False}
-    cluster = Cluster(initialize_head=True, head_node_args=head)
+    if client_port:
+        head["ray_client_server_port"] = client_port
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # it leaves files of its log open
+        cluster = Cluster(initialize_head=True, head_node_args=head)
     try:
         for _ in range(nodes):
             cluster.add_node(num_cpus=1, **small)

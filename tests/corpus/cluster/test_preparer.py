@@ -113,6 +113,30 @@ def test_a_lost_node_costs_its_own_tasks_only(
     assert content(there) == content(here)
 
 
+def test_actors_embed_where_there_are_accelerators(
+    driver: Any, preparer: Prepare, laws: Path, tmp_path: Path
+) -> None:
+    # Ray counts an accelerator that is said to be there; the embedder of tests needs none
+    node = driver.add_node(
+        num_cpus=0, num_gpus=1, node_ip_address="127.0.0.1", object_store_memory=80 << 20
+    )
+    driver.wait_for_nodes()
+    here, there = tmp_path / "here", tmp_path / "there"
+    try:
+        (laws / "deadly.txt").write_text(f"The clerk {DEADLY}.", encoding="utf-8")
+        outcome = write_index(there, sources(laws), letter_tools(), cluster=preparer())
+    finally:
+        driver.remove_node(node)
+    (laws / "deadly.txt").unlink()
+    write_index(here, sources(laws), letter_tools())
+    wanted, found = content(here), content(there)
+    assert [item.name for item in outcome.skipped][:2] == ["broken.pdf", "deadly.txt"]
+    for part in ("files", "skipped"):
+        wanted.pop(part)
+        found.pop(part)
+    assert found == wanted
+
+
 def test_what_came_back_is_kept_when_the_run_fails(
     preparer: Prepare, laws: Path, tmp_path: Path, diary: Path
 ) -> None:

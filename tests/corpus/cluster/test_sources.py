@@ -108,3 +108,14 @@ def test_an_object_that_is_gone_is_skipped(preparer: Prepare, store: str, tmp_pa
     assert made["act-01.txt"].documents
     with pytest.raises(CorpusError):
         fetched("memory://bucket/laws/act-02.txt")
+
+
+def test_workers_fetch_what_they_can_read_themselves(
+    preparer: Prepare, laws: Path, tmp_path: Path
+) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    write_index(here, [IndexSource(str(laws))], letter_tools())
+    write_index(there, [IndexSource(f"file://{laws}")], letter_tools(), cluster=preparer())
+    one, other = content(here), content(there)
+    assert other.pop("files").keys() == one.pop("files").keys()
+    assert other == one
