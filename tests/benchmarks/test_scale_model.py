@@ -1,0 +1,137 @@
+"""The plan, the fit and the queues behind docs/scale.md, on numbers worked by hand."""
+
+import math
+
+import numpy as np
+import pytest
+import scale_model
+from _scale_fit import Row, Shard, kinds_in, merge_ms, shard_of
+from _scale_queue import Cluster, Shape, by_clients, by_rate
+from scale_model import Case, Chunk, Machine, hours, plan
+
+ONES = np.ones(3)
+SHARD = Shard(
+    np.array([1.0, 1e-6]), np.array([0.0, 0.1]), 2.0, {"words": ONES, "vectors": ONES}, ONES
+)
+GIB = 2**30
+
+
+def test_a_question_takes_as_long_as_its_last_shard() -> None:
+    cluster = Cluster(Shape(nodes=2, cores=1, shards=2, copies=1, floor_ms=3.0))
+    tasks = iter([[5.0], [9.0]])
+    assert cluster.answer(10.0, lambda: next(tasks)) == 10 + 9 + 3
+
+
+def test_tasks_of_one_core_wait_for_each_other() -> None:
+    cluster = Cluster(Shape(nodes=1, cores=1, shards=2, copies=1, merge_ms=1.0))
+    # 1 of merging, then 4 + 4 on the only core; the next question comes at 5 and waits until 9
+    assert cluster.answer(0.0, lambda: [4.0]) == 9.0
+    assert cluster.answer(5.0, lambda: [4.0]) == 18.0
+
+
+def test_a_second_copy_takes_what_the_first_has_no_core_for() -> None:
+    cluster = Cluster(Shape(nodes=2, cores=1, shards=1, copies=2))
+    assert [cluster.answer(0.0, lambda: [4.0]) for _ in range(3)] == [4.0, 4.0, 8.0]
+
+
+def test_clients_that_ask_without_pause_get_what_the_cores_give() -> None:
+    cluster = Cluster(Shape(nodes=1, cores=2, shards=1, copies=1))
+    taken, per_s = by_clients(cluster, [lambda: [10.0]] * 400, clients=8)
+    assert per_s == pytest.approx(200)  # two cores, 10 ms each
+    assert taken[-1] == pytest.approx(40)  # eight in turn on two cores
+
+
+def test_at_half_of_what_a_core_can_do_questions_wait_as_long_as_queueing_theory_says() -> None:
+    draws = [lambda: [10.0]] * 60_000
+    taken = by_rate(Cluster(Shape(1, 1, 1, 1)), draws, per_s=50, seed=3)
+    # M/D/1 (Pollaczek-Khinchine): service + rho * service / (2 (1 - rho)) = 10 + 5
+    assert taken.mean() == pytest.approx(15, rel=0.03)
+
+
+def _row(asked: str, chunks: int, ms: float, **more: float) -> dict[str, object]:
+    cuts = {"quantiles_ms": [ms, ms, ms], "repeats": [1.0, 1.0, 1.0]}
+    return {
+        "asked": asked,
+        "chunks": chunks,
+        "shards": 1,
+        "clients": 1,
+        "p50_ms": ms,
+        **cuts,
+        **more,
+    }
+
+
+def _rows() -> list[dict[str, object]]:
+    rows = [_row("floor", 1024, 2.0)]
+    for chunks in (1024, 4096, 65_536):
+        rows.append(_row("words", chunks, 2 + 1 + chunks / 1000))
+        rows.append(_row("vectors", chunks, 2 + 0.5 + math.log2(chunks) / 10))
+    return rows
+
+
+def test_what_follows_the_law_is_fitted_exactly() -> None:
+    shard = shard_of(_rows())
+    assert shard.floor_ms == 2
+    assert shard.median_ms("words", 10**6) == pytest.approx(1001)
+    assert shard.median_ms("vectors", 2**20) == pytest.approx(2.5)
+
+
+def test_what_is_left_of_a_busy_core_is_merging() -> None:
+    busy = [_row("both", 4096, 9.0), _row("both", 4096, 60.0, clients=16, per_s=100.0)]
+    # two cores give 20 ms a question; words take 5.096, vectors 1.7
+    assert merge_ms([*busy], shard_of(_rows()), 2) == pytest.approx(20 - 5.096 - 1.7)
+
+
+def test_a_kind_is_taken_at_the_most_vectors_and_rescored() -> None:
+    row = {
+        "vectors": 100,
+        "searched_bytes": 5000,
+        "disk_bytes": 9000,
+        "recall@10": 0.5,
+        "p50_ms": 2.0,
+    }
+    plain = {**row, "kind": "float", "rescored": ""}
+    rough, better = ({**row, "kind": "int8", "rescored": by} for by in ("", "engine"))
+    better |= {"recall@10": 0.9, "p50_ms": 3.0}
+    small = {**plain, "vectors": 10, "disk_bytes": 1}
+    found = kinds_in([small, plain, rough, better])
+    assert found == {"float": Row(0.5, 50, 90, 1.0), "int8": Row(0.9, 50, 90, 1.5)}
+
+
+def _case(chunks: int, per_s: float = 0.0, cores: int = 8) -> Case:
+    kind = Row(recall=1.0, searched=1000.0, disk=2000.0, slower=2.0)
+    chunk = Chunk(3.0, 100.0, 4000.0, embedded_per_s=30.0, written_per_s=100.0)
+    machine = Machine(cores, memory_gib=64, disk_gib=1000, price=0.5)
+    return Case(chunks, 2, per_s, kind, chunk, SHARD, machine)
+
+
+def test_memory_disk_and_shards_add_up() -> None:
+    made = plan(_case(10**7))
+    # a chunk: 3 x 1,000 + 100 bytes searched, 3 x 2,000 + 4,000 on disk, twice each
+    assert made.searched_gib == pytest.approx(2 * 3100 * 10**7 / GIB)
+    assert made.disk_gib == pytest.approx(2 * 10_000 * 10**7 / GIB)
+    assert made.shards == 2  # 100 GB in shards of 50
+    assert made.nodes == 3  # 57.7 GiB of files in 28.8 a node; the disk would do with one
+    assert made.masters == 0
+    # 1 + 5 ms of words, 2 x 0.1 x log2(5,000,000) of vectors, on each of two shards
+    assert made.core_ms == pytest.approx(2 * (6 + 0.2 * math.log2(5 * 10**6)))
+    assert made.monthly(_case(1).machine) == 3 * 0.5 * 730
+
+
+def test_two_copies_have_two_nodes_and_questions_have_cores() -> None:
+    assert plan(_case(1000)).nodes == 2
+    busy = _case(1000, per_s=10_000, cores=2)
+    made = plan(busy)
+    assert made.nodes == math.ceil(10 * made.core_ms / (2 * 0.6))
+    assert made.masters == 3
+
+
+def test_the_slower_of_embedding_and_writing_is_waited_for() -> None:
+    chunk = _case(1).chunk
+    assert hours(360_000, 1, chunk, embedding=1, writing=8) == pytest.approx(360_000 / 30 / 3600)
+    assert hours(360_000, 2, chunk, embedding=64, writing=2) == pytest.approx(1.0)
+
+
+def test_numbers_have_two_digits_that_count() -> None:
+    shown = [scale_model._two(number) for number in (0, 0.0123, 3.14, 96.4, 12_345)]
+    assert shown == ["0", "0.012", "3.1", "96", "12,000"]
