@@ -121,19 +121,15 @@ def kinds_in(rows: Sequence[Figures]) -> dict[str, Row]:
     }
 
 
-def merge_ms(rows: Sequence[Figures], shard: Shard, cores: int) -> float:
-    """Return what a question computes beside its tasks, by how many the busiest hour answered.
+def merge_ms(rows: Sequence[Figures], shard: Shard) -> float:
+    """Return what a question computes beside its tasks, by the processor time of one node.
 
-    At the most clients every core works, so a question takes ``cores`` / rate of a core in all.
+    Counted at the largest shard by one client: what the engine computes for a question in all.
     """
-    busy = [row for row in rows if row["asked"] == "both" and row["shards"] == 1]
-    row = max(busy, key=lambda row: row["clients"])
-    tasks = sum(shard.median_ms(kind, row["chunks"]) * _mean(shard, kind) for kind in _BASES)
-    return float(max(0.0, 1000 * cores / row["per_s"] - tasks))
-
-
-def _mean(shard: Shard, kind: str) -> float:
-    return float(shard.spread[kind].mean() * shard.repeats.mean())
+    alone = [row for row in rows if row["clients"] == 1 and row["shards"] == 1]
+    row = max((row for row in alone if row["asked"] == "both"), key=lambda row: row["chunks"])
+    tasks = sum(shard.median_ms(kind, row["chunks"]) for kind in _BASES)
+    return max(0.0, float(row["core_ms"]) - tasks)
 
 
 def _drawn(cuts: NDArray[np.float64], at: NDArray[np.float64]) -> NDArray[np.float64]:

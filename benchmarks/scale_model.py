@@ -171,7 +171,7 @@ def table(options: argparse.Namespace, figures: Mapping[str, Any]) -> Iterator[s
     rows = figures["service"][options.product]["rows"]
     shard, chunk = shard_of(rows), chunk_of(figures, options.product)
     kinds = kinds_in(figures["quantisation"][options.product]["rows"])
-    merge = merge_ms(rows, shard, figures["cores"])
+    merge = merge_ms(rows, shard)
     machine = Machine(options.cores, options.memory, options.disk, options.price)
     measured = max(row["chunks"] for row in rows if row["asked"] == "vectors")
     yield (
@@ -199,7 +199,7 @@ def check(options: argparse.Namespace, figures: Mapping[str, Any]) -> Iterator[s
     """Yield the lines of a table of what was measured beside what the model says."""
     rows, cores = figures["service"][options.product]["rows"], figures["cores"]
     shard = shard_of(rows)
-    merge = merge_ms(rows, shard, cores)
+    merge = merge_ms(rows, shard)
     yield (
         "| chunks | shards | clients | p50 ms, model | p95 | a second, model |\n" + "|---" * 6 + "|"
     )

@@ -7,7 +7,8 @@ mixed from the passages; each has its terms and three nested vectors of real tex
 size is asked for words alone, for vectors alone and for both in one request by one client, the
 largest also by many clients, and once more split into three shards. ``floor`` is a search that
 finds nothing: what a request costs before anything is searched. ``repeats`` says how much longer a
-question takes than the least of three. Clients and engine share the machine.
+question takes than the least of three, ``core_ms`` how long the engine's process computes for one.
+Clients and engine share the machine.
 """
 
 import argparse
@@ -137,7 +138,7 @@ def _measured(
     for name, requests in ways.items():
         _timed(client, requests[:_WARM_UP], 1)
         for many in clients if name == "both" else [1]:
-            begin = time.perf_counter()
+            before, begin = _core_ms(client), time.perf_counter()
             rounds = [_timed(client, requests, many) for _ in range(_ROUNDS)]
             passed = time.perf_counter() - begin
             least = [*map(min, *rounds)]
@@ -150,9 +151,16 @@ def _measured(
                 "p50_ms": round(median(times), 2),
                 "p95_ms": round(quantiles(times, n=20)[-1], 2),
                 "per_s": round(_ROUNDS * len(requests) / passed, 1),
+                "core_ms": round((_core_ms(client) - before) / _ROUNDS / len(requests), 2),
                 "quantiles_ms": _rounded(quantiles(times, n=_CUTS)),
                 "repeats": _rounded(quantiles((time / low for time, low in every), n=_CUTS)),
             }
+
+
+def _core_ms(client: OpenSearch) -> float:
+    """Return how long the only node has computed since its start."""
+    (node,) = client.nodes.stats(metric="process")["nodes"].values()
+    return float(node["process"]["cpu"]["total_in_millis"])
 
 
 def _rounded(numbers: Sequence[float]) -> list[float]:

@@ -76,10 +76,10 @@ def test_what_follows_the_law_is_fitted_exactly() -> None:
     assert shard.median_ms("vectors", 2**20) == pytest.approx(2.5)
 
 
-def test_what_is_left_of_a_busy_core_is_merging() -> None:
-    busy = [_row("both", 4096, 9.0), _row("both", 4096, 60.0, clients=16, per_s=100.0)]
-    # two cores give 20 ms a question; words take 5.096, vectors 1.7
-    assert merge_ms([*busy], shard_of(_rows()), 2) == pytest.approx(20 - 5.096 - 1.7)
+def test_what_is_computed_beside_the_tasks_is_merging() -> None:
+    busy = [_row("both", 1024, 9.0, core_ms=99.0), _row("both", 4096, 9.0, core_ms=10.0)]
+    # at the larger, words take 5.096 and vectors 1.7
+    assert merge_ms(busy, shard_of(_rows())) == pytest.approx(10 - 5.096 - 1.7)
 
 
 def test_a_kind_is_taken_at_the_most_vectors_and_rescored() -> None:
