@@ -43,6 +43,7 @@ class Chunk(NamedTuple):
         windows: Vectors of it.
         searched: Bytes of its terms that searches go through.
         kept: All its other bytes but those of the searched vectors.
+        asker: Bytes of the graph that whoever asks holds in memory.
         embedded_per_s: Chunks that a core reads, cuts and embeds in a second.
         written_per_s: Chunks that a core of an engine takes in a second.
     """
@@ -50,6 +51,7 @@ class Chunk(NamedTuple):
     windows: float
     searched: float
     kept: float
+    asker: float
     embedded_per_s: float
     written_per_s: float
 
@@ -161,6 +163,7 @@ def chunk_of(figures: Mapping[str, Any], product: str) -> Chunk:
         index["windows"] / chunks,
         searched / chunks,
         kept / chunks,
+        index["asker_bytes"] / chunks,
         indexing["chunks"] / indexing["seconds"] / indexing["cores"],
         written / figures["cores"],
     )
@@ -175,8 +178,8 @@ def table(options: argparse.Namespace, figures: Mapping[str, Any]) -> Iterator[s
     machine = Machine(options.cores, options.memory, options.disk, options.price)
     measured = max(row["chunks"] for row in rows if row["asked"] == "vectors")
     yield (
-        "| chunks | vectors | copies | shards | nodes | searched GiB | disk GiB | p50 ms | p95 ms "
-        "| core s a question | ingestion h | $ a month | |\n" + "|---" * 13 + "|"
+        "| chunks | vectors | copies | shards | nodes | searched GiB | disk GiB | asker GiB | p50 ms | p95 ms "
+        "| core s a question | ingestion h | $ a month | |\n" + "|---" * 14 + "|"
     )
     for chunks in _SIZES:
         copies = 1 if chunks == _SIZES[0] else options.copies
@@ -189,7 +192,8 @@ def table(options: argparse.Namespace, figures: Mapping[str, Any]) -> Iterator[s
             masters = f" + {made.masters}" if made.masters else ""
             yield (
                 f"| {_power(chunks)} | {name} | {copies} | {made.shards} | {made.nodes}{masters} "
-                f"| {_two(made.searched_gib)} | {_two(made.disk_gib)} | {p50:.0f} | {p95:.0f} "
+                f"| {_two(made.searched_gib)} | {_two(made.disk_gib)} "
+                f"| {_two(chunks * chunk.asker / _GIB)} | {p50:.0f} | {p95:.0f} "
                 f"| {_two(made.core_ms / 1000)} | {_two(took)} "
                 f"| {_two(made.monthly(machine))} | {'simulated' if simulated else 'measured'} |"
             )

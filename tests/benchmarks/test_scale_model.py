@@ -100,7 +100,7 @@ def test_a_kind_is_taken_at_the_most_vectors_and_rescored() -> None:
 
 def _case(chunks: int, per_s: float = 0.0, cores: int = 8) -> Case:
     kind = Row(recall=1.0, searched=1000.0, disk=2000.0, slower=2.0)
-    chunk = Chunk(3.0, 100.0, 4000.0, embedded_per_s=30.0, written_per_s=100.0)
+    chunk = Chunk(3.0, 100.0, 4000.0, 300.0, embedded_per_s=30.0, written_per_s=100.0)
     machine = Machine(cores, memory_gib=64, disk_gib=1000, price=0.5)
     return Case(chunks, 2, per_s, kind, chunk, SHARD, machine)
 
