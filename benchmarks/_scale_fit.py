@@ -87,7 +87,10 @@ def read_figures(path: Path = FIGURES) -> Figures:
 
 
 def shard_of(rows: Sequence[Figures]) -> Shard:
-    """Fit a shard to the rows of ``scale_service.py``: least squares, no coefficient below zero."""
+    """Fit a shard to the rows of ``scale_service.py``: least squares, no coefficient below zero.
+
+    What a question takes once, however many shards there are, is none of a shard's: ``merge_ms``.
+    """
     alone = [row for row in rows if row["clients"] == 1 and row["shards"] == 1]
     floor = min(row["p50_ms"] for row in alone if row["asked"] == "floor")
     fitted, spread = {}, {}
@@ -100,8 +103,25 @@ def shard_of(rows: Sequence[Figures]) -> Shard:
         fitted[kind] = nnls(base / scale, np.ones(len(taken)))[0] / scale
         cuts = np.array([row["quantiles_ms"] for row in points]) - floor
         spread[kind] = np.maximum(cuts / taken[:, np.newaxis], 0).mean(axis=0)
+    share = _own(rows, sum(float(coefficients[0]) for coefficients in fitted.values()))
+    for coefficients in fitted.values():
+        coefficients[0] *= share
     repeats = np.array([row["repeats"] for row in alone if row["asked"] in _BASES]).mean(axis=0)
     return Shard(fitted["words"], fitted["vectors"], floor, spread, repeats)
+
+
+def _own(rows: Sequence[Figures], constant: float) -> float:
+    """Return the share of ``constant`` milliseconds that each shard takes anew, not each question.
+
+    Told by the processor time of the same chunks in one shard and in several.
+    """
+    alone = [row for row in rows if row["asked"] == "both" and row["clients"] == 1]
+    split = [row for row in alone if row["shards"] > 1]
+    if not split:
+        return 1.0
+    whole = next(r for r in alone if (r["chunks"], r["shards"]) == (split[0]["chunks"], 1))
+    more = (split[0]["core_ms"] - whole["core_ms"]) / (split[0]["shards"] - 1)
+    return float(np.clip(more / constant, 0.0, 1.0))
 
 
 def kinds_in(rows: Sequence[Figures]) -> dict[str, Row]:

@@ -1,12 +1,12 @@
 """Nodes, memory, disk, waiting, hours and costs from 10^5 to 10^9 chunks, by what was measured.
 
-    python benchmarks/scale_model.py [--product elasticsearch] [--price 0.70] [--per-second 20]
+    python benchmarks/scale_model.py [--price 0.70] [--per-second 5] [--copies 2]
     python benchmarks/scale_model.py --check
 
 The first prints the table of ``docs/scale.md``; the second asks the model for what was measured
 and prints both. Fitted is the model to ``scale_figures.json``, whose figures name their commands:
 bytes by ``quantisation.py`` and by an index that was pushed, times by ``scale_service.py``. A row
-is simulated unless a shard of that size was measured and there is one.
+is simulated unless one shard of that size was measured.
 """
 
 import argparse
@@ -23,7 +23,7 @@ _GIB, _HOURS_A_MONTH = 2**30, 730
 _CACHED, _FILLED, _BUSY = 0.45, 0.7, 0.6
 """Shares of a node's memory for files, of its disk, and of its cores that a plan uses."""
 _SHARD_BYTES, _SHARD_DOCUMENTS = 50e9, 1e9
-_MASTERS_ABOVE, _MASTERS, _MASTER_PRICE = 6, 3, 0.25
+_MAJORITY, _MASTERS_ABOVE, _MASTERS, _MASTER_PRICE = 3, 6, 3, 0.25
 _SIZES = (10**5, 10**6, 10**7, 10**8, 10**9)
 
 
@@ -103,7 +103,10 @@ class Plan(NamedTuple):
 
 
 def plan(case: Case) -> Plan:
-    """Return the fewest nodes that memory, disk and cores allow; a node has one copy of a shard."""
+    """Return the fewest nodes that memory, disk and cores allow.
+
+    Several copies need three: of two nodes neither knows which of them is gone.
+    """
     chunks, copies, kind, chunk, machine = (
         case.chunks, case.copies, case.kind, case.chunk, case.machine,
     )  # fmt: skip
@@ -119,7 +122,7 @@ def plan(case: Case) -> Plan:
             copies * searched / (machine.memory_gib * _GIB * _CACHED),
             copies * disk / (machine.disk_gib * _GIB * _FILLED),
             case.per_s * core_ms / 1000 / (machine.cores * _BUSY),
-            copies,
+            _MAJORITY if copies > 1 else 1,
         )
     )
     masters = _MASTERS if nodes > _MASTERS_ABOVE else 0
@@ -178,8 +181,8 @@ def table(options: argparse.Namespace, figures: Mapping[str, Any]) -> Iterator[s
     machine = Machine(options.cores, options.memory, options.disk, options.price)
     measured = max(row["chunks"] for row in rows if row["asked"] == "vectors")
     yield (
-        "| chunks | vectors | copies | shards | nodes | searched GiB | disk GiB | asker GiB | p50 ms | p95 ms "
-        "| core s a question | ingestion h | $ a month | |\n" + "|---" * 14 + "|"
+        "| chunks | vectors | copies | shards | nodes | searched GiB | disk GiB | asker GiB "
+        "| p50 ms | p95 ms | core s a question | ingestion h | $ a month | |\n" + "|---" * 14 + "|"
     )
     for chunks in _SIZES:
         copies = 1 if chunks == _SIZES[0] else options.copies
@@ -195,7 +198,7 @@ def table(options: argparse.Namespace, figures: Mapping[str, Any]) -> Iterator[s
                 f"| {_two(made.searched_gib)} | {_two(made.disk_gib)} "
                 f"| {_two(chunks * chunk.asker / _GIB)} | {p50:.0f} | {p95:.0f} "
                 f"| {_two(made.core_ms / 1000)} | {_two(took)} "
-                f"| {_two(made.monthly(machine))} | {'simulated' if simulated else 'measured'} |"
+                f"| {_two(made.monthly(machine))} | {'simulated' if simulated else 'fitted'} |"
             )
 
 
@@ -232,11 +235,9 @@ def _two(number: float) -> str:
     return f"{round(number, digits):,.{max(digits, 0)}f}"
 
 
-def _options() -> argparse.Namespace:
+def _options(figures: Mapping[str, Any]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument(
-        "--product", choices=("elasticsearch", "opensearch"), default="elasticsearch"
-    )
+    parser.add_argument("--product", choices=sorted(figures["service"]), default="elasticsearch")
     parser.add_argument("--per-second", type=float, default=5.0, help="questions, at random times")
     parser.add_argument("--copies", type=int, default=2, help="of a shard, the first included")
     parser.add_argument("--cores", type=int, default=8, help="of a data node")
@@ -250,8 +251,9 @@ def _options() -> argparse.Namespace:
 
 def main() -> None:
     """Print the table."""
-    options = _options()
-    print(*(check if options.check else table)(options, read_figures()), sep="\n")
+    figures = read_figures()
+    options = _options(figures)
+    print(*(check if options.check else table)(options, figures), sep="\n")
 
 
 if __name__ == "__main__":

@@ -76,6 +76,14 @@ def test_what_follows_the_law_is_fitted_exactly() -> None:
     assert shard.median_ms("vectors", 2**20) == pytest.approx(2.5)
 
 
+def test_what_a_question_takes_once_is_not_taken_by_each_shard() -> None:
+    one, three = (_row("both", 4096, 9.0, core_ms=ms, shards=n) for ms, n in ((10.0, 1), (11.5, 3)))
+    shard = shard_of([*_rows(), one, three])
+    # two shards more cost 1.5 ms: 0.75 each, half of the 1 + 0.5 that a search takes at least
+    assert shard.median_ms("words", 0) == pytest.approx(0.5)
+    assert shard.median_ms("vectors", 1024) == pytest.approx(0.25 + 1)
+
+
 def test_what_is_computed_beside_the_tasks_is_merging() -> None:
     busy = [_row("both", 1024, 9.0, core_ms=99.0), _row("both", 4096, 9.0, core_ms=10.0)]
     # at the larger, words take 5.096 and vectors 1.7
@@ -118,8 +126,9 @@ def test_memory_disk_and_shards_add_up() -> None:
     assert made.monthly(_case(1).machine) == 3 * 0.5 * 730
 
 
-def test_two_copies_have_two_nodes_and_questions_have_cores() -> None:
-    assert plan(_case(1000)).nodes == 2
+def test_copies_have_three_nodes_and_questions_have_cores() -> None:
+    assert plan(_case(1000)).nodes == 3
+    assert plan(_case(1000)._replace(copies=1)).nodes == 1
     busy = _case(1000, per_s=10_000, cores=2)
     made = plan(busy)
     assert made.nodes == math.ceil(10 * made.core_ms / (2 * 0.6))

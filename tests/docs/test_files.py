@@ -24,7 +24,7 @@ HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 PATH = re.compile(r"[\w.-]+(?:/[\w.-]+)*(?:/|\.(?:py|toml|md|json|yml|svg))$")
 MADE = {
     *("lexloop.toml", "settings.json", "summary.json", "summary.md", "timings.json", "run.json"),
-    *("manifest.json", "card.json", "figures.svg"),
+    *("manifest.json", "card.json", "figures.svg", "server.toml", "internal_users.yml"),
 }
 """What Lexloop or a reader writes, by its name."""
 ROOMS = {path.name for path in ROOT.iterdir() if path.is_dir()}
