@@ -1,0 +1,121 @@
+"""What retrieval costs and finds, wherever an index lies: milliseconds, requests and ids."""
+
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from _mixture import Half
+
+from lexloop.corpus.engine.client import Engine
+from lexloop.corpus.index.view import View
+from lexloop.models.embedding import Vectors
+
+LIMIT, TOP = 120, 10
+"""Hits of each signal that the default settings fuse, and those that are compared."""
+_BLOCK = 50_000
+
+
+@dataclass
+class Cost:
+    """What one search cost: seconds by the clock and by the engine, requests and their bytes."""
+
+    seconds: float = 0.0
+    took: float = 0.0
+    requests: int = 0
+
+
+@dataclass
+class Counted:
+    """A count of the requests that each thread makes through an engine's client."""
+
+    _threads: threading.local = field(default_factory=threading.local)
+
+    def watch(self, engine: Engine) -> None:
+        """Count from now on."""
+        transport = engine.client.transport
+        plain = transport.perform_request
+
+        def perform(*args: Any, **kwargs: Any) -> Any:
+            told = plain(*args, **kwargs)
+            cost = self.cost
+            cost.requests += 1
+            cost.took += told.get("took", 0) / 1000
+            return told
+
+        transport.perform_request = perform  # type: ignore[method-assign]
+
+    @property
+    def cost(self) -> Cost:
+        """What this thread's search has cost so far."""
+        found: Cost | None = getattr(self._threads, "cost", None)
+        if found is None:
+            found = self._threads.cost = Cost()
+        return found
+
+    def timed(self, view: View, question: str) -> tuple[Cost, list[list[str]]]:
+        """Search once; return the cost, and the ids that words and vectors find, best first."""
+        self._threads.cost = Cost()
+        began = time.perf_counter()
+        by_words, by_vectors = view.search([question], LIMIT)
+        self.cost.seconds = time.perf_counter() - began
+        return self.cost, [
+            [hit.chunk_id for hit in hits[0][:TOP]] for hits in (by_words, by_vectors)
+        ]
+
+
+Found = list[list[list[str]]]
+"""For each question the ids by words and those by vectors."""
+
+
+def one_by_one(
+    view: View, questions: Sequence[str], counted: Counted
+) -> tuple[dict[str, float], Found]:
+    """Ask by one client; return the figures and what was found."""
+    asked = [counted.timed(view, question) for question in questions]
+    costs = [cost for cost, _ in asked]
+    seconds = np.array([cost.seconds for cost in costs])
+    took = np.array([cost.took for cost in costs])
+    figures = {
+        **percentiles("", seconds),
+        "overhead_ms": 1000 * float(np.median(seconds - took)),
+        "requests": float(np.mean([cost.requests for cost in costs])),
+    }
+    return figures, [ids for _, ids in asked]
+
+
+def together(
+    view: View, questions: Sequence[str], counted: Counted, clients: int
+) -> dict[str, float]:
+    """Ask by many clients at once; each asks the next question as soon as it has an answer."""
+    began = time.perf_counter()
+    with ThreadPoolExecutor(clients) as pool:
+        costs = [cost for cost, _ in pool.map(lambda q: counted.timed(view, q), questions)]
+    rate = len(questions) / (time.perf_counter() - began)
+    seconds = np.array([cost.seconds for cost in costs])
+    return {**percentiles(f"{clients}_", seconds), f"{clients}_per_s": rate}
+
+
+def percentiles(prefix: str, seconds: Any) -> dict[str, float]:
+    """The 50th and the 95th in milliseconds."""
+    p50, p95 = np.percentile(1000 * np.asarray(seconds), (50, 95))
+    return {f"{prefix}p50_ms": float(p50), f"{prefix}p95_ms": float(p95)}
+
+
+def exactly(vectors: Half, ids: Sequence[str], questions: Vectors) -> list[list[str]]:
+    """The ids of the vectors nearest to each question, by a scan of all of them."""
+    scores = np.concatenate(
+        [vectors[i : i + _BLOCK].astype(np.float32) @ questions.T
+         for i in range(0, len(vectors), _BLOCK)]
+    )  # fmt: skip
+    best = np.argsort(-scores, axis=0, kind="stable")[:TOP].T
+    return [[ids[row] for row in rows] for rows in best.tolist()]
+
+
+def overlap(found: Sequence[Sequence[str]], expected: Sequence[Sequence[str]]) -> float:
+    """The mean share of the ids expected that were found."""
+    pairs = zip(found, expected, strict=True)
+    return float(np.mean([len({*a} & {*b}) / max(1, len(b)) for a, b in pairs]))
