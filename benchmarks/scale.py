@@ -50,7 +50,7 @@ from lexloop.corpus.index.reader import open_contents
 from lexloop.models.minilm import load_minilm
 
 _WARM_UP, _CLIENTS = 20, 32
-_ANY = Filters.of(Settings(**{"access.as_of": "any"}))
+_SETTINGS: dict[str, Any] = {"index.embedder": "minilm", "access.as_of": "any"}
 _SAME = ("answer", "abstained", "finding", "citations")
 """What must be the same in an answer, wherever its sources are searched."""
 _COLUMNS = ("chunks", "where", "nodes", "p50_ms", "p95_ms", "32_p50_ms", "32_p95_ms", "32_per_s",
@@ -134,7 +134,7 @@ def _asked(
     collection: Collection, questions: Sequence[str], counted: Counted, many: int
 ) -> tuple[Row, Found]:
     """Ask by one client and by many, each other questions, all embedded before."""
-    view = collection.seen_by(_ANY)
+    view = collection.seen_by(Filters.of(Settings(**_SETTINGS)))
     view.embed([*questions])
     first, second = questions[_WARM_UP:][:many], questions[_WARM_UP:][many:]
     one_by_one(view, questions[-_WARM_UP:], counted)
@@ -147,7 +147,9 @@ def _answered(source: str, questions: Sequence[str], answers: list[Any]) -> Row:
     made, seconds = [], []
     for question in questions:
         began = time.perf_counter()
-        answer = lexloop.ask(question, source, **{"index.embedder": "minilm", "access.as_of": "any"})
+        answer = lexloop.ask(
+            question, source, **{"index.embedder": "minilm", "access.as_of": "any"}
+        )
         seconds.append(time.perf_counter() - began)
         made.append({name: answer.get(name) for name in _SAME})
     answers[:] = answers or made

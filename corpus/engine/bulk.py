@@ -157,7 +157,7 @@ class Writer:
             "bag": packed(bag_of(counts)),
             "vectors": packed(made.vectors.astype(np.float16, copy=False).tobytes()),
             **({"codes": packed(np.concatenate(codes).tobytes())} if codes else {}),
-            "windows": [{"vector": row.tolist()} for row in made.vectors.astype(np.float32)],
+            "windows": [{"vector": row} for row in made.vectors.astype(np.float32)],
             "record": {
                 "chunk": chunk,
                 "statements": statements_text(made.statements),

@@ -272,7 +272,10 @@ def _client(address: Address, given: Mapping[str, str]) -> "OpenSearch":
     need_extra(address.product, "opensearchpy")
     from opensearchpy import OpenSearch
 
+    from lexloop.corpus.engine.wire import FastJSON
+
     return OpenSearch(
+        serializer=FastJSON(),
         hosts=[{"host": host, "port": port} for host, port in address.hosts],
         use_ssl=address.tls,
         verify_certs=True,

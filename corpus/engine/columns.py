@@ -36,18 +36,19 @@ def bag_of(counts: Mapping[str, int]) -> bytes:
     return np.array(rows, dtype=_TERM).tobytes()
 
 
-def counts_in(bags: Sequence[bytes], terms: Sequence[str]) -> NDArray[np.float64]:
-    """Return how often each bag has each term, shape (bags, terms)."""
+def counts_in(bags: Sequence[str], terms: Sequence[str]) -> NDArray[np.float64]:
+    """Return how often each bag has each term, shape (bags, terms); bags as an engine has them."""
     found = np.zeros((len(bags), len(terms)))
     hashes = np.array([crc32(term.encode()) for term in terms], dtype=np.uint32)
-    rows = np.frombuffer(b"".join(bags), dtype=_TERM)
+    # a term has six bytes, which are eight characters: bags can be decoded end to end
+    rows = np.frombuffer(unpacked("".join(bags)), dtype=_TERM)
     if not len(hashes) or not len(rows):
         return found
     order = np.argsort(hashes)
     places = np.searchsorted(hashes, rows["hash"], sorter=order).clip(max=len(hashes) - 1)
     held = order[places]
     hit = hashes[held] == rows["hash"]
-    owners = np.repeat(np.arange(len(bags)), [len(bag) // _TERM.itemsize for bag in bags])
+    owners = np.repeat(np.arange(len(bags)), [len(bag) * 3 // 4 // _TERM.itemsize for bag in bags])
     found[owners[hit], held[hit]] = rows["count"][hit]
     return found
 

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 _SPARE = 32
 """Hits asked for beyond the limit: the engine rounds lengths, so its order is not quite ours."""
 _TREES, _TERMS, _CHUNKS, _CODES, _HOLDING, _PAGE = 64, 1 << 14, 4096, 4096, 64, 16
+_COLUMNS_ONLY: Mapping[str, Any] = {"_source": False, "stored_fields": "_none_"}
+"""What keeps an engine from unpacking what it stores of each hit, its id included."""
 _MOST_TERMS = 60_000
 """Names that a filter may hold; the engines' own limit is 65,536."""
 
@@ -286,7 +288,7 @@ class EnginePart:
         return {
             "size": limit + _SPARE,
             "query": {"bool": chosen},
-            "_source": False,
+            **_COLUMNS_ONLY,
             "docvalue_fields": [*HIT_COLUMNS, "length", "bag", "ordinal"],
             "sort": ["_score", {"ordinal": "asc"}, {"start": "asc"}],
             "track_total_hits": False,
@@ -298,7 +300,7 @@ class EnginePart:
         return {
             "size": asked,
             **dialect.near(VECTOR, vector.tolist(), asked, admitted),
-            "_source": False,
+            **_COLUMNS_ONLY,
             "docvalue_fields": [*HIT_COLUMNS, "ordinal"],
             "track_total_hits": False,
         }
@@ -308,7 +310,7 @@ class EnginePart:
     ) -> list[Hit]:
         """Return hits with rank-bm25's own scores, which the engine's rounded lengths blur."""
         statistics = self._contents.statistics
-        counts = counts_in([unpacked(hit["fields"]["bag"][0]) for hit in hits], [*terms])
+        counts = counts_in([hit["fields"]["bag"][0] for hit in hits], [*terms])
         lengths = np.array([hit["fields"]["length"][0] for hit in hits], dtype=np.float64)
         norm = statistics.norm(lengths)[:, np.newaxis]
         idf = np.array([statistics.idf(known[term]) for term in terms])
