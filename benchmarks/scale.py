@@ -37,8 +37,7 @@ import lexloop
 from lexloop.core.errors import CorpusError
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
-from lexloop.corpus.engine.address import Address
-from lexloop.corpus.engine.client import Engine
+from lexloop.corpus.engine.client import engine_at
 from lexloop.corpus.engine.contents import EngineContents
 from lexloop.corpus.engine.generation import published
 from lexloop.corpus.engine.opening import manifest_of, open_engine
@@ -119,8 +118,8 @@ def _measure(
         print(size, where, json.dumps(figures), file=sys.stderr, flush=True)
         return {"chunks": size, "where": where, **figures}
 
-    with closing(open_contents(index, minilm)) as contents:
-        rows = [{**row("embedded", contents, str(index)), "gib": _gib(index)}]
+    with closing(open_contents(index, minilm)) as local:
+        rows = [{**row("embedded", local, str(index)), "gib": _gib(index)}]
     for base in options.addresses:
         address = f"{base}/scale-{size}"
         pushed = _pushed(index, address)
@@ -171,10 +170,10 @@ def _pushed(index: Path, address: str) -> Row:
 
 def _size_of(address: str) -> Row:
     """How many nodes an engine has, and the GiB of the primary shards of an index."""
-    with closing(Engine(Address.parse(address))) as engine:
-        health = engine.ask("GET", "/_cluster/health")
-        indexes = f"/lexloop-{engine.address.name}.{published(engine)}.*"
-        stats = engine.ask("GET", f"{indexes}/_stats/store,segments")
+    engine = engine_at(address)
+    health = engine.ask("GET", "/_cluster/health")
+    indexes = f"/lexloop-{engine.address.name}.{published(engine)}.*"
+    stats = engine.ask("GET", f"{indexes}/_stats/store,segments")
     primaries = stats["_all"]["primaries"]
     return {
         "nodes": health["number_of_nodes"],
