@@ -21,7 +21,7 @@ _BLOCK = 50_000
 
 @dataclass
 class Cost:
-    """What one search cost: seconds by the clock, of our processor and by the engine; requests."""
+    """What one search cost: seconds by the clock, of this process and by the engine; requests."""
 
     seconds: float = 0.0
     busy: float = 0.0
@@ -58,10 +58,10 @@ class Counted:
     def timed(self, view: View, question: str) -> tuple[Cost, list[list[str]]]:
         """Search once; return the cost, and the ids that words and vectors find, best first."""
         self._threads.cost = Cost()
-        began, busy = time.perf_counter(), time.thread_time()
+        began, busy = time.perf_counter(), time.process_time()
         by_words, by_vectors = view.search([question], LIMIT)
         self.cost.seconds = time.perf_counter() - began
-        self.cost.busy = time.thread_time() - busy
+        self.cost.busy = time.process_time() - busy
         return self.cost, [
             [hit.chunk_id for hit in hits[0][:TOP]] for hits in (by_words, by_vectors)
         ]
