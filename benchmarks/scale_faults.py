@@ -69,8 +69,8 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     nodes = Nodes(options.engine_file, options.folder)
-    hosts = nodes.start(options.product, options.port)
     try:
+        hosts = nodes.start(options.product, options.port)
         with tempfile.TemporaryDirectory() as place:
             faults = Faults(f"{options.product}://{hosts}/faults", Path(place), options.deadline)
             counts = faults.run(nodes, options.times, options.clients)
