@@ -1,4 +1,4 @@
-"""One cluster for all tests of the room, and a folder of laws to index over it."""
+"""One cluster for all tests of the room, gone after them, and a folder of laws to index over it."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,13 +17,13 @@ from lexloop.corpus.cluster.staging import Staging
 from lexloop.corpus.cluster.worker import Orders
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def cluster() -> Iterator[Any]:
     with running() as made:
         yield made
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def driver(cluster: Any) -> Iterator[Any]:
     """This process is the cluster's driver."""
     with joined(cluster.address):
