@@ -312,9 +312,9 @@ class _Run:
         if self._state.get("snapshot") != self._snapshot:
             update["snapshot"] = self._snapshot
         self._degraded += [
-            {"node": self._name, **loss._asdict()}  # type: ignore[typeddict-item]
-            for loss in self._told
-            if self._lost(loss.wanted) is None
+            {"node": self._name, "wanted": wanted, "used": used, "reason": reason}
+            for wanted, used, reason in self._told
+            if self._lost(wanted) is None
         ]
         if self._degraded:
             before = update.get("degraded", self._before.get("degraded", []))
