@@ -97,6 +97,14 @@ class EnginePart:
         # OpenSearch's vector search needs something that nested documents lack
         return [{"term": {"chunk": True}}, *self._filters[1:]]
 
+    @property
+    def _admitting(self) -> list[Mapping[str, Any]]:
+        """What searches are filtered by: nothing where all is admitted, which is a third quicker.
+
+        Only chunks have terms and vectors.
+        """
+        return self._of_chunks if self._names is not None else []
+
     def _check(self, document: str) -> str:
         if self._names is not None and document not in self._names:
             raise KeyError(document)
@@ -284,7 +292,7 @@ class EnginePart:
             ours = self._contents.statistics.idf(frequency) * (K1 + 1) * times
             boost = max(0.0, float(ours / theirs))
             should.append({"term": {"terms": {"value": term, "boost": boost}}})
-        chosen = {"filter": self._of_chunks, "should": should, "minimum_should_match": 1}
+        chosen = {"filter": self._admitting, "should": should, "minimum_should_match": 1}
         return {
             "size": limit + _SPARE,
             "query": {"bool": chosen},
@@ -295,8 +303,7 @@ class EnginePart:
         }
 
     def _by_vector(self, vector: Vectors, limit: int) -> dict[str, Any]:
-        # a filter that admits all costs a third of the search
-        admitted = {"bool": {"filter": self._of_chunks}} if self._names is not None else None
+        admitted = {"bool": {"filter": self._admitting}} if self._admitting else None
         dialect, asked = self._contents.engine.dialect, limit + _SPARE
         return {
             "size": asked,
