@@ -6,9 +6,10 @@ from typing import Any, ClassVar, Protocol
 
 _EF, _M = 200, 16
 """Of the HNSW graph: neighbours looked at while it is built, and kept for each vector."""
-_LEAST_CANDIDATES, _MOST_CANDIDATES = 100, 10_000
-"""Neighbours looked at for a question. Twice those wanted find no more of the ten best of 100,000,
-and 0.997 instead of 0.992 of the 120 best, for a third more of the engine's time."""
+_MOST_CANDIDATES = 10_000
+_GENEROUS = 2
+"""Neighbours looked at for each that is wanted. In a merged graph of 100,000 vectors 2 finds 0.997
+of the ten best and 0.966 of the 120 best, 1 finds 0.995 and 0.948, a millisecond sooner."""
 
 
 class Dialect(Protocol):
@@ -54,7 +55,7 @@ class Elasticsearch:
             "field": field,
             "query_vector": vector,
             "k": limit,
-            "num_candidates": min(_MOST_CANDIDATES, max(limit, _LEAST_CANDIDATES)),
+            "num_candidates": min(_MOST_CANDIDATES, _GENEROUS * limit),
         }
         return {"knn": asked | ({"filter": admitted} if admitted else {})}
 
@@ -84,7 +85,7 @@ class OpenSearch:
     ) -> dict[str, Any]:
         """See ``Dialect.near``."""
         # it looks at as many neighbours as it is to find
-        many = min(_MOST_CANDIDATES, max(limit, _LEAST_CANDIDATES))
+        many = min(_MOST_CANDIDATES, _GENEROUS * limit)
         asked = {"vector": vector, "k": many} | ({"filter": admitted} if admitted else {})
         nested = {
             "path": field.split(".", maxsplit=1)[0],
