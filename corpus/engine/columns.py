@@ -1,7 +1,6 @@
 """What an engine keeps beside a chunk as bytes: its terms, its vectors and its tokens' codes."""
 
 from base64 import b64encode, urlsafe_b64decode
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from zlib import crc32
@@ -51,11 +50,6 @@ def counts_in(bags: Sequence[str], terms: Sequence[str]) -> NDArray[np.float64]:
     owners = np.repeat(np.arange(len(bags)), [len(bag) * 3 // 4 // _TERM.itemsize for bag in bags])
     found[owners[hit], held[hit]] = rows["count"][hit]
     return found
-
-
-def terms_text(counts: Counter[str]) -> str:
-    """Return a chunk's terms as the engine's analyzer of spaces takes them apart."""
-    return " ".join(counts.elements())
 
 
 def halves_of(data: bytes, dimension: int) -> NDArray[np.float16]:
