@@ -27,7 +27,9 @@ def open_engine(address: str, embedder: Embedder) -> EngineContents:
     check_mapping(engine, generation)
     about = read_about(engine, generation)
     check_make(Manifest.from_record(about["manifest"], address), address, embedder)
-    return EngineContents(engine, generation, about, embedder)
+    contents = EngineContents(engine, generation, about, embedder)
+    contents.listed  # noqa: B018 - read now, where no question waits for another's reading
+    return contents
 
 
 def check_make(manifest: Manifest, address: str, embedder: Embedder) -> None:
