@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -255,7 +256,8 @@ class Writer:
         # nothing is added to a generation, and one graph of vectors is searched twice as fast
         merged = {"max_num_segments": "1", "wait_for_completion": "false"}
         path = f"/{self._generation.index('chunks')}/_forcemerge"
-        self._engine.ask("POST", path, params=merged)
+        with suppress(EngineError):  # one that cannot do so aside answers all the same
+            self._engine.ask("POST", path, params=merged)
 
     def _await_copies(self, names: str) -> None:
         """Wait a while for every shard to have its copy: what is published outlasts a node."""
