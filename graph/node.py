@@ -311,11 +311,12 @@ class _Run:
         update: Update = {**result}
         if self._state.get("snapshot") != self._snapshot:
             update["snapshot"] = self._snapshot
-        self._degraded += [
+        lost: list[Degradation] = [
             {"node": self._name, "wanted": wanted, "used": used, "reason": reason}
             for wanted, used, reason in self._told
             if self._lost(wanted) is None
         ]
+        self._degraded += lost
         if self._degraded:
             before = update.get("degraded", self._before.get("degraded", []))
             update["degraded"] = [*before, *self._degraded]
