@@ -121,7 +121,6 @@ def test_what_is_no_address(run: Run, index: Path, address: str, said: str) -> N
 def test_an_address_where_a_folder_belongs(run: Run, documents: Path, index: Path) -> None:
     address = "opensearch://127.0.0.1:9/dogs"
     for command in (
-        ("index", str(documents), "--out", address),
         ("index", address, "--out", str(index) + "2"),
         ("index", "add", address, str(documents)),
         ("index", "update", address),

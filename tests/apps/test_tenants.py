@@ -218,8 +218,8 @@ def test_what_an_index_says_of_itself(run: Run, port: Path, tag: str, tmp_path: 
 
 READS = {"corpus", "index"}
 WRITES = {"index build", "index add", "index update", "index remove", "index verify"}
-WRITES |= {"finetune classifier"}
-"""They make, change or check an index, or learn from it; nothing is read in them for anybody."""
+WRITES |= {"index pull", "index push", "finetune classifier"}
+"""They make, move, change or check an index, or learn; nothing is read in them for anybody."""
 
 
 def commands(group: Any, path: str = "") -> dict[str, Any]:
