@@ -21,6 +21,7 @@ from lexloop.core.errors import EngineError, EngineUnavailable, LexloopError
 from lexloop.core.extras import need_extra
 from lexloop.core.losses import tell_loss
 from lexloop.corpus.engine.address import Address
+from lexloop.corpus.engine.credentials import credentials_in, signing, trusted
 from lexloop.corpus.engine.dialect import DIALECTS
 from lexloop.corpus.engine.failure import BUSY, failure, may_pass, no_engine, refused, status_of
 
@@ -37,10 +38,6 @@ failed is left aside."""
 _AT_ONCE = 128
 _IN_TIME = 0.8
 """The share of its time in which a search is to end, so that what it found until then comes."""
-_VARIABLES = tuple(
-    f"LEXLOOP_ENGINE_{name}"
-    for name in ("USER", "PASSWORD", "API_KEY", "AWS_REGION", "AWS_SERVICE", "CA")
-)
 
 
 class Engine:
@@ -252,7 +249,8 @@ def engine_at(address: str) -> Engine:
     """Return the engine of an address; its connections are shared and stay open.
 
     Raises:
-        SettingsError: It is no address.
+        SettingsError: It is no address, or credentials or certificates are none.
+        EngineAuthError: There are no credentials to sign with.
         InputError: A library is not installed.
     """
     return _shared(Address.parse(address), tuple(credentials_in(os.environ).items()))
@@ -261,11 +259,6 @@ def engine_at(address: str) -> Engine:
 @lru_cache(maxsize=64)
 def _shared(address: Address, credentials: tuple[tuple[str, str], ...]) -> Engine:
     return Engine(address, dict(credentials))
-
-
-def credentials_in(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return what is set of the variables that say how to sign in."""
-    return {name: value for name in _VARIABLES if (value := environment.get(name))}
 
 
 def _client(address: Address, given: Mapping[str, str]) -> "OpenSearch":
@@ -278,8 +271,7 @@ def _client(address: Address, given: Mapping[str, str]) -> "OpenSearch":
         serializer=FastJSON(),
         hosts=[{"host": host, "port": port} for host, port in address.hosts],
         use_ssl=address.tls,
-        verify_certs=True,
-        ca_certs=given.get("LEXLOOP_ENGINE_CA"),
+        ssl_context=trusted(given) if address.tls else None,
         # each attempt has its own share of the time, so they are counted in `ask`; what can be
         # tried again is what puts a node aside
         max_retries=0,
@@ -288,25 +280,8 @@ def _client(address: Address, given: Mapping[str, str]) -> "OpenSearch":
         timeout_cutoff=0,
         http_compress=False,
         pool_maxsize=32,
-        **_signing(given),
+        **signing(given),
     )
-
-
-def _signing(given: Mapping[str, str]) -> dict[str, Any]:
-    """Return how the client signs in."""
-    if region := given.get("LEXLOOP_ENGINE_AWS_REGION"):
-        need_extra("aws", "boto3")
-        import boto3  # type: ignore[import-untyped,unused-ignore]
-        from opensearchpy import Urllib3AWSV4SignerAuth
-
-        service = given.get("LEXLOOP_ENGINE_AWS_SERVICE", "es")
-        signer = Urllib3AWSV4SignerAuth(boto3.Session().get_credentials(), region, service)
-        return {"http_auth": signer}
-    if key := given.get("LEXLOOP_ENGINE_API_KEY"):
-        return {"headers": {"authorization": f"ApiKey {key}"}}
-    if user := given.get("LEXLOOP_ENGINE_USER"):
-        return {"http_auth": (user, given.get("LEXLOOP_ENGINE_PASSWORD", ""))}
-    return {}
 
 
 def _seconds(most: float = REQUEST_S) -> float:

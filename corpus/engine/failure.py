@@ -1,5 +1,6 @@
 """What a search engine's failures mean, in words, and whether trying again can help."""
 
+import ssl
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +12,7 @@ from lexloop.core.errors import (
     LexloopError,
 )
 from lexloop.corpus.engine.address import Address
+from lexloop.corpus.engine.credentials import Unsigned, no_credentials
 
 BUSY = frozenset({429, 502, 503, 504})
 """The statuses of an engine that may answer later."""
@@ -27,11 +29,33 @@ def failure(address: Address, error: Exception) -> LexloopError:
     if isinstance(error, TransportError) and status:
         return refused(address, status, error.info if isinstance(error.info, dict) else error)
     if isinstance(error, Unreached):
-        return EngineUnavailable(
-            f"{address} cannot be reached: {_cause(error)}.",
-            "Check that the engine runs there, and its TLS.",
-        )
+        return _unreached(address, error)
     return no_engine(address, f"what cannot be read ({_cause(error)})")
+
+
+def _unreached(address: Address, error: Exception) -> LexloopError:
+    """Return what it means that a request had no answer."""
+    from opensearchpy.exceptions import SSLError
+
+    if _is_unsigned(error):
+        return no_credentials(_cause(error))
+    if _is_untrusted(error):
+        return EngineError(
+            f"The certificate of {address} is not trusted: {_cause(error)}.",
+            "Name a file with its signer's in LEXLOOP_ENGINE_CA, and a host that it is for.",
+        )
+    if isinstance(error, SSLError):
+        return EngineUnavailable(
+            f"{address} cannot be spoken to by TLS: {_cause(error)}.",
+            f"Begin the address with {address.product}:// if the engine there has none.",
+        )
+    tls = f"{address.product}+tls://"
+    return EngineUnavailable(
+        f"{address} cannot be reached: {_cause(error)}.",
+        "Check that the engine runs there."
+        if address.tls
+        else f"Check that the engine runs there; if it has TLS, begin the address with {tls}.",
+    )
 
 
 def no_engine(address: Address, said: str) -> EngineError:
@@ -51,9 +75,11 @@ def refused(address: Address, status: int, said: Any) -> LexloopError:
             "Free disk space on its nodes (the flood-stage watermark), or lift the block.",
         )
     if status in (401, 403):
+        what = "refused the credentials" if status == 401 else "does not allow this"
         return EngineAuthError(
-            f"{address} refused the credentials ({status}): {why}.",
-            "Set LEXLOOP_ENGINE_API_KEY, or LEXLOOP_ENGINE_USER and LEXLOOP_ENGINE_PASSWORD.",
+            f"{address} {what} ({status}): {why}.",
+            "Check LEXLOOP_ENGINE_API_KEY, LEXLOOP_ENGINE_USER and LEXLOOP_ENGINE_PASSWORD, or for "
+            "AWS LEXLOOP_ENGINE_AWS_REGION, and what they may do.",
         )
     if status == 404:
         return CorpusError(
@@ -77,12 +103,21 @@ def status_of(error: BaseException | None) -> int:
 def may_pass(error: BaseException) -> bool:
     """Return whether another attempt can help."""
     from opensearchpy.exceptions import ConnectionError as Unreached
-    from opensearchpy.exceptions import SSLError
 
     if isinstance(error, Unreached):
-        return not isinstance(error, SSLError)
+        return not _is_unsigned(error) and not _is_untrusted(error)
     status = status_of(error)
     return status in BUSY and not _is_blocked(status, str(error))
+
+
+def _is_unsigned(error: BaseException) -> bool:
+    return isinstance(getattr(error, "info", None), Unsigned)
+
+
+def _is_untrusted(error: BaseException) -> bool:
+    """Return whether a certificate is not trusted; TLS that breaks off is no such case."""
+    cause = getattr(error, "info", None)  # of urllib3, which wraps Python's
+    return isinstance(next(iter(getattr(cause, "args", ())), None), ssl.SSLCertVerificationError)
 
 
 def _is_blocked(status: int, why: str) -> bool:
@@ -101,6 +136,8 @@ def _reason(said: Any) -> str:
     error = said.get("error", said)
     if not isinstance(error, Mapping):
         return str(error)[:_LONGEST]
+    # what AWS refuses before the engine has a message; its second line shows the signed headers
+    outer = str(error.get("message") or error.get("Message") or "").partition("\n")[0]
     inner: Mapping[str, Any] = error.get("caused_by") or next(iter(error.get("root_cause", [])), {})
-    parts = [error.get("type"), error.get("reason"), inner.get("reason")]
+    parts = [outer, error.get("type"), error.get("reason"), inner.get("reason")]
     return ", ".join(dict.fromkeys(str(part) for part in parts if part))[:_LONGEST]

@@ -1,6 +1,7 @@
 """An engine on loopback that refuses: every request gets one scripted answer, and is recorded."""
 
 import json
+import ssl
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -12,23 +13,35 @@ NODES = {"nodes": {"n": {"name": "n", "version": "3.3.2", "build_type": "tar"}}}
 class FakeEngine:
     """The server; use it as a context manager.
 
-    ``requests`` has the method, path and headers, in lower case, of each request. What ``answers``
-    has for the beginning of a path is answered, the longest beginning first: a status and a body.
+    ``requests`` has the method, path and headers, in lower case, of each request, ``bodies`` what
+    came with it. What ``answers`` has for the beginning of a path is answered, the longest
+    beginning first: a status and a body.
+
+    Args:
+        tls: What it encrypts by.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self.requests: list[tuple[str, str, dict[str, str]]] = []
+        self.bodies: list[bytes] = []
         self.answers: dict[str, tuple[int, Any]] = {"/": (404, {}), "/_nodes": (200, NODES)}
         self._http = _Server(("127.0.0.1", 0), _Handler)
         self._http.engine = self
+        if tls:
+            self._http.socket = tls.wrap_socket(self._http.socket, server_side=True)
         self._thread = threading.Thread(
             target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
         )
 
     @property
     def base(self) -> str:
-        """Its address without a name."""
-        return f"opensearch://127.0.0.1:{self._http.server_port}"
+        """Its address without a name, and without TLS."""
+        return f"opensearch://{self.host}"
+
+    @property
+    def host(self) -> str:
+        """Its host and port."""
+        return f"127.0.0.1:{self._http.server_port}"
 
     def refuse(self, status: int, kind: str, reason: str, path: str = "/") -> None:
         """Answer so to what begins with a path."""
@@ -62,7 +75,8 @@ class _Handler(BaseHTTPRequestHandler):
         """Tests read the record instead."""
 
     def _answer(self) -> None:
-        self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        self.server.engine.bodies.append(body)
         headers = {name.lower(): value for name, value in self.headers.items()}
         self.server.engine.requests.append((self.command, self.path, headers))
         status, body = self.server.engine.answer(self.path)
