@@ -199,11 +199,12 @@ class EngineContents:
             profiles: Those of documents of which all count.
             documents: The names of the others.
         """
+        told = [self.about["profiles"][name]["total"] for name in profiles]
+        told += [self.record_of(name, "total")["total"] for name in documents]
+        sums = (floats_of(unpacked(one)) for one in told if one)  # none of what has no chunk
         total = np.zeros(self.embedder.dimension, dtype=np.float64)
-        for name in profiles:
-            total += floats_of(unpacked(self.about["profiles"][name]["total"]))
-        for name in documents:
-            total += floats_of(unpacked(self.record_of(name, "total")["total"]))
+        for one in sums:
+            total += one
         return (total / max(float(np.linalg.norm(total)), 1e-9)).astype(np.float32)
 
     def skipped(self) -> list[SkippedSource]:

@@ -25,12 +25,13 @@ from lexloop.core.errors import (
     LexloopError,
 )
 from lexloop.corpus.engine.client import Engine
-from lexloop.corpus.engine.schema import FORMAT, KINDS
+from lexloop.corpus.engine.schema import FORMAT, KINDS, bodies
 
 LEASE_S, HOLD_S = 60.0, 600.0
 """Seconds after which a writer's lease and a reader's hold end unless they are renewed."""
 _PUBLISHING_S = 90.0
 """Seconds for the one request that counts; nodes that choose a leader take up to 30."""
+_CREATING_S = 120.0
 _HOLDING_S, _TRIED_AGAIN_S = 1.0, 30.0
 """Seconds that a question waits for a hold, and after which it is asked for again."""
 _META = {
@@ -117,17 +118,38 @@ class Hold:
             return
 
 
-class NewGeneration:
-    """A generation that is being written; ``published`` moves the aliases to it."""
+class Generation:
+    """A set of indexes in an engine, seen by readers or not yet.
 
-    def __init__(self, engine: Engine, lease: "Lease") -> None:
-        stamp = datetime.now(UTC).strftime("%Y%m%dt%H%M%S")
-        self.engine, self.name = engine, f"{stamp}-{secrets.token_hex(4)}"
-        self._lease = lease
+    Args:
+        engine: Where it lies.
+        name: Of the generation.
+    """
+
+    def __init__(self, engine: Engine, name: str) -> None:
+        self.engine, self.name = engine, name
 
     def index(self, kind: str) -> str:
         """Return the name of one of its indexes."""
         return index_of(self.engine.address.name, self.name, kind)
+
+
+class NewGeneration(Generation):
+    """A generation that is being written; ``publish`` moves the aliases to it."""
+
+    def __init__(self, engine: Engine, name: str, lease: "Lease") -> None:
+        super().__init__(engine, name)
+        self._lease = lease
+
+    def create(self, dimension: int, shards: int = 1) -> None:
+        """Create its indexes, for vectors of a dimension, in so many parts.
+
+        Raises:
+            EngineError: The engine did not do it.
+        """
+        for kind, body in bodies(self.engine.dialect, dimension, shards).items():
+            path = f"/{self.index(kind)}"
+            self.engine.ask("PUT", path, body, seconds=_CREATING_S, patient=True)
 
     def publish(self) -> None:
         """Let readers see it from now on, all of it at once.
@@ -230,11 +252,15 @@ def writing(engine: Engine) -> Iterator[NewGeneration]:
     lease = Lease(engine)
     try:
         try:
-            yield NewGeneration(engine, lease)
+            yield NewGeneration(engine, _fresh_name(), lease)
         finally:
             _sweep(engine)
     finally:
         lease.end()
+
+
+def _fresh_name() -> str:
+    return f"{datetime.now(UTC).strftime('%Y%m%dt%H%M%S')}-{secrets.token_hex(4)}"
 
 
 def _sweep(engine: Engine) -> None:

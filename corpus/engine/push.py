@@ -5,9 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from lexloop.corpus.engine.bulk import Writer
 from lexloop.corpus.engine.client import engine_at
+from lexloop.corpus.engine.finishing import finish
 from lexloop.corpus.engine.generation import writing
+from lexloop.corpus.engine.writer import Writer
 from lexloop.corpus.index.manifest import Manifest
 from lexloop.corpus.index.prepared import prepared_documents
 from lexloop.corpus.index.reader import open_contents
@@ -43,13 +44,14 @@ def push_index(
         writing(engine) as generation,
     ):
         manifest = replace(Manifest.read(index), generation=generation.name)
-        writer, many = Writer(generation, embedder.dimension, shards), len(contents.names)
+        generation.create(embedder.dimension, shards)
+        writer, many = Writer(generation), len(contents.names)
         for ordinal, document in enumerate(prepared_documents(contents)):
             writer.add(ordinal, document)
             progress("writing", ordinal + 1, many)
         contents.load_graph().save(Path(folder))
         skipped = contents.texts.rows("SELECT file, name, reason FROM skipped")
         rest = {"windows": contents.windows, "skipped": skipped, "recall": 1.0}
-        writer.finish(manifest, Path(folder), rest)
+        finish(generation, writer.tally, manifest, Path(folder), rest)
         generation.publish()
-        return writer.counts
+        return writer.tally.counts

@@ -219,7 +219,8 @@ def okapi_weights(terms: list[str], counts: Sparse) -> NDArray[np.float32]:
     """
     frequencies = np.diff(counts.indptr)
     lengths = np.bincount(counts.indices, counts.data, minlength=counts.shape[0])
-    known = OkapiStatistics.of(dict(zip(terms, frequencies.tolist(), strict=True)), lengths)
+    held = dict(zip(terms, frequencies.tolist(), strict=True))
+    known = OkapiStatistics.of(held, len(lengths), float(lengths.sum()))
     idf = np.array([known.idf(int(frequency)) for frequency in frequencies])
     norm = known.norm(lengths)
     weights = np.empty(counts.nnz, dtype=np.float32)
@@ -247,25 +248,26 @@ class OkapiStatistics:
     floor: float
 
     @classmethod
-    def of(cls, frequencies: Mapping[str, int], lengths: NDArray[Any]) -> Self:
+    def of(cls, frequencies: Mapping[str, int], chunks: int, length: float) -> Self:
         """Return the statistics of chunks, as rank-bm25's ``BM25Okapi`` has them.
 
         Args:
             frequencies: How many chunks have each term.
-            lengths: Of the chunks in terms, shape (chunks,).
+            chunks: Their number.
+            length: Of all chunks together, in terms.
         """
         from rank_bm25 import BM25Okapi
 
         class CountedOkapi(BM25Okapi):  # type: ignore[misc]  # rank-bm25 has no types
-            """rank-bm25's Okapi on lengths and document frequencies in place of texts."""
+            """rank-bm25's Okapi on document frequencies in place of texts."""
 
-            def _initialize(self, corpus: NDArray[np.float64]) -> dict[str, int]:
+            def _initialize(self, corpus: range) -> dict[str, int]:
                 self.corpus_size = len(corpus)
-                self.avgdl = float(corpus.sum()) / len(corpus)
+                self.avgdl = length / len(corpus)
                 return dict(frequencies)
 
-        okapi = CountedOkapi(lengths, k1=K1, b=B)
-        return cls(len(lengths), okapi.avgdl, okapi.epsilon * okapi.average_idf)
+        okapi = CountedOkapi(range(chunks), k1=K1, b=B)
+        return cls(chunks, okapi.avgdl, okapi.epsilon * okapi.average_idf)
 
     def idf(self, frequency: int) -> float:
         """Return the inverse document frequency of a term that so many chunks have."""

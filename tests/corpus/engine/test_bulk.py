@@ -5,8 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from indexes import Letters, letter_tools, sources
@@ -15,10 +14,10 @@ from tenacity import wait_none
 
 from lexloop.core.errors import EngineError, EngineUnavailable
 from lexloop.corpus.engine import bulk
-from lexloop.corpus.engine.bulk import Writer
 from lexloop.corpus.engine.client import engine_at
 from lexloop.corpus.engine.columns import key_of
-from lexloop.corpus.engine.generation import NewGeneration
+from lexloop.corpus.engine.generation import Generation
+from lexloop.corpus.engine.writer import Writer
 from lexloop.corpus.index.prepared import PreparedDocument, prepared_documents
 from lexloop.corpus.index.reader import open_contents
 from lexloop.corpus.index.writer import write_index
@@ -79,8 +78,7 @@ def documents(tmp_path: Path) -> list[PreparedDocument]:
 @pytest.fixture
 def writer(server: ScriptedEngine, monkeypatch: pytest.MonkeyPatch) -> Writer:
     monkeypatch.setattr(bulk, "_WAIT", wait_none())
-    generation = SimpleNamespace(engine=engine_at(server.address), index=lambda kind: f"x.{kind}")
-    return Writer(cast(NewGeneration, generation), Letters().dimension)
+    return Writer(Generation(engine_at(server.address), "x"))
 
 
 def ids_of(server: ScriptedEngine) -> list[str]:
@@ -146,4 +144,4 @@ def test_much_is_sent_in_parts(
         writer.add(place, document)
     assert max(taking.sent) == 3
     assert set(taking.taken.values()) == {1}
-    assert writer.counts["documents"] == len(documents)
+    assert writer.tally.counts["documents"] == len(documents)

@@ -320,7 +320,7 @@ def test_statistics_give_every_posting_its_weight() -> None:
     index = LexicalIndex.build(texts)
     lengths = np.array([len(tokenize(text)) for text in texts])
     held = {term: index.document_frequency(term) for term in index.terms}
-    known = OkapiStatistics.of(held, lengths)
+    known = OkapiStatistics.of(held, len(texts), float(lengths.sum()))
     assert known.chunks == 4
     fee = tokenize("fee")[0]
     # ln(2.5) - ln(2.5) is 0, so that only what is rarer than half weighs
