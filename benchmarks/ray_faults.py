@@ -134,7 +134,7 @@ class Faults:
 def _kept(index: Path) -> dict[str, int]:
     """The files that are kept in an index's staging folder, and when each was written."""
     found = {}
-    for path in index.glob("staging/*/*.npz"):
+    for path in index.glob("staging/*/*.kept"):
         try:
             found[path.name] = path.stat().st_mtime_ns
         except FileNotFoundError:  # the index is published meanwhile

@@ -70,9 +70,9 @@ def build(
             "There is no --out, the folder that the index is written to.",
             f"Give one, e.g. `{command}`.",
         )
-    engine = out if is_address(out) else ""
-    place = kept_for(out, force) if engine else Path(out)
-    _check_places(None if context.params["cluster"] else Path(folder), place, force or bool(engine))
+    engine, clustered = out if is_address(out) else "", context.params["cluster"] is not None
+    place = kept_for(out, force, clustered) if engine else Path(out)
+    _check_places(None if clustered else Path(folder), place, force or bool(engine))
     write(place, _sources([folder], prefix), context.params, fresh=force, engine=engine)
 
 

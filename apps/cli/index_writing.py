@@ -15,7 +15,7 @@ import typer
 from lexloop.apps.cli import options
 from lexloop.apps.cli.index_report import note_cost, show_estimate, show_outcome
 from lexloop.apps.cli.options import option
-from lexloop.apps.cli.progress import Progress, Report, bar
+from lexloop.apps.cli.progress import Progress, bar
 from lexloop.apps.cli.session import say_where_text_goes
 from lexloop.apps.cli.terminal import FILES_SKIPPED
 from lexloop.apps.hosts import text_hosts
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from lexloop.corpus.cluster.preparer import ClusterPreparer
     from lexloop.corpus.index.builder import Tools
     from lexloop.corpus.index.manifest import IndexSource, Manifest
-    from lexloop.corpus.index.writer import CostEstimate
+    from lexloop.corpus.index.writer import CostEstimate, IndexUpdate
     from lexloop.graph.extractors import Budget
 
 _cost = partial(option, panel="Cost")
@@ -77,7 +77,6 @@ def write(
     the index names; ``fresh`` keeps nothing of an index already there. What is written is pushed
     to an ``engine`` where one is named.
     """
-    from lexloop.corpus.index.writer import write_index
     from lexloop.graph.extractors import Budget
 
     began = time.perf_counter()
@@ -86,7 +85,7 @@ def write(
     with Progress() as progress:
         progress.say("Loading")
         tools = _tools(settings, given, budget)
-    work = _Work(index, sources, tools, settings, budget, given, excluded, fresh)
+    work = _Work(index, sources, tools, settings, budget, given, excluded, fresh, engine)
     if given["dry_run"]:
         with work.begun() as how:
             told = work.estimated(how)
@@ -95,11 +94,7 @@ def write(
     with work.begun() as how:
         if how["cluster"] is not None and _is_paid(settings):
             note_cost(*work.estimated(how))
-        outcome = write_index(index, sources, tools, **how)
-        if how["cluster"] is not None:
-            how["cluster"].forget()
-        if engine:
-            _push(index, engine, tools, how["progress"])
+        outcome = work.written(how)
     seconds = time.perf_counter() - began
     show_outcome(engine or index, outcome, seconds, given["as_json"], sources)
     if not all(item.indexed for item in outcome.skipped):
@@ -108,7 +103,7 @@ def write(
 
 @dataclass(frozen=True)
 class _Work:
-    """What is to be written; ``given`` are the command's parameters."""
+    """What is to be written; ``given`` are the command's parameters, ``engine`` may be empty."""
 
     index: Path
     sources: "Sequence[IndexSource]"
@@ -118,6 +113,7 @@ class _Work:
     given: Mapping[str, Any]
     excluded: Sequence[str] | None
     fresh: bool
+    engine: str
 
     @contextmanager
     def begun(self) -> Iterator[dict[str, Any]]:
@@ -128,12 +124,43 @@ class _Work:
 
     def estimated(self, how: dict[str, Any]) -> "tuple[CostEstimate, dict[str, Any]]":
         """Return what would be done, and what it would cost."""
-        from lexloop.corpus.index.writer import estimate
         from lexloop.graph.extractors import expected_cost
 
-        found = estimate(self.index, self.sources, self.tools, **how)
+        if self.engine and how["cluster"] is not None:
+            from lexloop.corpus.cluster.ingesting import expected
+
+            found = expected(self.engine, self.sources, self.tools, **_into_engine(how))
+        else:
+            from lexloop.corpus.index.writer import estimate
+
+            found = estimate(self.index, self.sources, self.tools, **how)
         price = self.given["price_embedding"]
         return found, expected_cost(found, self.settings, self.budget, price)
+
+    def written(self, how: dict[str, Any]) -> "IndexUpdate":
+        """Do it."""
+        cluster = how["cluster"]
+        if self.engine and cluster is not None:
+            from lexloop.corpus.cluster.ingesting import Destination, ingest
+
+            to = Destination(self.engine, self._staging)
+            return ingest(to, self.sources, self.tools, **_into_engine(how))
+        from lexloop.corpus.index.writer import write_index
+
+        outcome = write_index(self.index, self.sources, self.tools, **how)
+        if cluster is not None:
+            cluster.forget()
+        if self.engine:
+            from lexloop.corpus.engine.push import push_index
+
+            push_index(self.index, self.engine, self.tools.embedder, how["progress"])
+        return outcome
+
+    @property
+    def _staging(self) -> Path:
+        from lexloop.corpus.index.generations import STAGING
+
+        return self.index / STAGING
 
     @contextmanager
     def _cluster(self) -> "Iterator[ClusterPreparer | None]":
@@ -142,11 +169,10 @@ class _Work:
             yield None
             return
         need_extra("ray", "ray", "fsspec")
-        from lexloop.corpus.index.generations import STAGING
         from lexloop.graph.clustered import on_cluster
 
         url = options.chosen_connection(self.given).base_url
-        joining = on_cluster(address, self.tools, self.index / STAGING, self.budget, url)
+        joining = on_cluster(address, self.tools, self._staging, self.budget, url)
         # Ray prints to standard output that a worker died
         with redirect_stdout(sys.stderr), joining as cluster:
             yield cluster
@@ -156,10 +182,8 @@ def _is_paid(settings: Settings) -> bool:
     return settings.index.triplets == "model" or settings.index.embedder.startswith("openai:")
 
 
-def _push(index: Path, engine: str, tools: "Tools", report: Report) -> None:
-    from lexloop.corpus.engine.push import push_index
-
-    push_index(index, engine, tools.embedder, report)
+def _into_engine(how: dict[str, Any]) -> dict[str, Any]:
+    return {name: how[name] for name in ("cluster", "progress", "fresh")}
 
 
 def _tools(settings: Settings, given: Mapping[str, Any], budget: "Budget") -> "Tools":
@@ -175,8 +199,10 @@ def _tools(settings: Settings, given: Mapping[str, Any], budget: "Budget") -> "T
     return resources.tools(settings, chat, budget)
 
 
-def kept_for(engine: str, force: bool) -> Path:
-    """Return the folder of the index that is kept here for one in an engine, and pushed there.
+def kept_for(engine: str, force: bool, clustered: bool) -> Path:
+    """Return the folder that is kept here for an index in an engine.
+
+    Without a cluster the index itself is kept there and pushed.
 
     Raises:
         CorpusError: The engine has an index of that name, and it is not from here.
@@ -187,7 +213,7 @@ def kept_for(engine: str, force: bool) -> Path:
     from lexloop.corpus.opening import cache_folder
 
     kept = cache_folder().parent / "engines" / hashlib.sha256(engine.encode()).hexdigest()[:32]
-    if force or is_index(kept):
+    if force or clustered or is_index(kept):
         return kept
     try:
         manifest_of(engine)

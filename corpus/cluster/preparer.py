@@ -6,6 +6,7 @@ from contextlib import closing
 from lexloop.corpus.cluster.packing import unpack
 from lexloop.corpus.cluster.sources import StoredFile, is_with_the_driver, listed
 from lexloop.corpus.cluster.staging import Staging
+from lexloop.corpus.cluster.steps import Preparation, Survey
 from lexloop.corpus.cluster.tasks import Given, Tasks
 from lexloop.corpus.cluster.worker import Job, Orders
 from lexloop.corpus.index.manifest import IndexSource
@@ -24,7 +25,7 @@ class ClusterPreparer:
     """
 
     def __init__(self, orders: Orders, staging: Staging) -> None:
-        self._orders, self._staging = orders, staging
+        self.orders, self._staging = orders, staging
         self.made = 0
         """The files that the cluster prepared, those that were kept from before not counted."""
 
@@ -52,11 +53,11 @@ class ClusterPreparer:
         left = {name for name in names if not self._staging.holds(name, marks[name])}
         lost: dict[str, PreparedFile] = {}
         progress("preparing", len(names) - len(left), len(names))
-        with closing(Tasks(self._orders, _jobs(now, left), "prepare")) as tasks:
+        with closing(Tasks(jobs(now, left), Preparation(self.orders))) as tasks:
             for name in names:
-                while (made := lost.get(name) or self._staging.take(name, marks[name])) is None:
+                while (made := lost.get(name) or self._kept(name, marks[name])) is None:
                     if not tasks.left:  # it was kept, and is damaged
-                        tasks.add(_jobs(now, {name}))
+                        tasks.add(jobs(now, {name}))
                     came, packed = tasks.next()
                     if isinstance(packed, PreparedFile):
                         lost[came] = packed
@@ -70,14 +71,17 @@ class ClusterPreparer:
         self, now: Scan, wanted: Collection[str], progress: Progress
     ) -> Generator[PreparedFile]:
         """Yield the wanted files cut into chunks, as they come back; raises as ``prepare``."""
-        with closing(Tasks(self._orders, _jobs(now, wanted), "survey")) as tasks:
+        with closing(Tasks(jobs(now, wanted), Survey(self.orders))) as tasks:
             for done in range(len(wanted)):
                 _, packed = tasks.next()
                 progress("reading", done + 1, len(wanted))
                 yield packed if isinstance(packed, PreparedFile) else unpack(packed)
 
+    def _kept(self, name: str, fingerprint: str) -> PreparedFile | None:
+        return self._staging.take(name, fingerprint, unpack)
 
-def _jobs(now: Scan, wanted: Collection[str]) -> Iterator[Given]:
+
+def jobs(now: Scan, wanted: Collection[str]) -> Iterator[Given]:
     """Yield the jobs of the wanted files in order, not yet with their bytes."""
     for part in now.sources:
         prefix, slices = part.source.prefix, Sliced(part.sidecars)

@@ -7,13 +7,15 @@ killed goes on where it was.
 import hashlib
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 from lexloop.core.errors import DataError, IndexWriteError
 from lexloop.core.files import write_bytes
-from lexloop.corpus.cluster.packing import unpack
 from lexloop.corpus.index.manifest import FORMAT, Recipe
-from lexloop.corpus.index.prepared import PreparedFile
+
+T = TypeVar("T")
 
 
 class Staging:
@@ -22,14 +24,15 @@ class Staging:
     Args:
         folder: Nothing else lies in it.
         recipe: That they are made by; those of another are not found.
+        generation: Of the index in an engine that they are written into.
     """
 
-    def __init__(self, folder: Path, recipe: Recipe) -> None:
+    def __init__(self, folder: Path, recipe: Recipe, generation: str = "") -> None:
         self._folder = folder
-        self._recipe = json.dumps([FORMAT, vars(recipe)], sort_keys=True)
+        self._made = json.dumps([FORMAT, vars(recipe), generation], sort_keys=True)
 
     def keep(self, name: str, fingerprint: str, packed: bytes) -> None:
-        """Keep a packed file.
+        """Keep what was made of a file, packed.
 
         Raises:
             IndexWriteError: The disk is full, or the folder cannot be written.
@@ -48,7 +51,7 @@ class Staging:
         """Return whether a file is kept."""
         return self._path(name, fingerprint).is_file()
 
-    def take(self, name: str, fingerprint: str) -> PreparedFile | None:
+    def take(self, name: str, fingerprint: str, unpack: Callable[[bytes], T]) -> T | None:
         """Return a file that is kept; None where there is none or it is damaged."""
         try:
             return unpack(self._path(name, fingerprint).read_bytes())
@@ -60,6 +63,6 @@ class Staging:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _path(self, name: str, fingerprint: str) -> Path:
-        said = "\0".join((self._recipe, name, fingerprint))
+        said = "\0".join((self._made, name, fingerprint))
         digest = hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
-        return self._folder / digest[:2] / f"{digest}.npz"
+        return self._folder / digest[:2] / f"{digest}.kept"

@@ -3,13 +3,11 @@
 import time
 from collections import Counter, deque
 from collections.abc import Iterable
-from itertools import cycle
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from lexloop.core.errors import ClusterError, CorpusError, LexloopError
-from lexloop.corpus.cluster import worker
 from lexloop.corpus.cluster.sources import StoredFile, fetched
-from lexloop.corpus.cluster.worker import Accelerated, Job, Orders
+from lexloop.corpus.cluster.worker import Job
 from lexloop.corpus.index.prepared import PreparedFile
 from lexloop.corpus.load.document import Limits, SkippedSource, SourceFile, read_file
 
@@ -24,10 +22,22 @@ _GOES_ON = "Run the command again: it goes on with what is prepared."
 
 
 class Given(NamedTuple):
-    """A file to prepare; ``file`` where only the driver can read it."""
+    """A file to work on; ``file`` where only the driver can read it."""
 
     job: Job
-    file: SourceFile | None
+    file: SourceFile | None = None
+
+
+class Steps(Protocol):
+    """The steps that a file goes through on the cluster."""
+
+    def begin(self, job: Job) -> Any:
+        """Begin them; return Ray's reference to what comes of the last, packed."""
+        ...
+
+    def close(self) -> None:
+        """End what serves them."""
+        ...
 
 
 class Tasks:
@@ -36,24 +46,16 @@ class Tasks:
     Ray itself tries no task again: one that lost its worker is counted against its file.
 
     Args:
-        orders: Of all tasks.
         files: In the order in which they are begun.
-        step: The function of ``worker`` that a file goes through.
+        steps: That each goes through.
     """
 
-    def __init__(self, orders: Orders, files: Iterable[Given], step: str) -> None:
+    def __init__(self, files: Iterable[Given], steps: Steps) -> None:
         import ray
 
         self._ray: Any = ray
-        self._files, self._strikes = deque(files), Counter[str]()
-        self._orders = ray.put(orders)
+        self._files, self._strikes, self._steps = deque(files), Counter[str](), steps
         self._under_way: dict[Any, Given] = {}
-        accelerators = self._count("GPU") if step == "prepare" else 0
-        actor: Any = ray.remote(num_gpus=1, num_cpus=0, max_restarts=-1)(Accelerated)
-        self._actors = [actor.remote() for _ in range(accelerators)]
-        self._turns = cycle(self._actors)
-        made = getattr(worker, "relate" if accelerators else step)
-        self._step: Any = ray.remote(num_cpus=1, max_retries=0)(made)
 
     @property
     def left(self) -> bool:
@@ -77,7 +79,7 @@ class Tasks:
                 return unread
             reference = self._first()
             given = self._under_way.pop(reference)
-            name = given.job.prefix + given.job.name
+            name = given.job.file
             try:
                 packed: bytes = self._ray.get(reference)
             except self._ray.exceptions.RayError as error:
@@ -93,29 +95,21 @@ class Tasks:
         """Let go of what is under way."""
         for reference in self._under_way:
             self._ray.cancel(reference, recursive=False)
-        for actor in self._actors:
-            self._ray.kill(actor)
         self._under_way.clear()
+        self._steps.close()
 
     def _fill(self) -> tuple[str, PreparedFile] | None:
         """Begin as many files as the cluster can hold; return one that the driver cannot read."""
-        room = max(1, self._count("CPU")) * _AHEAD
+        room = max(1, int(self._ray.cluster_resources().get("CPU", 0))) * _AHEAD
         while self._files and len(self._under_way) < room:
             given = self._files.popleft()
             job = given.job
             try:
                 data = _read(given.file) if given.file else None
             except CorpusError as error:
-                name = job.prefix + job.name
-                return name, _skipped(name, error.what)
-            begun = self._step.remote(job._replace(data=data), self._orders)
-            if self._actors:
-                begun = next(self._turns).embed.remote(begun, self._orders)
-            self._under_way[begun] = given
+                return job.file, _skipped(job.file, error.what)
+            self._under_way[self._steps.begin(job._replace(data=data))] = given
         return None
-
-    def _count(self, kind: str) -> int:
-        return int(self._ray.cluster_resources().get(kind, 0))
 
     def _first(self) -> Any:
         """Wait for the first that is done, in short waits, so that an interrupt is heard."""

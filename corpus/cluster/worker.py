@@ -33,6 +33,8 @@ class Job(NamedTuple):
         data: Its bytes; None where the worker fetches them itself.
         address: Where from.
         sidecars: What the sidecars say of it.
+        ordinal: The place of its first document among all, where an engine keeps them.
+        held: Its documents, where the generation before has them as they are to be.
     """
 
     name: str
@@ -41,6 +43,13 @@ class Job(NamedTuple):
     data: bytes | None
     address: str
     sidecars: Sidecars
+    ordinal: int = 0
+    held: tuple[str, ...] = ()
+
+    @property
+    def file(self) -> str:
+        """The file's name in the index."""
+        return self.prefix + self.name
 
 
 class Orders(NamedTuple):
@@ -57,18 +66,18 @@ class Orders(NamedTuple):
 
 def survey(job: Job, orders: Orders) -> bytes:
     """Return a file cut into chunks, packed."""
-    return pack(_cut(job, _tools(orders)))
+    return pack(_cut(job, tools_of(orders)))
 
 
 def relate(job: Job, orders: Orders) -> bytes:
     """Return a file cut and related, packed: what needs no accelerator."""
-    tools = _tools(orders)
+    tools = tools_of(orders)
     return pack(related(_cut(job, tools), tools))
 
 
 def prepare(job: Job, orders: Orders) -> bytes:
     """Return a file cut, related and embedded, packed."""
-    tools = _tools(orders)
+    tools = tools_of(orders)
     return pack(embedded(related(_cut(job, tools), tools), tools))
 
 
@@ -77,7 +86,7 @@ class Accelerated:
 
     def embed(self, packed: bytes, orders: Orders) -> bytes:
         """Return a packed file with its vectors."""
-        return pack(embedded(unpack(packed), _tools(orders)))
+        return pack(embedded(unpack(packed), tools_of(orders)))
 
 
 def _cut(job: Job, tools: Tools) -> PreparedFile:
@@ -108,7 +117,12 @@ def _readers() -> WorkerPool:
 
 
 @lru_cache(maxsize=1)
-def _tools(orders: Orders) -> Tools:
+def tools_of(orders: Orders) -> Tools:
+    """Return the tools, made once a process.
+
+    Raises:
+        ClusterError: They are not those of the driver.
+    """
     tools = orders.make()
     if tools.recipe != orders.recipe:
         raise ClusterError(

@@ -1,6 +1,6 @@
-"""Sending of records to an engine in bulk; what it does not take is sent again, nothing else."""
+"""Records sent to an engine in bulk; what it does not take is sent again, and nothing else."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tenacity import Retrying, retry_if_result, stop_after_attempt, wait_random_exponential
@@ -34,6 +34,12 @@ def send(engine: Engine, actions: Iterable[Action]) -> None:
         lines.append(line)
         size += len(line)
     _write(engine, lines)
+
+
+def delete(engine: Engine, index: str, ids: Sequence[str]) -> None:
+    """Delete records, those that are there; raises as ``send``."""
+    dumps = engine.client.transport.serializer.dumps
+    _write(engine, [f"{dumps({'delete': {'_index': index, '_id': one}})}\n" for one in ids])
 
 
 def _write(engine: Engine, lines: list[str]) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from threading import Lock
 from typing import Any
 
@@ -24,6 +24,8 @@ from lexloop.corpus.load.document import SkippedSource
 from lexloop.models.embedding import Embedder, Vectors
 
 _GRAPHS, _RECORDS, _TEXTS, _AT_ONCE, _COUNTED = 16, 64, 4, 2000, 1 << 16
+_ORDERS = {"chunks": ["ordinal", "start"], "documents": ["ordinal"], "relations": ["place"]}
+"""By what records are in order; those of relations within their document."""
 NEEDED = ["record.title", "record.metadata", "document", "triplets", "ordinal", "file"]
 
 
@@ -128,8 +130,8 @@ class EngineContents:
         columns: Sequence[str] = (),
         at_once: int = _AT_ONCE,
     ) -> Iterator[Any]:
-        """Yield what a filter admits, by document and start, read in batches."""
-        keys = ["ordinal", *(["start"] if kind == "chunks" else [])]
+        """Yield what a filter admits, in order, read in batches."""
+        keys = _ORDERS[kind]
         body: dict[str, Any] = {
             "size": at_once,
             "query": {"bool": {"filter": [admitted]}},
@@ -228,7 +230,8 @@ class EngineContents:
     @cached_property
     def triplets(self) -> EngineTriplets:
         """The triplets, which are fetched a few at a time."""
-        return EngineTriplets(self._same)
+        index = partial(self.index, "relations")
+        return EngineTriplets(self.engine, index, self.listed.triplets)
 
     @cached_property
     def profiles(self) -> Mapping[str, Sequence[str]]:

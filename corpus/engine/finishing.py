@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lexloop.core.errors import EngineError
-from lexloop.corpus.engine.bulk import Action, send
+from lexloop.corpus.engine.bulk import Action, delete, send
 from lexloop.corpus.engine.columns import key_of, packed
 from lexloop.corpus.engine.failure import status_of
 from lexloop.corpus.engine.generation import Generation
@@ -16,7 +16,7 @@ from lexloop.corpus.engine.tally import Tally
 from lexloop.corpus.index.manifest import Manifest
 
 _COPIED_S, _REQUEST_S, _LATER = 60, 120.0, 408
-_PART = 1 << 20
+_PART, _AT_ONCE = 1 << 20, 1000
 
 
 def finish(
@@ -99,3 +99,18 @@ def _await_copies(generation: Generation, names: str) -> None:
     except EngineError as error:
         if status_of(error.__cause__) != _LATER:  # the copies come when there is room
             raise
+
+
+def remove(generation: Generation, first: int, end: int) -> None:
+    """Remove what was written of the documents from one place to another, the end not included.
+
+    Raises:
+        EngineError: The engine failed.
+    """
+    engine, asked = generation.engine, {"range": {"ordinal": {"gte": first, "lt": end}}}
+    for index in map(generation.index, KINDS):
+        body = {"size": _AT_ONCE, "query": asked, "_source": False}
+        engine.ask("POST", f"/{index}/_refresh", patient=True)
+        while hits := engine.search(index, body):
+            delete(engine, index, [hit["_id"] for hit in hits])
+            engine.ask("POST", f"/{index}/_refresh", patient=True)

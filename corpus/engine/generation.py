@@ -90,25 +90,34 @@ def check_mapping(engine: Engine, generation: str) -> None:
 
 
 class Hold:
-    """A reader's hold on a generation, so that no writer removes it."""
+    """A hold on a generation, so that no writer removes it.
 
-    def __init__(self, engine: Engine, generation: str) -> None:
-        self._engine, self._generation = engine, generation
-        self._id, self._lock = f"hold-{secrets.token_hex(8)}", threading.Lock()
-        self._renewed = -HOLD_S
+    Args:
+        engine: Where it lies.
+        generation: Its name.
+        seconds: For which it is held; ``renew`` holds it for as long again.
+        who: Tells this hold from others; empty for one of its own.
+    """
+
+    def __init__(
+        self, engine: Engine, generation: str, seconds: float = HOLD_S, who: str = ""
+    ) -> None:
+        self._engine, self._generation, self._seconds = engine, generation, seconds
+        self._id, self._lock = f"hold-{who or secrets.token_hex(8)}", threading.Lock()
+        self._renewed = -seconds
 
     def renew(self) -> None:
         """Hold it for a while longer, if half of the time is over; a key may forbid it."""
         with self._lock:
-            if time.monotonic() - self._renewed < HOLD_S / 2:
+            if time.monotonic() - self._renewed < self._seconds / 2:
                 return
             self._renewed = time.monotonic()
-        record = {"generation": self._generation, "until": time.time() + HOLD_S}
+        record = {"generation": self._generation, "until": time.time() + self._seconds}
         try:
             path = _meta(self._engine, f"_doc/{self._id}")
             self._engine.ask("PUT", path, record, seconds=_HOLDING_S)
         except (EngineError, CorpusError):  # what may only be read is read without a hold
-            self._renewed += _TRIED_AGAIN_S - HOLD_S / 2
+            self._renewed += _TRIED_AGAIN_S - self._seconds / 2
 
     def release(self) -> None:
         """Let it go."""
@@ -132,6 +141,12 @@ class Generation:
     def index(self, kind: str) -> str:
         """Return the name of one of its indexes."""
         return index_of(self.engine.address.name, self.name, kind)
+
+    @property
+    def begun(self) -> bool:
+        """True where its indexes are there."""
+        names = ",".join(map(self.index, KINDS))
+        return len(self.engine.ask("GET", f"/{names}/_mapping", missing={})) == len(KINDS)
 
 
 class NewGeneration(Generation):
@@ -243,8 +258,12 @@ class Lease:
 
 
 @contextmanager
-def writing(engine: Engine) -> Iterator[NewGeneration]:
+def writing(engine: Engine, name: str = "") -> Iterator[NewGeneration]:
     """Make a generation inside; one that is not published is removed, as are those nobody holds.
+
+    Args:
+        engine: Where.
+        name: Of one that was begun before; empty for a new one.
 
     Raises:
         IndexWriteError: Another writes.
@@ -252,7 +271,7 @@ def writing(engine: Engine) -> Iterator[NewGeneration]:
     lease = Lease(engine)
     try:
         try:
-            yield NewGeneration(engine, _fresh_name(), lease)
+            yield NewGeneration(engine, name or _fresh_name(), lease)
         finally:
             _sweep(engine)
     finally:

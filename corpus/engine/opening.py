@@ -3,7 +3,7 @@
 from lexloop.core.errors import OutdatedIndexError
 from lexloop.corpus.engine.client import engine_at
 from lexloop.corpus.engine.contents import EngineContents, read_about
-from lexloop.corpus.engine.generation import check_mapping, published
+from lexloop.corpus.engine.generation import Generation, check_mapping, published
 from lexloop.corpus.index.manifest import FORMAT, Manifest
 from lexloop.corpus.text.tokens import stemmer_name
 from lexloop.models.embedding import Embedder
@@ -23,13 +23,18 @@ def open_engine(address: str, embedder: Embedder) -> EngineContents:
     """
     engine = engine_at(address)
     engine.check()
-    generation = published(engine)
-    check_mapping(engine, generation)
-    about = read_about(engine, generation)
-    check_make(Manifest.from_record(about["manifest"], address), address, embedder)
-    contents = EngineContents(engine, generation, about, embedder)
+    contents = contents_of(Generation(engine, published(engine)), embedder)
     contents.listed  # noqa: B018 - read now, where no question waits for another's reading
     return contents
+
+
+def contents_of(generation: Generation, embedder: Embedder) -> EngineContents:
+    """Open a generation, of which little is read yet; the errors are those of ``open_engine``."""
+    engine, address = generation.engine, str(generation.engine.address)
+    check_mapping(engine, generation.name)
+    about = read_about(engine, generation.name)
+    check_make(Manifest.from_record(about["manifest"], address), address, embedder)
+    return EngineContents(engine, generation.name, about, embedder)
 
 
 def check_make(manifest: Manifest, address: str, embedder: Embedder) -> None:

@@ -1,13 +1,14 @@
 """Documents read out of an engine with everything that was made of them."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from lexloop.core.metadata import Metadata
-from lexloop.core.types import Chunk
+from lexloop.core.types import Chunk, Triplet
 from lexloop.corpus.engine.columns import codes_of, halves_of, unpacked
 from lexloop.corpus.index.prepared import PreparedChunk, PreparedDocument
 from lexloop.corpus.index.texts import MARK
@@ -46,19 +47,20 @@ def prepared_of(contents: "EngineContents", name: str) -> PreparedDocument:
 
 
 def _chunks_of(contents: "EngineContents", name: str) -> Iterator[PreparedChunk]:
-    source, columns = contents.triplets, ["vectors", "codes"]
     admitted = {"term": {"document": name}}
-    hits = [*contents.every("chunks", admitted, ["record"], columns, _AT_ONCE)]
-    chunks: list[Chunk] = [hit["_source"]["record"]["chunk"] for hit in hits]
-    stated = source.numbers_of([chunk["id"] for chunk in chunks])
-    for hit, chunk, numbers in zip(hits, chunks, stated, strict=True):
+    stated = defaultdict[str, list[Triplet]](list)
+    for hit in contents.every("relations", admitted, ["chunk", "record"]):
+        source = hit["_source"]
+        stated[source["chunk"]].append(cast("Triplet", {**source["record"], "document": name}))
+    for hit in contents.every("chunks", admitted, ["record"], ["vectors", "codes"], _AT_ONCE):
         record, fields = hit["_source"]["record"], hit["fields"]
+        chunk: Chunk = record["chunk"]
         codes = codes_of(unpacked(fields.get("codes", [""])[0]))
         ends = [0, *record["ends"]]
         yield PreparedChunk(
             chunk,
             statements_in(record["statements"]),
-            source.fetch(numbers),
+            stated[chunk["id"]],
             halves_of(unpacked(fields["vectors"][0]), contents.embedder.dimension),
             np.frombuffer(unpacked(record["marks"]), dtype=MARK).reshape(-1, 2),
             [codes[first:end] for first, end in pairwise(ends)],

@@ -5,7 +5,7 @@ network each would wait. The arrays take some 100 bytes a triplet; the triplets 
 hold the quotes, are asked for in one request when the walk is over.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -15,6 +15,7 @@ import numpy as np
 from lexloop.core.errors import DataError
 from lexloop.core.files import publish_folder, replacing
 from lexloop.core.types import Triplet
+from lexloop.corpus.engine.client import Engine
 from lexloop.corpus.engine.columns import key_of, unpacked
 
 if TYPE_CHECKING:
@@ -27,14 +28,15 @@ class EngineTriplets:
     """The triplets of an index in an engine, numbered by document and place.
 
     Args:
-        contents: The index.
+        engine: Where they lie.
+        index: Names the index, whenever it is read.
+        counts: The number of each document's triplets, in the documents' order.
     """
 
-    def __init__(self, contents: "EngineContents") -> None:
-        self._contents = contents
-        counts = list(contents.listed.triplets.values())
-        self._names = list(contents.listed.triplets)
-        self._firsts = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+    def __init__(self, engine: Engine, index: Callable[[], str], counts: Mapping[str, int]) -> None:
+        self._engine, self._index = engine, index
+        self._names = list(counts)
+        self._firsts = np.concatenate([[0], np.cumsum(list(counts.values()), dtype=np.int64)])
 
     def __len__(self) -> int:
         return int(self._firsts[-1])
@@ -45,15 +47,15 @@ class EngineTriplets:
 
     def fetch(self, numbers: Sequence[int]) -> list[Triplet]:
         """Return the triplets with these numbers, in the order asked for."""
-        contents, found = self._contents, list[Triplet]()
+        found = list[Triplet]()
         for first in range(0, len(numbers), _AT_ONCE):
             names = [self._place_of(number) for number in numbers[first : first + _AT_ONCE]]
             ids = [key_of(f"{name}\n{place}") for name, place in names]
-            told = contents.engine.records(contents.index("relations"), ids)
+            told = self._engine.records(self._index(), ids)
             for (name, place), record in zip(names, told, strict=True):
                 if record is None:
                     raise DataError(
-                        f"The index at {contents.engine.address} lacks triplet {place} of {name}.",
+                        f"The index at {self._engine.address} lacks triplet {place} of {name}.",
                         "Push it again.",
                     )
                 found.append(cast("Triplet", {**record, "document": name}))
@@ -75,7 +77,7 @@ class EngineTriplets:
                 "_source": False,
                 "docvalue_fields": ["document", "chunk", "place"],
             }
-            for hit in self._contents.engine.search(self._contents.index("relations"), body):
+            for hit in self._engine.search(self._index(), body):
                 fields = hit["fields"]
                 base = self._bases[fields["document"][0]]
                 found[fields["chunk"][0]].append(base + int(fields["place"][0]))

@@ -17,7 +17,7 @@ MANIFEST_ID = "generation"
 """The id under which ``documents`` holds what is true of a generation as a whole."""
 TERMS, VECTOR = "terms", "windows.vector"
 HIT_COLUMNS = ["document", "start", "supporting"]
-FORMAT = 1
+FORMAT = 2
 """The version of these mappings; one that differs is refused."""
 _KEYWORD = {"type": "keyword"}
 _INTEGER = {"type": "integer"}
@@ -114,6 +114,7 @@ def _documents() -> dict[str, Any]:
 def _relations() -> dict[str, Any]:
     return {
         "document": _KEYWORD,
+        "ordinal": _LONG,
         "chunk": _KEYWORD,
         "place": _INTEGER,
         "record": _STORED,

@@ -52,7 +52,8 @@ class Writer:
             for triplet, place in zip(chunk.triplets, places, strict=False):
                 record = {key: triplet[key] for key in triplet if key != "document"}  # type: ignore[literal-required]
                 yield self._action("relations", f"{name}\n{place}", {
-                    "document": name, "chunk": chunk.chunk["id"], "place": place, "record": record,
+                    "document": name, "ordinal": ordinal, "chunk": chunk.chunk["id"],
+                    "place": place, "record": record,
                 })  # fmt: skip
         yield self._document(ordinal, made)
 

@@ -27,7 +27,7 @@ from lexloop.corpus.index.scan import Scan, SourceChanges
 from lexloop.corpus.index.texts import TextStore
 from lexloop.corpus.index.windows import StoredVectors, WindowVectors, whole_windows, window_texts
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
-from lexloop.corpus.load.document import Document, Loaded
+from lexloop.corpus.load.document import Document, Loaded, SkippedSource
 from lexloop.corpus.load.reading import Progress, silent
 from lexloop.corpus.structure.statements import Statement
 from lexloop.models.embedding import CODED, Embedder, TokenEmbedder
@@ -124,11 +124,7 @@ class IndexBuilder:
                         self.add(name, document)
         self._texts.add_skipped("", now.skipped)
         if not self._names:
-            reasons = "; ".join(f"{item.name}: {item.reason}" for item in self._texts.skipped())
-            raise CorpusError(
-                f"No document could be read ({reasons or 'there is none'}).",
-                "Check the files' kinds, their permissions and their encoding.",
-            )
+            raise nothing_read(self._texts.skipped())
         return self.finish()
 
     def _reuse_file(self, name: str, excluded: Names[str]) -> None:
@@ -246,6 +242,15 @@ class IndexBuilder:
             embedder=self._tools.embedder,
             windows=self._tools.recipe.windows,
         )
+
+
+def nothing_read(skipped: Iterable[SkippedSource]) -> CorpusError:
+    """Return the error for an index without a document."""
+    reasons = "; ".join(f"{item.name}: {item.reason}" for item in skipped)
+    return CorpusError(
+        f"No document could be read ({reasons or 'there is none'}).",
+        "Check the files' kinds, their permissions and their encoding.",
+    )
 
 
 def _placed(ordinal: int, chunks: Sequence[Chunk]) -> NDArray[np.int32]:

@@ -16,7 +16,7 @@ from lexloop.corpus.index.manifest import REBUILD, IndexSource, Manifest
 from lexloop.corpus.index.preparing import Preparer, cut, windows_of
 from lexloop.corpus.index.reader import open_contents, open_unpublished
 from lexloop.corpus.index.scan import Scan, SourceChanges
-from lexloop.corpus.index.windows import window_marks
+from lexloop.corpus.index.windows import StoredVectors, window_marks
 from lexloop.corpus.load.document import SkippedSource
 from lexloop.corpus.load.reading import Progress, silent
 from lexloop.models.embedding import Embedder
@@ -259,20 +259,51 @@ def estimate(
         excluded = Manifest.read(index).excluded
     with previous_index(None if fresh else index, tools) as held:
         now = (cluster or held).scan(sources, excluded)
-        changes = held.difference(now)
-        fresh_files = {*changes.added, *changes.changed}
-        documents, chunks, windows, skipped = 0, list[Chunk](), list[str](), [*now.skipped]
-        here = (cut(loaded, "", tools) for loaded in now.read(fresh_files, progress))
-        for made in cluster.survey(now, fresh_files, progress) if cluster else here:
-            wanted = [one for one in made.documents if one.name not in excluded]
-            documents += len(wanted)
-            skipped += made.skipped
-            for part in (part for one in wanted for part in one.chunks):
-                chunks.append(part.chunk)
-                windows += windows_of(part, tools)
-        if held.known:
-            rows = held.known.rows(window_marks(windows)).tolist()
-            windows = [text for text, row in zip(windows, rows, strict=True) if row < 0]
+        return surveyed(
+            now,
+            held.difference(now),
+            tools,
+            progress=progress,
+            excluded=excluded,
+            cluster=cluster,
+            known=held.known,
+        )
+
+
+def surveyed(
+    now: Scan,
+    changes: SourceChanges,
+    tools: Tools,
+    *,
+    progress: Progress = silent,
+    excluded: Sequence[str] = (),
+    cluster: Preparer | None = None,
+    known: StoredVectors | None = None,
+) -> CostEstimate:
+    """Return what there is to read and to embed of changed files.
+
+    Args:
+        now: The files of the sources.
+        changes: Their differences from those of the index.
+        tools: Those of the next index.
+        progress: Called with a stage's name, what is done and how much there is.
+        excluded: Names of documents that stay out.
+        cluster: Cuts them; None to do it here.
+        known: Vectors that serve again.
+    """
+    fresh = {*changes.added, *changes.changed}
+    documents, chunks, windows, skipped = 0, list[Chunk](), list[str](), [*now.skipped]
+    here = (cut(loaded, "", tools) for loaded in now.read(fresh, progress))
+    for made in cluster.survey(now, fresh, progress) if cluster else here:
+        wanted = [one for one in made.documents if one.name not in excluded]
+        documents += len(wanted)
+        skipped += made.skipped
+        for part in (part for one in wanted for part in one.chunks):
+            chunks.append(part.chunk)
+            windows += windows_of(part, tools)
+    if known:
+        rows = known.rows(window_marks(windows)).tolist()
+        windows = [text for text, row in zip(windows, rows, strict=True) if row < 0]
     return CostEstimate(
         files_added=len(changes.added),
         files_changed=len(changes.changed),

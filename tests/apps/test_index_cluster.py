@@ -74,11 +74,11 @@ def kept_when_killed(cluster: str, folder: Path, out: Path, count: int) -> dict[
     asked = _command(cluster, folder, "--out", out)
     with subprocess.Popen(asked, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as driver:
         deadline = time.monotonic() + 90
-        while len([*out.glob("staging/*/*.npz")]) < count and time.monotonic() < deadline:
+        while len([*out.glob("staging/*/*.kept")]) < count and time.monotonic() < deadline:
             assert driver.poll() is None, driver.communicate()[1].decode()
             time.sleep(0.02)
         driver.kill()
-    return {path: path.stat().st_mtime_ns for path in out.glob("staging/*/*.npz")}
+    return {path: path.stat().st_mtime_ns for path in out.glob("staging/*/*.kept")}
 
 
 def test_a_killed_driver_goes_on_where_it_was(

@@ -64,9 +64,14 @@ def laws(tmp_path: Path) -> Path:
 
 
 def law(number: int) -> str:
-    """Sections that state relations."""
+    """Sections that state relations; no two have the same letters, or their vectors were equal."""
     return "\n\n".join(
         f"§ {number + 1}-{part} Berths. The owner of berth {number} must pay fee {part} in time. "
-        f"A boat of class {part} may not moor at quay {number} at night."
+        f"A boat of class {part} may not moor at quay {_word(8 * number + part)} at night."
         for part in range(1, 6)
     )
+
+
+def _word(number: int) -> str:
+    """A word in which each binary digit of a number is a letter some times over."""
+    return "".join(letter * 3 for place, letter in enumerate("bdfgjkqvxz") if number >> place & 1)

@@ -161,7 +161,7 @@ def test_a_damaged_kept_file_is_made_again(preparer: Prepare, laws: Path, tmp_pa
     here, there = tmp_path / "here", tmp_path / "there"
     cluster = preparer()
     write_index(here, sources(laws), letter_tools(), cluster=cluster)
-    kept = sorted((tmp_path / "staging").rglob("*.npz"))
+    kept = sorted((tmp_path / "staging").rglob("*.kept"))
     for path in kept[:3]:
         path.write_bytes(path.read_bytes()[:-40])
     again = preparer()

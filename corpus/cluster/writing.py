@@ -1,0 +1,95 @@
+"""Writing of prepared files into an engine, done on the machines of a cluster."""
+
+import json
+from contextlib import closing
+from dataclasses import astuple
+from typing import NamedTuple
+
+from lexloop.core.errors import DataError
+from lexloop.corpus.cluster.packing import unpack
+from lexloop.corpus.cluster.worker import Job, Orders, tools_of
+from lexloop.corpus.engine.client import engine_at
+from lexloop.corpus.engine.generation import Generation
+from lexloop.corpus.engine.opening import contents_of
+from lexloop.corpus.engine.reading import prepared_of
+from lexloop.corpus.engine.tally import Tally
+from lexloop.corpus.engine.writer import Writer
+from lexloop.corpus.load.document import SkippedSource
+
+
+class Target(NamedTuple):
+    """What tasks write; each machine signs in as its own environment says.
+
+    Args:
+        address: Of the index in an engine.
+        generation: The one that is being written.
+        before: The one that readers see, empty where there is none.
+    """
+
+    address: str
+    generation: str
+    before: str
+
+
+class Written(NamedTuple):
+    """What came of a file.
+
+    Args:
+        tally: Of its documents.
+        skipped: What of it could not be read.
+    """
+
+    tally: Tally
+    skipped: tuple[SkippedSource, ...]
+
+
+def store(packed: bytes, ordinal: int, target: Target) -> bytes:
+    """Write a prepared file, and return what came of it, packed.
+
+    Raises:
+        EngineError: The engine failed.
+    """
+    made = unpack(packed)
+    writer = _writer(target)
+    for place, document in enumerate(made.documents, ordinal):
+        writer.add(place, document)
+    return pack_written(Written(writer.tally, made.skipped))
+
+
+def copy(job: Job, orders: Orders, target: Target) -> bytes:
+    """Write the documents of a file as the generation before has them; return as ``store``.
+
+    Raises:
+        EngineError: The engine failed.
+    """
+    writer, before = _writer(target), Generation(engine_at(target.address), target.before)
+    with closing(contents_of(before, tools_of(orders).embedder)) as contents:
+        for place, name in enumerate(job.held, job.ordinal):
+            writer.add(place, prepared_of(contents, name))
+    return pack_written(Written(writer.tally, ()))
+
+
+def _writer(target: Target) -> Writer:
+    return Writer(Generation(engine_at(target.address), target.generation))
+
+
+def pack_written(written: Written) -> bytes:
+    """Return what came of a file as bytes."""
+    skipped = [astuple(one) for one in written.skipped]
+    return json.dumps([written.tally.as_record(), skipped]).encode()
+
+
+def unpack_written(data: bytes) -> Written:
+    """Return what ``pack_written`` was given.
+
+    Raises:
+        DataError: The bytes are cut off or damaged.
+    """
+    try:
+        tally, skipped = json.loads(data)
+        return Written(Tally.from_record(tally), tuple(SkippedSource(*one) for one in skipped))
+    except (ValueError, KeyError, TypeError) as error:
+        raise DataError(
+            f"What came of a file, {len(data)} bytes, cannot be read: {error}.",
+            "Run the command again.",
+        ) from error
