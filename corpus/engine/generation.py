@@ -308,8 +308,9 @@ def _make_meta(engine: Engine) -> None:
         return
     try:
         engine.ask("PUT", path, _META)
-    except EngineError:  # another writer may have made it meanwhile
-        engine.ask("GET", path)
+    except EngineError:
+        if not engine.ask("GET", path, missing={}):  # else another writer made it meanwhile
+            raise
 
 
 def _pattern(name: str) -> re.Pattern[str]:

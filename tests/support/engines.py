@@ -23,8 +23,8 @@ from uuid import uuid4
 
 import pytest
 
-_ADDRESSES, _FILE = "LEXLOOP_ENGINES", "LEXLOOP_ENGINE_FILE"
-VARIABLES = frozenset({_ADDRESSES, _FILE})
+_ADDRESSES, FILE = "LEXLOOP_ENGINES", "LEXLOOP_ENGINE_FILE"
+VARIABLES = frozenset({_ADDRESSES, FILE})
 _TIMEOUT_S, _START_S = 30, 900
 
 
@@ -51,7 +51,7 @@ class Clusters:
 
     def __exit__(self, *_: object) -> None:
         for folder in self._started:
-            _engine_file("stop", str(folder))
+            engine_file("stop", str(folder))
             shutil.rmtree(folder)
 
     @contextmanager
@@ -71,17 +71,17 @@ class Clusters:
 
     def _base(self, product: str) -> str:
         if product not in self._bases:
-            if not os.environ.get(_FILE):
-                pytest.skip(f"no nodes of {product}: neither {_ADDRESSES} nor {_FILE} is set")
+            if not os.environ.get(FILE):
+                pytest.skip(f"no nodes of {product}: neither {_ADDRESSES} nor {FILE} is set")
             self._bases[product] = self._start(product)
         return self._bases[product]
 
     def _start(self, product: str) -> str:
         # a folder that the user whom the nodes run as can enter, and downloads that outlast it
         folder = Path(tempfile.gettempdir()) / "lexloop-engines" / f"{product}-{os.getpid()}"
-        port = _free_port()
+        port = free_port()
         self._started.append(folder)
-        _engine_file("start", product, str(folder), "--nodes", "1", "--port", str(port))
+        engine_file("start", product, str(folder), "--nodes", "1", "--port", str(port))
         return f"{product}://127.0.0.1:{port + 1}"
 
 
@@ -108,8 +108,9 @@ def request(base: str, method: str, path: str, body: Any = None) -> Any:
         return json.load(reply)
 
 
-def _engine_file(*arguments: str) -> None:
-    command = [sys.executable, os.environ[_FILE], *arguments]
+def engine_file(*arguments: str) -> None:
+    """Run the script that starts engines."""
+    command = [sys.executable, os.environ[FILE], *arguments]
     done = subprocess.run(
         command,
         check=False,
@@ -121,7 +122,7 @@ def _engine_file(*arguments: str) -> None:
     assert done.returncode == 0, f"{' '.join(command)}: {done.stdout}{done.stderr}"
 
 
-def _free_port() -> int:
+def free_port() -> int:
     """A port behind which a node's two ports are free."""
     while True:
         port = random.randrange(20_000, 30_000)
