@@ -173,10 +173,12 @@ def refuse_other(corpus: str, wanted: Mapping[str, Any]) -> None:
     for name, value in chosen.items():
         if held.get(name, value) != value:
             called = RECORDED[name]
+            anew = f"index anew by `lexloop index update {corpus} --set {called}={value}`"
+            if is_address(corpus):
+                anew = f"push an index there that is made with {called}={value}"
             raise SettingsError(
                 f"The index {corpus} was made with {called}={held[name]}, not {value}.",
-                f"Leave {called} out, or index anew by "
-                f"`lexloop index update {corpus} --set {called}={value}`.",
+                f"Leave {called} out, or {anew}.",
             )
 
 

@@ -1,4 +1,4 @@
-"""The graph that ``langgraph.json`` names: settings come from the caller, models from here."""
+"""The graph of this process: settings come from the caller, models from here."""
 
 from lexloop.graph.build import build_graph
 from lexloop.graph.resources import Resources

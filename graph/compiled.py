@@ -26,7 +26,7 @@ from collections.abc import (
 from concurrent.futures import Future
 from contextlib import aclosing, contextmanager, nullcontext, suppress
 from pathlib import Path
-from types import TracebackType
+from types import SimpleNamespace, TracebackType
 from typing import Any, Self, cast
 
 from langchain_core.runnables import RunnableConfig
@@ -40,7 +40,7 @@ from lexloop.core.errors import DataError, ThreadBusy
 from lexloop.core.files import let_go, try_lock
 from lexloop.core.settings import Settings
 from lexloop.core.state import InputState, OutputState, State
-from lexloop.graph.node import Resolve, in_thread
+from lexloop.graph.node import CONTEXT_KEY, Resolve, in_thread
 
 _POLL_S = 0.02
 _ANSWER_S = 10.0
@@ -264,14 +264,16 @@ class Lexloop(CompiledStateGraph[State, Settings, InputState, OutputState]):
             ThreadBusy: Other runs held the thread for too long.
             DataError: The thread cannot be read or saved.
         """
-        with self._turn(config, options.get("context")):
+        options["context"] = context = _laid_over(options.get("context"))
+        with self._turn(config, context):
             yield from super().stream(input, config, **options)
 
     async def astream(
         self, input: Any, config: RunnableConfig | None = None, **options: Any
     ) -> AsyncIterator[Any]:
         """Stream a run as LangGraph does, in its thread's turn; raises what ``stream`` does."""
-        async with self._turn(config, options.get("context")):
+        options["context"] = context = _laid_over(options.get("context"))
+        async with self._turn(config, context):
             parts = cast("AsyncGenerator[Any]", super().astream(input, config, **options))
             # a caller who stops reading must not leave LangGraph's generator to the collector
             async with aclosing(parts):
@@ -312,8 +314,17 @@ class Lexloop(CompiledStateGraph[State, Settings, InputState, OutputState]):
 
     def _deadline_s(self, context: Any) -> float:
         """Return the seconds that a run's settings allow one question."""
-        if isinstance(context, Mapping):
-            context = Settings(**context)
         if isinstance(context, Settings):
             return context.deadline_s
         return self.contexts(context, None).settings.deadline_s
+
+
+def _laid_over(context: Any) -> Any:
+    """Return a run's context so that settings in it change those of a run without any.
+
+    LangGraph makes ``Settings`` of a mapping, and its server brings an empty one for none: what
+    files and the environment set would be lost.
+    """
+    if not isinstance(context, Mapping):
+        return context
+    return SimpleNamespace(**{CONTEXT_KEY: context}) if context else None

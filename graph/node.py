@@ -112,6 +112,8 @@ Function = (
     | Callable[[AgentState, Runtime[Context]], Coroutine[Any, Any, AgentUpdate]]
 )
 Resolve = Callable[[Any, str | None], Context]
+CONTEXT_KEY = "lexloop"
+"""Under this key a parent graph with a context of its own passes settings on."""
 
 
 class NodeRunnable(Runnable[State, Update]):

@@ -24,6 +24,7 @@ from lexloop.corpus.load.reading import Progress, silent
 from lexloop.corpus.opening import corpus_stamp, left_out, open_corpus, tools_for
 from lexloop.graph.contexts import build_context
 from lexloop.graph.extractors import Budget, extractor_for
+from lexloop.graph.node import CONTEXT_KEY
 from lexloop.models.chat import ChatModel, connect
 from lexloop.models.embedders import load_embedder
 from lexloop.models.embedding import Embedder
@@ -38,8 +39,6 @@ _BY_MODEL = (
     "loop.prompt_engineer",
     "index.triplets",
 )
-CONTEXT_KEY = "lexloop"
-"""Under this key a parent graph with a context of its own passes settings on."""
 
 
 class _Shelf(LRUCache[Any, Opened]):
@@ -68,6 +67,8 @@ class Resources:
         connection: Where models are reached.
         defaults: The settings of a run that brings none.
         progress: Told how far the opening of a corpus has come.
+
+    ``defaults`` are kept.
     """
 
     def __init__(
@@ -77,7 +78,7 @@ class Resources:
         progress: Progress = silent,
     ) -> None:
         self.connection = connection or Connection()
-        self._defaults = defaults or Settings()
+        self.defaults = defaults or Settings()
         self._progress = progress
         self._contexts: LRUCache[Any, Context] = LRUCache(_CACHED)
         self._collections = _Shelf(_CACHED)
@@ -107,7 +108,7 @@ class Resources:
         Raises:
             LexloopError: Settings, corpus, data or model cannot be used.
         """
-        settings = settings_of(brought, self._defaults)
+        settings = settings_of(brought, self.defaults)
         if snapshot is None or hashkey(settings, snapshot) not in self._contexts:
             day = snapshot.partition(" ")[0] if snapshot else str(date.today())
             snapshot = f"{day} {corpus_stamp(settings.corpus)}"

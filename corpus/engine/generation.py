@@ -57,11 +57,13 @@ def published(engine: Engine) -> str:
     Raises:
         CorpusError: There is none.
         DataError: Its indexes are not of one generation, or not as they are made here.
+        EngineError: What answers is no such engine.
     """
     address = engine.address
     found = engine.ask("GET", f"/_alias/{alias_of(address.name, '*')}", missing={})
     generations = {m[1] for index in found if (m := _pattern(address.name).fullmatch(index))}
     if not generations:
+        engine.check()  # anything may say 404
         raise CorpusError(
             f"There is no index at {address}.",
             f"Make one with `lexloop index push INDEX {address}`.",

@@ -103,6 +103,16 @@ def test_no_index_at_an_address(run: Run, refusing: FakeEngine, tmp_path: Path) 
     assert not (tmp_path / "new").exists()
 
 
+def test_what_is_no_engine(run: Run, refusing: FakeEngine, tmp_path: Path) -> None:
+    refusing.answers = {"/": (404, {})}
+    address = f"{refusing.base}/dogs"
+    for command in (
+        ("ask", QUESTION, "--corpus", address),
+        ("index", "pull", address, str(tmp_path / "new")),
+    ):
+        failed(run(*command, "--json"), "EngineError", 13, address, "as no opensearch does")
+
+
 @pytest.mark.parametrize(
     ("address", "said"),
     [
@@ -199,6 +209,7 @@ def test_settings_that_an_index_in_an_engine_was_not_made_with(
     other = ("--set", "index.windows=whole")
     asked = run("ask", QUESTION, "--corpus", engine_address, *other, "--json")
     failed(asked, "SettingsError", 2, engine_address, "index.windows=statements, not whole")
+    assert "push an index there that is made with index.windows=whole" in asked.stdout
 
 
 def test_an_address_by_settings_and_among_collections(

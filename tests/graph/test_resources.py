@@ -97,6 +97,14 @@ def test_a_run_with_a_wrong_setting_ends_with_its_allowed_values(
         graph.invoke({"question": QUESTION}, context=context)
 
 
+def test_what_a_mapping_names_is_laid_over_the_settings_of_a_run_without_any(
+    corpus: Path,
+) -> None:
+    graph = build_graph(Resources(Connection(), Settings(corpus=str(corpus))))
+    for context in ({}, {"plan": {"k": 2}}):  # as LangGraph's server brings none, and some
+        assert "10 business days" in graph.invoke({"question": QUESTION}, context=context)["answer"]
+
+
 @pytest.mark.parametrize("name", ["nowhere", "empty"])
 def test_a_corpus_that_cannot_be_used(graph: Lexloop, tmp_path: Path, name: str) -> None:
     (tmp_path / "empty").mkdir()

@@ -1,0 +1,41 @@
+"""The graph that ``langgraph.json`` names: its callers choose settings, but nobody's engine.
+
+The server signs in at engines with credentials of its own; a caller who could name another engine
+would be sent them.
+"""
+
+import os
+from typing import Any
+
+from lexloop.core.errors import SettingsError
+from lexloop.corpus.engine.address import Address, is_address
+from lexloop.corpus.engine.credentials import credentials_in
+from lexloop.graph.app import resources
+from lexloop.graph.build import build_graph
+from lexloop.graph.resources import settings_of
+from lexloop.nodes.context import Context
+
+
+def for_callers(brought: Any, snapshot: str | None = None) -> Context:
+    """Return the context of a run, as ``Resources`` do.
+
+    Raises:
+        SettingsError: It names an engine that the server's credentials are not for.
+        LexloopError: Settings, corpus, data or model cannot be used.
+    """
+    wanted, own = settings_of(brought, resources.defaults).corpus, resources.defaults.corpus
+    if is_address(wanted) and credentials_in(os.environ) and _nodes(wanted) != _nodes(own):
+        raise SettingsError(
+            f"The run asks {wanted}, which is not this server's engine.",
+            "Leave corpus out, or have LEXLOOP_CORPUS of the server name an index there.",
+        )
+    return resources(brought, snapshot)
+
+
+def _nodes(corpus: str) -> Any:
+    """Return where credentials go for a corpus; None where it is in no engine."""
+    address = Address.parse(corpus) if is_address(corpus) else None
+    return address and (address.hosts, address.tls)
+
+
+graph = build_graph(for_callers)
