@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lexloop.apps.cli import options
-from lexloop.apps.cli.index_engines import pull, push, verify
+from lexloop.apps.cli.index_engines import Vectors, pull, push, vectors_at, verify
 from lexloop.apps.cli.index_report import (
     index_report,
     show_outcome,
@@ -26,6 +26,7 @@ from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.settings_names import from_record
 from lexloop.corpus.engine.address import is_address
+from lexloop.corpus.engine.dialect import FLOAT
 
 if TYPE_CHECKING:
     from lexloop.corpus.index.manifest import IndexSource, Manifest
@@ -56,6 +57,7 @@ def build(
         str | None,
         option("The folder of the new index, or its address in an engine; must be given.", "INDEX"),
     ] = None,
+    vectors: Vectors = FLOAT,
     force: Annotated[bool, option("Make an index already there anew.", flag="--force")] = False,
     prefix: _Prefix = "",
     as_json: options.AsJson = False,
@@ -70,10 +72,12 @@ def build(
             "There is no --out, the folder that the index is written to.",
             f"Give one, e.g. `{command}`.",
         )
+    kind = vectors_at(out, vectors)
     engine, clustered = out if is_address(out) else "", context.params["cluster"] is not None
     place = kept_for(out, force, clustered) if engine else Path(out)
     _check_places(None if clustered else Path(folder), place, force or bool(engine))
-    write(place, _sources([folder], prefix), context.params, fresh=force, engine=engine)
+    sources = _sources([folder], prefix)
+    write(place, sources, context.params, fresh=force, engine=engine, vectors=kind)
 
 
 @commands.command()

@@ -14,10 +14,19 @@ from lexloop.apps.cli.stored import embedder_of, manifest_in, manifest_named
 from lexloop.apps.cli.terminal import reported, say, write_json
 from lexloop.apps.hosts import engine_hosts
 from lexloop.core.errors import CorpusError, InputError
+from lexloop.corpus.engine.dialect import FLOAT, VectorKind, vector_kind
 
 _Address = Annotated[
     str,
     typer.Argument(metavar="ADDRESS", help="Such as opensearch://HOST:9200/NAME."),
+]
+Vectors = Annotated[
+    str,
+    option(
+        "How coarsely an engine keeps the vectors that it searches; the coarser, the less memory. "
+        "binary is Elasticsearch's alone.",
+        "float|int8|binary",
+    ),
 ]
 
 
@@ -29,6 +38,7 @@ def push(
     shards: Annotated[
         int, option("Into how many parts the engine splits it.", min=1, max=1024)
     ] = 1,
+    vectors: Vectors = FLOAT,
     as_json: options.AsJson = False,
 ) -> None:
     """Copy an index into Elasticsearch or OpenSearch; nothing is embedded again.
@@ -40,9 +50,11 @@ def push(
 
     began = time.perf_counter()
     held, place = manifest_in(index), str(Address.parse(address))
+    kind = vectors_at(place, vectors)
     say_where_text_goes(engine_hosts(place))
     with bar() as report:
-        counts = push_index(index, place, embedder_of(held), report, shards)
+        embedder = embedder_of(held)
+        counts = push_index(index, place, embedder, report, shards=shards, vectors=kind)
     _show_copied(str(index), place, counts, began, as_json)
 
 
@@ -109,6 +121,25 @@ def verify(
     held = ", ".join(f"{count} {name}" for name, count in counts.items())
     alike = "" if agree is None else f", {agree:.1%} of the first ten hits alike"
     say(f"Sound: {held}{alike}, in {seconds:.1f} s")
+
+
+def vectors_at(place: str, name: str) -> VectorKind:
+    """Return the kind of vectors of a name, which an index at a place is to have.
+
+    Raises:
+        SettingsError: The engine has no such kind.
+        InputError: It is named for an index in a folder.
+    """
+    from lexloop.corpus.engine.address import Address, is_address
+
+    if is_address(place):
+        return vector_kind(Address.parse(place).product, name)
+    if name != FLOAT:
+        raise InputError(
+            f"{place} lies on this machine, and --vectors says how an engine keeps vectors.",
+            "Leave --vectors out, or choose by --set index.dense.",
+        )
+    return FLOAT
 
 
 def _show_copied(

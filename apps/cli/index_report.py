@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lexloop.apps.cli.terminal import first_of, note, plain, result_console, say, write_json
 from lexloop.apps.plain_text import one_line
+from lexloop.corpus.engine.address import is_address
 
 if TYPE_CHECKING:
     from lexloop.corpus.index.collection import Collection
@@ -50,7 +51,13 @@ _CONTENTS = {
 }
 """What people are shown of a report, under which words; ``dense_index`` is among the settings, and
 the others are listed below it."""
-_SEARCHES = {"flat": "exact", "hnsw": "HNSW", "ivf": "IVF"}
+_SEARCHES = {
+    "flat": "exact",
+    "hnsw": "HNSW",
+    "ivf": "IVF",
+    "int8_hnsw": "HNSW of int8",
+    "binary_hnsw": "HNSW of bits",
+}
 _EXACT = 1.0
 _KNOWN = ("jurisdiction", "kind", "host", "tags")
 _MOST_PROBLEMS, _MOST_DOCUMENTS = 5, 20
@@ -156,7 +163,8 @@ def index_report(
         "stemmer": manifest.stemmer,
         **vars(manifest.recipe),
         "dense_kind": collection.dense_kind,
-        "recall@10": collection.recall,
+        # an engine's is not measured: `index verify --against` compares rankings
+        "recall@10": None if is_address(index) else collection.recall,
         "sources": [vars(source) for source in manifest.sources],
         "excluded": list(manifest.excluded) if view.all_public else [],
         "excluded_count": len(manifest.excluded),
@@ -171,7 +179,6 @@ def index_report(
 
 def _bytes(index: str, generation: str) -> int | None:
     """Return the size of an index's files; None in an engine, whose replicas share no file."""
-    from lexloop.corpus.engine.address import is_address
     from lexloop.corpus.index.generations import GENERATIONS
 
     if is_address(index):

@@ -17,6 +17,7 @@ from lexloop.corpus.cluster.tasks import Given, Tasks
 from lexloop.corpus.cluster.writing import Target, Written, unpack_written
 from lexloop.corpus.engine.client import engine_at
 from lexloop.corpus.engine.contents import EngineContents
+from lexloop.corpus.engine.dialect import FLOAT, VectorKind
 from lexloop.corpus.engine.finishing import finish, remove
 from lexloop.corpus.engine.generation import Generation, Hold, NewGeneration
 from lexloop.corpus.engine.generation import writing as writing_in
@@ -45,10 +46,12 @@ class Destination(NamedTuple):
     Args:
         address: In an engine.
         staging: A folder of this machine for what is written already.
+        vectors: How coarsely the engine keeps those that it searches.
     """
 
     address: str
     staging: Path
+    vectors: VectorKind = FLOAT
 
 
 def ingest(
@@ -81,7 +84,7 @@ def ingest(
     with _before(to.address, sources, tools, fresh) as before:
         now = cluster.scan(sources, ())
         changes = now.difference(before.manifest.fingerprints if before else {})
-        if before and changes.nothing and dict(before.manifest.settings) == dict(tools.settings):
+        if before and changes.nothing and _as_it_is(before, to, tools):
             return IndexUpdate(changes, dict(before.manifest.counts), before.skipped(), 1.0)
         ingestion = Ingestion(to, tools, cluster, now, before)
         return ingestion.run(tuple(sources), changes, progress)
@@ -101,6 +104,11 @@ def expected(
         now = cluster.scan(sources, ())
         changes = now.difference(before.manifest.fingerprints if before else {})
         return surveyed(now, changes, tools, progress=progress, cluster=cluster)
+
+
+def _as_it_is(before: EngineContents, to: Destination, tools: Tools) -> bool:
+    same = dict(before.manifest.settings) == dict(tools.settings)
+    return same and before.vectors == to.vectors
 
 
 @contextmanager
@@ -159,7 +167,7 @@ class Ingestion:
         with writing_in(engine, begun) as generation:
             hold = Hold(engine, generation.name, _KEPT_S, generation.name)
             if not begun:
-                generation.create(self._tools.embedder.dimension)
+                generation.create(self._tools.embedder.dimension, vectors=self._to.vectors)
                 self._note(generation.name)
             tally, skipped = Tally(), dict[str, tuple[SkippedSource, ...]]()
             for name, written in self._written(generation, changes, progress):
@@ -200,7 +208,12 @@ class Ingestion:
 
     @property
     def _files(self) -> str:
-        said = [self._to.address, vars(self._tools.recipe), [*self._marks.items()]]
+        said = [
+            self._to.address,
+            self._to.vectors,
+            vars(self._tools.recipe),
+            [*self._marks.items()],
+        ]
         return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
     def _staging(self, generation: str) -> Staging:
@@ -266,7 +279,8 @@ class Ingestion:
             fingerprints=self._marks,
         )
         triplets = EngineTriplets(engine, lambda: generation.index("relations"), tally.triplets)
-        rest = {"windows": tools.recipe.windows, "skipped": skipped, "recall": 1.0}
+        kept = {"windows": tools.recipe.windows, "vectors": self._to.vectors}
+        rest = {**kept, "skipped": skipped}
         with TemporaryDirectory() as folder:
             KnowledgeGraph.build(triplets).save(Path(folder))
             finish(generation, tally, manifest, Path(folder), rest)

@@ -57,6 +57,22 @@ def halves_of(data: bytes, dimension: int) -> NDArray[np.float16]:
     return np.frombuffer(data, dtype=np.float16).reshape(-1, dimension)
 
 
+def nearest_of(columns: Sequence[str], vector: Vectors) -> list[float]:
+    """Return the inner product of a vector with the nearest window of each chunk.
+
+    Args:
+        columns: The windows of each chunk, at least one, as an engine has them.
+        vector: Of shape (dimension,).
+    """
+    windows = [halves_of(unpacked(column), len(vector)) for column in columns]
+    if not windows:
+        return []
+    products = np.concatenate(windows).astype(np.float32) @ vector
+    firsts = np.cumsum([0, *map(len, windows[:-1])])
+    found: list[float] = np.maximum.reduceat(products, firsts).tolist()
+    return found
+
+
 def floats_of(data: bytes) -> Vectors:
     """Return one vector of float32."""
     return np.frombuffer(data, dtype=np.float32)

@@ -12,6 +12,7 @@ from cachetools import LRUCache, cached
 from lexloop.core.metadata import Metadata
 from lexloop.corpus.engine.client import Engine
 from lexloop.corpus.engine.columns import floats_of, key_of, unpacked
+from lexloop.corpus.engine.dialect import FLOAT, VectorKind
 from lexloop.corpus.engine.generation import Hold, index_of
 from lexloop.corpus.engine.part import EnginePart
 from lexloop.corpus.engine.recent import Recent
@@ -98,7 +99,17 @@ class EngineContents:
     @property
     def dense_kind(self) -> str:
         """See ``Contents.dense_kind``."""
-        return "hnsw"
+        return f"{self.vectors}_hnsw" if self.coarse else "hnsw"
+
+    @property
+    def vectors(self) -> VectorKind:
+        """How coarsely the vectors that are searched are kept."""
+        return VectorKind(self.about.get("vectors", FLOAT))
+
+    @property
+    def coarse(self) -> bool:
+        """True where the vectors that are searched are not those that are stored."""
+        return self.vectors != FLOAT
 
     @property
     def recall(self) -> float:

@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 
 from lexloop.core.metadata import Metadata
 from lexloop.core.types import Chunk, Hit
-from lexloop.corpus.engine.columns import codes_of, counts_in, halves_of, key_of, unpacked
+from lexloop.corpus.engine.columns import (
+    codes_of,
+    counts_in,
+    halves_of,
+    key_of,
+    nearest_of,
+    unpacked,
+)
 from lexloop.corpus.engine.dialect import inner_product
 from lexloop.corpus.engine.reading import document_of, prepared_of
 from lexloop.corpus.engine.recent import Recent
@@ -278,7 +285,8 @@ class EnginePart:
             self._weighed(next(answers)["hits"]["hits"], terms, known)[:limit] if terms else []
             for terms in asked
         ]
-        return by_words, [self._near(next(answers)["hits"]["hits"])[:limit] for _ in vectors]
+        near = [self._near(next(answers)["hits"]["hits"], vector)[:limit] for vector in vectors]
+        return by_words, near
 
     def _by_words(
         self, terms: Counter[str], known: Mapping[str, int], limit: int
@@ -309,7 +317,7 @@ class EnginePart:
             "size": asked,
             **dialect.near(VECTOR, vector.tolist(), asked, admitted),
             **_COLUMNS_ONLY,
-            "docvalue_fields": [*HIT_COLUMNS, "ordinal"],
+            "docvalue_fields": [*HIT_COLUMNS, "ordinal", *["vectors"] * self._contents.coarse],
             "track_total_hits": False,
         }
 
@@ -328,9 +336,12 @@ class EnginePart:
             scores += np.float32(times) * weights[:, column]
         return _ranked(hits, scores.tolist(), floor=0.0)
 
-    @staticmethod
-    def _near(hits: Sequence[Any]) -> list[Hit]:
-        return _ranked(hits, [inner_product(hit["_score"]) for hit in hits], floor=-2.0)
+    def _near(self, hits: Sequence[Any], vector: Vectors) -> list[Hit]:
+        if self._contents.coarse:  # the engine may have taken another window for the nearest
+            scores = nearest_of([hit["fields"]["vectors"][0] for hit in hits], vector)
+        else:
+            scores = [inner_product(hit["_score"]) for hit in hits]
+        return _ranked(hits, scores, floor=-2.0)
 
     def frequencies(self, terms: Sequence[str]) -> list[int]:
         """See ``Part.frequencies``."""

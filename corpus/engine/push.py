@@ -6,6 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from lexloop.corpus.engine.client import engine_at
+from lexloop.corpus.engine.dialect import FLOAT, VectorKind
 from lexloop.corpus.engine.finishing import finish
 from lexloop.corpus.engine.generation import writing
 from lexloop.corpus.engine.writer import Writer
@@ -17,7 +18,13 @@ from lexloop.models.embedding import Embedder
 
 
 def push_index(
-    index: Path, address: str, embedder: Embedder, progress: Progress = silent, shards: int = 1
+    index: Path,
+    address: str,
+    embedder: Embedder,
+    progress: Progress = silent,
+    *,
+    shards: int = 1,
+    vectors: VectorKind = FLOAT,
 ) -> dict[str, int]:
     """Write an index of this machine into an engine, where it replaces the one of that name.
 
@@ -27,6 +34,7 @@ def push_index(
         embedder: That made its vectors.
         progress: Called with a stage's name, what is done and how much there is.
         shards: Into how many parts the engine splits it.
+        vectors: How coarsely the engine keeps those that it searches.
 
     Returns:
         The numbers of documents, chunks, windows and triplets.
@@ -44,14 +52,14 @@ def push_index(
         writing(engine) as generation,
     ):
         manifest = replace(Manifest.read(index), generation=generation.name)
-        generation.create(embedder.dimension, shards)
+        generation.create(embedder.dimension, shards, vectors)
         writer, many = Writer(generation), len(contents.names)
         for ordinal, document in enumerate(prepared_documents(contents)):
             writer.add(ordinal, document)
             progress("writing", ordinal + 1, many)
         contents.load_graph().save(Path(folder))
         skipped = contents.texts.rows("SELECT file, name, reason FROM skipped")
-        rest = {"windows": contents.windows, "skipped": skipped, "recall": 1.0}
+        rest = {"windows": contents.windows, "skipped": skipped, "vectors": vectors}
         finish(generation, writer.tally, manifest, Path(folder), rest)
         generation.publish()
         return writer.tally.counts

@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any
 
 from lexloop.core.metadata import UNKNOWN, Metadata
-from lexloop.corpus.engine.dialect import Dialect
+from lexloop.corpus.engine.dialect import Dialect, VectorKind
 from lexloop.corpus.index.lexical import K1, B
 
 KINDS = ("chunks", "documents", "relations")
@@ -48,21 +48,23 @@ def profile_of(metadata: Metadata = UNKNOWN) -> str:
     return sha256("\0".join(read).encode()).hexdigest()[:16]
 
 
-def bodies(dialect: Dialect, dimension: int, shards: int) -> Mapping[str, dict[str, Any]]:
+def bodies(
+    dialect: Dialect, dimension: int, shards: int, vectors: VectorKind
+) -> Mapping[str, dict[str, Any]]:
     """Return what each index of ``KINDS`` is created with."""
     sizes = {"index.number_of_shards": shards, "index.auto_expand_replicas": "0-1"}
     # nothing is searched before it is whole
     common = {**sizes, "index.refresh_interval": "-1"}
     similarity = {"okapi": {"type": "BM25", "k1": K1, "b": B}}
+    chunks = _chunks(dialect.vector(dimension, vectors))
     return {
         "chunks": {
             "settings": {**common, **dialect.settings, "index.similarity": similarity},
-            "mappings": _mapping(_chunks(dialect, dimension), unread=["terms", "bag", "vectors",
-                                                                      "codes", "windows"]),
+            "mappings": _mapping(chunks, ["terms", "bag", "vectors", "codes", "windows"]),
         },
         "documents": {"settings": common, "mappings": _mapping(_documents())},
         "relations": {"settings": common, "mappings": _mapping(_relations())},
-    }  # fmt: skip
+    }
 
 
 def _mapping(properties: dict[str, Any], unread: list[str] | None = None) -> dict[str, Any]:
@@ -72,7 +74,7 @@ def _mapping(properties: dict[str, Any], unread: list[str] | None = None) -> dic
     return found | ({"_source": {"excludes": unread}} if unread else {})
 
 
-def _chunks(dialect: Dialect, dimension: int) -> dict[str, Any]:
+def _chunks(vector: dict[str, Any]) -> dict[str, Any]:
     return {
         "chunk": {"type": "boolean"},
         "document": _KEYWORD,
@@ -93,7 +95,7 @@ def _chunks(dialect: Dialect, dimension: int) -> dict[str, Any]:
         "bag": _BYTES,
         "vectors": _BYTES,
         "codes": _BYTES,
-        "windows": {"type": "nested", "properties": {"vector": dialect.vector(dimension)}},
+        "windows": {"type": "nested", "properties": {"vector": vector}},
         "record": _STORED,
     }
 

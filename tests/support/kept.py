@@ -6,6 +6,7 @@ from pathlib import Path
 
 from indexes import letter_tools, sources
 
+from lexloop.corpus.engine.dialect import FLOAT, VectorKind
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.reader import open_contents
 from lexloop.corpus.index.writer import write_index
@@ -16,20 +17,21 @@ from lexloop.models.embedding import Embedder
 _COLUMNS = ("title", "tags", "kind", "jurisdiction", "host", "in_force_from", "supersedes")
 
 
-def keep(place: str, index: Path, embedder: Embedder) -> Collection:
+def keep(place: str, index: Path, embedder: Embedder, vectors: VectorKind = FLOAT) -> Collection:
     """Keep an index instead of the one kept before, and open it.
 
     Args:
         place: An address in an engine; "" for the index's own folder.
         index: The folder.
         embedder: Made its vectors.
+        vectors: How coarsely an engine keeps them.
     """
     if not place:
         return Collection(open_contents(index, embedder))
     from lexloop.corpus.engine.opening import open_engine
     from lexloop.corpus.engine.push import push_index
 
-    push_index(index, place, embedder)
+    push_index(index, place, embedder, vectors=vectors)
     return Collection(open_engine(place, embedder))
 
 

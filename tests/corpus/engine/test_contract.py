@@ -1,13 +1,14 @@
 """An index answers the same wherever it is kept: one suite for this machine and each engine."""
 
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, nullcontext
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from engines import PRODUCTS, Clusters
 from indexes import ANYBODY, sources
 from kept import keep
 from told import alike
@@ -15,6 +16,7 @@ from told import alike
 from lexloop.apps.record import answer_record
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
+from lexloop.corpus.engine.dialect import DIALECTS, FLOAT
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.reader import open_index
 from lexloop.corpus.index.view import View
@@ -36,6 +38,14 @@ ASKED = [
 """Of every kind; the last one is not answered."""
 
 
+EMBEDDED = pytest.param(("", FLOAT), id="embedded")
+EVERY_KIND = [
+    pytest.param((product, kind), marks=pytest.mark.engines, id=f"{product}-{kind}")
+    for product in PRODUCTS
+    for kind in DIALECTS[product].kinds
+]
+
+
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample, whose vectors are searched exactly."""
@@ -44,10 +54,14 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-@pytest.fixture(scope="module")
-def kept(place: str, index: Path) -> Iterator[Collection]:
-    """The sample, read from where it is kept."""
-    with closing(keep(place, index, load_shipped())) as found:
+@pytest.fixture(scope="module", params=[EMBEDDED, *EVERY_KIND])
+def kept(request: pytest.FixtureRequest, clusters: Clusters, index: Path) -> Iterator[Collection]:
+    """The sample, read from where it is kept: on this machine, and in engines by every kind."""
+    product, kind = request.param
+    with (
+        clusters.fresh(product) if product else nullcontext("") as place,
+        closing(keep(place, index, load_shipped(), kind)) as found,
+    ):
         yield found
 
 
