@@ -1,13 +1,15 @@
 """How retrieval grows: the embedded collection beside Elasticsearch and OpenSearch, at any size.
 
     python benchmarks/scale.py [ADDRESS ...] --passages PASSAGES.jsonl --questions QUESTIONS.jsonl
-        --work FOLDER [--chunks 13000,100000] [--asked 100] [--ask 20] [--json OUT]
+        --work FOLDER [--chunks 13000,100000] [--vectors float,int8,binary] [--asked 100]
+        [--ask 20] [--json OUT]
 
 ADDRESS names nodes that run, without an index: ``elasticsearch://HOST:9200,HOST:9201``. Beyond the
 passages of the file, chunks are mixed from their sentences, and their vectors are those of the
 passages jittered (``_mixture.py``): so 100,000 chunks, or 10^6, need no embedding. A chunk has one
 window and no token vectors. Indexes are made in FOLDER and pushed under ``scale-CHUNKS`` unless
-they are there already.
+they are there already, those of coarser vectors, as far as an engine has them, under
+``scale-CHUNKS-VECTORS``.
 
 Timed is ``View.search`` for a question as it stands, 120 hits by words and by vectors, as the
 default settings ask; the question is embedded before. ``overhead`` is the time by our clock less
@@ -22,7 +24,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from itertools import chain
 from pathlib import Path
@@ -39,6 +41,7 @@ from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.corpus.engine.client import engine_at
 from lexloop.corpus.engine.contents import EngineContents
+from lexloop.corpus.engine.dialect import DIALECTS, FLOAT, VectorKind
 from lexloop.corpus.engine.generation import published
 from lexloop.corpus.engine.opening import manifest_of, open_engine
 from lexloop.corpus.engine.push import push_index
@@ -83,6 +86,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--questions", type=Path, required=True, help="JSON Lines: question")
     parser.add_argument("--work", type=Path, required=True, help="keeps corpora and indexes")
     parser.add_argument("--chunks", type=_sizes, default=[13_000, 100_000], metavar="N[,N]")
+    parser.add_argument("--vectors", type=_kinds, default=[FLOAT], metavar="KIND[,KIND]")
     parser.add_argument("--asked", type=int, default=100, help="questions a client and a pass")
     parser.add_argument("--ask", type=int, default=20, help="questions answered as a whole")
     parser.add_argument("--json", type=Path, metavar="OUT", help="also write the figures here")
@@ -91,6 +95,10 @@ def _options() -> argparse.Namespace:
 
 def _sizes(text: str) -> list[int]:
     return [int(size) for size in text.split(",")]
+
+
+def _kinds(text: str) -> list[VectorKind]:
+    return [VectorKind(kind) for kind in text.split(",")]
 
 
 def _measure(
@@ -122,13 +130,21 @@ def _measure(
 
     with closing(open_contents(index, minilm)) as local:
         rows = [{**row("embedded", local, str(index)), "gib": _gib(index)}]
-    for base in options.addresses:
-        address = f"{base}/scale-{size}"
-        pushed = _pushed(index, address)
+    for base, kind in _places(options):
+        coarse = "" if kind == FLOAT else f"-{kind}"
+        address = f"{base}/scale-{size}{coarse}"
+        pushed = _pushed(index, address, kind)
         with closing(open_engine(address, minilm)) as contents:
-            figures = row(base.partition(":")[0], contents, address)
+            figures = row(f"{base.partition(':')[0]}{coarse}", contents, address)
         rows.append({**figures, **pushed, **_size_of(address)})
     return rows
+
+
+def _places(options: Any) -> Iterator[tuple[str, VectorKind]]:
+    """The engines with each kind of vectors that is asked for and that they have."""
+    for base in options.addresses:
+        product = base.partition(":")[0].removesuffix("+tls")
+        yield from ((base, kind) for kind in options.vectors if kind in DIALECTS[product].kinds)
 
 
 def _asked(
@@ -158,7 +174,7 @@ def _answered(source: str, questions: Sequence[str], answers: list[Any]) -> Row:
     return {**percentiles("ask_", seconds[1:]), "ask_same": f"{same}/{len(made)}"}
 
 
-def _pushed(index: Path, address: str) -> Row:
+def _pushed(index: Path, address: str, kind: VectorKind) -> Row:
     """Push an index unless it is there; return the seconds that it took."""
     try:
         if manifest_of(address).sha256 == Manifest.read(index).sha256:
@@ -166,7 +182,7 @@ def _pushed(index: Path, address: str) -> Row:
     except CorpusError as error:
         print(error, "It is pushed now.", file=sys.stderr)
     began = time.perf_counter()
-    push_index(index, address, load_minilm())
+    push_index(index, address, load_minilm(), vectors=kind)
     return {"push_s": time.perf_counter() - began}
 
 

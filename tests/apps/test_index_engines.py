@@ -147,6 +147,41 @@ def test_what_cannot_be_compared_or_overwritten(run: Run, index: Path) -> None:
     failed(taken, "CorpusError", 4, f"{index} already exists")
 
 
+def test_vectors_that_cannot_be_kept_so(run: Run, documents: Path, index: Path) -> None:
+    for product, kind, kinds in (
+        ("opensearch", "binary", "float or int8"),
+        ("opensearch", "half", "float or int8"),
+        ("elasticsearch", "half", "float or int8 or binary"),
+    ):
+        address = f"{product}://127.0.0.1:9/dogs"
+        for command in (("push", str(index), address), ("build", str(documents), "--out", address)):
+            refused = run("index", *command, "--vectors", kind, "--json")
+            failed(refused, "SettingsError", 2, repr(kind), product, f"Use {kinds}.")
+    new = f"{index}2"
+    here = run("index", str(documents), "--out", new, "--vectors", "int8", "--json")
+    failed(here, "InputError", 2, new, "--vectors")
+    assert not Path(new).exists()
+
+
+@pytest.mark.parametrize("kind", ["float", "int8"])
+def test_coarse_vectors_from_the_command_line(
+    run: Run, documents: Path, index: Path, engine_address: str, kind: str
+) -> None:
+    assert run("index", str(documents), "--out", engine_address).exit_code == 0
+    for command in (
+        ("push", str(index), engine_address),
+        ("build", str(documents), "--out", engine_address),
+    ):
+        assert run("index", *command, "--vectors", kind).exit_code == 0
+        told = json.loads(run("index", "info", engine_address, "--json").stdout)
+        assert told["dense_kind"] == {"float": "hnsw", "int8": "int8_hnsw"}[kind]
+        assert told["recall@10"] is None
+        verified = run("index", "verify", engine_address, "--against", str(index), "--json")
+        assert json.loads(verified.stdout)["overlap"] >= 0.95
+    asked = json.loads(run("ask", QUESTION, "--json", "--corpus", engine_address).stdout)
+    assert "40 euros" in asked["answer"]
+
+
 def test_the_way_there_and_back(run: Run, index: Path, engine_address: str, tmp_path: Path) -> None:
     pushed = run("index", "push", str(index), engine_address)
     assert pushed.exit_code == 0

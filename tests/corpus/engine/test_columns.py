@@ -15,6 +15,7 @@ from lexloop.corpus.engine.columns import (
     floats_of,
     halves_of,
     key_of,
+    nearest_of,
     packed,
     unpacked,
 )
@@ -55,6 +56,14 @@ def test_arrays_come_back_in_their_shapes() -> None:
     codes = np.ones((2, CODED), dtype=np.int8)
     assert codes_of(codes.tobytes()).shape == (2, CODED)
     assert codes_of(b"").shape == (0, CODED)
+
+
+def test_the_nearest_window_of_each_chunk_is_found() -> None:
+    windows = [[[1, 0], [0.5, 0.5]], [[-1, 0]], [[0, 1], [0, 0], [0.25, -1]]]
+    held = [packed(np.array(rows, dtype=np.float16).tobytes()) for rows in windows]
+    assert nearest_of(held, np.float32([1, 0])) == [1.0, -1.0, 0.25]
+    assert nearest_of(held[1:], np.float32([0, -1])) == [0.0, 1.0]
+    assert nearest_of([], np.float32([1, 0])) == []
 
 
 def test_names_longer_than_an_engines_ids_have_keys_of_one_length() -> None:
