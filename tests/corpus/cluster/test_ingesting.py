@@ -1,6 +1,7 @@
 """Tasks write into an engine themselves; what is there then is what a push would have written."""
 
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from on_workers import DEADLY, FAILING, ONCE, LetterTools
 from lexloop.core.errors import CorpusError, ModelError
 from lexloop.corpus.cluster.ingesting import Destination, expected, ingest
 from lexloop.corpus.cluster.preparer import ClusterPreparer
+from lexloop.corpus.engine.dialect import VectorKind
 from lexloop.corpus.engine.opening import manifest_of, open_engine
 from lexloop.corpus.engine.verify import verify_engine
 from lexloop.corpus.index.manifest import IndexSource
@@ -91,6 +93,20 @@ def test_what_did_not_change_is_copied(
     generation = manifest_of(to.address).generation
     assert ingest(to, held, tools, preparer(make)).difference.nothing
     assert manifest_of(to.address).generation == generation
+
+
+def test_other_vectors_are_chosen_without_reading_again(
+    to: Destination, preparer: Prepare, laws: Path, diary: Path
+) -> None:
+    tools, make = letter_tools(), LetterTools(str(diary))
+    ingest(to, sources(laws), tools, preparer(make))
+    before = related(diary)
+    coarse = to._replace(vectors=VectorKind("int8"))
+    assert ingest(coarse, sources(laws), tools, preparer(make)).difference.nothing
+    same_as_here(coarse, laws)
+    assert related(diary) == before
+    with closing(open_engine(to.address, Letters())) as contents:
+        assert contents.dense_kind == "int8_hnsw"
 
 
 def test_killed_workers_cost_their_own_tasks_only(
