@@ -206,9 +206,9 @@ class Lease:
     def _take(self) -> None:
         held = self._engine.ask("GET", self._path, missing={"found": False})
         if held.get("found"):
-            left = held["_source"]["until"] - time.time()
-            if left > 0:
-                raise self._taken(held["_source"]["who"], left)
+            left, who = held["_source"]["until"] - time.time(), held["_source"]["who"]
+            if left > 0 and not _is_gone(who):
+                raise self._taken(who, left)
             self._mark = _mark(held)
         self._write()
 
@@ -279,6 +279,20 @@ def writing(engine: Engine, name: str = "") -> Iterator[NewGeneration]:
             _sweep(engine)
     finally:
         lease.end()
+
+
+def _is_gone(who: str) -> bool:
+    """Return whether a writer was a process of this machine that has ended."""
+    host, number, _ = who.rsplit(":", maxsplit=2)
+    if host != socket.gethostname():
+        return False
+    try:
+        os.kill(int(number), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return False
 
 
 def _fresh_name() -> str:

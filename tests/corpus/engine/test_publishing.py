@@ -1,6 +1,9 @@
 """Publishing that is cut off, refused or done twice; readers keep what they read."""
 
 import os
+import socket
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -75,8 +78,12 @@ def _generations(address: str) -> set[str]:
 
 def _end_lease(address: str) -> None:
     """As a minute later."""
+    _put_lease(address, "a host:1:2", time.time() - 1)
+
+
+def _put_lease(address: str, who: str, until: float) -> None:
     path = f"/{alias_of(address.rpartition('/')[2], 'meta')}/_doc/lease"
-    request(address, "PUT", path, {"who": "a host:1:2", "until": time.time() - 1})
+    request(address, "PUT", path, {"who": who, "until": until})
 
 
 class Cut:
@@ -152,6 +159,22 @@ def test_the_second_of_two_writers_is_told_who_writes(
     with writing(engine_at(engine_address)), told:
         push_index(laws[0], engine_address, Letters())
     push_index(laws[0], engine_address, Letters())
+
+
+@pytest.mark.parametrize(("host", "waits"), [(socket.gethostname(), False), ("another", True)])
+def test_the_right_of_a_writer_that_was_killed_here_is_free_at_once(
+    engine_address: str, laws: tuple[Path, Path], host: str, waits: bool
+) -> None:
+    push_index(laws[0], engine_address, Letters())
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    _put_lease(engine_address, f"{host}:{ended.pid}:0", time.time() + 50)
+    if waits:
+        with pytest.raises(IndexWriteError, match=rf"another:{ended.pid}:0 is writing"):
+            push_index(laws[1], engine_address, Letters())
+    else:
+        push_index(laws[1], engine_address, Letters())
+        assert _documents(engine_address) == ["new.txt"]
 
 
 def test_what_a_reader_holds_stays_until_it_is_released(
