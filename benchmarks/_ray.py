@@ -2,6 +2,7 @@
 
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"
 
 from ray_cluster import running
 
+from lexloop.corpus.engine.address import is_address
+from lexloop.corpus.engine.opening import open_engine
+from lexloop.corpus.engine.reading import prepared_of
+from lexloop.corpus.index.contents import IndexContents
 from lexloop.corpus.index.prepared import PreparedDocument, prepared_documents
 from lexloop.corpus.index.reader import open_contents
 from lexloop.models.embedders import load_shipped
@@ -36,19 +41,35 @@ def write_laws(folder: Path, count: int, sections: int) -> None:
         (folder / f"act-{law:04}.txt").write_text(text, encoding="utf-8")
 
 
-def compared(index: Path, sound: Path) -> dict[str, int]:
-    """Count the documents of an index that are lost, there twice or unlike those of a sound one."""
+def compared(index: str, sound: Path) -> dict[str, int]:
+    """Count the documents of an index that are lost, there twice or unlike those of a sound one.
+
+    ``index`` is a folder, or an address in an engine.
+    """
     embedder = load_shipped()
-    with (
-        closing(open_contents(index, embedder)) as found,
-        closing(open_contents(sound, embedder)) as wanted,
-    ):
-        names, known = Counter(found.names), Counter(wanted.names)
-        here = {one.name: one for one in prepared_documents(found)}
-        wrong = [one for one in prepared_documents(wanted) if not _same(here.get(one.name), one)]
-        parts = found.lexical.weights, wanted.lexical.weights
-        terms = list(found.lexical.terms) == list(wanted.lexical.terms)
-        same = terms and (parts[0] != parts[1]).nnz == 0
+    with closing(open_contents(sound, embedder)) as wanted:
+        frequencies = {
+            term: wanted.lexical.document_frequency(term) for term in wanted.lexical.terms
+        }
+        if is_address(index):
+            with closing(open_engine(index, embedder)) as there:
+                found = Counter(there.names), [prepared_of(there, name) for name in there.names]
+                held = there.frequencies([*frequencies])
+                same = held == frequencies and len(there.part(None)) == len(wanted.layout)
+        else:
+            with closing(open_contents(Path(index), embedder)) as here:
+                found = Counter(here.names), [*prepared_documents(here)]
+                parts = here.lexical.weights, wanted.lexical.weights
+                terms = list(here.lexical.terms) == list(wanted.lexical.terms)
+                same = terms and (parts[0] != parts[1]).nnz == 0
+        return _counted(*found, wanted, same)
+
+
+def _counted(
+    names: Counter[str], made: Sequence[PreparedDocument], wanted: IndexContents, same: bool
+) -> dict[str, int]:
+    here, known = {one.name: one for one in made}, Counter(wanted.names)
+    wrong = [one for one in prepared_documents(wanted) if not _same(here.get(one.name), one)]
     lost = sum((known - names).values())
     return {
         "lost": lost,

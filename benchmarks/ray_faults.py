@@ -1,12 +1,14 @@
 """Kills workers, machines and the driver of an indexing over Ray, and looks at the index.
 
-    python benchmarks/ray_faults.py [--kills 20] [--files 40] [--seed 1] [--json OUT]
+    python benchmarks/ray_faults.py [--into ADDRESS] [--kills 20] [--files 40] [--seed 1]
+        [--json OUT]
 
 Generated laws are indexed by ``lexloop index --cluster`` on a cluster of two workers. At a random
 moment of the preparation one of them, a whole node or the driver is sent SIGKILL, in turn; after
 the driver the same command is run again. Each index is compared with the one that is made without a
 cluster: documents that are lost, there twice or wrong, and files that were kept before the driver
-was killed and made again all the same. The exit code is 1 where there is one.
+was killed and made again all the same. The exit code is 1 where there is one. With ``--into``, an
+address of nodes without an index, the tasks write into an engine, each time a new index.
 """
 
 import argparse
@@ -24,13 +26,16 @@ from typing import Any
 
 from _ray import compared, running, write_laws
 
+from lexloop.apps.cli.index_writing import kept_for
 from lexloop.core.settings import Settings
+from lexloop.corpus.engine.address import is_address
 from lexloop.corpus.index.manifest import IndexSource
 from lexloop.corpus.index.writer import write_index
 from lexloop.corpus.opening import tools_for
 from lexloop.models.embedders import load_shipped
 
 _VICTIMS = ("worker", "node", "driver")
+_WORKING = (b"ray::prepare", b"ray::store")
 _SECTIONS = 6
 _MOST_S = 300.0
 _NODE = {"num_cpus": 1, "node_ip_address": "127.0.0.1", "object_store_memory": 100 << 20}
@@ -39,13 +44,16 @@ _NODE = {"num_cpus": 1, "node_ip_address": "127.0.0.1", "object_store_memory": 1
 def main() -> None:
     """Kill, look, and print the counts."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--into", default="", metavar="ADDRESS", help="of an engine's nodes")
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--files", type=int, default=40)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", type=Path, metavar="OUT")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as place, running(nodes=2) as cluster:
-        faults = Faults(Path(place), cluster, random.Random(options.seed), options.files)
+        os.environ["LEXLOOP_CACHE"] = str(Path(place) / "cache")
+        chance = random.Random(options.seed)
+        faults = Faults(Path(place), cluster, chance, options.files, options.into)
         counts = faults.run(options.kills)
     text = json.dumps(counts)
     print(text)
@@ -62,9 +70,13 @@ class Faults:
         cluster: With two nodes beside its head.
         chance: Says when to kill.
         files: The number of laws.
+        into: The nodes of an engine, empty for folders.
     """
 
-    def __init__(self, place: Path, cluster: Any, chance: random.Random, files: int) -> None:
+    def __init__(
+        self, place: Path, cluster: Any, chance: random.Random, files: int, into: str
+    ) -> None:
+        self._into = into
         self._laws, self._sound, self._files = place / "laws", place / "sound", files
         self._place, self._cluster, self._chance = place, cluster, chance
         write_laws(self._laws, files, _SECTIONS)
@@ -75,14 +87,15 @@ class Faults:
         """What was killed, and what became of the documents."""
         counts = Counter(dict.fromkeys((*_VICTIMS, "lost", "duplicate", "wrong", "again"), 0))
         for number in range(kills):
-            victim, index = _VICTIMS[number % len(_VICTIMS)], self._place / f"index-{number}"
+            victim, name = _VICTIMS[number % len(_VICTIMS)], f"index-{number}-{os.getpid()}"
+            index = f"{self._into}/{name}" if self._into else str(self._place / name)
             again = self._index_and_kill(index, victim)
             found = compared(index, self._sound)
             counts.update({victim: 1, "again": again, **found})
             print(f"{number + 1} {victim}: {found} again {again}", file=sys.stderr, flush=True)
         return dict(counts)
 
-    def _index_and_kill(self, index: Path, victim: str) -> int:
+    def _index_and_kill(self, index: str, victim: str) -> int:
         """Index, and return how many files were made twice because the driver was killed."""
         driver = self._start(index)
         self._wait_for(index, self._chance.randrange(1, self._files * 3 // 4), driver)
@@ -102,12 +115,12 @@ class Faults:
             raise SystemExit(f"An indexing ended with {driver.returncode}: {said.decode()}")
         return made
 
-    def _start(self, index: Path) -> "subprocess.Popen[bytes]":
+    def _start(self, index: str) -> "subprocess.Popen[bytes]":
         module = [sys.executable, "-m", "lexloop.apps.cli", "index", str(self._laws)]
-        command = [*module, "--out", str(index), "--cluster", self._cluster.address]
+        command = [*module, "--out", index, "--cluster", self._cluster.address]
         return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
-    def _wait_for(self, index: Path, count: int, driver: "subprocess.Popen[bytes]") -> None:
+    def _wait_for(self, index: str, count: int, driver: "subprocess.Popen[bytes]") -> None:
         """Wait until so many files are kept, or the driver has ended."""
         deadline = time.monotonic() + _MOST_S
         while len(_kept(index)) < count and driver.poll() is None:
@@ -119,7 +132,7 @@ class Faults:
         """Kill a process that is preparing a file, as soon as there is one."""
         while driver.poll() is None:
             numbers = map(int, filter(str.isdecimal, os.listdir("/proc")))
-            found = [number for number in numbers if _title(number).startswith(b"ray::prepare")]
+            found = [number for number in numbers if _title(number).startswith(_WORKING)]
             if found:
                 os.kill(self._chance.choice(found), signal.SIGKILL)
                 return
@@ -131,10 +144,11 @@ class Faults:
         self._cluster.add_node(**_NODE)
 
 
-def _kept(index: Path) -> dict[str, int]:
+def _kept(index: str) -> dict[str, int]:
     """The files that are kept in an index's staging folder, and when each was written."""
     found = {}
-    for path in index.glob("staging/*/*.kept"):
+    folder = kept_for(index, force=False, clustered=True) if is_address(index) else Path(index)
+    for path in folder.glob("staging/*/*.kept"):
         try:
             found[path.name] = path.stat().st_mtime_ns
         except FileNotFoundError:  # the index is published meanwhile

@@ -82,7 +82,7 @@ class Ingestion:
                 cluster.wait_for_nodes()
                 took["two"].append(self._index("two", True))
             for name in ("one", "two"):
-                found = compared(self._place / name, self._place / "alone")
+                found = compared(str(self._place / name), self._place / "alone")
                 unlike += sum(found.values())
         return self._figures({name: median(seconds) for name, seconds in took.items()}, unlike)
 
