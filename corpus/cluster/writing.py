@@ -50,9 +50,9 @@ def store(packed: bytes, ordinal: int, target: Target) -> bytes:
         EngineError: The engine failed.
     """
     made = unpack(packed)
-    writer = _writer(target)
-    for place, document in enumerate(made.documents, ordinal):
-        writer.add(place, document)
+    with _writer(target) as writer:
+        for place, document in enumerate(made.documents, ordinal):
+            writer.add(place, document)
     return pack_written(Written(writer.tally, made.skipped))
 
 
@@ -62,8 +62,9 @@ def copy(job: Job, orders: Orders, target: Target) -> bytes:
     Raises:
         EngineError: The engine failed.
     """
-    writer, before = _writer(target), Generation(engine_at(target.address), target.before)
-    with closing(contents_of(before, tools_of(orders).embedder)) as contents:
+    before = Generation(engine_at(target.address), target.before)
+    opened = closing(contents_of(before, tools_of(orders).embedder))
+    with opened as contents, _writer(target) as writer:
         for place, name in enumerate(job.held, job.ordinal):
             writer.add(place, prepared_of(contents, name))
     return pack_written(Written(writer.tally, ()))

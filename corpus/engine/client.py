@@ -4,8 +4,9 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tenacity import (
     RetryCallState,
@@ -28,6 +29,8 @@ from lexloop.corpus.engine.failure import BUSY, failure, may_pass, no_engine, re
 if TYPE_CHECKING:
     from opensearchpy import OpenSearch
 
+T = TypeVar("T")
+V = TypeVar("V")
 REQUEST_S = 30.0
 """The most seconds that one request may take; a question's deadline may leave fewer."""
 _ATTEMPTS, _PATIENT_ATTEMPTS, _REPEATS = 4, 10, 3
@@ -55,6 +58,7 @@ class Engine:
         self.dialect = DIALECTS[address.product]
         self.client = _client(address, credentials)
         self._waiting = ThreadPoolExecutor(_AT_ONCE, "engine")
+        self._beside = ThreadPoolExecutor(_AT_ONCE, "beside")
 
     def ask(
         self,
@@ -142,6 +146,15 @@ class Engine:
         if error and not status_of(error) and others:
             return 0.0
         return _WAIT(state)
+
+    def beside(self, ask: Callable[[], T], work: Callable[[], V]) -> tuple[T, V]:
+        """Return what is asked of the engine, and what this thread makes meanwhile.
+
+        A question's deadline holds for both, and both may tell losses.
+        """
+        asked = self._beside.submit(copy_context().run, ask)
+        made = work()
+        return asked.result(), made
 
     def searches(
         self, index: str, bodies: Sequence[Mapping[str, Any]], *, whole: bool = False

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lexloop.core.errors import EngineError
-from lexloop.corpus.engine.bulk import Action, delete, send
+from lexloop.corpus.engine.bulk import Action, Bulk
 from lexloop.corpus.engine.columns import key_of, packed
 from lexloop.corpus.engine.failure import status_of
 from lexloop.corpus.engine.generation import Generation
@@ -36,7 +36,6 @@ def finish(
     """
     files = sorted(graph.iterdir())
     parts = [part for file in files for part in _places(file)]
-    send(generation.engine, (_part(generation, *part) for part in parts))
     about = {
         **rest,
         "manifest": manifest.as_record(),
@@ -45,7 +44,9 @@ def finish(
         "graph": {file.name: file.stat().st_size for file in files},
     }
     whole = {"_index": generation.index("documents"), "_id": key_of(MANIFEST_ID), "record": about}
-    send(generation.engine, [whole])
+    with Bulk(generation.engine) as bulk:
+        bulk.write(_part(generation, *part) for part in parts)
+        bulk.write([whole])
     counts = tally.counts
     _settle(generation, {
         "chunks": counts["chunks"],
@@ -112,5 +113,6 @@ def remove(generation: Generation, first: int, end: int) -> None:
         body = {"size": _AT_ONCE, "query": asked, "_source": False}
         engine.ask("POST", f"/{index}/_refresh", patient=True)
         while hits := engine.search(index, body):
-            delete(engine, index, [hit["_id"] for hit in hits])
+            with Bulk(engine) as bulk:
+                bulk.delete(index, [hit["_id"] for hit in hits])
             engine.ask("POST", f"/{index}/_refresh", patient=True)

@@ -1,9 +1,9 @@
 """The part of an index in an engine that one asker may see."""
 
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Collection as Names
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -271,12 +271,14 @@ class EnginePart:
 
     # --- search
 
-    def search(self, queries: Sequence[str], vectors: Vectors, limit: int) -> Found:
-        """See ``Part.search``; one request, filtered before the cut."""
+    def search(self, queries: Sequence[str], embed: Callable[[], Vectors], limit: int) -> Found:
+        """See ``Part.search``; one request, filtered before the cut, and one for unknown terms."""
         if limit <= 0:
-            return [[] for _ in queries], [[] for _ in vectors]
+            return [[] for _ in queries], [[] for _ in embed()]
         asked = [Counter(tokenize(query)) for query in queries]
-        known = self._contents.frequencies([*dict.fromkeys(chain.from_iterable(asked))])
+        terms = [*dict.fromkeys(chain.from_iterable(asked))]
+        frequencies = partial(self._contents.frequencies, terms)
+        known, vectors = self._contents.engine.beside(frequencies, embed)
         asked = [Counter({t: n for t, n in terms.items() if known[t]}) for terms in asked]
         bodies = [self._by_words(terms, known, limit) for terms in asked if terms]
         bodies += [self._by_vector(vector, limit) for vector in vectors]

@@ -53,10 +53,10 @@ def push_index(
     ):
         manifest = replace(Manifest.read(index), generation=generation.name)
         generation.create(embedder.dimension, shards, vectors)
-        writer, many = Writer(generation), len(contents.names)
-        for ordinal, document in enumerate(prepared_documents(contents)):
-            writer.add(ordinal, document)
-            progress("writing", ordinal + 1, many)
+        with Writer(generation) as writer:
+            for ordinal, document in enumerate(prepared_documents(contents)):
+                writer.add(ordinal, document)
+                progress("writing", ordinal + 1, len(contents.names))
         contents.load_graph().save(Path(folder))
         skipped = contents.texts.rows("SELECT file, name, reason FROM skipped")
         rest = {"windows": contents.windows, "skipped": skipped, "vectors": vectors}

@@ -154,4 +154,5 @@ class Tally:
 def total_of(made: PreparedDocument) -> Vectors:
     """Return the sum of the vectors of a document's windows, shape (dimension,); (0,) of none."""
     sums = [one.vectors.sum(axis=0, dtype=np.float32) for one in made.chunks]
-    return np.sum(sums, axis=0, dtype=np.float32) if sums else np.zeros(0, dtype=np.float32)
+    total: Vectors = np.array(sums, dtype=np.float32).sum(axis=0)
+    return total if sums else np.zeros(0, dtype=np.float32)

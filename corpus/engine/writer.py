@@ -7,7 +7,7 @@ from itertools import count
 import numpy as np
 
 from lexloop.core.metadata import Metadata
-from lexloop.corpus.engine.bulk import Action, send
+from lexloop.corpus.engine.bulk import Action, Bulk
 from lexloop.corpus.engine.columns import bag_of, key_of, packed
 from lexloop.corpus.engine.generation import Generation
 from lexloop.corpus.engine.schema import facets_of
@@ -20,27 +20,27 @@ from lexloop.corpus.text.tokens import tokenize
 _LOTS = (1 << 31) - 1
 
 
-class Writer:
+class Writer(Bulk):
     """A writer of one generation, among others of the same.
 
     Args:
         generation: Its indexes are there.
 
-    ``tally`` adds up what it has written.
+    ``tally`` adds up what it was given.
     """
 
     def __init__(self, generation: Generation) -> None:
-        self._generation, self._engine = generation, generation.engine
-        self.tally = Tally()
+        super().__init__(generation.engine)
+        self._generation, self.tally = generation, Tally()
 
     def add(self, ordinal: int, made: PreparedDocument) -> None:
         """Write a document; ``ordinal`` is its place among all, which may have gaps.
 
         Raises:
-            EngineError: It was not taken after every allowed attempt.
+            EngineError: What was sent before was not taken after every allowed attempt.
         """
         terms = [Counter(tokenize(searched_text(one.chunk))) for one in made.chunks]
-        send(self._engine, self._actions(ordinal, made, terms))
+        self.write(self._actions(ordinal, made, terms))
         self.tally.add(ordinal, made, terms)
 
     def _actions(

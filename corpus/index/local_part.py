@@ -114,9 +114,9 @@ class LocalPart:
         """See ``Part.skipped``."""
         return self._contents.texts.skipped()
 
-    def search(self, queries: Sequence[str], vectors: Vectors, limit: int) -> Found:
+    def search(self, queries: Sequence[str], embed: Callable[[], Vectors], limit: int) -> Found:
         """See ``Part.search``."""
-        top = self._contents.lexical.top
+        top, vectors = self._contents.lexical.top, embed()
         by_words = [self._hits(*top(query, limit, self._allowed)) for query in queries]
         near = self._contents.dense.top(vectors, limit, self._allowed) if len(vectors) else []
         return by_words, [self._hits(positions, scores) for positions, scores in near]

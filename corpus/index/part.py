@@ -1,7 +1,7 @@
 """What an index holds, and the part of it that one asker may see, wherever it is stored."""
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Collection as Names
-from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -83,12 +83,13 @@ class Part(Protocol):
         """Return what could not be read of the whole index."""
         ...
 
-    def search(self, queries: Sequence[str], vectors: Vectors, limit: int) -> Found:
+    def search(self, queries: Sequence[str], embed: Callable[[], Vectors], limit: int) -> Found:
         """Return the best chunks by BM25 and by cosine, best first; no BM25 score is 0.
 
         Args:
             queries: Those of the lexical search.
-            vectors: Unit vectors of those of the other, shape (queries, dimension).
+            embed: Makes unit vectors of those of the other, shape (queries, dimension); what can be
+                asked for without them is meanwhile.
             limit: The most chunks of each list.
         """
         ...

@@ -221,17 +221,17 @@ class View:
         """Return for each query the best chunks by BM25, without scores of 0, and by cosine."""
         if not queries or not len(self._part):
             return [[] for _ in queries], [[] for _ in queries]
-        return self._part.search(queries, self.embed(queries), limit)
+        return self._part.search(queries, lambda: self.embed(queries), limit)
 
     def search_lexical(self, queries: list[str], limit: int) -> list[list[Hit]]:
         """Return for each query the best chunks by BM25, best first, without scores of 0."""
-        return self._part.search(queries, _NO_VECTORS, limit)[0]
+        return self._part.search(queries, lambda: _NO_VECTORS, limit)[0]
 
     def search_vector(self, queries: list[str], limit: int) -> list[list[Hit]]:
         """Return for each query the best chunks by cosine, best first."""
         if not queries or not len(self._part):
             return [[] for _ in queries]
-        return self._part.search([], self.embed(queries), limit)[1]
+        return self._part.search([], lambda: self.embed(queries), limit)[1]
 
     def graph(self) -> KnowledgeGraph:
         """Return the knowledge graph that these documents alone make."""

@@ -81,6 +81,17 @@ def writer(server: ScriptedEngine, monkeypatch: pytest.MonkeyPatch) -> Writer:
     return Writer(Generation(engine_at(server.address), "x"))
 
 
+def written(writer: Writer, document: PreparedDocument) -> None:
+    writer.add(0, document)
+    writer.flush()
+
+
+def write_all(writer: Writer, documents: list[PreparedDocument]) -> None:
+    with writer:
+        for place, document in enumerate(documents):
+            writer.add(place, document)
+
+
 def ids_of(server: ScriptedEngine) -> list[str]:
     """The documents in what was sent, each as often as it was."""
     sent = (body.splitlines()[::2] for _, path, body in server.asked if path.startswith("/_bulk"))
@@ -91,11 +102,11 @@ def test_what_a_busy_engine_did_not_take_is_sent_again(
     server: ScriptedEngine, writer: Writer, documents: list[PreparedDocument]
 ) -> None:
     server.script(Taking(Counter(), 201, {}))
-    writer.add(0, documents[0])
+    written(writer, documents[0])
     names = ids_of(server)
     taking = Taking(Counter(dict.fromkeys(names[::2], 2)), 429, REJECTED)
     server.script(taking)
-    writer.add(0, documents[0])
+    written(writer, documents[0])
     assert taking.taken == Counter(dict.fromkeys(names, 1))
     half = len(names[::2])
     assert taking.sent == [len(names), half, half]
@@ -105,11 +116,11 @@ def test_what_is_busy_for_ever_is_told(
     server: ScriptedEngine, writer: Writer, documents: list[PreparedDocument]
 ) -> None:
     server.script(Taking(Counter(), 201, {}))
-    writer.add(0, documents[0])
+    written(writer, documents[0])
     taking = Taking(Counter({ids_of(server)[0]: 1000}), 429, REJECTED)
     server.script(taking)
     with pytest.raises(EngineUnavailable, match=r"\(429\): es_rejected.*queue capacity"):
-        writer.add(0, documents[0])
+        written(writer, documents[0])
     assert len(taking.sent) == bulk._ATTEMPTS
 
 
@@ -126,7 +137,7 @@ def test_what_is_refused_for_good_is_told_at_once(
     taking = Taking(Counter({key_of(DOCUMENT.name): 1000}), status, {"type": reason})
     server.script(taking)
     with pytest.raises(EngineError, match=said) as told:
-        writer.add(0, DOCUMENT)
+        written(writer, DOCUMENT)
     assert not isinstance(told.value, EngineUnavailable)
     assert len(taking.sent) == 1
 
@@ -140,8 +151,20 @@ def test_much_is_sent_in_parts(
     monkeypatch.setattr(bulk, "_ACTIONS", 3)
     taking = Taking(Counter(), 201, {})
     server.script(taking)
-    for place, document in enumerate(documents):
-        writer.add(place, document)
+    write_all(writer, documents)
     assert max(taking.sent) == 3
     assert set(taking.taken.values()) == {1}
     assert writer.tally.counts["documents"] == len(documents)
+
+
+def test_an_error_in_the_middle_is_told_at_the_end(
+    server: ScriptedEngine,
+    writer: Writer,
+    documents: list[PreparedDocument],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(bulk, "_ACTIONS", 3)
+    refused = Counter({key_of(documents[1].name): 1000})
+    server.script(Taking(refused, 400, {"type": "document_parsing_exception"}))
+    with pytest.raises(EngineError, match="document_parsing"):
+        write_all(writer, documents)
