@@ -167,7 +167,11 @@ class NewGeneration(Generation):
         """
         for kind, body in bodies(self.engine.dialect, dimension, shards, vectors).items():
             path = f"/{self.index(kind)}"
-            self.engine.ask("PUT", path, body, seconds=_CREATING_S, patient=True)
+            try:
+                self.engine.ask("PUT", path, body, seconds=_CREATING_S, patient=True)
+            except EngineError:
+                if not self.engine.ask("GET", path, missing={}):
+                    raise  # else it was done, and the answer was lost on its way
 
     def publish(self) -> None:
         """Let readers see it from now on, all of it at once.
