@@ -262,8 +262,8 @@ def engine_at(address: str) -> Engine:
     """Return the engine of an address; its connections are shared and stay open.
 
     Raises:
-        SettingsError: It is no address, or credentials or certificates are none.
-        EngineAuthError: There are no credentials to sign with.
+        SettingsError: It is no address.
+        EngineError: Credentials or certificates that the environment names cannot be used.
         InputError: A library is not installed.
     """
     return _shared(Address.parse(address), tuple(credentials_in(os.environ).items()))

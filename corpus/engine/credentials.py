@@ -6,7 +6,7 @@ import ssl
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from lexloop.core.errors import EngineAuthError, SettingsError
+from lexloop.core.errors import EngineAuthError, EngineError
 from lexloop.core.extras import need_extra
 
 _VARIABLES = tuple(
@@ -31,13 +31,13 @@ def trusted(given: Mapping[str, str]) -> ssl.SSLContext:
         given: What ``credentials_in`` found.
 
     Raises:
-        SettingsError: The file of certificates is none.
+        EngineError: The file of certificates is none.
     """
     file = given.get("LEXLOOP_ENGINE_CA")
     try:
         return ssl.create_default_context(cafile=file)  # the system's where there is no file
     except OSError as error:  # as an error of TLS is, too
-        raise SettingsError(
+        raise EngineError(
             f"LEXLOOP_ENGINE_CA names {file}, of which no certificates can be read: {error}.",
             "Name a file of certificates in PEM.",
         ) from error
@@ -51,15 +51,14 @@ def signing(given: Mapping[str, str]) -> dict[str, Any]:
             user.
 
     Raises:
-        EngineAuthError: There are no credentials of AWS.
-        SettingsError: The key is none.
+        EngineAuthError: There are no credentials of AWS, or the key is none.
         InputError: A library is not installed.
     """
     if region := given.get("LEXLOOP_ENGINE_AWS_REGION"):
         return {"http_auth": _signer(region, given.get("LEXLOOP_ENGINE_AWS_SERVICE", "es"))}
     if key := given.get("LEXLOOP_ENGINE_API_KEY"):
         if not (key.isascii() and key.isprintable()):  # the client would show it in its error
-            raise SettingsError(
+            raise EngineAuthError(
                 "LEXLOOP_ENGINE_API_KEY has a line break or a character that no key has.",
                 "Set it to the `encoded` form that the engine gave.",
             )

@@ -18,7 +18,6 @@ from lexloop.core.errors import (
     EngineError,
     EngineUnavailable,
     LexloopError,
-    SettingsError,
 )
 from lexloop.corpus.engine.address import Address
 from lexloop.corpus.engine.client import Engine
@@ -143,7 +142,7 @@ def test_letters_of_a_password(fake: FakeEngine) -> None:
 
 @pytest.mark.parametrize("key", ["a2V5OnNlY3JldA==\n", "a2V5€nNlY3JldA"])
 def test_what_is_no_key(fake: FakeEngine, key: str) -> None:
-    told = failed(SettingsError, lambda: engine(fake.base, API_KEY=key))
+    told = failed(EngineAuthError, lambda: engine(fake.base, API_KEY=key))
     assert "LEXLOOP_ENGINE_API_KEY" in told
     assert "a2V5" not in told
     assert not fake.requests
@@ -212,7 +211,7 @@ def test_a_file_without_certificates(fake: FakeEngine, tmp_path: Path, text: str
     file = tmp_path / "ca.pem"
     if text:
         file.write_text(text)
-    told = failed(SettingsError, lambda: engine(f"opensearch+tls://{fake.host}", CA=str(file)))
+    told = failed(EngineError, lambda: engine(f"opensearch+tls://{fake.host}", CA=str(file)))
     assert f"LEXLOOP_ENGINE_CA names {file}, of which no certificates can be read" in told
     assert not fake.requests
 
