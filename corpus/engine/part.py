@@ -1,48 +1,37 @@
 """The part of an index in an engine that one asker may see."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Collection as Names
-from functools import cached_property, partial
-from itertools import chain
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lexloop.core.metadata import Metadata
-from lexloop.core.types import Chunk, Hit
+from lexloop.core.types import Chunk
 from lexloop.corpus.engine.columns import (
     codes_of,
-    counts_in,
     halves_of,
     key_of,
-    nearest_of,
     unpacked,
 )
-from lexloop.corpus.engine.dialect import inner_product
 from lexloop.corpus.engine.reading import document_of, prepared_of
 from lexloop.corpus.engine.recent import Recent
-from lexloop.corpus.engine.schema import HIT_COLUMNS, VECTOR
-from lexloop.corpus.index.lexical import K1
+from lexloop.corpus.engine.searching import search
 from lexloop.corpus.index.part import Found
 from lexloop.corpus.index.tokens import TokenIndex
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
 from lexloop.corpus.load.document import Document, SkippedSource
 from lexloop.corpus.structure.statements import Statement, statements_in
 from lexloop.corpus.structure.tree import Tree
-from lexloop.corpus.text.tokens import tokenize
 from lexloop.models.embedding import Codes, Vectors
 
 if TYPE_CHECKING:
     from lexloop.corpus.engine.contents import EngineContents
     from lexloop.corpus.index.collection import Collection
 
-_SPARE = 32
-"""Hits asked for beyond the limit: the engine rounds lengths, so its order is not quite ours."""
 _TREES, _TERMS, _CHUNKS, _CODES, _HOLDING, _PAGE = 64, 1 << 14, 4096, 4096, 64, 16
-_COLUMNS_ONLY: Mapping[str, Any] = {"_source": False, "stored_fields": "_none_"}
-"""What keeps an engine from unpacking what it stores of each hit, its id included."""
 _MOST_TERMS = 60_000
 """Names that a filter may hold; the engines' own limit is 65,536."""
 
@@ -273,77 +262,7 @@ class EnginePart:
 
     def search(self, queries: Sequence[str], embed: Callable[[], Vectors], limit: int) -> Found:
         """See ``Part.search``; one request, filtered before the cut, and one for unknown terms."""
-        if limit <= 0:
-            return [[] for _ in queries], [[] for _ in embed()]
-        asked = [Counter(tokenize(query)) for query in queries]
-        terms = [*dict.fromkeys(chain.from_iterable(asked))]
-        frequencies = partial(self._contents.frequencies, terms)
-        known, vectors = self._contents.engine.beside(frequencies, embed)
-        asked = [Counter({t: n for t, n in terms.items() if known[t]}) for terms in asked]
-        bodies = [self._by_words(terms, known, limit) for terms in asked if terms]
-        bodies += [self._by_vector(vector, limit) for vector in vectors]
-        answers = iter(self._contents.engine.searches(self._contents.index("chunks"), bodies))
-        by_words = [
-            self._weighed(next(answers)["hits"]["hits"], terms, known)[:limit] if terms else []
-            for terms in asked
-        ]
-        near = [self._near(next(answers)["hits"]["hits"], vector)[:limit] for vector in vectors]
-        return by_words, near
-
-    def _by_words(
-        self, terms: Counter[str], known: Mapping[str, int], limit: int
-    ) -> dict[str, Any]:
-        """Return a search whose weights make Lucene's scores those of rank-bm25."""
-        chunks = self._contents.statistics.chunks
-        should = []
-        for term, times in terms.items():
-            frequency = known[term]
-            theirs = np.log1p((chunks - frequency + 0.5) / (frequency + 0.5))
-            ours = self._contents.statistics.idf(frequency) * (K1 + 1) * times
-            boost = max(0.0, float(ours / theirs))
-            should.append({"term": {"terms": {"value": term, "boost": boost}}})
-        chosen = {"filter": self._admitting, "should": should, "minimum_should_match": 1}
-        return {
-            "size": limit + _SPARE,
-            "query": {"bool": chosen},
-            **_COLUMNS_ONLY,
-            "docvalue_fields": [*HIT_COLUMNS, "length", "bag", "ordinal"],
-            "sort": ["_score", {"ordinal": "asc"}, {"start": "asc"}],
-            "track_total_hits": False,
-        }
-
-    def _by_vector(self, vector: Vectors, limit: int) -> dict[str, Any]:
-        admitted = {"bool": {"filter": self._admitting}} if self._admitting else None
-        dialect, asked = self._contents.engine.dialect, limit + _SPARE
-        return {
-            "size": asked,
-            **dialect.near(VECTOR, vector.tolist(), asked, admitted),
-            **_COLUMNS_ONLY,
-            "docvalue_fields": [*HIT_COLUMNS, "ordinal", *["vectors"] * self._contents.coarse],
-            "track_total_hits": False,
-        }
-
-    def _weighed(
-        self, hits: Sequence[Any], terms: Counter[str], known: Mapping[str, int]
-    ) -> list[Hit]:
-        """Return hits with rank-bm25's own scores, which the engine's rounded lengths blur."""
-        statistics = self._contents.statistics
-        counts = counts_in([hit["fields"]["bag"][0] for hit in hits], [*terms])
-        lengths = np.array([hit["fields"]["length"][0] for hit in hits], dtype=np.float64)
-        norm = statistics.norm(lengths)[:, np.newaxis]
-        idf = np.array([statistics.idf(known[term]) for term in terms])
-        weights = (idf * counts * (K1 + 1) / (counts + norm)).astype(np.float32)
-        scores = np.zeros(len(hits), dtype=np.float32)
-        for column, times in enumerate(terms.values()):
-            scores += np.float32(times) * weights[:, column]
-        return _ranked(hits, scores.tolist(), floor=0.0)
-
-    def _near(self, hits: Sequence[Any], vector: Vectors) -> list[Hit]:
-        if self._contents.coarse:  # the engine may have taken another window for the nearest
-            scores = nearest_of([hit["fields"]["vectors"][0] for hit in hits], vector)
-        else:
-            scores = [inner_product(hit["_score"]) for hit in hits]
-        return _ranked(hits, scores, floor=-2.0)
+        return search(self._contents, self._admitting, queries, embed, limit)
 
     def frequencies(self, terms: Sequence[str]) -> list[int]:
         """See ``Part.frequencies``."""
@@ -377,15 +296,3 @@ class EnginePart:
             metadata=metadata,
             chunks=chunks,
         )
-
-
-def _ranked(hits: Sequence[Any], scores: Sequence[float], floor: float) -> list[Hit]:
-    """Return hits above a score, best first, equal ones in the order of the index."""
-    found = []
-    for hit, score in zip(hits, scores, strict=True):
-        if score > floor:
-            fields = hit["fields"]
-            document, start = fields["document"][0], fields["start"][0]
-            made = Hit(f"{document}#{start}", document, score, fields["supporting"][0])
-            found.append((-score, fields["ordinal"][0], start, made))
-    return [made for *_, made in sorted(found)]
