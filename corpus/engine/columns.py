@@ -1,6 +1,6 @@
 """What an engine keeps beside a chunk as bytes: its terms, its vectors and its tokens' codes."""
 
-from base64 import b64encode, urlsafe_b64decode
+from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from zlib import crc32
@@ -26,7 +26,7 @@ def packed(data: bytes) -> str:
 
 def unpacked(text: str) -> bytes:
     """Return the bytes of a binary column; OpenSearch leaves the padding out, and has - for +."""
-    return urlsafe_b64decode(text.replace("+", "-").replace("/", "_") + "=" * (-len(text) % 4))
+    return b64decode(text.replace("-", "+").replace("_", "/") + "=" * (-len(text) % 4))
 
 
 def bag_of(counts: Mapping[str, int]) -> bytes:
