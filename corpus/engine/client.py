@@ -24,7 +24,7 @@ from lexloop.core.losses import tell_loss
 from lexloop.corpus.engine.address import Address
 from lexloop.corpus.engine.credentials import credentials_in, signing, trusted
 from lexloop.corpus.engine.dialect import DIALECTS
-from lexloop.corpus.engine.failure import BUSY, failure, may_pass, no_engine, refused, status_of
+from lexloop.corpus.engine.failure import failure, is_busy, may_pass, no_engine, refused, status_of
 
 if TYPE_CHECKING:
     from opensearchpy import OpenSearch
@@ -316,5 +316,6 @@ def _last(attempts: int) -> Callable[[RetryCallState], bool]:
 def _may_be_whole(answers: Sequence[Mapping[str, Any]]) -> bool:
     """Return whether searches may find more when asked again: of other copies, or a free node."""
     return any(
-        one["status"] in BUSY if "error" in one else one["_shards"]["failed"] for one in answers
+        is_busy(one["status"], one["error"]) if "error" in one else one["_shards"]["failed"]
+        for one in answers
     )

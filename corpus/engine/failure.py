@@ -1,5 +1,6 @@
 """What a search engine's failures mean, in words, and whether trying again can help."""
 
+import re
 import ssl
 from collections.abc import Mapping
 from typing import Any
@@ -16,6 +17,8 @@ from lexloop.corpus.engine.credentials import Unsigned, no_credentials
 
 BUSY = frozenset({429, 502, 503, 504})
 """The statuses of an engine that may answer later."""
+_NODE_LOST = re.compile("disconnected|not connected|node_closed")
+"""What an engine says of a search whose node went away in the middle of it, with the status 500."""
 _LONGEST = 300
 """Characters of an engine's own words that a message holds."""
 
@@ -86,12 +89,17 @@ def refused(address: Address, status: int, said: Any) -> LexloopError:
             f"There is no index at {address}, or it is there no more.",
             f"Make one with `lexloop index push INDEX {address}`.",
         )
-    if status in BUSY:
+    if is_busy(status, said):
         return EngineUnavailable(
             f"{address} cannot answer ({status}): {why}.",
             "Wait, or give it more nodes; see its logs.",
         )
     return EngineError(f"{address} refused a request ({status}): {why}.", "See its logs.")
+
+
+def is_busy(status: int, said: Any) -> bool:
+    """Return whether what an engine refuses now it may answer later, or another of its nodes."""
+    return status in BUSY or (status == 500 and _NODE_LOST.search(_reason(said)) is not None)
 
 
 def status_of(error: BaseException | None) -> int:
@@ -107,7 +115,7 @@ def may_pass(error: BaseException) -> bool:
     if isinstance(error, Unreached):
         return not _is_unsigned(error) and not _is_untrusted(error)
     status = status_of(error)
-    return status in BUSY and not _is_blocked(status, str(error))
+    return is_busy(status, getattr(error, "info", "")) and not _is_blocked(status, str(error))
 
 
 def _is_unsigned(error: BaseException) -> bool:

@@ -24,6 +24,11 @@ from lexloop.corpus.engine.client import Engine, engine_at
 NODE = {"nodes": {"n": {"name": "n", "version": "3.3.2", "build_type": "tar"}}}
 BUSY = refusal(429, "es_rejected_execution_exception", "rejected execution")
 GONE = refusal(503, "no_shard_available_action_exception", "No shard available")
+CUT_OFF = Said(500, {"status": 500, "error": {
+    "type": "search_phase_execution_exception", "reason": "all shards failed",
+    "caused_by": {"type": "node_disconnected_exception",
+                  "reason": "[n2][127.0.0.1:9502][indices:data/read/search[phase/query]] disconnected"},
+}})  # fmt: skip
 FLOOD = refusal(
     429,
     "cluster_block_exception",
@@ -107,7 +112,7 @@ def test_a_request_that_is_refused(server: ScriptedEngine, engine: Engine) -> No
         engine.ask("POST", "/laws/_search", {})
 
 
-@pytest.mark.parametrize("passing", [BUSY, GONE, Said(502, b"<h1>Bad Gateway</h1>")])
+@pytest.mark.parametrize("passing", [BUSY, GONE, CUT_OFF, Said(502, b"<h1>Bad Gateway</h1>")])
 def test_a_busy_engine_is_asked_again(
     server: ScriptedEngine, engine: Engine, passing: Said
 ) -> None:
@@ -127,13 +132,14 @@ def test_an_engine_that_stays_busy_is_left_alone(server: ScriptedEngine, engine:
     assert len(server.asked) < 9
 
 
-def test_searches_of_which_one_met_a_busy_node_are_sent_again(
-    server: ScriptedEngine, engine: Engine
+@pytest.mark.parametrize(("said", "status"), [(BUSY, "429"), (CUT_OFF, "500.*disconnected")])
+def test_searches_of_which_one_met_a_busy_node_or_lost_one_are_sent_again(
+    server: ScriptedEngine, engine: Engine, said: Said, status: str
 ) -> None:
-    server.script(Said(200, {"responses": [BUSY.body]}), found())
+    server.script(Said(200, {"responses": [said.body]}), found())
     assert engine.search("laws", {}) == []
-    server.script(Said(200, {"responses": [BUSY.body]}))
-    with pytest.raises(EngineUnavailable, match="429"):
+    server.script(Said(200, {"responses": [said.body]}))
+    with pytest.raises(EngineUnavailable, match=status):
         engine.search("laws", {})
 
 
