@@ -27,7 +27,7 @@ GONE = refusal(503, "no_shard_available_action_exception", "No shard available")
 CUT_OFF = Said(500, {"status": 500, "error": {
     "type": "search_phase_execution_exception", "reason": "all shards failed",
     "caused_by": {"type": "node_disconnected_exception",
-                  "reason": "[n2][127.0.0.1:9502][indices:data/read/search[phase/query]] disconnected"},
+                  "reason": "[n2][127.0.0.1:9502][indices:data/read/search] disconnected"},
 }})  # fmt: skip
 FLOOD = refusal(
     429,
