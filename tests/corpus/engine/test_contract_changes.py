@@ -17,6 +17,7 @@ from told import ACCESS, KNOWN, NAMES, QUESTIONS, TAGS, alike, document, told, w
 
 from lexloop.core.filters import Filters
 from lexloop.core.metadata import Metadata
+from lexloop.corpus.engine.dialect import VectorKind
 from lexloop.corpus.engine.pull import pull_index
 from lexloop.corpus.engine.push import push_index
 from lexloop.corpus.engine.verify import verify_engine
@@ -86,6 +87,16 @@ def test_what_is_hidden_is_as_if_it_were_not_there(
         with closing(keep(place, index, Letters())) as kept:
             for access in asked:
                 check_told(kept, documents, access)
+
+
+def test_what_is_hidden_is_hidden_from_coarse_vectors_too(
+    engine_address: str, tmp_path: Path
+) -> None:
+    known = (Metadata(tags=("red",)), Metadata(), Metadata(in_force_from=date(2020, 1, 1)))
+    index = index_documents(tmp_path, [document(n, metadata) for n, metadata in enumerate(known)])
+    with closing(keep(engine_address, index, Letters(), VectorKind("int8"))) as kept:
+        for access in (EVERYBODY, Filters(), Filters(as_of=date(2019, 1, 1))):
+            check_told(kept, documents_in(index), access)
 
 
 def test_the_version_in_force_on_the_day_is_seen(place: str, tmp_path: Path) -> None:
