@@ -41,7 +41,7 @@ from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.corpus.engine.client import engine_at
 from lexloop.corpus.engine.contents import EngineContents
-from lexloop.corpus.engine.dialect import DIALECTS, FLOAT, VectorKind
+from lexloop.corpus.engine.dialect import DIALECTS, FLOAT, Storage, VectorKind
 from lexloop.corpus.engine.generation import published
 from lexloop.corpus.engine.opening import manifest_of, open_engine
 from lexloop.corpus.engine.push import push_index
@@ -182,7 +182,7 @@ def _pushed(index: Path, address: str, kind: VectorKind) -> Row:
     except CorpusError as error:
         print(error, "It is pushed now.", file=sys.stderr)
     began = time.perf_counter()
-    push_index(index, address, load_minilm(), vectors=kind)
+    push_index(index, address, load_minilm(), storage=Storage(kind))
     return {"push_s": time.perf_counter() - began}
 
 

@@ -36,6 +36,7 @@ from lexloop.core.losses import hearing
 from lexloop.core.settings import Settings
 from lexloop.corpus.engine.client import engine_at
 from lexloop.corpus.engine.contents import EngineContents
+from lexloop.corpus.engine.dialect import Storage
 from lexloop.corpus.engine.opening import open_engine
 from lexloop.corpus.engine.push import push_index
 from lexloop.corpus.index.collection import Collection
@@ -236,7 +237,9 @@ class Faults:
 
     def _push(self, state: int) -> None:
         """Push a state, look whether it is there, and let the clients ask it."""
-        push_index(self._indexes[state], self._address, self._model, shards=_SHARDS)
+        push_index(
+            self._indexes[state], self._address, self._model, storage=Storage(shards=_SHARDS)
+        )
         self.counts["published"] += 1
         contents, found = self._read_back()
         expected = self._chunks[state]

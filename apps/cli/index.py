@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lexloop.apps.cli import options
-from lexloop.apps.cli.index_engines import Vectors, pull, push, vectors_at, verify
+from lexloop.apps.cli.index_engines import Shards, Vectors, pull, push, storage_at, verify
 from lexloop.apps.cli.index_report import (
     index_report,
     show_outcome,
@@ -58,6 +58,7 @@ def build(
         option("The folder of the new index, or its address in an engine; must be given.", "INDEX"),
     ] = None,
     vectors: Vectors = FLOAT,
+    shards: Shards = 1,
     force: Annotated[bool, option("Make an index already there anew.", flag="--force")] = False,
     prefix: _Prefix = "",
     as_json: options.AsJson = False,
@@ -72,12 +73,12 @@ def build(
             "There is no --out, the folder that the index is written to.",
             f"Give one, e.g. `{command}`.",
         )
-    kind = vectors_at(out, vectors)
+    storage = storage_at(out, vectors, shards)
     engine, clustered = out if is_address(out) else "", context.params["cluster"] is not None
     place = kept_for(out, force, clustered) if engine else Path(out)
     _check_places(None if clustered else Path(folder), place, force or bool(engine))
     sources = _sources([folder], prefix)
-    write(place, sources, context.params, fresh=force, engine=engine, vectors=kind)
+    write(place, sources, context.params, fresh=force, engine=engine, storage=storage)
 
 
 @commands.command()

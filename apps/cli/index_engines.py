@@ -14,7 +14,7 @@ from lexloop.apps.cli.stored import embedder_of, manifest_in, manifest_named
 from lexloop.apps.cli.terminal import reported, say, write_json
 from lexloop.apps.hosts import engine_hosts
 from lexloop.core.errors import CorpusError, InputError
-from lexloop.corpus.engine.dialect import FLOAT, VectorKind, vector_kind
+from lexloop.corpus.engine.dialect import FLOAT, USUAL, Storage, vector_kind
 
 _Address = Annotated[
     str,
@@ -29,15 +29,15 @@ Vectors = Annotated[
     ),
 ]
 
+Shards = Annotated[int, option("Into how many parts an engine splits it.", min=1, max=1024)]
+
 
 @reported
 def push(
     *,
     index: Annotated[Path, typer.Argument(metavar="INDEX", help="The folder of the index.")],
     address: _Address,
-    shards: Annotated[
-        int, option("Into how many parts the engine splits it.", min=1, max=1024)
-    ] = 1,
+    shards: Shards = 1,
     vectors: Vectors = FLOAT,
     as_json: options.AsJson = False,
 ) -> None:
@@ -50,11 +50,11 @@ def push(
 
     began = time.perf_counter()
     held, place = manifest_in(index), str(Address.parse(address))
-    kind = vectors_at(place, vectors)
+    storage = storage_at(place, vectors, shards)
     say_where_text_goes(engine_hosts(place))
     with bar() as report:
         embedder = embedder_of(held)
-        counts = push_index(index, place, embedder, report, shards=shards, vectors=kind)
+        counts = push_index(index, place, embedder, report, storage)
     _show_copied(str(index), place, counts, began, as_json)
 
 
@@ -123,23 +123,23 @@ def verify(
     say(f"Sound: {held}{alike}, in {seconds:.1f} s")
 
 
-def vectors_at(place: str, name: str) -> VectorKind:
-    """Return the kind of vectors of a name, which an index at a place is to have.
+def storage_at(place: str, vectors: str, shards: int) -> Storage:
+    """Return how an index at a place is to be kept.
 
     Raises:
-        SettingsError: The engine has no such kind.
-        InputError: It is named for an index in a folder.
+        SettingsError: The engine has no such kind of vectors.
+        InputError: Something is said of an index in a folder.
     """
     from lexloop.corpus.engine.address import Address, is_address
 
     if is_address(place):
-        return vector_kind(Address.parse(place).product, name)
-    if name != FLOAT:
+        return Storage(vector_kind(Address.parse(place).product, vectors), shards)
+    if (vectors, shards) != USUAL:
         raise InputError(
-            f"{place} lies on this machine, and --vectors says how an engine keeps vectors.",
-            "Leave --vectors out, or choose by --set index.dense.",
+            f"{place} lies on this machine, and --vectors and --shards say how an engine keeps it.",
+            "Leave them out; --set index.dense chooses how vectors are searched here.",
         )
-    return FLOAT
+    return USUAL
 
 
 def _show_copied(

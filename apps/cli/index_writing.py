@@ -23,7 +23,7 @@ from lexloop.core.errors import CorpusError
 from lexloop.core.extras import need_extra
 from lexloop.core.settings import Settings
 from lexloop.core.settings_names import from_record
-from lexloop.corpus.engine.dialect import FLOAT, VectorKind
+from lexloop.corpus.engine.dialect import USUAL, Storage
 
 if TYPE_CHECKING:
     from lexloop.corpus.cluster.preparer import ClusterPreparer
@@ -71,13 +71,13 @@ def write(
     excluded: Sequence[str] | None = (),
     fresh: bool = False,
     engine: str = "",
-    vectors: VectorKind = FLOAT,
+    storage: Storage = USUAL,
 ) -> None:
     """Write an index as a command's parameters say, or tell what that would cost.
 
     Parameters count more than the settings of what is ``held``; ``excluded`` None leaves out what
     the index names; ``fresh`` keeps nothing of an index already there. What is written is pushed
-    to an ``engine`` where one is named, which keeps its ``vectors`` so.
+    to an ``engine`` where one is named, whose ``storage`` it has.
     """
     from lexloop.graph.extractors import Budget
 
@@ -87,7 +87,7 @@ def write(
     with Progress() as progress:
         progress.say("Loading")
         tools = _tools(settings, given, budget)
-    work = _Work(index, sources, tools, settings, budget, given, excluded, fresh, engine, vectors)
+    work = _Work(index, sources, tools, settings, budget, given, excluded, fresh, engine, storage)
     if given["dry_run"]:
         with work.begun() as how:
             told = work.estimated(how)
@@ -116,7 +116,7 @@ class _Work:
     excluded: Sequence[str] | None
     fresh: bool
     engine: str
-    vectors: VectorKind
+    storage: Storage
 
     @contextmanager
     def begun(self) -> Iterator[dict[str, Any]]:
@@ -146,7 +146,7 @@ class _Work:
         if self.engine and cluster is not None:
             from lexloop.corpus.cluster.ingesting import Destination, ingest
 
-            to = Destination(self.engine, self._staging, self.vectors)
+            to = Destination(self.engine, self._staging, self.storage)
             return ingest(to, self.sources, self.tools, **_into_engine(how))
         from lexloop.corpus.index.writer import write_index
 
@@ -157,7 +157,7 @@ class _Work:
             from lexloop.corpus.engine.push import push_index
 
             embedder, report = self.tools.embedder, how["progress"]
-            push_index(self.index, self.engine, embedder, report, vectors=self.vectors)
+            push_index(self.index, self.engine, embedder, report, self.storage)
         return outcome
 
     @property

@@ -17,7 +17,7 @@ from lexloop.corpus.cluster.tasks import Given, Tasks
 from lexloop.corpus.cluster.writing import Target, Written, unpack_written
 from lexloop.corpus.engine.client import engine_at
 from lexloop.corpus.engine.contents import EngineContents
-from lexloop.corpus.engine.dialect import FLOAT, VectorKind
+from lexloop.corpus.engine.dialect import USUAL, Storage
 from lexloop.corpus.engine.finishing import finish, remove
 from lexloop.corpus.engine.generation import Generation, Hold, NewGeneration
 from lexloop.corpus.engine.generation import writing as writing_in
@@ -46,12 +46,12 @@ class Destination(NamedTuple):
     Args:
         address: In an engine.
         staging: A folder of this machine for what is written already.
-        vectors: How coarsely the engine keeps those that it searches.
+        storage: How the engine keeps it.
     """
 
     address: str
     staging: Path
-    vectors: VectorKind = FLOAT
+    storage: Storage = USUAL
 
 
 def ingest(
@@ -108,7 +108,7 @@ def expected(
 
 def _as_it_is(before: EngineContents, to: Destination, tools: Tools) -> bool:
     same = dict(before.manifest.settings) == dict(tools.settings)
-    return same and before.vectors == to.vectors
+    return same and before.vectors == to.storage.vectors
 
 
 @contextmanager
@@ -167,7 +167,7 @@ class Ingestion:
         with writing_in(engine, begun) as generation:
             hold = Hold(engine, generation.name, _KEPT_S, generation.name)
             if not begun:
-                generation.create(self._tools.embedder.dimension, vectors=self._to.vectors)
+                generation.create(self._tools.embedder.dimension, self._to.storage)
                 self._note(generation.name)
             tally, skipped = Tally(), dict[str, tuple[SkippedSource, ...]]()
             for name, written in self._written(generation, changes, progress):
@@ -210,7 +210,7 @@ class Ingestion:
     def _files(self) -> str:
         said = [
             self._to.address,
-            self._to.vectors,
+            self._to.storage,
             vars(self._tools.recipe),
             [*self._marks.items()],
         ]
@@ -279,7 +279,7 @@ class Ingestion:
             fingerprints=self._marks,
         )
         triplets = EngineTriplets(engine, lambda: generation.index("relations"), tally.triplets)
-        kept = {"windows": tools.recipe.windows, "vectors": self._to.vectors}
+        kept = {"windows": tools.recipe.windows, "vectors": self._to.storage.vectors}
         rest = {**kept, "skipped": skipped}
         with TemporaryDirectory() as folder:
             KnowledgeGraph.build(triplets).save(Path(folder))

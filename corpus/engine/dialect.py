@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NewType, Protocol
+from typing import Any, ClassVar, NamedTuple, NewType, Protocol
 
 from lexloop.core.errors import SettingsError
 
@@ -18,6 +18,22 @@ _AGAIN = 3
 VectorKind = NewType("VectorKind", str)
 """How coarsely an engine keeps the vectors that it searches; ``vector_kind`` makes one."""
 FLOAT = VectorKind("float")
+
+
+class Storage(NamedTuple):
+    """How an engine keeps an index.
+
+    Args:
+        vectors: How coarsely it keeps those that it searches.
+        shards: Into how many parts it splits the index.
+    """
+
+    vectors: VectorKind = FLOAT
+    shards: int = 1
+
+
+USUAL = Storage()
+"""That of an index of which nothing else is said."""
 
 
 class Dialect(Protocol):

@@ -25,7 +25,7 @@ from lexloop.core.errors import (
     LexloopError,
 )
 from lexloop.corpus.engine.client import Engine
-from lexloop.corpus.engine.dialect import FLOAT, VectorKind
+from lexloop.corpus.engine.dialect import Storage
 from lexloop.corpus.engine.schema import FORMAT, KINDS, bodies
 
 LEASE_S, HOLD_S = 60.0, 600.0
@@ -159,13 +159,13 @@ class NewGeneration(Generation):
         super().__init__(engine, name)
         self._lease = lease
 
-    def create(self, dimension: int, shards: int = 1, vectors: VectorKind = FLOAT) -> None:
-        """Create its indexes, for vectors of a dimension and a kind, in so many parts.
+    def create(self, dimension: int, storage: Storage) -> None:
+        """Create its indexes, for vectors of a dimension.
 
         Raises:
             EngineError: The engine did not do it.
         """
-        for kind, body in bodies(self.engine.dialect, dimension, shards, vectors).items():
+        for kind, body in bodies(self.engine.dialect, dimension, storage).items():
             path = f"/{self.index(kind)}"
             try:
                 self.engine.ask("PUT", path, body, seconds=_CREATING_S, patient=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from lexloop.corpus.engine.client import engine_at
-from lexloop.corpus.engine.dialect import FLOAT, VectorKind
+from lexloop.corpus.engine.dialect import USUAL, Storage
 from lexloop.corpus.engine.finishing import finish
 from lexloop.corpus.engine.generation import writing
 from lexloop.corpus.engine.writer import Writer
@@ -22,9 +22,7 @@ def push_index(
     address: str,
     embedder: Embedder,
     progress: Progress = silent,
-    *,
-    shards: int = 1,
-    vectors: VectorKind = FLOAT,
+    storage: Storage = USUAL,
 ) -> dict[str, int]:
     """Write an index of this machine into an engine, where it replaces the one of that name.
 
@@ -33,8 +31,7 @@ def push_index(
         address: Where to.
         embedder: That made its vectors.
         progress: Called with a stage's name, what is done and how much there is.
-        shards: Into how many parts the engine splits it.
-        vectors: How coarsely the engine keeps those that it searches.
+        storage: How the engine keeps it.
 
     Returns:
         The numbers of documents, chunks, windows and triplets.
@@ -52,14 +49,14 @@ def push_index(
         writing(engine) as generation,
     ):
         manifest = replace(Manifest.read(index), generation=generation.name)
-        generation.create(embedder.dimension, shards, vectors)
+        generation.create(embedder.dimension, storage)
         with Writer(generation) as writer:
             for ordinal, document in enumerate(prepared_documents(contents)):
                 writer.add(ordinal, document)
                 progress("writing", ordinal + 1, len(contents.names))
         contents.load_graph().save(Path(folder))
         skipped = contents.texts.rows("SELECT file, name, reason FROM skipped")
-        rest = {"windows": contents.windows, "skipped": skipped, "vectors": vectors}
+        rest = {"windows": contents.windows, "skipped": skipped, "vectors": storage.vectors}
         finish(generation, writer.tally, manifest, Path(folder), rest)
         generation.publish()
         return writer.tally.counts

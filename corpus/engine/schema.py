@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any
 
 from lexloop.core.metadata import UNKNOWN, Metadata
-from lexloop.corpus.engine.dialect import Dialect, VectorKind
+from lexloop.corpus.engine.dialect import Dialect, Storage
 from lexloop.corpus.index.lexical import K1, B
 
 KINDS = ("chunks", "documents", "relations")
@@ -48,15 +48,13 @@ def profile_of(metadata: Metadata = UNKNOWN) -> str:
     return sha256("\0".join(read).encode()).hexdigest()[:16]
 
 
-def bodies(
-    dialect: Dialect, dimension: int, shards: int, vectors: VectorKind
-) -> Mapping[str, dict[str, Any]]:
+def bodies(dialect: Dialect, dimension: int, storage: Storage) -> Mapping[str, dict[str, Any]]:
     """Return what each index of ``KINDS`` is created with."""
-    sizes = {"index.number_of_shards": shards, "index.auto_expand_replicas": "0-1"}
+    sizes = {"index.number_of_shards": storage.shards, "index.auto_expand_replicas": "0-1"}
     # nothing is searched before it is whole
     common = {**sizes, "index.refresh_interval": "-1"}
     similarity = {"okapi": {"type": "BM25", "k1": K1, "b": B}}
-    chunks = _chunks(dialect.vector(dimension, vectors))
+    chunks = _chunks(dialect.vector(dimension, storage.vectors))
     return {
         "chunks": {
             "settings": {**common, **dialect.settings, "index.similarity": similarity},

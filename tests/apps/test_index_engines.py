@@ -158,8 +158,9 @@ def test_vectors_that_cannot_be_kept_so(run: Run, documents: Path, index: Path) 
             refused = run("index", *command, "--vectors", kind, "--json")
             failed(refused, "SettingsError", 2, repr(kind), product, f"Use {kinds}.")
     new = f"{index}2"
-    here = run("index", str(documents), "--out", new, "--vectors", "int8", "--json")
-    failed(here, "InputError", 2, new, "--vectors")
+    for said in (("--vectors", "int8"), ("--shards", "3")):
+        here = run("index", str(documents), "--out", new, *said, "--json")
+        failed(here, "InputError", 2, new, said[0])
     assert not Path(new).exists()
 
 

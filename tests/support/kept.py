@@ -6,7 +6,7 @@ from pathlib import Path
 
 from indexes import letter_tools, sources
 
-from lexloop.corpus.engine.dialect import FLOAT, VectorKind
+from lexloop.corpus.engine.dialect import FLOAT, Storage, VectorKind
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.reader import open_contents
 from lexloop.corpus.index.writer import write_index
@@ -31,7 +31,7 @@ def keep(place: str, index: Path, embedder: Embedder, vectors: VectorKind = FLOA
     from lexloop.corpus.engine.opening import open_engine
     from lexloop.corpus.engine.push import push_index
 
-    push_index(index, place, embedder, vectors=vectors)
+    push_index(index, place, embedder, storage=Storage(vectors))
     return Collection(open_engine(place, embedder))
 
 

@@ -12,7 +12,7 @@ from on_workers import DEADLY, FAILING, ONCE, LetterTools
 from lexloop.core.errors import CorpusError, ModelError
 from lexloop.corpus.cluster.ingesting import Destination, expected, ingest
 from lexloop.corpus.cluster.preparer import ClusterPreparer
-from lexloop.corpus.engine.dialect import VectorKind
+from lexloop.corpus.engine.dialect import Storage, VectorKind
 from lexloop.corpus.engine.opening import manifest_of, open_engine
 from lexloop.corpus.engine.verify import verify_engine
 from lexloop.corpus.index.manifest import IndexSource
@@ -101,7 +101,7 @@ def test_other_vectors_are_chosen_without_reading_again(
     tools, make = letter_tools(), LetterTools(str(diary))
     ingest(to, sources(laws), tools, preparer(make))
     before = related(diary)
-    coarse = to._replace(vectors=VectorKind("int8"))
+    coarse = to._replace(storage=Storage(VectorKind("int8")))
     assert ingest(coarse, sources(laws), tools, preparer(make)).difference.nothing
     same_as_here(coarse, laws)
     assert related(diary) == before

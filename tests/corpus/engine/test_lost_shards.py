@@ -13,6 +13,7 @@ from scripted_engine import Said, ScriptedEngine, passed_on_to
 from lexloop.core.errors import EngineUnavailable
 from lexloop.core.losses import hearing
 from lexloop.core.settings import Settings
+from lexloop.corpus.engine.dialect import Storage
 from lexloop.corpus.engine.opening import open_engine
 from lexloop.corpus.engine.push import push_index
 from lexloop.corpus.index.collection import Collection
@@ -51,7 +52,7 @@ def pushed(engine_address: str, tmp_path: Path) -> str:
         text = f"{of} act {law}\n\nSection 1. Fee. The fee of a {of} licence is {law} dollars.\n"
         (tmp_path / "laws" / f"{law}.txt").write_text(text)
     write_index(tmp_path / "index", sources(tmp_path / "laws"), letter_tools())
-    push_index(tmp_path / "index", engine_address, Letters(), shards=2)
+    push_index(tmp_path / "index", engine_address, Letters(), storage=Storage(shards=2))
     return engine_address
 
 
