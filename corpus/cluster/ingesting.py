@@ -188,13 +188,16 @@ class Ingestion:
 
     def _begun(self) -> str:
         """Return the generation that was begun for the same files and not ended; empty if none."""
+        engine = engine_at(self._to.address)
         try:
             held = json.loads(self._noted.read_text(encoding="utf-8"))
-            name = str(held["generation"]) if held["files"] == self._files else ""
+            name, files = str(held["generation"]), held["files"]
         except (OSError, ValueError, KeyError, TypeError):
-            name = ""
-        if name and Generation(engine_at(self._to.address), name).begun:
+            name, files = "", ""
+        if name and files == self._files and Generation(engine, name).begun:
             return name
+        if name:
+            Hold(engine, name, _KEPT_S, name).release()
         self._staging("").clear()
         return ""
 

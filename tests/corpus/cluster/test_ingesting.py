@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from engines import indexes
 from indexes import Letters, letter_tools, sources
 from on_workers import DEADLY, FAILING, ONCE, LetterTools
 
@@ -142,6 +143,8 @@ def test_a_run_that_failed_goes_on(
     bad.write_text("The clerk must be kind.", encoding="utf-8")
     ingest(to, sources(laws), letter_tools(), preparer(make))
     same_as_here(to, laws)
+    left = indexes(to.address, to.address.rpartition("/")[2])
+    assert len({index.split(".")[1] for index in left} - {"meta"}) == 1
 
 
 def test_what_it_would_cost_is_the_same(to: Destination, preparer: Prepare, laws: Path) -> None:
