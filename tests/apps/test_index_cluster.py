@@ -17,6 +17,7 @@ from fake_openai import KEY, FakeOpenAI, Reply
 from indexes import content
 from ray_cluster import running
 
+from lexloop.apps.cli.index_writing import kept_for
 from lexloop.corpus.engine.opening import manifest_of
 from lexloop.corpus.index.manifest import Manifest
 from lexloop.corpus.index.reader import open_contents
@@ -69,24 +70,26 @@ def laws(folder: Path, count: int) -> Path:
     return folder
 
 
-def kept_when_killed(cluster: str, folder: Path, out: Path, count: int) -> dict[Path, int]:
-    """Kill a driver that has kept so many files; their times of writing."""
+def kept_when_killed(
+    cluster: str, folder: Path, out: object, kept: Path, count: int
+) -> dict[Path, int]:
+    """Kill a driver that has kept so many files below a folder; their times of writing."""
     asked = _command(cluster, folder, "--out", out)
     with subprocess.Popen(asked, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as driver:
         deadline = time.monotonic() + 90
-        while len([*out.glob("staging/*/*.kept")]) < count and time.monotonic() < deadline:
+        while len([*kept.glob("staging/*/*.kept")]) < count and time.monotonic() < deadline:
             assert driver.poll() is None, driver.communicate()[1].decode()
             time.sleep(0.02)
         driver.kill()
-    return {path: path.stat().st_mtime_ns for path in out.glob("staging/*/*.kept")}
+    return {path: path.stat().st_mtime_ns for path in kept.glob("staging/*/*.kept")}
 
 
 def test_a_killed_driver_goes_on_where_it_was(
     run: Run, cluster: str, command: Any, tmp_path: Path
 ) -> None:
     folder, here, there = laws(tmp_path / "laws", 40), tmp_path / "here", tmp_path / "there"
-    first = kept_when_killed(cluster, folder, there, 8)
-    second = kept_when_killed(cluster, folder, there, 16)
+    first = kept_when_killed(cluster, folder, there, there, 8)
+    second = kept_when_killed(cluster, folder, there, there, 16)
     assert 8 <= len(first) < len(second) < 40
     assert {path: second[path] for path in first} == first  # nothing is made twice
     done = command(folder, "--out", there, "--json")
@@ -100,6 +103,31 @@ def test_a_killed_driver_goes_on_where_it_was(
     opened = (closing(open_contents(index, load_shipped())) for index in (here, there))
     with next(opened) as a, next(opened) as b:
         assert np.abs(a.dense.vectors - b.dense.vectors).max() < 2e-3
+
+
+def test_a_killed_driver_goes_on_in_an_engine(
+    run: Run,
+    cluster: str,
+    command: Any,
+    engine_address: str,
+    *,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("LEXLOOP_CACHE", str(tmp_path / "cache"))
+    folder, here = laws(tmp_path / "laws", 30), tmp_path / "here"
+    kept = kept_for(engine_address, force=False, clustered=True)
+    first = kept_when_killed(cluster, folder, engine_address, kept, 6)
+    second = kept_when_killed(cluster, folder, engine_address, kept, 12)
+    assert 6 <= len(first) < len(second) < 30
+    assert {path: second[path] for path in first} == first  # nothing is written twice
+    done = command(folder, "--out", engine_address, "--json")
+    assert done.returncode == 0, done.stderr
+    assert not (kept / "staging").exists()
+    run("index", str(folder), "--out", str(here))
+    assert manifest_of(engine_address).counts == Manifest.read(here).counts
+    sound = json.loads(run("index", "verify", engine_address, "--json").stdout)
+    assert sound["documents"] == 30
 
 
 def test_a_driver_that_is_no_machine_of_the_cluster(cluster: str, run: Run, tmp_path: Path) -> None:
