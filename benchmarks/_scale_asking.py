@@ -1,10 +1,10 @@
 """What retrieval costs and finds, wherever an index lies: milliseconds, requests and ids."""
 
-import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,53 +29,42 @@ class Cost:
     requests: int = 0
 
 
-@dataclass
-class Counted:
-    """A count of the requests that each thread makes of an engine."""
+_cost: ContextVar[Cost] = ContextVar("cost")
+"""Of the search under way; what it asks beside, in another thread, counts as well."""
 
-    _threads: threading.local = field(default_factory=threading.local)
 
-    def watch(self, engine: Engine) -> None:
-        """Count from now on."""
-        plain = engine.ask
+def watch(engine: Engine) -> None:
+    """Count the requests that searches make of an engine from now on."""
+    plain = engine.ask
 
-        def ask(*args: Any, **kwargs: Any) -> Any:
-            told = plain(*args, **kwargs)
-            self.cost.requests += 1
-            self.cost.took += told.get("took", 0) / 1000
-            return told
+    def ask(*args: Any, **kwargs: Any) -> Any:
+        told = plain(*args, **kwargs)
+        if cost := _cost.get(None):
+            cost.requests += 1
+            cost.took += told.get("took", 0) / 1000
+        return told
 
-        engine.ask = ask  # type: ignore[method-assign]
+    engine.ask = ask  # type: ignore[method-assign]
 
-    @property
-    def cost(self) -> Cost:
-        """What this thread's search has cost so far."""
-        found: Cost | None = getattr(self._threads, "cost", None)
-        if found is None:
-            found = self._threads.cost = Cost()
-        return found
 
-    def timed(self, view: View, question: str) -> tuple[Cost, list[list[str]]]:
-        """Search once; return the cost, and the ids that words and vectors find, best first."""
-        self._threads.cost = Cost()
-        began, busy = time.perf_counter(), time.process_time()
-        by_words, by_vectors = view.search([question], LIMIT)
-        self.cost.seconds = time.perf_counter() - began
-        self.cost.busy = time.process_time() - busy
-        return self.cost, [
-            [hit.chunk_id for hit in hits[0][:TOP]] for hits in (by_words, by_vectors)
-        ]
+def timed(view: View, question: str) -> tuple[Cost, list[list[str]]]:
+    """Search once; return the cost, and the ids that words and vectors find, best first."""
+    cost = Cost()
+    _cost.set(cost)
+    began, busy = time.perf_counter(), time.process_time()
+    by_words, by_vectors = view.search([question], LIMIT)
+    cost.seconds = time.perf_counter() - began
+    cost.busy = time.process_time() - busy
+    return cost, [[hit.chunk_id for hit in hits[0][:TOP]] for hits in (by_words, by_vectors)]
 
 
 Found = list[list[list[str]]]
 """For each question the ids by words and those by vectors."""
 
 
-def one_by_one(
-    view: View, questions: Sequence[str], counted: Counted
-) -> tuple[dict[str, float], Found]:
+def one_by_one(view: View, questions: Sequence[str]) -> tuple[dict[str, float], Found]:
     """Ask by one client; return the figures and what was found."""
-    asked = [counted.timed(view, question) for question in questions]
+    asked = [timed(view, question) for question in questions]
     costs = [cost for cost, _ in asked]
     seconds = np.array([cost.seconds for cost in costs])
     took = np.array([cost.took for cost in costs])
@@ -88,13 +77,11 @@ def one_by_one(
     return figures, [ids for _, ids in asked]
 
 
-def together(
-    view: View, questions: Sequence[str], counted: Counted, clients: int
-) -> dict[str, float]:
+def together(view: View, questions: Sequence[str], clients: int) -> dict[str, float]:
     """Ask by many clients at once; each asks the next question as soon as it has an answer."""
     began = time.perf_counter()
     with ThreadPoolExecutor(clients) as pool:
-        costs = [cost for cost, _ in pool.map(lambda q: counted.timed(view, q), questions)]
+        costs = [cost for cost, _ in pool.map(lambda q: timed(view, q), questions)]
     rate = len(questions) / (time.perf_counter() - began)
     seconds = np.array([cost.seconds for cost in costs])
     return {**percentiles(f"{clients}_", seconds), f"{clients}_per_s": rate}

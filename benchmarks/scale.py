@@ -33,7 +33,7 @@ from typing import Any
 from _contest import chunk_ids
 from _mixture import Chunks, mixed, read_passages
 from _ours import write_index
-from _scale_asking import Counted, Found, exactly, one_by_one, overlap, percentiles, together
+from _scale_asking import Found, exactly, one_by_one, overlap, percentiles, together, watch
 
 import lexloop
 from lexloop.core.errors import CorpusError
@@ -115,11 +115,10 @@ def _measure(
     expected: Found = []
 
     def row(where: str, contents: Contents, source: str) -> Row:
-        counted = Counted()
         if isinstance(contents, EngineContents):
-            counted.watch(contents.engine)
+            watch(contents.engine)
         collection = Collection(contents)
-        figures, found = _asked(collection, questions, counted, options.asked)
+        figures, found = _asked(collection, questions, options.asked)
         expected[:] = expected or found
         figures["recall"] = overlap([by_vectors for _, by_vectors in found], nearest)
         figures["overlap"] = overlap(*([*chain.from_iterable(one)] for one in (found, expected)))
@@ -147,16 +146,14 @@ def _places(options: Any) -> Iterator[tuple[str, VectorKind]]:
         yield from ((base, kind) for kind in options.vectors if kind in DIALECTS[product].kinds)
 
 
-def _asked(
-    collection: Collection, questions: Sequence[str], counted: Counted, many: int
-) -> tuple[Row, Found]:
+def _asked(collection: Collection, questions: Sequence[str], many: int) -> tuple[Row, Found]:
     """Ask by one client and by many, each other questions, all embedded before."""
     view = collection.seen_by(Filters.of(Settings(**_SETTINGS)))
     view.embed([*questions])
     first, second = questions[_WARM_UP:][:many], questions[_WARM_UP:][many:]
-    one_by_one(view, questions[-_WARM_UP:], counted)
-    figures, found = one_by_one(view, first, counted)
-    return figures | together(view, second, counted, _CLIENTS), found
+    one_by_one(view, questions[-_WARM_UP:])
+    figures, found = one_by_one(view, first)
+    return figures | together(view, second, _CLIENTS), found
 
 
 def _answered(source: str, questions: Sequence[str], answers: list[Any]) -> Row:
