@@ -89,7 +89,7 @@ def unpack_written(data: bytes) -> Written:
     try:
         tally, skipped = json.loads(data)
         return Written(Tally.from_record(tally), tuple(SkippedSource(*one) for one in skipped))
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise DataError(
             f"What came of a file, {len(data)} bytes, cannot be read: {error}.",
             "Run the command again.",

@@ -27,7 +27,7 @@ from lexloop.models.embedding import Embedder, Vectors
 _GRAPHS, _RECORDS, _TEXTS, _AT_ONCE, _COUNTED = 16, 64, 4, 2000, 1 << 16
 _ORDERS = {"chunks": ["ordinal", "start"], "documents": ["ordinal"], "relations": ["place"]}
 """By what records are in order; those of relations within their document."""
-NEEDED = ["record.title", "record.metadata", "document", "triplets", "ordinal", "file"]
+_LISTED = ["record.title", "record.metadata", "document", "triplets", "file"]
 
 
 @dataclass(frozen=True)
@@ -37,14 +37,12 @@ class Listed:
     Args:
         titles: By the documents' names, in order.
         metadata: Of each that has some.
-        ordinals: The documents' places, which may have gaps.
         triplets: The number of each.
         files: The source file of each.
     """
 
     titles: Mapping[str, str]
     metadata: Mapping[str, Metadata]
-    ordinals: Mapping[str, int]
     triplets: Mapping[str, int]
     files: Mapping[str, str]
 
@@ -84,17 +82,17 @@ class EngineContents:
     @property
     def names(self) -> Sequence[str]:
         """See ``Contents.names``."""
-        return list(self._listed.titles)
+        return list(self.listed.titles)
 
     @property
     def titles(self) -> Mapping[str, str]:
         """See ``Contents.titles``."""
-        return self._listed.titles
+        return self.listed.titles
 
     @property
     def metadata(self) -> Mapping[str, Metadata]:
         """See ``Contents.metadata``."""
-        return self._listed.metadata
+        return self.listed.metadata
 
     @property
     def dense_kind(self) -> str:
@@ -117,21 +115,17 @@ class EngineContents:
         return 1.0
 
     @cached_property
-    def _listed(self) -> Listed:
-        titles, metadata, ordinals, triplets, files = {}, {}, {}, {}, {}
-        for hit in self.every("documents", {"exists": {"field": "document"}}, NEEDED):
-            source = hit["_source"]
-            name, record = source["document"], source["record"]
-            titles[name], ordinals[name] = record["title"], source["ordinal"]
-            triplets[name], files[name] = source["triplets"], source["file"]
-            if record["metadata"]:
-                metadata[name] = Metadata.from_record(record["metadata"])
-        return Listed(titles, metadata, ordinals, triplets, files)
-
-    @property
     def listed(self) -> Listed:
         """What is known of every document; read once."""
-        return self._listed
+        titles, metadata, triplets, files = {}, {}, {}, {}
+        for hit in self.every("documents", {"exists": {"field": "document"}}, _LISTED):
+            source = hit["_source"]
+            name, record = source["document"], source["record"]
+            titles[name], files[name] = record["title"], source["file"]
+            triplets[name] = source["triplets"]
+            if record["metadata"]:
+                metadata[name] = Metadata.from_record(record["metadata"])
+        return Listed(titles, metadata, triplets, files)
 
     def every(
         self,

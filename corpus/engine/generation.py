@@ -287,11 +287,11 @@ def writing(engine: Engine, name: str = "") -> Iterator[NewGeneration]:
 
 def _is_gone(who: str) -> bool:
     """Return whether a writer was a process of this machine that has ended."""
-    host, number, _ = who.rsplit(":", maxsplit=2)
-    if host != socket.gethostname():
+    said = re.fullmatch(rf"{re.escape(socket.gethostname())}:(\d{{1,9}}):\w+", who)
+    if said is None:
         return False
     try:
-        os.kill(int(number), 0)
+        os.kill(int(said[1]), 0)
     except ProcessLookupError:
         return True
     except PermissionError:

@@ -1,7 +1,7 @@
 """What holds of many documents together; whoever writes some of them adds up their part."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
@@ -71,7 +71,12 @@ class Tally:
     profiles: dict[str, Profile] = field(default_factory=dict)
 
     def add(self, ordinal: int, made: PreparedDocument, terms: Sequence[Counter[str]]) -> None:
-        """Add a document; ``terms`` are those of each of its chunks."""
+        """Add a document; ``terms`` are those of each of its chunks.
+
+        Raises:
+            CorpusError: There is one of the same name.
+        """
+        self._check_new([made.name])
         metadata = made.document.metadata
         triplets = sum(len(one.triplets) for one in made.chunks)
         self.documents[made.name] = Counted(ordinal, triplets, metadata.as_record())
@@ -87,16 +92,19 @@ class Tally:
         Raises:
             CorpusError: Both have a document of the same name.
         """
-        if twice := sorted(self.documents.keys() & other.documents.keys()):
-            raise CorpusError(
-                f"Two documents of the sources would have the same name ({twice[0]}).",
-                "Give one of the sources another --prefix.",
-            )
+        self._check_new(other.documents)
         self.documents.update(other.documents)
         self.frequencies.update(other.frequencies)
         self.length += other.length
         for name, one in other.profiles.items():
             self._profile(name).add(one.chunks, one.windows, one.total)
+
+    def _check_new(self, names: Iterable[str]) -> None:
+        if twice := [name for name in names if name in self.documents]:
+            raise CorpusError(
+                f"Two documents of the sources would have the same name ({min(twice)}).",
+                "Give one of the sources another --prefix.",
+            )
 
     def _profile(self, name: str) -> Profile:
         return self.profiles.setdefault(name, Profile())

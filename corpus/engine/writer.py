@@ -37,11 +37,12 @@ class Writer(Bulk):
         """Write a document; ``ordinal`` is its place among all, which may have gaps.
 
         Raises:
+            CorpusError: There is one of the same name.
             EngineError: What was sent before was not taken after every allowed attempt.
         """
         terms = [Counter(tokenize(searched_text(one.chunk))) for one in made.chunks]
-        self.write(self._actions(ordinal, made, terms))
         self.tally.add(ordinal, made, terms)
+        self.write(self._actions(ordinal, made, terms))
 
     def _actions(
         self, ordinal: int, made: PreparedDocument, terms: Sequence[Counter[str]]

@@ -46,3 +46,8 @@ class LetterTools:
 
     def _times(self, document: Document) -> int:
         return (Path(self.diary) / document.name.replace("/", "_")).stat().st_size
+
+
+def related(diary: Path) -> dict[str, int]:
+    """How often each document was related, by a diary."""
+    return {path.name: path.stat().st_size for path in diary.iterdir()}

@@ -46,6 +46,14 @@ def preparer(driver: Any, tmp_path: Path) -> Prepare:
 
 
 @pytest.fixture
+def diary(tmp_path: Path) -> Path:
+    """Where workers note what they relate."""
+    folder = tmp_path / "diary"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
 def laws(tmp_path: Path) -> Path:
     """A dozen short laws in two folders, with a sidecar, a file of several documents, a bad one."""
     folder = tmp_path / "laws"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from engines import indexes
 from indexes import Letters, letter_tools, sources
-from on_workers import DEADLY, FAILING, ONCE, LetterTools
+from on_workers import DEADLY, FAILING, ONCE, LetterTools, related
 
 from lexloop.core.errors import CorpusError, ModelError
 from lexloop.corpus.cluster.ingesting import Destination, expected, ingest
@@ -26,19 +26,6 @@ Prepare = Callable[..., ClusterPreparer]
 def to(engine_address: str, tmp_path: Path) -> Destination:
     """An address in each engine under which nothing is stored."""
     return Destination(engine_address, tmp_path / "kept")
-
-
-@pytest.fixture
-def diary(tmp_path: Path) -> Path:
-    """Where workers note what they relate."""
-    folder = tmp_path / "diary"
-    folder.mkdir()
-    return folder
-
-
-def related(diary: Path) -> dict[str, int]:
-    """How often each document was related."""
-    return {path.name: path.stat().st_size for path in diary.iterdir()}
 
 
 def same_as_here(to: Destination, laws: Path, held: list[IndexSource] | None = None) -> None:

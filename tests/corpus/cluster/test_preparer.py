@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from indexes import content, letter_tools, sources
-from on_workers import DEADLY, FAILING, ONCE, LetterTools
+from on_workers import DEADLY, FAILING, ONCE, LetterTools, related
 
 from lexloop.core.errors import ClusterError, CorpusError, ModelError
 from lexloop.corpus.cluster.preparer import ClusterPreparer
@@ -14,19 +14,6 @@ from lexloop.corpus.index.manifest import IndexSource
 from lexloop.corpus.index.writer import estimate, write_index
 
 Prepare = Callable[..., ClusterPreparer]
-
-
-@pytest.fixture
-def diary(tmp_path: Path) -> Path:
-    """Where workers note what they relate."""
-    folder = tmp_path / "diary"
-    folder.mkdir()
-    return folder
-
-
-def related(diary: Path) -> dict[str, int]:
-    """How often each document was related."""
-    return {path.name: path.stat().st_size for path in diary.iterdir()}
 
 
 def test_the_index_is_the_one_made_without_a_cluster(

@@ -78,6 +78,10 @@ def documents(tmp_path: Path) -> list[PreparedDocument]:
 @pytest.fixture
 def writer(server: ScriptedEngine, monkeypatch: pytest.MonkeyPatch) -> Writer:
     monkeypatch.setattr(bulk, "_WAIT", wait_none())
+    return writer_at(server)
+
+
+def writer_at(server: ScriptedEngine) -> Writer:
     return Writer(Generation(engine_at(server.address), "x"))
 
 
@@ -102,7 +106,7 @@ def test_what_a_busy_engine_did_not_take_is_sent_again(
     server: ScriptedEngine, writer: Writer, documents: list[PreparedDocument]
 ) -> None:
     server.script(Taking(Counter(), 201, {}))
-    written(writer, documents[0])
+    written(writer_at(server), documents[0])
     names = ids_of(server)
     taking = Taking(Counter(dict.fromkeys(names[::2], 2)), 429, REJECTED)
     server.script(taking)
@@ -116,7 +120,7 @@ def test_what_is_busy_for_ever_is_told(
     server: ScriptedEngine, writer: Writer, documents: list[PreparedDocument]
 ) -> None:
     server.script(Taking(Counter(), 201, {}))
-    written(writer, documents[0])
+    written(writer_at(server), documents[0])
     taking = Taking(Counter({ids_of(server)[0]: 1000}), 429, REJECTED)
     server.script(taking)
     with pytest.raises(EngineUnavailable, match=r"\(429\): es_rejected.*queue capacity"):
