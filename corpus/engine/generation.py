@@ -210,7 +210,8 @@ class Lease:
     def _take(self) -> None:
         held = self._engine.ask("GET", self._path, missing={"found": False})
         if held.get("found"):
-            left, who = held["_source"]["until"] - time.time(), held["_source"]["who"]
+            said = held["_source"]  # what names no end has ended
+            left, who = float(said.get("until", 0)) - time.time(), str(said.get("who", "another"))
             if left > 0 and not _is_gone(who):
                 raise self._taken(who, left)
             self._mark = _mark(held)

@@ -177,6 +177,16 @@ def test_the_right_of_a_writer_that_was_killed_here_is_free_at_once(
         assert _documents(engine_address) == ["new.txt"]
 
 
+def test_a_lease_that_says_nothing_holds_up_nobody(
+    engine_address: str, laws: tuple[Path, Path]
+) -> None:
+    push_index(laws[0], engine_address, Letters())
+    path = f"/{alias_of(engine_address.rpartition('/')[2], 'meta')}/_doc/lease"
+    request(engine_address, "PUT", path, {"else": 1})
+    push_index(laws[1], engine_address, Letters())
+    assert _documents(engine_address) == ["new.txt"]
+
+
 def test_what_a_reader_holds_stays_until_it_is_released(
     engine_address: str, laws: tuple[Path, Path]
 ) -> None:
