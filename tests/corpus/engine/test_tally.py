@@ -26,8 +26,8 @@ def document(name: str, *rows: list[float]) -> PreparedDocument:
     """A document with a chunk for each row, which is the vector of its one window."""
     chunks = [
         PreparedChunk(
-            {"id": f"{name}#{n}", "document": name, "title": name, "start": n, "end": n + 1, "text": "x",
-             "section": "", "page": None},
+            {"id": f"{name}#{n}", "document": name, "title": name, "start": n, "end": n + 1,
+             "text": "x", "section": "", "page": None},
             [], [], np.array([row], dtype=np.float16), np.zeros((1, 2), dtype=MARK), [],
         )
         for n, row in enumerate(rows)
