@@ -67,7 +67,9 @@ class EngineContents:
         self.tokens = bool(self.manifest.recipe.tokens)
         self._hold = Hold(engine, generation)
         self._hold.renew()
-        self._frequencies = Recent[int](_COUNTED)
+        told = about["vocabulary"]
+        self._common = dict(zip(told["terms"], told["counts"], strict=True))
+        self._all_common, self._rare = bool(told["whole"]), Recent[int](_COUNTED)
         self._same: Any = self  # a checker that reads this file under two names sees two classes
 
     def close(self) -> None:
@@ -178,11 +180,13 @@ class EngineContents:
         return _cached(_TEXTS, lambda name: self.record_of(name, "text")["text"])
 
     def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
-        """Return how many of all chunks have each term, cached."""
-        counts = self._frequencies.get(terms, lambda new: self.count(new, []))
-        return dict(zip(terms, counts, strict=True))
+        """Return how many of all chunks have each term; asked for are rare ones, once."""
+        counts = {term: self._common.get(term, 0) for term in terms}
+        rare = [term for term in terms if not counts[term] and not self._all_common]
+        counts.update(zip(rare, self._rare.get(rare, self.count), strict=True))
+        return counts
 
-    def count(self, terms: Sequence[str], admitted: Sequence[Mapping[str, Any]]) -> list[int]:
+    def count(self, terms: Sequence[str], admitted: Sequence[Mapping[str, Any]] = ()) -> list[int]:
         """Return how many of the admitted chunks have each term."""
         asked = {str(i): {"term": {"terms": term}} for i, term in enumerate(terms)}
         body = {

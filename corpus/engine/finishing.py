@@ -40,6 +40,7 @@ def finish(
         **rest,
         "manifest": manifest.as_record(),
         "statistics": asdict(tally.statistics()),
+        "vocabulary": tally.vocabulary(),
         "profiles": {name: one.as_record() for name, one in tally.profiles.items()},
         "graph": {file.name: file.stat().st_size for file in files},
     }

@@ -17,7 +17,7 @@ MANIFEST_ID = "generation"
 """The id under which ``documents`` holds what is true of a generation as a whole."""
 TERMS, VECTOR = "terms", "windows.vector"
 HIT_COLUMNS = ["document", "start", "supporting"]
-FORMAT = 2
+FORMAT = 3
 """The version of these mappings; one that differs is refused."""
 _KEYWORD = {"type": "keyword"}
 _INTEGER = {"type": "integer"}

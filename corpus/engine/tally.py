@@ -15,6 +15,9 @@ from lexloop.corpus.index.lexical import OkapiStatistics
 from lexloop.corpus.index.prepared import PreparedDocument
 from lexloop.models.embedding import Vectors
 
+_TERMS = 1 << 15
+"""Terms that every reader of an index keeps in memory: nearly all that questions are made of."""
+
 
 class Counted(NamedTuple):
     """A document: its place among all, which may have gaps, its triplets, and its metadata."""
@@ -138,6 +141,15 @@ class Tally:
         """Return what BM25 reads of all chunks; the order of adding has no influence."""
         held = dict(sorted(self.frequencies.items()))
         return OkapiStatistics.of(held, self.counts["chunks"], self.length)
+
+    def vocabulary(self) -> dict[str, Any]:
+        """Return the terms that most chunks have, as JSON; ``whole`` where there are no others."""
+        kept = self.frequencies.most_common(_TERMS)
+        return {
+            "terms": [term for term, _ in kept],
+            "counts": [count for _, count in kept],
+            "whole": len(kept) == len(self.frequencies),
+        }
 
     def as_record(self) -> dict[str, Any]:
         """Return it as JSON."""

@@ -22,7 +22,7 @@ from lexloop.core.errors import (
     IndexWriteError,
     OutdatedIndexError,
 )
-from lexloop.corpus.engine import client, opening
+from lexloop.corpus.engine import client, opening, tally
 from lexloop.corpus.engine.client import engine_at
 from lexloop.corpus.engine.generation import alias_of, index_of, published, writing
 from lexloop.corpus.engine.opening import open_engine
@@ -221,8 +221,33 @@ def test_an_index_of_another_make_is_refused(
     generation = published(engine_at(engine_address))
     documents = index_of(engine_address.rpartition("/")[2], generation, "documents")
     request(engine_address, "PUT", f"/{documents}/_mapping", {"_meta": {"format": 0}})
-    with pytest.raises(DataError, match=r"is mapped in format 0, 2, this is 2\."):
+    with pytest.raises(DataError, match=r"is mapped in format 0, 3, this is 3\."):
         open_engine(engine_address, Letters())
+
+
+def test_how_many_chunks_have_a_term_is_asked_of_rare_terms_and_once(
+    between: ScriptedEngine,
+    engine_address: str,
+    laws: tuple[Path, Path],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tally, "_TERMS", 2)
+    push_index(laws[0], engine_address, Letters())
+    with closing(open_engine(_by_way_of(between, engine_address), Letters())) as contents:
+        first, second = contents.about["vocabulary"]["terms"]
+        *_, rare = {"old", "fee", "act"} - {first, second}
+        began = len(between.asked)
+        assert contents.frequencies([first, second]) == {first: 1, second: 1}
+        assert len(between.asked) == began
+        for _ in range(2):
+            assert contents.frequencies([first, rare, "boat"]) == {first: 1, rare: 1, "boat": 0}
+        assert len(between.asked) == began + 1
+    monkeypatch.undo()
+    push_index(laws[0], engine_address, Letters())
+    with closing(open_engine(_by_way_of(between, engine_address), Letters())) as contents:
+        began = len(between.asked)
+        assert contents.frequencies([rare, "boat"]) == {rare: 1, "boat": 0}  # there are no others
+        assert len(between.asked) == began
 
 
 def test_an_index_that_is_read_only_is_read_and_not_written(
