@@ -8,8 +8,8 @@ ADDRESS names nodes that run, without an index: ``elasticsearch://HOST:9200,HOST
 passages of the file, chunks are mixed from their sentences, and their vectors are those of the
 passages jittered (``_mixture.py``): so 100,000 chunks, or 10^6, need no embedding. A chunk has one
 window and no token vectors. Indexes are made in FOLDER and pushed under ``scale-CHUNKS`` unless
-they are there already, those of coarser vectors, as far as an engine has them, under
-``scale-CHUNKS-VECTORS``.
+they are there already, and asked when the engine has merged them; those of coarser vectors, as far
+as an engine has them, under ``scale-CHUNKS-VECTORS``.
 
 Timed is ``View.search`` for a question as it stands, 120 hits by words and by vectors, as the
 default settings ask; the question is embedded before. ``overhead`` is the time by our clock less
@@ -52,13 +52,15 @@ from lexloop.corpus.index.reader import open_contents
 from lexloop.models.minilm import load_minilm
 
 _WARM_UP, _CLIENTS = 20, 32
+_MERGES_S, _QUIET = 2400.0, 5
+"""The most seconds that merges are waited for, and how often none may be seen in a row."""
 _SETTINGS: dict[str, Any] = {"index.embedder": "minilm", "access.as_of": "any"}
 _SAME = ("answer", "abstained", "finding", "citations")
 """What must be the same in an answer, wherever its sources are searched."""
 _COLUMNS = (
     *("chunks", "where", "nodes", "p50_ms", "p95_ms", "32_p50_ms", "32_p95_ms", "32_per_s"),
-    *("overhead_ms", "busy_ms", "requests", "recall", "overlap", "gib", "push_s", "ask_p50_ms"),
-    "ask_same",
+    *("overhead_ms", "busy_ms", "requests", "recall", "overlap", "gib", "push_s", "merge_s"),
+    *("ask_p50_ms", "ask_same"),
 )
 Row = dict[str, Any]
 
@@ -180,7 +182,20 @@ def _pushed(index: Path, address: str, kind: VectorKind) -> Row:
         print(error, "It is pushed now.", file=sys.stderr)
     began = time.perf_counter()
     push_index(index, address, load_minilm(), storage=Storage(kind))
-    return {"push_s": time.perf_counter() - began}
+    pushed = time.perf_counter()
+    _await_merges(address)
+    return {"push_s": pushed - began, "merge_s": time.perf_counter() - pushed}
+
+
+def _await_merges(address: str) -> None:
+    """Wait for what an engine does aside after a push: it slows searches only while it lasts."""
+    engine, quiet = engine_at(address), 0
+    path = f"/lexloop-{engine.address.name}.{published(engine)}.*/_stats/merge"
+    until = time.monotonic() + _MERGES_S
+    while quiet < _QUIET and time.monotonic() < until:
+        time.sleep(1.0)
+        merging = engine.ask("GET", path)["_all"]["total"]["merges"]["current"]
+        quiet = 0 if merging else quiet + 1
 
 
 def _size_of(address: str) -> Row:
