@@ -15,6 +15,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from lexloop.core.types import Chunk
+from lexloop.corpus.structure.pointing import without_names
 from lexloop.corpus.structure.statements import Statement
 from lexloop.corpus.text.tokens import term_set, tokenize
 from lexloop.models.embedding import Vectors
@@ -148,8 +150,9 @@ class ParsedQuestion:
         return len(self.all_terms) <= VAGUE_TERMS
 
 
-def parse_question(question: str, sources: Sources) -> ParsedQuestion:
-    """Take a standalone question apart."""
+def parse_question(question: str, sources: Sources, found: Sequence[Chunk] = ()) -> ParsedQuestion:
+    """Take a standalone question apart; what was ``found`` for it need not be named any more."""
+    question = without_names(question, {chunk["title"] for chunk in found})
     parts = question_parts(without_context(question))
     return ParsedQuestion(
         question=question,

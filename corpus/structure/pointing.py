@@ -1,12 +1,12 @@
 """The provisions and documents that a question names, and whether it asks for nothing else."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from lexloop.corpus.structure.references import CODE, Reference, find_references, loose_numbers
-from lexloop.corpus.text.tokens import STOP_WORDS
+from lexloop.corpus.text.tokens import STOP_WORDS, tokenize
 
 _POINTING = frozenset(
     """a about all an and are by called can check cite cited contain contained contains
@@ -52,7 +52,8 @@ _OTHERWISE_NAMED = frozenset(
 """These call for a document of that name; "the act" and "this law" may be any document."""
 _KINDS = _OTHERWISE_NAMED | frozenset(
     """act acts law laws regulation regulations rule rules policy policies contract agreement
-    standard code statute order guideline guidelines handbook manual terms legislation""".split()
+    standard code statute order guideline guidelines handbook manual terms legislation license
+    licence""".split()
 )
 _ANY = frozenset("document text file law legislation".split())
 _STRUCTURAL = frozenset(
@@ -230,6 +231,30 @@ def documents_called(question: str, found: Mapping[str, tuple[str, str]]) -> fro
         for name, own in names.items()
         if own.difference(*(names[o] | texts[o] for o in found if o != name))
     )
+
+
+def without_names(question: str, titles: Iterable[str]) -> str:
+    """Return a question that calls the documents what they are, not by name: "the licence".
+
+    A name finds the document; inside it every heading shares those words. Where nothing but the
+    document is asked about, its name stays.
+
+    Args:
+        question: As it stands alone.
+        titles: Of the documents in question, each of which must bear the name.
+    """
+    borne = [_words_of("", title) for title in titles]
+
+    def shortened(run: re.Match[str], to: str) -> str:
+        words = run.group().split()
+        for first in range(len(words) - 1 if borne and words[-1].lower() in _KINDS else 0):
+            name = {word.lower() for word in words[first:]} - STOP_WORDS
+            if words[first].lower() in name and all(name <= title for title in borne):
+                return " ".join([*words[:first], to.format(words[-1].lower())])
+        return run.group()
+
+    rest = _RUN.sub(partial(shortened, to=""), question)
+    return _RUN.sub(partial(shortened, to="{}"), question) if tokenize(rest) else question
 
 
 def _act_after(text: str, end: int) -> tuple[int, str]:

@@ -62,7 +62,7 @@ class EmbeddedJudge:
         Groundedness is the mean over the claims of the probability that the passages support
         each: the share of supported claims that is to be expected.
         """
-        asked = parse_question(question, self._sources)
+        asked = parse_question(question, self._sources, passages)
         evidence = evidence_in(passages, self._sources)
         claims = claims_of(answer)
         if answers is None:

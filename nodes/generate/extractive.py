@@ -112,7 +112,7 @@ class ExtractiveGenerator:
     def _selected(
         self, question: str, passages: list[Passage], units: list[PointedUnit]
     ) -> GeneratedAnswer:
-        asked = parse_question(question, self._sources)
+        asked = parse_question(question, self._sources, passages)
         scored = score_quotables(asked, passages, self._sources)
         if scored is not None and units:
             scored = scored.within(units)
@@ -156,7 +156,8 @@ class ExtractiveGenerator:
         room = self._lengths.whole
         quoted: list[PointedUnit] = []
         for item, units in [*zip(chosen.best, lists, strict=True), *((i, []) for i in more)]:
-            if any(_within(item, citation) for citation in citations):
+            document = item.passage["document"]
+            if any(_within(item.said, document, citation) for citation in citations):
                 continue
             if units:
                 quoted += units
@@ -169,6 +170,8 @@ class ExtractiveGenerator:
                 continue
             n = len(citations) + 1
             said = with_antecedent(item, self._sources)
+            if citations:  # what the line before says already is not said again
+                said = [one for one in said if not _within(one, document, citations[-1])]
             text = unmarked(" ".join(statement.text for statement in said))
             text = text[:1].upper() + text[1:]
             # a marker after each sentence, so that none stands uncited
@@ -186,9 +189,9 @@ class ExtractiveGenerator:
         return {**self._sources.cited(document, start, said[-1].end, label), "n": n}
 
 
-def _within(item: Quotable, citation: Citation) -> bool:
-    inside = citation["start"] <= item.said.start and item.said.end <= citation["end"]
-    return inside and item.passage["document"] == citation["document"]
+def _within(said: Statement, document: str, citation: Citation) -> bool:
+    inside = citation["start"] <= said.start and said.end <= citation["end"]
+    return inside and document == citation["document"]
 
 
 def list_asked(item: Quotable, asked: ParsedQuestion, sources: View) -> list[PointedUnit]:

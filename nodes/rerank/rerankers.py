@@ -12,7 +12,7 @@ from lexloop.core.types import Candidate
 from lexloop.corpus.structure.statements import Statement
 from lexloop.models.embedding import Vectors
 from lexloop.models.sentence_embedder import without_bars
-from lexloop.nodes.relevance import Sources, parse_question, relevance
+from lexloop.nodes.relevance import ParsedQuestion, Sources, parse_question, relevance
 
 FUSED, GRAPH, TOKENS = 0.6, 0.05, 8.0
 """Weights of the search's order and of the graph's score beside the best statement. With a tenth
@@ -33,8 +33,9 @@ class FeatureReranker:
         """Return the candidates by the best of their statements for any part of the question."""
         if not candidates:
             return []
-        fused, said = _fused(candidates), self._best_said(question, candidates)
-        close = self._closeness(question, candidates)
+        asked = parse_question(question, self._sources, candidates)
+        fused, said = _fused(candidates), self._best_said(asked, candidates)
+        close = self._closeness(asked.question, candidates)
         ranked: list[Candidate] = []
         for candidate, best, nearer in zip(candidates, said, close, strict=True):
             graph = candidate["signals"].get("graph", 0.0)
@@ -53,9 +54,8 @@ class FeatureReranker:
         mean = math.fsum(close) / len(close)
         return [one - mean for one in close]
 
-    def _best_said(self, question: str, candidates: list[Candidate]) -> list[float]:
+    def _best_said(self, asked: ParsedQuestion, candidates: list[Candidate]) -> list[float]:
         """Return the best relevance among each candidate's statements; 0 where it has none."""
-        asked = parse_question(question, self._sources)
         every: list[Statement] = []
         rows: list[Vectors] = []
         ends: list[int] = []
