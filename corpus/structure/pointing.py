@@ -62,7 +62,7 @@ _STRUCTURAL = frozenset(
 )
 _CASED = re.compile(r"[A-Z]\w+|[\w\-/]+\.[a-z]{2,5}$")
 _ACRONYM = re.compile(r"(?<![\w’'])[A-Z][A-Z]{2,9}(?=(?:['’]s)?\s+$)")
-_PROPER = re.compile(r"(?<=\w[\s(])[A-Z][A-Za-z]{2,}\b")
+_PROPER = re.compile(r"(?<=\w[\s(])[A-Z][A-Za-z0-9]{2,}\b")
 _LINK = re.compile(
     r",?\s+(?:(?P<link>of|in|to|under|from|within)\s+(?:(?:the|this|that|our|your)\s+)?)?",
     re.IGNORECASE,
@@ -214,22 +214,24 @@ def _singled_out(question: str, titles: Mapping[str, str]) -> list[str]:
 def documents_called(question: str, found: Mapping[str, tuple[str, str]]) -> frozenset[str]:
     """Return the documents that a question calls by a name of their own: "the Harbour Act".
 
-    The name is a word with a capital that is in the title or path of one document only, and that no
-    other says.
+    The name stands in the title, or is a word with a capital that is in the title or path of one
+    document only, and that no other says.
 
     Args:
         question: As it was asked, or as it stands alone.
         found: Titles, and what was found of the text, by the documents' names.
     """
     said = {word.lower() for word in _PROPER.findall(question)} - STOP_WORDS - _STRUCTURAL - _KINDS
-    if not said or len(found) < 2:
+    if len(found) < 2:
         return frozenset()
+    runs = [*_RUN.finditer(question)]
+    named = {n for n, (title, _) in found.items() if any(_name_begins(r, title) >= 0 for r in runs)}
     names = {name: said & _words_of(name, title) for name, (title, _) in found.items()}
     texts = {name: set(_WORD.findall(text.lower())) for name, (_, text) in found.items()}
     return frozenset(
         name
         for name, own in names.items()
-        if own.difference(*(names[o] | texts[o] for o in found if o != name))
+        if name in named or own.difference(*(names[o] | texts[o] for o in found if o != name))
     )
 
 
@@ -243,18 +245,36 @@ def without_names(question: str, titles: Iterable[str]) -> str:
         question: As it stands alone.
         titles: Of the documents in question, each of which must bear the name.
     """
-    borne = [_words_of("", title) for title in titles]
+    borne = set(titles)
 
     def shortened(run: re.Match[str], to: str) -> str:
         words = run.group().split()
-        for first in range(len(words) - 1 if borne and words[-1].lower() in _KINDS else 0):
-            name = {word.lower() for word in words[first:]} - STOP_WORDS
-            if words[first].lower() in name and all(name <= title for title in borne):
-                return " ".join([*words[:first], to.format(words[-1].lower())])
-        return run.group()
+        (first, *others) = {_name_begins(run, title) for title in borne} or {-1}
+        if others or first < 0:
+            return run.group()
+        return " ".join([*words[:first], to.format(words[-1].lower())])
 
     rest = _RUN.sub(partial(shortened, to=""), question)
     return _RUN.sub(partial(shortened, to="{}"), question) if tokenize(rest) else question
+
+
+def _name_begins(run: re.Match[str], title: str) -> int:
+    """Return the word of a run with capitals at which the name of a document begins; -1 if none.
+
+    What comes before it may open the question: "Does the Harbour Act"; nothing is left of a longer
+    name: "the Outer Harbour Act".
+    """
+    words = run.group().lower().split()
+    if words[-1] not in _KINDS:
+        return -1
+    plain = f" {' '.join(_WORD.findall(title.lower()))} "
+    for first, word in enumerate(words[:-1]):
+        opening = word in STOP_WORDS
+        if not opening and f" {' '.join(words[first:])} " in plain:
+            return first
+        if not (opening or first == run.start() == 0):
+            break
+    return -1
 
 
 def _act_after(text: str, end: int) -> tuple[int, str]:

@@ -24,6 +24,7 @@ _COPY = 0.85
 _DEFINES = 0.5
 _DEFINED = re.compile(r' "(?P<term>[^"]+)"$')
 """The label of a definition that has no number ends with its term."""
+_LINK = re.compile(r"\b\w+://\S+")
 _SUPPORTING = 0.85
 """A recital explains what an article says: it answers where it is clearly closer."""
 
@@ -184,12 +185,18 @@ def _nearest_by_passage(scored: ScoredQuotables) -> list[int]:
     """Return the best statement of each passage, in the order of the passages."""
     found: dict[str, int] = {}
     for i, item in enumerate(scored.quotables):
-        if item.said.points:
+        if item.said.points or _is_line_of_names(item.text):
             continue  # a list is quoted whole or not at all
         held = found.setdefault(item.passage["id"], i)
         if scored.best[i] > scored.best[held]:
             found[item.passage["id"]] = i
     return [*found.values()]
+
+
+def _is_line_of_names(text: str) -> bool:
+    """Return whether a line says nothing of anything: "Version 2.0, January 2004"."""
+    words = re.findall(r"[^\W\d_]+", _LINK.sub("", text))
+    return all(word[0].isupper() for word in words) and not all(map(str.isupper, words))
 
 
 def _take_first(

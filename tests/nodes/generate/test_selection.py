@@ -249,6 +249,15 @@ def test_a_further_passage_repeats_nothing_and_ends_with_no_colon(
     assert [item.order for item in [*unsure.best, *unsure.more]] == [0, 4]
 
 
+def test_a_further_passage_does_not_answer_with_a_line_of_names(
+    small: View, passage: Passage
+) -> None:
+    texts = ["alpha fee", "Issue 2, May 2004 https://fees.example/a", "NO FEE IS DUE", "費用不要"]
+    found = scored([0.9, 0.5, 0.4, 0.3], texts=texts, passage=passage)
+    unsure = select(asked(small, 1), of_passages(found, 1, 2, 3, 4), LENGTHS, sure=False)
+    assert [item.order for item in [*unsure.best, *unsure.more]] == [0, 2, 3]
+
+
 def test_of_no_passages_there_is_none() -> None:
     nothing = ScoredQuotables(
         [], np.zeros((0, 1), dtype=np.float32), np.zeros((1, 0), dtype=np.float32)

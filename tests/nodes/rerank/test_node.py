@@ -61,8 +61,9 @@ def test_only_the_document_that_the_question_calls_by_name_is_read() -> None:
     ]
     assert ids(_of_called("When does the Kestrel Licence end?", pool)) == ["b"]
     assert ids(_of_called("Do the Merlin and the Kestrel Licence end?", pool)) == ["b", "c"]
-    # another says the word, or nothing is called by a name
-    assert ids(_of_called("When does the Ferry Licence end?", pool)) == ["a", "b", "c"]
+    # another says the word, but it is the whole name; or nothing is called by one
+    assert ids(_of_called("When does the Ferry Licence end?", pool)) == ["a"]
+    assert ids(_of_called("When does the Inner Ferry Licence end?", pool)) == ["a", "b", "c"]
     assert ids(_of_called("Kestrel? When does a licence end?", pool)) == ["a", "b", "c"]
     assert _of_called("When does the Kestrel Licence end?", []) == []
 
