@@ -227,6 +227,11 @@ _PAIR = re.compile(
     r"(?P<tail> (?:of|for|associated with|in) .+)$",
     re.IGNORECASE,
 )
+_TERM = r"(?:an?\s+|the\s+)?(?:[\"“‘'][^\"“”‘’'?]{2,60}[\"”’']|[A-Z][\w-]*(?:\s+[A-Z][\w-]*){0,4})"
+_TERMS = re.compile(
+    rf"(?i:what\s+(?:is|are|do|does))\s+(?P<left>{_TERM})\s+and\s+(?P<right>{_TERM})(?:\s+mean)?\s*\??$"
+)
+"""Two terms by their capitals or quotation marks: each has a definition of its own."""
 _ONE_THING = re.compile(
     r"\b(?:terms and conditions|rules and regulations|health and safety|research and development"
     r"|policies and procedures|search and seizure|checks and balances)\b",
@@ -322,6 +327,8 @@ def _sides(part: str) -> list[str]:
         ]
         named = not any(_NAMELESS.match(side) for side in sides)
         return [part, *map(_what, sides)] if named else [part]
+    if (terms := _TERMS.match(part)) and not _ONE_THING.search(part):
+        return [_what(terms["left"]), _what(terms["right"])]
     if (pair := _PAIR.match(part)) and not _ONE_THING.search(part):
         return [f"{pair['head']}{pair[side].strip()}{pair['tail']}" for side in ("left", "right")]
     return [part]

@@ -152,7 +152,7 @@ class ParsedQuestion:
 
 def parse_question(question: str, sources: Sources, found: Sequence[Chunk] = ()) -> ParsedQuestion:
     """Take a standalone question apart; what was ``found`` for it need not be named any more."""
-    question = without_names(question, {chunk["title"] for chunk in found})
+    question = without_names(question, ((one["document"], one["title"]) for one in found))
     parts = question_parts(without_context(question))
     return ParsedQuestion(
         question=question,

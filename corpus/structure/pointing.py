@@ -1,7 +1,7 @@
 """The provisions and documents that a question names, and whether it asks for nothing else."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
@@ -45,7 +45,10 @@ _SUBPARAGRAPH = re.compile(r"sub-?paragraphs?\s+\d", re.IGNORECASE)
 _UNDER = re.compile(r"\b(?:under|per|see)\s+$", re.IGNORECASE)
 _MARK = "\N{OBJECT REPLACEMENT CHARACTER}"
 _WORD = re.compile(r"\w+(?:[.\-/]\w+)*")
+_SMALL = r"(?:act|code|convention|directive|licen[cs]e|policy|regulation)\b"
 _RUN = re.compile(r"[A-Z]\w*(?:\s+(?:(?:of|the|on|and|for|to|in)\s+){0,2}[A-Z]\w*)+")
+_NAME = re.compile(rf"{_RUN.pattern}(?:\s+{_SMALL})?|[A-Z]\w*\s+{_SMALL}")
+"""What may be a document's name: "the Harbour Act", "the Harbour act"."""
 _OTHERWISE_NAMED = frozenset(
     """charter treaty convention constitution directive protocol declaration covenant""".split()
 )
@@ -224,8 +227,12 @@ def documents_called(question: str, found: Mapping[str, tuple[str, str]]) -> fro
     said = {word.lower() for word in _PROPER.findall(question)} - STOP_WORDS - _STRUCTURAL - _KINDS
     if len(found) < 2:
         return frozenset()
-    runs = [*_RUN.finditer(question)]
-    named = {n for n, (title, _) in found.items() if any(_name_begins(r, title) >= 0 for r in runs)}
+    runs = [*_NAME.finditer(question)]
+    named = {
+        name
+        for name, (title, _) in found.items()
+        if any(_name_begins(run, partial(_is_titled, title)) >= 0 for run in runs)
+    }
     names = {name: said & _words_of(name, title) for name, (title, _) in found.items()}
     texts = {name: set(_WORD.findall(text.lower())) for name, (_, text) in found.items()}
     return frozenset(
@@ -235,7 +242,7 @@ def documents_called(question: str, found: Mapping[str, tuple[str, str]]) -> fro
     )
 
 
-def without_names(question: str, titles: Iterable[str]) -> str:
+def without_names(question: str, documents: Iterable[tuple[str, str]]) -> str:
     """Return a question that calls the documents what they are, not by name: "the licence".
 
     A name finds the document; inside it every heading shares those words. Where nothing but the
@@ -243,38 +250,42 @@ def without_names(question: str, titles: Iterable[str]) -> str:
 
     Args:
         question: As it stands alone.
-        titles: Of the documents in question, each of which must bear the name.
+        documents: The name and the title of each in question; all must be called so.
     """
-    borne = set(titles)
+    known = [_words_of(name, title) for name, title in set(documents)]
+    if not known:
+        return question
+    called = frozenset.intersection(*known) | _KINDS
 
     def shortened(run: re.Match[str], to: str) -> str:
         words = run.group().split()
-        (first, *others) = {_name_begins(run, title) for title in borne} or {-1}
-        if others or first < 0:
-            return run.group()
-        return " ".join([*words[:first], to.format(words[-1].lower())])
+        first = _name_begins(run, lambda name: called.issuperset({*name} - STOP_WORDS))
+        return (
+            run.group() if first < 0 else " ".join([*words[:first], to.format(words[-1].lower())])
+        )
 
-    rest = _RUN.sub(partial(shortened, to=""), question)
-    return _RUN.sub(partial(shortened, to="{}"), question) if tokenize(rest) else question
+    rest = _NAME.sub(partial(shortened, to=""), question)
+    return _NAME.sub(partial(shortened, to="{}"), question) if tokenize(rest) else question
 
 
-def _name_begins(run: re.Match[str], title: str) -> int:
+def _name_begins(run: re.Match[str], is_name: Callable[[list[str]], bool]) -> int:
     """Return the word of a run with capitals at which the name of a document begins; -1 if none.
 
     What comes before it may open the question: "Does the Harbour Act"; nothing is left of a longer
     name: "the Outer Harbour Act".
     """
     words = run.group().lower().split()
-    if words[-1] not in _KINDS:
-        return -1
-    plain = f" {' '.join(_WORD.findall(title.lower()))} "
-    for first, word in enumerate(words[:-1]):
+    for first, word in enumerate(words[:-1] if words[-1] in _KINDS else []):
         opening = word in STOP_WORDS
-        if not opening and f" {' '.join(words[first:])} " in plain:
+        if not opening and is_name(words[first:]):
             return first
         if not (opening or first == run.start() == 0):
             break
     return -1
+
+
+def _is_titled(title: str, name: list[str]) -> bool:
+    return f" {' '.join(name)} " in f" {' '.join(_WORD.findall(title.lower()))} "
 
 
 def _act_after(text: str, end: int) -> tuple[int, str]:

@@ -75,6 +75,12 @@ def test_how_much_must_be_left_is_the_callers_choice() -> None:
             "What are the duties and penalties of owners?",
             ["What are the duties of owners?", "What are the penalties of owners?"],
         ),
+        (
+            "What are a Mooring Fee and Covered Boats?",
+            ["What is a Mooring Fee?", "What is Covered Boats?"],
+        ),
+        ("what do 'fee' and “quay” mean", ["What is 'fee'?", "What is “quay”?"]),
+        ("What are the Terms and Conditions?", ["What are the Terms and Conditions?"]),
         ("Do owners and masters pay?", ["Do owners and masters pay?"]),
     ],
 )

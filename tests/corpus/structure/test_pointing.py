@@ -4,30 +4,33 @@ import pytest
 
 from lexloop.corpus.structure.pointing import without_names
 
-TITLES = ("The Harbour Boats Act", "Merlin Public Licence")
+HARBOUR, MERLIN = ("a.txt", "The Harbour Boats Act"), ("mpl.txt", "Merlin Public Licence")
 
 
 @pytest.mark.parametrize(
-    ("question", "titles", "left"),
+    ("question", "documents", "left"),
     [
-        ("Who fines me under the Harbour Boats Act?", TITLES[:1], "Who fines me under the act?"),
-        ("Does the Harbour Boats Act of 1990 end?", TITLES[:1], "Does the act of 1990 end?"),
-        ("Does the Merlin Public Licence end?", TITLES[1:], "Does the licence end?"),
-        ("May the Harbour Boats Act end?", TITLES[:1], "May the act end?"),
+        ("Who fines me under the Harbour Boats Act?", [HARBOUR], "Who fines me under the act?"),
+        ("Does the Harbour Boats Act of 1990 end?", [HARBOUR], "Does the act of 1990 end?"),
+        ("Does the Merlin Public Licence end?", [MERLIN], "Does the licence end?"),
+        ("May the Harbour Boats Act end?", [HARBOUR], "May the act end?"),
+        ("Does the Merlin licence end?", [MERLIN], "Does the licence end?"),
+        ("Does the MPL licence end?", [MERLIN], "Does the licence end?"),
         # another document's name, one of several documents, and what is no name
-        ("Does the Merlin Public Licence end?", TITLES[:1], None),
-        ("Does the Merlin Public Licence end?", TITLES, None),
-        ("Does the Merlin Public Licence end?", (), None),
-        ("Who owns Harbour Boats?", TITLES[:1], None),
-        ("Does the Harbour Ferries Act end?", TITLES[:1], None),
-        ("who fines me under the harbour boats act?", TITLES[:1], None),
+        ("Does the Merlin Public Licence end?", [HARBOUR], None),
+        ("Does the Merlin Public Licence end?", [HARBOUR, MERLIN], None),
+        ("Does the Merlin Public Licence end?", [], None),
+        ("Who owns Harbour Boats?", [HARBOUR], None),
+        ("Does the Harbour Ferries Act end?", [HARBOUR], None),
+        ("Does the Kestrel licence end?", [MERLIN], None),
+        ("who fines me under the harbour boats act?", [HARBOUR], None),
         # nothing else is asked about
-        ("What is the Harbour Boats Act?", TITLES[:1], None),
-        ("Harbour Boats Act", TITLES[:1], None),
-        ("", TITLES[:1], None),
+        ("What is the Harbour Boats Act?", [HARBOUR], None),
+        ("Harbour Boats Act", [HARBOUR], None),
+        ("", [HARBOUR], None),
     ],
 )
 def test_a_question_of_one_document_calls_it_what_it_is(
-    question: str, titles: tuple[str, ...], left: str | None
+    question: str, documents: list[tuple[str, str]], left: str | None
 ) -> None:
-    assert without_names(question, titles) == (question if left is None else left)
+    assert without_names(question, documents) == (question if left is None else left)
