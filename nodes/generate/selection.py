@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from lexloop.corpus.structure.statements import Statement
 from lexloop.corpus.structure.tree import keys_of_term
 from lexloop.corpus.text.tokens import term_set
 from lexloop.models.embedding import Vectors
+from lexloop.nodes.generate.facts import counted, expected_kind, holds
 from lexloop.nodes.question import asks_for_duties
 from lexloop.nodes.relevance import ParsedQuestion, Sources, defines, relevance
 
@@ -21,6 +22,9 @@ LISTS_OF_DUTIES = 0.85
 """A further list where all duties are asked for: half of them would be taken for the whole."""
 TOKENS = 1.6
 _COPY = 0.85
+_FACT, _LEAST = 0.05, 0.3
+"""What the kind of fact that is asked for adds to a score, and the share of the best one's score
+that a further passage must reach: below it nothing was found of what laws were asked."""
 _DEFINES = 0.5
 _DEFINED = re.compile(r' "(?P<term>[^"]+)"$')
 """The label of a definition that has no number ends with its term."""
@@ -152,6 +156,7 @@ def select(
     Where all duties are asked for, every list that is nearly as good is of the best. Where it is
     not sure that the best answers, each further passage says what it has nearest to the question.
     """
+    scored = replace(scored, scores=scored.scores + _FACT * _holding_facts(asked, scored))
     duties = any(map(asks_for_duties, asked.parts))
     chosen: list[Quotable] = []
     for row in range(len(asked.parts)):
@@ -162,7 +167,7 @@ def select(
     best = [*chosen]
     if not sure:
         for i in _nearest_by_passage(scored):
-            if len(chosen) < lengths.statements:
+            if len(chosen) < lengths.statements and scored.best[i] >= _LEAST * top:
                 _take_first([i], scored, chosen, lengths)
         return Chosen(best, chosen[len(best) :])
     for i in ranked:
@@ -179,6 +184,16 @@ def select(
             key=lambda i: (i.passage["document"] != first, i.passage["document"], i.said.start)
         )
     return Chosen(best, [item for item in more if not item.said.points])
+
+
+def _holding_facts(asked: ParsedQuestion, scored: ScoredQuotables) -> NDArray[np.float32]:
+    """Return 1 where a statement holds a fact of the kind that a part asks for, else 0."""
+    found = np.zeros_like(scored.scores)
+    for row, part in enumerate(asked.parts):
+        if kind := expected_kind(part):
+            what = counted(part)
+            found[row] = [holds(kind, item.text, what) for item in scored.quotables]
+    return found
 
 
 def _nearest_by_passage(scored: ScoredQuotables) -> list[int]:

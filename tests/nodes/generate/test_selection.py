@@ -222,7 +222,7 @@ def test_where_it_is_not_sure_each_further_passage_has_its_say(
     small: View, passage: Passage
 ) -> None:
     texts = ["alpha fee", "beta berth", "gamma quay", "delta owner", "epsilon boat", "zeta oar"]
-    found = scored([0.4, 0.9, 0.89, 0.2, 0.1, 0.3], texts=texts, passage=passage)
+    found = scored([0.4, 0.9, 0.89, 0.28, 0.1, 0.3], texts=texts, passage=passage)
     of_passages(found, 1, 2, 2, 3, 3, 4)
     assert [one["n"] for one in found.passages] == [1, 2, 3, 4]
     unsure = select(asked(small, 1), found, LENGTHS, sure=False)
@@ -247,6 +247,23 @@ def test_a_further_passage_repeats_nothing_and_ends_with_no_colon(
     found.quotables[3] = replace(found.quotables[3], said=listed)
     unsure = select(asked(small, 1), found, LENGTHS, sure=False)
     assert [item.order for item in [*unsure.best, *unsure.more]] == [0, 4]
+
+
+def test_a_further_passage_must_come_near_the_best(small: View, passage: Passage) -> None:
+    texts = ["alpha fee", "beta berth", "gamma quay"]
+    found = scored([0.9, 0.28, 0.26], texts=texts, passage=passage)
+    unsure = select(asked(small, 1), of_passages(found, 1, 2, 3), LENGTHS, sure=False)
+    assert [item.order for item in [*unsure.best, *unsure.more]] == [0, 1]
+
+
+def test_what_holds_the_kind_of_fact_that_is_asked_for_goes_first(
+    small: View, passage: Passage
+) -> None:
+    texts = ["A berth is given up at the end.", "A berth is given up after 30 days.", "Pay soon."]
+    found = scored([0.52, 0.48, 0.2], texts=texts, passage=passage)
+    for question, first in (("How long may I keep a berth?", 1), ("Who keeps a berth?", 0)):
+        chosen = select(parse_question(question, small), found, LENGTHS)
+        assert chosen.best[0].order == first
 
 
 def test_a_further_passage_does_not_answer_with_a_line_of_names(
