@@ -29,7 +29,7 @@ OWN_WORDS = frozenset(
 )
 """What no textbook of this field calls anything, and a newcomer had or has to learn: names of
 classes and modules."""
-QUESTION = "Who has to carry out a bias audit, and how often?"
+QUESTION = "What must a bias audit calculate, and how often is one needed?"
 
 
 @dataclass
