@@ -16,7 +16,7 @@ _NUMBER_WORDS = (
 _MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
 _UNITS = "days?|weeks?|months?|years?|hours?|minutes?"
 _DURATION = (
-    rf"\b(?:\d+|{_NUMBER_WORDS}|an?)\s+(?:(?:business|calendar|working)\s+)?(?:{_UNITS})\b"
+    rf"\b(?:\d+|{_NUMBER_WORDS}|an?)\)?\s+(?:(?:business|calendar|working)\s+)?(?:{_UNITS})\b"
     r"|\b(?:annual|annually|yearly|daily|monthly|weekly|immediately|promptly)\b"
 )
 _DATE = rf"\b(?:{_MONTHS})\s+\d|\b\d{{1,2}}\s+(?:{_MONTHS})\b|\b(?:19|20)\d\d\b"

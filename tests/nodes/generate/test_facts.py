@@ -48,6 +48,7 @@ def test_expected_kind(question: str, kind: Kind | None) -> None:
     ("kind", "text", "held"),
     [
         ("duration", "within 10 business days", True),
+        ("duration", "for at least twenty-four (24) months", True),
         ("duration", "an annual check", True),
         ("duration", "within 10 metres", False),
         ("money", "a fee of $1,500", True),
