@@ -17,6 +17,9 @@ from lexloop.corpus.index.manifest import Manifest
 
 _COPIED_S, _REQUEST_S, _LATER = 60, 120.0, 408
 _PART, _AT_ONCE = 1 << 20, 1000
+_GRAPH = 250_000
+"""Vectors for each segment that is left: of 10^6 with near copies, one graph joined of all finds
+0.76 of the ten best in Elasticsearch, four find 0.96."""
 
 
 def finish(
@@ -49,11 +52,12 @@ def finish(
         bulk.write(_part(generation, *part) for part in parts)
         bulk.write([whole])
     counts = tally.counts
-    _settle(generation, {
+    expected = {
         "chunks": counts["chunks"],
         "documents": counts["documents"] + 1,
         "relations": counts["triplets"] + len(parts),
-    })  # fmt: skip
+    }
+    _settle(generation, expected, segments=-(-counts["windows"] // _GRAPH) or 1)
 
 
 def _places(file: Path) -> Iterator[tuple[Path, int]]:
@@ -74,8 +78,8 @@ def _part(generation: Generation, file: Path, part: int) -> Action:
     }
 
 
-def _settle(generation: Generation, expected: Mapping[str, int]) -> None:
-    """Refresh the indexes and check their counts."""
+def _settle(generation: Generation, expected: Mapping[str, int], segments: int) -> None:
+    """Refresh the indexes, check their counts, and have the chunks merged into few segments."""
     engine, names = generation.engine, ",".join(map(generation.index, KINDS))
     engine.ask("POST", f"/{names}/_refresh", patient=True)
     _await_copies(generation, names)
@@ -87,7 +91,7 @@ def _settle(generation: Generation, expected: Mapping[str, int]) -> None:
                 "Nothing was published. Check that its shards are whole, and run it again.",
             )
     # nothing is added to a generation, and one graph of vectors is searched twice as fast
-    merged = {"max_num_segments": "1", "wait_for_completion": "false"}
+    merged = {"max_num_segments": str(segments), "wait_for_completion": "false"}
     with suppress(EngineError):  # one that cannot do so aside answers all the same
         engine.ask("POST", f"/{generation.index('chunks')}/_forcemerge", params=merged)
 

@@ -22,7 +22,7 @@ from lexloop.core.errors import (
     IndexWriteError,
     OutdatedIndexError,
 )
-from lexloop.corpus.engine import client, opening, tally
+from lexloop.corpus.engine import client, finishing, opening, tally
 from lexloop.corpus.engine.client import engine_at
 from lexloop.corpus.engine.generation import alias_of, index_of, published, writing
 from lexloop.corpus.engine.opening import open_engine
@@ -248,6 +248,22 @@ def test_how_many_chunks_have_a_term_is_asked_of_rare_terms_and_once(
         began = len(between.asked)
         assert contents.frequencies([rare, "boat"]) == {rare: 1, "boat": 0}  # there are no others
         assert len(between.asked) == began
+
+
+def test_few_segments_are_left_by_the_number_of_vectors(
+    between: ScriptedEngine,
+    engine_address: str,
+    laws: tuple[Path, Path],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    address = _by_way_of(between, engine_address)
+    windows = manifest.Manifest.read(laws[0]).counts["windows"]
+    for vectors, segments in ((100, 1), (windows, 1), (1, windows)):
+        monkeypatch.setattr(finishing, "_GRAPH", vectors)
+        between.asked.clear()
+        push_index(laws[0], address, Letters())
+        merges = [path for _, path, _ in between.asked if "_forcemerge" in path]
+        assert [f"max_num_segments={segments}" in path for path in merges] == [True]
 
 
 def test_an_index_that_is_read_only_is_read_and_not_written(
