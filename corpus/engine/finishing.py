@@ -1,5 +1,6 @@
 """The last of a generation: what holds of the whole, and the check that all of it is there."""
 
+import math
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict
@@ -57,7 +58,8 @@ def finish(
         "documents": counts["documents"] + 1,
         "relations": counts["triplets"] + len(parts),
     }
-    _settle(generation, expected, segments=-(-counts["windows"] // _GRAPH) or 1)
+    shards = _settle(generation, expected)
+    _merge(generation, counts["windows"] / shards)
 
 
 def _places(file: Path) -> Iterator[tuple[Path, int]]:
@@ -78,22 +80,30 @@ def _part(generation: Generation, file: Path, part: int) -> Action:
     }
 
 
-def _settle(generation: Generation, expected: Mapping[str, int], segments: int) -> None:
-    """Refresh the indexes, check their counts, and have the chunks merged into few segments."""
+def _settle(generation: Generation, expected: Mapping[str, int]) -> int:
+    """Refresh the indexes and check their counts; return how many shards the chunks have."""
     engine, names = generation.engine, ",".join(map(generation.index, KINDS))
     engine.ask("POST", f"/{names}/_refresh", patient=True)
     _await_copies(generation, names)
+    shards = {}
     for kind, count in expected.items():
         found = engine.ask("GET", f"/{generation.index(kind)}/_count")
+        shards[kind] = int(found["_shards"]["total"])
         if (found["count"], found["_shards"]["failed"]) != (count, 0):
             raise EngineError(
                 f"{engine.address} has {found['count']} {kind} of {count} written.",
                 "Nothing was published. Check that its shards are whole, and run it again.",
             )
+    return shards["chunks"]
+
+
+def _merge(generation: Generation, vectors: float) -> None:
+    """Have the chunks merged into few segments; ``vectors`` are those of a shard."""
     # nothing is added to a generation, and one graph of vectors is searched twice as fast
+    segments = max(1, math.ceil(vectors / _GRAPH))
     merged = {"max_num_segments": str(segments), "wait_for_completion": "false"}
     with suppress(EngineError):  # one that cannot do so aside answers all the same
-        engine.ask("POST", f"/{generation.index('chunks')}/_forcemerge", params=merged)
+        generation.engine.ask("POST", f"/{generation.index('chunks')}/_forcemerge", params=merged)
 
 
 def _await_copies(generation: Generation, names: str) -> None:

@@ -1,6 +1,6 @@
 """Opening of an index in an engine."""
 
-from lexloop.core.errors import OutdatedIndexError
+from lexloop.core.errors import DataError, OutdatedIndexError
 from lexloop.corpus.engine.client import engine_at
 from lexloop.corpus.engine.contents import EngineContents, read_about
 from lexloop.corpus.engine.generation import Generation, check_mapping, published
@@ -33,8 +33,13 @@ def contents_of(generation: Generation, embedder: Embedder) -> EngineContents:
     engine, address = generation.engine, str(generation.engine.address)
     check_mapping(engine, generation.name)
     about = read_about(engine, generation.name)
-    check_make(Manifest.from_record(about["manifest"], address), address, embedder)
-    return EngineContents(engine, generation.name, about, embedder)
+    try:
+        check_make(Manifest.from_record(about["manifest"], address), address, embedder)
+        return EngineContents(engine, generation.name, about, embedder)
+    except (KeyError, TypeError, ValueError) as error:
+        raise DataError(
+            f"What the index {address} holds of itself is damaged: {error}.", "Push it again."
+        ) from error
 
 
 def check_make(manifest: Manifest, address: str, embedder: Embedder) -> None:

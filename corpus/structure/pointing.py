@@ -233,6 +233,8 @@ def documents_called(question: str, found: Mapping[str, tuple[str, str]]) -> fro
         for name, (title, _) in found.items()
         if any(_name_begins(run, partial(_is_titled, title)) >= 0 for run in runs)
     }
+    if not said:
+        return frozenset(named)
     names = {name: said & _words_of(name, title) for name, (title, _) in found.items()}
     texts = {name: set(_WORD.findall(text.lower())) for name, (_, text) in found.items()}
     return frozenset(
@@ -264,8 +266,10 @@ def without_names(question: str, documents: Iterable[tuple[str, str]]) -> str:
             run.group() if first < 0 else " ".join([*words[:first], to.format(words[-1].lower())])
         )
 
-    rest = _NAME.sub(partial(shortened, to=""), question)
-    return _NAME.sub(partial(shortened, to="{}"), question) if tokenize(rest) else question
+    left = _NAME.sub(partial(shortened, to="{}"), question)
+    if left != question and not tokenize(_NAME.sub(partial(shortened, to=""), question)):
+        return question
+    return left
 
 
 def _name_begins(run: re.Match[str], is_name: Callable[[list[str]], bool]) -> int:

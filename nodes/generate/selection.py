@@ -200,8 +200,10 @@ def _nearest_by_passage(scored: ScoredQuotables) -> list[int]:
     """Return the best statement of each passage, in the order of the passages."""
     found: dict[str, int] = {}
     for i, item in enumerate(scored.quotables):
-        if item.said.points or _is_line_of_names(item.text):
+        if item.said.points:
             continue  # a list is quoted whole or not at all
+        if _is_line_of_names(item.text):
+            continue
         held = found.setdefault(item.passage["id"], i)
         if scored.best[i] > scored.best[held]:
             found[item.passage["id"]] = i

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from engines import indexes, request
@@ -24,9 +25,13 @@ from lexloop.core.errors import (
 )
 from lexloop.corpus.engine import client, finishing, opening, tally
 from lexloop.corpus.engine.client import engine_at
+from lexloop.corpus.engine.columns import key_of
+from lexloop.corpus.engine.contents import read_about
+from lexloop.corpus.engine.dialect import Storage
 from lexloop.corpus.engine.generation import alias_of, index_of, published, writing
 from lexloop.corpus.engine.opening import open_engine
 from lexloop.corpus.engine.push import push_index
+from lexloop.corpus.engine.schema import MANIFEST_ID
 from lexloop.corpus.index import manifest
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.manifest import FORMAT
@@ -258,12 +263,32 @@ def test_few_segments_are_left_by_the_number_of_vectors(
 ) -> None:
     address = _by_way_of(between, engine_address)
     windows = manifest.Manifest.read(laws[0]).counts["windows"]
-    for vectors, segments in ((100, 1), (windows, 1), (1, windows)):
+    whole, halves = Storage(), Storage(shards=2)
+    for vectors, storage, segments in (
+        *((100, whole, 1), (windows, whole, 1), (windows / 4, whole, 4)),
+        *((windows / 4, halves, 2), (100, halves, 1)),
+    ):
         monkeypatch.setattr(finishing, "_GRAPH", vectors)
         between.asked.clear()
-        push_index(laws[0], address, Letters())
+        push_index(laws[0], address, Letters(), storage=storage)
         merges = [path for _, path, _ in between.asked if "_forcemerge" in path]
         assert [f"max_num_segments={segments}" in path for path in merges] == [True]
+
+
+@pytest.mark.parametrize(
+    "damaged", [{"terms": ["a"]}, {"terms": 1, "counts": [], "whole": True}, {}]
+)
+def test_an_index_whose_record_is_damaged_is_refused(
+    engine_address: str, laws: tuple[Path, Path], damaged: dict[str, Any]
+) -> None:
+    push_index(laws[0], engine_address, Letters())
+    generation = published(engine_at(engine_address))
+    documents = index_of(engine_address.rpartition("/")[2], generation, "documents")
+    path = f"/{documents}/_doc/{key_of(MANIFEST_ID)}?refresh=true"
+    record = {**read_about(engine_at(engine_address), generation), "vocabulary": damaged}
+    request(engine_address, "PUT", path, {"record": record})
+    with pytest.raises(DataError, match=r"holds of itself is damaged: .* Push it again\.$"):
+        open_engine(engine_address, Letters())
 
 
 def test_an_index_that_is_read_only_is_read_and_not_written(
