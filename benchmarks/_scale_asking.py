@@ -16,16 +16,28 @@ from lexloop.models.embedding import Vectors
 
 LIMIT, TOP = 120, 10
 """Hits of each signal that the default settings fuse, and those that are compared."""
-_BLOCK = 50_000
+_BLOCK, _ROUNDS = 50_000, 3
+_CUTS = np.arange(1, 50) / 50
+_LOOKS_S = 1.2
+"""Engines look at their own processes once a second."""
 
 
 @dataclass
 class Cost:
-    """What one search cost: seconds by the clock, of this process and by the engine; requests."""
+    """What one search cost.
+
+    Args:
+        seconds: By the clock.
+        busy: Seconds that this process computed.
+        took: Seconds by the engine's own count.
+        parts: The same of its search for words and of that for vectors, which go side by side.
+        requests: To the engine.
+    """
 
     seconds: float = 0.0
     busy: float = 0.0
     took: float = 0.0
+    parts: tuple[float, float] = (0.0, 0.0)
     requests: int = 0
 
 
@@ -42,6 +54,9 @@ def watch(engine: Engine) -> None:
         if cost := _cost.get(None):
             cost.requests += 1
             cost.took += told.get("took", 0) / 1000
+            match told.get("responses"):
+                case [words, vectors]:
+                    cost.parts = (words["took"] / 1000, vectors["took"] / 1000)
         return told
 
     engine.ask = ask  # type: ignore[method-assign]
@@ -62,19 +77,44 @@ Found = list[list[list[str]]]
 """For each question the ids by words and those by vectors."""
 
 
-def one_by_one(view: View, questions: Sequence[str]) -> tuple[dict[str, float], Found]:
-    """Ask by one client; return the figures and what was found."""
-    asked = [timed(view, question) for question in questions]
-    costs = [cost for cost, _ in asked]
+def one_by_one(
+    view: View, questions: Sequence[str], engine: Engine | None = None
+) -> tuple[dict[str, Any], Found]:
+    """Ask by one client, all of it several times; return the figures and what was found.
+
+    ``quantiles_ms`` are those of each question's least time, ``repeats`` those of every time beside
+    it: what the question asks for, and what else happened meanwhile.
+    """
+    before = computed_ms(engine) if engine else 0.0
+    rounds = [[timed(view, question) for question in questions] for _ in range(_ROUNDS)]
+    costs = [cost for asked in rounds for cost, _ in asked]
     seconds = np.array([cost.seconds for cost in costs])
     took = np.array([cost.took for cost in costs])
-    figures = {
+    figures: dict[str, Any] = {
         **percentiles("", seconds),
         "overhead_ms": 1000 * float(np.median(seconds - took)),
         "busy_ms": 1000 * float(np.median([cost.busy for cost in costs])),
         "requests": float(np.mean([cost.requests for cost in costs])),
     }
-    return figures, [ids for _, ids in asked]
+    if engine:
+        each = seconds.reshape(_ROUNDS, -1)
+        least = each.min(axis=0)
+        words, vectors = 1000 * np.mean([cost.parts for cost in costs], axis=0)
+        figures |= {
+            "core_ms": (computed_ms(engine) - before) / len(costs),
+            "words_ms": float(words),
+            "vectors_ms": float(vectors),
+            "quantiles_ms": np.quantile(1000 * least, _CUTS).round(2).tolist(),
+            "repeats": np.quantile(each / least, _CUTS).round(2).tolist(),
+        }
+    return figures, [ids for _, ids in rounds[0]]
+
+
+def computed_ms(engine: Engine) -> float:
+    """Return how long the processes of all nodes have computed since their start."""
+    time.sleep(_LOOKS_S)
+    nodes = engine.ask("GET", "/_nodes/stats/process")["nodes"].values()
+    return float(sum(node["process"]["cpu"]["total_in_millis"] for node in nodes))
 
 
 def together(view: View, questions: Sequence[str], clients: int) -> dict[str, float]:

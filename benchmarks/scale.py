@@ -1,22 +1,25 @@
 """How retrieval grows: the embedded collection beside Elasticsearch and OpenSearch, at any size.
 
     python benchmarks/scale.py [ADDRESS ...] --passages PASSAGES.jsonl --questions QUESTIONS.jsonl
-        --work FOLDER [--chunks 13000,100000] [--vectors float,int8,binary] [--asked 100]
-        [--ask 20] [--json OUT]
+        --work FOLDER [--chunks 13000,100000] [--vectors float,int8,binary] [--shards 1,3]
+        [--asked 100] [--ask 20] [--json OUT]
 
 ADDRESS names nodes that run, without an index: ``elasticsearch://HOST:9200,HOST:9201``. Beyond the
 passages of the file, chunks are mixed from their sentences, and their vectors are those of the
 passages jittered (``_mixture.py``): so 100,000 chunks, or 10^6, need no embedding. A chunk has one
 window and no token vectors. Indexes are made in FOLDER and pushed under ``scale-CHUNKS`` unless
 they are there already, and asked when the engine has merged them; those of coarser vectors, as far
-as an engine has them, under ``scale-CHUNKS-VECTORS``.
+as an engine has them, under ``scale-CHUNKS-VECTORS``, those in several shards under
+``scale-CHUNKS-SHARDS``.
 
 Timed is ``View.search`` for a question as it stands, 120 hits by words and by vectors, as the
 default settings ask; the question is embedded before. ``overhead`` is the time by our clock less
-the engine's own ``took``, ``busy`` what our process computes of it; ``requests`` are those of a
-question. ``recall`` is that of the ten best by vectors against a scan of all, ``overlap`` that of
-the ten best of each signal with those of the embedded collection. ``--ask`` times whole answers at
-the first size, the embedding included, and counts those that are the embedded collection's own.
+the engine's own ``took``, ``busy`` what our process computes of it, ``core`` what those of the
+engine compute; ``words`` and ``vectors`` are the engine's times of its two searches, ``requests``
+those of a question. ``recall`` is that of the ten best by vectors against a scan of all,
+``overlap`` that of the ten best of each signal with those of the embedded collection. ``--ask``
+times whole answers at the first size, the embedding included, and counts those that are the
+embedded collection's own.
 """
 
 import argparse
@@ -27,6 +30,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from itertools import chain
+from itertools import product as product_of
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +45,7 @@ from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.corpus.engine.client import engine_at
 from lexloop.corpus.engine.contents import EngineContents
-from lexloop.corpus.engine.dialect import DIALECTS, FLOAT, Storage, VectorKind
+from lexloop.corpus.engine.dialect import DIALECTS, FLOAT, USUAL, Storage, VectorKind
 from lexloop.corpus.engine.generation import published
 from lexloop.corpus.engine.opening import manifest_of, open_engine
 from lexloop.corpus.engine.push import push_index
@@ -59,8 +63,8 @@ _SAME = ("answer", "abstained", "finding", "citations")
 """What must be the same in an answer, wherever its sources are searched."""
 _COLUMNS = (
     *("chunks", "where", "nodes", "p50_ms", "p95_ms", "32_p50_ms", "32_p95_ms", "32_per_s"),
-    *("overhead_ms", "busy_ms", "requests", "recall", "overlap", "gib", "push_s", "merge_s"),
-    *("ask_p50_ms", "ask_same"),
+    *("overhead_ms", "busy_ms", "core_ms", "words_ms", "vectors_ms", "requests"),
+    *("recall", "overlap", "shards", "gib", "push_s", "merge_s", "ask_p50_ms", "ask_same"),
 )
 Row = dict[str, Any]
 
@@ -89,6 +93,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--work", type=Path, required=True, help="keeps corpora and indexes")
     parser.add_argument("--chunks", type=_sizes, default=[13_000, 100_000], metavar="N[,N]")
     parser.add_argument("--vectors", type=_kinds, default=[FLOAT], metavar="KIND[,KIND]")
+    parser.add_argument("--shards", type=_sizes, default=[1], metavar="N[,N]")
     parser.add_argument("--asked", type=int, default=100, help="questions a client and a pass")
     parser.add_argument("--ask", type=int, default=20, help="questions answered as a whole")
     parser.add_argument("--json", type=Path, metavar="OUT", help="also write the figures here")
@@ -117,10 +122,7 @@ def _measure(
     expected: Found = []
 
     def row(where: str, contents: Contents, source: str) -> Row:
-        if isinstance(contents, EngineContents):
-            watch(contents.engine)
-        collection = Collection(contents)
-        figures, found = _asked(collection, questions, options.asked)
+        figures, found = _asked(contents, questions, options.asked)
         expected[:] = expected or found
         figures["recall"] = overlap([by_vectors for _, by_vectors in found], nearest)
         figures["overlap"] = overlap(*([*chain.from_iterable(one)] for one in (found, expected)))
@@ -131,30 +133,34 @@ def _measure(
 
     with closing(open_contents(index, minilm)) as local:
         rows = [{**row("embedded", local, str(index)), "gib": _gib(index)}]
-    for base, kind in _places(options):
-        coarse = "" if kind == FLOAT else f"-{kind}"
-        address = f"{base}/scale-{size}{coarse}"
-        pushed = _pushed(index, address, kind)
+    for base, storage in _places(options):
+        kept = "".join(f"-{one}" for one in storage if one not in USUAL)
+        address = f"{base}/scale-{size}{kept}"
+        pushed = _pushed(index, address, storage)
         with closing(open_engine(address, minilm)) as contents:
-            figures = row(f"{base.partition(':')[0]}{coarse}", contents, address)
-        rows.append({**figures, **pushed, **_size_of(address)})
+            figures = row(f"{base.partition(':')[0]}{kept}", contents, address)
+        rows.append({**figures, **pushed, "shards": storage.shards, **_size_of(address)})
     return rows
 
 
-def _places(options: Any) -> Iterator[tuple[str, VectorKind]]:
-    """The engines with each kind of vectors that is asked for and that they have."""
+def _places(options: Any) -> Iterator[tuple[str, Storage]]:
+    """The engines with each way of keeping vectors that is asked for and that they have."""
     for base in options.addresses:
         product = base.partition(":")[0].removesuffix("+tls")
-        yield from ((base, kind) for kind in options.vectors if kind in DIALECTS[product].kinds)
+        kinds = [kind for kind in options.vectors if kind in DIALECTS[product].kinds]
+        yield from ((base, Storage(*kept)) for kept in product_of(kinds, options.shards))
 
 
-def _asked(collection: Collection, questions: Sequence[str], many: int) -> tuple[Row, Found]:
+def _asked(contents: Contents, questions: Sequence[str], many: int) -> tuple[Row, Found]:
     """Ask by one client and by many, each other questions, all embedded before."""
-    view = collection.seen_by(Filters.of(Settings(**_SETTINGS)))
+    engine = contents.engine if isinstance(contents, EngineContents) else None
+    if engine:
+        watch(engine)
+    view = Collection(contents).seen_by(Filters.of(Settings(**_SETTINGS)))
     view.embed([*questions])
     first, second = questions[_WARM_UP:][:many], questions[_WARM_UP:][many:]
     one_by_one(view, questions[-_WARM_UP:])
-    figures, found = one_by_one(view, first)
+    figures, found = one_by_one(view, first, engine)
     return figures | together(view, second, _CLIENTS), found
 
 
@@ -173,7 +179,7 @@ def _answered(source: str, questions: Sequence[str], answers: list[Any]) -> Row:
     return {**percentiles("ask_", seconds[1:]), "ask_same": f"{same}/{len(made)}"}
 
 
-def _pushed(index: Path, address: str, kind: VectorKind) -> Row:
+def _pushed(index: Path, address: str, storage: Storage) -> Row:
     """Push an index unless it is there; return the seconds that it took."""
     try:
         if manifest_of(address).sha256 == Manifest.read(index).sha256:
@@ -181,7 +187,7 @@ def _pushed(index: Path, address: str, kind: VectorKind) -> Row:
     except CorpusError as error:
         print(error, "It is pushed now.", file=sys.stderr)
     began = time.perf_counter()
-    push_index(index, address, load_minilm(), storage=Storage(kind))
+    push_index(index, address, load_minilm(), storage=storage)
     pushed = time.perf_counter()
     _await_merges(address)
     return {"push_s": pushed - began, "merge_s": time.perf_counter() - pushed}
