@@ -20,7 +20,7 @@ PROVISION_WORDS = frozenset(("article", "section", "rule", "clause", "regulation
 ANNEX_WORDS = frozenset(("annex", "schedule", "appendix", "exhibit", "attachment"))
 _ORDER = (
     *("annex", "book", "title", "part", "subpart", "chapter", "subchapter", "division"),
-    *("subdivision", "section", "article", "rule", "clause", "regulation", "§"),
+    *("subdivision", "amendment", "section", "article", "rule", "clause", "regulation", "§"),
 )
 _CONTENTS = re.compile(
     r"(?:table of )?contents(?: of (?:this )?\w+)?:?$|arrangement of \w+$", re.IGNORECASE
@@ -84,6 +84,7 @@ class Outline:
         numbered: Whether numbers alone name provisions, as in contracts and UK acts.
         own_word: The text's own word for its provisions, by its references.
         indented: Whether the indent of a line tells what it lies in.
+        anew: Whether provisions are numbered anew in each part.
     """
 
     headings: dict[int, Heading]
@@ -93,6 +94,7 @@ class Outline:
     numbered: bool
     own_word: str
     indented: bool
+    anew: bool
 
 
 def find_outline(lines: Sequence[LogicalLine], text: str) -> Outline:
@@ -122,7 +124,23 @@ def find_outline(lines: Sequence[LogicalLine], text: str) -> Outline:
     numbered = not provisions and known
     called = Counter(word.lower() for word, _ in named).most_common(1)
     own_word = called[0][0] if called else "section"
-    return Outline(headings, ranks, provisions, contents, numbered, own_word, indented)
+    anew = _numbered_anew(headings, ranks, provisions)
+    return Outline(headings, ranks, provisions, contents, numbered, own_word, indented, anew)
+
+
+def _numbered_anew(headings: dict[int, Heading], ranks: dict[str, int], provisions: str) -> bool:
+    """Return whether most parts begin with the same number of a provision, so that it tells none.
+
+    Several acts in one file have chapters that begin anew, and more that go on.
+    """
+    worded = [headings[line] for line in sorted(headings) if headings[line].style in ranks]
+    firsts = Counter(
+        lower.number
+        for upper, lower in pairwise(worded)
+        if lower.style == provisions and ranks[upper.style] < ranks[lower.style]
+    )
+    most = max(firsts.values(), default=0)
+    return most > 1 and 2 * most > firsts.total()
 
 
 def _heading(

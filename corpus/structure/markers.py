@@ -8,7 +8,7 @@ from lexloop.corpus.structure.references import ABBREVIATED
 _ROMAN_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
 _ROMAN = re.compile(r"m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})$")
 
-_PARTS = "book|title|part|subpart|chapter|subchapter|division|subdivision"
+_PARTS = "book|title|part|subpart|chapter|subchapter|division|subdivision|amendment"
 _PROVISIONS = "article|art\\.|section|sec\\.|rule|clause|regulation|reg\\."
 _ANNEXES = "annex|annexe|schedule|appendix|exhibit|attachment"
 _WORD = re.compile(

@@ -213,7 +213,9 @@ def heading_label(outline: Outline, heading: Heading, kind: Kind, stack: Sequenc
         above = [e.label for e in stack if e.kind in ("part", "annex") and e.number]
         return ", ".join([*above[-1:], f"{heading.style.capitalize()} {heading.number}"])
     if heading.style in outline.ranks:
-        return ", ".join(filter(None, [annex, _worded(heading.style, heading.number)]))
+        parts = [e.label for e in stack if e.kind == "part" and e.number and outline.anew]
+        within = annex or next(reversed(parts), "")
+        return ", ".join(filter(None, [within, _worded(heading.style, heading.number)]))
     if annex:
         return _annex_point(annex, heading.number)
     if heading.sole:

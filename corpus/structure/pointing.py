@@ -100,8 +100,9 @@ class Pointer:
     @property
     def word(self) -> str:
         """The question's word for the provision: ``section`` for "§ 5"; "" for a number."""
-        found = _CALLED.search(self.written)
-        return (found.lastgroup or "") if found else ""
+        called = [found.lastgroup or "" for found in _CALLED.finditer(self.written)]
+        # of an article and a section of it, this is meant
+        return "section" if {"article", "section"} <= {*called} else next(iter(called), "")
 
 
 @dataclass(frozen=True)

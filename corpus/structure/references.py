@@ -16,12 +16,14 @@ _KEYS = {
     "chapter": r"chapters?|ch\.",
     "part": r"parts?",
     "title": r"titles?",
+    "amendment": r"amendments?",
     "table": r"tables?",
     "exception": r"exceptions?",
     "paragraph": r"paragraphs?|paras?\.?|subsections?|sub-sections?|subdivisions?|indents?",
     "point": r"points?|sub-?paragraphs?|sub-?points?|items?|letters?|sub-?clauses?",
 }
-_DIVISIONS = frozenset(("annex", "schedule", "appendix", "chapter", "part", "title"))
+_PARTS = frozenset(("chapter", "part", "title", "amendment"))
+_DIVISIONS = _PARTS | {"annex", "schedule", "appendix"}
 _SMALL = frozenset(("paragraph", "point"))
 _NUMBER = (
     r"\d{1,15}[A-Za-z]{0,2}(?!\w)(?:[.\-–:]\d{1,5}[A-Za-z]?(?!\w)){0,6}"
@@ -56,6 +58,7 @@ _MOST, _DEEPEST = 40, 6
 _WORDS = (
     r"articles?|arts?\.?|sections?|secs?\.|rules?|regulations?|regs?\.|clauses?|recitals?"
     r"|annex(?:es)?|schedules?|appendix|chapters?|subchapters?|parts?|titles?|tables?"
+    r"|amendments?"
 )
 KIND = re.compile(rf"§|\b(?:{_WORDS})(?!\w)", re.IGNORECASE)
 _ACT = (
@@ -146,7 +149,7 @@ def _group(text: str, atom: re.Match[str], depth: int) -> tuple[list[Reference],
         end = more.end()
     here = ""
     if depth:
-        named, end, here = _within(text, named, key, end, depth - 1)
+        named, end, here = _within(text, named, atom, end, depth - 1)
     found: list[Reference] = []
     for place, steps in enumerate(named):
         if place in ranges:
@@ -157,30 +160,39 @@ def _group(text: str, atom: re.Match[str], depth: int) -> tuple[list[Reference],
 
 
 def _within(
-    text: str, named: list[tuple[Step, ...]], key: str, end: int, depth: int
+    text: str, named: list[tuple[Step, ...]], atom: re.Match[str], end: int, depth: int
 ) -> tuple[list[tuple[Step, ...]], int, str]:
     """Return references with what follows and belongs to them: "of Article 5(1)", ", point 4"."""
     if here := _HERE.match(text, end):
         return named, here.end(), here["what"].lower()
+    key = _key(atom)
     joined = _OF.match(text, end)
     if joined and (outer := _ATOM.match(text, joined.end())):
         (upper, *_), stop = _group(text, outer, depth)
-        if upper.steps and (key in _SMALL or upper.steps[0].key in _DIVISIONS):
+        divided = upper.steps and upper.steps[0].key in _DIVISIONS
+        if upper.steps and (key in _SMALL or divided or _holds(outer, atom)):
             inner = [tuple(_division(s, upper) for s in steps) for steps in named]
             return [(*upper.steps, *steps) for steps in inner], stop, upper.here
     comma = _COMMA.match(text, end)
     if comma and len(named) == 1 and (inner_atom := _ATOM.match(text, comma.end())):
         inner_key = _key(inner_atom)
-        if inner_key in _SMALL | {"exception"} or key in _DIVISIONS - {inner_key}:
+        smaller = inner_key in _SMALL | {"exception"} or key in _DIVISIONS - {inner_key}
+        if smaller or _holds(atom, inner_atom):
             group, stop = _group(text, inner_atom, depth)
             upper = Reference(0, 0, named[0])
             return [(*named[0], *(_division(s, upper) for s in r.steps)) for r in group], stop, ""
     return named, end, ""
 
 
+def _holds(outer: re.Match[str], inner: re.Match[str]) -> bool:
+    """Return whether two keywords are those of an article and of a section of it."""
+    upper, lower = (atom["provision"] or "" for atom in (outer, inner))
+    return upper[:3].lower() == "art" and lower[:3].lower() in ("sec", "§")
+
+
 def _division(step: Step, upper: Reference) -> Step:
     """Return a step below a chapter: "Section 2" is a part of it and no provision."""
-    parts = upper.steps[0].key in ("chapter", "part", "title")
+    parts = upper.steps[0].key in _PARTS | {"provision"}
     return Step("section", step.number) if parts and step.key == "provision" else step
 
 
@@ -276,7 +288,8 @@ def every_cited(text: str) -> Iterator[Cited]:
         kinds = [match.group().lower().rstrip(".s") for match in KIND.finditer(said)]
         kind = outer.key
         if kind == "provision":
-            kind = kinds[-1] if kinds else "section"
+            sectioned = any(step.key == "section" for step in reference.steps)
+            kind = "article" if sectioned else kinds[-1] if kinds else "section"
         kind = "section" if kind == "§" else ABBREVIATED.get(kind, kind)
         number = "|".join(step.number.replace("–", "-") for step in reference.steps)
         act, code, start, _ = elsewhere(text, reference)

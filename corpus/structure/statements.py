@@ -19,8 +19,8 @@ Span = tuple[int, int]
 _SILENT: frozenset[Kind] = frozenset(("part", "annex", "contents", "columns", "table"))
 _VERB = re.compile(
     r"\b(?:is|are|was|were|be|been|must|may|shall|should|can|could|will|would|cannot|has|have|had"
-    r"|do|does|did|means?|include[sd]?|requires?|applies|apply|covers?|takes?|begins?|ends?|gives?"
-    r"|counts?|refers?|provides?)\b",
+    r"|do|does|did|means?|include[sd]?|requires?|applies|apply|covers?|takes?|begins?|ends|gives?"
+    r"|counts?|refers?|provides?|(?-i:end))\b",
     re.IGNORECASE,
 )
 _LABEL_WORDS = 8

@@ -13,7 +13,7 @@ _ITEMS = {"paragraph": ("paragraph",), "point": ("point", "definition")}
 _PLURALS = {"annex": "annexes", "appendix": "appendices"}
 _WORDS = (
     *("article", "section", "rule", "clause", "regulation", "chapter", "part", "title", "annex"),
-    *("schedule", "appendix", "recital", "table", "paragraph", "point"),
+    *("schedule", "appendix", "amendment", "recital", "table", "paragraph", "point"),
 )
 _NOUNS = {_PLURALS.get(word, f"{word}s"): word for word in _WORDS}
 _CERTAIN = frozenset(("article", "chapter", "annex", "schedule", "recital", "appendix"))

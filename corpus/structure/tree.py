@@ -173,9 +173,12 @@ class Tree:
     def ending(self, reference: Reference) -> list[int]:
         """Return the places of the units whose own steps end with those of a reference.
 
-        Where chapters are numbered anew in each title, "chapter II" may be several.
+        Where chapters are numbered anew in each title, "chapter II" may be several, and so may
+        "section 3" where sections are in each article.
         """
-        wanted = _key(reference.steps)
+        (first, *rest) = _key(reference.steps)
+        divided = ("section", first[1]) if first[0] == "provision" else first
+        wanted = (first if self._inner.get((*rest, first)[-1]) else divided, *rest)
         inner = self._inner.get(wanted[-1], ())
         ends = (place for key, place in inner if key[-len(wanted) :] == wanted)
         return [*islice(ends, _MOST)] if wanted[0][0] else []
@@ -198,6 +201,10 @@ class Tree:
         within = next((p for path in paths if (p := self._place(path)) is not None), None)
         if within is None:
             roots = self._roots.get(steps[0].key, [])
+            if (
+                steps[0].key == "provision" and steps[0].number.isdigit()
+            ):  # "Section 9" is none of articles I to V
+                roots = [p for p in roots if not self.units[p].number.isalpha()]
             found = [p for p in roots if ("." in self.units[p].number) == bool(dot)] or roots
             return Missing(steps, -1, found[0], found[-1]) if found else None
         inside = self.children(within)

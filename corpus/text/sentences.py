@@ -5,7 +5,7 @@ import re
 _ABBREVIATIONS = frozenset(
     """art arts cf ch cl co corp dept dr ed eds eg e.g est etc fig gov ie i.e inc int jr ltd mr mrs
     ms no nos op p para paras pp prof pt reg regs sec secs sr st subd supp v viz vol vs u.s u.s.c
-    c.f.r u.k e.u n.y d.c a.m p.m l.l""".split()
+    c.f.r u.k e.u n.y d.c a.m p.m l.l jan feb apr aug sept oct nov dec""".split()
 )
 _BOUNDARY = re.compile(r"(?<=[.!?;:])[\"'”’)\]]*\s+|\n+")
 _LIST_ITEM = re.compile(

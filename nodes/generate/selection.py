@@ -28,6 +28,8 @@ that a further passage must reach: below it nothing was found of what laws were 
 _DEFINES = 0.5
 _DEFINED = re.compile(r' "(?P<term>[^"]+)"$')
 """The label of a definition that has no number ends with its term."""
+_BLANK = re.compile(r"_{3,}\W*$")
+"""The end of a line of a form that is still to be filled in."""
 _LINK = re.compile(r"\b\w+://\S+")
 _SUPPORTING = 0.85
 """A recital explains what an article says: it answers where it is clearly closer."""
@@ -228,6 +230,8 @@ def _take_first(
             continue
         if item.said.own.endswith((":", " means")) and not item.said.points:
             continue  # it leads into what is no list of its own
+        if _BLANK.search(item.said.own):
+            continue
         if any(_repeats(item, other) for other in chosen):
             return
         chosen.append(item)

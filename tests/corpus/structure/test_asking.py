@@ -283,3 +283,33 @@ def test_beside_what_else_is_asked_a_missing_number_is_told_of_the_document_mean
     ]
     assert lines(asked.format(""), ALL) == []
     assert len(lines(asked.format(" of the allotment gardens act"), ALL)) == 1
+
+
+CHARTER = Shelf(
+    {
+        "charter.txt": "Article I\nSection 1\nThe town has a council.\nSection 2\nIt meets.\n"
+        "Article II\nSection 1\nThe mayor is elected.\nSection 2\nThe mayor may object.\n"
+        "Amendment I\nNo fee is due on a Sunday.\nAmendment II\nNo boat is seized.\n"
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "labels"),
+    [
+        ("What does Article II, Section 1 say?", ["Article II, Section 1"]),
+        ("Section 2 of Article I", ["Article I, Section 2"]),
+        ("Art. II, Sec. 2", ["Article II, Section 2"]),
+        ("What does Section 1 say?", ["Article I, Section 1", "Article II, Section 1"]),
+        ("What does Amendment II protect?", ["Amendment II"]),
+        ("Section 9", []),
+    ],
+)
+def test_sections_that_are_numbered_anew_in_each_article(question: str, labels: list[str]) -> None:
+    assert units(question, CHARTER) == labels
+
+
+def test_amendments_are_counted() -> None:
+    assert lines("How many amendments are there?", CHARTER) == [
+        "charter.txt has 2 amendments: Amendment I to Amendment II."
+    ]

@@ -143,3 +143,30 @@ def test_words_alone_behind_a_number_head_the_sentences_below_them() -> None:
         "Section 2.2": "",
         "Section 2.3": "",  # a sentence
     }
+
+
+_CHARTER = (
+    "Article I\nSection 1\nThe town has a council.\nSection 2\nIt meets monthly.\n"
+    "Article II\nSection 1\nThe mayor is elected.\nSection 2\nThe mayor may object.\n"
+    "Amendment I\nNo fee is due on a Sunday.\nAmendment II\nNo boat is seized.\n"
+)
+
+
+def test_provisions_that_are_numbered_anew_are_called_with_what_they_lie_in() -> None:
+    tree = tree_of(_CHARTER)
+    labels = [unit.label for unit in tree.units if unit.kind in ("part", "provision")]
+    assert labels == [
+        *("Article I", "Article I, Section 1", "Article I, Section 2"),
+        *("Article II", "Article II, Section 1", "Article II, Section 2"),
+        *("Amendment I", "Amendment II"),
+    ]
+    assert tree.problems == ()
+
+
+def test_two_acts_in_one_file_do_not_number_anew() -> None:
+    act = "".join(
+        f"Chapter {chapter}\n" + "".join(f"Article {article}\nIt is so.\n" for article in articles)
+        for chapter, articles in ((1, (1, 2)), (2, (3, 4)), (3, (5, 6)))
+    )
+    labels = [unit.label for unit in tree_of(act * 2).units if unit.kind == "provision"]
+    assert labels == [f"Article {number}" for number in range(1, 7)] * 2

@@ -38,6 +38,12 @@ def test_headings_labels_and_bare_lead_ins_state_nothing() -> None:
     ]
 
 
+def test_a_heading_of_capitals_states_nothing_though_its_noun_may_be_a_verb() -> None:
+    text = "1. Fees.\nA fee is due.\n2. BOAT END USERS.\nThe rights of end users end here.\n"
+    assert [words for _, words in stated(text) if "USERS" in words] == []
+    assert ("Section 2", "The rights of end users end here.") in stated(text)
+
+
 def test_only_the_first_sentence_of_an_item_completes_the_lead_in() -> None:
     text = "Article 1\nFees\nThe port shall:\n(a) keep a list. It is public.\n(b) take fees.\n"
     assert stated(text) == [

@@ -64,6 +64,7 @@ def test_sentences_end_at_their_marks(text: str, expected: list[str]) -> None:
         "Counted as 42 U.S.C. § 2000e-8 says, it is due.",
         "Fees, e.g. Berth fees, are due.",
         "Mr. Smith and J. Doe pay.",
+        "It is a fee (Oct. 1995) as of Sept. 30.",
         "The rate is 3.5 percent at 5 p.m. Monday.",
         "Section 5.3.2 and § 20-871(b)(1) apply.",
     ],
