@@ -93,7 +93,8 @@ def _definition_of(term: str) -> re.Pattern[str]:
         rf"(?:^|[\"“‘'.:;]|\bterm )\s*(?:an? |the )?[\"“‘']?{stem}\w{{0,3}}[\"”’']?,?"
         r"(?:\s+(?:or|\()[^.]{0,60}?)?\s+"
         r"(?:means?|refers? to|is|are|does not include|do not include|includes?|shall mean"
-        r"|can be|may take|stands? for)\b",
+        r"|can be|may take|stands? for)\b"
+        rf"|\bconstitutes? (?:an? |the )?{stem}\w{{0,3}}\b",
         re.IGNORECASE,
     )
 

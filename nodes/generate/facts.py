@@ -10,8 +10,9 @@ Kind = Literal[
 ]
 
 _NUMBER_WORDS = (
-    "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|sixty"
-    "|ninety|half"
+    "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen"
+    "|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
+    "|hundred|thousand|half"
 )
 _MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
 _UNITS = "days?|weeks?|months?|years?|hours?|minutes?"
@@ -88,7 +89,9 @@ _HELD: dict[Kind, re.Pattern[str]] = {
         rf"\b(?:\d+|{_NUMBER_WORDS})\b.{{0,12}}\b(?:years?|age)\b|\bage(?:d)?\b.{{0,20}}\d",
         re.IGNORECASE,
     ),
-    "number": re.compile(rf"\d|\b(?:{_NUMBER_WORDS})\b", re.IGNORECASE),
+    "number": re.compile(
+        rf"\d|\b(?:{_NUMBER_WORDS}|majority|thirds|quarters|unanimous(?:ly)?)\b", re.IGNORECASE
+    ),
     "contact": re.compile(
         r"@\w|https?://|www\.|\b\d{3}[\-. ]\d{3,4}\b"
         r"|\b\d+ [A-Z]\w+ (?:Street|Avenue|Road|Place|Square|St|Ave)\b"

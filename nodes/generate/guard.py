@@ -30,6 +30,8 @@ _STEMS = r"""
 _DELICATE = re.compile(
     rf"\b(?:(?:{'|'.join(_STEMS)})\w*|rap(?:e|ed|es|ing|ists?)|sex)\b", re.IGNORECASE
 )
+_LIGHT = frozenset(tokenize("come count find get give go happen keep make many need put take use"))
+"""Terms that are said of any subject."""
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _LEFT_ALONE = re.compile(r"(?: (?:and|or|of|for|by|to|with|from))* ?(?=[.,;?!]|$)", re.IGNORECASE)
 MANNERS = 0.3
@@ -94,11 +96,12 @@ class QuestionGuard(PromptGuard):
     def refuses(self, asked: str, standalone: str, found: Sequence[Candidate]) -> bool:
         """Return whether the question is an order to the assistant, obscene, or on another subject.
 
-        A question all of whose words the documents have is on their subject.
+        A question all of whose telling words the documents have is on their subject.
         """
         if "English" not in self._view.languages():
             return False
-        known = all(map(self._view.knows, tokenize(standalone)))
+        telling = [term for term in tokenize(standalone) if term not in _LIGHT]
+        known = all(map(self._view.knows, telling))
         return self._refusal(asked, standalone, [] if known else found)
 
     def plainer(self, question: str) -> str:

@@ -59,6 +59,7 @@ def test_the_term_asked_for(question: str, term: str | None) -> None:
         ("mooring fee", '"Mooring fee" means the sum that an owner pays.', True),
         ("mooring fees", "A mooring fee is the sum that an owner pays.", True),
         ("mooring fee", "The term “mooring fee” refers to a sum.", True),
+        ("mooring fee", "Nine coins a night shall constitute a mooring fee.", True),
         ("mooring fee", "The owner pays the mooring fee.", False),
         ("fee", "The mooring fee is due.", False),
         ("berth", "A boat lies in its berth.", False),

@@ -18,6 +18,7 @@ from lexloop.models.embedding import Vectors
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.generate.guard import (
     PromptGuard,
+    QuestionGuard,
     RefusalClassifier,
     order_features,
     plainer,
@@ -199,6 +200,15 @@ def test_other_subjects_are_refused_unless_the_documents_are_about_them(
     asked = [row["query"] for row in KEPT_BACK if row["kind"] == "irrelevant"]
     assert sum(refuses(query, query, near(0.15)) for query in asked) >= 0.8 * len(asked)
     assert sum(refuses(query, query, near(0.9)) for query in asked) <= 0.35 * len(asked)
+
+
+def test_a_question_is_on_the_subject_whose_telling_words_it_has(
+    refuses: RefusalClassifier, small: View
+) -> None:
+    guard = QuestionGuard(small, 1.0, refuses)
+    for question, refused in (("How many boats make a berth?", False), ("How many lions?", True)):
+        assert refuses(question, question, near(0.2))
+        assert guard.refuses(question, question, near(0.2)) is refused
 
 
 def test_without_a_cosine_that_can_be_compared_no_subject_is_refused(
