@@ -1,25 +1,19 @@
 """The figures that were measured, and what a shard of any size is taken to need by them."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from _scale_queue import Draw, Shape
+from _scale_queue import Draw
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 FIGURES = Path(__file__).with_name("scale_figures.json")
 _SHOWN = ("float", "int8", "binary", "binary by the client")
-_BASES: Mapping[str, Callable[[float], list[float]]] = {
-    "words": lambda chunks: [1.0, chunks],
-    "vectors": lambda chunks: [1.0, np.log2(chunks)],
-}
-"""Lists of postings grow with the chunks, the way through a graph with their logarithm."""
-
 Figures = Mapping[str, Any]
 
 
@@ -39,41 +33,49 @@ class Row(NamedTuple):
     slower: float
 
 
+class Search(NamedTuple):
+    """What a search for words or for vectors takes of a shard: milliseconds, and more a document.
+
+    An index is merged into segments of a bounded size, each with a graph of its own, so that the
+    search for vectors grows with their number as that for words does.
+    """
+
+    least: float
+    each: float
+
+    def ms(self, documents: float) -> float:
+        """Return the milliseconds in a shard of so many documents."""
+        return self.least + self.each * documents
+
+
 @dataclass(frozen=True)
 class Shard:
-    """What one shard needs for a question, by the number of its chunks.
+    """What one shard needs for a question.
 
     Args:
-        words: Coefficients of ``_BASES``, for the search by words in milliseconds.
-        vectors: The same by vectors.
-        floor_ms: A request that searches nothing.
-        spread: For words and vectors, quantiles of a question's time beside the median one's.
+        words: By the number of its chunks.
+        vectors: By the number of its vectors.
+        once_ms: What a question computes beside, however many shards there are.
+        floor_ms: What it waits beside, on no core of the cluster.
+        spread: Quantiles of a question's time beside the median one's.
         repeats: Quantiles of a question's time beside the least that it took.
     """
 
-    words: NDArray[np.float64]
-    vectors: NDArray[np.float64]
+    words: Search
+    vectors: Search
+    once_ms: float
     floor_ms: float
-    spread: Mapping[str, NDArray[np.float64]]
+    spread: NDArray[np.float64]
     repeats: NDArray[np.float64]
 
-    def median_ms(self, kind: str, chunks: float) -> float:
-        """Return the median milliseconds of a search of ``kind``, "words" or "vectors"."""
-        return float(np.dot(getattr(self, kind), _BASES[kind](chunks)))
-
-    def draws(self, chunks: float, slower: float, count: int, seed: int) -> list[Draw]:
-        """Return for ``count`` questions what draws their tasks on a shard of so many chunks.
+    def draws(self, tasks: Sequence[float], count: int, seed: int) -> list[Draw]:
+        """Return for ``count`` questions what draws their tasks on a shard, of their usual times.
 
         What a question asks makes it long on all shards; what else happens meanwhile, on one.
         """
         random = np.random.default_rng(seed)
-        medians = {"words": self.median_ms("words", chunks)}
-        medians["vectors"] = self.median_ms("vectors", chunks) * slower
-        own = np.stack(
-            [ms * _drawn(self.spread[kind], random.random(count)) for kind, ms in medians.items()],
-            axis=1,
-        )
-        return [partial(self._tasks, row, random) for row in own]
+        own = _drawn(self.spread, random.random(count))
+        return [partial(self._tasks, factor * np.array(tasks), random) for factor in own]
 
     def _tasks(self, own: NDArray[np.float64], random: np.random.Generator) -> Sequence[float]:
         tasks: list[float] = (own * _drawn(self.repeats, random.random(len(own)))).tolist()
@@ -87,41 +89,53 @@ def read_figures(path: Path = FIGURES) -> Figures:
 
 
 def shard_of(rows: Sequence[Figures]) -> Shard:
-    """Fit a shard to the rows of ``scale_service.py``: least squares, no coefficient below zero.
+    """Fit a shard to the rows of ``scale.py``: least squares, no coefficient below zero.
 
-    What a question takes once, however many shards there are, is none of a shard's: ``merge_ms``.
+    What a question takes once, however many shards there are, is none of a shard's: how much that
+    is, is told by the processor time of the same chunks in one shard and in several.
     """
-    alone = [row for row in rows if row["clients"] == 1 and row["shards"] == 1]
-    floor = min(row["p50_ms"] for row in alone if row["asked"] == "floor")
-    fitted, spread = {}, {}
-    for kind, basis in _BASES.items():
-        points = [row for row in alone if row["asked"] == kind]
-        taken = np.array([row["p50_ms"] - floor for row in points])
-        # relative errors count: a shard of 4,000 chunks as much as one of 400,000
-        base = np.array([basis(row["chunks"]) for row in points]) / taken[:, np.newaxis]
-        scale = np.abs(base).max(axis=0)
-        fitted[kind] = nnls(base / scale, np.ones(len(taken)))[0] / scale
-        cuts = np.array([row["quantiles_ms"] for row in points]) - floor
-        spread[kind] = np.maximum(cuts / taken[:, np.newaxis], 0).mean(axis=0)
-    share = _own(rows, sum(float(coefficients[0]) for coefficients in fitted.values()))
-    for coefficients in fitted.values():
-        coefficients[0] *= share
-    repeats = np.array([row["repeats"] for row in alone if row["asked"] in _BASES]).mean(axis=0)
-    return Shard(fitted["words"], fitted["vectors"], floor, spread, repeats)
+    told = [row for row in rows if "core_ms" in row]
+    fewest = {row["chunks"]: row["nodes"] for row in sorted(told, key=lambda row: -row["nodes"])}
+    alone = [r for r in told if r["shards"] == 1 and r["nodes"] == fewest[r["chunks"]]]
+    words, vectors = (_fitted(alone, name) for name in ("words_ms", "vectors_ms"))
+    share = _own(told, words.least + vectors.least)
+    floor = min(row["p50_ms"] - max(row["words_ms"], row["vectors_ms"]) for row in alone)
+    cuts = [np.maximum(np.array(row["quantiles_ms"]) - floor, 0.0) for row in alone]
+    # the least of all sizes: an engine compiles and collects beside, now more, now less
+    more = min(row["core_ms"] - row["words_ms"] - row["vectors_ms"] for row in alone)
+    once = more + (1 - share) * (words.least + vectors.least)
+    return Shard(
+        words._replace(least=share * words.least),
+        vectors._replace(least=share * vectors.least),
+        max(0.0, once),
+        max(0.0, floor),
+        np.mean([one / np.median(one) for one in cuts], axis=0),
+        np.mean([row["repeats"] for row in alone], axis=0),
+    )
 
 
-def _own(rows: Sequence[Figures], constant: float) -> float:
-    """Return the share of ``constant`` milliseconds that each shard takes anew, not each question.
+def _fitted(rows: Sequence[Figures], name: str) -> Search:
+    taken = np.array([row[name] for row in rows])
+    # relative errors count: a shard of 10,000 chunks as much as one of a million
+    base = np.array([[1.0, row["chunks"]] for row in rows]) / taken[:, np.newaxis]
+    scale = np.abs(base).max(axis=0)
+    least, each = nnls(base / scale, np.ones(len(taken)))[0] / scale
+    return Search(float(least), float(each))
 
-    Told by the processor time of the same chunks in one shard and in several.
-    """
-    alone = [row for row in rows if row["asked"] == "both" and row["clients"] == 1]
-    split = [row for row in alone if row["shards"] > 1]
-    if not split:
+
+def _own(rows: Sequence[Figures], least: float) -> float:
+    """Return the share of ``least`` milliseconds that each shard takes anew, not each question."""
+    pairs = [
+        (one["core_ms"], more["core_ms"], more["shards"])
+        for one in rows
+        for more in rows
+        if one["shards"] == 1 < more["shards"]
+        and (one["chunks"], one["nodes"]) == (more["chunks"], more["nodes"])
+    ]
+    if not pairs:
         return 1.0
-    whole = next(r for r in alone if (r["chunks"], r["shards"]) == (split[0]["chunks"], 1))
-    more = (split[0]["core_ms"] - whole["core_ms"]) / (split[0]["shards"] - 1)
-    return float(np.clip(more / constant, 0.0, 1.0))
+    each = [(split - whole) / (shards - 1) for whole, split, shards in pairs]
+    return float(np.clip(np.mean(each) / least, 0.0, 1.0))
 
 
 def kinds_in(rows: Sequence[Figures]) -> dict[str, Row]:
@@ -141,22 +155,6 @@ def kinds_in(rows: Sequence[Figures]) -> dict[str, Row]:
     }
 
 
-def merge_ms(rows: Sequence[Figures], shard: Shard) -> float:
-    """Return what a question computes beside its tasks, by the processor time of one node.
-
-    Counted at the largest shard by one client: what the engine computes for a question in all.
-    """
-    alone = [row for row in rows if row["clients"] == 1 and row["shards"] == 1]
-    row = max((row for row in alone if row["asked"] == "both"), key=lambda row: row["chunks"])
-    tasks = sum(shard.median_ms(kind, row["chunks"]) for kind in _BASES)
-    return max(0.0, float(row["core_ms"]) - tasks)
-
-
 def _drawn(cuts: NDArray[np.float64], at: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return a distribution's values at shares of it, of its cuts at equal steps."""
     return np.interp(at, np.arange(1, len(cuts) + 1) / (len(cuts) + 1), cuts)
-
-
-def measured_shape(row: Figures, cores: int, floor_ms: float, merge: float) -> Shape:
-    """Return the one node that a row of ``scale_service.py`` was measured on."""
-    return Shape(1, cores, row["shards"], 1, floor_ms, merge)

@@ -5,8 +5,8 @@
 
 The first prints the table of ``docs/scale.md``; the second asks the model for what was measured
 and prints both. Fitted is the model to ``scale_figures.json``, whose figures name their commands:
-bytes by ``quantisation.py`` and by an index that was pushed, times by ``scale_service.py``. A row
-is simulated unless one shard of that size was measured.
+bytes by ``quantisation.py`` and by an index that was pushed, times by ``scale.py``. A row is
+simulated unless one shard of that size was measured.
 """
 
 import argparse
@@ -15,10 +15,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from _scale_fit import Row, Shard, kinds_in, measured_shape, merge_ms, read_figures, shard_of
+from _scale_fit import Row, Shard, kinds_in, read_figures, shard_of
 from _scale_queue import Cluster, Shape, by_clients, by_rate
 
 _SEED, _QUESTIONS, _FEWEST_QUESTIONS, _TASKS = 11, 4_000, 500, 400_000
+_CLIENTS = 32
 _GIB, _HOURS_A_MONTH = 2**30, 730
 _CACHED, _FILLED, _BUSY = 0.45, 0.7, 0.6
 """Shares of a node's memory for files, of its disk, and of its cores that a plan uses."""
@@ -77,6 +78,12 @@ class Case(NamedTuple):
     shard: Shard
     machine: Machine
 
+    def tasks(self, shards: int) -> tuple[float, float]:
+        """Return the milliseconds of the two searches of a question on one of so many shards."""
+        chunks = self.chunks / shards
+        words, vectors = self.shard.words.ms(chunks), self.shard.vectors
+        return words, vectors.ms(chunks * self.chunk.windows) * self.kind.slower
+
 
 class Plan(NamedTuple):
     """A cluster for so many chunks.
@@ -114,9 +121,7 @@ def plan(case: Case) -> Plan:
     disk = chunks * (chunk.windows * kind.disk + chunk.kept)
     documents = chunks * (1 + chunk.windows)
     shards = math.ceil(max(disk / _SHARD_BYTES, documents / _SHARD_DOCUMENTS, 1))
-    words = case.shard.median_ms("words", chunks / shards)
-    vectors = case.shard.median_ms("vectors", chunks / shards) * kind.slower
-    core_ms = shards * (words + vectors)
+    core_ms = case.shard.once_ms + shards * sum(case.tasks(shards))
     nodes = math.ceil(
         max(
             copies * searched / (machine.memory_gib * _GIB * _CACHED),
@@ -143,12 +148,12 @@ def hours(chunks: int, copies: int, chunk: Chunk, embedding: int, writing: int) 
     return chunks / slower / 3600
 
 
-def waits(case: Case, made: Plan, merge: float) -> tuple[float, float]:
+def waits(case: Case, made: Plan) -> tuple[float, float]:
     """Simulate questions at random times; return the median and 95th percentile of milliseconds."""
     shard, cores = case.shard, case.machine.cores
-    shape = Shape(made.nodes, cores, made.shards, case.copies, shard.floor_ms, merge)
+    shape = Shape(made.nodes, cores, made.shards, case.copies, shard.floor_ms, shard.once_ms)
     count = max(_FEWEST_QUESTIONS, min(_QUESTIONS, _TASKS // made.shards))
-    draws = shard.draws(case.chunks / made.shards, case.kind.slower, count, _SEED)
+    draws = shard.draws(case.tasks(made.shards), count, _SEED)
     taken = by_rate(Cluster(shape), draws, case.per_s, _SEED)
     p50, p95 = np.percentile(taken[count // 10 :], [50, 95])  # the first meet an idle cluster
     return float(p50), float(p95)
@@ -160,26 +165,26 @@ def chunk_of(figures: Mapping[str, Any], product: str) -> Chunk:
     bytes_of, chunks = index["bytes"], index["chunks"]
     kept = sum(bytes_of.values()) - bytes_of["windows.vector"]
     searched = sum(bytes_of[name] for name in index["searched"])
-    rows = figures["service"][product]["rows"]
-    written = max(row["merged_per_s"] for row in rows if row["asked"] == "both")
+    rows = [row for row in figures["scale"][product]["rows"] if "push_s" in row]
+    most = max((row for row in rows if row["nodes"] == 1), key=lambda row: row["chunks"])
+    written = most["gib"] * _GIB / (most["push_s"] + most["merge_s"])
     return Chunk(
         index["windows"] / chunks,
         searched / chunks,
         kept / chunks,
         index["asker_bytes"] / chunks,
         indexing["chunks"] / indexing["seconds"] / indexing["cores"],
-        written / figures["cores"],
+        written / sum(bytes_of.values()) * chunks / figures["cores"],
     )
 
 
 def table(options: argparse.Namespace, figures: Mapping[str, Any]) -> Iterator[str]:
     """Yield the lines of the table in Markdown."""
-    rows = figures["service"][options.product]["rows"]
+    rows = figures["scale"][options.product]["rows"]
     shard, chunk = shard_of(rows), chunk_of(figures, options.product)
     kinds = kinds_in(figures["quantisation"][options.product]["rows"])
-    merge = merge_ms(rows, shard)
     machine = Machine(options.cores, options.memory, options.disk, options.price)
-    measured = max(row["chunks"] for row in rows if row["asked"] == "vectors")
+    measured = max(row["chunks"] for row in rows)
     yield (
         "| chunks | vectors | copies | shards | nodes | searched GiB | disk GiB | asker GiB "
         "| p50 ms | p95 ms | core s a question | ingestion h | $ a month | |\n" + "|---" * 14 + "|"
@@ -189,7 +194,7 @@ def table(options: argparse.Namespace, figures: Mapping[str, Any]) -> Iterator[s
         for name, kind in kinds.items():
             case = Case(chunks, copies, options.per_second, kind, chunk, shard, machine)
             made = plan(case)
-            p50, p95 = waits(case, made, merge)
+            p50, p95 = waits(case, made)
             took = hours(chunks, copies, chunk, options.embedding, made.nodes * machine.cores)
             simulated = chunks > measured or made.nodes > 1
             masters = f" + {made.masters}" if made.masters else ""
@@ -203,23 +208,28 @@ def table(options: argparse.Namespace, figures: Mapping[str, Any]) -> Iterator[s
 
 
 def check(options: argparse.Namespace, figures: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the lines of a table of what was measured beside what the model says."""
-    rows, cores = figures["service"][options.product]["rows"], figures["cores"]
+    """Yield the lines of a table of what was measured beside what the model says.
+
+    All was measured on the cores of one machine, who asked and all nodes together.
+    """
+    rows, cores = figures["scale"][options.product]["rows"], figures["cores"]
     shard = shard_of(rows)
-    merge = merge_ms(rows, shard)
     yield (
-        "| chunks | shards | clients | p50 ms, model | p95 | a second, model |\n" + "|---" * 6 + "|"
+        "| chunks | shards | nodes | p50 ms, model | p95 | 32 clients: a second, model "
+        "| p50 ms, model |\n" + "|---" * 7 + "|"
     )
     for row in rows:
-        if row["asked"] != "both":
-            continue
-        shape = measured_shape(row, cores, shard.floor_ms, merge)
-        draws = shard.draws(row["chunks"] / row["shards"], 1.0, _QUESTIONS, _SEED)
-        taken, rate = by_clients(Cluster(shape), draws, row["clients"])
-        p50, p95 = np.percentile(taken, [50, 95])
+        count, busy = row["shards"], row["busy_ms"]
+        shape = Shape(1, cores, count, 1, shard.floor_ms - busy, shard.once_ms + busy)
+        tasks = [one.ms(row["chunks"] / count) for one in (shard.words, shard.vectors)]
+        draws = shard.draws(tasks, _QUESTIONS, _SEED)
+        alone, _ = by_clients(Cluster(shape), draws, 1)
+        many, rate = by_clients(Cluster(shape), draws, _CLIENTS)
+        p50, p95 = np.percentile(alone, [50, 95])
         yield (
-            f"| {row['chunks']} | {row['shards']} | {row['clients']} | {row['p50_ms']:.1f}, "
-            f"{p50:.1f} | {row['p95_ms']:.1f}, {p95:.1f} | {row['per_s']:.0f}, {rate:.0f} |"
+            f"| {row['chunks']:,} | {count} | {row['nodes']} | {row['p50_ms']:.0f}, {p50:.0f} "
+            f"| {row['p95_ms']:.0f}, {p95:.0f} | {row['32_per_s']:.0f}, {rate:.0f} "
+            f"| {row['32_p50_ms']:.0f}, {np.median(many):.0f} |"
         )
 
 
@@ -237,7 +247,7 @@ def _two(number: float) -> str:
 
 def _options(figures: Mapping[str, Any]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--product", choices=sorted(figures["service"]), default="elasticsearch")
+    parser.add_argument("--product", choices=sorted(figures["scale"]), default="elasticsearch")
     parser.add_argument("--per-second", type=float, default=5.0, help="questions, at random times")
     parser.add_argument("--copies", type=int, default=2, help="of a shard, the first included")
     parser.add_argument("--cores", type=int, default=8, help="of a data node")

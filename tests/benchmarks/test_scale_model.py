@@ -1,18 +1,17 @@
 """The plan, the fit and the queues behind docs/scale.md, on numbers worked by hand."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import scale_model
-from _scale_fit import Row, Shard, kinds_in, merge_ms, shard_of
+from _scale_fit import Row, Search, Shard, kinds_in, shard_of
 from _scale_queue import Cluster, Shape, by_clients, by_rate
 from scale_model import Case, Chunk, Machine, hours, plan
 
 ONES = np.ones(3)
-SHARD = Shard(
-    np.array([1.0, 1e-6]), np.array([0.0, 0.1]), 2.0, {"words": ONES, "vectors": ONES}, ONES
-)
+SHARD = Shard(Search(1.0, 1e-6), Search(0.5, 1e-6), 4.0, 2.0, ONES, ONES)
 GIB = 2**30
 
 
@@ -48,46 +47,46 @@ def test_at_half_of_what_a_core_can_do_questions_wait_as_long_as_queueing_theory
     assert taken.mean() == pytest.approx(15, rel=0.03)
 
 
-def _row(asked: str, chunks: int, ms: float, **more: float) -> dict[str, object]:
-    cuts = {"quantiles_ms": [ms, ms, ms], "repeats": [1.0, 1.0, 1.0]}
+def _row(chunks: int, core_ms: float, shards: int = 1, nodes: int = 1) -> dict[str, object]:
+    words, vectors = 1 + chunks / 1000, 2 + chunks / 500
     return {
-        "asked": asked,
         "chunks": chunks,
-        "shards": 1,
-        "clients": 1,
-        "p50_ms": ms,
-        **cuts,
-        **more,
+        "shards": shards,
+        "nodes": nodes,
+        "words_ms": words,
+        "vectors_ms": vectors,
+        "p50_ms": vectors + 6,
+        "core_ms": core_ms,
+        "quantiles_ms": [vectors + 6] * 3,
+        "repeats": [1.0, 1.5, 2.0],
     }
 
 
-def _rows() -> list[dict[str, object]]:
-    rows = [_row("floor", 1024, 2.0)]
-    for chunks in (1024, 4096, 65_536):
-        rows.append(_row("words", chunks, 2 + 1 + chunks / 1000))
-        rows.append(_row("vectors", chunks, 2 + 0.5 + math.log2(chunks) / 10))
-    return rows
-
-
 def test_what_follows_the_law_is_fitted_exactly() -> None:
-    shard = shard_of(_rows())
-    assert shard.floor_ms == 2
-    assert shard.median_ms("words", 10**6) == pytest.approx(1001)
-    assert shard.median_ms("vectors", 2**20) == pytest.approx(2.5)
+    shard = shard_of([_row(1_000, 9.0), _row(10_000, 36.0)])
+    assert shard.words == pytest.approx((1.0, 0.001))
+    assert shard.vectors == pytest.approx((2.0, 0.002))
+    assert shard.floor_ms == pytest.approx(6.0)
+    # at the larger, words take 11 and vectors 22; 3 more were computed
+    assert shard.once_ms == pytest.approx(3.0)
+    assert [*shard.repeats] == [1.0, 1.5, 2.0]
 
 
 def test_what_a_question_takes_once_is_not_taken_by_each_shard() -> None:
-    one, three = (_row("both", 4096, 9.0, core_ms=ms, shards=n) for ms, n in ((10.0, 1), (11.5, 3)))
-    shard = shard_of([*_rows(), one, three])
-    # two shards more cost 1.5 ms: 0.75 each, half of the 1 + 0.5 that a search takes at least
-    assert shard.median_ms("words", 0) == pytest.approx(0.5)
-    assert shard.median_ms("vectors", 1024) == pytest.approx(0.25 + 1)
+    shard = shard_of([_row(1_000, 9.0), _row(1_000, 11.0, shards=3), _row(10_000, 36.0)])
+    # two shards more cost 2 ms: 1 each, a third of the 1 + 2 that a search takes at least
+    assert (shard.words.least, shard.vectors.least) == pytest.approx((1 / 3, 2 / 3))
+    assert shard.once_ms == pytest.approx(3.0 + 2.0)
 
 
-def test_what_is_computed_beside_the_tasks_is_merging() -> None:
-    busy = [_row("both", 1024, 9.0, core_ms=99.0), _row("both", 4096, 9.0, core_ms=10.0)]
-    # at the larger, words take 5.096 and vectors 1.7
-    assert merge_ms(busy, shard_of(_rows())) == pytest.approx(10 - 5.096 - 1.7)
+def test_a_size_is_told_by_its_fewest_nodes() -> None:
+    slower = {**_row(10_000, 99.0, nodes=3), "vectors_ms": 99.0}
+    assert shard_of([_row(1_000, 9.0), _row(10_000, 36.0), slower]).vectors.each < 0.0021
+
+
+def test_a_long_question_is_long_on_every_shard_and_a_disturbance_on_one() -> None:
+    shard = replace(SHARD, spread=np.full(3, 2.0), repeats=np.full(3, 1.5))
+    assert [[*draw()] for draw in shard.draws([10.0, 20.0], 2, seed=1)] == [[30.0, 60.0]] * 2
 
 
 def test_a_kind_is_taken_at_the_most_vectors_and_rescored() -> None:
@@ -121,8 +120,8 @@ def test_memory_disk_and_shards_add_up() -> None:
     assert made.shards == 2  # 100 GB in shards of 50
     assert made.nodes == 3  # 57.7 GiB of files in 28.8 a node; the disk would do with one
     assert made.masters == 0
-    # 1 + 5 ms of words, 2 x 0.1 x log2(5,000,000) of vectors, on each of two shards
-    assert made.core_ms == pytest.approx(2 * (6 + 0.2 * math.log2(5 * 10**6)))
+    # 1 + 5 ms of words, twice 0.5 + 15 of vectors, on each of two shards, and 4 once
+    assert made.core_ms == pytest.approx(2 * (6 + 2 * 15.5) + 4)
     assert made.monthly(_case(1).machine) == 3 * 0.5 * 730
 
 
