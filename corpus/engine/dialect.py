@@ -63,8 +63,7 @@ class Elasticsearch:
     """Dense vectors, searched for beside the query."""
 
     oldest: ClassVar = 8
-    # a graph of many near copies, as a large segment has, misses neighbours
-    settings: ClassVar[Mapping[str, Any]] = {"index.merge.policy.max_merged_segment": "1gb"}
+    settings: ClassVar[Mapping[str, Any]] = {}
     kinds: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         FLOAT: {"type": "hnsw"},
         "int8": {"type": "int8_hnsw", "rescore_vector": {"oversample": _AGAIN}},

@@ -55,9 +55,11 @@ def bodies(dialect: Dialect, dimension: int, storage: Storage) -> Mapping[str, d
     common = {**sizes, "index.refresh_interval": "-1"}
     similarity = {"okapi": {"type": "BM25", "k1": K1, "b": B}}
     chunks = _chunks(dialect.vector(dimension, storage.vectors))
+    # the last merge leaves larger ones as they are, whose graphs miss neighbours among near copies
+    merged = {"index.merge.policy.max_merged_segment": "1gb"}
     return {
         "chunks": {
-            "settings": {**common, **dialect.settings, "index.similarity": similarity},
+            "settings": {**common, **merged, **dialect.settings, "index.similarity": similarity},
             "mappings": _mapping(chunks, ["terms", "bag", "vectors", "codes", "windows"]),
         },
         "documents": {"settings": common, "mappings": _mapping(_documents())},
