@@ -63,12 +63,18 @@ def take(page: Page, tmp_path: Path, pytestconfig: pytest.Config) -> Callable[[s
 def only(page: Page, collection: str) -> None:
     """Let one collection be asked, whatever the browser remembers."""
     page.click("[data-testid=collections-menu] summary")
-    choices = {one.text.splitlines()[0]: one for one in page.all("#composer .choice")[1:]}
-    # none chosen is no choice, so the wanted one comes first
-    for name in sorted(choices, key=lambda name: name != collection):
-        box = choices[name].find_element(By.CSS_SELECTOR, "input")
-        if box.is_selected() != (name == collection):
-            choices[name].click()
+
+    def chosen() -> bool:  # each click may draw the choices anew
+        found = {one.text.splitlines()[0]: one for one in page.all("#composer .choice")[1:]}
+        # none chosen is no choice, so the wanted one comes first
+        for name in sorted(found, key=lambda name: name != collection):
+            box = found[name].find_element(By.CSS_SELECTOR, "input")
+            if box.is_selected() != (name == collection):
+                found[name].click()
+                return False
+        return collection in found
+
+    page.until(chosen, f"{collection} alone")
     page.find("[data-testid=collections-menu] summary", collection).click()
 
 
