@@ -201,9 +201,8 @@ class Tree:
         within = next((p for path in paths if (p := self._place(path)) is not None), None)
         if within is None:
             roots = self._roots.get(steps[0].key, [])
-            if (
-                steps[0].key == "provision" and steps[0].number.isdigit()
-            ):  # "Section 9" is none of articles I to V
+            # "Section 9" is none of articles I to V
+            if steps[0].key == "provision" and steps[0].number.isdigit():
                 roots = [p for p in roots if not self.units[p].number.isalpha()]
             found = [p for p in roots if ("." in self.units[p].number) == bool(dot)] or roots
             return Missing(steps, -1, found[0], found[-1]) if found else None
@@ -223,8 +222,14 @@ class Tree:
         return next((place for place in found if place is not None), None)
 
     def _place(self, steps: Sequence[Step]) -> int | None:
-        """Return the place that steps name; "4.2.1" names § 4.2(1) where there is no § 4.2.1."""
+        """Return the place that steps name.
+
+        "4.2.1" names § 4.2(1) where there is no § 4.2.1, and "Section 4.2 of Article IV" § 4.2
+        where the numbers of sections run on over articles.
+        """
         found = self._numbered.get(_key(steps))
+        if found is None and [step.key for step in steps[:2]] == ["provision", "section"]:
+            return self._place((Step("provision", steps[1].number), *steps[2:]))
         whole, dot, last = steps[0].number.rpartition(".")
         if found is not None or not dot:
             return found

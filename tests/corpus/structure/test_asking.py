@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from library import Shelf, shelf
 
 from lexloop.corpus.structure.asking import MOST_DOCUMENTS, point
+from lexloop.corpus.structure.references import find_references
 
 ALL = shelf()
 DIRECTIVE = shelf("directive.txt")
@@ -307,6 +308,22 @@ CHARTER = Shelf(
 )
 def test_sections_that_are_numbered_anew_in_each_article(question: str, labels: list[str]) -> None:
     assert units(question, CHARTER) == labels
+
+
+@pytest.mark.parametrize("asked", ["Section 4.2 of Article IV", "Article IV, Section 4.2(a)"])
+def test_sections_that_run_on_are_found_with_their_article(asked: str) -> None:
+    text = (
+        "ARTICLE IV FEES\nSection 4.1. Dues. A fee is due.\nSection 4.2. Terms. It is paid:\n"
+        "(a) in coin;\n(b) at once.\nARTICLE V END\nSection 5.1. Term. It ends in May.\n"
+    )
+    contract = Shelf({"contract.txt": text})
+    (reference,) = find_references(asked)
+    tree = contract.tree_of("contract.txt")
+    assert tree is not None
+    found = [tree.units[place].label for place in tree.find(reference)]
+    assert (
+        found == units(asked, contract) == ["Section 4.2(a)" if "(a)" in asked else "Section 4.2"]
+    )
 
 
 def test_amendments_are_counted() -> None:
