@@ -94,6 +94,11 @@ def refused(address: Address, status: int, said: Any) -> LexloopError:
             f"{address} cannot answer ({status}): {why}.",
             "Wait, or give it more nodes; see its logs.",
         )
+    if why.startswith("index_closed_exception"):
+        return EngineError(
+            f"An index of {address} is closed.",
+            f"Open it: POST /lexloop-{address.name}.*/_open to the engine.",
+        )
     return EngineError(f"{address} refused a request ({status}): {why}.", "See its logs.")
 
 

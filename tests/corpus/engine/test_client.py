@@ -112,6 +112,12 @@ def test_a_request_that_is_refused(server: ScriptedEngine, engine: Engine) -> No
         engine.ask("POST", "/laws/_search", {})
 
 
+def test_an_index_that_is_closed(server: ScriptedEngine, engine: Engine) -> None:
+    server.script(refusal(400, "index_closed_exception", "closed"))
+    with pytest.raises(EngineError, match=r"is closed\. Open it: POST /lexloop-laws\.\*/_open"):
+        engine.ask("GET", "/")
+
+
 @pytest.mark.parametrize("passing", [BUSY, GONE, CUT_OFF, Said(502, b"<h1>Bad Gateway</h1>")])
 def test_a_busy_engine_is_asked_again(
     server: ScriptedEngine, engine: Engine, passing: Said
