@@ -10,20 +10,21 @@ from langgraph.types import Checkpointer
 
 from lexloop.core.configuration import configured
 from lexloop.core.errors import CorpusError
+from lexloop.core.files import is_index
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.settings_names import from_record
 from lexloop.core.state import OutputState
 from lexloop.core.types import Citation, Passage
-from lexloop.corpus.index.manifest import IndexSource, Manifest, is_index
-from lexloop.corpus.index.verify import verify_index
-from lexloop.corpus.index.writer import IndexUpdate, write_index
 from lexloop.graph.agent import build_agent_graph
 from lexloop.graph.app import graph, resources
 from lexloop.graph.build import LAST_OF_RETRIEVAL
 from lexloop.graph.combine import with_sources
 from lexloop.graph.compiled import Lexloop
 from lexloop.models.embedders import load_embedder, setting_for
+from lexloop.store.folder.verify import verify_index
+from lexloop.store.manifest import IndexSource, Manifest
+from lexloop.store.writer import IndexUpdate, write_index
 
 
 def ask(question: str, corpus: str | Path | None = None, **settings: Any) -> OutputState:

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
 from lexloop.core.errors import InputError, NotFoundError
-from lexloop.corpus.index.view import View
-from lexloop.corpus.structure.lookup import (
+from lexloop.documents.structure.lookup import (
     asked_references,
     lead_ins,
     mentions,
@@ -15,7 +14,8 @@ from lexloop.corpus.structure.lookup import (
     named_places,
     owns_label,
 )
-from lexloop.corpus.structure.tree import Tree
+from lexloop.documents.structure.tree import Tree
+from lexloop.store.view import View
 
 HEADS = frozenset({"part", "annex", "provision"})
 """The kinds of units that are listed whatever the depth; what lies in them counts as deeper."""

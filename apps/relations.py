@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 from lexloop.apps.provisions import NEAR, similar
 from lexloop.core.errors import InputError
-from lexloop.corpus.knowledge.graph import KnowledgeGraph
-from lexloop.corpus.knowledge.walk import Relation
+from lexloop.knowledge.graph import KnowledgeGraph
+from lexloop.knowledge.walk import Relation
 
 
 class Neighbourhood(NamedTuple):

@@ -11,10 +11,7 @@ from typing_extensions import TypedDict
 
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
-from lexloop.corpus.index.builder import build_collection
-from lexloop.corpus.index.collection import Collection
-from lexloop.corpus.load.folder import load_documents
-from lexloop.corpus.opening import tools_for
+from lexloop.documents.reading.folder import load_documents
 from lexloop.evaluation.case import Case, read_cases
 from lexloop.evaluation.evidence import EvidenceIndex
 from lexloop.evaluation.tuning.tune import near_duplicates
@@ -23,6 +20,9 @@ from lexloop.graph.contexts import build_context
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.context import Context
 from lexloop.nodes.question import question_parts
+from lexloop.store.builder import build_collection
+from lexloop.store.collection import Collection
+from lexloop.store.opening import tools_for
 
 DEPTH = 30
 _SETTINGS = Settings(**{"plan.k": DEPTH, "loop.evaluator": "none"})

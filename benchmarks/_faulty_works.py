@@ -19,23 +19,24 @@ import numpy as np
 from _faulty import Faulty, Work
 from kills import held
 
+from lexloop.core.arrays import faiss_library
+from lexloop.core.files import MANIFEST, is_index
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.text_cache import TextCache
-from lexloop.corpus.arrays import faiss_library
-from lexloop.corpus.index import scan
-from lexloop.corpus.index.builder import Tools
-from lexloop.corpus.index.generations import GENERATIONS, LOCK
-from lexloop.corpus.index.manifest import MANIFEST, IndexSource, Manifest, is_index
-from lexloop.corpus.index.reader import open_index
-from lexloop.corpus.index.writer import remove_documents, write_index
-from lexloop.corpus.opening import index_key, open_corpus, tools_for
 from lexloop.evaluation.eval_rag.authorities import Authority, Entry
 from lexloop.evaluation.eval_rag.questions import QuestionIndex, cached_index
 from lexloop.evaluation.feedback import FeedbackStore, Opinion
 from lexloop.evaluation.run.folder import RunFolder
 from lexloop.evaluation.testset.writing import write_checked
 from lexloop.models.embedding import Halves, Progress, Vectors
+from lexloop.store.builder import Tools
+from lexloop.store.folder import scan
+from lexloop.store.folder.generations import GENERATIONS, LOCK
+from lexloop.store.folder.reader import open_index
+from lexloop.store.manifest import IndexSource, Manifest
+from lexloop.store.opening import index_key, open_corpus, tools_for
+from lexloop.store.writer import remove_documents, write_index
 
 _FILES = 4
 _IN_MEMORY = Path("/dev/shm")

@@ -21,13 +21,13 @@ from _law_asking import chosen
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk
-from lexloop.corpus.index.builder import build_collection
-from lexloop.corpus.index.view import View
-from lexloop.corpus.load.document import Document
-from lexloop.corpus.opening import open_corpus, tools_for
-from lexloop.corpus.structure.tree import Tree
+from lexloop.documents.reading.document import Document
+from lexloop.documents.structure.tree import Tree
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.hybrid_retrieve.fusion import standardised
+from lexloop.store.builder import build_collection
+from lexloop.store.opening import open_corpus, tools_for
+from lexloop.store.view import View
 
 Span = tuple[int, int]
 

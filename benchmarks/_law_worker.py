@@ -10,12 +10,12 @@ import time
 from pathlib import Path
 
 from lexloop.core.settings import Connection, Settings
-from lexloop.corpus.index.manifest import IndexSource
-from lexloop.corpus.index.writer import write_index
-from lexloop.corpus.opening import tools_for
 from lexloop.graph.build import build_graph
 from lexloop.graph.resources import Resources
 from lexloop.models.minilm import load_minilm
+from lexloop.store.manifest import IndexSource
+from lexloop.store.opening import tools_for
+from lexloop.store.writer import write_index
 
 
 def main() -> None:

@@ -11,20 +11,21 @@ from _contest import TOP, Found, QuestionEmbedder, documents
 from _mixture import Chunks
 from _pipeline import runtime
 
+from lexloop.core.files import is_index
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk
-from lexloop.corpus.chunk.statements import statements_in
-from lexloop.corpus.index.builder import IndexBuilder
-from lexloop.corpus.index.generations import new_generation, sync_generation, writing
-from lexloop.corpus.index.manifest import FORMAT, Manifest, is_index
-from lexloop.corpus.index.reader import open_index
-from lexloop.corpus.load.document import Document
-from lexloop.corpus.opening import tools_for
-from lexloop.corpus.text.tokens import stemmer_name
+from lexloop.documents.chunks.statements import statements_in
+from lexloop.documents.reading.document import Document
+from lexloop.documents.text.tokens import stemmer_name
 from lexloop.models.embedding import Halves, Progress, Vectors
 from lexloop.models.minilm import MiniLM
 from lexloop.nodes.hybrid_retrieve.node import hybrid_retrieve
+from lexloop.store.builder import IndexBuilder
+from lexloop.store.folder.generations import new_generation, sync_generation, writing
+from lexloop.store.folder.reader import open_index
+from lexloop.store.manifest import FORMAT, Manifest
+from lexloop.store.opening import tools_for
 
 _SETTINGS = Settings(
     fusion="rrf",

@@ -13,9 +13,9 @@ from _contest import DEPTH, RRF_K, TOP, Contestant, Found, QuestionEmbedder, chu
 from _mixture import Chunks
 from numpy.typing import NDArray
 
-from lexloop.corpus.index.ann import tune
-from lexloop.corpus.text.tokens import tokenize
+from lexloop.documents.text.tokens import tokenize
 from lexloop.models.embedding import Vectors
+from lexloop.store.folder.ann import tune
 
 _NEIGHBOURS = 32
 _AT_ONCE = 10_000

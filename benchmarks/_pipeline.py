@@ -9,19 +9,19 @@ from langgraph.runtime import Runtime
 
 from lexloop.core.settings import Settings
 from lexloop.core.types import Candidate, Chunk, Passage
-from lexloop.corpus.chunk.statements import statements_in
-from lexloop.corpus.index.builder import IndexBuilder
-from lexloop.corpus.index.collection import Collection
-from lexloop.corpus.index.view import View
-from lexloop.corpus.index.windows import StoredVectors
-from lexloop.corpus.load.document import Document
-from lexloop.corpus.load.reading import Progress
-from lexloop.corpus.opening import tools_for
+from lexloop.documents.chunks.statements import statements_in
+from lexloop.documents.reading.document import Document
+from lexloop.documents.reading.reading import Progress
 from lexloop.models.embedding import Embedder
 from lexloop.nodes.context import Context
 from lexloop.nodes.hybrid_retrieve.node import hybrid_retrieve
 from lexloop.nodes.rerank.node import rerank
 from lexloop.nodes.rerank.rerankers import FeatureReranker
+from lexloop.store.builder import IndexBuilder
+from lexloop.store.collection import Collection
+from lexloop.store.opening import tools_for
+from lexloop.store.view import View
+from lexloop.store.windows import StoredVectors
 
 Row = dict[str, Any]
 TOP = 10

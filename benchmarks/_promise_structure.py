@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from _promise import Line
 
 from lexloop.core.settings import Settings
-from lexloop.corpus.chunk.choose import chunker_for
-from lexloop.corpus.chunk.spans import Chunker
-from lexloop.corpus.load.document import Document
-from lexloop.corpus.structure.statements import statements
+from lexloop.documents.chunks.choose import chunker_for
+from lexloop.documents.chunks.spans import Chunker
+from lexloop.documents.reading.document import Document
+from lexloop.documents.structure.statements import statements
 from lexloop.models.minilm import load_minilm
 
 _SIZES = (10_000, 32_000, 100_000)

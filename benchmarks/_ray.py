@@ -13,13 +13,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"
 
 from ray_cluster import running
 
-from lexloop.corpus.engine.address import is_address
-from lexloop.corpus.engine.opening import open_engine
-from lexloop.corpus.engine.reading import prepared_of
-from lexloop.corpus.index.contents import IndexContents
-from lexloop.corpus.index.prepared import PreparedDocument, prepared_documents
-from lexloop.corpus.index.reader import open_contents
 from lexloop.models.embedders import load_shipped
+from lexloop.store.engine.address import is_address
+from lexloop.store.engine.opening import open_engine
+from lexloop.store.engine.reading import prepared_of
+from lexloop.store.folder.contents import IndexContents
+from lexloop.store.folder.reader import open_contents
+from lexloop.store.prepared import PreparedDocument, prepared_documents
 
 __all__ = ["compared", "running", "write_laws"]
 _CLOSE = 2e-3

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from _mixture import Half
 
-from lexloop.corpus.engine.client import Engine
-from lexloop.corpus.index.view import View
 from lexloop.models.embedding import Vectors
+from lexloop.store.engine.client import Engine
+from lexloop.store.view import View
 
 LIMIT, TOP = 120, 10
 """Hits of each signal that the default settings fuse, and those that are compared."""

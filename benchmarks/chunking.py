@@ -27,16 +27,16 @@ from _ranking import by_context, shown, summary
 
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
-from lexloop.corpus.index.builder import build_collection
-from lexloop.corpus.index.collection import Collection
-from lexloop.corpus.load.document import Document
-from lexloop.corpus.load.folder import load_documents
-from lexloop.corpus.opening import tools_for
+from lexloop.documents.reading.document import Document
+from lexloop.documents.reading.folder import load_documents
 from lexloop.evaluation.case import Case, read_cases
 from lexloop.evaluation.evidence import EvidenceIndex
 from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.contexts import build_context
 from lexloop.models.minilm import load_minilm
+from lexloop.store.builder import build_collection
+from lexloop.store.collection import Collection
+from lexloop.store.opening import tools_for
 
 _CHUNKERS = ("auto", "provisions", "sentence", "semantic", "pattern", "characters")
 _FUSIONS: dict[str, dict[str, Any]] = {

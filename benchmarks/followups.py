@@ -29,7 +29,7 @@ from _pipeline import TOP, candidates_for, index_passages, read_rows
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Turn
-from lexloop.corpus.text.tokens import STOP_WORDS, words
+from lexloop.documents.text.tokens import STOP_WORDS, words
 from lexloop.evaluation.statistics import Estimate, estimate
 from lexloop.models.embedders import load_embedder
 from lexloop.nodes.rewrite.rules import resolved

@@ -21,7 +21,9 @@ from functools import lru_cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PRODUCT = ("core", "prompts", "models", "corpus", "nodes", "graph", "apps")
+PRODUCT = (
+    "core", "prompts", "models", "documents", "knowledge", "store", "nodes", "graph", "apps",
+)  # fmt: skip
 ROOMS = (*PRODUCT, "evaluation", "finetune")
 OWN_WORDS = frozenset(
     "Asked Bench Components Dialogue Draft Drive Everything Kept Kit Lab Lease Making "

@@ -31,11 +31,11 @@ from _listening import Listener
 from _mixture import mixed_texts
 
 from lexloop.core.settings import Settings
-from lexloop.corpus.index.builder import Tools
-from lexloop.corpus.index.manifest import IndexSource
-from lexloop.corpus.index.writer import IndexUpdate, write_index
-from lexloop.corpus.opening import tools_for
 from lexloop.models.embedders import load_shipped
+from lexloop.store.builder import Tools
+from lexloop.store.manifest import IndexSource
+from lexloop.store.opening import tools_for
+from lexloop.store.writer import IndexUpdate, write_index
 
 T = TypeVar("T")
 _UPDATES = 3

@@ -28,13 +28,13 @@ import numpy as np
 
 from lexloop.core.errors import LexloopError
 from lexloop.core.settings import Settings
-from lexloop.corpus.index.generations import GENERATIONS
-from lexloop.corpus.index.manifest import IndexSource, Manifest
-from lexloop.corpus.index.reader import open_contents
-from lexloop.corpus.index.verify import verify_index
-from lexloop.corpus.index.writer import write_index
-from lexloop.corpus.opening import tools_for
 from lexloop.models.minilm import MiniLM, load_minilm
+from lexloop.store.folder.generations import GENERATIONS
+from lexloop.store.folder.reader import open_contents
+from lexloop.store.folder.verify import verify_index
+from lexloop.store.manifest import IndexSource, Manifest
+from lexloop.store.opening import tools_for
+from lexloop.store.writer import write_index
 
 _FILES, _MEASURED = 12, 4
 _LONGER, _SHORTER = 1.02, 0.94

@@ -17,8 +17,8 @@ from _pipeline import read_rows
 
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
-from lexloop.corpus.opening import open_corpus, tools_for
 from lexloop.models.minilm import load_minilm
+from lexloop.store.opening import open_corpus, tools_for
 
 
 def main() -> None:

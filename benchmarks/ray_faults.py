@@ -28,11 +28,11 @@ from _ray import compared, running, write_laws
 
 from lexloop.apps.cli.index_writing import kept_for
 from lexloop.core.settings import Settings
-from lexloop.corpus.engine.address import is_address
-from lexloop.corpus.index.manifest import IndexSource
-from lexloop.corpus.index.writer import write_index
-from lexloop.corpus.opening import tools_for
 from lexloop.models.embedders import load_shipped
+from lexloop.store.engine.address import is_address
+from lexloop.store.manifest import IndexSource
+from lexloop.store.opening import tools_for
+from lexloop.store.writer import write_index
 
 _VICTIMS = ("worker", "node", "driver")
 _WORKING = (b"ray::prepare", b"ray::store")

@@ -22,16 +22,16 @@ from typing import Any
 from _ray import compared, running, write_laws
 
 from lexloop.core.settings import Settings
-from lexloop.corpus.cluster.preparer import ClusterPreparer
-from lexloop.corpus.cluster.session import joined
-from lexloop.corpus.cluster.staging import Staging
-from lexloop.corpus.cluster.worker import Orders
-from lexloop.corpus.index.manifest import IndexSource
-from lexloop.corpus.index.writer import write_index
-from lexloop.corpus.opening import tools_for
 from lexloop.graph.clustered import WorkerTools
 from lexloop.graph.extractors import Budget
 from lexloop.models.embedders import load_shipped
+from lexloop.store.cluster.preparer import ClusterPreparer
+from lexloop.store.cluster.session import joined
+from lexloop.store.cluster.staging import Staging
+from lexloop.store.cluster.worker import Orders
+from lexloop.store.manifest import IndexSource
+from lexloop.store.opening import tools_for
+from lexloop.store.writer import write_index
 
 _SECTIONS = 25
 

@@ -28,16 +28,16 @@ from _pipeline import read_rows
 from lexloop.core.score import Unresolved
 from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk
-from lexloop.corpus.index.builder import build_collection
-from lexloop.corpus.index.collection import Collection
-from lexloop.corpus.load.document import Document
-from lexloop.corpus.opening import tools_for
+from lexloop.documents.reading.document import Document
 from lexloop.evaluation.statistics import estimate
 from lexloop.graph.build import build_graph
 from lexloop.graph.contexts import build_context
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.kg_retrieve.node import CANDIDATES
 from lexloop.nodes.rerank.node import merge
+from lexloop.store.builder import build_collection
+from lexloop.store.collection import Collection
+from lexloop.store.opening import tools_for
 
 _PROBES = Path(__file__).with_suffix(".jsonl")
 _WITH, _WITHOUT, _MORE = "with the graph", "without", "as many candidates"

@@ -31,11 +31,11 @@ from _ranking import METRICS, measure, shown, summary
 
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Connection, Settings
-from lexloop.corpus.index.reader import open_contents
-from lexloop.corpus.index.view import View
-from lexloop.corpus.index.windows import StoredVectors
 from lexloop.finetune.pairs import read_pairs
 from lexloop.models.embedders import load_embedder
+from lexloop.store.folder.reader import open_contents
+from lexloop.store.view import View
+from lexloop.store.windows import StoredVectors
 
 _DEFAULT = Settings()
 _FUSIONS = {name: Settings(fusion=name) for name in ("rrf", "linear")}

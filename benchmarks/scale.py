@@ -41,19 +41,20 @@ from _scale_asking import Found, exactly, one_by_one, overlap, percentiles, toge
 
 import lexloop
 from lexloop.core.errors import CorpusError
+from lexloop.core.files import is_index
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
-from lexloop.corpus.engine.client import engine_at
-from lexloop.corpus.engine.contents import EngineContents
-from lexloop.corpus.engine.dialect import DIALECTS, FLOAT, USUAL, Storage, VectorKind
-from lexloop.corpus.engine.generation import published
-from lexloop.corpus.engine.opening import manifest_of, open_engine
-from lexloop.corpus.engine.push import push_index
-from lexloop.corpus.index.collection import Collection
-from lexloop.corpus.index.manifest import Manifest, is_index
-from lexloop.corpus.index.part import Contents
-from lexloop.corpus.index.reader import open_contents
 from lexloop.models.minilm import load_minilm
+from lexloop.store.collection import Collection
+from lexloop.store.engine.client import engine_at
+from lexloop.store.engine.contents import EngineContents
+from lexloop.store.engine.dialect import DIALECTS, FLOAT, USUAL, Storage, VectorKind
+from lexloop.store.engine.generation import published
+from lexloop.store.engine.opening import manifest_of, open_engine
+from lexloop.store.engine.push import push_index
+from lexloop.store.folder.reader import open_contents
+from lexloop.store.manifest import Manifest
+from lexloop.store.part import Contents
 
 _WARM_UP, _ROUNDS, _CLIENTS = 20, 3, 32
 _MERGES_S, _QUIET = 2400.0, 5

@@ -34,19 +34,19 @@ from lexloop.core.errors import LexloopError
 from lexloop.core.filters import Filters
 from lexloop.core.losses import hearing
 from lexloop.core.settings import Settings
-from lexloop.corpus.engine.client import engine_at
-from lexloop.corpus.engine.contents import EngineContents
-from lexloop.corpus.engine.dialect import Storage
-from lexloop.corpus.engine.opening import open_engine
-from lexloop.corpus.engine.push import push_index
-from lexloop.corpus.index.collection import Collection
-from lexloop.corpus.index.manifest import IndexSource
-from lexloop.corpus.index.part import Contents
-from lexloop.corpus.index.reader import open_contents
-from lexloop.corpus.index.writer import write_index
-from lexloop.corpus.opening import tools_for
 from lexloop.models.embedding import Vectors
 from lexloop.models.minilm import MiniLM, load_minilm
+from lexloop.store.collection import Collection
+from lexloop.store.engine.client import engine_at
+from lexloop.store.engine.contents import EngineContents
+from lexloop.store.engine.dialect import Storage
+from lexloop.store.engine.opening import open_engine
+from lexloop.store.engine.push import push_index
+from lexloop.store.folder.reader import open_contents
+from lexloop.store.manifest import IndexSource
+from lexloop.store.opening import tools_for
+from lexloop.store.part import Contents
+from lexloop.store.writer import write_index
 
 _LAWS, _SECTIONS, _LIMIT, _NODES, _SHARDS, _SHOWN = 24, 6, 10, 3, 2, 3
 _SLACK_S, _THINK_S, _RUN_S, _DOWN_S, _HEALED_S = 0.5, 0.3, 3.0, 4.0, 180.0

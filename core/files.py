@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+MANIFEST = "manifest.json"
+"""The file that makes a folder an index."""
 _CHECK = "Check permissions, the disk and how many files may be open, then try again."
 
 
@@ -171,3 +173,9 @@ def let_go(handle: int) -> None:
     """Close a file into which nothing was written, and ignore errors."""
     with suppress(OSError):
         os.close(handle)
+
+
+def is_index(folder: Path) -> bool:
+    """Return whether ``folder`` is an index rather than a folder of sources."""
+    # unlike Path.is_file this answers for a folder that may not be searched as well
+    return os.path.isfile(folder / MANIFEST)

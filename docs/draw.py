@@ -21,12 +21,17 @@ sys.path.insert(0, str(DOCS.parent / "benchmarks"))
 
 import house  # noqa: E402 - found through the line above
 
-ORDER = ("core", "prompts", "models", "corpus", "nodes", "graph", "evaluation", "finetune", "apps")
+ORDER = (
+    "core", "prompts", "models", "documents", "knowledge", "store", "nodes", "graph", "evaluation",
+    "finetune", "apps",
+)  # fmt: skip
 HOLDS = {
     "core": "types, state, settings, errors",
     "prompts": "one file per model call",
     "models": "chat and embedding models",
-    "corpus": "documents, indexes, the knowledge graph",
+    "documents": "files, trees of provisions, chunks",
+    "knowledge": "relations, the graph, its walks",
+    "store": "where chunks are kept and searched",
     "nodes": "the eight steps of a question",
     "graph": "chooses, wires and runs the nodes",
     "evaluation": "what answers are worth",

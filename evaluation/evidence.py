@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from lexloop.core.errors import InputError
 from lexloop.core.score import Unresolved
 from lexloop.core.types import Chunk
-from lexloop.corpus.text.tokens import words
+from lexloop.documents.text.tokens import words
 from lexloop.evaluation.case import Case, Span
 
 _GRAM = 3

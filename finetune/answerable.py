@@ -31,7 +31,6 @@ from lexloop.core.files import write_text
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.types import ABSTENTION, Advice, Passage, Pointed, Triplet
-from lexloop.corpus.index.collection import Collection
 from lexloop.evaluation.case import Case, read_cases, read_negative
 from lexloop.evaluation.evidence import EvidenceIndex
 from lexloop.finetune.graph_runs import ask_graph, indexed
@@ -54,6 +53,7 @@ from lexloop.nodes.generate.extractive import MIN_THERE
 from lexloop.nodes.generate.selection import score_quotables
 from lexloop.nodes.relevance import Sources, parse_question
 from lexloop.nodes.weights import Weights
+from lexloop.store.collection import Collection
 
 Part = Literal["there", "found"]
 PARTS: tuple[Part, ...] = ("there", "found")

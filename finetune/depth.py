@@ -14,7 +14,6 @@ from lexloop.core.errors import InputError
 from lexloop.core.filters import Filters
 from lexloop.core.score import Unresolved
 from lexloop.core.settings import Settings
-from lexloop.corpus.index.collection import Collection as Index
 from lexloop.evaluation.case import Case
 from lexloop.evaluation.evidence import EvidenceIndex, contexts_of
 from lexloop.finetune.checkpoints import Report
@@ -29,6 +28,7 @@ from lexloop.finetune.classifier import (
 from lexloop.finetune.classifier_report import ClassifierScores, table_row
 from lexloop.finetune.graph_runs import retriever
 from lexloop.nodes.classify.plan import class_plans as plans
+from lexloop.store.collection import Collection as Index
 
 MOST = 20
 _FOLDS = 5

@@ -7,14 +7,14 @@ from typing import Any
 
 from lexloop.core.settings import Settings
 from lexloop.core.types import Passage
-from lexloop.corpus.index.builder import build_collection
-from lexloop.corpus.index.collection import Collection
-from lexloop.corpus.load.folder import load_documents
-from lexloop.corpus.opening import tools_for
+from lexloop.documents.reading.folder import load_documents
 from lexloop.evaluation.case import Case
 from lexloop.graph.build import build_graph
 from lexloop.graph.contexts import build_context
 from lexloop.models.embedders import load_shipped
+from lexloop.store.builder import build_collection
+from lexloop.store.collection import Collection
+from lexloop.store.opening import tools_for
 
 Retrieve = Callable[[Case], list[Passage]]
 

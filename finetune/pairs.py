@@ -14,13 +14,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from lexloop.core.errors import CorpusError, InputError
 from lexloop.core.files import write_text
 from lexloop.core.settings import Settings
-from lexloop.corpus.index.collection import Collection
-from lexloop.corpus.text.tokens import term_set, words
+from lexloop.documents.text.tokens import term_set, words
 from lexloop.evaluation.case import Case
 from lexloop.evaluation.jsonl import read_jsonl
 from lexloop.finetune.checkpoints import Report
 from lexloop.finetune.graph_runs import retriever
 from lexloop.finetune.questions import AnsweredQuestion, ProvisionText
+from lexloop.store.collection import Collection
 
 FEWEST = 2
 CLICKED = ("clicks, title", "clicks, body")

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from lexloop.corpus.arrays import save_array
+from lexloop.core.arrays import save_array
 from lexloop.models.embedding import CODED
 from lexloop.models.minilm import load_minilm
 

@@ -15,8 +15,7 @@ from pydantic import BaseModel
 
 from lexloop.core.errors import CorpusError, ModelUnavailable
 from lexloop.core.score import Unresolved
-from lexloop.corpus.index.view import View
-from lexloop.corpus.structure.tree import Kind, Tree, Unit
+from lexloop.documents.structure.tree import Kind, Tree, Unit
 from lexloop.evaluation.asking import Asker
 from lexloop.evaluation.feedback import Opinion
 from lexloop.evaluation.testset.facts import read_facts
@@ -24,6 +23,7 @@ from lexloop.evaluation.testset.phrases import lowered
 from lexloop.finetune.checkpoints import Report
 from lexloop.models.request import ChatRequest, parsed
 from lexloop.prompts import Data, load
+from lexloop.store.view import View
 
 MOST_CHARS = 2_000
 """Beyond this a unit is too much for one vector, and a narrower one is taken."""

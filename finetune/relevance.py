@@ -25,8 +25,6 @@ from lexloop.core.files import write_text
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.types import Citation, Passage
-from lexloop.corpus.index.collection import Collection
-from lexloop.corpus.index.view import View
 from lexloop.evaluation.case import Case, read_cases
 from lexloop.evaluation.evidence import EvidenceIndex
 from lexloop.finetune.graph_runs import ask_graph, indexed
@@ -52,6 +50,8 @@ from lexloop.nodes.evaluate.embedded import (
 )
 from lexloop.nodes.evaluate.support import ClaimSupport, claims_of
 from lexloop.nodes.relevance import parse_question
+from lexloop.store.collection import Collection
+from lexloop.store.view import View
 
 Part = Literal["answer", "context", "groundedness"]
 """The score that a pair is for; of groundedness the score itself is the one feature."""

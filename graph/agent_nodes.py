@@ -23,7 +23,6 @@ from lexloop.core.errors import ModelError
 from lexloop.core.settings import Settings
 from lexloop.core.state import AgentState, AgentUpdate, InputState, State
 from lexloop.core.types import ABSTENTION, Degradation, Usage
-from lexloop.corpus.index.view import View
 from lexloop.graph.collections import described
 from lexloop.graph.combine import Said, combined, nothing_asked, replied, total, written
 from lexloop.graph.compiled import Lexloop
@@ -34,6 +33,7 @@ from lexloop.models.background import on_own_loop
 from lexloop.nodes.classify.node import open_turn
 from lexloop.nodes.context import Context
 from lexloop.nodes.evaluate.node import answer_message
+from lexloop.store.view import View
 
 _ASK = "ask "
 _MOST_OTHERS = 8

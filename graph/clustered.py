@@ -13,14 +13,14 @@ from lexloop.core.errors import ClusterError
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.settings_names import from_record
 from lexloop.core.types import Usage
-from lexloop.corpus.cluster.preparer import ClusterPreparer
-from lexloop.corpus.cluster.session import joined
-from lexloop.corpus.cluster.staging import Staging
-from lexloop.corpus.cluster.worker import Orders
-from lexloop.corpus.index.builder import Tools
 from lexloop.graph.extractors import Budget, expected_tokens
 from lexloop.graph.resources import Resources
 from lexloop.models.request import ChatRequest
+from lexloop.store.builder import Tools
+from lexloop.store.cluster.preparer import ClusterPreparer
+from lexloop.store.cluster.session import joined
+from lexloop.store.cluster.staging import Staging
+from lexloop.store.cluster.worker import Orders
 
 _ANSWERS_S = 60.0
 

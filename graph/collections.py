@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from lexloop.core.errors import CorpusError, SettingsError
 from lexloop.core.settings import SAMPLE_CORPUS
-from lexloop.corpus.engine.address import is_address
-from lexloop.corpus.text.tokens import term_set
+from lexloop.documents.text.tokens import term_set
+from lexloop.store.engine.address import is_address
 
 if TYPE_CHECKING:
-    from lexloop.corpus.index.view import View
+    from lexloop.store.view import View
 
 _HINT = "Write names and paths, as in `sample,lease=contracts/lease.txt,laws`."
 _MOST_NAME_CHARS = 60

@@ -7,8 +7,6 @@ from pathlib import Path
 from lexloop.core.errors import SettingsError
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
-from lexloop.corpus.index.collection import Collection
-from lexloop.corpus.index.view import View
 from lexloop.models.chat import ChatModel, chat_for
 from lexloop.models.embedders import load_shipped
 from lexloop.nodes.context import (
@@ -21,6 +19,8 @@ from lexloop.nodes.context import (
     Reranker,
     Rewriter,
 )
+from lexloop.store.collection import Collection
+from lexloop.store.view import View
 
 _CROSS_ENCODER = "BAAI/bge-reranker-large"
 """HyPA-RAG section 8.4."""

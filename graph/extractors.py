@@ -10,15 +10,15 @@ from pathlib import Path
 from lexloop.core.errors import BudgetError, SettingsError
 from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk, Triplet, Usage
-from lexloop.corpus.index.builder import Extractor
-from lexloop.corpus.index.writer import CostEstimate
-from lexloop.corpus.load.document import Document
-from lexloop.corpus.opening import RULES, cache_folder
-from lexloop.corpus.triplets.model import ExtractionCache, extract_with_model, extraction_request
-from lexloop.corpus.triplets.rules import extract_document
+from lexloop.documents.reading.document import Document
+from lexloop.knowledge.model import ExtractionCache, extract_with_model, extraction_request
+from lexloop.knowledge.rules import extract_document
 from lexloop.models.background import run
 from lexloop.models.chat import ChatModel, chat_for
 from lexloop.models.request import ChatReply, ChatRequest
+from lexloop.store.builder import Extractor
+from lexloop.store.opening import RULES, cache_folder
+from lexloop.store.writer import CostEstimate
 
 _CHARS_PER_TOKEN = 4
 _EXPECTED_REPLY_TOKENS = 300

@@ -18,10 +18,7 @@ from lexloop.core.errors import DataError, ModelError, SettingsError
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Degradation
-from lexloop.corpus.index.builder import Tools
-from lexloop.corpus.index.collection import Collection, WordsView
-from lexloop.corpus.load.reading import Progress, silent
-from lexloop.corpus.opening import corpus_stamp, left_out, open_corpus, tools_for
+from lexloop.documents.reading.reading import Progress, silent
 from lexloop.graph.contexts import build_context
 from lexloop.graph.extractors import Budget, extractor_for
 from lexloop.graph.node import CONTEXT_KEY
@@ -29,6 +26,9 @@ from lexloop.models.chat import ChatModel, connect
 from lexloop.models.embedders import load_embedder
 from lexloop.models.embedding import Embedder
 from lexloop.nodes.context import Context
+from lexloop.store.builder import Tools
+from lexloop.store.collection import Collection, WordsView
+from lexloop.store.opening import corpus_stamp, left_out, open_corpus, tools_for
 
 _CACHED = 16
 Opened = tuple[Collection, list[Degradation]]

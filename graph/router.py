@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from lexloop.core.types import Candidate, Turn
-from lexloop.corpus.index.view import View
-from lexloop.corpus.text.sentences import sentence_spans
-from lexloop.corpus.text.tokens import term_set
+from lexloop.documents.text.sentences import sentence_spans
+from lexloop.documents.text.tokens import term_set
 from lexloop.nodes.context import Context, Guard
 from lexloop.nodes.question import ASKING, AUXILIARY, leans, without_context
 from lexloop.nodes.relevance import coverage
 from lexloop.nodes.rewrite.rules import resolved
+from lexloop.store.view import View
 
 _LEAST, _SURE = 0.85, 0.9
 """The least nearness of a collection that is asked, with its lead before the next; and that from

@@ -8,12 +8,12 @@ import os
 from typing import Any
 
 from lexloop.core.errors import SettingsError
-from lexloop.corpus.engine.address import Address, is_address
-from lexloop.corpus.engine.credentials import credentials_in
 from lexloop.graph.app import resources
 from lexloop.graph.build import build_graph
 from lexloop.graph.resources import settings_of
 from lexloop.nodes.context import Context
+from lexloop.store.engine.address import Address, is_address
+from lexloop.store.engine.credentials import credentials_in
 
 
 def for_callers(brought: Any, snapshot: str | None = None) -> Context:

@@ -22,10 +22,10 @@ from lexloop.core.types import (
     Triplet,
     Turn,
 )
-from lexloop.corpus.index.view import View
-from lexloop.corpus.structure.tree import Tree
+from lexloop.documents.structure.tree import Tree
 from lexloop.models.chat import ChatModel
 from lexloop.models.embedding import Vectors
+from lexloop.store.view import View
 
 
 class Backend(Protocol):

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from lexloop.corpus.text.sentences import sentence_spans
-from lexloop.corpus.text.tokens import tokenize
+from lexloop.documents.text.sentences import sentence_spans
+from lexloop.documents.text.tokens import tokenize
 
 AUXILIARY = (
     "can|could|does|do|did|is|are|was|were|must|should|may|will|would|has|have|shall|am|might|need"

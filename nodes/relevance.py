@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexloop.core.types import Chunk
-from lexloop.corpus.structure.pointing import without_names
-from lexloop.corpus.structure.statements import Statement
-from lexloop.corpus.text.tokens import term_set, tokenize
+from lexloop.documents.structure.pointing import without_names
+from lexloop.documents.structure.statements import Statement
+from lexloop.documents.text.tokens import term_set, tokenize
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.question import asks_for_several, question_parts, without_context
 

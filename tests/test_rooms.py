@@ -17,7 +17,9 @@ ORDER = (
     "core",
     "prompts",
     "models",
-    "corpus",
+    "documents",
+    "knowledge",
+    "store",
     "nodes",
     "graph",
     "evaluation",
@@ -27,15 +29,16 @@ ORDER = (
 ROOMS = [name for name in (*ORDER, "data") if (ROOT / name).is_dir()]
 FILES = sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))
 BESIDE = sorted(path for name in ("tests", "benchmarks") for path in (ROOT / name).rglob("*.py"))
-INDEX = ROOT / "corpus" / "index"
+INDEX = ROOT / "store"
 WHOLE = {
-    "contents", "texts", "lexical", "dense",
-    "builder.IndexBuilder", "builder.rebuilt", "reader.open_contents", "reader.open_unpublished",
+    "folder.contents", "folder.texts", "folder.lexical", "folder.dense",
+    "builder.IndexBuilder", "builder.rebuilt",
+    "folder.reader.open_contents", "folder.reader.open_unpublished",
 }  # fmt: skip
-"""What holds the text of an index for whoever asks, below ``lexloop.corpus.index``."""
-MAINTENANCE = {"corpus/opening.py", "apps/cli/index.py"}
+"""What holds the text of an index for whoever asks, below ``lexloop.store.folder``."""
+MAINTENANCE = {"store/opening.py", "apps/cli/index.py"}
 """Opens, moves and brings up to date what others see by a view; names what is to be removed."""
-STORES = ROOT / "corpus" / "index", ROOT / "corpus" / "engine"
+STORES = (ROOT / "store",)
 """The rooms of what an index holds, on this machine and in an engine."""
 PICKLES = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}
 MAX_LINES, MEDIAN_LINES = 400, 180
@@ -73,7 +76,7 @@ def test_every_room_is_found() -> None:
     assert set(ROOMS) >= set(ORDER)
     assert len(FILES) > 60
     assert ("core", "errors") in [
-        tuple(used[:2]) for _, used in rooms_used(ROOT / "corpus" / "opening.py")
+        tuple(used[:2]) for _, used in rooms_used(ROOT / "store" / "opening.py")
     ]
 
 
@@ -128,7 +131,7 @@ def test_only_maintenance_reads_an_index_without_saying_for_whom() -> None:
         if any(map(path.is_relative_to, STORES)):
             continue
         for _, used in rooms_used(path):
-            if used[:2] == ["corpus", "index"] and {used[2], ".".join(used[2:4])} & WHOLE:
+            if used[0] == "store" and WHOLE & {".".join(used[1:3]), ".".join(used[1:4])}:
                 found.add(name_of(path))
         for node in ast.walk(ast.parse(path.read_bytes())):
             if isinstance(node, ast.Attribute) and node.attr == "_contents":

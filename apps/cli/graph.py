@@ -16,8 +16,8 @@ from lexloop.core.settings import SAMPLE_CORPUS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lexloop.corpus.knowledge.graph import KnowledgeGraph
-    from lexloop.corpus.knowledge.walk import Relation
+    from lexloop.knowledge.graph import KnowledgeGraph
+    from lexloop.knowledge.walk import Relation
 
 _MOST, _MOST_ASKED = 30, 200
 """Relations that are looked for unless more are asked for, and the most that can be."""

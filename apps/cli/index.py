@@ -25,11 +25,11 @@ from lexloop.core.errors import CorpusError, InputError
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.settings_names import from_record
-from lexloop.corpus.engine.address import is_address
-from lexloop.corpus.engine.dialect import FLOAT
+from lexloop.store.engine.address import is_address
+from lexloop.store.engine.dialect import FLOAT
 
 if TYPE_CHECKING:
-    from lexloop.corpus.index.manifest import IndexSource, Manifest
+    from lexloop.store.manifest import IndexSource, Manifest
 
 _Index = Annotated[Path, typer.Argument(metavar="INDEX", help="The folder of the index.")]
 _Prefix = Annotated[
@@ -142,8 +142,8 @@ def remove(
     as_json: options.AsJson = False,
 ) -> None:
     """Take documents out, with their chunks, vectors and relations; an update leaves them out."""
-    from lexloop.corpus.index.writer import remove_documents
-    from lexloop.corpus.opening import tools_for
+    from lexloop.store.opening import tools_for
+    from lexloop.store.writer import remove_documents
 
     held = manifest_in(index)
     known = _known_names(index, held)
@@ -182,7 +182,7 @@ def info(
     Documents are listed as somebody with the given tags may see them, of any day unless one is
     given. Where documents have tags, what was left out is counted and not named.
     """
-    from lexloop.corpus.opening import open_stored
+    from lexloop.store.opening import open_stored
 
     access = Filters.of(options.chosen_settings(context.params, {"access.as_of": "any"}))
     manifest = manifest_named(index)
@@ -205,7 +205,7 @@ def _suggested(folder: Path) -> str:
 
 
 def _sources(paths: Sequence[Path | str], prefix: str) -> "list[IndexSource]":
-    from lexloop.corpus.index.manifest import IndexSource
+    from lexloop.store.manifest import IndexSource
 
     return [
         IndexSource(said if "://" in said else str(Path(said).expanduser().absolute()), prefix)
@@ -218,9 +218,9 @@ def _check_places(folder: Path | None, out: Path, force: bool) -> None:
 
     ``folder`` is None where a cluster lists what may be no folder.
     """
-    from lexloop.corpus.index.generations import is_unfinished
-    from lexloop.corpus.index.manifest import is_index
-    from lexloop.corpus.load.folder import list_sources
+    from lexloop.core.files import is_index
+    from lexloop.documents.reading.folder import list_sources
+    from lexloop.store.folder.generations import is_unfinished
 
     if folder is not None and not folder.is_file():
         refuse_address(folder, "Copy that index here: `lexloop index pull ADDRESS INDEX`.")
@@ -237,8 +237,8 @@ def _check_places(folder: Path | None, out: Path, force: bool) -> None:
 
 def _known_names(index: Path, manifest: "Manifest") -> set[str]:
     """Return the names of the documents and of the source files."""
-    from lexloop.corpus.index.generations import GENERATIONS
-    from lexloop.corpus.index.texts import TextStore
+    from lexloop.store.folder.generations import GENERATIONS
+    from lexloop.store.folder.texts import TextStore
 
     file = index / GENERATIONS / manifest.generation / TextStore.FILE
     with closing(TextStore.open(file)) as texts:
@@ -247,7 +247,7 @@ def _known_names(index: Path, manifest: "Manifest") -> set[str]:
 
 def _still_excluded(manifest: "Manifest", sources: "Sequence[IndexSource]") -> list[str]:
     """Return the excluded names that stay out when these sources, which lack them, are added."""
-    from lexloop.corpus.index.scan import scan
+    from lexloop.store.scan import scan
 
     held = scan(sources).fingerprints if manifest.excluded else {}
     return [

@@ -14,7 +14,7 @@ from lexloop.apps.cli.stored import embedder_of, manifest_in, manifest_named
 from lexloop.apps.cli.terminal import reported, say, write_json
 from lexloop.apps.hosts import engine_hosts
 from lexloop.core.errors import CorpusError, InputError
-from lexloop.corpus.engine.dialect import FLOAT, USUAL, Storage, vector_kind
+from lexloop.store.engine.dialect import FLOAT, USUAL, Storage, vector_kind
 
 _Address = Annotated[
     str,
@@ -45,8 +45,8 @@ def push(
 
     Whoever asks there sees the index before until all of the new one is there.
     """
-    from lexloop.corpus.engine.address import Address
-    from lexloop.corpus.engine.push import push_index
+    from lexloop.store.engine.address import Address
+    from lexloop.store.engine.push import push_index
 
     began = time.perf_counter()
     held, place = manifest_in(index), str(Address.parse(address))
@@ -66,8 +66,8 @@ def pull(
     as_json: options.AsJson = False,
 ) -> None:
     """Copy an index out of an engine to this machine; nothing is embedded again."""
-    from lexloop.corpus.engine.address import Address
-    from lexloop.corpus.engine.pull import pull_index
+    from lexloop.store.engine.address import Address
+    from lexloop.store.engine.pull import pull_index
 
     began = time.perf_counter()
     place = str(Address.parse(address))
@@ -94,17 +94,17 @@ def verify(
     Of an index in an engine the counts and hashes are checked; with --against, those and a sample
     of its rankings are compared with an index on this machine.
     """
-    from lexloop.corpus.engine.address import is_address
+    from lexloop.store.engine.address import is_address
 
     began = time.perf_counter()
     embedder = embedder_of(manifest_named(index))
     counts: dict[str, Any]
     if is_address(index):
-        from lexloop.corpus.engine.verify import verify_engine
+        from lexloop.store.engine.verify import verify_engine
 
         counts = verify_engine(index, against, embedder)
     else:
-        from lexloop.corpus.index.verify import verify_index
+        from lexloop.store.folder.verify import verify_index
 
         if against is not None:
             raise InputError(
@@ -130,7 +130,7 @@ def storage_at(place: str, vectors: str, shards: int) -> Storage:
         SettingsError: The engine has no such kind of vectors.
         InputError: Something is said of an index in a folder.
     """
-    from lexloop.corpus.engine.address import Address, is_address
+    from lexloop.store.engine.address import Address, is_address
 
     if is_address(place):
         return Storage(vector_kind(Address.parse(place).product, vectors), shards)

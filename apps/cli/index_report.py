@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from lexloop.apps.cli.terminal import first_of, note, plain, result_console, say, write_json
 from lexloop.apps.plain_text import one_line
-from lexloop.corpus.engine.address import is_address
+from lexloop.store.engine.address import is_address
 
 if TYPE_CHECKING:
-    from lexloop.corpus.index.collection import Collection
-    from lexloop.corpus.index.manifest import IndexSource, Manifest
-    from lexloop.corpus.index.view import View
-    from lexloop.corpus.index.writer import CostEstimate, IndexUpdate
-    from lexloop.corpus.load.document import SkippedSource
+    from lexloop.documents.reading.document import SkippedSource
+    from lexloop.store.collection import Collection
+    from lexloop.store.manifest import IndexSource, Manifest
+    from lexloop.store.view import View
+    from lexloop.store.writer import CostEstimate, IndexUpdate
 
 _COST = {
     "files_added": "files that are new",
@@ -108,8 +108,8 @@ def show_outcome(
 
 def _other_kinds(sources: "Iterable[IndexSource]") -> dict[str, int]:
     """Count the visible files of the sources by suffix, of those suffixes that are not read."""
-    from lexloop.corpus.load.formats import SUFFIXES
-    from lexloop.corpus.load.sidecar import SIDECAR
+    from lexloop.documents.reading.formats import SUFFIXES
+    from lexloop.documents.reading.sidecar import SIDECAR
 
     kinds: Counter[str] = Counter()
     for source in sources:
@@ -179,7 +179,7 @@ def index_report(
 
 def _bytes(index: str, generation: str) -> int | None:
     """Return the size of an index's files; None in an engine, whose replicas share no file."""
-    from lexloop.corpus.index.generations import GENERATIONS
+    from lexloop.store.folder.generations import GENERATIONS
 
     if is_address(index):
         return None

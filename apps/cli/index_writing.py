@@ -23,14 +23,14 @@ from lexloop.core.errors import CorpusError
 from lexloop.core.extras import need_extra
 from lexloop.core.settings import Settings
 from lexloop.core.settings_names import from_record
-from lexloop.corpus.engine.dialect import USUAL, Storage
+from lexloop.store.engine.dialect import USUAL, Storage
 
 if TYPE_CHECKING:
-    from lexloop.corpus.cluster.preparer import ClusterPreparer
-    from lexloop.corpus.index.builder import Tools
-    from lexloop.corpus.index.manifest import IndexSource, Manifest
-    from lexloop.corpus.index.writer import CostEstimate, IndexUpdate
     from lexloop.graph.extractors import Budget
+    from lexloop.store.builder import Tools
+    from lexloop.store.cluster.preparer import ClusterPreparer
+    from lexloop.store.manifest import IndexSource, Manifest
+    from lexloop.store.writer import CostEstimate, IndexUpdate
 
 _cost = partial(option, panel="Cost")
 _usd = partial(_cost, metavar="USD", min=0)
@@ -130,11 +130,11 @@ class _Work:
         from lexloop.graph.extractors import expected_cost
 
         if self.engine and how["cluster"] is not None:
-            from lexloop.corpus.cluster.ingesting import expected
+            from lexloop.store.cluster.ingesting import expected
 
             found = expected(self.engine, self.sources, self.tools, **_into_engine(how))
         else:
-            from lexloop.corpus.index.writer import estimate
+            from lexloop.store.writer import estimate
 
             found = estimate(self.index, self.sources, self.tools, **how)
         price = self.given["price_embedding"]
@@ -144,17 +144,17 @@ class _Work:
         """Do it."""
         cluster = how["cluster"]
         if self.engine and cluster is not None:
-            from lexloop.corpus.cluster.ingesting import Destination, ingest
+            from lexloop.store.cluster.ingesting import Destination, ingest
 
             to = Destination(self.engine, self._staging, self.storage)
             return ingest(to, self.sources, self.tools, **_into_engine(how))
-        from lexloop.corpus.index.writer import write_index
+        from lexloop.store.writer import write_index
 
         outcome = write_index(self.index, self.sources, self.tools, **how)
         if cluster is not None:
             cluster.forget()
         if self.engine:
-            from lexloop.corpus.engine.push import push_index
+            from lexloop.store.engine.push import push_index
 
             embedder, report = self.tools.embedder, how["progress"]
             push_index(self.index, self.engine, embedder, report, self.storage)
@@ -162,7 +162,7 @@ class _Work:
 
     @property
     def _staging(self) -> Path:
-        from lexloop.corpus.index.generations import STAGING
+        from lexloop.store.folder.generations import STAGING
 
         return self.index / STAGING
 
@@ -212,9 +212,9 @@ def kept_for(engine: str, force: bool, clustered: bool) -> Path:
         CorpusError: The engine has an index of that name, and it is not from here.
         EngineError: The engine does not answer.
     """
-    from lexloop.corpus.engine.opening import manifest_of
-    from lexloop.corpus.index.manifest import is_index
-    from lexloop.corpus.opening import cache_folder
+    from lexloop.core.files import is_index
+    from lexloop.store.engine.opening import manifest_of
+    from lexloop.store.opening import cache_folder
 
     kept = cache_folder().parent / "engines" / hashlib.sha256(engine.encode()).hexdigest()[:32]
     if force or clustered or is_index(kept):

@@ -229,7 +229,7 @@ def _refuse_other(settings: Settings, wanted: Mapping[str, Any]) -> None:
         if now in flat and (now in wanted or now.partition(".")[0] in wanted)
     }
     if shaping:
-        from lexloop.corpus.opening import refuse_other
+        from lexloop.store.opening import refuse_other
 
         refuse_other(settings.corpus, shaping)
 

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
 
     from lexloop.core.settings import Connection, Settings
-    from lexloop.corpus.index.collection import Collection
-    from lexloop.corpus.index.view import View
     from lexloop.evaluation.asking import Asker
     from lexloop.graph.build import Lexloop
     from lexloop.graph.resources import Resources
+    from lexloop.store.collection import Collection
+    from lexloop.store.view import View
 
 _MOST_NAMED = 5
 
@@ -175,8 +175,8 @@ def open_documents(
     Raises:
         LexloopError: The documents or the embedder cannot be used.
     """
-    from lexloop.corpus.opening import left_out
     from lexloop.graph.resources import Resources
+    from lexloop.store.opening import left_out
 
     say_where_text_goes(text_hosts(settings, connection))
     settings = settings.changed(model=None, **{"index.triplets": "embedded"})

@@ -8,8 +8,8 @@ from lexloop.core.errors import CorpusError, InputError
 from lexloop.core.settings import Connection
 
 if TYPE_CHECKING:
-    from lexloop.corpus.index.manifest import Manifest
     from lexloop.models.embedding import Embedder
+    from lexloop.store.manifest import Manifest
 
 
 def manifest_in(index: Path) -> "Manifest":
@@ -20,7 +20,8 @@ def manifest_in(index: Path) -> "Manifest":
         CorpusError: There is none.
         DataError: It is damaged.
     """
-    from lexloop.corpus.index.manifest import Manifest, is_index
+    from lexloop.core.files import is_index
+    from lexloop.store.manifest import Manifest
 
     refuse_address(
         index, "Change the index on this machine, then `lexloop index push INDEX ADDRESS`."
@@ -36,7 +37,7 @@ def refuse_address(path: Path, hint: str) -> None:
     Raises:
         InputError: It is one.
     """
-    from lexloop.corpus.engine.address import is_address
+    from lexloop.store.engine.address import is_address
 
     typed = str(path).replace(":/", "://", 1)  # a path has one slash where an address has two
     if is_address(typed):
@@ -53,8 +54,8 @@ def manifest_named(index: str) -> "Manifest":
         DataError: It is damaged.
         EngineError: The engine cannot be used.
     """
-    from lexloop.corpus.engine.address import is_address
-    from lexloop.corpus.engine.opening import manifest_of
+    from lexloop.store.engine.address import is_address
+    from lexloop.store.engine.opening import manifest_of
 
     return manifest_of(index) if is_address(index) else manifest_in(Path(index))
 

@@ -59,11 +59,11 @@ def tune(
     60 % of the questions tune; what was gained is measured on the others, which the search never
     sees. A setting changes only for a gain beyond its own interval, at the same tokens of context.
     """
-    from lexloop.corpus.opening import manifest_at
     from lexloop.evaluation.case import read_cases
     from lexloop.evaluation.testset.writing import check_writable
     from lexloop.evaluation.tuning.measure import OBJECTIVES
     from lexloop.evaluation.tuning.tune import tune
+    from lexloop.store.opening import manifest_at
 
     if objective not in OBJECTIVES:
         known = ", ".join(OBJECTIVES)

@@ -22,7 +22,7 @@ from lexloop.core.settings import SAMPLE_CORPUS
 if TYPE_CHECKING:
     from lexloop.apps.serve.engine import Engine
     from lexloop.core.settings import Settings
-    from lexloop.corpus.index.view import View
+    from lexloop.store.view import View
 
 _log = logging.getLogger("lexloop.serve")
 _TITLES = 5
@@ -263,8 +263,8 @@ def _of_index(one: Uploaded) -> dict[str, Any]:
 @lru_cache(maxsize=256)
 def _recorded(index: Path, _: int) -> dict[str, Any]:
     from lexloop.core.settings_names import from_record
-    from lexloop.corpus.index.manifest import Manifest
     from lexloop.models.embedders import setting_for
+    from lexloop.store.manifest import Manifest
 
     held = Manifest.read(index)
     found = {n: value for n, value in from_record(held.settings).items() if n != "model.name"}

@@ -3,11 +3,11 @@
 from itertools import chain, islice, zip_longest
 
 from lexloop.apps.serve.bodies import ExampleBody
-from lexloop.corpus.index.view import View
-from lexloop.corpus.opening import sample_gold
 from lexloop.evaluation.case import read_cases
 from lexloop.evaluation.testset.by_rules import RuleMaker
 from lexloop.graph.collections import contents_of
+from lexloop.store.opening import sample_gold
+from lexloop.store.view import View
 
 _NAMED, _EXAMPLES = 3, 5
 _MOST_CHUNKS = 1000

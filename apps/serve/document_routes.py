@@ -15,7 +15,7 @@ from lexloop.core.errors import InputError
 if TYPE_CHECKING:
     from lexloop.apps.provisions import Source
     from lexloop.apps.serve.pages import Original, Pages
-    from lexloop.corpus.index.view import View
+    from lexloop.store.view import View
 
 router = APIRouter(
     prefix="/api/collections",
@@ -59,7 +59,7 @@ def documents(name: str, person: Asker, served: Served) -> bodies.DocumentsBody:
 
 
 def _listed(view: "View", tags: frozenset[str], with_files: bool) -> list[bodies.DocumentBody]:
-    from lexloop.corpus.load.metadata import older_version
+    from lexloop.documents.reading.metadata import older_version
 
     known = view.metadata(view.documents)
     newer = {

@@ -51,9 +51,9 @@ def _write(asked: Frame, tell: Callable[[Frame], None]) -> None:
 
 
 def _written(asked: Frame, progress: "_Progress") -> dict[str, Any]:
-    from lexloop.corpus.index.manifest import IndexSource
-    from lexloop.corpus.index.writer import write_index
     from lexloop.graph.resources import Resources
+    from lexloop.store.manifest import IndexSource
+    from lexloop.store.writer import write_index
 
     progress("loading", 0, 1)
     connection = Connection.from_environment(os.environ)

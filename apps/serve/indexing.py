@@ -20,8 +20,8 @@ from lexloop.core import errors
 from lexloop.core.errors import CorpusError, DataError, LexloopError
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.workers import Frame, WorkerDied, WorkerProcess
-from lexloop.corpus.index.manifest import Manifest
-from lexloop.corpus.load.sidecar import is_sidecar
+from lexloop.documents.reading.sidecar import is_sidecar
+from lexloop.store.manifest import Manifest
 
 _log = logging.getLogger("lexloop.serve")
 _MODULE = "lexloop.apps.serve.index_worker"

@@ -13,15 +13,15 @@ from cachetools import LRUCache, cached
 
 from lexloop.core.errors import CorpusError, NotFoundError, Overloaded
 from lexloop.core.workers import Frame, WorkerPool, WorkerProcess
-from lexloop.corpus.load.document import Limits, SourceFile
-from lexloop.corpus.load.pages import page_request
-from lexloop.corpus.load.reading import answers
+from lexloop.documents.reading.document import Limits, SourceFile
+from lexloop.documents.reading.pages import page_request
+from lexloop.documents.reading.reading import answers
 
 if TYPE_CHECKING:
-    from lexloop.corpus.index.view import View
-    from lexloop.corpus.load.boxes import Box
+    from lexloop.documents.reading.boxes import Box
+    from lexloop.store.view import View
 
-_MODULE = "lexloop.corpus.load.pages"
+_MODULE = "lexloop.documents.reading.pages"
 _WIDTHS = range(100, 2401)
 _STEP = 100
 _LIMITS = Limits(seconds=20.0)
@@ -76,8 +76,8 @@ class Pages:
             NotFoundError: There is no such document, it is no PDF, or its file is gone.
             ConflictError: Its file has changed since it was indexed.
         """
-        from lexloop.corpus.index.scan import find_again
-        from lexloop.corpus.opening import sources_of
+        from lexloop.store.opening import sources_of
+        from lexloop.store.scan import find_again
 
         found = view.source_of(document)
         if found is None:

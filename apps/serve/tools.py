@@ -26,7 +26,7 @@ from lexloop.core.errors import (
 
 if TYPE_CHECKING:
     from lexloop.apps.provisions import Source
-    from lexloop.corpus.index.view import View
+    from lexloop.store.view import View
 
 T = TypeVar("T")
 Report = Callable[[str], Awaitable[None]]
@@ -329,7 +329,7 @@ def _document(collection: str, view: "View", name: str) -> results.Document:
 
 
 def _relation(collection: str, found: Any) -> results.RelationFound:
-    from lexloop.corpus.triplets.predicates import reading
+    from lexloop.knowledge.predicates import reading
 
     triplet = found.triplet
     return results.RelationFound(

@@ -28,11 +28,10 @@ from lexloop.core.errors import (
     NotFoundError,
     TooLargeError,
 )
-from lexloop.core.files import let_go, move, write_text
-from lexloop.corpus.index.generations import SharedLock
-from lexloop.corpus.index.manifest import is_index
-from lexloop.corpus.load.formats import SUFFIXES
-from lexloop.corpus.load.sidecar import is_sidecar, normal
+from lexloop.core.files import is_index, let_go, move, write_text
+from lexloop.documents.reading.formats import SUFFIXES
+from lexloop.documents.reading.sidecar import is_sidecar, normal
+from lexloop.store.folder.generations import SharedLock
 
 STAGED, GONE = ".upload-", ".deleted-"
 _LONGEST_PART, _LONGEST_NAME, _DEEPEST = 200, 1000, 20

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, create_model
 
 from lexloop.core.errors import InputError
-from lexloop.corpus.text.tokens import words
+from lexloop.documents.text.tokens import words
 from lexloop.evaluation.jsonl import read_jsonl
 from lexloop.nodes.markers import without_markers
 

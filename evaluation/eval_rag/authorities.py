@@ -9,10 +9,10 @@ from pathlib import PurePosixPath
 from typing import Literal
 
 from lexloop.core.types import Chunk
-from lexloop.corpus.index.view import View
-from lexloop.corpus.structure.references import Cited, cited, every_cited
-from lexloop.corpus.text.tokens import tokenize
+from lexloop.documents.structure.references import Cited, cited, every_cited
+from lexloop.documents.text.tokens import tokenize
 from lexloop.evaluation.eval_rag.answers import KnownAnswer
+from lexloop.store.view import View
 
 MOST_CHARS = 4000
 """The most characters of one authority: it goes into prompts whole. Questions of the LL144

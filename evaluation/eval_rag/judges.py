@@ -9,8 +9,8 @@ import numpy as np
 
 from lexloop.core.score import Score, Unresolved
 from lexloop.core.types import ABSTENTION
-from lexloop.corpus.structure.statements import Statement, statements_in_text
-from lexloop.corpus.text.tokens import words
+from lexloop.documents.structure.statements import Statement, statements_in_text
+from lexloop.documents.text.tokens import words
 from lexloop.evaluation.asking import Asker
 from lexloop.evaluation.correctness import CorrectnessJudge
 from lexloop.evaluation.eval_rag.answers import Answer

@@ -22,14 +22,14 @@ from lexloop.core.files import write_bytes
 from lexloop.core.filters import Filters
 from lexloop.core.score import Unresolved
 from lexloop.core.settings import Settings
-from lexloop.corpus.index.ann import Half, flat_index, one_thread, search_few, search_flat
-from lexloop.corpus.opening import cache_folder, open_corpus, tools_for
-from lexloop.corpus.structure.statements import statements_in_text
+from lexloop.documents.structure.statements import statements_in_text
 from lexloop.evaluation.asking import Asker
 from lexloop.evaluation.eval_rag.answers import KnownAnswer
 from lexloop.evaluation.eval_rag.authorities import Authority, Entry, authorities_of, pair_entries
 from lexloop.models.embedding import Embedder, Vectors
 from lexloop.models.request import Chat, ChatRequest, parsed
+from lexloop.store.folder.ann import Half, flat_index, one_thread, search_few, search_flat
+from lexloop.store.opening import cache_folder, open_corpus, tools_for
 
 _MOST_HEADING = 120
 _MOST_QUESTIONS = 10

@@ -12,13 +12,13 @@ import numpy as np
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Passage
-from lexloop.corpus.index.collection import Collection
 from lexloop.evaluation.asking import Asker
 from lexloop.evaluation.correctness import CorrectnessJudge
 from lexloop.models.embedders import load_shipped
 from lexloop.models.embedding import Embedder, Vectors
 from lexloop.nodes.evaluate.embedded import EmbeddedJudge
 from lexloop.nodes.evaluate.support import ClaimSupport
+from lexloop.store.collection import Collection
 
 _MOST_CACHED = 20_000
 

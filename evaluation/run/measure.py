@@ -7,8 +7,7 @@ from typing import Any
 
 from lexloop.core.score import Score, Unresolved
 from lexloop.core.types import Attempt, Candidate, Passage
-from lexloop.corpus.index.view import View
-from lexloop.corpus.text.tokens import words
+from lexloop.documents.text.tokens import words
 from lexloop.evaluation.case import Case
 from lexloop.evaluation.evidence import EvidenceIndex, Grades, Relevant
 from lexloop.evaluation.metrics import hypa, retrieval
@@ -22,6 +21,7 @@ from lexloop.nodes.evaluate.embedded import EmbeddedJudge
 from lexloop.nodes.evaluate.evidence import Evidence, evidence_of
 from lexloop.nodes.evaluate.support import claims_of
 from lexloop.nodes.markers import without_markers
+from lexloop.store.view import View
 
 SUPPORTED = 0.5
 """A claim that is more probably supported than not counts as inferred."""

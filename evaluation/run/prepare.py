@@ -15,16 +15,16 @@ from lexloop.core.checksums import sha256_of
 from lexloop.core.errors import CorpusError, InputError
 from lexloop.core.filters import Filters
 from lexloop.core.settings import SAMPLE_CORPUS, Connection, Settings
-from lexloop.corpus.engine.address import is_address
-from lexloop.corpus.load.folder import source_files
-from lexloop.corpus.load.reading import Progress, silent
-from lexloop.corpus.opening import left_out, manifest_at, sample_folder
+from lexloop.documents.reading.folder import source_files
+from lexloop.documents.reading.reading import Progress, silent
 from lexloop.evaluation.case import Case, read_cases, read_negative
 from lexloop.evaluation.record import RunInfo, SkippedVariant
 from lexloop.evaluation.run.folder import read_identity
 from lexloop.evaluation.run.variants import Variant, runnable
 from lexloop.evaluation.run.worker import Setup
 from lexloop.graph.resources import Resources
+from lexloop.store.engine.address import is_address
+from lexloop.store.opening import left_out, manifest_at, sample_folder
 
 _GIT_S = 20.0
 

@@ -13,8 +13,6 @@ from lexloop.core.filters import Filters
 from lexloop.core.score import as_json
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.workers import Frame
-from lexloop.corpus.index.collection import Collection
-from lexloop.corpus.index.view import View
 from lexloop.evaluation.case import Case
 from lexloop.evaluation.evidence import EvidenceIndex
 from lexloop.evaluation.record import Record, unanswered
@@ -24,6 +22,8 @@ from lexloop.graph.build import build_graph
 from lexloop.graph.resources import Resources
 from lexloop.nodes.context import Context
 from lexloop.nodes.evaluate.embedded import EmbeddedJudge
+from lexloop.store.collection import Collection
+from lexloop.store.view import View
 
 
 class Setup(TypedDict):

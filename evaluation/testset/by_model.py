@@ -10,13 +10,13 @@ from pydantic import BaseModel, Field
 from lexloop.core.errors import ModelUnavailable
 from lexloop.core.score import Unresolved
 from lexloop.core.types import Chunk
-from lexloop.corpus.index.view import View
-from lexloop.corpus.text.sentences import find_quote
+from lexloop.documents.text.sentences import find_quote
 from lexloop.evaluation.asking import Asker
 from lexloop.evaluation.case import OUT_OF_SCOPE, Case, Span
 from lexloop.evaluation.testset.make import QUESTION_TYPES, made_case
 from lexloop.models.request import Chat, ChatRequest, parsed
 from lexloop.prompts import Data, load
+from lexloop.store.view import View
 
 _AT_ONCE = 4
 _OF_TWO = ("double", "compare", "complex_situational")

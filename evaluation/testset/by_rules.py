@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, combinations, zip_longest
 from random import Random
 
-from lexloop.corpus.index.view import View
-from lexloop.corpus.text.tokens import tokenize
+from lexloop.documents.text.tokens import tokenize
 from lexloop.evaluation.case import OUT_OF_SCOPE, Case, Span
 from lexloop.evaluation.testset.facts import read_facts
 from lexloop.evaluation.testset.make import QUESTION_TYPES, made_case
 from lexloop.evaluation.testset.phrases import lowered
 from lexloop.evaluation.testset.templates import Fact
+from lexloop.store.view import View
 
 RULE_TYPES = tuple(name for name in QUESTION_TYPES if name != "vague")
 """What rules leave out of a vague question is left to a model."""

@@ -5,13 +5,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from lexloop.corpus.index.view import View
-from lexloop.corpus.structure.statements import Statement, statements, unnumbered
-from lexloop.corpus.structure.tree import Tree
-from lexloop.corpus.text.languages import languages_of
+from lexloop.documents.structure.statements import Statement, statements, unnumbered
+from lexloop.documents.structure.tree import Tree
+from lexloop.documents.text.languages import languages_of
 from lexloop.evaluation.case import Span
 from lexloop.evaluation.testset.phrases import is_clear, uncapitalised
 from lexloop.evaluation.testset.templates import Fact, Stated, of_list, of_sentence
+from lexloop.store.view import View
 
 _MEANS = re.compile(
     r"(?:The\sterm\s)?[“\"‘']?(?P<term>[A-Za-z][^“”\"‘’:;.,()]{1,70}?)[”\"’']?"

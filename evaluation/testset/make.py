@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from lexloop.core.errors import CorpusError, InputError
-from lexloop.corpus.index.view import View
-from lexloop.corpus.text.tokens import tokenize, words
+from lexloop.documents.text.tokens import tokenize, words
 from lexloop.evaluation.case import OUT_OF_SCOPE, Case, Said, Span
 from lexloop.models.embedding import Vectors
+from lexloop.store.view import View
 
 QUESTION_TYPES: dict[str, str] = {
     "simple": "needs one idea or fact of the documents",

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from lexloop.corpus.triplets.phrases import singular
+from lexloop.knowledge.phrases import singular
 
 _SENTENCE = re.compile(
     r"(?:(?P<link>If|Where|When|Once|After|Before|Upon)\s(?P<front>[^,:;]+),\s)?"

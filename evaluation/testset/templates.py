@@ -4,7 +4,6 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
-from lexloop.corpus.triplets.measures import find_amounts, find_deadlines
 from lexloop.evaluation.case import Span
 from lexloop.evaluation.testset.phrases import (
     Rule,
@@ -18,6 +17,7 @@ from lexloop.evaluation.testset.phrases import (
     speaks_of_it,
     who_acts,
 )
+from lexloop.knowledge.measures import find_amounts, find_deadlines
 
 _AMOUNT = re.compile(
     r"(?P<noun>(?:The|An?)\s[^,:;]+?)\s(?:is|(?:shall|must|will)\sbe)\s(?P<amount>.+)"

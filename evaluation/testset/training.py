@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field
 
 from lexloop.core.errors import CorpusError, InputError
 from lexloop.core.score import Unresolved
-from lexloop.corpus.text.tokens import STOP_WORDS
+from lexloop.documents.text.tokens import STOP_WORDS
 from lexloop.evaluation.asking import Asker
 from lexloop.evaluation.testset.phrases import lowered
 from lexloop.evaluation.testset.templates import Fact

@@ -14,8 +14,7 @@ from lexloop.core.filters import Filters
 from lexloop.core.score import Score, Unresolved, resolved
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Passage
-from lexloop.corpus.index.view import View
-from lexloop.corpus.load.reading import Progress, silent
+from lexloop.documents.reading.reading import Progress, silent
 from lexloop.evaluation.case import Case
 from lexloop.evaluation.correctness import CorrectnessJudge
 from lexloop.evaluation.evidence import EvidenceIndex
@@ -27,6 +26,7 @@ from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.resources import Resources
 from lexloop.models.embedding import Embedder
 from lexloop.nodes.markers import without_markers
+from lexloop.store.view import View
 
 Objective = Literal["similarity", "correctness", "recall", "ndcg", "span_recall"]
 OBJECTIVES: tuple[Objective, ...] = get_args(Objective)

@@ -9,7 +9,7 @@ from lexloop.core.errors import InputError
 from lexloop.core.score import Score, Unresolved, is_resolved
 from lexloop.core.settings import Settings
 from lexloop.core.settings_names import FIXED_K
-from lexloop.corpus.load.reading import Progress
+from lexloop.documents.reading.reading import Progress
 from lexloop.evaluation.case import Case
 from lexloop.evaluation.statistics import NO_PAIR, beyond_noise, mean, paired
 from lexloop.evaluation.tuning.measure import OF_RETRIEVAL, Measurement, Objective

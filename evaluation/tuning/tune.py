@@ -15,8 +15,8 @@ from typing import Any
 from lexloop.core.errors import InputError
 from lexloop.core.score import Score, Unresolved, as_json
 from lexloop.core.settings import Connection, Settings
-from lexloop.corpus.load.reading import Progress
-from lexloop.corpus.text.tokens import words
+from lexloop.documents.reading.reading import Progress
+from lexloop.documents.text.tokens import words
 from lexloop.evaluation.case import Case
 from lexloop.evaluation.statistics import (
     NO_PAIR,

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from difflib import SequenceMatcher
 from functools import lru_cache
 
-from lexloop.corpus.text.tokens import tokenize, words
+from lexloop.documents.text.tokens import tokenize, words
 from lexloop.nodes.evaluate.evidence import Evidence, dates, facts, number_of, states
 
 _CLOSE, _SAME, _NEARLY = 0.6, 0.9, 0.8

@@ -5,7 +5,7 @@ from dataclasses import astuple, dataclass
 import numpy as np
 
 from lexloop.core.types import Passage
-from lexloop.corpus.text.tokens import tokenize
+from lexloop.documents.text.tokens import tokenize
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.context import Judgement
 from lexloop.nodes.evaluate.evidence import Evidence, clipped

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
 
-from lexloop.corpus.structure.statements import statements_in_text
-from lexloop.corpus.text.tokens import tokenize
+from lexloop.documents.structure.statements import statements_in_text
+from lexloop.documents.text.tokens import tokenize
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.markers import unmarked
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import astuple, dataclass
 from functools import partial
 
-from lexloop.corpus.text.tokens import tokenize
+from lexloop.documents.text.tokens import tokenize
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.evaluate.disagreements import disagreements
 from lexloop.nodes.evaluate.evidence import Embed, Evidence, clipped, share

@@ -5,7 +5,7 @@ from dataclasses import astuple, dataclass
 
 import numpy as np
 
-from lexloop.corpus.text.tokens import term_set, tokenize
+from lexloop.documents.text.tokens import term_set, tokenize
 from lexloop.nodes.generate.facts import counted, expected_kind, holds
 from lexloop.nodes.generate.selection import ScoredQuotables, is_definition
 from lexloop.nodes.relevance import ParsedQuestion, Sources, coverage, defines

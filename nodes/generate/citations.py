@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence, Set
 
 from lexloop.core.deadline import heed_deadline
 from lexloop.core.types import ABSTENTION, Citation, Passage
-from lexloop.corpus.structure.statements import Statement
-from lexloop.corpus.text.tokens import tokenize
+from lexloop.documents.structure.statements import Statement
+from lexloop.documents.text.tokens import tokenize
 from lexloop.nodes.context import GeneratedAnswer
 from lexloop.nodes.markers import (
     MARKER,

@@ -14,12 +14,11 @@ from lexloop.core.types import (
     PointedUnit,
     Triplet,
 )
-from lexloop.corpus.index.view import View
-from lexloop.corpus.structure.statements import Statement, sentence_before
-from lexloop.corpus.structure.telling import groups
-from lexloop.corpus.structure.tree import Tree
-from lexloop.corpus.text.sentences import sentence_spans
-from lexloop.corpus.text.tokens import tokenize
+from lexloop.documents.structure.statements import Statement, sentence_before
+from lexloop.documents.structure.telling import groups
+from lexloop.documents.structure.tree import Tree
+from lexloop.documents.text.sentences import sentence_spans
+from lexloop.documents.text.tokens import tokenize
 from lexloop.nodes.context import GeneratedAnswer
 from lexloop.nodes.generate.answerable import probability_found, probability_there, read_features
 from lexloop.nodes.generate.citations import cite
@@ -28,6 +27,7 @@ from lexloop.nodes.generate.selection import Chosen, Lengths, Quotable, score_qu
 from lexloop.nodes.markers import unmarked
 from lexloop.nodes.question import asks_for_several, question_parts
 from lexloop.nodes.relevance import ParsedQuestion, asked_definition, coverage, parse_question
+from lexloop.store.view import View
 
 MIN_THERE, MIN_NEAR, SURE = 0.4, 0.1, 0.75
 """The least probabilities that the documents answer for an answer to be given, and for what comes

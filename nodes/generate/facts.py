@@ -3,7 +3,7 @@
 import re
 from typing import Literal
 
-from lexloop.corpus.text.tokens import tokenize
+from lexloop.documents.text.tokens import tokenize
 
 Kind = Literal[
     "duration", "money", "percentage", "date", "measure", "age", "number", "contact", "name"

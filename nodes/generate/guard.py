@@ -7,11 +7,11 @@ from functools import lru_cache
 import numpy as np
 
 from lexloop.core.types import ABSTENTION, Candidate
-from lexloop.corpus.index.view import View
-from lexloop.corpus.text.tokens import tokenize, words
+from lexloop.documents.text.tokens import tokenize, words
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.markers import without_markers
 from lexloop.nodes.weights import load_weights
+from lexloop.store.view import View
 
 _RUN = 6
 _RECITED = 0.5

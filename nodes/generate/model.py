@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from lexloop import prompts
 from lexloop.core.types import ABSTENTION, Advice, Passage, Pointed, Triplet
-from lexloop.corpus.triplets.predicates import reading
+from lexloop.knowledge.predicates import reading
 from lexloop.models.request import Chat, ChatRequest
 from lexloop.nodes.context import GeneratedAnswer
 from lexloop.nodes.generate.citations import abstains, cited_answer

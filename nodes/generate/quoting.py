@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from lexloop.core.types import Citation, PointedUnit
-from lexloop.corpus.structure.asking import Library
-from lexloop.corpus.structure.lines import cells, is_ruler
-from lexloop.corpus.structure.telling import counted, entitled, groups, heading_span, outline
-from lexloop.corpus.structure.tree import ITEMS, Tree, Unit
+from lexloop.documents.structure.asking import Library
+from lexloop.documents.structure.lines import cells, is_ruler
+from lexloop.documents.structure.telling import counted, entitled, groups, heading_span, outline
+from lexloop.documents.structure.tree import ITEMS, Tree, Unit
 from lexloop.nodes.markers import unmarked
 
 LEFT_OUT = ("Left out: ", "The rest is left out.")

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexloop.core.types import DEFINING, Passage, PointedUnit
-from lexloop.corpus.structure.statements import Statement
-from lexloop.corpus.structure.tree import keys_of_term
-from lexloop.corpus.text.tokens import term_set
+from lexloop.documents.structure.statements import Statement
+from lexloop.documents.structure.tree import keys_of_term
+from lexloop.documents.text.tokens import term_set
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.generate.facts import counted, expected_kind, holds
 from lexloop.nodes.question import asks_for_duties

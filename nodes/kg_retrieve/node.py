@@ -7,7 +7,7 @@ from langgraph.runtime import Runtime
 
 from lexloop.core.state import State, Update
 from lexloop.core.types import Candidate, Chunk, Triplet
-from lexloop.corpus.knowledge.graph import KnowledgeGraph
+from lexloop.knowledge.graph import KnowledgeGraph
 from lexloop.nodes.context import Context
 
 TRIPLETS = 12

@@ -8,7 +8,7 @@ from langgraph.runtime import Runtime
 from lexloop.core.settings_groups import ByScores
 from lexloop.core.state import State, Update
 from lexloop.core.types import DEFINING, FOLLOWED, POINTED, Candidate
-from lexloop.corpus.structure.pointing import documents_called
+from lexloop.documents.structure.pointing import documents_called
 from lexloop.nodes.context import Context, Reranker
 
 _SUPPORT_OF = 5

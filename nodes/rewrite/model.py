@@ -4,10 +4,10 @@ from pydantic import BaseModel
 
 from lexloop import prompts
 from lexloop.core.types import Advice, Plan, Turn
-from lexloop.corpus.index.view import View
 from lexloop.models.request import Chat, ChatRequest, parsed
 from lexloop.nodes.context import Rewriting
 from lexloop.nodes.rewrite.rules import distinct
+from lexloop.store.view import View
 
 _HISTORY_TURNS = 12
 

@@ -4,9 +4,9 @@ from langgraph.runtime import Runtime
 
 from lexloop.core.state import State, Update
 from lexloop.core.types import Turn
-from lexloop.corpus.index.view import View
 from lexloop.nodes.context import Context
 from lexloop.nodes.markers import MARKER
+from lexloop.store.view import View
 
 _TURNS, _TURN_CHARS = 24, 4000
 """The last turns of a conversation that are read, and the first characters of each."""

@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 
 from lexloop.core.types import Advice, Plan, Turn
-from lexloop.corpus.structure.pointing import only_points, placed, provision_in
-from lexloop.corpus.text.tokens import STOP_WORDS, words
+from lexloop.documents.structure.pointing import only_points, placed, provision_in
+from lexloop.documents.text.tokens import STOP_WORDS, words
 from lexloop.nodes.context import Rewriting
 from lexloop.nodes.question import asking_sentences, in_context, question_parts, without_preamble
 

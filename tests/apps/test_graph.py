@@ -12,7 +12,7 @@ from laws import examples
 from relations import relation
 
 from lexloop.apps.cli.graph_drawing import as_page, as_svg, row
-from lexloop.corpus.knowledge.walk import Relation
+from lexloop.knowledge.walk import Relation
 
 Run = Callable[..., Any]
 SVG = "{http://www.w3.org/2000/svg}"

@@ -9,9 +9,9 @@ from typing import Any
 import formats
 import pytest
 
-from lexloop.corpus.index.manifest import FORMAT
-from lexloop.corpus.text.tokens import stemmer_name
+from lexloop.documents.text.tokens import stemmer_name
 from lexloop.models.embedders import load_shipped
+from lexloop.store.manifest import FORMAT
 
 Run = Callable[..., Any]
 LEASH = "§ 3 Collar. Every dog must wear a collar with a tag.\n"

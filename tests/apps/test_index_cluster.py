@@ -18,10 +18,10 @@ from indexes import content
 from ray_cluster import running
 
 from lexloop.apps.cli.index_writing import kept_for
-from lexloop.corpus.engine.opening import manifest_of
-from lexloop.corpus.index.manifest import Manifest
-from lexloop.corpus.index.reader import open_contents
 from lexloop.models.embedders import load_shipped
+from lexloop.store.engine.opening import manifest_of
+from lexloop.store.folder.reader import open_contents
+from lexloop.store.manifest import Manifest
 
 pytest.importorskip("ray", reason="the extra ray is not installed")
 

@@ -6,11 +6,11 @@ import pytest
 from statute import LAW, RULE
 
 from lexloop.core.settings import Settings
-from lexloop.corpus.index.builder import build_collection
-from lexloop.corpus.index.collection import Collection
-from lexloop.corpus.load.folder import load_documents
-from lexloop.corpus.opening import tools_for
+from lexloop.documents.reading.folder import load_documents
 from lexloop.models.minilm import load_minilm
+from lexloop.store.builder import build_collection
+from lexloop.store.collection import Collection
+from lexloop.store.opening import tools_for
 
 GUIDE = """\
 # Boats in winter

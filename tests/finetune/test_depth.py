@@ -9,7 +9,6 @@ from lexloop.core.errors import CorpusError, InputError
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.settings_groups import ClassPlan
-from lexloop.corpus.index.collection import Collection
 from lexloop.evaluation.case import OUT_OF_SCOPE, Case, Span
 from lexloop.evaluation.evidence import EvidenceIndex
 from lexloop.finetune.classifier import LabelledQuestions, train
@@ -22,6 +21,7 @@ from lexloop.finetune.depth import (
     out_of_fold,
     pieces,
 )
+from lexloop.store.collection import Collection
 
 FEE = "A boat owner must pay the mooring fee within 10 business days of arrival."
 PERMIT = "A winter permit costs $80."

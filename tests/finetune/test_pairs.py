@@ -14,8 +14,6 @@ from lexloop.core.errors import CorpusError, InputError, ModelUnavailable
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.types import Citation
-from lexloop.corpus.index.collection import Collection
-from lexloop.corpus.index.view import View
 from lexloop.evaluation.asking import Asker
 from lexloop.evaluation.feedback import Opinion
 from lexloop.finetune.pairs import (
@@ -40,6 +38,8 @@ from lexloop.finetune.questions import (
     questions_by_rules,
     questions_with_thumbs,
 )
+from lexloop.store.collection import Collection
+from lexloop.store.view import View
 
 FEE = TrainingPair(
     "What is the fee?", "The fee is 5 euros.", "Fees", "a.txt", "rule", ("Boats pay.",)

@@ -11,10 +11,6 @@ from indexes import Letters, content, sources
 from lexloop.core.errors import BudgetError, ModelError, SettingsError
 from lexloop.core.settings import Settings
 from lexloop.core.types import Usage
-from lexloop.corpus.index.builder import Tools
-from lexloop.corpus.index.writer import CostEstimate, estimate, write_index
-from lexloop.corpus.opening import RULES, tools_for
-from lexloop.corpus.triplets.rules import extract_document
 from lexloop.graph.extractors import (
     Budget,
     ModelExtractor,
@@ -23,8 +19,12 @@ from lexloop.graph.extractors import (
     extractions_path,
     extractor_for,
 )
+from lexloop.knowledge.rules import extract_document
 from lexloop.models.chat import ChatModel
 from lexloop.models.request import ChatRequest
+from lexloop.store.builder import Tools
+from lexloop.store.opening import RULES, tools_for
+from lexloop.store.writer import CostEstimate, estimate, write_index
 
 MODEL = Settings(model="openai:scripted", **{"index.triplets": "model", "model.attempts": 1})
 PARAGRAPHS = 4

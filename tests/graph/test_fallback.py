@@ -19,12 +19,12 @@ from lexloop.core.errors import (
     SettingsError,
 )
 from lexloop.core.settings import Connection, Settings
-from lexloop.corpus.index.manifest import IndexSource
-from lexloop.corpus.index.writer import write_index
-from lexloop.corpus.opening import tools_for
 from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.resources import Resources
 from lexloop.models.embedders import load_embedder
+from lexloop.store.manifest import IndexSource
+from lexloop.store.opening import tools_for
+from lexloop.store.writer import write_index
 
 QUESTION = "When must the owner pay the mooring fee?"
 MODEL = "openai:scripted"

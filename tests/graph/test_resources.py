@@ -16,14 +16,14 @@ from statute import LAW
 
 from lexloop.core.errors import CorpusError, ModelError, SettingsError
 from lexloop.core.settings import Connection, Settings
-from lexloop.corpus.index.manifest import IndexSource
-from lexloop.corpus.index.writer import write_index
-from lexloop.corpus.opening import tools_for
 from lexloop.graph import resources as workshops
 from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.resources import Resources, embedded_only, settings_of
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.context import Context
+from lexloop.store.manifest import IndexSource
+from lexloop.store.opening import tools_for
+from lexloop.store.writer import write_index
 
 QUESTION = "When must the owner pay the mooring fee?"
 DEFAULTS = Settings(**{"plan.k": 4})

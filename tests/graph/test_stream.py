@@ -11,7 +11,7 @@ from langchain_core.messages import HumanMessage
 from langgraph.graph import END, START, MessagesState, StateGraph
 
 from lexloop.core.types import ABSTENTION
-from lexloop.corpus.text.tokens import words
+from lexloop.documents.text.tokens import words
 from lexloop.graph.build import Lexloop
 from lexloop.graph.stream import StreamedMessage, TokenStream
 from lexloop.models.chat import Token

@@ -8,10 +8,10 @@ from indexes import sources
 from langgraph_server import langgraph_dev
 
 from lexloop.core.settings import Settings
-from lexloop.corpus.engine.push import push_index
-from lexloop.corpus.index.writer import write_index
-from lexloop.corpus.opening import tools_for
 from lexloop.models.embedders import load_shipped
+from lexloop.store.engine.push import push_index
+from lexloop.store.opening import tools_for
+from lexloop.store.writer import write_index
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ from records import Read, passage
 
 from lexloop.core.deadline import Deadline, within
 from lexloop.core.errors import DeadlineExceeded
-from lexloop.corpus.index.view import View
 from lexloop.nodes.evaluate.checks import citation_problems
 from lexloop.nodes.generate.citations import cited_answer
 from lexloop.nodes.rerank.rerankers import FeatureReranker
+from lexloop.store.view import View
 
 PASSAGE = passage(1, "The fee is $50.")
 ANSWER = "The fee is $50 [1]."

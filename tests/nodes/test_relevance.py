@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexloop.corpus.index.view import View
-from lexloop.corpus.structure.statements import Statement
+from lexloop.documents.structure.statements import Statement
 from lexloop.nodes.relevance import (
     CENTROID,
     CLOSENESS,
@@ -25,6 +24,7 @@ from lexloop.nodes.relevance import (
     parse_question,
     relevance,
 )
+from lexloop.store.view import View
 
 
 @pytest.mark.parametrize(

@@ -26,19 +26,20 @@ import numpy as np
 import pytest
 from indexes import letter_tools, read_here
 
+from lexloop.core.files import MANIFEST
 from lexloop.core.settings import Settings
-from lexloop.corpus.index import manifest, scan
-from lexloop.corpus.index.generations import LOCK
-from lexloop.corpus.index.manifest import MANIFEST, IndexSource
-from lexloop.corpus.index.writer import write_index
-from lexloop.corpus.opening import index_key, sample_folder, shipped_indexes, tools_for
-from lexloop.corpus.text import tokens
+from lexloop.documents.text import tokens
 from lexloop.models.embedders import load_shipped
+from lexloop.store.folder import manifest, scan
+from lexloop.store.folder.generations import LOCK
+from lexloop.store.manifest import IndexSource
+from lexloop.store.opening import index_key, sample_folder, shipped_indexes, tools_for
+from lexloop.store.writer import write_index
 
-FOLDER = Path(__file__).parents[1] / "corpus" / "index" / "formats"
+FOLDER = Path(__file__).parents[1] / "store" / "folder" / "formats"
 SOURCE, GOLDEN = FOLDER / "source", FOLDER / "golden.json"
 RAISE = (
-    "what is written changed: raise FORMAT in corpus/index/manifest.py and run "
+    "what is written changed: raise FORMAT in store/manifest.py and run "
     "`python tests/support/formats.py` to renew the golden file"
 )
 SAMPLE_SOURCES = [IndexSource(path="")]

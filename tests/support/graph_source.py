@@ -7,9 +7,9 @@ from triplet_list import graph_of
 from lexloop.core.filters import Filters
 from lexloop.core.metadata import Metadata
 from lexloop.core.types import Chunk, Triplet
-from lexloop.corpus.knowledge.graph import KnowledgeGraph
-from lexloop.corpus.load.document import Document
-from lexloop.corpus.triplets.rules import extract_document
+from lexloop.documents.reading.document import Document
+from lexloop.knowledge.graph import KnowledgeGraph
+from lexloop.knowledge.rules import extract_document
 
 
 def passage_of(number: int, text: str, document: str = "harbour.txt") -> Chunk:

@@ -12,13 +12,7 @@ from lexloop.core.filters import Filters
 from lexloop.core.metadata import UNKNOWN
 from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk, Triplet
-from lexloop.corpus.index.builder import Tools
-from lexloop.corpus.index.collection import Collection as Index
-from lexloop.corpus.index.contents import IndexContents
-from lexloop.corpus.index.generations import GENERATIONS
-from lexloop.corpus.index.manifest import IndexSource
-from lexloop.corpus.index.reader import open_contents
-from lexloop.corpus.load.document import (
+from lexloop.documents.reading.document import (
     Document,
     Limits,
     Loaded,
@@ -26,11 +20,17 @@ from lexloop.corpus.load.document import (
     SourceFile,
     read_file,
 )
-from lexloop.corpus.load.formats import read_bytes
-from lexloop.corpus.load.metadata import versions
-from lexloop.corpus.load.sidecar import Sidecars, finished
-from lexloop.corpus.opening import tools_for
+from lexloop.documents.reading.formats import read_bytes
+from lexloop.documents.reading.metadata import versions
+from lexloop.documents.reading.sidecar import Sidecars, finished
 from lexloop.models.embedding import Halves, Progress, Vectors
+from lexloop.store.builder import Tools
+from lexloop.store.collection import Collection as Index
+from lexloop.store.folder.contents import IndexContents
+from lexloop.store.folder.generations import GENERATIONS
+from lexloop.store.folder.reader import open_contents
+from lexloop.store.manifest import IndexSource
+from lexloop.store.opening import tools_for
 
 ANYBODY = Filters()
 """Sees what has no access tags, of any day."""

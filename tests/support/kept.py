@@ -6,13 +6,13 @@ from pathlib import Path
 
 from indexes import letter_tools, sources
 
-from lexloop.corpus.engine.dialect import FLOAT, Storage, VectorKind
-from lexloop.corpus.index.collection import Collection
-from lexloop.corpus.index.reader import open_contents
-from lexloop.corpus.index.writer import write_index
-from lexloop.corpus.load.document import Document
-from lexloop.corpus.load.sidecar import SIDECAR
+from lexloop.documents.reading.document import Document
+from lexloop.documents.reading.sidecar import SIDECAR
 from lexloop.models.embedding import Embedder
+from lexloop.store.collection import Collection
+from lexloop.store.engine.dialect import FLOAT, Storage, VectorKind
+from lexloop.store.folder.reader import open_contents
+from lexloop.store.writer import write_index
 
 _COLUMNS = ("title", "tags", "kind", "jurisdiction", "host", "in_force_from", "supersedes")
 
@@ -28,8 +28,8 @@ def keep(place: str, index: Path, embedder: Embedder, vectors: VectorKind = FLOA
     """
     if not place:
         return Collection(open_contents(index, embedder))
-    from lexloop.corpus.engine.opening import open_engine
-    from lexloop.corpus.engine.push import push_index
+    from lexloop.store.engine.opening import open_engine
+    from lexloop.store.engine.push import push_index
 
     push_index(index, place, embedder, storage=Storage(vectors))
     return Collection(open_engine(place, embedder))

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lexloop.core.types import Citation
-from lexloop.corpus.load.document import Document
-from lexloop.corpus.structure.references import Reference
-from lexloop.corpus.structure.tree import Tree
+from lexloop.documents.reading.document import Document
+from lexloop.documents.structure.references import Reference
+from lexloop.documents.structure.tree import Tree
 
 LAWS = Path(__file__).parents[1] / "data" / "laws"
 TITLES = {

@@ -10,9 +10,9 @@ from indexes import Letters, letter_tools
 
 from lexloop.core.errors import ModelError
 from lexloop.core.types import Chunk, Triplet
-from lexloop.corpus.index.builder import Tools
-from lexloop.corpus.load.document import Document
-from lexloop.corpus.triplets.rules import extract_document
+from lexloop.documents.reading.document import Document
+from lexloop.knowledge.rules import extract_document
+from lexloop.store.builder import Tools
 
 DEADLY, ONCE, FAILING = "kills whoever reads it", "kills the first to read it", "fails the model"
 

@@ -5,14 +5,14 @@ from typing import Any, cast
 import numpy as np
 
 from lexloop.core.types import Attempt, Candidate, Chunk, Evaluation, Passage, Triplet
-from lexloop.corpus.index.view import View
-from lexloop.corpus.load.document import Document
-from lexloop.corpus.structure.parse import parse
-from lexloop.corpus.structure.statements import Statement, statements_in_text
-from lexloop.corpus.structure.tree import Tree
+from lexloop.documents.reading.document import Document
+from lexloop.documents.structure.parse import parse
+from lexloop.documents.structure.statements import Statement, statements_in_text
+from lexloop.documents.structure.tree import Tree
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.context import GeneratedAnswer
 from lexloop.nodes.evaluate.checks import citation_problems
+from lexloop.store.view import View
 
 
 def chunk(text: str = "x", *, document: str = "d.txt", start: int = 0, **fields: Any) -> Chunk:

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from lexloop.core.filters import Filters
 from lexloop.core.metadata import Metadata
-from lexloop.corpus.index.view import View
-from lexloop.corpus.load.document import Document
-from lexloop.corpus.text.tokens import tokenize
+from lexloop.documents.reading.document import Document
+from lexloop.documents.text.tokens import tokenize
+from lexloop.store.view import View
 
 TAGS = ("blue", "red")
 NAMES = [f"{place}/act.txt" for place in "abcd"]

@@ -15,10 +15,10 @@ from lexloop.apps.serve.collections import Collections
 from lexloop.apps.serve.people import Person
 from lexloop.apps.serve.state import Serving
 from lexloop.core.errors import ConflictError, NotFoundError
-from lexloop.corpus.index.view import View
 from lexloop.evaluation.case import Case
 from lexloop.evaluation.jsonl import read_jsonl
 from lexloop.evaluation.testset.make import QUESTION_TYPES
+from lexloop.store.view import View
 
 ROOT = Path(__file__).parents[3]
 WHO = people(

@@ -20,9 +20,9 @@ from lexloop.apps.serve.versions import (
 from lexloop.core.errors import InputError, NotFoundError
 from lexloop.core.filters import Filters
 from lexloop.core.metadata import Metadata
-from lexloop.corpus.index.builder import build_collection
-from lexloop.corpus.index.view import View
-from lexloop.corpus.load.document import Document
+from lexloop.documents.reading.document import Document
+from lexloop.store.builder import build_collection
+from lexloop.store.view import View
 
 OLD = """Article 1 Scope
 This Act holds for boats.

@@ -6,10 +6,10 @@ import pytest
 
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Connection, Settings
-from lexloop.corpus.index.view import View
-from lexloop.corpus.opening import open_corpus, tools_for
 from lexloop.models.embedders import load_embedder
 from lexloop.models.embedding import Embedder
+from lexloop.store.opening import open_corpus, tools_for
+from lexloop.store.view import View
 
 DOGS = """# Dog Licence Act
 

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from lexloop.core.errors import InputError
-from lexloop.corpus.index.view import View
 from lexloop.evaluation.eval_rag.answers import KnownAnswer, read_pairs
 from lexloop.evaluation.eval_rag.authorities import (
     MOST_CHARS,
@@ -14,6 +13,7 @@ from lexloop.evaluation.eval_rag.authorities import (
     authorities_of,
     pair_entries,
 )
+from lexloop.store.view import View
 
 
 @pytest.fixture(scope="module")

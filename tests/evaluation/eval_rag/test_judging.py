@@ -6,13 +6,13 @@ import pytest
 
 from lexloop.core.score import Unresolved
 from lexloop.core.types import ABSTENTION
-from lexloop.corpus.index.view import View
 from lexloop.evaluation.eval_rag.answers import Answer
 from lexloop.evaluation.eval_rag.authorities import authorities_of
 from lexloop.evaluation.eval_rag.judges import AnswerJudge
 from lexloop.evaluation.eval_rag.judging import judge_answers
 from lexloop.evaluation.eval_rag.questions import QuestionIndex, entries_by_rule
 from lexloop.models.embedding import Embedder
+from lexloop.store.view import View
 
 
 def quiet(stage: str, done: int, total: int) -> None:

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from laws import examples
 
 from lexloop.core.errors import DataError, ModelAuthError
-from lexloop.corpus.index.view import View
 from lexloop.evaluation.eval_rag.authorities import Authority, Entry, authorities_of
 from lexloop.evaluation.eval_rag.questions import (
     QuestionIndex,
@@ -19,6 +18,7 @@ from lexloop.evaluation.eval_rag.questions import (
     side_by_side,
 )
 from lexloop.models.embedding import Embedder
+from lexloop.store.view import View
 
 ANSWER = Authority("pair", "answer", "a known answer", "Chips cost 20 euros.")
 

@@ -6,11 +6,11 @@ import pytest
 
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
-from lexloop.corpus.index.builder import build_collection
-from lexloop.corpus.index.view import View
-from lexloop.corpus.load.folder import load_documents
-from lexloop.corpus.opening import open_corpus, tools_for
+from lexloop.documents.reading.folder import load_documents
 from lexloop.models.minilm import load_minilm
+from lexloop.store.builder import build_collection
+from lexloop.store.opening import open_corpus, tools_for
+from lexloop.store.view import View
 
 HERE = Path(__file__).parent
 

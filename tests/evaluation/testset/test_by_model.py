@@ -7,12 +7,12 @@ import pytest
 from fake_openai import FakeOpenAI, Reply, Request
 
 from lexloop.core.errors import ModelUnavailable
-from lexloop.corpus.index.view import View
 from lexloop.evaluation.asking import Asker
 from lexloop.evaluation.case import OUT_OF_SCOPE
 from lexloop.evaluation.testset.by_model import ModelMaker, WrittenQuestion, case_of
 from lexloop.evaluation.testset.make import make_test_set
 from lexloop.evaluation.testset.training import ModelNoise
+from lexloop.store.view import View
 
 
 def written(request: Request) -> Reply:

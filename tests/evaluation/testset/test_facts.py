@@ -4,10 +4,7 @@ import pytest
 
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
-from lexloop.corpus.index.builder import build_collection
-from lexloop.corpus.index.view import View
-from lexloop.corpus.load.document import Document
-from lexloop.corpus.opening import tools_for
+from lexloop.documents.reading.document import Document
 from lexloop.evaluation.testset.facts import read_facts
 from lexloop.evaluation.testset.phrases import (
     is_actor,
@@ -19,6 +16,9 @@ from lexloop.evaluation.testset.phrases import (
 )
 from lexloop.evaluation.testset.templates import Fact
 from lexloop.models.minilm import load_minilm
+from lexloop.store.builder import build_collection
+from lexloop.store.opening import tools_for
+from lexloop.store.view import View
 
 LAW = """HARBOUR ACT 2020
 

@@ -9,11 +9,8 @@ import pytest
 from lexloop.core.errors import CorpusError, InputError
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
-from lexloop.corpus.index.builder import Tools, build_collection
-from lexloop.corpus.index.view import View
-from lexloop.corpus.load.document import Document
-from lexloop.corpus.opening import tools_for
-from lexloop.corpus.text.tokens import tokenize, words
+from lexloop.documents.reading.document import Document
+from lexloop.documents.text.tokens import tokenize, words
 from lexloop.evaluation.case import OUT_OF_SCOPE, Span, read_cases
 from lexloop.evaluation.testset.by_rules import RULE_TYPES, RuleMaker
 from lexloop.evaluation.testset.make import (
@@ -29,6 +26,9 @@ from lexloop.evaluation.testset.make import (
 )
 from lexloop.evaluation.testset.writing import write_rows
 from lexloop.models.minilm import load_minilm
+from lexloop.store.builder import Tools, build_collection
+from lexloop.store.opening import tools_for
+from lexloop.store.view import View
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 from lexloop.core.errors import CorpusError, InputError
-from lexloop.corpus.index.view import View
 from lexloop.evaluation.testset.facts import read_facts
 from lexloop.evaluation.testset.templates import Fact
 from lexloop.evaluation.testset.training import (
@@ -26,6 +25,7 @@ from lexloop.evaluation.testset.training import (
     training_set,
 )
 from lexloop.finetune.classifier import read
+from lexloop.store.view import View
 
 N = 300
 

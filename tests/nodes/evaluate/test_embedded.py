@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from lexloop.core.types import ABSTENTION, Passage
-from lexloop.corpus.index.view import View
 from lexloop.models.background import finished
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.context import Judgement
 from lexloop.nodes.evaluate.embedded import EmbeddedJudge, context_features, read_answer_features
 from lexloop.nodes.evaluate.evidence import Evidence
 from lexloop.nodes.relevance import ParsedQuestion
+from lexloop.store.view import View
 
 
 def rows(*values: tuple[float, float]) -> Vectors:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from lexloop.core.types import Passage
-from lexloop.corpus.index.view import View
+from lexloop.store.view import View
 
 Passages = Callable[..., list[Passage]]
 

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from lexloop.core.types import Passage
-from lexloop.corpus.index.view import View
 from lexloop.nodes.generate.answerable import (
     AGAINST,
     AnswerabilityFeatures,
@@ -20,6 +19,7 @@ from lexloop.nodes.generate.answerable import (
 )
 from lexloop.nodes.generate.selection import score_quotables
 from lexloop.nodes.relevance import parse_question
+from lexloop.store.view import View
 
 Passages = Callable[..., list[Passage]]
 NONE = AnswerabilityFeatures(*[0.0] * len(fields(AnswerabilityFeatures)))

@@ -14,10 +14,7 @@ from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.state import State
 from lexloop.core.types import ABSTENTION, Passage
-from lexloop.corpus.index.builder import build_collection
-from lexloop.corpus.index.view import View
-from lexloop.corpus.load.document import Document
-from lexloop.corpus.opening import tools_for
+from lexloop.documents.reading.document import Document
 from lexloop.models.background import finished
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.context import GeneratedAnswer
@@ -31,6 +28,9 @@ from lexloop.nodes.generate.node import generate
 from lexloop.nodes.generate.selection import Chosen, Quotable, score_quotables
 from lexloop.nodes.markers import numbers_in
 from lexloop.nodes.relevance import ParsedQuestion, parse_question
+from lexloop.store.builder import build_collection
+from lexloop.store.opening import tools_for
+from lexloop.store.view import View
 
 Passages = Callable[..., list[Passage]]
 Answer = Callable[..., GeneratedAnswer]

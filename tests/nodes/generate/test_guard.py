@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from lexloop import prompts
 from lexloop.core.errors import DataError
 from lexloop.core.types import ABSTENTION, Candidate
-from lexloop.corpus.index.view import View
 from lexloop.models.embedding import Vectors
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.generate.guard import (
@@ -29,6 +28,7 @@ from lexloop.nodes.generate.guard import (
     without_question,
 )
 from lexloop.nodes.weights import load_weights
+from lexloop.store.view import View
 
 RULES = "one two three four five six seven eight nine ten"
 INSTRUCTIONS = prompts.load("generate", {"passages", "triplets", "guidance", "question"}).system

@@ -10,11 +10,8 @@ from records import passage as record
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.types import Passage
-from lexloop.corpus.index.builder import build_collection
-from lexloop.corpus.index.view import View
-from lexloop.corpus.load.document import Document
-from lexloop.corpus.opening import tools_for
-from lexloop.corpus.structure.statements import statements_in_text
+from lexloop.documents.reading.document import Document
+from lexloop.documents.structure.statements import statements_in_text
 from lexloop.models.background import finished
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.context import GeneratedAnswer
@@ -22,6 +19,9 @@ from lexloop.nodes.generate import extractive, selection
 from lexloop.nodes.generate.extractive import ExtractiveGenerator, list_asked, with_antecedent
 from lexloop.nodes.generate.selection import Lengths, Quotable
 from lexloop.nodes.relevance import parse_question
+from lexloop.store.builder import build_collection
+from lexloop.store.opening import tools_for
+from lexloop.store.view import View
 
 FERRIES = """\
 Ferry Act

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from library import TITLES, Shelf, shelf
 
 from lexloop.core.types import Citation
-from lexloop.corpus.structure.asking import point
+from lexloop.documents.structure.asking import point
 from lexloop.nodes.evaluate.checks import citation_problems
 from lexloop.nodes.generate.quoting import LEFT_OUT, quote, quote_all
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from lexloop.core.types import DEFINING, Passage, PointedUnit
-from lexloop.corpus.index.view import View
-from lexloop.corpus.structure.statements import Statement
+from lexloop.documents.structure.statements import Statement
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.generate.selection import (
     NEARLY_BEST,
@@ -20,6 +19,7 @@ from lexloop.nodes.generate.selection import (
     select,
 )
 from lexloop.nodes.relevance import ParsedQuestion, parse_question
+from lexloop.store.view import View
 
 LENGTHS = Lengths()
 Passages = Callable[..., list[Passage]]

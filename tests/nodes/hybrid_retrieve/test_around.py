@@ -5,12 +5,12 @@ import pytest
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.types import MOST_POINTED, Chunk, Passage
-from lexloop.corpus.index.builder import build_collection
-from lexloop.corpus.index.view import View
-from lexloop.corpus.load.document import Document
-from lexloop.corpus.opening import tools_for
+from lexloop.documents.reading.document import Document
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.hybrid_retrieve.node import provisions_around
+from lexloop.store.builder import build_collection
+from lexloop.store.opening import tools_for
+from lexloop.store.view import View
 
 LAW = """\
 Article 1

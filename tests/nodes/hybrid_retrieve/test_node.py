@@ -17,12 +17,12 @@ from lexloop.core.metadata import Metadata
 from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
 from lexloop.core.types import FOLLOWED, Candidate, Chunk
-from lexloop.corpus.index.collection import Collection
-from lexloop.corpus.index.view import View
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.context import Backend
 from lexloop.nodes.hybrid_retrieve.fusion import SUB_QUERY_WEIGHT
 from lexloop.nodes.hybrid_retrieve.node import hybrid_retrieve
+from lexloop.store.collection import Collection
+from lexloop.store.view import View
 
 QUESTION = "What is the penalty for mooring without an inspection?"
 PENALTIES, NOTICE = "rule#2", "rule#3"

@@ -13,11 +13,11 @@ from running import runtime
 from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
 from lexloop.core.types import Candidate, Chunk
-from lexloop.corpus.index.view import View
 from lexloop.models.embedding import Vectors
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.rerank.node import _of_called, copies_last, merge, operative_first, rerank
 from lexloop.nodes.rerank.rerankers import FeatureReranker, NoReranker
+from lexloop.store.view import View
 
 Ranked = Callable[..., Update]
 

@@ -7,7 +7,7 @@ from running import runtime
 
 from lexloop.core.state import State
 from lexloop.core.types import ABSTENTION, Advice, Plan, Reading, Turn
-from lexloop.corpus.text.tokens import words
+from lexloop.documents.text.tokens import words
 from lexloop.models.background import finished
 from lexloop.nodes.context import Rewriting
 from lexloop.nodes.rewrite.node import rewrite

@@ -1,0 +1,178 @@
+"""Types of loading: untrusted source files, documents, and what could not be read."""
+
+import hashlib
+import os
+import re
+import stat
+from bisect import bisect_right
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from io import BufferedReader
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
+
+from lexloop.core.errors import CorpusError
+from lexloop.core.metadata import Metadata
+
+if TYPE_CHECKING:
+    from lexloop.documents.structure.tree import Tree
+
+
+@dataclass(frozen=True)
+class Document:
+    """The extracted text of a document; offsets are code points into ``text``, half-open.
+
+    Args:
+        name: Its path below the corpus folder, with forward slashes; a file that holds several
+            documents gives each a name of its own below its own.
+        title: Shown beside citations.
+        text: The whole text; line ends are line feeds.
+        metadata: Front matter or the sidecar's row.
+        pages: Where each page begins, the first at 0; empty where the format has no pages.
+        headings: The headings that the format itself marks: offset of the line, and level from 1.
+        boxes: The places of its characters on its pages, packed by ``boxes.encode_runs``.
+    """
+
+    name: str
+    title: str
+    text: str
+    metadata: Metadata = field(default_factory=Metadata)
+    pages: tuple[int, ...] = ()
+    headings: tuple[tuple[int, int], ...] = ()
+    boxes: bytes = b""
+
+    @cached_property
+    def tree(self) -> "Tree":
+        """Its parts, provisions, paragraphs, points and tables."""
+        from lexloop.documents.structure.parse import parse
+
+        return parse(cast(Any, self))  # a checker that reads this file twice sees two classes
+
+    def with_tree(self, tree: "Tree") -> Self:
+        """Return the document with its tree, which is not made again."""
+        copied = replace(self)
+        vars(copied)["tree"] = tree
+        return copied
+
+    def page_at(self, offset: int) -> int | None:
+        """Return the page, from 1, on which an offset lies; None where there are no pages."""
+        return bisect_right(self.pages, offset) or None if self.pages else None
+
+
+def title_of(text: str, stem: str) -> str:
+    """Return the first heading or short first line; else the file's name in words."""
+    for line in text[:10_000].splitlines()[:10]:
+        heading = re.sub(r"^#+\s*", "", line).strip()
+        if heading and len(heading) <= 120 and (line.startswith("#") or heading[-1] not in ".;,"):
+            return heading
+    return re.sub(r"[_\-]+", " ", stem).strip()
+
+
+@dataclass(frozen=True)
+class SkippedSource:
+    """A file, or a part of one, that could not be read, and why.
+
+    ``indexed`` is true where it was read all the same, and only the reason is to be told.
+    """
+
+    name: str
+    reason: str
+    indexed: bool = False
+
+
+class Part(NamedTuple):
+    """The mark before a member of an archive, from 0: failures that follow are of this one."""
+
+    name: str
+    number: int
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A file of a corpus as it was when it was hashed; named by its path below the corpus."""
+
+    name: str
+    path: Path
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """The documents of one file, in the file's order, and what of it could not be read."""
+
+    file: SourceFile
+    documents: tuple[Document, ...]
+    skipped: tuple[SkippedSource, ...]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits on what one untrusted file may take; sizes are in bytes.
+
+    Args:
+        memory: Address space of the process that parses it.
+        seconds: Wall time of one file, or of one member of an archive.
+        file_bytes: A larger file is not opened.
+        archive_bytes: The most that an archive may unpack to.
+        archive_ratio: The most times larger that an archive may become, beyond ``archive_free``.
+        archive_free: The size that an archive may unpack to at any ratio.
+    """
+
+    memory: int = 1 << 30
+    seconds: float = 60.0
+    file_bytes: int = 1 << 30
+    archive_bytes: int = 1 << 30
+    archive_ratio: int = 200
+    archive_free: int = 16 << 20
+    archive_members: int = 100_000
+
+
+def hash_file(path: Path, limits: Limits) -> tuple[int, str]:
+    """Return a file's size in bytes and the SHA-256 of its content.
+
+    Raises:
+        CorpusError: It is no regular file, too large, or cannot be read.
+    """
+    with _opened(path, limits) as file:
+        digest = hashlib.file_digest(file, "sha256")
+        return file.tell(), digest.hexdigest()
+
+
+def read_file(path: Path, sha256: str, limits: Limits) -> bytes:
+    """Return a file's content, if it still is what was hashed.
+
+    Raises:
+        CorpusError: It is no regular file, too large, cannot be read, or has changed.
+    """
+    with _opened(path, limits) as file:
+        data = file.read()
+    if hashlib.sha256(data).hexdigest() != sha256:
+        raise CorpusError("It changed while it was being read.", "Run the command again.")
+    return data
+
+
+@contextmanager
+def _opened(path: Path, limits: Limits) -> Iterator[BufferedReader]:
+    """Open without waiting: a pipe without a writer would block for good."""
+    try:
+        size = _size_of(path.stat())
+        if size > limits.file_bytes:
+            most = f"{limits.file_bytes >> 20} MiB" if limits.file_bytes >> 20 else "allowed"
+            raise CorpusError(f"It is larger than {most}.", "Split the file.")
+        with open(path, "rb", opener=lambda p, flags: os.open(p, flags | os.O_NONBLOCK)) as file:
+            _size_of(os.fstat(file.fileno()))
+            yield file
+    except FileNotFoundError as error:
+        what = f"It vanished or leads nowhere: {error}."
+        raise CorpusError(what, "Run the command again.") from error
+    except (OSError, ValueError) as error:
+        raise CorpusError(f"It cannot be read: {error}.", "Check its permissions.") from error
+
+
+def _size_of(found: os.stat_result) -> int:
+    if not stat.S_ISREG(found.st_mode):
+        raise CorpusError("It is no regular file.", "Replace it by a file.")
+    return found.st_size

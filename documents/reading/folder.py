@@ -1,0 +1,162 @@
+"""Folders of source files: listed, hashed and read."""
+
+import os
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+
+from lexloop.core.errors import CorpusError
+from lexloop.core.files import is_index
+from lexloop.documents.reading.document import (
+    Document,
+    Limits,
+    SkippedSource,
+    SourceFile,
+    hash_file,
+    read_file,
+)
+from lexloop.documents.reading.formats import SUFFIXES
+from lexloop.documents.reading.metadata import end_superseded
+from lexloop.documents.reading.reading import read_files
+from lexloop.documents.reading.sidecar import SIDECAR, Sidecars, is_sidecar, normal
+
+_LEADS_OUT = "It is a link out of the corpus."
+
+
+def source_files(folder: Path) -> list[Path]:
+    """Return what an index of a folder depends on: source files and sidecars, in order.
+
+    For a single file these are the file and the sidecar beside it.
+
+    Raises:
+        CorpusError: The folder is missing, is no folder, cannot be listed, or holds no source.
+    """
+    # unlike Path.is_file this answers for a name that no file can have
+    if os.path.isfile(folder):
+        beside = folder.parent / SIDECAR
+        return [folder, *([beside] if os.path.lexists(beside) else [])]
+    files, _ = list_sources(folder)
+    return sorted(files + _walk(folder, is_sidecar)[0])
+
+
+def load_documents(
+    folder: Path, limits: Limits | None = None
+) -> tuple[list[Document], list[SkippedSource]]:
+    """Return every document below a folder, and what was skipped.
+
+    Superseded versions end when their successors begin.
+
+    Raises:
+        CorpusError: No file of the folder could be read.
+    """
+    paths, skipped = list_sources(folder)
+    files, unreadable = hash_sources(folder, paths, limits)
+    sidecars, bad_rows = read_sidecars(folder, limits)
+    skipped += unreadable + bad_rows
+    documents: list[Document] = []
+    with closing(read_files(files, sidecars, limits=limits)) as loaded:
+        for one in loaded:
+            documents += one.documents
+            skipped += one.skipped
+    if not documents:
+        reasons = "; ".join(f"{item.name}: {item.reason}" for item in skipped)
+        hint = "Check the files' permissions and that they are what their suffixes say."
+        raise CorpusError(f"No document in {folder} could be read ({reasons}).", hint)
+    ended, unknown = end_superseded({one.name: one.metadata for one in documents})
+    return [replace(one, metadata=ended[one.name]) for one in documents], skipped + unknown
+
+
+def list_sources(folder: Path) -> tuple[list[Path], list[SkippedSource]]:
+    """Return the source files below a folder in a stable order, and what cannot be listed.
+
+    Hidden files and folders are left out; links that lead out of the folder are reported.
+
+    Raises:
+        CorpusError: The folder is missing, is no folder, cannot be listed, or holds no source.
+    """
+    hint = f"Give a folder that holds documents ({', '.join(SUFFIXES)})."
+    try:
+        os.listdir(folder)
+    except (OSError, ValueError) as error:
+        missing = {"FileNotFoundError": "does not exist", "NotADirectoryError": "is not a folder"}
+        what = missing.get(type(error).__name__, f"cannot be listed: {error}")
+        raise CorpusError(f"The corpus {folder} {what}.", hint) from error
+    files, leading_out, barred = _walk(
+        folder, lambda name: PurePosixPath(name).suffix.lower() in SUFFIXES
+    )
+    skipped = [SkippedSource(_name(path, folder), _LEADS_OUT) for path in leading_out]
+    skipped += [
+        SkippedSource(_name(Path(error.filename), folder), f"The folder cannot be listed: {error}.")
+        for error in barred
+    ]
+    if not files and is_index(folder):
+        instead = f"Ask it with --corpus {folder}, or give the folder that it was made from."
+        raise CorpusError(f"{folder} is an index and no folder of documents.", instead)
+    if not files:
+        reasons = "".join(f" {item.name}: {item.reason}" for item in skipped)
+        what = f"holds no file that can be read ({', '.join(SUFFIXES)}).{reasons}"
+        raise CorpusError(f"The corpus {folder} {what}", hint)
+    return files, skipped
+
+
+def hash_sources(
+    folder: Path, paths: Iterable[Path], limits: Limits | None = None
+) -> tuple[list[SourceFile], list[SkippedSource]]:
+    """Return each file with its hash, and those that cannot be read."""
+    files: list[SourceFile] = []
+    skipped: list[SkippedSource] = []
+    for path in paths:
+        name = _name(path, folder)
+        try:
+            files.append(SourceFile(name, path, *hash_file(path, limits or Limits())))
+        except CorpusError as error:
+            skipped.append(SkippedSource(name, error.what))
+    return files, skipped
+
+
+def read_sidecars(
+    folder: Path, limits: Limits | None = None
+) -> tuple[Sidecars, list[SkippedSource]]:
+    """Return every ``metadata.csv`` below a folder, and what of them cannot be read.
+
+    A sidecar that cannot be read at all holds back every document below its folder, and a row
+    that cannot be read holds back its document, since nobody knows who may see them.
+    """
+    sidecars = Sidecars()
+    inside, leading_out, _ = _walk(folder, is_sidecar)
+    skipped = [sidecars.bar(_name(path, folder), _LEADS_OUT) for path in leading_out]
+    names = {normal(_name(path, folder)) for path in _walk(folder, bool)[0]} if inside else ()
+    for path in sorted(inside, key=lambda path: len(path.parts)):
+        name = _name(path, folder)
+        try:
+            _, sha256 = hash_file(path, limits or Limits())
+            data = read_file(path, sha256, limits or Limits())
+            skipped += sidecars.add(data, name, names.__contains__)
+        except CorpusError as error:
+            skipped.append(sidecars.bar(name, error.what))
+    return sidecars, skipped
+
+
+def _walk(
+    folder: Path, wanted: Callable[[str], bool]
+) -> tuple[list[Path], list[Path], list[OSError]]:
+    """Return files of wanted names in order, links that lead out, and unlisted folders.
+
+    Hidden files and folders are left out.
+    """
+    top = folder.resolve()
+    inside: list[Path] = []
+    leading_out: list[Path] = []
+    barred: list[OSError] = []
+    for parent, folders, names in os.walk(folder, onerror=barred.append):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for path in (Path(parent, n) for n in names if not n.startswith(".") and wanted(n)):
+            (inside if path.resolve().is_relative_to(top) else leading_out).append(path)
+    return sorted(inside), sorted(leading_out), barred
+
+
+def _name(path: Path, folder: Path) -> str:
+    """Return the path below the corpus; bytes of it that are no text become escapes."""
+    name = path.relative_to(folder).as_posix()
+    return os.fsencode(name).decode("utf-8", "backslashreplace")

@@ -1,0 +1,169 @@
+""".html: the visible text of a page, with its title and headings."""
+
+import re
+import warnings
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import Any
+
+from lexloop.core.errors import CorpusError
+from lexloop.documents.reading.document import Document, title_of
+from lexloop.documents.reading.encoding import decode, printable
+from lexloop.documents.reading.lines import LineWriter, numeral, whole_number
+
+_UNSEEN = frozenset(
+    "script style nav noscript template head svg iframe object canvas math select button".split()
+)
+_BLOCKS = frozenset(
+    "address article aside blockquote body caption dd details div dl dt fieldset figcaption figure"
+    " footer form h1 h2 h3 h4 h5 h6 header hr html legend li main ol p pre section summary table"
+    " tbody tfoot thead tr ul".split()
+)
+_HEADINGS = frozenset("h1 h2 h3 h4 h5 h6".split())
+_CELLS = frozenset(("td", "th"))
+_TABLE_TAGS = frozenset("table tbody thead tfoot tr td th colgroup".split())
+_NAMED_HEADING = re.compile(
+    r"(?:^|[-_\s])(?:h(?:ea(?:d|ding|der))?\d?|s?ti|title|caption)(?:[-_\s\d]|$)"
+    r"|GroupTitle|BlockTitle|(?:Part|Chapter|Schedule)(?:Title|No|Number)\b",
+    re.IGNORECASE,
+)
+_CLASS_LEVEL, _LONGEST_HEADING = 7, 250
+"""A class that is named like a heading makes a short paragraph one, below all of the tags'."""
+_MARK = re.compile(r"\(?(?:\d{1,3}|[a-z]{1,5}|[A-Z]{1,4})[).]|[-–—•·]")
+_ITEM_STYLES = {"a": "lower-alpha", "A": "upper-alpha", "i": "lower-roman", "I": "upper-roman"}
+_NUMBERED = re.compile(r"\s*(?:\(?\w{1,5}[).]|\d+(?:\.\d+)+)\s")
+_CHARSET = re.compile(rb"<(?:meta|\?xml)[^>]*?(?:charset|encoding)\s*=\s*[\"']?\s*([\w-]+)", re.I)
+_HEAD, _MOST_ROWS = 4096, 400
+
+
+def read_html(data: bytes, name: str) -> Iterator[Document]:
+    """Read the one document of a page; scripts, styles and navigation are left out.
+
+    Raises:
+        CorpusError: It is no text of one encoding, or shows no text.
+    """
+    from bs4 import BeautifulSoup, XMLParsedAsHTMLWarning
+
+    declared = _CHARSET.search(data[:_HEAD])
+    source = decode(data, declared.group(1).decode() if declared else None)
+    if "\x00" in source:
+        raise CorpusError("It holds NUL bytes, so it is no text.", "Convert it to UTF-8.")
+    with warnings.catch_warnings():  # XHTML is read as a browser reads it
+        warnings.simplefilter("ignore", XMLParsedAsHTMLWarning)
+        soup = BeautifulSoup(source, "lxml")
+    lines = LineWriter()
+    _read(soup, lines)
+    text, headings = lines.finished()
+    if not text.strip():
+        raise CorpusError("It shows no text.", "Remove it, or save the page as it is shown.")
+    title = printable(" ".join(soup.title.get_text().split())) if soup.title else ""
+    yield Document(name, title or title_of(text, PurePosixPath(name).stem), text, headings=headings)
+
+
+def _read(soup: Any, lines: LineWriter) -> None:
+    """Read the page without recursion, since pages nest to any depth."""
+    from bs4.element import NavigableString, PreformattedString
+
+    left: list[tuple[Any, bool]] = [(soup, False)]
+    layouts: set[int] = set()
+    pre = 0
+    while left:
+        node, closing = left.pop()
+        if isinstance(node, NavigableString):
+            if not isinstance(node, PreformattedString):  # comments and declarations
+                lines.add(str(node), as_is=pre > 0)
+            continue
+        if not closing and (node.name in _UNSEEN or node.has_attr("hidden")):
+            continue
+        if node.name == "pre":
+            pre += -1 if closing else 1
+        if node.name == "table" and not closing and _is_layout(node):
+            layouts.add(id(node))
+        laid_out = node.name in _TABLE_TAGS and id(_table_of(node)) in layouts
+        tag = "div" if laid_out else node.name
+        if closing:
+            _close(tag, lines)
+            continue
+        children = _marked_row(node, lines) if laid_out and node.name == "tr" else node.contents
+        _open(node, tag, lines)
+        left.append((node, True))
+        left.extend((child, False) for child in reversed(children))
+
+
+def _open(node: Any, tag: str, lines: LineWriter) -> None:
+    """Begin a tag's line, row or cell, with the level of a heading or the number of an item."""
+    if tag in _CELLS:
+        lines.cell()
+    elif tag == "tr":
+        lines.row()
+    elif tag in _BLOCKS or tag == "br":
+        lines.end()
+    if tag in _HEADINGS:
+        lines.heading(int(tag[1]))
+    elif node.name in ("p", "div", "span", "caption") and _is_named_heading(node):
+        lines.heading(_CLASS_LEVEL)
+    elif node.name == "li" and (mark := _item_mark(node)):
+        lines.mark(mark)
+
+
+def _close(tag: str, lines: LineWriter) -> None:
+    if tag == "tr":
+        lines.end_row()
+    elif tag in _BLOCKS:
+        lines.end()
+        if tag in _HEADINGS:
+            lines.heading(0)
+
+
+def _is_named_heading(node: Any) -> bool:
+    """Return whether a paragraph's class names it a heading."""
+    named = " ".join(node.get("class") or [])
+    if not named or not _NAMED_HEADING.search(named) or node.find(_BLOCKS & {"p", "div", "table"}):
+        return False
+    return 0 < len(node.get_text(" ", strip=True)) <= _LONGEST_HEADING
+
+
+def _item_mark(item: Any) -> str:
+    """Return the number that a browser shows in front of an item; "" if its text has one."""
+    listed = item.parent
+    if listed is None or listed.name not in ("ol", "ul", "menu"):
+        return ""
+    style = f"{listed.get('style', '')} {item.get('style', '')}".lower()
+    if "none" in style or _NUMBERED.match(item.get_text()[:80].lstrip() + " "):
+        return ""
+    if listed.name != "ol":
+        return "•"
+    before = sum(1 for brother in item.previous_siblings if getattr(brother, "name", "") == "li")
+    first = whole_number(listed.get("start"), 1)
+    value = whole_number(item.get("value"), first + before)
+    kind = next((k for k, name in _ITEM_STYLES.items() if name in style), listed.get("type", "1"))
+    return numeral(value, kind) + "."
+
+
+def _table_of(node: Any) -> Any:
+    return node if node.name == "table" else node.find_parent("table")
+
+
+def _filled_cells(row: Any) -> list[tuple[Any, str]]:
+    """Return the cells of a row that hold text, with it."""
+    cells = row.find_all(_CELLS, recursive=False)
+    texts = [(cell, cell.get_text(" ", strip=True)) for cell in cells]
+    return [(cell, text) for cell, text in texts if text]
+
+
+def _is_layout(table: Any) -> bool:
+    """Return whether a table only sets numbers beside paragraphs, as the Official Journal's."""
+    found = table.find_all("tr", limit=_MOST_ROWS)
+    rows = [[text for _, text in _filled_cells(row)] for row in found if _table_of(row) is table]
+    if len(rows) == _MOST_ROWS or not any(len(row) == 2 for row in rows):
+        return False
+    return all(len(row) <= 2 and (not row or _MARK.fullmatch(row[0])) for row in rows)
+
+
+def _marked_row(row: Any, lines: LineWriter) -> list[Any]:
+    """Return a layout row's cells without the one with the number, which goes in front."""
+    filled = _filled_cells(row)
+    if not filled or not _MARK.fullmatch(filled[0][1]):
+        return list(row.contents)
+    lines.mark(filled[0][1])
+    return [cell for cell, _ in filled[1:]]

@@ -1,0 +1,327 @@
+"""One page of a PDF: segments of text with the place of each character, and drawn rules."""
+
+import ctypes
+import math
+import re
+from array import array
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import compress, pairwise, repeat
+from operator import le
+from typing import Any
+
+from lexloop.documents.reading.encoding import printable
+
+HYPHEN = "\ue000"
+"""Stands for a hyphen at the end of a line until it is known whether the word keeps it."""
+LIST_MARK = re.compile(
+    r"(?:\(\w{1,5}\)){1,3}|\d{1,3}[.)]|[a-zA-Z][.)]|[ivx]{1,5}[.)]|\d+(?:\.\d+){1,4}\.?|[–—•·▪◦●*○-]"
+    r"|§§?\s?\w+(?:\.\w+)*\.?"
+)
+_MARKS_OF_BREAK = "\x02\ufffe\xad"
+"""PDFium's signs for a hyphen at the end of a line, and the soft hyphen."""
+_SOFT_HYPHEN = "\xad"
+_WORD = re.compile(r"[^\s\x00-\x1f\x7f-\x9f\ufffe\uffff]+(?:[\x02\ufffe]|\xad(?=\s|$))?")
+_BOLD = re.compile(rb"bold|black|heavy|demi", re.IGNORECASE)
+_BOLD_WEIGHT = 600
+_LONGEST_NAME = 128
+_FARTHEST = 100_000.0
+"""No page is so large, in points: what stands beyond stands nowhere."""
+_SAME_LINE = 0.5
+"""The share of its height that what stands on one line has in common."""
+_GAP, _WIDEST_GAP, _TIMES_USUAL = 0.7, 2.5, 2.2
+"""A gap of so many heights of the line parts columns or cells; in justified text, of so many times
+the line's usual gap; never a narrower one, always a wider one."""
+_FURTHEST_ITEM = 8.0
+_SHORTEST_RULE = 20.0
+
+Word = tuple[int, int]
+"""Its first character, and the one behind its last."""
+
+
+@dataclass(slots=True)
+class Segment:
+    """Text that stands on one line without a wide gap, in points from the lower left corner.
+
+    Args:
+        page: Its page, from 0.
+        order: Its place among those of the page, as the file draws them.
+        text: Words with single blanks between; ``HYPHEN`` at the end where a word was broken.
+        edges: Where each character begins, and where the last ends.
+        bottom: Of its line, descenders included.
+        top: Of its line, ascenders included.
+        size: Of its font, as it shows.
+        bold: Whether it is bold from its first to its last character.
+        hang: Where the words behind its list marker begin; the beginning where it has none.
+    """
+
+    page: int
+    order: int
+    text: str
+    edges: "array[float]"
+    bottom: float
+    top: float
+    size: float
+    bold: bool
+    hang: float
+
+    @property
+    def left(self) -> float:
+        """The left edge of its first character."""
+        return self.edges[0]
+
+    @property
+    def right(self) -> float:
+        """The right edge of its last character."""
+        return self.edges[-1]
+
+    @property
+    def height(self) -> float:
+        """The height of its line."""
+        return self.top - self.bottom
+
+    @property
+    def middle(self) -> float:
+        """The vertical middle of its line."""
+        return (self.top + self.bottom) / 2
+
+    def level_with(self, other: "Segment") -> bool:
+        """Return whether both stand on the same line."""
+        shared = min(self.top, other.top) - max(self.bottom, other.bottom)
+        return shared > _SAME_LINE * min(self.height, other.height)
+
+    def marks(self, other: "Segment") -> bool:
+        """Return whether it is the number of the item whose words stand behind a gap."""
+        near = other.left - self.right < _FURTHEST_ITEM * self.size
+        return near and LIST_MARK.fullmatch(self.text) is not None
+
+    def parted(self, at: int) -> tuple["Segment", "Segment"]:
+        """Return it split before the word that begins at an index of the text."""
+        return (
+            replace(self, text=self.text[: at - 1], edges=self.edges[:at]),
+            replace(self, text=self.text[at:], edges=self.edges[at:], hang=self.edges[at]),
+        )
+
+    def followed_by(self, other: "Segment") -> "Segment":
+        """Return both joined to one, with a blank between."""
+        return replace(
+            self,
+            text=f"{self.text} {other.text}",
+            edges=self.edges + other.edges,
+            bottom=min(self.bottom, other.bottom),
+            top=max(self.top, other.top),
+            size=other.size if len(other.text) > len(self.text) else self.size,
+            bold=self.bold and other.bold,
+            hang=other.left,
+        )
+
+
+@dataclass(slots=True)
+class Sheet:
+    """A page as it shows.
+
+    Its segments are in the order in which the file draws them; ``rules`` are the heights of drawn
+    lines and of edges of boxes, and ``shows`` is true where it shows anything at all.
+    """
+
+    height: float
+    segments: list[Segment]
+    rules: list[float]
+    shows: bool
+
+
+def rows_of(segments: Iterable[Segment]) -> list[list[Segment]]:
+    """Return runs of segments that stand on the line of the run's first."""
+    rows: list[list[Segment]] = []
+    for segment in segments:
+        if rows and rows[-1][0].level_with(segment):
+            rows[-1].append(segment)
+        else:
+            rows.append([segment])
+    return rows
+
+
+def read_sheet(page: Any, content: Any, number: int) -> Sheet:
+    """Read a page of PDFium's; ``content`` is its text, ``number`` counts from 0."""
+    from pypdfium2 import raw
+
+    _, height = page.get_size()
+    characters = _Characters(page, content)
+    segments: list[Segment] = []
+    for line in _lines(characters):
+        before: Segment | None = None
+        for words in _parts(characters, line):
+            segment = characters.segment(words, number, len(segments))
+            if before is not None and before.marks(segment):
+                segments[-1] = segment = before.followed_by(segment)
+            else:
+                segments.append(segment)
+            before = segment
+    rules = list(_rules(page)) if segments else []
+    return Sheet(height, segments, rules, raw.FPDFPage_CountObjects(page) > 0)
+
+
+@cache
+def _functions() -> tuple[Any, Any, Any]:
+    """Return PDFium's functions for a character, its loose box and its tight one.
+
+    They are called with addresses: a call for each character must cost little.
+    """
+    from pypdfium2 import raw
+
+    pointer, number = ctypes.c_void_p, ctypes.c_int
+    box = ctypes.CFUNCTYPE(number, pointer, number, pointer)
+    tight = ctypes.CFUNCTYPE(number, pointer, number, pointer, pointer, pointer, pointer)
+    return (
+        ctypes.cast(raw.FPDFText_GetUnicode, ctypes.CFUNCTYPE(ctypes.c_uint, pointer, number)),
+        ctypes.cast(raw.FPDFText_GetLooseCharBox, box),
+        ctypes.cast(raw.FPDFText_GetCharBox, tight),
+    )
+
+
+class _Characters:
+    """The characters of a page and their boxes, as columns."""
+
+    def __init__(self, page: Any, content: Any) -> None:
+        from pypdfium2 import raw
+
+        self._content = content
+        self._matrix, self._flags = raw.FS_MATRIX(), ctypes.c_int()
+        self._name = ctypes.create_string_buffer(_LONGEST_NAME)
+        count = content.count_chars()
+        address = ctypes.cast(content.raw, ctypes.c_void_p).value
+        unicode, box, _ = _functions()
+        text: str = content.get_text_range()
+        if len(text) != count:  # PDFium leaves out what has no character
+            text = "".join(map(chr, map(unicode, repeat(address), range(count))))
+        self.text = text.replace(HYPHEN, _SOFT_HYPHEN)
+        self._unprintable = {c for c in set(self.text) if not c.isspace() and not printable(c)}
+        boxes = (ctypes.c_float * (4 * count))()
+        at = ctypes.addressof(boxes)
+        places = range(at, at + 16 * count, 16)
+        deque(map(box, repeat(address), range(count), places), maxlen=0)
+        flat: list[float] = list(array("f", bytes(boxes)))
+        if not (math.isfinite(sum(flat)) and max(map(abs, flat), default=0.0) <= _FARTHEST):
+            flat = [place if abs(place) <= _FARTHEST else 0.0 for place in flat]
+        self.left, self.top, self.right, self.bottom = (flat[i::4] for i in range(4))
+        self._mend(address)
+        self._turn(page)
+
+    def _mend(self, address: int | None) -> None:
+        """Give turned characters, which have no loose box, the box of their ink."""
+        _, _, tight = _functions()
+        box = (ctypes.c_double * 4)()
+        at = ctypes.addressof(box)
+        for i in compress(range(len(self.text)), map(le, self.right, self.left)):
+            if self.text[i] > " ":
+                tight(address, i, at, at + 8, at + 16, at + 24)
+                self.left[i], self.right[i], self.bottom[i], self.top[i] = box
+
+    def _turn(self, page: Any) -> None:
+        """Measure from the lower left corner of the page as it shows."""
+        x0, y0, x1, y1 = page.get_bbox()
+        left, bottom, right, top = self.left, self.bottom, self.right, self.top
+
+        def up(places: list[float], edge: float) -> list[float]:
+            return [place - edge for place in places]
+
+        def down(places: list[float], edge: float) -> list[float]:
+            return [edge - place for place in places]
+
+        match page.get_rotation():
+            case 90:
+                turned = up(bottom, y0), down(right, x1), up(top, y0), down(left, x1)
+            case 180:
+                turned = down(right, x1), down(top, y1), down(left, x1), down(bottom, y1)
+            case 270:
+                turned = down(top, y1), up(left, x0), down(bottom, y1), up(right, x0)
+            case _ if x0 or y0:
+                turned = up(left, x0), up(bottom, y0), up(right, x0), up(top, y0)
+            case _:
+                return
+        self.left, self.bottom, self.right, self.top = turned
+
+    def segment(self, words: list[Word], page: int, order: int) -> Segment:
+        """Return words of one line as a segment, with the font of its characters."""
+        texts, edges = [], array("f")
+        for start, end in words:
+            word = self.text[start:end]
+            if word[-1] in _MARKS_OF_BREAK:
+                word = word[:-1] + HYPHEN
+            places = self.left[start:end]
+            if self._unprintable and not self._unprintable.isdisjoint(word):
+                places = [x for c, x in zip(word, places, strict=True) if printable(c)]
+                word = printable(word)
+            texts.append(word)
+            edges.extend(places)
+            edges.append(self.right[end - 1])
+        (start, end), last = words[0], words[-1][1] - 1
+        bottom, top = min(self.bottom[start:end]), max(self.top[start:end])
+        size, bold = self._font(max(words, key=lambda word: word[1] - word[0])[0])
+        bold = bold and self._font(start)[1] and self._font(last)[1]
+        return Segment(page, order, " ".join(texts), edges, bottom, top, size, bold, edges[0])
+
+    def _font(self, index: int) -> tuple[float, bool]:
+        """Return the size of a character as it shows, and whether it is bold."""
+        from pypdfium2 import raw
+
+        matrix, flags, name = self._matrix, self._flags, self._name
+        size = float(raw.FPDFText_GetFontSize(self._content, index))
+        if raw.FPDFText_GetMatrix(self._content, index, matrix):
+            size *= math.hypot(matrix.c, matrix.d)
+        raw.FPDFText_GetFontInfo(self._content, index, name, _LONGEST_NAME, flags)
+        weight = raw.FPDFText_GetFontWeight(self._content, index)
+        return round(size, 1), weight >= _BOLD_WEIGHT or _BOLD.search(name.value) is not None
+
+
+def _lines(characters: _Characters) -> Iterator[list[Word]]:
+    """Yield words that stand on one line and follow each other in the file."""
+    left, right = characters.left, characters.right
+    line: list[Word] = []
+    low = high = reached = 0.0
+    broken = False
+    for found in _WORD.finditer(characters.text):
+        start, end = found.span()
+        bottom, top = characters.bottom[start], characters.top[start]
+        if line:
+            height = min(high - low, top - bottom)
+            shared = min(high, top) - max(low, bottom)
+            if broken or shared <= _SAME_LINE * height or left[start] < reached - 0.5 * height:
+                yield line
+                line = []
+        line.append((start, end))
+        low, high, reached = bottom, top, right[end - 1]
+        broken = characters.text[end - 1] in _MARKS_OF_BREAK
+    if line:
+        yield line
+
+
+def _parts(characters: _Characters, line: list[Word]) -> Iterator[list[Word]]:
+    """Yield the parts of a line between its wide gaps."""
+    first, left, right = line[0][0], characters.left, characters.right
+    height = characters.top[first] - characters.bottom[first]
+    gaps = [left[start] - right[end - 1] for (_, end), (start, _) in pairwise(line)]
+    if max(gaps, default=0.0) <= _GAP * height:
+        yield line
+        return
+    usual = sorted(gaps)[(len(gaps) - 1) // 4] if len(gaps) > 1 else 0.0
+    least = min(_WIDEST_GAP * height, max(_GAP * height, _TIMES_USUAL * usual))
+    borders = [0, *(number for number, gap in enumerate(gaps, 1) if gap > least), len(line)]
+    yield from (line[begin:end] for begin, end in pairwise(borders))
+
+
+def _rules(page: Any) -> Iterator[float]:
+    """Yield the heights of drawn lines, and of the upper and lower edges of drawn boxes."""
+    from pypdfium2 import raw
+
+    edges = [ctypes.c_float() for _ in range(4)]
+    for i in range(raw.FPDFPage_CountObjects(page)):
+        drawn = raw.FPDFPage_GetObject(page, i)
+        if raw.FPDFPageObj_GetType(drawn) != raw.FPDF_PAGEOBJ_PATH:
+            continue
+        if raw.FPDFPageObj_GetBounds(drawn, *edges):
+            left, bottom, right, top = (edge.value for edge in edges)
+            if right - left >= _SHORTEST_RULE:
+                yield from {round(bottom, 1), round(top, 1)}

@@ -1,0 +1,169 @@
+""".txt and .md: the text as it is, and the YAML front matter at its head."""
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import Any
+
+from lexloop.core.errors import CorpusError
+from lexloop.documents.reading.document import Document, title_of
+from lexloop.documents.reading.encoding import decode, whole_text
+from lexloop.documents.reading.metadata import read_fields
+
+_OPENING = re.compile(r"\s*^---[ \t]*\n", re.MULTILINE)
+_CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
+_FIELD = re.compile(r"\s*[\"']?[A-Za-z][\w -]*+[\"']?\s*+:")
+_BORDER = re.compile(r"[ \t]*(?P<sign>[*#])(?P=sign){9,}[ \t]*")
+_RULE = re.compile(r"^[ \t]*(?P<sign>[-=_~*#])(?P=sign){3,}[ \t]*$", re.MULTILINE)
+_UNDERLINED = re.compile(
+    r"(?:\A\s*|\n[ \t]*\n)(?:[^\w\s]{4,}\n)?(?P<indent> {0,8})"
+    r"(?P<title>[^\s|*+-](?:(?! {3}|\t)[^\n|]){1,159}) *\n"
+    r"(?P=indent)(?P<rule>(?P<sign>[-=~^*#\"'`])(?P=sign){3,})[ \t]*(?=\n|$)"
+)
+_MOST = 1 << 16
+_DEEPEST = 32
+
+
+def read_plain(data: bytes, name: str) -> Iterator[Document]:
+    """Read the one document of a text file.
+
+    Raises:
+        CorpusError: It is no text of one encoding, or empty, or its front matter cannot be read.
+    """
+    fields, text = split_front_matter(whole_text(decode(data)))
+    try:
+        metadata = read_fields(fields)
+    except CorpusError as error:
+        raise CorpusError(f"Its front matter: {error.what}", error.hint) from error
+    if not text.strip():
+        raise CorpusError("It holds front matter but no text.", "Remove it or fill it.")
+    text = without_boxes(text)
+    headings = underlined(text)
+    text = without_rules(text)
+    if not text.strip():
+        raise CorpusError("It holds rules and boxes but no text.", "Remove it or fill it.")
+    title = metadata.title or title_of(text, PurePosixPath(name).stem)
+    yield Document(name, title, text, metadata, headings=headings)
+
+
+def underlined(text: str) -> tuple[tuple[int, int], ...]:
+    """Return where each underlined heading begins, and its level.
+
+    The line is at least as long as the heading, below a blank line. The signs rank as they come.
+    """
+    ranks: dict[str, int] = {}
+    return tuple(
+        (found.start("title"), ranks.setdefault(found["sign"], len(ranks) + 1))
+        for found in _UNDERLINED.finditer(text)
+        if len(found["title"].rstrip()) <= len(found["rule"])
+    )
+
+
+def without_rules(text: str) -> str:
+    """Put spaces where rules are drawn, such as the line under a heading; nothing moves.
+
+    A rule is a line of one sign, four times or more.
+    """
+    return _RULE.sub(lambda rule: " " * len(rule[0]), text)
+
+
+def without_boxes(text: str) -> str:
+    """Put spaces where boxes are drawn; nothing moves, so places in the text are the file's.
+
+    A box of stars or of number signs has a border of at least ten above and below, and each line
+    between them begins and ends with the sign.
+    """
+    lines = text.split("\n")
+    top: int | None = None
+    for number, line in enumerate(lines):
+        if _BORDER.fullmatch(line) is None:
+            if top is not None and not _within(line, lines[top].strip()[0]):
+                top = None
+        elif top is None or lines[top].strip()[0] != line.strip()[0]:
+            top = number
+        else:
+            if number > top + 1:
+                lines[top : number + 1] = map(_unframed, lines[top : number + 1])
+            top = None
+    return "\n".join(lines)
+
+
+def _within(line: str, sign: str) -> bool:
+    inner = line.strip()
+    return len(inner) > 1 and inner[0] == inner[-1] == sign
+
+
+def _unframed(line: str) -> str:
+    if _BORDER.fullmatch(line):
+        return " " * len(line)
+    start, end = len(line) - len(line.lstrip()), len(line.rstrip())
+    return f"{line[:start]} {line[start + 1 : end - 1]} {line[end:]}"
+
+
+def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
+    """Return the fields of the front matter, if there is any, and the text without it.
+
+    Two rules around prose are no block, since prose is no mapping.
+
+    Raises:
+        CorpusError: A block is begun but has no end, is no YAML, or names a field twice.
+    """
+    opening = _OPENING.match(text)
+    if opening is None:
+        return {}, text
+    looks_so = _FIELD.match(text, opening.end()) is not None
+    closing = _CLOSING.search(text, opening.end(), opening.end() + _MOST)
+    if closing is not None:
+        fields = _fields(text[opening.end() : closing.start()], looks_so)
+        return ({}, text) if fields is None else (fields, text[closing.end() :])
+    if looks_so:
+        what = f"Its front matter has no end within {_MOST >> 10} KiB."
+        raise CorpusError(what, "Close it by ---.")
+    return {}, text
+
+
+def _fields(block: str, looks_so: bool) -> dict[str, Any] | None:
+    """Return the front matter's mapping; None where the block is no mapping but prose."""
+    import yaml
+
+    try:
+        _refuse_tricks(block)
+        found = yaml.safe_load(block)
+        repr(found)  # raises where a number has more digits than Python writes
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        if not looks_so:
+            return None
+        said = " ".join(str(getattr(error, "problem", None) or error).split())
+        mark = getattr(error, "problem_mark", None)
+        place = f", line {mark.line + 2}" if mark else ""
+        what = f"Its front matter is no YAML ({said}{place})."
+        raise CorpusError(what, "Write `field: value` lines.") from error
+    if found is None:
+        return {}
+    return {str(key): value for key, value in found.items()} if isinstance(found, dict) else None
+
+
+def _refuse_tricks(block: str) -> None:
+    """Refuse what YAML readers mistake: equal keys, references, and very deep values.
+
+    Raises:
+        CorpusError: A key of the block stands there twice, or a value refers to another.
+        YAMLError: Its values lie in each other so deep that reading them takes quadratic time.
+    """
+    import yaml
+
+    depth = 0
+    for event in yaml.parse(block, Loader=yaml.SafeLoader):
+        if isinstance(event, yaml.AliasEvent):
+            raise CorpusError("Its front matter refers to itself.", "Write the values out.")
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > _DEEPEST:
+            raise yaml.YAMLError(f"more than {_DEEPEST} values lie in each other")
+    node = yaml.compose(block, Loader=yaml.SafeLoader)
+    pairs = node.value if isinstance(node, yaml.MappingNode) else []
+    seen: set[str] = set()
+    for key in (key.value for key, _ in pairs if isinstance(key, yaml.ScalarNode)):
+        if key in seen:
+            raise CorpusError(f"Its front matter gives {key!r} twice.", "Keep one of them.")
+        seen.add(key)

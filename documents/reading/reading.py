@@ -1,0 +1,164 @@
+"""Source files read into documents, several at a time in worker processes, in their order."""
+
+import os
+import signal
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import Future
+
+from lexloop.core.errors import CorpusError, LexloopError
+from lexloop.core.workers import Frame, WorkerDied, WorkerPool, WorkerProcess
+from lexloop.documents.reading.document import (
+    Document,
+    Limits,
+    Loaded,
+    Part,
+    SkippedSource,
+    SourceFile,
+)
+from lexloop.documents.reading.sidecar import Sidecars, finished
+from lexloop.documents.reading.worker import OUT_OF_MEMORY, from_frame, request
+
+Progress = Callable[[str, int, int], None]
+_AHEAD = 4
+"""Files read ahead of the one that is waited for, for each worker."""
+_MODULE = "lexloop.documents.reading.worker"
+_NO_MEMORY = ("MemoryError", "bad_alloc", "out of memory", "Cannot allocate memory")
+
+
+def silent(stage: str, done: int, total: int) -> None:
+    """Report progress to nobody."""
+
+
+def read_files(
+    files: Sequence[SourceFile],
+    sidecars: Sidecars,
+    progress: Progress = silent,
+    workers: int | None = None,
+    limits: Limits | None = None,
+) -> Generator[Loaded, None, None]:
+    """Read files as they are asked for, a few ahead and no more, in their order.
+
+    Args:
+        files: As ``hash_sources`` gives them; one that changed since is reported.
+        sidecars: As ``read_sidecars`` gives them.
+        progress: Called with ``reading``, the files done and the files in all.
+        workers: The number of files parsed at once; None for one a processor.
+        limits: On each file.
+
+    Yields:
+        What each file gave. Closing the iterator early ends the workers.
+    """
+    if not files:
+        return
+    limits = limits or Limits()
+    count = max(1, min(workers or os.cpu_count() or 1, len(files)))
+    with WorkerPool(lambda: start(limits), count) as pool:
+        waiting: deque[Future[Loaded]] = deque()
+        left = iter(files)
+        for done in range(len(files)):
+            while len(waiting) < count * _AHEAD and (file := next(left, None)) is not None:
+                waiting.append(pool.submit(read_one, file, sidecars, pool, limits))
+            loaded = waiting.popleft().result()
+            progress("reading", done + 1, len(files))
+            yield loaded
+
+
+def start(limits: Limits) -> WorkerProcess:
+    """Start a process that parses files.
+
+    Raises:
+        LexloopError: It cannot be started.
+    """
+    return WorkerProcess(_MODULE, str(limits.memory))
+
+
+def read_one(file: SourceFile, sidecars: Sidecars, pool: WorkerPool, limits: Limits) -> Loaded:
+    """Read one file in a worker of a pool, and apply the sidecars to its documents."""
+    if (why := sidecars.bars(file.name)) is not None:
+        return Loaded(file, (), (SkippedSource(file.name, why),))
+    found: list[Document | SkippedSource] = []
+    part: int | None = 0
+    while part is not None:
+        part = _read_from(part, file, pool, limits, found)
+    applied = [sidecars.applied(one) for one in found if isinstance(one, Document)]
+    return Loaded(
+        file,
+        tuple(finished(one) for one in applied if isinstance(one, Document)),
+        tuple(one for one in (*found, *applied) if isinstance(one, SkippedSource)),
+    )
+
+
+def _read_from(
+    first: int,
+    file: SourceFile,
+    pool: WorkerPool,
+    limits: Limits,
+    found: list[Document | SkippedSource],
+) -> int | None:
+    """Read from a part on, and return the part to go on with; None where there is none.
+
+    An archive whose member ends the worker is read on from the next member. Nothing of a part that
+    fails is used.
+    """
+    part, begun = Part(file.name, -1), len(found)
+    try:
+        with pool.worker() as worker:
+            for frame in answers(worker, request(file, first, limits), limits):
+                if "end" in frame:
+                    worker.fit = frame["end"]
+                elif "failed" in frame:
+                    found[begun:] = [SkippedSource(part.name, frame["failed"])]
+                elif isinstance(one := from_frame(frame), Part):
+                    part, begun = one, len(found)
+                else:
+                    found.append(one)
+    except LexloopError as error:
+        found[begun:] = [SkippedSource(part.name, error.what)]
+        return part.number + 1 if part.number >= 0 else None
+    return None
+
+
+def answers(worker: WorkerProcess, asked: Frame, limits: Limits) -> Iterator[Frame]:
+    """Send a request and yield the answer frame by frame, the last being the ``end``.
+
+    Raises:
+        CorpusError: The worker took too long or too much memory, or crashed; it is dead now.
+    """
+    deadline = time.monotonic() + limits.seconds
+    worker.send(asked)
+    while True:
+        try:
+            frames = worker.receive(deadline)
+        except TimeoutError:
+            raise _too_long(limits) from None
+        except WorkerDied as death:
+            raise _reason(death, limits) from death
+        for frame in frames:
+            yield frame
+            if "end" in frame:
+                return
+            if "part" in frame:
+                deadline = time.monotonic() + limits.seconds
+
+
+def _too_long(limits: Limits) -> CorpusError:
+    return CorpusError(f"It took longer than {limits.seconds:g} s.", "Split the file.")
+
+
+def _reason(death: WorkerDied, limits: Limits) -> CorpusError:
+    """Return the error that the exit code and the last words mean."""
+    code, said, limit = death.code, death.words, limits.memory
+    memory = f"{limit / (1 << 30):g} GiB" if limit >= 1 << 30 else f"{limit >> 20} MiB"
+    if code == OUT_OF_MEMORY or any(mark in said for mark in _NO_MEMORY):
+        return CorpusError(f"It needs more than {memory} of memory.", "Split the file.")
+    if code == -signal.SIGALRM:
+        return _too_long(limits)
+    if code == -signal.SIGABRT:  # how PDFium ends when it gets no memory
+        what = f"The parser gave up (signal 6): it may need more than {memory} of memory."
+        return CorpusError(what, "Split the file.")
+    if code < 0:
+        return CorpusError(f"The parser crashed (signal {-code}).", "Save the file anew.")
+    last = said.splitlines()[-1] if said else f"exit code {code}"
+    return CorpusError(f"The parser failed ({last[:200]}).", "Save the file anew.")

@@ -1,0 +1,375 @@
+"""The headings of a document: lines that open a part or a provision, and their ranks."""
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from lexloop.documents.structure.lines import LogicalLine, hangs
+from lexloop.documents.structure.markers import (
+    Marker,
+    bare_number,
+    list_markers,
+    title_heading,
+    word_marker,
+)
+
+PROVISION_WORDS = frozenset(("article", "section", "rule", "clause", "regulation", "§"))
+ANNEX_WORDS = frozenset(("annex", "schedule", "appendix", "exhibit", "attachment"))
+_ORDER = (
+    *("annex", "book", "title", "part", "subpart", "chapter", "subchapter", "division"),
+    *("subdivision", "amendment", "section", "article", "rule", "clause", "regulation", "§"),
+)
+_CONTENTS = re.compile(
+    r"(?:table of )?contents(?: of (?:this )?\w+)?:?$|arrangement of \w+$", re.IGNORECASE
+)
+_LEADER = re.compile(r"\s*(?:\.{2,}|…|\t|\s{2,})[\s.]*(?:\d{1,4}|[ivxl]{1,6})?$|\s+\d{1,4}$")
+_SENTENCE = re.compile(r"(?P<heading>[^.]{2,140}?)\.\s+(?=[“\"‘(\[A-Z]|[a1]\.\s)")
+_SAID = re.compile(r"(?:\S+\s+){2,60}\S*[.;:—–]$")
+_BINDS = re.compile(
+    r"\b(?:shall|must|may|cannot|means?|applies|takes? effect|comes? into|(?:is|are) repealed)\b"
+    r".*[.;]$"
+)
+_NAMED = re.compile(
+    r"\b((?i:section|clause|regulation|article|rule))(?i:s)?"
+    r"(?:[^\S\n]+|[^\S\n]*\n[^\S\n]*(?!\d{1,4}\.\s))(\d{1,4})"
+    r"|(?<![A-Z.]\s)(?<!\bCode\s)(§)[^\S\n]?(?:\d{1,3}|[A-Z])(?=[.,;:)(\s])"
+)
+"""A provision named by a text; no list's first number below a heading "General rules"."""
+_READ = 1_000_000
+_SEPARATORS = " .:—–-\t\u2003"
+_LONGEST_HEADING = 250
+_FEWEST_BARE = 3
+_HEAD_WORDS = 3
+_FEWEST_NAMED = 2
+_FEWEST_ENTRIES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A line, or two, that open a part or a provision.
+
+    Args:
+        style: The keyword, the style of its number, or nothing.
+        number: As it is written; empty where there is none.
+        level: The level that the format gives it; 0 where it gives none.
+        body: Where the text of the provision begins in the line, if it goes on behind the heading.
+        title: The number of following lines that belong to the heading.
+    """
+
+    style: str
+    number: str
+    text: str
+    level: int = 0
+    body: int | None = None
+    title: int = 0
+
+    @property
+    def sole(self) -> bool:
+        """True where the number is all that tells its rank."""
+        return self.style[:1] == "1" or (self.style[:1] == "A" and not self.level)
+
+
+@dataclass(frozen=True)
+class Outline:
+    """The headings of a document.
+
+    Args:
+        headings: By the number of their line.
+        ranks: The keywords that head something, the outermost first.
+        provisions: The keyword of the provisions; empty where numbers alone name them.
+        contents: The lines of the tables of contents.
+        numbered: Whether numbers alone name provisions, as in contracts and UK acts.
+        own_word: The text's own word for its provisions, by its references.
+        indented: Whether the indent of a line tells what it lies in.
+        anew: Whether provisions are numbered anew in each part.
+    """
+
+    headings: dict[int, Heading]
+    ranks: dict[str, int]
+    provisions: str
+    contents: range
+    numbered: bool
+    own_word: str
+    indented: bool
+    anew: bool
+
+
+def find_outline(lines: Sequence[LogicalLine], text: str) -> Outline:
+    """Return the lines that open parts, provisions and annexes."""
+    contents = _contents(lines)
+    indented = hangs(lines)
+    bare = _bare_provisions(lines, contents)
+    lettered = _lettered(lines, contents, indented)
+    headings: dict[int, Heading] = {}
+    taken = -1
+    for number, line in enumerate(lines):
+        if number <= taken or number in contents or line.row:
+            continue
+        before = lines[number - 1] if number - 1 > taken else None
+        following = lines[number + 1 : number + 3]
+        heading = _heading(line, before, following) or bare.get(number) or lettered.get(number)
+        if heading is not None:
+            headings[number] = heading
+            taken = number + heading.title
+    words = Counter(h.style for h in headings.values() if h.style in _ORDER)
+    order = _ordered(headings, words)
+    provisions = next((word for word in reversed(order) if word in PROVISION_WORDS), "")
+    ranks = {word: rank for rank, word in enumerate(order)}
+    named = [(found[1] or found[3], found[2]) for found in _NAMED.finditer(text[:_READ])]
+    known = bool(bare) or _numbered(lines, contents)
+    known = known or _named_so(lines, contents, {int(number) for _, number in named if number})
+    numbered = not provisions and known
+    called = Counter(word.lower() for word, _ in named).most_common(1)
+    own_word = called[0][0] if called else "section"
+    anew = _numbered_anew(headings, ranks, provisions)
+    return Outline(headings, ranks, provisions, contents, numbered, own_word, indented, anew)
+
+
+def _numbered_anew(headings: dict[int, Heading], ranks: dict[str, int], provisions: str) -> bool:
+    """Return whether most parts begin with the same number of a provision, so that it tells none.
+
+    Several acts in one file have chapters that begin anew, and more that go on.
+    """
+    worded = [headings[line] for line in sorted(headings) if headings[line].style in ranks]
+    firsts = Counter(
+        lower.number
+        for upper, lower in pairwise(worded)
+        if lower.style == provisions and ranks[upper.style] < ranks[lower.style]
+    )
+    most = max(firsts.values(), default=0)
+    return most > 1 and 2 * most > firsts.total()
+
+
+def _heading(
+    line: LogicalLine, before: LogicalLine | None, following: Sequence[LogicalLine]
+) -> Heading | None:
+    marker = word_marker(line.text)
+    if marker is not None and _opens(line, marker, before):
+        return _worded(line, marker, following)
+    if not line.level:
+        return None
+    for found in [*list_markers(line.text)[:1], bare_number(line.text)]:
+        if found is not None and found.value and not found.style.startswith("A.1"):
+            rest = line.text[found.end :].strip()
+            return Heading(found.style, found.number, rest, line.level)
+    return Heading("", "", line.text, line.level)
+
+
+def _opens(line: LogicalLine, marker: Marker, before: LogicalLine | None) -> bool:
+    """Return whether a line that begins with a keyword and a number is a heading, no reference."""
+    rest = line.text[marker.end :]
+    bare = rest.lstrip(_SEPARATORS)
+    if not bare:
+        plain = before is not None and not before.ended and not before.level
+        return line.level > 0 or not (plain and before is not None and len(before.text) > 60)
+    if rest[:1] in ",;)/" or bare[0].islower():
+        return False
+    if marker.style == "§" or line.level:
+        return True
+    separated = rest.lstrip(" ")[:1] in ".:—–-\t" or rest.startswith(("  ", "\t"))
+    return separated or (len(line.text) <= 120 and not line.text.endswith((".", ";")))
+
+
+def _worded(line: LogicalLine, marker: Marker, following: Sequence[LogicalLine]) -> Heading:
+    """Return the heading of a keyword and its number, its text from the same line or the next."""
+    word = "annex" if marker.style in ANNEX_WORDS else marker.style
+    begin = len(line.text) - len(line.text[marker.end :].lstrip(_SEPARATORS))
+    rest = line.text[begin:]
+    if rest:
+        found = _SENTENCE.match(rest)
+        long = found and len(line.text) > 60 and len(rest) - found.end() > 20
+        if found and (long or _SAID.match(rest, found.end())):
+            return Heading(word, _named(marker), found["heading"], line.level, begin + found.end())
+        if len(line.text) > _LONGEST_HEADING or (not line.level and _BINDS.search(rest)):
+            return Heading(word, _named(marker), "", line.level, begin)
+        return Heading(word, _named(marker), rest.rstrip(". "), line.level)
+    # a schedule may name the provision that it belongs to before its heading
+    named = word_marker(following[0].text) if word == "annex" and following else None
+    source = named is not None and named.style in PROVISION_WORDS and len(following[0].text) <= 30
+    title = next(iter(following[int(source) :]), None)
+    titled = title is not None and _titles(title)
+    text = title.text.rstrip(". ") if title is not None and titled else ""
+    return Heading(word, _named(marker), text, line.level, None, int(source) + int(titled))
+
+
+def _named(marker: Marker) -> str:
+    """Return the number, with its keyword where that is a special one: ``Schedule 2``."""
+    if marker.style in ANNEX_WORDS:
+        return f"{marker.style.capitalize()} {marker.number}".strip()
+    return marker.number
+
+
+def _titles(line: LogicalLine) -> bool:
+    """Return whether a line after a bare "Article 5" is its heading."""
+    if line.row or word_marker(line.text) or list_markers(line.text):
+        return False
+    return len(line.text) <= _LONGEST_HEADING and line.text.rstrip("\"'”’)]")[-1:] not in ".;:,"
+
+
+def _bare_provisions(lines: Sequence[LogicalLine], contents: range) -> dict[int, Heading]:
+    """Return provisions as in "5 Offences": a run of numbers with headings that rises.
+
+    A line that merely begins with a number is told from them by the run: three at least, and most
+    lines of the kind lie in it.
+    """
+    found = [
+        (number, marker)
+        for number, line in enumerate(lines)
+        if number not in contents and not line.row and line.short and len(line.text) < 120
+        if (marker := bare_number(line.text)) is not None
+    ]
+    run = _rising([marker.value for _, marker in found])
+    if len(run) < _FEWEST_BARE or len(run) < 0.6 * len(found):
+        return {}
+    chosen = [found[place] for place in run]
+    return {
+        number: Heading("1.", marker.number, lines[number].text[marker.end :], lines[number].level)
+        for number, marker in chosen
+    }
+
+
+def _lettered(lines: Sequence[LogicalLine], contents: range, indented: bool) -> dict[int, Heading]:
+    """Return the appendices that a letter alone names: "A" before "A.1", and B behind it.
+
+    What follows the first is a short line too, at its indent where indents tell.
+    """
+    found: dict[int, Heading] = {}
+    held: tuple[int, Marker] | None = None
+    column, count = 0, 0
+    for number, line in enumerate(lines):
+        markers = [] if number in contents or line.row or line.level else list_markers(line.text)
+        marker = next((m for m in markers if m.style[0] == "A"), None)
+        if marker is None:
+            continue
+        if marker.style != "A.":  # A.1
+            if held is not None and marker.number.startswith(held[1].number + "."):
+                place, opener = held
+                found[place] = Heading("A.", opener.number, lines[place].text[opener.end :].strip())
+                column, count, held = lines[place].column, 1, None
+        elif not found and marker.value == 1 and line.short:
+            held = number, marker
+        elif found and marker.value == count + 1 and line.short:
+            if indented and line.column != column:
+                continue
+            found[number] = Heading("A.", marker.number, line.text[marker.end :].strip())
+            count += 1
+    return found
+
+
+def _numbered(lines: Sequence[LogicalLine], contents: range) -> bool:
+    """Return whether the numbers in front of lines divide the document, not count a list.
+
+    They do where "1.1" follows "1", where a number opens a heading, or where a short line above
+    each is its heading.
+    """
+    dotted = decimals = headed = 0
+    for number, line in enumerate(lines):
+        markers = [] if line.row or number in contents else list_markers(line.text)
+        if not markers or markers[0].style[0] != "1":
+            continue
+        if "." in markers[0].number:
+            decimals += 1
+            continue
+        before = lines[number - 1] if number else None
+        above = before is not None and before.short and not before.ended and len(before.text) < 80
+        dotted += 1
+        titled = title_heading(line.text, markers[0].end) is not None
+        headed += line.short or line.level > 0 or above or titled
+    return decimals >= 2 or (dotted >= 2 and 2 * headed >= dotted)
+
+
+def _named_so(lines: Sequence[LogicalLine], contents: range, named: Collection[int]) -> bool:
+    """Return whether the only list of whole numbers is what "Section 2" and "Section 3" name."""
+    values = [
+        markers[0].value
+        for number, line in enumerate(lines)
+        if not line.row and number not in contents
+        if (markers := list_markers(line.text)) and markers[0].style == "1."
+    ]
+    rises = all(0 < after - before <= 1 for before, after in pairwise(values))
+    return rises and len(named) >= _FEWEST_NAMED and {*named} <= {*values}
+
+
+def _rising(values: Sequence[float]) -> list[int]:
+    """Return the places of a longest strictly rising run, in n log n."""
+    tails: list[float] = []
+    places: list[int] = []
+    back: list[int] = []
+    for place, value in enumerate(values):
+        at = bisect_left(tails, value)
+        tails[at : at + 1] = [value]
+        places[at : at + 1] = [place]
+        back.append(places[at - 1] if at else -1)
+    run: list[int] = []
+    place = places[-1] if places else -1
+    while place >= 0:
+        run.append(place)
+        place = back[place]
+    return run[::-1]
+
+
+def _ordered(headings: dict[int, Heading], words: Counter[str]) -> list[str]:
+    """Return the keywords, outermost first: as is customary, unless the document shows another.
+
+    Where one heading directly follows another, it lies within it.
+    """
+    above: Counter[tuple[str, str]] = Counter()
+    for (number, upper), (after, lower) in pairwise(sorted(headings.items())):
+        if after == number + upper.title + 1 and upper.style != lower.style and upper.body is None:
+            above[upper.style, lower.style] += 1
+    order = [word for word in _ORDER if word in words]
+    for _ in range(len(order)):
+        for place, (first, second) in enumerate(pairwise(order)):
+            if first != "annex" and above[second, first] > above[first, second]:
+                order[place : place + 2] = [second, first]
+    return order
+
+
+def _contents(lines: Sequence[LogicalLine]) -> range:
+    """Return the lines of a table of contents, up to where its first entry comes again."""
+    for number, line in enumerate(lines):
+        if not _CONTENTS.match(line.text):
+            continue
+        seen: set[str] = set()
+        for place in range(number + 1, len(lines)):
+            entry = _plain(lines[place].text)
+            if entry in seen or _is_sentence(lines[place]):
+                return range(number, place)
+            # an entry such as "article 5 fees" heads the text in two lines
+            words = entry.split(" ", _HEAD_WORDS)
+            heads = (" ".join(words[:count]) for count in range(2, _HEAD_WORDS + 1))
+            seen.update([entry, *(head for head in heads if word_marker(head.capitalize()))])
+    return _entries(lines)
+
+
+def _entries(lines: Sequence[LogicalLine]) -> range:
+    """Return a run of lines that all come again as headings that the format marks."""
+    marked = {_plain(line.text) for line in lines if line.level}
+    entries = [
+        number
+        for number, line in enumerate(lines)
+        if not line.level and _plain(line.text) in marked
+    ]
+    if len(entries) < _FEWEST_ENTRIES:
+        return range(0)
+    end = entries[0]
+    while end < len(lines) and (lines[end].level or _plain(lines[end].text) in marked):
+        end += 1
+    last = max(number for number in entries if number < end) + 1
+    return range(entries[0], last) if last - entries[0] >= _FEWEST_ENTRIES else range(0)
+
+
+def _is_sentence(line: LogicalLine) -> bool:
+    """Return whether a line is prose and no entry of a table of contents."""
+    numbered = word_marker(line.text) or list_markers(line.text) or bare_number(line.text)
+    return len(line.text) > 60 and line.ended and not numbered
+
+
+def _plain(text: str) -> str:
+    """Return an entry without its dots and page number; the 2 of "PART 2" is none."""
+    marker = word_marker(text)
+    bare = marker is not None and not text[marker.end :].strip()
+    return " ".join(re.findall(r"\w+", (text if bare else _LEADER.sub("", text[:300])).lower()))

@@ -1,0 +1,350 @@
+"""The provisions and documents that a question names, and whether it asks for nothing else."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+
+from lexloop.documents.structure.references import CODE, Reference, find_references, loose_numbers
+from lexloop.documents.text.tokens import STOP_WORDS, tokenize
+
+_POINTING = frozenset(
+    """a about all an and are by called can check cite cited contain contained contains
+    content contents could cover covered covers deal deals dealt describe display do
+    does down exact exactly explain first for fourth full give heading hello hi i in
+    indent is it its know laid last lay lays learn like list look me mean meaning means
+    name need of open or paragraph please print provide provided provides quote quoted
+    read reads regulate regulated regulates require required requires said say saying
+    says second see sentence set sets show state stated states subparagraph summarise
+    summarised summarize summary tell text that the there third this title to under up
+    us want we what what's whats which whole with word wording words would you""".split()
+)
+"""The words of questions that ask for the text of a provision and for nothing else."""
+_NUMERALS: dict[str, int] = dict(
+    zip(
+        """one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
+        sixteen seventeen eighteen nineteen twenty""".split(),
+        range(1, 21),
+        strict=True,
+    )
+)
+_WORDED = re.compile(
+    r"\b(?P<word>articles?|sections?|recitals?|chapters?|annex|schedule|clauses?|rules?)\s+"
+    rf"(?P<number>{'|'.join(_NUMERALS)})\b",
+    re.IGNORECASE,
+)
+_UNBRACKETED = re.compile(r"(?<=[0-9]\))(?P<number>[a-z]|[ivx]{2,4})(?=[\s?.,;:]|$)")
+_LETTER = re.compile(r"\blit(?:era|\.)?\s*\(?(?P<number>[a-z])\b\)?", re.IGNORECASE)
+_CODE = re.compile(CODE)
+_CALLED = re.compile(
+    r"(?P<section>§|\b(?:sec|ss?\b))|\b(?:(?P<article>art)|(?P<rule>rule)|(?P<clause>clause|cl\b)"
+    r"|(?P<regulation>reg))",
+    re.IGNORECASE,
+)
+_SUBPARAGRAPH = re.compile(r"sub-?paragraphs?\s+\d", re.IGNORECASE)
+_UNDER = re.compile(r"\b(?:under|per|see)\s+$", re.IGNORECASE)
+_MARK = "\N{OBJECT REPLACEMENT CHARACTER}"
+_WORD = re.compile(r"\w+(?:[.\-/]\w+)*")
+_SMALL = r"(?:act|code|convention|directive|licen[cs]e|policy|regulation)\b"
+_RUN = re.compile(r"[A-Z]\w*(?:\s+(?:(?:of|the|on|and|for|to|in)\s+){0,2}[A-Z]\w*)+")
+_NAME = re.compile(rf"{_RUN.pattern}(?:\s+{_SMALL})?|[A-Z]\w*\s+{_SMALL}")
+"""What may be a document's name: "the Harbour Act", "the Harbour act"."""
+_OTHERWISE_NAMED = frozenset(
+    """charter treaty convention constitution directive protocol declaration covenant""".split()
+)
+"""These call for a document of that name; "the act" and "this law" may be any document."""
+_KINDS = _OTHERWISE_NAMED | frozenset(
+    """act acts law laws regulation regulations rule rules policy policies contract agreement
+    standard code statute order guideline guidelines handbook manual terms legislation license
+    licence""".split()
+)
+_ANY = frozenset("document text file law legislation".split())
+_STRUCTURAL = frozenset(
+    """article articles section sections chapter chapters part parts annex schedule recital recitals
+    clause clauses paragraph point table title""".split()
+)
+_CASED = re.compile(r"[A-Z]\w+|[\w\-/]+\.[a-z]{2,5}$")
+_ACRONYM = re.compile(r"(?<![\w’'])[A-Z][A-Z]{2,9}(?=(?:['’]s)?\s+$)")
+_PROPER = re.compile(r"(?<=\w[\s(])[A-Z][A-Za-z0-9]{2,}\b")
+_LINK = re.compile(
+    r",?\s+(?:(?P<link>of|in|to|under|from|within)\s+(?:(?:the|this|that|our|your)\s+)?)?",
+    re.IGNORECASE,
+)
+_LINKING = frozenset(("of", "on", "the", "and", "for", "to", "in"))
+_SPACED = re.compile(r"\S+")
+_MOST_WORDS, _MOST_CHARS, _MOST_NAMED = 10, 200, 50
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """A reference in a question.
+
+    Args:
+        documents: Those in which it may lie, by the act that the question names with it.
+    """
+
+    reference: Reference
+    written: str
+    documents: tuple[str, ...]
+
+    @property
+    def coded(self) -> bool:
+        """True where it names a code, as "15 U.S.C. 6501" does, which may be another."""
+        return self.written[:1].isdigit() and _CODE.match(self.written) is not None
+
+    @property
+    def unnumbered(self) -> bool:
+        """True where it counts subparagraphs, which have no numbers of their own."""
+        return _SUBPARAGRAPH.search(self.written) is not None
+
+    @property
+    def word(self) -> str:
+        """The question's word for the provision: ``section`` for "§ 5"; "" for a number."""
+        called = [found.lastgroup or "" for found in _CALLED.finditer(self.written)]
+        # of an article and a section of it, this is meant
+        return "section" if {"article", "section"} <= {*called} else next(iter(called), "")
+
+
+@dataclass(frozen=True)
+class Pointing:
+    """The references of a question, and what is left of it.
+
+    Args:
+        pointers: The references in it that may lead into these documents.
+        rest: The question without them, in small letters and words.
+        named: The documents that the rest of the question singles out; none where it does not.
+        telling: The words that name these documents, or the only one.
+        foreign: Whether a reference leads into an act that is none of the documents.
+        only: Whether the question asks what they say and nothing else.
+    """
+
+    pointers: tuple[Pointer, ...]
+    rest: tuple[str, ...]
+    named: tuple[str, ...]
+    telling: frozenset[str]
+    foreign: bool
+    only: bool
+
+
+def plain_form(question: str) -> str:
+    """Return the question with numbers in the forms of laws in place of people's own."""
+    worded = _WORDED.sub(lambda m: f"{m['word']} {_NUMERALS[m['number'].lower()]}", question)
+    lettered = _LETTER.sub(lambda m: f"point ({m['number']})", worded)
+    return _UNBRACKETED.sub(lambda m: f"({m['number']})", lettered)
+
+
+def may_refer(question: str) -> bool:
+    """Return whether a question holds a reference at all."""
+    asked = plain_form(question)
+    return bool(find_references(asked) or loose_numbers(asked))
+
+
+def read_pointing(question: str, titles: Mapping[str, str]) -> Pointing:
+    """Return the references of a question in its ``plain_form``; titles are by document name."""
+    references = find_references(question)
+    loose = [] if references else loose_numbers(question)
+    pointers: list[Pointer] = []
+    foreign = False
+    letters = list(question)
+    for reference in references or loose:
+        end, act = _act_after(question, reference.end)
+        act = act or _act_before(question, reference.start)
+        fitting = _fits(act, titles) if act else list(titles)
+        begin = reference.start - (len(act) + 1 if end == reference.end and act else 0)
+        letters[max(0, begin) : end] = _MARK * (end - max(0, begin))
+        foreign |= fitting is None
+        if fitting and reference.steps[0].key and not reference.here:
+            written = question[reference.start : reference.end]
+            pointers.append(Pointer(reference, written, tuple(fitting)))
+    left = _CODE.sub(" ", "".join(letters)).replace(_MARK, " ")
+    rest = re.findall(r"[^\W_]+(?:['’.\-][^\W_]+)*", left.lower())
+    named = _singled_out(left, titles)
+    about = named or (titles if len(titles) == 1 else ())
+    telling = frozenset(word for name in about for word in _words_of(name, titles[name]))
+    only = not foreign and all(word in _POINTING or word in telling for word in rest)
+    if loose and not only:
+        # "a fee of 3.5" names no clause
+        pointers = [p for p in pointers if _UNDER.search(question[: p.reference.start])]
+    only = only and bool(pointers)
+    return Pointing(tuple(pointers), tuple(rest), tuple(named), telling, foreign, only)
+
+
+def only_points(question: str) -> bool:
+    """Return whether a question asks for provisions by their numbers and for nothing else."""
+    return read_pointing(plain_form(question), {"": ""}).only
+
+
+def provision_in(text: str) -> str:
+    """Return the last provision that a text names by its number; "" where it names none."""
+    whole = [r for r in find_references(text) if r.steps[0].key and not r.last]
+    return text[whole[-1].start : whole[-1].end] if whole else ""
+
+
+def placed(question: str, provision: str) -> str:
+    """Return the question, its "paragraph 2" made that of a provision; "" leaves it as it is."""
+    references = find_references(question)
+    if not provision or not references or any(r.steps[0].key or r.here for r in references):
+        return question
+    end = references[-1].end
+    return f"{question[:end]} of {provision}{question[end:]}"
+
+
+@lru_cache(maxsize=1 << 13)
+def _words_of(name: str, title: str) -> frozenset[str]:
+    """Return the words that name a document: of its path and title, and the title's acronyms."""
+    plain = {word.lower() for word in re.findall(r"[^\W_]+", f"{name} {title}")}
+    plain |= {bare for word in plain if len(bare := word.rstrip("0123456789")) > 1}
+    runs = (re.findall(r"[A-Z]", run.group()) for run in _RUN.finditer(title))
+    acronyms = {"".join(run[at:]).lower() for run in runs for at in range(max(1, len(run) - 2))}
+    return frozenset(plain | {name.lower()} | acronyms)
+
+
+def _singled_out(question: str, titles: Mapping[str, str]) -> list[str]:
+    """Return the documents that a question's telling words fit best; empty if very many.
+
+    What the names of all documents share tells nothing.
+    """
+    if len(titles) < 2:
+        return []
+    asked = {word.lower() for word in _WORD.findall(question)} - STOP_WORDS - _STRUCTURAL
+    asked |= {part for word in asked for part in re.split(r"[.\-/]", word) if len(part) > 2}
+    known = {name: asked & _words_of(name, title) for name, title in titles.items()}
+    common = set.intersection(*known.values())
+    best = max(len(words - common) for words in known.values())
+    found = [name for name, words in known.items() if best and len(words - common) == best]
+    return found if len(found) <= _MOST_NAMED else []
+
+
+def documents_called(question: str, found: Mapping[str, tuple[str, str]]) -> frozenset[str]:
+    """Return the documents that a question calls by a name of their own: "the Harbour Act".
+
+    The name stands in the title, or is a word with a capital that is in the title or path of one
+    document only, and that no other says.
+
+    Args:
+        question: As it was asked, or as it stands alone.
+        found: Titles, and what was found of the text, by the documents' names.
+    """
+    said = {word.lower() for word in _PROPER.findall(question)} - STOP_WORDS - _STRUCTURAL - _KINDS
+    if len(found) < 2:
+        return frozenset()
+    runs = [*_NAME.finditer(question)]
+    named = {
+        name
+        for name, (title, _) in found.items()
+        if any(_name_begins(run, partial(_is_titled, title)) >= 0 for run in runs)
+    }
+    if not said:
+        return frozenset(named)
+    names = {name: said & _words_of(name, title) for name, (title, _) in found.items()}
+    texts = {name: set(_WORD.findall(text.lower())) for name, (_, text) in found.items()}
+    return frozenset(
+        name
+        for name, own in names.items()
+        if name in named or own.difference(*(names[o] | texts[o] for o in found if o != name))
+    )
+
+
+def without_names(question: str, documents: Iterable[tuple[str, str]]) -> str:
+    """Return a question that calls the documents what they are, not by name: "the licence".
+
+    A name finds the document; inside it every heading shares those words. Where nothing but the
+    document is asked about, its name stays.
+
+    Args:
+        question: As it stands alone.
+        documents: The name and the title of each in question; all must be called so.
+    """
+    known = [_words_of(name, title) for name, title in set(documents)]
+    if not known:
+        return question
+    called = frozenset.intersection(*known) | _KINDS
+
+    def shortened(run: re.Match[str], to: str) -> str:
+        words = run.group().split()
+        first = _name_begins(run, lambda name: called.issuperset({*name} - STOP_WORDS))
+        return (
+            run.group() if first < 0 else " ".join([*words[:first], to.format(words[-1].lower())])
+        )
+
+    left = _NAME.sub(partial(shortened, to="{}"), question)
+    if left != question and not tokenize(_NAME.sub(partial(shortened, to=""), question)):
+        return question
+    return left
+
+
+def _name_begins(run: re.Match[str], is_name: Callable[[list[str]], bool]) -> int:
+    """Return the word of a run with capitals at which the name of a document begins; -1 if none.
+
+    What comes before it may open the question: "Does the Harbour Act"; nothing is left of a longer
+    name: "the Outer Harbour Act".
+    """
+    words = run.group().lower().split()
+    for first, word in enumerate(words[:-1] if words[-1] in _KINDS else []):
+        opening = word in STOP_WORDS
+        if not opening and is_name(words[first:]):
+            return first
+        if not (opening or first == run.start() == 0):
+            break
+    return -1
+
+
+def _is_titled(title: str, name: list[str]) -> bool:
+    return f" {' '.join(name)} " in f" {' '.join(_WORD.findall(title.lower()))} "
+
+
+def _act_after(text: str, end: int) -> tuple[int, str]:
+    """Return the end and the name of the act after a reference: "of the Charter", "TFEU".
+
+    The end given and "" where none follows.
+    """
+    link = _LINK.match(text, end)
+    if link is None or text.isupper():
+        return end, ""
+    begin = link.end()
+    clause = re.split(r"[?!;:\n]|,\s|\.\s", text[begin : begin + _MOST_CHARS], maxsplit=1)[0]
+    words = [(word.group().strip("\"'“”‘’(),."), word.end()) for word in _SPACED.finditer(clause)]
+    count = _name_length([word for word, _ in words[:_MOST_WORDS]])
+    linked = link["link"] is not None or (words and words[0][0].isupper())
+    if not count or not linked:
+        return end, ""
+    stop = words[count - 1][1]
+    return begin + stop, clause[:stop].strip(' .?"”’')
+
+
+def _name_length(words: Sequence[str]) -> int:
+    """Return how many of the words are the name of an act; 0 if they begin with none."""
+    telling = [bool(_CASED.match(word) or word.lower() in _KINDS | _ANY) for word in words]
+    if not any(telling):
+        return 0
+    first = telling.index(True)
+    before = {word.lower() for word in words[:first]}
+    if first and (words[first].lower() not in _KINDS or before & STOP_WORDS):
+        return 0  # "of a person in Spain"; but "of the allotment gardens act"
+    last = first
+    for place in range(first + 1, len(words)):
+        if telling[place] or words[place][:1].isdigit():
+            last = place
+        elif words[place].lower() not in _LINKING:
+            break
+    return last + 1
+
+
+def _act_before(text: str, start: int) -> str:
+    """Return the acronym before a reference: "TFEU Article 101"; "" where the text shouts."""
+    if text.isupper():
+        return ""
+    found = _ACRONYM.search(text[max(0, start - 20) : start])
+    return found.group() if found else ""
+
+
+def _fits(act: str, titles: Mapping[str, str]) -> list[str] | None:
+    """Return the documents that an act's name may mean; all for "the act", None for another act."""
+    own = [word.lower() for word in re.findall(r"[^\W_]+", act)]
+    own = [word for word in own if word not in STOP_WORDS and word not in _STRUCTURAL]
+    telling = [word for word in own if word not in _ANY]
+    known = {name: _words_of(name, title) for name, title in titles.items()}
+    fitting = [name for name, words in known.items() if words.issuperset(telling)]
+    if fitting or act.lower() in titles:
+        return fitting
+    return list(titles) if set(own) <= (_KINDS | _ANY) - _OTHERWISE_NAMED else None

@@ -1,0 +1,303 @@
+"""Answers about a document's structure: counts, lists of parts, numbers that are missing."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from lexloop.documents.structure.references import steps_of
+from lexloop.documents.structure.tree import Missing, Tree, Unit
+from lexloop.documents.text.sentences import sentence_spans
+
+_MOST_LINES = 100
+_ITEMS = {"paragraph": ("paragraph",), "point": ("point", "definition")}
+_PLURALS = {"annex": "annexes", "appendix": "appendices"}
+_WORDS = (
+    *("article", "section", "rule", "clause", "regulation", "chapter", "part", "title", "annex"),
+    *("schedule", "appendix", "amendment", "recital", "table", "paragraph", "point"),
+)
+_NOUNS = {_PLURALS.get(word, f"{word}s"): word for word in _WORDS}
+_CERTAIN = frozenset(("article", "chapter", "annex", "schedule", "recital", "appendix"))
+"""Nothing but a unit of a document is called so."""
+SMALL = frozenset(("paragraph", "point"))
+"""A question which of these there are asks for their words."""
+_FILLER = frozenset(
+    """a all and any are can could do does document file from give has have here how i in is it its
+    law many me name number of please show tell text that the there this to us we what what's
+    whats which with you list contain contains containing made up consist consists belong belongs
+    comprise comprises divided structured organised organized arranged built structure outline
+    table contents toc overview layout headings titles
+    act regulation directive contract agreement policy standard rule code""".split()
+)
+_BUILT = frozenset(
+    "divided structured organised organized arranged built structure outline toc layout".split()
+)
+_ENDS = {"last": -1, "final": -1, "first": 0}
+SAYING = frozenset(
+    "about cover covers does provide provides require requires say says state states".split()
+)
+"""Verbs with which a question about the last article asks for its words."""
+
+
+class AnswerLine(NamedTuple):
+    """A line of an answer, and the places of the units whose headings prove it."""
+
+    text: str
+    places: tuple[int, ...] = ()
+
+
+class StructureQuestion(NamedTuple):
+    """A question about a document's structure.
+
+    Args:
+        word: Of the units asked for, such as ``chapter``; nothing for the structure as a whole.
+        counted: Whether their number is asked.
+        end: 0 for the first of them, -1 for the last; None for all.
+    """
+
+    word: str
+    counted: bool = False
+    end: int | None = None
+
+
+def may_be_structural(question: str) -> bool:
+    """Return whether a question names units of a document or its structure at all."""
+    words = set(re.findall(r"[a-z]+", question.lower()))
+    return not words.isdisjoint((*_NOUNS, *_WORDS, *_BUILT, "contents"))
+
+
+def read_structural(rest: Sequence[str], telling: frozenset[str]) -> StructureQuestion | None:
+    """Return what a question asks of the structure; None if it asks of anything else.
+
+    Args:
+        rest: Its words in small letters, without references.
+        telling: The words that name the documents.
+    """
+    words = [word for word in rest if word not in telling or word in _NOUNS]
+    nouns = [word for word in words if word in _NOUNS]
+    ends = [_ENDS[word] for word in words if word in _ENDS]
+    ones = [word for word in words if word in _WORDS]
+    asking = _FILLER | SAYING if ends else _FILLER
+    if set(words) - asking - _NOUNS.keys() - _ENDS.keys() - {*_WORDS}:
+        return None
+    if len(ends) == 1 and len(ones) == 1 and not nouns:
+        return StructureQuestion(ones[0], end=ends[0])
+    if len(set(nouns)) == 1 and not ends:
+        return StructureQuestion(_NOUNS[nouns[0]], counted="many" in words or "number" in words)
+    built = _BUILT & set(words) or {"table", "contents"} <= set(words)
+    return StructureQuestion("") if built and not ends else None
+
+
+def told(
+    asked: StructureQuestion, tree: Tree, document: str, within: int = -1
+) -> Iterator[AnswerLine]:
+    """Yield the answer about one document, or about the part ``within`` it.
+
+    Nothing where the question may have another meaning there.
+    """
+    whole = tree.units[within].label if within >= 0 else document
+    if not asked.word:
+        yield from _built(tree, whole, within)
+        return
+    found = members(tree, asked.word, within)
+    if not found:
+        if asked.word in _CERTAIN:
+            yield AnswerLine(
+                f"{whole} has no {_plural(asked.word)}.{_instead(tree, asked.word, within)}"
+            )
+        return
+    if asked.end is not None:
+        which, place = "first" if asked.end == 0 else "last", found[asked.end]
+        said = f"The {which} {asked.word} of {whole} is {entitled(tree.units[place])}."
+        yield AnswerLine(said, (place,))
+        return
+    first, last = tree.units[found[0]], tree.units[found[-1]]
+    count = counted(asked.word, len(found))
+    if asked.counted:
+        span = f"{first.label} to {last.label}" if len(found) > 1 else entitled(first)
+        yield AnswerLine(
+            f"{whole} has {count}: {span}.", tuple(dict.fromkeys((found[0], found[-1])))
+        )
+        return
+    yield AnswerLine(f"{whole} has {count}:")
+    yield from _listed(tree, found)
+
+
+def _built(tree: Tree, whole: str, within: int) -> Iterator[AnswerLine]:
+    """Yield how many units of each kind there are, and the parts with their provisions."""
+    every = {word: members(tree, word, within) for word in _WORDS if word not in SMALL | {"table"}}
+    counts = sorted(((w, found) for w, found in every.items() if found), key=lambda c: c[1][0])
+    said = [counted(word, len(found)) for word, found in counts]
+    if said:
+        listed = " and ".join(filter(None, (", ".join(said[:-1]), said[-1])))
+        yield AnswerLine(f"{whole} has {listed}.", tuple(found[0] for _, found in counts))
+    yield from outline(tree, within, parts_alone=True)
+
+
+def _instead(tree: Tree, word: str, within: int) -> str:
+    for other in ("article", "section", "clause", "regulation", "rule"):
+        if other != word and (found := members(tree, other, within)):
+            return f" It has {counted(other, len(found))}."
+    return ""
+
+
+def entitled(unit: Unit) -> str:
+    """Return a unit's label with its heading: "Article 17 — Right to erasure"."""
+    own = " ".join(unit.heading.split()) if unit.kind not in ("definition", "row") else ""
+    if own and not unit.number:
+        return own
+    if not unit.label or not own or unit.heading in unit.label:
+        return unit.label or own
+    return f"{unit.label} — {own}"
+
+
+def heading_span(tree: Tree, place: int, text: str) -> tuple[int, int]:
+    """Return the span of a unit's heading, or of its first sentence where it has none."""
+    unit = tree.units[place]
+    head = text[unit.start : unit.body].rstrip()
+    if head:
+        return unit.start, unit.start + len(head)
+    own = text[unit.start : tree.own_end(place)] or text[unit.start : unit.end]
+    first = next(iter(sentence_spans(own[:2000])), (0, min(len(own), 200)))
+    return unit.start + first[0], unit.start + first[1]
+
+
+def word_of(label: str) -> str:
+    """Return the word of the innermost numbered unit in a label: ``section`` for "§ 5(1)"."""
+    last = label.rsplit(", ", 1)[-1]
+    return "section" if last.startswith("§") else last.split(" ", 1)[0].lower()
+
+
+def _plural(word: str) -> str:
+    return _PLURALS.get(word, f"{word}s")
+
+
+def counted(word: str, count: int) -> str:
+    """Return a count with its noun: "1 annex", "99 articles"."""
+    return f"{count} {_plural(word) if count != 1 else word}"
+
+
+def outline(tree: Tree, place: int, parts_alone: bool = False) -> Iterator[AnswerLine]:
+    """Yield the headings of a part, or at -1 of the document, and of the units in it.
+
+    With ``parts_alone`` provisions in parts are only named by the first and the last of them.
+    """
+    if place >= 0:
+        yield AnswerLine(f"{entitled(tree.units[place])}:", (place,))
+    inside = [p for p in _inside(tree, place) if _is_listed(tree, p)]
+    parts = [p for p in inside if tree.units[p].kind in ("part", "annex")]
+    if not (parts_alone and parts):
+        yield from _listed(tree, inside)
+        return
+    for part in parts[:_MOST_LINES]:
+        held = [u for u in map(tree.units.__getitem__, tree.below(part)) if u.kind == "provision"]
+        labels = [unit.label for unit in held if unit.number]
+        ends = list(dict.fromkeys(labels[:1] + labels[-1:]))
+        said = f": {' to '.join(ends)}" if ends else ""
+        yield AnswerLine(f"{entitled(tree.units[part])}{said}", (part,))
+
+
+def groups(tree: Tree, place: int) -> bool:
+    """Return whether a unit is a part that groups provisions, as chapters do."""
+    inside = _inside(tree, place)
+    return tree.units[place].kind == "part" and any(_is_listed(tree, p) for p in inside)
+
+
+def _listed(tree: Tree, places: Sequence[int]) -> Iterator[AnswerLine]:
+    """Yield units by label and heading, a line each; of very many the first."""
+    for place in places[:_MOST_LINES]:
+        yield AnswerLine(entitled(tree.units[place]), (place,))
+    if len(places) > _MOST_LINES:
+        last = tree.units[places[-1]].label
+        yield AnswerLine(
+            f"{len(places) - _MOST_LINES} more are left out, up to {last}.", (places[-1],)
+        )
+
+
+def members(tree: Tree, word: str, within: int = -1) -> list[int]:
+    """Return the places of the units that a word names: all articles, a chapter's sections.
+
+    At -1 they are those of the whole document, which is not asked for its paragraphs and points.
+    """
+    if kinds := _ITEMS.get(word):
+        inside = tree.children(within) if within >= 0 else ()
+        return [p for p in inside if tree.units[p].kind in kinds and tree.units[p].number]
+    found: list[int] = []
+    end = -1
+    for place in _inside(tree, within):
+        unit = tree.units[place]
+        counts = unit.kind in ("part", "annex", "provision", "recital", "table") and unit.number
+        if unit.start < end or not counts or word_of(unit.label) != word:
+            continue
+        annexed = any(tree.units[p].kind == "annex" for p in tree.above(place))
+        if within < 0 and annexed and unit.kind != "table":
+            continue
+        found.append(place)
+        end = unit.end
+    return found
+
+
+def _inside(tree: Tree, place: int) -> Sequence[int]:
+    return tree.below(place) if place >= 0 else range(len(tree))
+
+
+def _is_listed(tree: Tree, place: int) -> bool:
+    unit = tree.units[place]
+    if unit.kind not in ("part", "annex", "provision") or not (unit.number or unit.heading):
+        return False
+    if unit.kind == "part" and not unit.number and not tree.children(place):
+        return False
+    return not any(
+        tree.units[p].kind == "provision" and tree.units[p].number for p in tree.above(place)
+    )
+
+
+def missing_line(tree: Tree, missing: Missing, document: str, written: str) -> AnswerLine:
+    """Return that a number, as the question writes it, is missing, and what is there instead."""
+    units = tree.units
+    within = units[missing.within] if missing.within >= 0 else None
+    first, last = units[missing.first], units[missing.last]
+    if within is None or _named_whole(missing, within):
+        wanted = _outermost(missing, last if missing.last >= 0 else within, written)
+    else:
+        wanted = f"{within.label}{_step(missing, tree)}"
+    said = f"There is no {wanted} in {document}"
+    if within is not None and missing.first < 0:
+        return AnswerLine(f"{said}: {within.label} has no numbered parts.", (missing.within,))
+    if first is last:
+        return AnswerLine(f"{said}, only {first.label}.", (missing.first,))
+    whose = f"{within.label} runs" if within else f"its {_plural(word_of(last.label))} run"
+    ends = [_below(within.label, u.label) if within else u.label for u in (first, last)]
+    return AnswerLine(
+        f"{said}: {whose} from {ends[0]} to {ends[1]}.", (missing.first, missing.last)
+    )
+
+
+def _named_whole(missing: Missing, within: Unit) -> bool:
+    """Return whether a number such as 2.9 names by itself what is missing within clause 2."""
+    own = steps_of(within.label)
+    return bool(own) and own[-1].number != missing.wanted[len(own) - 1].number
+
+
+def _step(missing: Missing, tree: Tree) -> str:
+    """Return the missing step, as a label has it."""
+    outer = tree.units[missing.within].label
+    step = missing.wanted[min(len(steps_of(outer)), len(missing.wanted) - 1)]
+    if step.key and missing.first >= 0:
+        return f", {step.key.capitalize()} {step.number}"
+    label = tree.units[missing.first].label if missing.first >= 0 else ""
+    joint = re.match(r", \w+ |\.", label[len(outer) :]) if label.startswith(outer) else None
+    return f"{joint.group()}{step.number}" if joint else f"({step.number})"
+
+
+def _below(outer: str, label: str) -> str:
+    """Return a label without that of what it lies in: "(c)" of "§ 312.5(c)"."""
+    own = label.removeprefix(outer).removeprefix(",").strip()
+    return own if label.startswith(outer) and own[:1] not in ("", ".") else label
+
+
+def _outermost(missing: Missing, beside: Unit | None, written: str) -> str:
+    """Return the outermost provision asked for, named as its siblings are."""
+    number = missing.wanted[0].number
+    found = re.search(re.escape(number), written, re.IGNORECASE)
+    word = beside.label.rsplit(", ", 1)[-1].partition(" ")[0] if beside else ""
+    return f"{word} {found.group() if found else number}"

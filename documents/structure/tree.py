@@ -1,0 +1,329 @@
+"""The tree of a document: its parts, provisions, paragraphs, points, definitions and tables."""
+
+import json
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import astuple, dataclass
+from functools import cached_property
+from itertools import islice
+from typing import Literal, Self
+
+from lexloop.documents.structure.markers import roman_value
+from lexloop.documents.structure.references import Reference, Step, steps_of
+from lexloop.documents.text.tokens import tokenize
+
+Kind = Literal[
+    "part",  # title, part, chapter, division: groups provisions
+    "annex",  # annex, schedule, appendix
+    "provision",  # article, section, rule, clause, or what lies under an unnumbered heading
+    "paragraph",  # the first level within a provision
+    "point",  # anything deeper in a list
+    "definition",  # of a term that has no number of its own
+    "text",  # an unnumbered paragraph
+    "recital",  # an opening reason
+    "table",
+    "row",
+    "columns",  # the row that names a table's columns
+    "note",  # an advisory, a source note, a footnote
+    "contents",  # a table of contents
+    "closing",  # signatures and what follows them
+]
+_INOPERATIVE = frozenset({"recital", "note", "contents", "closing"})
+ITEMS = frozenset({"paragraph", "point", "definition"})
+"""The kinds of a list's items."""
+LEADS = (":", "—", "–", ":-")
+"""The endings of words that a list's items complete."""
+_ANNEXES = ("annex", "schedule", "appendix")
+_MOST = 200
+_OR = re.compile(r",?\s+or\s+|\s*[,/]\s*", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One node of the tree.
+
+    Args:
+        number: As the document writes it, without brackets: ``5``, ``a``, ``III``, ``4.2``; the key
+            of a row, the term of a definition.
+        label: Its name in a citation: ``Article 5(1)(a)``. Units without a number of their own
+            have the label of what they lie in.
+        start: Where it begins in the document's text, in code points.
+        body: Where its own words begin behind its heading; a number in front of them is theirs.
+        end: Where it ends, all below it included; half-open.
+        parent: The place of its parent in the tree; -1 at the top.
+    """
+
+    kind: Kind
+    number: str
+    heading: str
+    label: str
+    start: int
+    body: int
+    end: int
+    parent: int
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A provision that is missing, and its neighbours.
+
+    Args:
+        within: The place of the innermost unit on the way that is there; -1 where there is none.
+        first: The place of the first of its siblings that are there; -1 where there are none.
+        last: The place of the last of them.
+    """
+
+    wanted: tuple[Step, ...]
+    within: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Tree:
+    """All units of one document in the order in which they begin, parents before children.
+
+    Args:
+        units: Their spans nest: a child lies within its parent, and siblings do not overlap.
+        problems: The faults of the numbering, in words, in order.
+    """
+
+    units: tuple[Unit, ...] = ()
+    problems: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.units)
+
+    def children(self, place: int) -> Sequence[int]:
+        """Return the places of a unit's children, in order; of the top units for -1."""
+        return self._children.get(place, ())
+
+    def below(self, place: int) -> range:
+        """Return the places of everything below a unit."""
+        end, last = self.units[place].end, place + 1
+        while last < len(self.units) and self.units[last].start < end:
+            last += 1
+        return range(place + 1, last)
+
+    def above(self, place: int) -> Iterator[int]:
+        """Yield the places of a unit's ancestors, the nearest first."""
+        while (place := self.units[place].parent) >= 0:
+            yield place
+
+    def at(self, offset: int) -> int:
+        """Return the place of the deepest unit that holds an offset; -1 where none does."""
+        place = bisect_right(self._starts, offset) - 1
+        while place >= 0 and self.units[place].end <= offset:
+            place = self.units[place].parent
+        return place
+
+    def around(self, start: int, end: int) -> int:
+        """Return the place of the deepest unit that holds a whole span; -1 where none does."""
+        place = self.at(start)
+        while place >= 0 and self.units[place].end < end:
+            place = self.units[place].parent
+        return place
+
+    def own_end(self, place: int) -> int:
+        """Return the end of a unit's own text, which is where its first child begins."""
+        children = self.children(place)
+        return self.units[children[0]].start if children else self.units[place].end
+
+    def items(self, place: int) -> list[int]:
+        """Return the places of a unit's list items: its children of the first one's kind.
+
+        Definitions behind a list are none of its items.
+        """
+        found = [child for child in self.children(place) if self.units[child].kind in ITEMS]
+        return [child for child in found if self.units[child].kind == self.units[found[0]].kind]
+
+    def operative(self, place: int) -> bool:
+        """Return whether a unit is operative, unlike a recital, a note or a table of contents."""
+        return not any(self.units[p].kind in _INOPERATIVE for p in (place, *self.above(place)))
+
+    def leads(self, place: int, text: str) -> bool:
+        """Return whether a unit's own words lead into the items below it."""
+        own = text[self.units[place].body : self.own_end(place)].rstrip()
+        return own.endswith(LEADS) and any(
+            self.units[child].kind in ITEMS for child in self.children(place)
+        )
+
+    def find(self, reference: Reference, at: int = -1) -> list[int]:
+        """Return the places that a reference names; empty where one of them is missing.
+
+        ``at`` is the place of the unit whose text refers; -1 for a question.
+        """
+        first = self._from(reference.steps, at)
+        last = self._from(reference.last, at) if reference.last else first
+        if first is None or last is None or last < first:
+            return []
+        if last == first:
+            return [first]
+        units, parent = self.units, self.units[first].parent
+        between: Iterable[int]
+        if units[last].parent == parent:
+            siblings = self.children(parent)
+            between = siblings[bisect_left(siblings, first) : bisect_right(siblings, last)]
+        else:  # a range of articles may run over chapters
+            kind = units[first].kind
+            between = (p for p in range(first, last + 1) if units[p].kind == kind)
+        return [*islice((p for p in between if units[p].number), _MOST)]
+
+    def ending(self, reference: Reference) -> list[int]:
+        """Return the places of the units whose own steps end with those of a reference.
+
+        Where chapters are numbered anew in each title, "chapter II" may be several, and so may
+        "section 3" where sections are in each article.
+        """
+        (first, *rest) = _key(reference.steps)
+        divided = ("section", first[1]) if first[0] == "provision" else first
+        wanted = (first if self._inner.get((*rest, first)[-1]) else divided, *rest)
+        inner = self._inner.get(wanted[-1], ())
+        ends = (place for key, place in inner if key[-len(wanted) :] == wanted)
+        return [*islice(ends, _MOST)] if wanted[0][0] else []
+
+    def missing(self, reference: Reference) -> Missing | None:
+        """Return what is in place of a missing provision; None if it is there, or none is named.
+
+        A reference of a kind that the document does not have names nothing in it.
+        """
+        for steps in filter(None, (reference.steps, reference.last)):
+            if self._place(steps) is None:
+                return self._nearest(steps)
+        return None
+
+    def _nearest(self, steps: tuple[Step, ...]) -> Missing | None:
+        whole, dot, _ = steps[0].number.rpartition(".")
+        paths = [steps[:length] for length in range(len(steps) - 1, 0, -1)]
+        if dot:  # of "2.9", clause 2 is there
+            paths.append((Step(steps[0].key, whole),))
+        within = next((p for path in paths if (p := self._place(path)) is not None), None)
+        if within is None:
+            roots = self._roots.get(steps[0].key, [])
+            # "Section 9" is none of articles I to V
+            if steps[0].key == "provision" and steps[0].number.isdigit():
+                roots = [p for p in roots if not self.units[p].number.isalpha()]
+            found = [p for p in roots if ("." in self.units[p].number) == bool(dot)] or roots
+            return Missing(steps, -1, found[0], found[-1]) if found else None
+        inside = self.children(within)
+        if not any(self.units[p].number for p in inside):
+            # an unnumbered paragraph leads into the list
+            inside = [p for c in inside for p in self.children(c)]
+        found = [p for p in inside if self.units[p].number] or [-1]
+        return Missing(steps, within, found[0], found[-1])
+
+    def _from(self, steps: tuple[Step, ...], at: int) -> int | None:
+        """Return the place that steps lead to, from the nearest unit in which there is one."""
+        if steps[0].key or at < 0:
+            return self._place(steps)
+        bases = (steps_of(self.units[p].label) for p in (at, *self.above(at)))
+        found = (self._place((*base, *steps)) for base in bases if base)
+        return next((place for place in found if place is not None), None)
+
+    def _place(self, steps: Sequence[Step]) -> int | None:
+        """Return the place that steps name.
+
+        "4.2.1" names § 4.2(1) where there is no § 4.2.1, and "Section 4.2 of Article IV" § 4.2
+        where the numbers of sections run on over articles.
+        """
+        found = self._numbered.get(_key(steps))
+        if found is None and [step.key for step in steps[:2]] == ["provision", "section"]:
+            return self._place((Step("provision", steps[1].number), *steps[2:]))
+        whole, dot, last = steps[0].number.rpartition(".")
+        if found is not None or not dot:
+            return found
+        return self._place((Step(steps[0].key, whole), Step("", last), *steps[1:]))
+
+    @cached_property
+    def keys(self) -> dict[str, int]:
+        """The first unit's place for each key that ``key_of`` and ``keys_of_term`` make."""
+        found = {json.dumps(key): place for key, place in self._numbered.items()}
+        for place, unit in enumerate(self.units):
+            if unit.kind == "definition":
+                for key in keys_of_term(unit.heading):
+                    found.setdefault(key, place)
+        return found
+
+    @cached_property
+    def _numbered(self) -> dict[tuple[tuple[str, str], ...], int]:
+        """The first unit's place for each key of steps, of units that have a number."""
+        found: dict[tuple[tuple[str, str], ...], int] = {}
+        for place, unit in enumerate(self.units):
+            if unit.number and (steps := steps_of(unit.label)):
+                found.setdefault(_key(steps), place)
+        return found
+
+    @cached_property
+    def _inner(self) -> dict[tuple[str, str], list[tuple[tuple[tuple[str, str], ...], int]]]:
+        """Keys without their first step, and places, of nested units by their last step."""
+        found: dict[tuple[str, str], list[tuple[tuple[tuple[str, str], ...], int]]] = {}
+        for key, place in self._numbered.items():
+            if len(key) > 1:
+                found.setdefault(key[-1], []).append((key[1:], place))
+        return found
+
+    @cached_property
+    def _roots(self) -> dict[str, list[int]]:
+        """The places of the outermost units of each keyword, in order."""
+        found: dict[str, list[int]] = {}
+        for key, place in self._numbered.items():
+            part = self.units[place].kind == "part"
+            if len(key) == 1 or part or (len(key) == 2 and key[0][0] in _ANNEXES):
+                found.setdefault(key[-1][0], []).append(place)
+        return {key: sorted(places) for key, places in found.items()}
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [unit.start for unit in self.units]
+
+    @cached_property
+    def _children(self) -> dict[int, list[int]]:
+        found: dict[int, list[int]] = {}
+        for place, unit in enumerate(self.units):
+            found.setdefault(unit.parent, []).append(place)
+        return found
+
+    @cached_property
+    def labels(self) -> dict[str, int]:
+        """The first unit's place for each label."""
+        found: dict[str, int] = {}
+        for place, unit in enumerate(self.units):
+            if unit.label:
+                found.setdefault(unit.label, place)
+        return found
+
+    def to_json(self) -> str:
+        """Return the tree as text, to be stored."""
+        return json.dumps(
+            {"units": [astuple(unit) for unit in self.units], "problems": self.problems},
+            ensure_ascii=False,
+            separators=(",", ":"),
+        )
+
+    @classmethod
+    def from_json(cls, stored: str) -> Self:
+        """Return the tree of a text by ``to_json``."""
+        held = json.loads(stored)
+        return cls(tuple(Unit(*row) for row in held["units"]), tuple(held["problems"]))
+
+
+def key_of(steps: Sequence[Step]) -> str:
+    """Return one text for all ways to write the same steps: chapter 3 is chapter III."""
+    return json.dumps(_key(steps))
+
+
+def keys_of_term(term: str) -> list[str]:
+    """Return one text for all forms of a term, and one for each that "or" joins."""
+    forms = [term, *(_OR.split(term) if _OR.search(term) else [])]
+    stems = (tokenize(form) for form in forms)
+    return list(dict.fromkeys(json.dumps({"defines": found}) for found in stems if found))
+
+
+def _key(steps: Sequence[Step]) -> tuple[tuple[str, str], ...]:
+    return tuple((step.key, _number(step)) for step in steps)
+
+
+def _number(step: Step) -> str:
+    roman = roman_value(step.number) if step.key not in ("", "provision", "table") else 0
+    return str(roman) if roman else step.number

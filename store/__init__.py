@@ -1,0 +1,1 @@
+"""Where documents and their chunks are kept and searched: a folder, or an engine."""

@@ -1,0 +1,321 @@
+"""Requests to a search engine: bounded in time and number, with every failure in words."""
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from tenacity import (
+    RetryCallState,
+    Retrying,
+    retry_if_exception,
+    retry_if_result,
+)
+from tenacity.wait import wait_random_exponential
+from urllib3.util import Timeout
+
+from lexloop.core.deadline import current_deadline, out_of_time
+from lexloop.core.errors import EngineError, EngineUnavailable, LexloopError
+from lexloop.core.extras import need_extra
+from lexloop.core.losses import tell_loss
+from lexloop.store.engine.address import Address
+from lexloop.store.engine.credentials import credentials_in, signing, trusted
+from lexloop.store.engine.dialect import DIALECTS
+from lexloop.store.engine.failure import failure, is_busy, may_pass, no_engine, refused, status_of
+
+if TYPE_CHECKING:
+    from opensearchpy import OpenSearch
+
+T = TypeVar("T")
+V = TypeVar("V")
+REQUEST_S = 30.0
+"""The most seconds that one request may take; a question's deadline may leave fewer."""
+_ATTEMPTS, _PATIENT_ATTEMPTS, _REPEATS = 4, 10, 3
+_WAIT = wait_random_exponential(multiplier=0.1, max=8.0)
+_CONNECT_S, _LEAST_S, _ASIDE_S = 3.0, 0.05, 10
+"""Seconds for a connection, the fewest that a request is made for, and those for which a node that
+failed is left aside."""
+_AT_ONCE = 128
+_IN_TIME = 0.8
+"""The share of its time in which a search is to end, so that what it found until then comes."""
+
+
+class Engine:
+    """An engine's nodes, safe to ask from several threads.
+
+    Args:
+        address: Of an index in it.
+        credentials: Whoever signs in; see ``credentials_in``.
+
+    ``client`` is what the requests go through.
+    """
+
+    def __init__(self, address: Address, credentials: Mapping[str, str]) -> None:
+        self.address = address
+        self.dialect = DIALECTS[address.product]
+        self.client = _client(address, credentials)
+        self._waiting = ThreadPoolExecutor(_AT_ONCE, "engine")
+        self._beside = ThreadPoolExecutor(_AT_ONCE, "beside")
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        params: Mapping[str, str] | None = None,
+        *,
+        missing: Any = None,
+        seconds: float = REQUEST_S,
+        patient: bool = False,
+    ) -> Any:
+        """Return the engine's answer to one request.
+
+        A node that is gone is left for the next; an engine that is busy is asked again.
+
+        Args:
+            method: Of HTTP.
+            path: From the root; parts that are no constants are quoted by the caller.
+            body: JSON, or lines of it as one text.
+            params: Of the query.
+            missing: Returned where the engine has no such thing; None makes it an error.
+            seconds: The most that one attempt may take; the question's deadline may leave fewer.
+            patient: Whether to go on asking for as long as nodes need to choose another leader.
+
+        Raises:
+            EngineError: It failed, or is none that can be used.
+            DeadlineExceeded: The question's deadline left no time.
+        """
+        attempts = Retrying(
+            retry=retry_if_exception(may_pass),
+            stop=_last(_PATIENT_ATTEMPTS if patient else _ATTEMPTS + len(self.address.hosts)),
+            wait=self._wait,
+            reraise=True,
+        )
+        try:
+            told = attempts(self._once, method, path, body, dict(params or {}), seconds)
+        except LexloopError:
+            raise
+        except Exception as error:
+            if missing is not None and status_of(error) == 404:
+                return missing
+            raise failure(self.address, error) from error
+        if not isinstance(told, dict):
+            raise no_engine(self.address, f"{type(told).__name__} {str(told)[:40]!r}")
+        return told
+
+    def _once(
+        self, method: str, path: str, body: Any, params: dict[str, str], seconds: float
+    ) -> Any:
+        from opensearchpy.exceptions import ConnectionTimeout
+
+        left = self._left(seconds)
+        kind = "application/x-ndjson" if isinstance(body, str) else "application/json"
+        # a socket's timeout begins anew with every byte, and names are resolved without one
+        asked = self._waiting.submit(
+            self.client.transport.perform_request,
+            method,
+            path,
+            params=params,
+            headers={"content-type": kind},
+            body=body,
+            timeout=Timeout(connect=min(left, _CONNECT_S), read=left),  # type: ignore[arg-type]
+        )
+        try:
+            return asked.result(left)
+        except (TimeoutError, ConnectionTimeout) as error:
+            asked.cancel()
+            self._left(seconds)
+            raise EngineUnavailable(
+                f"{self.address} did not answer within {left:.0f} s.",
+                "Check its load, or raise deadline_s.",
+            ) from error
+
+    def _left(self, seconds: float) -> float:
+        deadline, left = current_deadline(), _seconds(seconds)
+        if deadline and left < _LEAST_S:
+            raise out_of_time(deadline.allowed_s, f"while {self.address} was asked")
+        return left
+
+    def _wait(self, state: RetryCallState) -> float:
+        """Return the seconds until the next attempt: none while there are other nodes to ask."""
+        error = state.outcome and not state.outcome.cancelled() and state.outcome.exception()
+        others = state.attempt_number < len(self.address.hosts)
+        if error and not status_of(error) and others:
+            return 0.0
+        return _WAIT(state)
+
+    def beside(self, ask: Callable[[], T], work: Callable[[], V]) -> tuple[T, V]:
+        """Return what is asked of the engine, and what this thread makes meanwhile.
+
+        A question's deadline holds for both, and both may tell losses.
+        """
+        asked = self._beside.submit(copy_context().run, ask)
+        made = work()
+        return asked.result(), made
+
+    def searches(
+        self, index: str, bodies: Sequence[Mapping[str, Any]], *, whole: bool = False
+    ) -> list[Any]:
+        """Return the answers to searches that are sent together; all shards weigh terms alike.
+
+        Where a shard did not answer even when asked again, what the others found is returned, the
+        loss is told.
+
+        Args:
+            index: Its name.
+            bodies: A search each.
+            whole: Whether a part of what there is would not do.
+
+        Raises:
+            EngineError: A search failed on every shard, or on one where all are needed.
+        """
+        if not bodies:
+            return []
+        lines: list[Any] = []
+        for body in bodies:
+            timed = {**body, "timeout": f"{max(1, int(_seconds() * _IN_TIME * 1000))}ms"}
+            lines += [{"search_type": "dfs_query_then_fetch"}, timed]
+        dumps = self.client.transport.serializer.dumps
+        text = "".join(f"{dumps(line)}\n" for line in lines)
+        again = Retrying(
+            retry=retry_if_result(_may_be_whole),
+            stop=_last(_REPEATS),
+            wait=self._wait,
+            retry_error_callback=lambda state: state.outcome and state.outcome.result(),
+        )
+        found: list[Any] = again(self._answers, index, text)
+        for answer in found:
+            if "error" in answer:
+                raise refused(self.address, answer["status"], answer["error"])
+            self._tell_partial(answer, whole)
+        return found
+
+    def _answers(self, index: str, text: str) -> list[Any]:
+        told = self.ask("POST", f"/{index}/_msearch", text)
+        if "responses" not in told:
+            raise no_engine(self.address, f"{str(told)[:40]!r}")
+        return list(told["responses"])
+
+    def search(self, index: str, body: Mapping[str, Any]) -> list[Any]:
+        """Return the hits of one search, for which all shards are needed; see ``searches``."""
+        hits: list[Any] = self.searches(index, [body], whole=True)[0]["hits"]["hits"]
+        return hits
+
+    def records(self, index: str, ids: Sequence[str]) -> list[Mapping[str, Any] | None]:
+        """Return the ``record`` of each id, None where the index has none.
+
+        Raises:
+            EngineError: The engine failed, or a shard that may have one did not answer.
+        """
+        found: list[Mapping[str, Any] | None] = []
+        for one in self.ask("POST", f"/{index}/_mget", {"ids": [*ids]})["docs"]:
+            if "error" in one:
+                raise refused(self.address, 503, one)
+            found.append(one["_source"]["record"] if one.get("found") else None)
+        return found
+
+    def _tell_partial(self, answer: Mapping[str, Any], whole: bool) -> None:
+        shards = answer["_shards"]
+        lost = shards["failed"]
+        if whole and (lost or answer["timed_out"]):
+            raise EngineUnavailable(
+                f"{self.address} answers from {shards['total'] - lost} of {shards['total']} shards"
+                f"{', too late' if answer['timed_out'] else ''}.",
+                "Bring back the nodes that hold the others.",
+            )
+        if lost or answer["timed_out"]:
+            tell_loss(
+                f"all {shards['total']} shards of {self.address}",
+                f"{shards['total'] - lost} of them" if lost else "what they found in time",
+                "the others did not answer" if lost else "the search took too long",
+            )
+
+    def check(self) -> None:
+        """Check that the engine is the one that the address says, in a version that can be used.
+
+        Raises:
+            EngineError: It is another, or too old.
+        """
+        told = self.ask("GET", "/_nodes/_local", params={"filter_path": "nodes.*"}, missing={})
+        node: dict[str, Any] = next(iter(told.get("nodes", {}).values()), {})
+        product = "elasticsearch" if "build_flavor" in node else "opensearch"
+        version = str(node.get("version", ""))
+        major = version.partition(".")[0]
+        if not major.isdecimal():
+            raise no_engine(self.address, f"{str(told)[:40]!r}")
+        if product != self.address.product:
+            raise EngineError(
+                f"{self.address} is answered by {product} {version}.",
+                f"Begin the address with {product}://.",
+            )
+        if int(major) < self.dialect.oldest:
+            raise EngineError(
+                f"{self.address} is answered by {product} {version}.",
+                f"Version {self.dialect.oldest} or later is needed.",
+            )
+
+
+def engine_at(address: str) -> Engine:
+    """Return the engine of an address; its connections are shared and stay open.
+
+    Raises:
+        SettingsError: It is no address.
+        EngineError: Credentials or certificates that the environment names cannot be used.
+        InputError: A library is not installed.
+    """
+    return _shared(Address.parse(address), tuple(credentials_in(os.environ).items()))
+
+
+@lru_cache(maxsize=64)
+def _shared(address: Address, credentials: tuple[tuple[str, str], ...]) -> Engine:
+    return Engine(address, dict(credentials))
+
+
+def _client(address: Address, given: Mapping[str, str]) -> "OpenSearch":
+    need_extra(address.product, "opensearchpy")
+    from opensearchpy import OpenSearch
+
+    from lexloop.store.engine.wire import FastJSON
+
+    return OpenSearch(
+        serializer=FastJSON(),
+        hosts=[{"host": host, "port": port} for host, port in address.hosts],
+        use_ssl=address.tls,
+        ssl_context=trusted(given) if address.tls else None,
+        # each attempt has its own share of the time, so they are counted in `ask`; what can be
+        # tried again is what puts a node aside
+        max_retries=0,
+        retry_on_timeout=True,
+        dead_timeout=_ASIDE_S,
+        timeout_cutoff=0,
+        http_compress=False,
+        pool_maxsize=32,
+        **signing(given),
+    )
+
+
+def _seconds(most: float = REQUEST_S) -> float:
+    """Return the seconds that there are for a request, none where the deadline is over."""
+    deadline = current_deadline()
+    return min(most, max(0.0, deadline.at - time.monotonic())) if deadline else most
+
+
+def _last(attempts: int) -> Callable[[RetryCallState], bool]:
+    """Return what ends a repetition: the attempts, or a deadline before the next one."""
+
+    def over(state: RetryCallState) -> bool:
+        late = _seconds() < state.upcoming_sleep + _LEAST_S
+        return late or state.attempt_number >= attempts
+
+    return over
+
+
+def _may_be_whole(answers: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether searches may find more when asked again: of other copies, or a free node."""
+    return any(
+        is_busy(one["status"], one["error"]) if "error" in one else one["_shards"]["failed"]
+        for one in answers
+    )

@@ -1,0 +1,378 @@
+"""The texts of an index in SQLite: documents, chunks and triplets, read a few at a time."""
+
+import hashlib
+import json
+import sqlite3
+import threading
+import weakref
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import astuple
+from pathlib import Path
+from typing import Any, Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lexloop.core.metadata import Metadata
+from lexloop.core.types import Chunk, Triplet
+from lexloop.documents.reading.document import Document, SkippedSource
+from lexloop.documents.structure.statements import Statement, statements_in, statements_text
+from lexloop.documents.structure.tree import Tree
+
+MARK = np.dtype("<u8")
+Marks = NDArray[np.uint64]
+SCHEMA = """
+CREATE TABLE documents(ordinal INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, file TEXT NOT NULL,
+    sha256 TEXT NOT NULL,
+    title TEXT NOT NULL, metadata TEXT NOT NULL, pages TEXT NOT NULL, headings TEXT NOT NULL,
+    text TEXT NOT NULL, tree TEXT NOT NULL, boxes BLOB NOT NULL);
+CREATE TABLE provisions(key TEXT NOT NULL, document INTEGER NOT NULL, place INTEGER NOT NULL);
+CREATE INDEX provisions_by_key ON provisions(key);
+CREATE INDEX provisions_of_document ON provisions(document);
+CREATE TABLE chunks(position INTEGER PRIMARY KEY, document INTEGER NOT NULL, section TEXT NOT NULL,
+    page INTEGER, start INTEGER NOT NULL, "end" INTEGER NOT NULL, text TEXT NOT NULL,
+    context TEXT NOT NULL, supporting INTEGER NOT NULL, statements TEXT NOT NULL);
+CREATE INDEX chunks_of_document ON chunks(document);
+CREATE TABLE windows(chunk INTEGER PRIMARY KEY, marks BLOB NOT NULL);
+CREATE TABLE triplets(number INTEGER PRIMARY KEY, chunk INTEGER NOT NULL, subject TEXT NOT NULL,
+    predicate TEXT NOT NULL, object TEXT NOT NULL, section TEXT NOT NULL, page INTEGER,
+    start INTEGER NOT NULL, "end" INTEGER NOT NULL, quote TEXT NOT NULL);
+CREATE INDEX triplets_of_chunk ON triplets(chunk);
+CREATE TABLE skipped(file TEXT NOT NULL, name TEXT NOT NULL, reason TEXT NOT NULL);
+CREATE TABLE fingerprints(file TEXT PRIMARY KEY, sha256 TEXT NOT NULL);
+"""
+DOCUMENT = "SELECT name, title, metadata, pages, headings, text, boxes FROM documents"
+_CHUNK = """SELECT c.position, d.name, d.title, c.section, c.page, c.start, c."end", c.text,
+    c.context, c.supporting, d.pages FROM chunks c JOIN documents d ON d.ordinal = c.document"""
+_TRIPLET = """SELECT t.number, c.start, t.subject, t.predicate, t.object, d.name, t.section, t.page,
+    t.start, t."end", t.quote FROM triplets t JOIN chunks c ON c.position = t.chunk
+    JOIN documents d ON d.ordinal = c.document"""
+# the folder is published whole or not at all, and is nobody else's until then: a journal would
+# protect nothing, and locks nobody
+_UNSHARED = "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;"
+_AT_ONCE = 500  # below the number of variables that every SQLite accepts
+
+
+class TextStore:
+    """An SQLite database, safe to read from several threads; ``close`` closes its file.
+
+    Args:
+        connection: An open database with the tables of this room.
+    """
+
+    FILE = "texts.sqlite"
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._lock = threading.Lock()
+        self.close = weakref.finalize(self, connection.close)
+
+    @classmethod
+    def create(cls, path: Path | None) -> Self:
+        """Create an empty store in a new file, or in memory."""
+        connection = sqlite3.connect(path or ":memory:", check_same_thread=False)
+        try:
+            connection.executescript(_UNSHARED + SCHEMA)
+        except sqlite3.Error:
+            connection.close()
+            raise
+        return cls(connection)
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Open a store for reading; its file never changes while it is open."""
+        uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
+        return cls(sqlite3.connect(uri, uri=True, check_same_thread=False))
+
+    def commit(self) -> None:
+        """Commit what was added."""
+        self._connection.commit()
+
+    def rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+        """Return the rows of a query."""
+        with self._lock:
+            return self._connection.execute(statement, values).fetchall()
+
+    def _rows_in(self, statement: str, values: Sequence[Any], end: str = "") -> Iterator[Any]:
+        """Yield the rows of a query whose last column is one of the values."""
+        for first in range(0, len(values), _AT_ONCE):
+            asked = list(values[first : first + _AT_ONCE])
+            yield from self.rows(f"{statement} IN ({','.join('?' * len(asked))}) {end}", asked)
+
+    def _insert(self, table: str, rows: Iterable[Sequence[Any]]) -> None:
+        if found := list(rows):
+            marks = ",".join("?" * len(found[0]))
+            self._connection.executemany(f"INSERT INTO {table} VALUES ({marks})", found)  # noqa: S608 - ours
+
+    def add_document(self, ordinal: int, file: str, document: Document) -> None:
+        """Add a document without its chunks."""
+        record = json.dumps(document.metadata.as_record(), ensure_ascii=False, sort_keys=True)
+        places = json.dumps(document.pages), json.dumps(document.headings, ensure_ascii=False)
+        about = (_document_mark(document), document.title, record, *places, document.text)
+        tree = document.tree
+        row = (ordinal, document.name, file, *about, tree.to_json(), document.boxes)
+        self._insert("documents", [row])
+        found = tree.keys.items()
+        self._insert("provisions", ((key, ordinal, place) for key, place in found))
+
+    def same_document(self, file: str, document: Document) -> int | None:
+        """Return the place of the same document from the same file; None if there is none."""
+        found = self.rows(
+            "SELECT ordinal FROM documents WHERE name = ? AND file = ? AND sha256 = ?",
+            (document.name, file, _document_mark(document)),
+        )
+        return found[0][0] if found else None
+
+    def add_chunks(
+        self,
+        first: int,
+        ordinal: int,
+        chunks: Sequence[Chunk],
+        statements: Sequence[Sequence[Statement]],
+    ) -> None:
+        """Add a document's chunks, each with its statements, at the positions from ``first`` on."""
+        self._insert(
+            "chunks",
+            (
+                (first + i, ordinal, c["section"], c["page"], c["start"], c["end"], c["text"],
+                 c.get("context", ""), c.get("supporting", False), statements_text(found))
+                for i, (c, found) in enumerate(zip(chunks, statements, strict=True))
+            ),
+        )  # fmt: skip
+
+    def add_windows(self, position: int, marks: Marks) -> None:
+        """Store the marks of a chunk's embedded texts; see ``window_marks``."""
+        self._insert("windows", [(position, marks.tobytes())])
+
+    def window_marks(self) -> Marks:
+        """Return the marks of all windows in the order of their vectors, shape (windows, 2)."""
+        held = b"".join(row[0] for row in self.rows("SELECT marks FROM windows ORDER BY chunk"))
+        return np.frombuffer(held, dtype=MARK).reshape(-1, 2)
+
+    def marks_of(self, first: int, end: int) -> dict[int, Marks]:
+        """Return the marks of the windows of each chunk from ``first`` up to ``end``."""
+        wanted = "SELECT chunk, marks FROM windows WHERE chunk >= ? AND chunk < ?"
+        found = dict(self.rows(wanted, (first, end)))
+        return {
+            chunk: np.frombuffer(found.get(chunk, b""), dtype=MARK).reshape(-1, 2)
+            for chunk in range(first, end)
+        }
+
+    def add_triplets(self, rows: Sequence[tuple[int, Triplet]]) -> None:
+        """Add triplets, each with the position of the chunk that states it."""
+        self._insert(
+            "triplets",
+            (
+                (None, position, t["subject"], t["predicate"], t["object"], t["section"],
+                 t["page"], t["start"], t["end"], t["quote"])
+                for position, t in rows
+            ),
+        )  # fmt: skip
+
+    def add_file(self, name: str, fingerprint: str, skipped: Sequence[SkippedSource]) -> None:
+        """Store a source file's fingerprint, and what of it could not be read."""
+        self._insert("fingerprints", [(name, fingerprint)])
+        self.add_skipped(name, skipped)
+
+    def add_skipped(self, file: str, skipped: Sequence[SkippedSource]) -> None:
+        """Store what could not be read."""
+        self._insert("skipped", ((file, item.name, item.reason) for item in skipped))
+
+    def copy_documents(
+        self,
+        old: "TextStore",
+        ordinals: tuple[int, int],
+        by: int,
+        positions: tuple[int, int],
+        shift: int,
+    ) -> None:
+        """Copy neighbouring documents of another store with their chunks and triplets.
+
+        Args:
+            old: The other store.
+            ordinals: The first of the documents, and the place after the last.
+            by: The difference of their new places.
+            positions: Likewise of their chunks.
+            shift: The difference of the chunks' new positions.
+        """
+        # by the place of a column what is added to it; a triplet's number is given anew
+        moved: tuple[tuple[str, str, tuple[int, int], dict[int, int]], ...] = (
+            ("documents", "ordinal", ordinals, {0: by}),
+            ("provisions", "document", ordinals, {1: by}),
+            ("chunks", "position", positions, {0: shift, 1: by}),
+            ("windows", "chunk", positions, {0: shift}),
+            ("triplets", "chunk", positions, {1: shift}),
+        )
+        for table, column, span, added in moved:
+            rows: list[Sequence[Any]] = old.rows(
+                f"SELECT * FROM {table} WHERE {column} >= ? AND {column} < ? ORDER BY rowid",  # noqa: S608 - ours
+                span,
+            )
+            if table == "triplets":
+                rows = [(None, *row[1:]) for row in rows]
+            self._insert(
+                table,
+                (
+                    [value + added[i] if i in added else value for i, value in enumerate(row)]
+                    for row in rows
+                ),
+            )
+
+    def copy_file(self, old: "TextStore", file: str) -> None:
+        """Copy another store's fingerprint of a source file, and what of it was not read."""
+        for table in ("fingerprints", "skipped"):
+            self._insert(table, old.rows(f"SELECT * FROM {table} WHERE file = ?", (file,)))  # noqa: S608 - ours
+
+    def names(self) -> list[str]:
+        """Return the documents' names in order."""
+        return list(self.titles())
+
+    def titles(self) -> dict[str, str]:
+        """Return the documents' titles by their names, in order."""
+        return dict(self.rows("SELECT name, title FROM documents ORDER BY ordinal"))
+
+    def metadata(self) -> dict[str, Metadata]:
+        """Return the metadata of each document that has some, by name."""
+        found = self.rows("SELECT name, metadata FROM documents WHERE metadata != '{}'")
+        return {name: Metadata.from_record(json.loads(record)) for name, record in found}
+
+    def fingerprints(self) -> dict[str, str]:
+        """Return the source files' SHA-256 by their names."""
+        return dict(self.rows("SELECT file, sha256 FROM fingerprints"))
+
+    def skipped(self, of_files: bool | None = None) -> list[SkippedSource]:
+        """Return what could not be read.
+
+        Args:
+            of_files: Only what lies in files that have a fingerprint, or only the rest; None for
+                both.
+        """
+        which = {None: "", True: " WHERE file != ''", False: " WHERE file = ''"}[of_files]
+        found = self.rows(f"SELECT name, reason FROM skipped{which}")  # noqa: S608 - ours
+        return [SkippedSource(*row) for row in found]
+
+    def files(self) -> dict[str, list[int]]:
+        """Return the places of each source file's documents."""
+        found: dict[str, list[int]] = {}
+        for file, ordinal in self.rows("SELECT file, ordinal FROM documents ORDER BY ordinal"):
+            found.setdefault(file, []).append(ordinal)
+        return found
+
+    def document(self, ordinal: int) -> Document:
+        """Return a document as it was loaded."""
+        (row,) = self.rows(f"{DOCUMENT} WHERE ordinal = ?", (ordinal,))
+        return document_of(row)
+
+    def _of_document(self, column: str, ordinal: int) -> Any:
+        ((value,),) = self.rows(f"SELECT {column} FROM documents WHERE ordinal = ?", (ordinal,))  # noqa: S608 - ours
+        return value
+
+    def text_of(self, ordinal: int) -> str:
+        """Return the whole text of a document."""
+        return str(self._of_document("text", ordinal))
+
+    def tree_of(self, ordinal: int) -> Tree:
+        """Return the tree of a document."""
+        return Tree.from_json(self._of_document("tree", ordinal))
+
+    def pages_of(self, ordinal: int) -> list[int]:
+        """Return where each page of a document begins; empty where it has none."""
+        return list(json.loads(self._of_document("pages", ordinal)))
+
+    def source_of(self, ordinal: int) -> tuple[str, str]:
+        """Return the source file of a document, and its fingerprint; "" where it has none."""
+        wanted = """SELECT d.file, f.sha256 FROM documents d LEFT JOIN fingerprints f
+            ON f.file = d.file WHERE d.ordinal = ?"""
+        ((file, fingerprint),) = self.rows(wanted, (ordinal,))
+        return file, fingerprint or ""
+
+    def statements_of(self, position: int) -> list[Statement]:
+        """Return the statements of a chunk."""
+        ((stored,),) = self.rows("SELECT statements FROM chunks WHERE position = ?", (position,))
+        return statements_in(stored)
+
+    def provisions(self, keys: Sequence[str]) -> list[tuple[str, int, int]]:
+        """Return key, document and place of each unit with one of the keys; see ``Tree.keys``."""
+        wanted = "SELECT * FROM provisions WHERE key"
+        return list(self._rows_in(wanted, keys, "ORDER BY document, place"))
+
+    def defining(self) -> list[tuple[int, int]]:
+        """Return document and place of each unit that defines a term, in order."""
+        wanted = """SELECT DISTINCT document, place FROM provisions
+            WHERE key >= '{"defines"' AND key < '{"defines#' ORDER BY document, place"""
+        return self.rows(wanted)
+
+    def chunks(self, positions: Sequence[int]) -> list[Chunk]:
+        """Return the chunks at the given positions, in the order asked for."""
+        asked = list(map(int, positions))
+        found = {row[0]: row for row in self._rows_in(f"{_CHUNK} WHERE c.position", asked)}
+        return [_chunk_of(found[position]) for position in asked]
+
+    def fetch(self, numbers: Sequence[int]) -> list[Triplet]:
+        """Return the triplets with the given numbers (from 0), in the order asked for."""
+        asked = [int(number) + 1 for number in numbers]
+        found = {row[0]: row for row in self._rows_in(f"{_TRIPLET} WHERE t.number", asked)}
+        return [_triplet_of(found[number]) for number in asked]
+
+    def triplets_of(self, positions: Sequence[int]) -> dict[int, list[int]]:
+        """Return the numbers of each of these chunks' triplets."""
+        found: dict[int, list[int]] = {int(position): [] for position in positions}
+        wanted = "SELECT chunk, number FROM triplets WHERE chunk"
+        for chunk, number in self._rows_in(wanted, list(found), "ORDER BY number"):
+            found[chunk].append(number - 1)
+        return found
+
+    def __len__(self) -> int:
+        """Return the number of triplets."""
+        ((count,),) = self.rows("SELECT count(*) FROM triplets")
+        return int(count)
+
+
+def document_of(row: Sequence[Any]) -> Document:
+    """Return the document in a row that ``DOCUMENT`` selects."""
+    name, title, metadata, pages, headings, text, boxes = row
+    return Document(
+        name,
+        title,
+        text,
+        Metadata.from_record(json.loads(metadata)),
+        tuple(json.loads(pages)),
+        # up to format 3 the heading itself was kept in place of its level
+        tuple((at, level if isinstance(level, int) else 1) for at, level in json.loads(headings)),
+        boxes,
+    )
+
+
+def _document_mark(document: Document) -> str:
+    """Return a hash of all that was loaded of a document."""
+    return hashlib.sha256(repr(astuple(document)).encode()).hexdigest()
+
+
+def _chunk_of(row: Sequence[Any]) -> Chunk:
+    """Return the chunk in a row that ``_CHUNK`` selects."""
+    _, name, title, section, page, start, end, text, context, supporting, pages = row
+    chunk: Chunk = {
+        "id": f"{name}#{start}",
+        "document": name,
+        "title": title,
+        "section": section,
+        "page": page,
+        "start": start,
+        "end": end,
+        "text": text,
+    }
+    if context:
+        chunk["context"] = context
+    if supporting:
+        chunk["supporting"] = True
+    if page is not None and (inside := [at for at in json.loads(pages) if start < at < end]):
+        chunk["page_breaks"] = inside
+    return chunk
+
+
+def _triplet_of(row: Sequence[Any]) -> Triplet:
+    """Return the triplet in a row that ``_TRIPLET`` selects."""
+    _, chunk_start, subject, predicate, object_, name, *stated = row
+    relation = (subject, predicate, object_, f"{name}#{chunk_start}", name, *stated)
+    kept = [name for name in Triplet.__annotations__ if name in Triplet.__required_keys__]
+    return cast("Triplet", dict(zip(kept, relation, strict=True)))

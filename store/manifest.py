@@ -1,0 +1,206 @@
+"""The manifest: how an index was made, of what, and the hash of every file that readers see."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any, Self
+
+from lexloop.core.checksums import sha256_of
+from lexloop.core.errors import DataError, OutdatedIndexError
+from lexloop.core.files import MANIFEST, remedy, sync, write_text
+from lexloop.documents.text.tokens import stemmer_name
+
+FORMAT = 5
+"""The version of all that is written: the files, their tables and arrays, and how texts become
+documents, chunks, windows, triplets and terms. When one of these changes, raise it by one and run
+`python tests/support/formats.py`."""
+OLDEST = 2
+"""The first format that an update brings up; ``earlier`` says what it needs of an index."""
+REBUILD = "Build the index again with `lexloop index DIR --out INDEX --force`."
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The choices that shape an index; with the same files, one recipe makes the same index.
+
+    Args:
+        embedder: The embedding model's name, which identifies its weights.
+        dimension: Of its vectors.
+        chunker: The chunker's name with the parameters it reads.
+        extractor: The name of the triplets' extractor.
+        windows: The parts of a chunk that are embedded.
+        dense_index: The kind of vector search.
+        tokens: Bytes of a token's vector; 0 where none are stored.
+    """
+
+    embedder: str
+    dimension: int
+    chunker: str
+    extractor: str
+    windows: str
+    dense_index: str
+    tokens: int = 0
+
+
+@dataclass(frozen=True)
+class IndexSource:
+    """A source of documents: a folder or one file, and the prefix of its documents' names.
+
+    ``path`` is empty where the index came without its sources.
+    """
+
+    path: str
+    prefix: str = ""
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The contents of ``manifest.json``.
+
+    Args:
+        generation: The folder below ``generations`` that holds the files.
+        recipe: The choices that shaped the index.
+        settings: Those that chose it; an update starts from them.
+        sources: The sources of its documents.
+        excluded: Documents and source files that were removed and stay out.
+        counts: Documents, chunks, windows and triplets.
+        sha256: File name -> SHA-256 of its bytes.
+        fingerprints: IndexSource file -> SHA-256 of the bytes and metadata it had.
+        format: The format of the index read; a manifest is always written with ``FORMAT``.
+        stemmer: The stemmer of the search terms, with its version; empty where not known.
+    """
+
+    generation: str
+    recipe: Recipe
+    settings: Mapping[str, Any]
+    sources: tuple[IndexSource, ...]
+    excluded: tuple[str, ...]
+    counts: Mapping[str, int]
+    sha256: Mapping[str, str]
+    fingerprints: Mapping[str, str]
+    format: int = FORMAT
+    stemmer: str = field(default_factory=stemmer_name)
+
+    def write(self, index: Path) -> None:
+        """Publish the generation: from this one rename on, readers see it.
+
+        Raises:
+            OSError: It cannot be written; readers see the one before.
+        """
+        write_text(index / MANIFEST, json.dumps(self.as_record(), indent=1))
+        sync(index)
+
+    def as_record(self) -> dict[str, Any]:
+        """Return a flat JSON object with a checksum."""
+        made = asdict(self)
+        record: dict[str, Any] = (
+            made.pop("recipe") | made | {"format": FORMAT, "stemmer": stemmer_name()}
+        )
+        return record | {"checksum": _checksum(record)}
+
+    @classmethod
+    def read(cls, index: Path) -> Self:
+        """Return the manifest of an index of this format, or of one that an update brings up.
+
+        Raises:
+            DataError: It is missing or damaged, or of a format that nothing here can read.
+        """
+        path = index / MANIFEST
+        try:
+            record = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise DataError(f"{path} cannot be read: {error}.", remedy(error, REBUILD)) from error
+        return cls.from_record(record, path)
+
+    @classmethod
+    def from_record(cls, record: Any, where: Path | str) -> Self:
+        """Return the manifest in a record as ``as_record`` makes them.
+
+        Raises:
+            DataError: It is damaged, or of a format that nothing here can read.
+        """
+        try:
+            record = dict(record)
+            found, checksum = record["format"], record.pop("checksum", None)
+        except (ValueError, KeyError, TypeError) as error:
+            raise DataError(f"{where} cannot be read: {error!r}.", REBUILD) from error
+        if not isinstance(found, int) or not OLDEST <= found <= FORMAT:
+            newer = isinstance(found, int) and found > FORMAT
+            hint = "Upgrade lexloop: a newer version made it." if newer else REBUILD
+            index = where.parent if isinstance(where, Path) else where
+            raise DataError(_other_format(index, found), hint)
+        if checksum != _checksum(record):
+            raise DataError(f"{where} is damaged: its checksum does not agree.", REBUILD)
+        record["recipe"] = Recipe(**{one.name: record.get(one.name, "") for one in fields(Recipe)})
+        record["sources"] = tuple(IndexSource(**source) for source in record["sources"])
+        record["excluded"] = tuple(record["excluded"])
+        record.setdefault("stemmer", "")
+        return cls(**{one.name: record[one.name] for one in fields(cls)})
+
+    @property
+    def current_format(self) -> bool:
+        """True where the index has the format of today."""
+        return self.format == FORMAT
+
+    @property
+    def current(self) -> bool:
+        """True where the index can be searched: its format and its stemmer are today's."""
+        return self.current_format and self.stemmer == stemmer_name()
+
+    def check_current(self, index: Path) -> None:
+        """Check that the index can be searched without an update.
+
+        Raises:
+            OutdatedIndexError: The index is of an earlier format, or by another stemmer.
+        """
+        if self.current:
+            return
+        what = f"The terms of the index {index} are by {self.stemmer}, this is {stemmer_name()}."
+        if not self.current_format:
+            what = _other_format(index, self.format)
+        raise OutdatedIndexError(
+            what,
+            f"Run `lexloop index update {index}`; what did not change is not embedded again.",
+        )
+
+    def check_embedder(self, index: Path | str, name: str, dimension: int) -> None:
+        """Check that the index's vectors are by the embedder of the questions.
+
+        Raises:
+            DataError: The index was built with another embedder or dimension.
+        """
+        made = self.recipe
+        if (made.embedder, made.dimension) != (name, dimension):
+            raise DataError(
+                f"The index {index} was built with {made.embedder} ({made.dimension} dimensions); "
+                f"the settings ask for {name} ({dimension} dimensions).",
+                "Set the same embedder, or build the index again.",
+            )
+
+    def check_files(self, folder: Path) -> None:
+        """Compare every file of the generation with its SHA-256.
+
+        Raises:
+            DataError: One is missing or differs.
+        """
+        for name, expected in self.sha256.items():
+            try:
+                digest = sha256_of(folder / name)
+            except OSError as error:
+                what = f"The index lacks {folder / name}: {error}."
+                raise DataError(what, remedy(error, REBUILD)) from error
+            if digest != expected:
+                raise DataError(
+                    f"{folder / name} is damaged: its SHA-256 is {digest}, not {expected}.",
+                    REBUILD,
+                )
+
+
+def _other_format(index: Path | str, found: Any) -> str:
+    return f"The index {index} has format {found}, this is {FORMAT}."
+
+
+def _checksum(record: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,280 @@
+"""Opening of the collection that a corpus setting names: the sample, a folder or file, an index."""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from lexloop.core.errors import (
+    CorpusError,
+    DataError,
+    IndexWriteError,
+    OutdatedIndexError,
+    SettingsError,
+)
+from lexloop.core.files import MANIFEST, is_index
+from lexloop.core.settings import SAMPLE_CORPUS, Connection, Settings
+from lexloop.core.settings_names import RECORDED, recorded
+from lexloop.core.types import Degradation
+from lexloop.documents.chunks.choose import chunker_for, chunker_name
+from lexloop.documents.reading.folder import source_files
+from lexloop.documents.reading.reading import Progress, silent
+from lexloop.knowledge.rules import extract_document
+from lexloop.models.embedders import load_embedder, setting_for
+from lexloop.models.embedding import CODED, Embedder, TokenEmbedder
+from lexloop.store.builder import Extractor, IndexBuilder, Tools
+from lexloop.store.collection import Collection
+from lexloop.store.engine.address import is_address
+from lexloop.store.engine.opening import manifest_of, open_engine, stamp_of
+from lexloop.store.folder.reader import open_contents, open_index
+from lexloop.store.manifest import IndexSource, Manifest, Recipe
+from lexloop.store.scan import scan
+from lexloop.store.view import View
+from lexloop.store.writer import write_index
+
+RULES = "rules"
+"""Identifies the rule-based extractor in a recipe."""
+_DEFAULTS = recorded(Settings().flat())
+_NOT_HELD = frozenset({"model", "embedder"})
+"""Settings that do not shape an index, or that its vectors themselves tell apart."""
+
+
+def tools_for(
+    settings: Settings,
+    embedder: Embedder,
+    extract: Extractor = extract_document,
+    extractor: str = RULES,
+) -> Tools:
+    """Return the tools that the settings index with; ``extractor`` identifies ``extract``.
+
+    Raises:
+        SettingsError: The chunker's pattern cannot be used.
+    """
+    recipe = Recipe(
+        embedder=embedder.name,
+        dimension=embedder.dimension,
+        chunker=chunker_name(settings.chunking),
+        extractor=extractor,
+        windows=settings.index.windows,
+        dense_index=settings.index.dense,
+        tokens=CODED if settings.index.token_vectors and isinstance(embedder, TokenEmbedder) else 0,
+    )
+    chosen = recorded(settings.flat())
+    return Tools(recipe, chosen, embedder, chunker_for(settings.chunking, embedder), extract)
+
+
+def open_corpus(
+    corpus: str, tools: Tools, progress: Progress = silent
+) -> tuple[Collection, list[Degradation]]:
+    """Open an index; a source folder is first indexed into the cache, or brought up to date there.
+
+    Args:
+        corpus: ``sample``, a source folder, one source file, an index folder, or the address of
+            an index in an engine.
+        tools: For embedding questions, and for indexing what is not indexed yet.
+        progress: Called with a stage's name, what is done and how much there is.
+
+    Returns:
+        The collection, and the faults of the cache; ``left_out`` returns what somebody who asks
+        may know of documents that could not be read.
+
+    Raises:
+        CorpusError: The folder is missing, empty or unreadable.
+        SettingsError: The tools are set otherwise than an index was made, and not by default.
+        OutdatedIndexError: The index has to be brought up by ``lexloop index update``.
+        DataError: The index is damaged or was built with another embedder.
+        EngineError: The engine that holds it failed.
+    """
+    if (held := manifest_at(corpus)) is not None:
+        refuse_other(corpus, {n: v for n, v in tools.settings.items() if v != _DEFAULTS.get(n)})
+        return open_stored(corpus, _embedder_of(held, tools)), []
+    folder = _corpus_folder(corpus)
+    sources = [IndexSource(str(folder.absolute()))]
+    shipped = shipped_indexes() / index_key(None, tools.recipe)
+    cached = cache_folder() / index_key(folder, tools.recipe)
+    troubles: dict[Path, Degradation] = {}
+    for place in (shipped, cached):
+        try:
+            # new terms of the small sample are soon made; a cache gets them on disk, below
+            if found := _up_to_date(place, sources, tools, restem=place == shipped):
+                return found, [*troubles.values()]
+        except OutdatedIndexError:
+            continue  # brought up below: nobody asked for a cache to be kept
+        except DataError as error:
+            troubles[place] = _cache_trouble("a cached index", "a fresh one", error)
+    degraded = [*troubles.values()]
+    try:
+        write_index(cached, sources, tools, progress=progress, fresh=cached in troubles)
+        return open_index(cached, tools.embedder), degraded
+    except (IndexWriteError, DataError) as error:
+        degraded.append(_cache_trouble("an index kept for next time", "memory only", error))
+        return _in_memory(sources, tools, progress), degraded
+
+
+def open_stored(index: str, embedder: Embedder) -> Collection:
+    """Open an index as it is, by its folder or by its address in an engine.
+
+    Raises:
+        LexloopError: It cannot be read, or was built with another embedder.
+    """
+    if is_address(index):
+        return Collection(open_engine(index, embedder))
+    return Collection(open_contents(_corpus_folder(index), embedder))
+
+
+def sources_of(corpus: str) -> Sequence[IndexSource]:
+    """Return where the documents of a corpus lie; without a path where an index came alone.
+
+    Raises:
+        CorpusError: The corpus cannot be named so.
+        DataError: It is an index whose manifest is damaged.
+    """
+    held = manifest_at(corpus)
+    return held.sources if held else [IndexSource(str(_corpus_folder(corpus).absolute()))]
+
+
+def manifest_at(corpus: str) -> Manifest | None:
+    """Return the manifest of an index, wherever it lies; None where the corpus is none.
+
+    Raises:
+        CorpusError: The corpus cannot be named so, or an engine has no such index.
+        DataError: The manifest is damaged.
+        EngineError: The engine failed.
+    """
+    if is_address(corpus):
+        return manifest_of(corpus)
+    folder = _corpus_folder(corpus)
+    return Manifest.read(folder) if is_index(folder) else None
+
+
+def _embedder_of(held: Manifest, tools: Tools) -> Embedder:
+    """Return the embedder that is set, unless the index stays with another."""
+    chosen = str(tools.settings["embedder"])
+    own = setting_for(held.recipe.embedder, chosen)
+    return tools.embedder if own == chosen else load_embedder(own, Connection())
+
+
+def refuse_other(corpus: str, wanted: Mapping[str, Any]) -> None:
+    """Check that settings do not differ from those of an index; for a folder any will do.
+
+    They are named as in a manifest; those that shape no index are ignored.
+
+    Raises:
+        SettingsError: It is an index and was made with other settings.
+        DataError: Its manifest is damaged.
+    """
+    chosen = {n: v for n, v in wanted.items() if n in _DEFAULTS and n not in _NOT_HELD}
+    index = manifest_at(corpus) if chosen else None
+    if index is None:
+        return
+    held = index.settings
+    for name, value in chosen.items():
+        if held.get(name, value) != value:
+            called = RECORDED[name]
+            anew = f"index anew by `lexloop index update {corpus} --set {called}={value}`"
+            if is_address(corpus):
+                anew = f"push an index there that is made with {called}={value}"
+            raise SettingsError(
+                f"The index {corpus} was made with {called}={held[name]}, not {value}.",
+                f"Leave {called} out, or {anew}.",
+            )
+
+
+def _up_to_date(
+    index: Path, sources: Sequence[IndexSource], tools: Tools, *, restem: bool
+) -> Collection | None:
+    """Return the collection of an index that exists and has what the sources have now, or None."""
+    if not is_index(index):
+        return None
+    now = scan(sources)
+    if not now.difference(Manifest.read(index).fingerprints).nothing:
+        return None
+    contents = open_contents(index, tools.embedder, restem=restem)
+    return Collection(contents, [*contents.texts.skipped(of_files=True), *now.skipped])
+
+
+def _in_memory(sources: Sequence[IndexSource], tools: Tools, progress: Progress) -> Collection:
+    now = scan(sources)
+    contents = IndexBuilder(tools, progress=progress).assemble(now, now.difference({}))
+    return Collection(contents, contents.texts.skipped())
+
+
+def _corpus_folder(corpus: str) -> Path:
+    if corpus == SAMPLE_CORPUS:
+        return sample_folder()
+    if "\0" in corpus:
+        raise CorpusError(
+            f"The corpus {corpus} cannot be listed: there is a NUL in its name.", "Write its path."
+        )
+    try:
+        return Path(corpus).expanduser()
+    except RuntimeError as error:
+        raise CorpusError(
+            f"The corpus {corpus} has no home: {error}", "Write out its path."
+        ) from error
+
+
+def sample_folder() -> Path:
+    """Return the folder of the bundled digest of NYC Local Law 144."""
+    return Path(str(resources.files("lexloop.data"))) / "ll144"
+
+
+def sample_gold() -> Path:
+    """Return the file of gold questions on the sample that comes with the package."""
+    return sample_folder().parent / "gold.jsonl"
+
+
+def cache_folder() -> Path:
+    """Return the folder of cached indexes; ``LEXLOOP_CACHE`` overrides it."""
+    from platformdirs import user_cache_path
+
+    return Path(os.environ.get("LEXLOOP_CACHE") or user_cache_path("lexloop")) / "indexes"
+
+
+def shipped_indexes() -> Path:
+    """Return the folder of the sample's index that comes with the package."""
+    return Path(str(resources.files("lexloop.data"))) / "index"
+
+
+def index_key(folder: Path | None, recipe: Recipe) -> str:
+    """Return the name of a folder's cached index; None stands for the shipped sample."""
+    place = os.fsencode(folder.resolve()) if folder else b""
+    made = json.dumps(vars(recipe), sort_keys=True)
+    return hashlib.sha256(place + b"\0" + made.encode()).hexdigest()[:32]
+
+
+def left_out(view: View) -> list[Degradation]:
+    """Return what an asker is told of documents that could not be read."""
+    return [
+        {"node": "index", "wanted": item.name, "used": "nothing of it", "reason": item.reason}
+        for item in view.skipped()
+        if not item.indexed
+    ]
+
+
+def _cache_trouble(wanted: str, used: str, error: CorpusError | DataError) -> Degradation:
+    return {"node": "index", "wanted": wanted, "used": used, "reason": error.what}
+
+
+def corpus_stamp(corpus: str) -> str:
+    """Return a cheap mark that changes with the names, sizes and times of a corpus's files.
+
+    Raises:
+        CorpusError: The folder is missing, empty or cannot be listed.
+    """
+    if is_address(corpus):
+        return stamp_of(corpus)
+    folder = _corpus_folder(corpus)
+    files = [folder / MANIFEST] if is_index(folder) else source_files(folder)
+    digest = hashlib.sha256()
+    for path in files:
+        try:
+            found = path.stat()
+            mark = f"{found.st_size}|{found.st_mtime_ns}"
+        except OSError as error:  # opening the corpus says what is wrong with the file
+            mark = type(error).__name__
+        digest.update(f"{path}|{mark}\n".encode(errors="replace"))
+    return digest.hexdigest()

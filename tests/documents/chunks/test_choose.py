@@ -1,0 +1,67 @@
+import pytest
+
+from lexloop.core.errors import SettingsError
+from lexloop.core.settings_groups import (
+    ByCharacters,
+    ByMeaning,
+    ByPattern,
+    ByProvisions,
+    BySentences,
+    Chunking,
+)
+from lexloop.documents.chunks.choose import chunker_for, chunker_name
+from lexloop.documents.chunks.provisions import chunk_document, is_divided
+from lexloop.documents.reading.document import Document
+from lexloop.models.minilm import load_minilm
+
+NAMES = {
+    "auto": "auto(chunk_tokens=300, chunk_overlap=50)",
+    "provisions": "provisions()",
+    "sentence": "sentence(chunk_tokens=300, chunk_overlap=50)",
+    "semantic": "semantic(chunk_dissimilarity=0.8, chunk_buffer=2)",
+    "pattern": "pattern(chunk_pattern='^Article')",
+    "characters": "characters(chunk_chars=900, chunk_chars_overlap=90)",
+}
+"""Indexes on users' disks are told apart by these names: they may not change."""
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        BySentences(tokens=300, overlap=50),
+        ByProvisions(),
+        BySentences(method="sentence", tokens=300, overlap=50),
+        ByMeaning(dissimilarity=0.8, buffer=2),
+        ByPattern(pattern="^Article"),
+        ByCharacters(chars=900, chars_overlap=90),
+    ],
+)
+def test_a_chunkers_name_holds_what_it_reads(chosen: Chunking) -> None:
+    assert chunker_name(chosen) == NAMES[chosen.method]
+
+
+def test_a_pattern_that_cannot_work_is_refused_before_any_document() -> None:
+    with pytest.raises(SettingsError, match=r"chunking\.pattern is '\('"):
+        chunker_for(ByPattern(pattern="("), load_minilm())
+
+
+@pytest.mark.parametrize(
+    ("text", "headings", "divided"),
+    [
+        ("§ 1 Fees\nDue.\n§ 2 Appeals\nNone.", (), True),
+        ("# Law\n## Fees\nDue.", (), True),
+        ("Fees\nDue.\nAppeals\nNone.", ((0, 1), (10, 1)), True),
+        ("# Only a title\nThe fee is due.", (), False),
+        ("The fee is due. Section 5 applies to owners.", (), False),
+        ("# One\n" + "Text. " * 10_000 + "\n# Two\n", (), False),
+        ("", (), False),
+    ],
+)
+def test_auto_takes_provisions_where_a_document_is_divided(
+    text: str, headings: tuple[tuple[int, int], ...], divided: bool
+) -> None:
+    document = Document("d.txt", "A law", text, headings=headings)
+    assert is_divided(document) is divided
+    auto = chunker_for(BySentences(), load_minilm())(document)
+    sentence = chunker_for(BySentences(method="sentence"), load_minilm())(document)
+    assert auto == (chunk_document(document) if divided else sentence)

@@ -1,0 +1,87 @@
+import time
+
+import pytest
+
+from lexloop.core.errors import SettingsError
+from lexloop.documents.chunks.pattern import chunk_by_pattern, compile_pattern
+from lexloop.documents.reading.document import Document
+
+
+def chunks(text: str, pattern: str) -> list[str]:
+    return [chunk["text"] for chunk in chunk_by_pattern(Document("d", "A law", text), pattern)]
+
+
+@pytest.mark.parametrize("pattern", [r"\n§", "^§"])
+def test_each_section_is_a_chunk_under_the_delimiter_of_the_paper(pattern: str) -> None:
+    text = "Préambule 😀 see § 1\n§ 1 Fees\nDue.\n\n§ 2 Appeals\n"
+    assert chunks(text, pattern) == [
+        "Préambule 😀 see § 1\n",
+        "§ 1 Fees\nDue.\n\n",
+        "§ 2 Appeals\n",
+    ]
+
+
+def test_anchors_match_at_every_line() -> None:
+    text = "Article 1\nArticle 7 applies.\nArticle 2\nNone.\nArticle 3"
+    assert chunks(text, r"^Article \d+$") == [
+        "Article 1\nArticle 7 applies.\n",
+        "Article 2\nNone.\n",
+        "Article 3",
+    ]
+    assert chunks("a\nb", "^b|^c") == ["a\n", "b"]
+
+
+def test_a_match_of_blanks_alone_cuts_at_the_word_behind_it() -> None:
+    assert chunks("\n\nOne.\n\n\n\nTwo.\n\n", r"\n\n") == ["\n\nOne.\n\n\n\n", "Two.\n\n"]
+
+
+def test_without_a_match_the_document_is_one_chunk() -> None:
+    assert chunks("One.\nTwo.", "^§") == ["One.\nTwo."]
+    assert chunks(" \n", "^§") == []
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "(",
+        "[a",
+        r"(?=a)",
+        r"(a)\1",
+        "*",
+        "a*",
+        "^",
+        "$",
+        r"\b",
+        "(?:)",
+        "x{0,5}",
+        "a{1001}",
+        "\ud800",
+    ],
+)
+def test_a_pattern_that_cannot_be_used_is_refused_by_name(pattern: str) -> None:
+    with pytest.raises(SettingsError) as refused:
+        compile_pattern(pattern)
+    assert repr(pattern) in refused.value.what
+
+
+def test_a_pattern_that_matches_nothing_only_in_some_text_is_refused_there() -> None:
+    with pytest.raises(SettingsError, match="matches no character"):
+        chunks("a  b\t\tc", r"x|\B\t?\B")
+
+
+def test_a_pattern_too_large_is_refused() -> None:
+    with pytest.raises(SettingsError, match=r"steps a character"):
+        compile_pattern(r"(?:\p{L}{9}x){9}")
+
+
+@pytest.mark.parametrize("pattern", ["(a+)+$", "(a|aa)+$", "(a|a?)+b", "(.*a){20}b", "^(a+)*!"])
+@pytest.mark.parametrize("text", ["a" * 1_000_000 + "!", "a\n" * 100_000])
+def test_a_catastrophic_pattern_runs_in_linear_time(pattern: str, text: str) -> None:
+    began = time.process_time()
+    assert sum(map(len, chunks(text, pattern))) == len(text)
+    assert time.process_time() - began < 5.0
+
+
+def test_a_pattern_that_looks_ahead_again_and_again_is_refused() -> None:
+    with pytest.raises(SettingsError, match="looking far ahead"):
+        chunks("a" * 150_000, r"a(?s:.*b)?")

@@ -1,0 +1,130 @@
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lexloop.documents.chunks.provisions import MAX_CHARS, chunk_document
+from lexloop.documents.reading.document import Document
+from lexloop.documents.text.sentences import sentence_spans
+
+LINES = ["§ 1-2 Scope", "# Head", "Section 3. Fees", "(a) an item; ", "1. one", "- dash", "a | b"]
+WORDS = [
+    "The",
+    " duty applies",
+    ". ",
+    ".",
+    ":",
+    "; ",
+    "x" * 80,
+    " word" * 150,
+    "§",
+    "#",
+    "法",
+    "😀",
+]
+BREAKS = ["\n", "\n\n", " ", "\t", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\r", "\u00a0"]
+PIECES = st.sampled_from([*LINES, *WORDS, *BREAKS, "ſ", "İ"])
+LEGAL = st.lists(PIECES, max_size=40).map("".join)
+ANY = st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]), max_size=400)
+
+
+def document(text: str) -> Document:
+    return Document("d.txt", "A law", text)
+
+
+@given(st.one_of(LEGAL, ANY))
+def test_chunks_cover_every_character_in_order(text: str) -> None:
+    chunks = chunk_document(document(text))
+    assert "".join(chunk["text"] for chunk in chunks) == (text if text.strip() else "")
+    ends = [0, *(chunk["end"] for chunk in chunks)]
+    assert [chunk["start"] for chunk in chunks] == ends[:-1]
+    assert all(chunk["text"] == text[chunk["start"] : chunk["end"]] for chunk in chunks)
+    assert len({chunk["id"] for chunk in chunks}) == len(chunks)
+
+
+@given(LEGAL)
+def test_only_a_long_sentence_makes_a_chunk_longer_than_the_maximum(text: str) -> None:
+    for chunk in chunk_document(document(text)):
+        body = chunk["text"].strip()
+        flat = body.replace("\n", " ")
+        longest = max((end - start for start, end in sentence_spans(flat)), default=0)
+        assert len(body) <= MAX_CHARS + longest
+
+
+@given(st.one_of(LEGAL, ANY))
+def test_no_chunk_crosses_the_border_of_a_long_provision(text: str) -> None:
+    source = document(text)
+    for chunk in chunk_document(source):
+        inner = range(chunk["start"] + 1, chunk["end"])
+        for unit in source.tree.units:
+            if unit.kind == "provision" and unit.end - unit.start > MAX_CHARS:
+                assert (
+                    unit.start not in inner
+                    or not text[chunk["start"] : unit.start].strip()
+                    or (source.tree.around(chunk["start"], unit.end) >= 0)
+                )
+
+
+def test_two_sentences_that_do_not_fit_together_are_cut_apart() -> None:
+    text = f"{'A' + 'b' * 780}. {'C' + 'd' * 900}. {'E' + 'f' * 30}."
+    chunks = chunk_document(document(text))
+    assert [chunk["text"].strip()[0] for chunk in chunks] == ["A", "C"]
+
+
+def test_a_list_stays_with_the_clause_that_introduces_it() -> None:
+    before = "The owner pays a fee for each berth that the owner holds. " * 3
+    items = [f"({letter}) the {letter * 30} of the vessel;\n" for letter in "abcdef"]
+    text = f"§ 1 Fees\n{before}\nThe notice must state:\n{''.join(items)}{before}\n{before}\n"
+    holding = [c["text"] for c in chunk_document(document(text)) if "must state:" in c["text"]]
+    assert len(holding) == 1
+    assert all(item in holding[0] for item in items)
+
+
+def test_paragraphs_of_a_section_become_chunks_of_their_own() -> None:
+    paragraph = "An owner who moors at night pays twice the fee of the day before. " * 4
+    text = f"§ 1 Fees\n{paragraph}\n{paragraph}\n§ 2 Appeals\n{paragraph}\n"
+    chunks = chunk_document(document(text))
+    assert [chunk["section"] for chunk in chunks] == ["§ 1", "§ 1", "§ 2"]
+    assert chunks[0]["text"].startswith("§ 1 Fees\n")
+    assert (chunks[0]["document"], chunks[0]["title"], chunks[0]["page"]) == (
+        "d.txt",
+        "A law",
+        None,
+    )
+
+
+@pytest.mark.parametrize("text", ["", "\n \n", "\n" * 50_000])
+def test_a_blank_document_has_no_chunk(text: str) -> None:
+    assert chunk_document(document(text)) == []
+
+
+def test_blank_lines_belong_to_a_chunk_beside_them() -> None:
+    text = f"\n\n# Fees\n{'The fee is due. ' * 20}\n{chr(10) * 400}# Appeals\nNone."
+    chunks = chunk_document(document(text))
+    assert [(c["start"], c["section"]) for c in chunks] == [
+        (0, "Fees"),
+        (text.index("# Appeals"), "Appeals"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a" * 200_000,
+        "a\n" + " \n" * 50_000,
+        "# " + "#" * 100_000 + "x",
+        "# a" + " " * 100_000 + "b",
+        "§" * 100_000,
+        "§ 1\n" * 25_000,
+        ". " * 50_000,
+        "x:\n" + "(a) y\n" * 20_000,
+        "a | b\n" * 20_000,
+        "Article" + " " * 100_000 + "x",
+    ],
+    ids=lambda text: ascii(text[:12]),
+)
+def test_hostile_text_is_cut_in_linear_time(text: str) -> None:
+    began = time.process_time()
+    assert sum(len(chunk["text"]) for chunk in chunk_document(document(text))) == len(text)
+    assert time.process_time() - began < 5.0

@@ -1,0 +1,142 @@
+import io
+import stat
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lexloop.core.errors import CorpusError
+from lexloop.documents.reading.document import Document, Limits, Part, SkippedSource
+from lexloop.documents.reading.formats import read_bytes
+
+Load = Callable[..., tuple[list[Document], dict[str, str]]]
+
+
+def packed(members: dict[str, str | bytes]) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return out.getvalue()
+
+
+def read(data: bytes, limits: Limits | None = None) -> tuple[dict[str, str], dict[str, str]]:
+    found = list(read_bytes(data, "laws.zip", limits or Limits()))
+    texts = {item.name: item.text for item in found if isinstance(item, Document)}
+    return texts, {item.name: item.reason for item in found if isinstance(item, SkippedSource)}
+
+
+def test_members_are_named_below_their_archive() -> None:
+    rows = '{"id": 7, "text": "Row."}'
+    texts, skipped = read(
+        packed({"in/act.txt": "Act.", "rows.jsonl": rows, "x.png": b"\x89PNG", ".h/a.txt": "h"})
+    )
+    assert texts == {"laws.zip/in/act.txt": "Act.", "laws.zip/rows.jsonl/7": "Row."}
+    assert skipped == {}
+
+
+def test_members_that_cannot_be_trusted_are_refused_and_the_rest_is_read() -> None:
+    out = io.BytesIO()
+    link = zipfile.ZipInfo("link.txt")
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("../up.txt", "x")
+        archive.writestr("in\\..\\..\\back.txt", "x")
+        archive.writestr("/absolute.txt", "x")
+        archive.writestr("C:/drive.txt", "x")
+        archive.writestr(link, "/etc/passwd")
+        archive.writestr("nested.zip", packed({"a.txt": "x"}))
+        archive.writestr("empty.txt", "")
+        archive.writestr("scan.txt", "%PDF-1.4")
+        archive.writestr("good.txt", "The law.")
+        with pytest.warns(UserWarning, match="Duplicate name"):
+            archive.writestr("good.txt", "Another law.")
+    texts, skipped = read(out.getvalue())
+    assert texts == {"laws.zip/good.txt": "The law."}
+    assert {name.removeprefix("laws.zip/"): why for name, why in skipped.items()} == {
+        "../up.txt": "Its name leads out of the archive (..).",
+        "in\\..\\..\\back.txt": "Its name leads out of the archive (..).",
+        "/absolute.txt": "Its name is absolute.",
+        "C:/drive.txt": "Its name is absolute.",
+        "link.txt": "It is a link.",
+        "nested.zip": "It is an archive within an archive.",
+        "empty.txt": "It is empty.",
+        "scan.txt": "By its content it is a PDF, though its name ends in .txt.",
+        "good.txt": "The archive holds it twice.",
+    }
+
+
+def test_an_encrypted_member_is_refused() -> None:
+    data = bytearray(packed({"a.txt": "secret", "b.txt": "open"}))
+    data[data.index(b"PK\x03\x04") + 6] |= 1
+    data[data.index(b"PK\x01\x02") + 8] |= 1
+    texts, skipped = read(bytes(data))
+    assert texts == {"laws.zip/b.txt": "open"}
+    assert skipped == {"laws.zip/a.txt": "It is encrypted."}
+
+
+def test_a_damaged_member_is_told() -> None:
+    data = packed({"a.txt": "The law applies to all. " * 9, "b.txt": "open"})
+    at = data.index(b"a.txt") + 10
+    texts, skipped = read(data[:at] + b"\xff\xff\xff" + data[at + 3 :])
+    assert texts == {"laws.zip/b.txt": "open"}
+    assert "cannot be unpacked" in skipped["laws.zip/a.txt"]
+
+
+@pytest.mark.parametrize(
+    ("limits", "reason"),
+    [
+        (Limits(archive_members=2), "has 3 members, more than 2"),
+        (Limits(archive_bytes=2000), "unpacks to 3000 bytes, more than 2000"),
+        (Limits(archive_free=100, archive_ratio=5), "times its size, as a bomb does"),
+    ],
+)
+def test_a_bomb_is_refused_before_it_is_unpacked(limits: Limits, reason: str) -> None:
+    with pytest.raises(CorpusError, match=reason):
+        read(packed(dict.fromkeys(("a.txt", "b.txt", "c.txt"), "x" * 1000)), limits)
+
+
+def test_a_member_that_states_too_small_a_size_is_refused() -> None:
+    data = bytearray(packed({"a.txt": "x" * 100_000}))
+    at = data.index(b"PK\x01\x02") + 24
+    data[at : at + 4] = (10).to_bytes(4, "little")
+    texts, skipped = read(bytes(data))
+    assert texts == {}
+    assert "cannot be unpacked" in skipped["laws.zip/a.txt"]
+
+
+def test_a_damaged_archive_is_told() -> None:
+    with pytest.raises(CorpusError, match="damaged archive"):
+        read(packed({"a.txt": "x"})[:-10])
+
+
+def test_the_archives_own_sidecar_is_heeded() -> None:
+    table = "file,tags\na.txt,secret\nb.txt,\nc.txt,;\ngone.txt,x\n"
+    members: dict[str, str | bytes] = {f"in/{name}.txt": "The law." for name in "abc"}
+    found = list(read_bytes(packed({"in/metadata.csv": table, **members}), "l.zip", Limits()))
+    tags = {item.name: item.metadata.tags for item in found if isinstance(item, Document)}
+    assert tags == {"l.zip/in/a.txt": ("secret",), "l.zip/in/b.txt": ()}
+    skipped = [item for item in found if isinstance(item, SkippedSource)]
+    assert [item.name for item in skipped] == ["l.zip/in/metadata.csv"] * 2 + ["l.zip/in/c.txt"]
+    assert "Line 4: tags are ';'" in skipped[0].reason
+    assert "Line 5: file: there is no" in skipped[1].reason
+
+
+def test_reading_goes_on_behind_a_member(load: Load) -> None:
+    data = packed({f"{n}.txt": f"Law {n}." for n in range(4)})
+    found = list(read_bytes(data, "l.zip", Limits(), start=2))
+    assert [item for item in found if isinstance(item, Part)] == [
+        Part("l.zip/2.txt", 2),
+        Part("l.zip/3.txt", 3),
+    ]
+
+
+def test_a_member_that_ends_the_worker_costs_no_other_member(
+    tmp_path: Path, load: Load, bomb_pdf: bytes
+) -> None:
+    members: dict[str, str | bytes] = {"a.txt": "A.", "bomb.pdf": bomb_pdf, "c.txt": "C."}
+    (tmp_path / "laws.zip").write_bytes(packed(members))
+    documents, reasons = load(tmp_path, Limits(seconds=0.7))
+    assert [document.name for document in documents] == ["laws.zip/a.txt", "laws.zip/c.txt"]
+    assert reasons == {"laws.zip/bomb.pdf": "It took longer than 0.7 s."}

@@ -1,0 +1,152 @@
+"""The map from a document's text to the places on its pages."""
+
+import io
+import random
+import re
+
+import pypdfium2
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typeset import Placed, Sheet, Style, lines, place, typeset
+
+from lexloop.core.errors import CorpusError
+from lexloop.core.workers import encode
+from lexloop.documents.reading.boxes import Box, CharacterRun, boxes_of, encode_runs
+from lexloop.documents.reading.document import Document
+from lexloop.documents.reading.pdf import read_pdf
+from lexloop.documents.reading.worker import from_frame, to_frame
+
+INSET = 0.4
+LAW = "\n".join(
+    [
+        *[
+            f"{n}. The keeper of each undertaking shall register it before day {n}."
+            for n in range(40)
+        ],
+        "Kind of boat | Fee",
+        "Small boats | 10",
+    ]
+)
+
+
+def read(data: bytes) -> Document:
+    *_, document = read_pdf(data, "law.pdf")
+    assert isinstance(document, Document)
+    return document
+
+
+def words_in(pdf: pypdfium2.PdfDocument, box: Box) -> str:
+    """What PDFium finds in a box."""
+    page = pdf[box.page - 1].get_textpage()
+    edges = (box.x0 + INSET, box.y0 + INSET, box.x1 - INSET, box.y1 - INSET)
+    found: str = page.get_text_bounded(*edges, errors="strict")
+    return found
+
+
+@pytest.mark.parametrize("hyphens", [True, False])
+def test_the_boxes_of_a_quote_hold_the_quote(hyphens: bool) -> None:
+    sheet = Sheet(columns=2, head="Law {page}", hyphens=hyphens, size=(150, 110))
+    data = typeset(LAW, lambda _: Style(), sheet)
+    document = read(data)
+    starts = [match.start() for match in re.finditer(r"\b\w", document.text)]
+    ends = [match.end() for match in re.finditer(r"\w\b", document.text)]
+    chosen = random.Random(7)
+    with pypdfium2.PdfDocument(data) as pdf:
+        for _ in range(60):
+            start = chosen.choice(starts)
+            end = chosen.choice([end for end in ends if start < end < start + 200])
+            found = "".join(words_in(pdf, box) for box in boxes_of(document, start, end))
+            shown = re.sub(r"[\s|\ufffe\x02]", "", found)
+            assert shown.replace("-", "") == re.sub(r"[\s|]", "", document.text[start:end])
+
+
+def test_a_span_has_one_box_for_each_line_that_it_touches() -> None:
+    full = "The words of this line fill the column up to its margin"
+    document = read(place([lines(full, full), lines(full, "and end.")]))
+    start, end = document.text.index("fill"), document.text.index(" end.")
+    found = boxes_of(document, start, end)
+    assert [box.page for box in found] == [1, 1, 2, 2]
+    assert found[0].x0 > found[1].x0 == pytest.approx(60, abs=0.2)
+    assert found[0].y0 == pytest.approx(found[1].y0 + 12, abs=0.2)
+    assert found[3].x1 < found[2].x1
+    assert boxes_of(document, start, start) == []
+    assert boxes_of(document, len(document.text) - 1, len(document.text)) == []
+
+
+def turned(data: bytes, degrees: int) -> bytes:
+    """A PDF whose first page shows turned to the right."""
+    out = io.BytesIO()
+    with pypdfium2.PdfDocument(data) as pdf:
+        pdf[0].set_rotation(degrees)
+        pdf.save(out)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(("degrees", "x", "y"), [(90, 400, 300), (180, 300, 400), (270, 400, 300)])
+def test_a_page_that_is_turned_reads_as_it_shows(degrees: int, x: float, y: float) -> None:
+    drawn = place([[Placed(300, 400, "Words of a law")]], turn=degrees)
+    document = read(turned(drawn, degrees))
+    assert document.text == "Words of a law\n"
+    (box,) = boxes_of(document, 0, 5)
+    assert box.x0 == pytest.approx(x, abs=0.5)
+    assert box.y0 <= y <= box.y0 + 4
+    assert 20 < box.x1 - box.x0 < 40
+    assert 5 < box.y1 - box.y0 < 14
+
+
+@pytest.mark.parametrize("degrees", [90, 270])
+def test_boxes_are_measured_on_the_page_as_it_shows(degrees: int) -> None:
+    upright = place([[Placed(60, 100, "Words"), Placed(60, 300, "Others")]])
+    (box,) = boxes_of(read(upright), 0, 5)
+    document = read(turned(upright, degrees))
+    start = document.text.index("Words")
+    (found,) = boxes_of(document, start, start + 5)
+    shown = {  # the paper is 600 points wide and 800 high
+        90: (box.y0, 600 - box.x1, box.y1, 600 - box.x0),
+        270: (800 - box.y1, box.x0, 800 - box.y0, box.x1),
+    }
+    assert found[1:] == pytest.approx(shown[degrees], abs=0.2)
+
+
+def test_the_map_crosses_the_pipe() -> None:
+    document = read(place([lines("Some words of a law.")]))
+    assert document.boxes
+    encode(to_frame(document))
+    assert from_frame(to_frame(document)) == document
+
+
+runs = st.lists(
+    st.tuples(
+        st.integers(1, 9),
+        st.floats(-50, 2000),
+        st.lists(st.floats(0, 3000), min_size=2, max_size=20),
+    ),
+    max_size=9,
+)
+
+
+@given(runs)
+def test_each_character_has_the_box_that_it_was_given(
+    given: list[tuple[int, float, list[float]]],
+) -> None:
+    kept, start = [], 0
+    for page, bottom, edges in given:
+        kept.append(CharacterRun(start, page, bottom, bottom + 10, sorted(edges)))
+        start += len(edges)
+    document = Document("", "", "", boxes=encode_runs(kept))
+    for run in kept:
+        for number, (left, right) in enumerate(zip(run.edges, run.edges[1:], strict=False)):
+            (box,) = boxes_of(document, run.start + number, run.start + number + 1)
+            expected = (run.bottom, run.bottom + 10, left, right)
+            assert box.page == run.page
+            assert (box.y0, box.y1, box.x0, box.x1) == pytest.approx(expected, abs=0.11)
+
+
+@pytest.mark.parametrize("length", [0.3, 0.7, 0.99])
+def test_a_damaged_map_is_told(length: float) -> None:
+    packed = encode_runs([CharacterRun(0, 1, 10, 20, [float(n) for n in range(300)])])
+    for damaged in (packed[: int(len(packed) * length)], b"\x00" + packed):
+        with pytest.raises(CorpusError, match="map of boxes is damaged"):
+            boxes_of(Document("", "", "", boxes=damaged), 0, 1)
+    assert boxes_of(Document("", "", ""), 0, 100) == []

@@ -1,0 +1,200 @@
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lexloop.core.errors import CorpusError
+from lexloop.documents.reading.document import Limits
+from lexloop.documents.reading.folder import (
+    hash_sources,
+    list_sources,
+    load_documents,
+    source_files,
+)
+
+NOBODY = 65534
+SMALL = Limits(file_bytes=2048)
+
+
+@pytest.fixture
+def powerless() -> Iterator[Path]:
+    """A folder of an ordinary user, as whom the test runs, since root may read everything."""
+    folder = Path(tempfile.mkdtemp())
+    root = os.geteuid() == 0
+    if root:
+        os.chown(folder, NOBODY, NOBODY)
+        try:
+            os.seteuid(NOBODY)
+        except PermissionError:
+            pytest.skip("root without the power to become another user")
+    try:
+        yield folder
+    finally:
+        if root:
+            os.seteuid(0)
+        for parent, folders, _ in os.walk(folder):
+            for name in folders:
+                Path(parent, name).chmod(0o700)
+        shutil.rmtree(folder)
+
+
+def reasons(folder: Path) -> dict[str, str]:
+    return {item.name: item.reason for item in load_documents(folder, limits=SMALL)[1]}
+
+
+def test_documents_are_named_by_their_path_in_a_stable_order(tmp_path: Path) -> None:
+    for name in ("b.txt", "a/z.MD", "a/c.txt", "a/d.odt", ".hidden.txt", ".git/x.txt", "e.txt~"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"Text of {name}")
+    documents, skipped = load_documents(tmp_path)
+    assert [document.name for document in documents] == ["a/c.txt", "a/z.MD", "b.txt"]
+    assert skipped == []
+
+
+def test_line_ends_and_the_byte_order_mark_are_made_one(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"\xef\xbb\xbfone\r\ntwo\rthree\nfour")
+    assert load_documents(tmp_path)[0][0].text == "one\ntwo\nthree\nfour"
+
+
+BAD = {
+    "zero.txt": (b"", "It is empty."),
+    "blank.md": (b" \n\t\r\n", "It is empty."),
+    "mark.txt": (b"\xef\xbb\xbf", "It is empty."),
+    "nul.txt": (b"a\x00b", "NUL bytes"),
+    "surrogate.txt": (b"The law \xed\xa0\x80 applies.", "lone surrogates"),
+    "mixed.txt": (b"Gr\xc3\xb6\xc3\x9fe und Ma\xdf", "mixes UTF-8"),
+    "binary.txt": (bytes(range(128, 256)) * 3, "cannot be told"),
+    "half.txt": (b"\xff\xfea", "marked as UTF-16"),
+    "large.txt": (b"x" * 2049, "larger than"),
+    "picture.md": (b"\x89PNG\r\n\x1a\n\x00\x00", "a PNG image"),
+    "paper.txt": (b"%PDF-1.4\n", "By its content it is a PDF, though its name ends in .txt."),
+    "page.txt": (b"<!DOCTYPE html><p>Law", "it is HTML"),
+    "text.pdf": (b"The law.", "By its content it is text, though its name ends in .pdf."),
+    "noise.pdf": (b"\x00\x01\x02", "of a kind that is not known"),
+    "zero.pdf": (b"", "It is empty."),
+    "old.docx": (b"\xd0\xcf\x11\xe0\xa1\xb1", "an encrypted or older Office file"),
+    "text.docx": (b"The law.", "it is text"),
+    "text.zip": (b"The law.", "it is text"),
+    "packed.html": (b"\x1f\x8b\x08", "a gzip archive"),
+    "zero.jsonl": (b"\n\n", "no line with a document"),
+}
+
+
+def test_each_bad_file_is_skipped_with_its_reason_and_the_rest_is_read(tmp_path: Path) -> None:
+    for name, (content, _) in BAD.items():
+        (tmp_path / name).write_bytes(content)
+    (tmp_path / "good.txt").write_text("The law applies.")
+    documents, skipped = load_documents(tmp_path, limits=SMALL)
+    assert [document.name for document in documents] == ["good.txt"]
+    found = {item.name: item.reason for item in skipped}
+    assert found.keys() == BAD.keys()
+    assert {name: found[name] for name in BAD if BAD[name][1] not in found[name]} == {}
+
+
+def test_when_no_file_can_be_read_every_reason_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"a\x00b")
+    (tmp_path / "b.md").write_bytes(b"")
+    with pytest.raises(CorpusError, match=r"a\.txt: It holds NUL.*b\.md: It is empty"):
+        load_documents(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("missing", "does not exist"),
+        ("file.txt/below", "is not a folder"),
+        ("empty", r"holds no file that can be read \(\.txt, \.md, \.html"),
+        ("n" * 300, "cannot be listed: .*too long"),
+        ("a\x00b", "cannot be listed"),
+    ],
+)
+def test_a_folder_that_is_none_is_named(tmp_path: Path, name: str, reason: str) -> None:
+    (tmp_path / "file.txt").write_text("text")
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty" / "scan.png").write_bytes(b"\x89PNG")
+    with pytest.raises(CorpusError, match=reason) as raised:
+        source_files(tmp_path / name)
+    assert str(tmp_path / name) in raised.value.what
+    assert ".txt, .md" in raised.value.hint
+
+
+def test_links_out_of_the_folder_are_not_followed(tmp_path: Path) -> None:
+    outside, folder = tmp_path / "outside", tmp_path / "corpus"
+    outside.mkdir()
+    folder.mkdir()
+    (outside / "secret.txt").write_text("A secret.")
+    (folder / "inside.txt").write_text("The law.")
+    (folder / "file.txt").symlink_to(outside / "secret.txt")
+    (folder / "folder").symlink_to(outside)
+    (folder / "again.txt").symlink_to(folder / "inside.txt")
+    (folder / "loop").symlink_to(folder)
+    documents, skipped = load_documents(folder)
+    assert [document.name for document in documents] == ["again.txt", "inside.txt"]
+    assert [(item.name, "link out" in item.reason) for item in skipped] == [("file.txt", True)]
+
+
+def test_what_is_no_regular_file_is_skipped_without_waiting_for_it(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("The law.")
+    os.mkfifo(tmp_path / "pipe.txt")
+    (tmp_path / "broken.txt").symlink_to(tmp_path / "gone.txt")
+    found = reasons(tmp_path)
+    assert "no regular file" in found["pipe.txt"]
+    assert "No such file" in found["broken.txt"]
+
+
+def test_a_name_that_is_no_text_is_escaped(tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"\xfftext.txt")).write_text("It applies to whoever reads it.")
+    documents, _ = load_documents(tmp_path)
+    assert documents[0].name == "\\xfftext.txt"
+    assert documents[0].name.encode()
+    assert documents[0].title.encode()
+
+
+def test_files_and_folders_without_permission_are_named(powerless: Path) -> None:
+    for name in ("good.txt", "barred.txt", "folder/inner.txt"):
+        path = powerless / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("The law.")
+    (powerless / "barred.txt").chmod(0)
+    (powerless / "folder").chmod(0)
+    paths, unlisted = list_sources(powerless)
+    files, unreadable = hash_sources(powerless, paths)
+    found = {item.name: item.reason for item in unlisted + unreadable}
+    assert [file.name for file in files] == ["good.txt"]
+    assert found.keys() == {"barred.txt", "folder"}
+    assert all("Permission denied" in reason for reason in found.values())
+
+
+def test_a_corpus_without_permission_is_not_called_empty(powerless: Path) -> None:
+    folder = powerless / "corpus"
+    folder.mkdir(mode=0)
+    for path in (folder, folder / "below"):
+        with pytest.raises(CorpusError, match=r"cannot be listed.*Permission denied"):
+            source_files(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("# Rule on tools #1\n\nText.", "Rule on tools #1"),
+        ("Local Law 144\n\nIt applies.", "Local Law 144"),
+        ("It applies to all.\n## Scope\n", "Scope"),
+        ("It applies to all.\n", "the law 2021"),
+        ("x" * 121 + "\n", "the law 2021"),
+    ],
+)
+def test_the_title_is_the_first_heading_or_the_name(tmp_path: Path, text: str, title: str) -> None:
+    (tmp_path / "the_law-2021.txt").write_text(text)
+    assert load_documents(tmp_path)[0][0].title == title
+
+
+def test_the_sources_of_an_index_include_what_is_said_of_them(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("The law.")
+    (tmp_path / "metadata.csv").write_text("file,title\na.txt,Law\n")
+    assert [path.name for path in source_files(tmp_path)] == ["a.txt", "metadata.csv"]
+    (tmp_path / "b.txt").write_text("Another law.")
+    assert source_files(tmp_path / "b.txt") == [tmp_path / "b.txt", tmp_path / "metadata.csv"]

@@ -1,0 +1,145 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lexloop.core.errors import CorpusError
+from lexloop.documents.reading.document import Document
+from lexloop.documents.reading.encoding import printable
+from lexloop.documents.reading.html import read_html
+
+PAGE = """<!DOCTYPE html><html><head><title> Local  Law </title><style>p {}</style>
+<script>alert("x")</script></head><body><nav><a href="/">Home</a></nav>
+<h1>The <em>law</em></h1>
+<p>An employer&nbsp;shall give
+   notice&#46;<br>It is free.</p><!-- a comment -->
+<ul><li>One</li><li>Two</li></ul>
+<div hidden>unseen</div><noscript>unseen</noscript>
+<h2>Fees</h2>
+<table><tr><th>Item</th><th>Fee</th></tr><tr><td></td><td><p>40</p> <p>euros</p></td></tr></table>
+<pre>  kept
+    as it is</pre>
+</body></html>"""
+
+
+def read(page: str | bytes) -> Document:
+    data = page.encode() if isinstance(page, str) else page
+    (document,) = read_html(data, "the_law.html")
+    return document
+
+
+def test_a_page_is_read_as_it_is_shown() -> None:
+    document = read(PAGE)
+    assert document.text.split("\n") == [
+        "The law",
+        "An employer shall give notice.",
+        "It is free.",
+        "• One",
+        "• Two",
+        "Fees",
+        "Item | Fee",
+        "| 40 euros",
+        "  kept",
+        "as it is",
+        "",
+    ]
+    assert document.title == "Local Law"
+    assert document.headings == ((0, 1), (document.text.index("Fees"), 2))
+
+
+@pytest.mark.parametrize(
+    "page", ["", "<p> </p>", "<script>x</script>", "<html><body><img src='x'></body></html>"]
+)
+def test_a_page_that_shows_no_text_is_refused(page: str) -> None:
+    with pytest.raises(CorpusError, match="shows no text"):
+        read(page)
+
+
+def test_the_encoding_a_page_names_is_used() -> None:
+    page = '<meta charset="koi8-r"><p>Работодатель обязан</p>'
+    assert read(page.encode("koi8-r")).text == "Работодатель обязан\n"
+
+
+def test_the_title_is_the_first_heading_where_the_page_has_none() -> None:
+    assert read("<h1>Rule 5</h1><p>Text.</p>").title == "Rule 5"
+    assert read("<p>It applies.</p>").title == "the law"
+
+
+def test_deep_and_broken_pages_are_read() -> None:
+    assert read("<div>" * 3000 + "deep" + "</b></table>" * 10).text == "deep\n"
+    assert read("a < b <p>c<table><td>d").text.split() == ["a", "<", "b", "c", "d"]
+
+
+def test_a_table_within_a_cell_stays_in_its_row() -> None:
+    inner = "<table><tr><td>1</td><td>2</td></tr></table>"
+    assert read(f"<table><tr><td>a</td><td>{inner}</td></tr></table>").text == "a | 1 2\n"
+
+
+@given(st.lists(st.tuples(st.booleans(), st.text("ab§ \n\x07\xad", max_size=8)), max_size=8))
+def test_headings_stand_where_their_offsets_say(blocks: list[tuple[bool, str]]) -> None:
+    page = "".join(f"<h3>{text}</h3>" if is_h else f"<p>{text}</p>" for is_h, text in blocks)
+    document = read(page + "<p>end</p>")
+    assert len(document.headings) == sum(
+        1 for is_h, text in blocks if is_h and any(c in "ab§" for c in text)
+    )
+    shown = [" ".join(printable(t).split()) for is_h, t in blocks if is_h]
+    for (offset, level), heading in zip(document.headings, filter(None, shown), strict=True):
+        assert level == 3
+        assert document.text[offset:].startswith(heading + "\n")
+    assert not set(document.text) & {"\x07", "\xad", "\r"}
+
+
+def test_numbers_set_beside_paragraphs_in_a_table_are_put_in_front_of_them() -> None:
+    rows = (
+        "<table><tr><td><p>(a)</p></td><td><p>first, with:</p>"
+        "<table><tr><td>(i)</td><td>inner;</td></tr></table></td></tr></table>"
+        "<table><tr><td></td><td>(b)</td><td>second.</td></tr></table>"
+    )
+    document = read(
+        f"<p class='ti-art'>Article 1</p><p class='sti-art'>Boats</p><p>1. It is:</p>{rows}"
+    )
+    assert document.text.split("\n") == [
+        "Article 1",
+        "Boats",
+        "1. It is:",
+        "(a) first, with:",
+        "(i) inner;",
+        "(b) second.",
+        "",
+    ]
+    labels = [unit.label for unit in document.tree.units]
+    assert labels == [
+        "Article 1",
+        "Article 1(1)",
+        "Article 1(1)(a)",
+        "Article 1(1)(a)(i)",
+        "Article 1(1)(b)",
+    ]
+
+
+def test_a_table_of_two_columns_that_counts_nothing_stays_a_table() -> None:
+    table = "<table><tr><th>Item</th><th>Fee</th></tr><tr><td>a boat</td><td>40</td></tr></table>"
+    assert read(table).text == "Item | Fee\na boat | 40\n"
+
+
+def test_items_get_the_numbers_that_a_browser_shows() -> None:
+    page = (
+        "<ol><li>one<ol type='a'><li>x</li><li>y</li></ol></li><li value='4'>four</li></ol>"
+        "<ul><li>dot</li></ul>"
+        "<ol style='list-style-type: lower-roman' start='3'><li>three</li></ol>"
+        "<ol><li>(a) has its own</li></ol><ol style='list-style:none'><li>none</li></ol>"
+    )
+    assert read(page).text.split("\n")[:-1] == [
+        "1. one",
+        "a. x",
+        "b. y",
+        "4. four",
+        "• dot",
+        "iii. three",
+        "(a) has its own",
+        "none",
+    ]
+
+
+def test_a_paragraph_with_the_class_of_a_heading_is_one() -> None:
+    document = read("<p class='oj-ti-grseq-1'>Final part</p><p class='subtitles'>Text.</p>")
+    assert document.headings == ((0, 7),)

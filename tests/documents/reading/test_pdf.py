@@ -1,0 +1,128 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lexloop.core.errors import CorpusError
+from lexloop.documents.reading.document import Document, SkippedSource
+from lexloop.documents.reading.pdf import keeps_hyphen, read_pdf
+
+MakePdf = Callable[..., bytes]
+
+
+def parts(data: bytes) -> tuple[Document, list[SkippedSource]]:
+    found = list(read_pdf(data, "law.pdf"))
+    documents = [item for item in found if isinstance(item, Document)]
+    assert len(documents) == 1
+    return documents[0], [item for item in found if isinstance(item, SkippedSource)]
+
+
+def test_pages_begin_where_their_text_begins(make_pdf: MakePdf) -> None:
+    document, skipped = parts(make_pdf([["First page."], ["Second page.", "Its end."], ["Third."]]))
+    assert document.text == "First page.\nSecond page.\nIts end.\nThird.\n"
+    assert document.pages == (0, 12, 34)
+    assert [document.page_at(document.text.index(word)) for word in ("First", "end", "Third")] == [
+        1,
+        2,
+        3,
+    ]
+    assert skipped == []
+
+
+def test_broken_lines_and_words_are_rejoined(make_pdf: MakePdf) -> None:
+    lines = [
+        "An employer shall give each candidate a notice in plain lan-",
+        "guage that a tool is used, and shall describe the decision-",
+        "making in it; decision-making by a tool is to be named",
+        "within ten business days.",
+        "(a) The first item stands alone.",
+        "§ 20-871 Requirements",
+    ]
+    document, _ = parts(make_pdf([lines]))
+    assert document.text.splitlines() == [
+        "An employer shall give each candidate a notice in plain language that a tool is used, "
+        "and shall describe the decision-making in it; decision-making by a tool is to be named "
+        "within ten business days.",
+        "(a) The first item stands alone.",
+        "§ 20-871 Requirements",
+    ]
+
+
+def test_pages_that_are_images_are_reported(make_pdf: MakePdf) -> None:
+    document, skipped = parts(make_pdf([["Text."], [], ["More."], [], []]))
+    assert document.pages == (0, 6, 6, 12, 12)
+    assert skipped == [SkippedSource("law.pdf", "Pages 2, 4-5 of law.pdf hold no text (images?).")]
+    _, skipped = parts(make_pdf([["Text."], []]))
+    assert skipped == [SkippedSource("law.pdf", "Page 2 of law.pdf holds no text (an image?).")]
+
+
+def test_a_document_of_images_is_refused(make_pdf: MakePdf) -> None:
+    with pytest.raises(CorpusError, match=r"None of its 2 pages holds text"):
+        list(read_pdf(make_pdf([[], []]), "scan.pdf"))
+
+
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [
+        ("Local Law 144", "Local Law 144"),
+        ("Microsoft Word - law.doc", "Rule on tools"),
+        ("law.pdf", "Rule on tools"),
+        ("", "Rule on tools"),
+    ],
+)
+def test_the_title_is_the_files_own_unless_a_program_wrote_it(
+    make_pdf: MakePdf, title: str, shown: str
+) -> None:
+    document, _ = parts(make_pdf([["Rule on tools", "§ 1 It applies."]], title))
+    assert document.title == shown
+
+
+def test_what_is_cut_short_or_damaged_is_told(make_pdf: MakePdf) -> None:
+    data = make_pdf([["The law."] * 40])
+    for length in (10, len(data) // 2, len(data) - 20):
+        with pytest.raises(CorpusError, match="cut short"):
+            list(read_pdf(data[:length], "law.pdf"))
+    with pytest.raises(CorpusError, match="damaged"):
+        list(read_pdf(b"%PDF-1.4\nnothing\n%%EOF", "law.pdf"))
+
+
+def test_a_pdf_with_a_password_is_refused() -> None:
+    data = (Path(__file__).parent / "encrypted.pdf").read_bytes()
+    with pytest.raises(CorpusError, match="encrypted and needs a password"):
+        list(read_pdf(data, "secret.pdf"))
+
+
+def test_many_pages_are_read(make_pdf: MakePdf) -> None:
+    document, _ = parts(make_pdf([[f"Page {n} of the law."] for n in range(1, 1001)]))
+    assert len(document.pages) == 1000
+    assert document.page_at(document.text.index("Page 777 ")) == 777
+
+
+@given(st.lists(st.integers(0, 50), max_size=20), st.integers(0, 60), st.integers(0, 60))
+def test_pages_never_go_back(starts: list[int], one: int, other: int) -> None:
+    document = Document("a", "a", "x" * 61, pages=(0, *sorted(starts)))
+    first, second = document.page_at(min(one, other)), document.page_at(max(one, other))
+    assert first is not None
+    assert second is not None
+    assert 1 <= first <= second <= len(document.pages)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "words", "keeps"),
+    [
+        ("lan", "guage", set(), False),
+        ("Local", "Law", set(), True),
+        ("20", "871", set(), True),
+        ("decision", "making", {"decision-making"}, True),
+        ("re", "sign", {"re-sign", "resign"}, False),
+        ("PRIVA", "CY", {"privacy"}, False),
+        ("EU", "US", {"eu", "us"}, True),
+        ("end", "", set(), True),
+    ],
+)
+def test_a_broken_word_keeps_its_hyphen_where_it_has_one(
+    left: str, right: str, words: set[str], keeps: bool
+) -> None:
+    assert keeps_hyphen(left, right, frozenset(words)) is keeps

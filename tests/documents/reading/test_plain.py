@@ -1,0 +1,180 @@
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lexloop.core.errors import CorpusError
+from lexloop.core.metadata import Metadata
+from lexloop.documents.reading.document import Document
+from lexloop.documents.reading.plain import (
+    read_plain,
+    split_front_matter,
+    without_boxes,
+    without_rules,
+)
+
+FRONT = "---\ntitle: Act\ntags: [staff]\nin_force_from: 2023-01-01\nlayout: x\n---\nThe law.\n"
+
+
+def plain(text: str) -> Document:
+    (document,) = read_plain(text.encode(), "a.md")
+    return document
+
+
+def test_front_matter_is_taken_out_of_the_text() -> None:
+    document = plain(FRONT)
+    assert document.text == "The law.\n"
+    assert document.metadata == Metadata(
+        title="Act", tags=("staff",), in_force_from=date(2023, 1, 1)
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["The law.\n", "---\nA rule\n---\nMore.\n", "---\n\nA rule above.\n", "a\n---\nb: c\n"]
+)
+def test_a_text_without_front_matter_stays_as_it_is(text: str) -> None:
+    assert split_front_matter(text) == ({}, text)
+
+
+@pytest.mark.parametrize(
+    ("block", "reason"),
+    [
+        ("tags: [a", "no YAML"),
+        ("tags: secret\ntags:", "gives 'tags' twice"),
+        ("tags: secret\nTags:", "tags is given twice"),
+        ("a: &x [1]\ntags: *x", "refers to itself"),
+        ("tags: {a: b}", "tags are"),
+        ("tags: 5", "tags are 5"),
+        ("tags: ';'", "names none"),
+        ("access: secret", "access is no field"),
+        ("in_force_to: soon", "in_force_to is 'soon'"),
+        ("title: !!python/object/apply:os.getcwd []", "no YAML"),
+        ("url: http://[x", "url is"),
+    ],
+)
+def test_a_document_whose_front_matter_is_malformed_is_refused(block: str, reason: str) -> None:
+    with pytest.raises(CorpusError, match=reason):
+        plain(f"---\n{block}\n---\nThe law.")
+
+
+def test_front_matter_without_an_end_or_a_text_is_refused() -> None:
+    with pytest.raises(CorpusError, match="has no end"):
+        plain("---\ntags: secret\nThe law.")
+    with pytest.raises(CorpusError, match="no text"):
+        plain("---\ntags: secret\n---\n\n")
+
+
+BOXED = """3. Berths
+---------
+Berth  Price
+-----  -----
+*********************
+*                   *
+*  4. Liability     *
+*  ------------     *
+*  The harbour pays *
+*  nothing.         *
+*                   *
+*********************
+* no box
+*
+###########
+# a note  #
+***********
+"""
+
+
+def test_rules_and_boxes_are_blank_and_nothing_moves() -> None:
+    found = plain(BOXED).text
+    assert len(found) == len(BOXED)
+    assert [line.strip() for line in found.splitlines() if line.strip()] == [
+        "3. Berths",
+        "Berth  Price",
+        "-----  -----",
+        "4. Liability",
+        "The harbour pays",
+        "nothing.",
+        "* no box",
+        "*",
+        "# a note  #",
+    ]
+    assert found.index("The harbour pays") == BOXED.index("The harbour pays")
+
+
+def test_a_file_of_rules_alone_is_refused() -> None:
+    with pytest.raises(CorpusError, match="rules and boxes but no text"):
+        plain("****\n\n  ----\n")
+
+
+@given(st.text(alphabet="*#-= a\n\t", max_size=200))
+def test_what_is_drawn_alone_is_blanked(text: str) -> None:
+    found = without_rules(without_boxes(text))
+    assert len(found) == len(text)
+    assert all(new in (old, " ") for old, new in zip(text, found, strict=True))
+    assert [c for c in found if c == "a"] == [c for c in text if c == "a"]
+
+
+MANUAL = """Harbour manual
+==============
+
+* 1. Moorings
+* 1.1. Length of stay
+* 1.2. Dues
+* 2. Boats
+* 2.1. Names
+
+1. Moorings
+===========
+
+1.1. Length of stay
+-------------------
+
+A visitor may stay for nine nights.
+
+1.2. Dues
+---------
+
+Dues are paid on arrival.
+
+2. Boats
+========
+
+2.1. Names
+----------
+
+Each boat bears a name.
+
+1.1
+    The stay was seven nights before the storm.
+"""
+
+
+def test_an_underlined_heading_heads_and_the_signs_rank_as_they_come() -> None:
+    document = plain(MANUAL)
+    headed = [(MANUAL[at : at + 6], level) for at, level in document.headings]
+    assert headed[:3] == [("Harbou", 1), ("1. Moo", 1), ("1.1. L", 2)]
+    tree = document.tree
+    assert tree.units[tree.at(MANUAL.index("nine"))].label == "Section 1.1"
+    assert tree.units[tree.at(MANUAL.index("* 1.2."))].kind == "contents"
+
+
+def test_a_heading_underlined_in_a_box_heads() -> None:
+    notice = ("", "3. No promise", "-------------", "", "The harbour promises nothing.")
+    border = "*" * 36
+    framed = "\n".join([border, *(f"*  {line:32}*" for line in notice), border])
+    document = plain(f"{MANUAL}\n{framed}\n")
+    tree = document.tree
+    assert tree.units[tree.at(document.text.index("promises"))].label == "Section 3"
+
+
+def test_a_number_that_a_marked_section_is_about_is_none_of_its_own() -> None:
+    tree = plain(MANUAL).tree
+    assert tree.units[tree.at(MANUAL.index("seven"))].label == "Section 2.1"
+
+
+@pytest.mark.parametrize(
+    "text", ["A line\nof prose\n--------\n", "\n\nLonger than its rule\n----\n", "a   b\n-------\n"]
+)
+def test_a_rule_under_prose_a_row_or_a_longer_line_makes_no_heading(text: str) -> None:
+    assert plain(text).headings == ()

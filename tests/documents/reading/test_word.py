@@ -1,0 +1,240 @@
+import io
+import zipfile
+from typing import Any
+
+import docx
+import pytest
+from docx.oxml import parse_xml
+from docx.oxml.ns import nsdecls
+
+from lexloop.core.errors import CorpusError
+from lexloop.documents.reading.document import Document, Limits
+from lexloop.documents.reading.formats import read_bytes
+from lexloop.documents.reading.word import read_docx
+
+
+def saved(word: Any) -> bytes:
+    out = io.BytesIO()
+    word.save(out)
+    return out.getvalue()
+
+
+def read(data: bytes) -> Document:
+    (document,) = read_docx(data, "the_law.docx", Limits())
+    return document
+
+
+def replaced(data: bytes, part: str, change: Any) -> bytes:
+    """The file with one of its parts changed."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(out, "w") as new:
+        for info in old.infolist():
+            content = old.read(info)
+            new.writestr(info, change(content) if info.filename == part else content)
+    return out.getvalue()
+
+
+@pytest.fixture
+def law() -> Any:
+    word = docx.Document()
+    word.add_heading("Local law", 1)
+    word.add_paragraph("An employer\tshall give notice.")
+    table = word.add_table(3, 2)
+    for row, texts in enumerate((("Item", "Fee"), ("Audit", "40"), ("", "50"))):
+        for column, text in enumerate(texts):
+            table.cell(row, column).text = text
+    table.cell(1, 0).merge(table.cell(2, 0))
+    word.add_heading("Scope", 2)
+    word.add_paragraph("It applies to all.")
+    return word
+
+
+def test_paragraphs_and_tables_are_read_in_their_order(law: Any) -> None:
+    document = read(saved(law))
+    assert document.text.split("\n") == [
+        "Local law",
+        "An employer shall give notice.",
+        "Item | Fee",
+        "Audit | 40",
+        "Audit | 50",
+        "Scope",
+        "It applies to all.",
+        "",
+    ]
+    assert document.headings == ((0, 1), (document.text.index("Scope"), 2))
+    assert document.title == "Local law"
+
+
+def test_the_title_is_the_files_own(law: Any) -> None:
+    law.core_properties.title = "Act on tools"
+    assert read(saved(law)).title == "Act on tools"
+
+
+def test_inserted_text_is_read_and_deleted_text_is_not() -> None:
+    word = docx.Document()
+    paragraph = word.add_paragraph("The fee is ")
+    for mark, text in (("del", "<w:delText>40</w:delText>"), ("ins", "<w:t>50 </w:t>")):
+        xml = f'<w:{mark} {nsdecls("w")} w:id="1"><w:r>{text}</w:r></w:{mark}>'
+        paragraph._p.append(parse_xml(xml))
+    paragraph.add_run("euros.")
+    content = f"<w:sdt {nsdecls('w')}><w:sdtContent><w:p><w:r><w:t>In a control.</w:t></w:r></w:p>"
+    word.element.body.insert(1, parse_xml(content + "</w:sdtContent></w:sdt>"))
+    assert read(saved(word)).text == "The fee is 50 euros.\nIn a control.\n"
+
+
+def test_a_style_made_from_a_heading_is_one() -> None:
+    word = docx.Document()
+    style = word.styles.add_style("Clause", 1)
+    style.base_style = word.styles["Heading 2"]
+    word.add_paragraph("Fees", "Clause")
+    word.add_paragraph("Text.")
+    assert read(saved(word)).headings == ((0, 2),)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_a_document_with_external_entities_is_refused(law: Any, encoding: str) -> None:
+    def attack(xml: bytes) -> bytes:
+        text = xml.decode().split("?>", 1)[1]
+        entity = '<!DOCTYPE x [<!ENTITY y SYSTEM "file:///etc/passwd">]>'
+        opening = f'<?xml version="1.0" encoding="{encoding}"?>'
+        return (opening + entity + text.replace("Scope", "&y;")).encode(encoding)
+
+    data = replaced(saved(law), "word/document.xml", attack)
+    with pytest.raises(CorpusError, match=r"word/document\.xml declares XML entities"):
+        read(data)
+
+
+def test_damaged_and_empty_documents_are_told(law: Any) -> None:
+    data = saved(law)
+    half = len(data) // 2
+    for damaged in (data[:half], data[:half] + data[half + 9 :]):
+        with pytest.raises(CorpusError, match="damaged Word document"):
+            read(damaged)
+    with pytest.raises(CorpusError, match="damaged Word document"):
+        read(replaced(data, "word/document.xml", lambda xml: xml[:200]))
+    with pytest.raises(CorpusError, match="damaged Word document"):
+        read(replaced(data, "[Content_Types].xml", lambda xml: b"<Types/>"))
+    with pytest.raises(CorpusError, match="holds no text"):
+        read(saved(docx.Document()))
+
+
+def test_a_bomb_is_refused(law: Any) -> None:
+    limits = Limits(archive_bytes=1000)
+    with pytest.raises(CorpusError, match="unpacks to"):
+        list(read_docx(saved(law), "a.docx", limits))
+
+
+def test_another_archive_named_docx_is_refused() -> None:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("xl/workbook.xml", "<x/>")
+    with pytest.raises(CorpusError, match=r"it is a zip archive, though its name ends in \.docx"):
+        list(read_bytes(out.getvalue(), "a.docx", Limits()))
+    law = saved(docx.Document())
+    with pytest.raises(CorpusError, match="it is a Word document"):
+        list(read_bytes(law, "a.zip", Limits()))
+
+
+def test_numbers_that_word_computes_stand_in_front_of_what_they_count() -> None:
+    word = docx.Document()
+    for text, style in (
+        ("First", "List Number"),
+        ("A bullet", "List Bullet"),
+        ("Scope", "Heading 1"),
+        ("Second", "List Number"),
+        ("", "List Number"),
+        ("Fourth", "List Number"),
+    ):
+        word.add_paragraph(text, style)
+    assert read(saved(word)).text.split("\n") == [
+        "1. First",
+        "• A bullet",
+        "Scope",
+        "2. Second",
+        "4. Fourth",
+        "",
+    ]
+
+
+_LEVELS = (
+    ("decimal", "%1."),
+    ("decimal", "%1.%2"),
+    ("lowerLetter", "(%3)"),
+    ("lowerRoman", "(%4)"),
+)
+
+
+def outline(word: Any, start: str = "") -> str:
+    """Add a list of several levels; its id."""
+    numbering = word.part.numbering_part.element
+    levels = "".join(
+        f'<w:lvl w:ilvl="{depth}"><w:start w:val="1"/><w:numFmt w:val="{kind}"/>'
+        f'<w:lvlText w:val="{shown}"/></w:lvl>'
+        for depth, (kind, shown) in enumerate(_LEVELS)
+    )
+    for xml in (
+        f'<w:abstractNum {nsdecls("w")} w:abstractNumId="90">{levels}</w:abstractNum>',
+        f'<w:num {nsdecls("w")} w:numId="90"><w:abstractNumId w:val="90"/></w:num>',
+        f'<w:num {nsdecls("w")} w:numId="91"><w:abstractNumId w:val="90"/>{start}</w:num>',
+    ):
+        numbering.append(parse_xml(xml))
+    return "90"
+
+
+def add(word: Any, text: str, depth: int, list_id: str = "90") -> None:
+    numbered = (
+        f"<w:numPr {nsdecls('w')}><w:ilvl w:val='{depth}'/><w:numId w:val='{list_id}'/></w:numPr>"
+    )
+    word.add_paragraph(text)._p.get_or_add_pPr().append(parse_xml(numbered))
+
+
+def test_an_outline_is_numbered_level_by_level_and_starts_anew_below_each() -> None:
+    word = docx.Document()
+    outline(word)
+    for text, depth in (
+        ("Services", 0),
+        ("Scope", 1),
+        ("care", 2),
+        ("law", 3),
+        ("time", 2),
+        ("Price", 1),
+        ("Term", 0),
+        ("Start", 1),
+    ):
+        add(word, text, depth)
+    document = read(saved(word))
+    assert document.text.split("\n")[:-1] == [
+        "1. Services",
+        "1.1 Scope",
+        "(a) care",
+        "(i) law",
+        "(b) time",
+        "1.2 Price",
+        "2. Term",
+        "2.1 Start",
+    ]
+    labels = [unit.label for unit in document.tree.units]
+    assert labels[3] == "Section 1.1(a)(i)"
+    assert labels[-1] == "Section 2.1"
+
+
+def test_a_list_that_is_told_to_starts_again() -> None:
+    word = docx.Document()
+    start = '<w:lvlOverride w:ilvl="0"><w:startOverride w:val="5"/></w:lvlOverride>'
+    outline(word, start)
+    add(word, "one", 0)
+    add(word, "five", 0, "91")
+    add(word, "six", 0, "91")
+    assert read(saved(word)).text == "1. one\n5. five\n6. six\n"
+
+
+@pytest.mark.parametrize("level", [9, 12])
+def test_a_level_that_word_does_not_have_is_ignored(level: int) -> None:
+    word = docx.Document()
+    format_ = '<w:lvl><w:numFmt w:val="decimal"/><w:lvlText w:val="%1."/></w:lvl>'
+    start = '<w:startOverride w:val="5"/>'
+    outline(word, f'<w:lvlOverride w:ilvl="{level}">{start}{format_}</w:lvlOverride>')
+    add(word, "one", 0, "91")
+    add(word, "none", level, "91")
+    add(word, "two", 0, "91")
+    assert read(saved(word)).text == "1. one\nnone\n2. two\n"

@@ -1,0 +1,162 @@
+import gc
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from lexloop.documents.reading.document import Limits, Loaded, SourceFile
+from lexloop.documents.reading.folder import hash_sources, list_sources
+from lexloop.documents.reading.reading import answers, read_files, start
+from lexloop.documents.reading.sidecar import Sidecars
+from lexloop.documents.reading.worker import request
+
+Load = Callable[..., tuple[list[object], dict[str, str]]]
+
+
+def sources(folder: Path) -> list[SourceFile]:
+    return hash_sources(folder, list_sources(folder)[0])[0]
+
+
+def read(folder: Path, **options: object) -> list[Loaded]:
+    return list(read_files(sources(folder), Sidecars(), **options))  # type: ignore[arg-type]
+
+
+def children() -> set[str]:
+    """The processes that this one has started and not yet waited for."""
+    found: set[str] = set()
+    for task in Path("/proc/self/task").iterdir():
+        found |= set((task / "children").read_text().split())
+    return found
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_left() -> Iterator[None]:
+    gc.collect()
+    files, processes = set(os.listdir("/proc/self/fd")), children()
+    yield
+    gc.collect()
+    assert len(os.listdir("/proc/self/fd")) <= len(files)
+    assert children() <= processes
+
+
+def test_results_come_in_the_order_of_the_files_with_the_progress(tmp_path: Path) -> None:
+    for number in range(20):
+        (tmp_path / f"{number:02}.txt").write_text("The law applies.\n" * (1 + 200 * (19 - number)))
+    told: list[tuple[str, int, int]] = []
+    loaded = read(tmp_path, workers=3, progress=lambda *step: told.append(step))
+    assert [one.documents[0].name for one in loaded] == [f"{n:02}.txt" for n in range(20)]
+    assert told == [("reading", n, 20) for n in range(1, 21)]
+
+
+def test_a_file_that_takes_too_long_or_too_much_is_reported_and_the_rest_read(
+    tmp_path: Path, bomb_pdf: bytes
+) -> None:
+    (tmp_path / "bomb.pdf").write_bytes(bomb_pdf)
+    (tmp_path / "fine.txt").write_text("The law.")
+    slow, fine = read(tmp_path, workers=1, limits=Limits(seconds=0.7))
+    assert slow.skipped[0].reason == "It took longer than 0.7 s."
+    assert fine.documents[0].text == "The law."
+    large, fine = read(tmp_path, workers=1, limits=Limits(memory=200 << 20))
+    assert "more than 200 MiB of memory" in large.skipped[0].reason
+    assert fine.documents[0].text == "The law."
+
+
+def test_a_text_beyond_the_memory_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "large.txt").write_bytes(b"The law. " * 6_000_000)
+    assert [item.reason for item in read(tmp_path, limits=Limits(memory=120 << 20))[0].skipped] == [
+        "It needs more than 120 MiB of memory."
+    ]
+
+
+def test_a_worker_is_used_again_and_replaced_when_it_crashes(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("The law.")
+    (file,) = sources(tmp_path)
+    question = request(file, 0, Limits())
+    worker = start(Limits())
+    try:
+        for _ in range(2):
+            assert [next(iter(frame)) for frame in answers(worker, question, Limits())] == [
+                "document",
+                "end",
+            ]
+        os.kill(worker._process.pid, signal.SIGSEGV)
+        with pytest.raises(Exception, match=r"The parser crashed \(signal 11\)"):
+            list(answers(worker, question, Limits()))
+    finally:
+        worker.close()
+
+
+def test_a_worker_of_a_large_process_is_used_again(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("The law applies.")
+    (file,) = sources(tmp_path)
+    limits = Limits(memory=1 << 30)
+    large = bytearray(os.urandom(1)) * (300 << 20)  # beyond what a worker may have used
+    worker = start(limits)
+    del large
+    try:
+        *_, last = answers(worker, request(file, 0, limits), limits)
+        assert last == {"end": True}
+    finally:
+        worker.close()
+
+
+def test_an_error_that_no_reader_expects_is_told(tmp_path: Path) -> None:
+    worker = start(Limits())
+    try:
+        with pytest.raises(Exception, match=r"The parser failed \(KeyError: 'limits'\)"):
+            list(answers(worker, {}, Limits()))
+    finally:
+        worker.close()
+
+
+def test_stopping_early_ends_the_workers(tmp_path: Path, bomb_pdf: bytes) -> None:
+    (tmp_path / "a.txt").write_text("The law.")
+    (tmp_path / "b.pdf").write_bytes(bomb_pdf)
+    reading = read_files(sources(tmp_path), Sidecars(), workers=2)
+    assert next(reading).documents[0].name == "a.txt"
+    began = time.monotonic()
+    reading.close()
+    assert time.monotonic() - began < 1.0
+
+
+def test_a_file_that_changes_or_vanishes_is_reported(tmp_path: Path) -> None:
+    for name in ("changed.txt", "fine.txt", "vanished.txt", "pipe.txt"):
+        (tmp_path / name).write_text("The law.")
+    files = sources(tmp_path)
+    (tmp_path / "changed.txt").write_text("Another law.")
+    (tmp_path / "vanished.txt").unlink()
+    (tmp_path / "pipe.txt").unlink()
+    os.mkfifo(tmp_path / "pipe.txt")
+    found = {one.file.name: one.skipped for one in read_files(files, Sidecars())}
+    assert "changed while it was being read" in found["changed.txt"][0].reason
+    assert "vanished" in found["vanished.txt"][0].reason
+    assert "no regular file" in found["pipe.txt"][0].reason
+    assert found["fine.txt"] == ()
+
+
+def test_no_file_needs_no_worker() -> None:
+    assert list(read_files([], Sidecars())) == []
+
+
+def test_a_worker_imports_no_library_before_a_file_needs_it(tmp_path: Path) -> None:
+    heavy = (
+        "{'pypdfium2', 'docx', 'bs4', 'lxml', 'yaml', 'charset_normalizer', 'numpy', 'pydantic'}"
+    )
+    modules = "lexloop.core.workers, lexloop.documents.reading.worker"
+    code = f"import sys, {modules}; print({heavy} & set(sys.modules))"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert said.stdout == "set()\n"
+
+
+def test_a_module_beside_the_user_is_not_taken_for_a_library(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "json.py").write_text("raise SystemExit('taken')")
+    (tmp_path / "a.txt").write_text("The law.")
+    monkeypatch.chdir(tmp_path)
+    assert read(tmp_path)[0].documents[0].text == "The law."

@@ -1,0 +1,332 @@
+"""What questions point to in the laws of tests/data/laws, and what is told of their structure."""
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from library import Shelf, shelf
+
+from lexloop.documents.structure.asking import MOST_DOCUMENTS, point
+from lexloop.documents.structure.references import find_references
+
+ALL = shelf()
+DIRECTIVE = shelf("directive.txt")
+
+
+def units(question: str, library: Shelf = DIRECTIVE) -> list[str]:
+    return [unit["label"] for unit in point(question, library)["units"]]
+
+
+def lines(question: str, library: Shelf = DIRECTIVE) -> list[str]:
+    return [told["line"] for told in point(question, library)["told"]]
+
+
+@pytest.mark.parametrize(
+    ("question", "labels"),
+    [
+        ("What does Article 3 say?", ["Article 3"]),
+        ("Article 3", ["Article 3"]),
+        ("art. 3 (1) (b)", ["Article 3(1)(b)"]),
+        ("Art.3(1)b", ["Article 3(1)(b)"]),
+        ("article three", ["Article 3"]),
+        ("Articles 2 to 4", ["Article 2", "Article 3", "Article 4"]),
+        ("What do Articles 2 and 4 require?", ["Article 2", "Article 4"]),
+        ("point (b) of Article 3(1)", ["Article 3(1)(b)"]),
+        ("Article 3 and Article 3(1)(b)", ["Article 3"]),
+        ("Article 3 of the directive", ["Article 3"]),
+        ("Article 4 of Chapter II", ["Article 4"]),
+        ("summarise Annex I point 2", ["Annex I, point 2"]),
+        ("explain recitals 1 and 2", ["Recital 1", "Recital 2"]),
+        ("What does the last article say?", ["Article 4"]),
+        ("Art. 3 para. 1 lit. b", ["Article 3(1)(b)"]),
+        ("list the points of Article 3(1)", ["Article 3(1)"]),
+        ("What does the second subparagraph of Article 3(1) say?", ["Article 3(1)"]),
+        ("subparagraph 2 of Article 3(1)", ["Article 3(1)"]),
+        ("What is the title of Article 3?", ["Article 3"]),
+        ("What must a keeper do under Article 3?", ["Article 3"]),
+        ("What does Article 7 of the Charter say?", []),
+        ("Does Article 3 TFEU apply?", []),
+        ("What does TFEU Article 3 say?", []),
+        ("Article 3 of the Boats Act 1999", []),
+        ("clause 3", []),
+        ("15 U.S.C. 6501", []),
+        ("paragraph 1 of this Article", []),
+        ("How is a boat moored?", []),
+        ("", []),
+    ],
+)
+def test_where_a_question_points(question: str, labels: list[str]) -> None:
+    assert units(question) == labels
+
+
+@pytest.mark.parametrize(
+    ("question", "only"),
+    [
+        ("What does Article 3 say?", True),
+        ("Can you please explain Article 3 to me?", True),
+        ("Article 3 of the directive on river boats", True),
+        ("What must a keeper do under Article 3?", False),
+        ("Article 3 and the Charter", False),
+    ],
+)
+def test_whether_nothing_else_is_asked(question: str, only: bool) -> None:
+    assert point(question, DIRECTIVE)["only"] is only
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("section 3", [("act.txt", "Section 3")]),
+        ("Article 3", [("directive.txt", "Article 3")]),
+        ("clause 2.1", [("contract.txt", "Clause 2.1")]),
+        ("2.1 of the policy", [("policy.md", "Section 2.1")]),
+        ("What does the policy say in section 2.2?", [("policy.md", "Section 2.2")]),
+        ("regulation 3", [("regulations.txt", "Regulation 3")]),
+        ("Section 102.1, Exception 2", [("standard.txt", "Section 102.1, Exception 2")]),
+        ("Schedule 1", [("act.txt", "Schedule 1"), ("contract.txt", "Schedule 1")]),
+        ("Schedule 1 of the contract", [("contract.txt", "Schedule 1")]),
+        ("in act.txt, Schedule 1 paragraph 3", [("act.txt", "Schedule 1, paragraph 3")]),
+        ("Article 3 of the allotment gardens act", [("act.txt", "Section 3")]),
+        ("section 1 of the Beekeeping Regulations 2020", [("regulations.txt", "Regulation 1")]),
+    ],
+)
+def test_the_document_named_goes_first_else_all_that_have_it(
+    question: str, found: list[tuple[str, str]]
+) -> None:
+    named = [(unit["document"], unit["label"]) for unit in point(question, ALL)["units"]]
+    assert named == found
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        (
+            "What does Article 9 say?",
+            "There is no Article 9 in directive.txt: its articles run from Article 1 to Article 4.",
+        ),
+        (
+            "Article 3(1)(x)",
+            "There is no Article 3(1)(x) in directive.txt: Article 3(1) runs from (a) to (c).",
+        ),
+        (
+            "Article 2(9)(a)",
+            "There is no Article 2(9) in directive.txt: Article 2 runs from (1) to (2).",
+        ),
+        (
+            "Article 4(1)",
+            "There is no Article 4(1) in directive.txt: Article 4 has no numbered parts.",
+        ),
+        (
+            "Article 99999999999",
+            "There is no Article 99999999999 in directive.txt: its articles run from Article 1 to "
+            "Article 4.",
+        ),
+        (
+            "How long is a fee due under Article 9?",
+            "There is no Article 9 in directive.txt: its articles run from Article 1 to Article 4.",
+        ),
+        (
+            "chapter IX",
+            "There is no Chapter IX in directive.txt: its chapters run from Title I, Chapter I to "
+            "Title I, Chapter II.",
+        ),
+        (
+            "recital 12",
+            "There is no Recital 12 in directive.txt: its recitals run from Recital 1 to "
+            "Recital 2.",
+        ),
+    ],
+)
+def test_what_is_there_in_place_of_a_number_that_is_not(question: str, told: str) -> None:
+    assert lines(question) == [told]
+
+
+def test_a_decimal_number_is_missed_in_its_clause() -> None:
+    contract = shelf("contract.txt")
+    assert lines("clause 2.9", contract) == [
+        "There is no Clause 2.9 in contract.txt: Clause 2 runs from Clause 2.1 to Clause 2.2."
+    ]
+    assert lines("Is a discount of 2.9 percent due?", contract) == []
+
+
+def test_what_is_told_cites_the_headings_that_show_it() -> None:
+    (told,) = point("Article 9", DIRECTIVE)["told"]
+    shown = [(c["section"], c["quote"], c["n"]) for c in told["citations"]]
+    assert shown == [
+        ("Article 1", "Article 1\nSubject matter", 0),
+        ("Article 4", "Article 4\nEntry into force", 0),
+    ]
+
+
+def test_one_document_has_it_and_another_has_not() -> None:
+    found = point("Schedule 1 paragraph 3", ALL)
+    assert [unit["document"] for unit in found["units"]] == ["act.txt"]
+    assert found["told"] == []
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        (
+            "How many articles are there?",
+            ["directive.txt has 4 articles: Article 1 to Article 4."],
+        ),
+        (
+            "how many annexes has the directive",
+            ["directive.txt has 2 annexes: Annex I to Annex II."],
+        ),
+        ("which annexes are there", ["directive.txt has 2 annexes:", "Annex I — Fees", "Annex II"]),
+        (
+            "How many schedules does it have?",
+            ["directive.txt has no schedules. It has 4 articles."],
+        ),
+        (
+            "What are the articles of chapter II?",
+            ["Title I, Chapter II has 1 article:", "Article 4 — Entry into force"],
+        ),
+        (
+            "what does chapter II cover",
+            ["Title I, Chapter II — Final provisions:", "Article 4 — Entry into force"],
+        ),
+        (
+            "What is the last article?",
+            ["The last article of directive.txt is Article 4 — Entry into force."],
+        ),
+        (
+            "How is the directive structured?",
+            [
+                "directive.txt has 2 recitals, 1 title, 2 chapters, 1 section, 4 articles and 2 "
+                "annexes.",
+                "Title I — General provisions: Article 1 to Article 4",
+                "Title I, Chapter I — Scope: Article 1 to Article 3",
+                "Title I, Chapter I, Section 1 — Subject matter: Article 1 to Article 3",
+                "Title I, Chapter II — Final provisions: Article 4",
+                "Annex I — Fees",
+                "Annex II",
+            ],
+        ),
+        (
+            "How many points does Article 3(1) have?",
+            ["Article 3(1) has 3 points: Article 3(1)(a) to Article 3(1)(c)."],
+        ),
+        ("What are the points?", []),
+        ("What are the rules?", []),
+        ("What are the rules on mooring?", []),
+        ("How many articles must a keeper have read?", []),
+        ("Which articles were repealed in 2020?", []),
+    ],
+)
+def test_questions_about_the_document_itself(question: str, told: list[str]) -> None:
+    assert lines(question) == told
+
+
+def test_the_structure_of_several_documents_is_told_of_each() -> None:
+    assert lines("list the chapters", ALL) == [
+        "directive.txt has 2 chapters:",
+        "Title I, Chapter I — Scope",
+        "Title I, Chapter II — Final provisions",
+        "standard.txt has 2 chapters:",
+        "Chapter 1 — APPLICATION",
+        "Chapter 2 — SCOPING",
+    ]
+    assert lines("what does chapter 2 cover", ALL)[:2] == [
+        "In directive.txt: Title I, Chapter II — Final provisions:",
+        "Article 4 — Entry into force",
+    ]
+
+
+def test_of_many_documents_it_is_asked_which_one_is_meant() -> None:
+    law = "Article 1\nScope\nThis law is law {0}.\nArticle 2\nForce\nIt holds.\n"
+    many = Shelf({f"law{i:02}.txt": law.format(i) for i in range(12)})
+    found = point("What does Article 2 say?", many)
+    assert found["units"] == []
+    assert len(many.titles) > MOST_DOCUMENTS
+    said = [told["line"] for told in found["told"]]
+    assert said[0] == "12 documents have Article 2; name the one you mean:"
+    assert said[1] == "law00.txt: Article 2 — Force."
+    assert len(said) == 11
+    assert [u["document"] for u in point("Article 2 of law07.txt", many)["units"]] == ["law07.txt"]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Article " * 20_000,
+        "Article 3 " * 20_000,
+        f"Article 3{'(a)' * 20_000}",
+        f"Articles 1 to {10**6}",
+        "§" * 50_000,
+        f"Article {'I' * 50_000}",
+        f"Article 3 of {'the Act of ' * 10_000}",
+    ],
+)
+def test_hostile_questions_are_answered_in_time(question: str) -> None:
+    found = point(question, ALL)
+    assert len(found["units"]) <= 200
+    assert len(found["told"]) <= 200
+
+
+@given(st.text("Article 3(1b) ofthe§.,—IVX\n", max_size=60))
+@example("Article 3(")
+@example("§§ to")
+def test_no_question_fails_and_every_citation_quotes_its_document(question: str) -> None:
+    found = point(question, ALL)
+    for unit in found["units"]:
+        tree = ALL.tree_of(unit["document"])
+        assert tree is not None
+        assert tree.units[unit["place"]].label == unit["label"]
+    assert all(c["quote"].strip() for told in found["told"] for c in told["citations"])
+
+
+def test_beside_what_else_is_asked_a_missing_number_is_told_of_the_document_meant_alone() -> None:
+    asked = "How long may a boat be moored under section 230{}?"
+    assert lines(asked.format(""), shelf("act.txt")) == [
+        "There is no Section 230 in act.txt: its sections run from Section 1 to Section 4."
+    ]
+    assert lines(asked.format(""), ALL) == []
+    assert len(lines(asked.format(" of the allotment gardens act"), ALL)) == 1
+
+
+CHARTER = Shelf(
+    {
+        "charter.txt": "Article I\nSection 1\nThe town has a council.\nSection 2\nIt meets.\n"
+        "Article II\nSection 1\nThe mayor is elected.\nSection 2\nThe mayor may object.\n"
+        "Amendment I\nNo fee is due on a Sunday.\nAmendment II\nNo boat is seized.\n"
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "labels"),
+    [
+        ("What does Article II, Section 1 say?", ["Article II, Section 1"]),
+        ("Section 2 of Article I", ["Article I, Section 2"]),
+        ("Art. II, Sec. 2", ["Article II, Section 2"]),
+        ("What does Section 1 say?", ["Article I, Section 1", "Article II, Section 1"]),
+        ("What does Amendment II protect?", ["Amendment II"]),
+        ("Section 9", []),
+    ],
+)
+def test_sections_that_are_numbered_anew_in_each_article(question: str, labels: list[str]) -> None:
+    assert units(question, CHARTER) == labels
+
+
+@pytest.mark.parametrize("asked", ["Section 4.2 of Article IV", "Article IV, Section 4.2(a)"])
+def test_sections_that_run_on_are_found_with_their_article(asked: str) -> None:
+    text = (
+        "ARTICLE IV FEES\nSection 4.1. Dues. A fee is due.\nSection 4.2. Terms. It is paid:\n"
+        "(a) in coin;\n(b) at once.\nARTICLE V END\nSection 5.1. Term. It ends in May.\n"
+    )
+    contract = Shelf({"contract.txt": text})
+    (reference,) = find_references(asked)
+    tree = contract.tree_of("contract.txt")
+    assert tree is not None
+    found = [tree.units[place].label for place in tree.find(reference)]
+    assert (
+        found == units(asked, contract) == ["Section 4.2(a)" if "(a)" in asked else "Section 4.2"]
+    )
+
+
+def test_amendments_are_counted() -> None:
+    assert lines("How many amendments are there?", CHARTER) == [
+        "charter.txt has 2 amendments: Amendment I to Amendment II."
+    ]

@@ -1,0 +1,133 @@
+"""What holds for the tree, the statements and the references of any text."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lexloop.documents.reading.document import Document
+from lexloop.documents.structure.references import find_references, loose_numbers
+from lexloop.documents.structure.statements import statements
+from lexloop.documents.structure.tree import Tree
+
+_OPENERS = (
+    "Article 1|Article 2 Fees|§ 5-3 Scope.|Section 4.|Clause 2|CHAPTER II|Section 1|ANNEX I"
+    "|SCHEDULE|PART 2|Whereas:|Contents|Done at Delta|EXCEPTION: |Advisory 4 |Table 2 Fines|# Head"
+    "|## 2 Two|5 Bare|6 Barer|(a) |(b) |(c)|(h) |(i) |(ii) |(v) |(1) |(2) |(A) |1. |2. |1.1 |1.2 "
+    "|4.2.1 |1.—(1) |a. |- |• |a | b|| c | d ||“term” means |‘t’ means |\t\t|   x   y"
+).split("|")
+_WORDS = [
+    "The duty applies. ",
+    "it includes:",
+    "and so on;",
+    "x" * 90,
+    "\n",
+    "\n\n",
+    " ",
+    "法。",
+    "😀",
+    "of Article 1(2)",
+]
+LEGAL = st.lists(st.sampled_from([*_OPENERS, *_WORDS, "\n"]), max_size=40).map("".join)
+ANY = st.text(st.characters(exclude_categories=["Cs"]), max_size=300)
+LEVELS = st.lists(st.tuples(st.integers(0, 400), st.integers(1, 6)), max_size=4)
+
+
+def document(text: str, headings: list[tuple[int, int]]) -> Document:
+    return Document("d.txt", "d", text, headings=tuple(sorted(headings)))
+
+
+@given(st.one_of(LEGAL, ANY), LEVELS)
+def test_spans_nest_and_siblings_do_not_overlap(text: str, headings: list[tuple[int, int]]) -> None:
+    tree = document(text, headings).tree
+    reached = {-1: 0}
+    for place, unit in enumerate(tree.units):
+        above = tree.units[unit.parent] if unit.parent >= 0 else None
+        assert -1 <= unit.parent < place
+        assert 0 <= unit.start <= unit.body <= unit.end <= len(text)
+        assert above is None or above.start <= unit.start <= unit.end <= above.end
+        assert unit.start >= reached[unit.parent]
+        assert unit.body <= max(tree.own_end(place), unit.start)
+        reached[unit.parent], reached[place] = unit.end, unit.start
+
+
+@given(st.one_of(LEGAL, ANY), LEVELS)
+def test_every_word_of_the_text_lies_in_a_unit(text: str, headings: list[tuple[int, int]]) -> None:
+    tree = document(text, headings).tree
+    covered = [False] * len(text)
+    for unit in tree.units:
+        if unit.parent < 0:
+            covered[unit.start : unit.end] = [True] * (unit.end - unit.start)
+    assert not any(c.isalnum() for c, held in zip(text, covered, strict=True) if not held)
+
+
+@given(st.one_of(LEGAL, ANY), LEVELS)
+def test_a_tree_is_read_back_as_it_was_stored(text: str, headings: list[tuple[int, int]]) -> None:
+    tree = document(text, headings).tree
+    assert Tree.from_json(tree.to_json()) == tree
+
+
+@given(st.one_of(LEGAL, ANY), LEVELS)
+def test_statements_come_in_order_and_say_something(
+    text: str, headings: list[tuple[int, int]]
+) -> None:
+    tree = document(text, headings).tree
+    begun = reached = 0
+    for statement in statements(tree, text):
+        assert begun <= statement.start < statement.end <= len(text)
+        assert text[statement.start : statement.end].strip()
+        assert all(0 <= start < end <= statement.start for start, end in statement.leads)
+        begun = statement.start
+        if not statement.points:
+            assert reached <= statement.start
+            reached = statement.end
+
+
+@given(st.one_of(LEGAL, ANY))
+def test_every_label_leads_back_to_a_unit_of_that_label(text: str) -> None:
+    tree = document(text, []).tree
+    places = tree
+    for unit in tree.units:
+        for reference in find_references(unit.label):
+            for place in places.find(reference):
+                assert tree.units[place].number
+
+
+@given(st.one_of(LEGAL, ANY))
+def test_references_lie_in_the_text(text: str) -> None:
+    for reference in [*find_references(text), *loose_numbers(text)]:
+        assert 0 <= reference.start < reference.end <= len(text)
+        assert reference.steps
+
+
+_SIZES = (4_000, 16_000)
+_HOSTILE = {
+    "points": lambda n: "Article 1\nA\n1. It is:\n" + "".join(f"({i}) one;\n" for i in range(1, n)),
+    "letters": lambda n: (
+        "§ 1 A\nIt is:\n" + "".join(f"({chr(97 + i % 26)}) x;\n" for i in range(n))
+    ),
+    "the letter i": lambda n: "§ 1 A\nIt is:\n" + "(i) x:\n" * n,
+    "nested": lambda n: "(1) x:\n(a) x:\n(i) x:\n(A) x:\n1. x:\na. x:\n- x:\n" * (n // 7),
+    "articles": lambda n: "".join(f"Article {i}\nB\nText.\n" for i in range(1, n // 3)),
+    "one line": lambda n: "Article 1\nA\n" + "a (b) " * n * 8,
+    "rows": lambda n: "Table 1 X\n" + "".join(f"k{i} | v | w\n" for i in range(n)),
+    "contents": lambda n: "Contents\n" + "".join(f"{i} Head {i} .... {i}\n" for i in range(n)),
+    "short lines": lambda n: "Some heading\n" * n,
+    "brackets": lambda n: "(a)(1)(i)" * n,
+    "blanks": lambda n: "Article" + " " * n * 8 + "x",
+    "signs": lambda n: "§" * n * 8,
+}
+
+
+@pytest.mark.parametrize("name", _HOSTILE)
+def test_time_grows_with_the_length_and_no_faster(name: str) -> None:
+    taken = []
+    for size in _SIZES:
+        text = _HOSTILE[name](size)
+        begun = time.process_time()
+        tree = document(text, []).tree
+        sum(1 for _ in statements(tree, text))
+        find_references(text)
+        taken.append(time.process_time() - begun)
+    assert taken[1] < 3 * (_SIZES[1] / _SIZES[0]) * taken[0] + 1.0

@@ -1,0 +1,146 @@
+"""What words name in a document, and what is to be seen around it."""
+
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from laws import examples
+
+from lexloop.documents.reading.document import Document
+from lexloop.documents.structure.lookup import lead_ins, mentions, missing_place, named_places
+from lexloop.documents.structure.tree import Tree
+
+LAWS = Path(__file__).parents[2] / "data" / "laws"
+
+
+def read(name: str) -> tuple[Tree, str]:
+    text = (LAWS / name).read_text("utf-8")
+    return Document(name, name, text).tree, text
+
+
+def labels(name: str, said: str) -> list[str]:
+    tree, _ = read(name)
+    return [tree.units[place].label for place in named_places(tree, said)]
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "found"),
+    [
+        ("directive.txt", "Article 3(1)(b)", ["Article 3(1)(b)"]),
+        ("directive.txt", "art. 3(1)(b)", ["Article 3(1)(b)"]),
+        ("directive.txt", "point (b) of Article 3(1)", ["Article 3(1)(b)"]),
+        ("directive.txt", "article  3", ["Article 3"]),
+        ("directive.txt", "3", ["Article 3"]),
+        ("directive.txt", "Articles 1 and 3", ["Article 1", "Article 3"]),
+        ("directive.txt", "Articles 2 to 4", ["Article 2", "Article 3", "Article 4"]),
+        ("directive.txt", "Chapter II", ["Title I, Chapter II"]),
+        ("directive.txt", "recital 2", ["Recital 2"]),
+        ("directive.txt", "duties of keepers", ["Article 3"]),
+        ("directive.txt", "Subject matter", ["Title I, Chapter I, Section 1", "Article 1"]),
+        ("directive.txt", "keeper", ["Article 2(2)"]),
+        ("directive.txt", "Article 9", []),
+        ("directive.txt", "Articles 3 and 9", []),
+        ("directive.txt", "", []),
+        ("directive.txt", " ", []),
+        ("contract.txt", "1.2", ["Clause 1.2"]),
+        ("contract.txt", "clause 2.1(b)(ii)", ["Clause 2.1(b)(ii)"]),
+        ("act.txt", 'section 2(1) "PLOT"', ['Section 2(1) "plot"']),
+        ("policy.md", "row CCTV", ["Section 2.2, row CCTV"]),
+        ("standard.txt", "Table 102.1", ["Table 102.1"]),
+    ],
+)
+def test_what_words_name(name: str, said: str, found: list[str]) -> None:
+    assert labels(name, said) == found
+
+
+def test_a_number_that_is_there_twice_names_both() -> None:
+    text = "Article 1\nA\nOne.\nArticle 2\nB\nTwo.\nArticle 2\nC\nThree.\n"
+    tree = Document("d", "d", text).tree
+    assert [tree.units[place].heading for place in named_places(tree, "Article 2")] == ["B", "C"]
+
+
+def test_what_is_there_in_place_of_what_is_not() -> None:
+    tree, _ = read("directive.txt")
+    for said, first, last in (
+        ("Article 9", "Article 1", "Article 4"),
+        ("Article 3(7)", "Article 3(1)", "Article 3(3)"),
+        ("Annex V", "Annex I", "Annex II"),
+    ):
+        missing = missing_place(tree, said)
+        assert missing is not None
+        assert (tree.units[missing.first].label, tree.units[missing.last].label) == (first, last)
+    assert missing_place(tree, "Article 3") is None
+    assert missing_place(tree, "the moon") is None
+
+
+def test_the_words_that_an_item_completes() -> None:
+    tree, text = read("directive.txt")
+    (place,) = named_places(tree, "Article 3(1)(b)(ii)")
+    assert lead_ins(tree, place, text) == [
+        "1. A keeper shall, in accordance with Article 2(2)(a) and paragraph 2 of this Article:",
+        "(b) state, each year:",
+    ]
+    (place,) = named_places(tree, "Article 3")
+    assert lead_ins(tree, place, text) == []
+    tree, text = read("policy.md")
+    (place,) = named_places(tree, "row CCTV")
+    assert lead_ins(tree, place, text) == ["System | Owner | Minimum length"]
+
+
+def test_what_a_provision_refers_to() -> None:
+    tree, text = read("directive.txt")
+    (place,) = named_places(tree, "Article 3")
+    found = [
+        (said, [tree.units[at].label for at in there])
+        for said, there in mentions(tree, place, text).items()
+    ]
+    assert found == [
+        ("Article 2(2)(a)", ["Article 2(2)(a)"]),
+        ("paragraph 2 of this Article", ["Article 3(2)"]),
+        ("Annex I, point 2", ["Annex I, point 2"]),
+        ("Paragraph 1, point (c)", ["Article 3(1)(c)"]),
+    ]
+
+
+def test_another_acts_provisions_are_not_taken_for_its_own() -> None:
+    text = (
+        "Article 1\nA\nAs in Article 2 of the Charter, Article 2 TFEU and Article 7, "
+        "see Article 2.\n"
+        "Article 2\nB\nText.\n"
+    )
+    tree = Document("d", "d", text).tree
+    assert [(said, len(there)) for said, there in mentions(tree, 0, text).items()] == [
+        ("Article 2 of the Charter", 0),
+        ("Article 2 TFEU", 0),
+        ("Article 7", 0),
+        ("Article 2", 1),
+    ]
+
+
+@settings(max_examples=examples(60))
+@given(st.text(max_size=40) | st.text("Article §()12.aiIV -to,", max_size=40))
+def test_any_words_may_be_asked_for(said: str) -> None:
+    tree, text = read("directive.txt")
+    for place in named_places(tree, said):
+        lead_ins(tree, place, text)
+        mentions(tree, place, text)
+    missing_place(tree, said)
+
+
+def test_a_long_document_is_looked_through_in_no_time() -> None:
+    text = "".join(f"Article {n}\nHeading {n}\nSee Article {n - 1}.\n" for n in range(1, 5001))
+    tree = Document("d", "d", text).tree
+    began = time.perf_counter()
+    (place,) = named_places(tree, "Article 4999")
+    assert list(mentions(tree, place, text)) == ["Article 4998"]
+    assert time.perf_counter() - began < 5
+
+
+def test_a_number_after_a_dot_names_a_paragraph_where_nothing_is_numbered_so() -> None:
+    text = "Section 2.3 Keepers\n\n(1) A keeper signs the book.\n\n(2) The book is kept.\n"
+    tree = Document("d", "d", text).tree
+    found = [tree.units[place].label for place in named_places(tree, "§2.3.2")]
+    assert found == ["Section 2.3(2)"]
+    assert named_places(tree, "§ 2.3.4") == []

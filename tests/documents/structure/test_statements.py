@@ -1,0 +1,107 @@
+"""The statements of a text: what can be quoted, with the words that lead into it."""
+
+from pathlib import Path
+
+from lexloop.documents.reading.document import Document
+from lexloop.documents.structure.statements import statements, statements_in_text, unnumbered
+
+LAWS = Path(__file__).parents[2] / "data" / "laws"
+
+
+def stated(text: str) -> list[tuple[str, str]]:
+    tree = Document("d", "d", text).tree
+    return [(s.label, s.text) for s in statements(tree, text)]
+
+
+def test_an_item_stands_with_all_the_words_that_lead_into_it() -> None:
+    text = (LAWS / "act.txt").read_text(encoding="utf-8")
+    found = dict(stated(text))
+    assert found["Section 3(2)(c)(ii)"] == (
+        "The register must state, for each plot— the name of— any person who shares the plot,"
+    )
+    assert found['Section 2(1) "plot"'] == (
+        "In this Act— “plot” means a piece of land let to one person;"
+    )
+    assert found["Section 3(2)"] == "and must be kept up to date."
+
+
+def test_headings_labels_and_bare_lead_ins_state_nothing() -> None:
+    text = (
+        "§ 1 Fees\n(a) General rules.\n(1) An owner pays a fee.\n"
+        "(2) The notice must state:\n(i) the name;\n(ii) the fee.\n"
+    )
+    assert stated(text) == [
+        ("§ 1(a)(1)", "An owner pays a fee."),
+        ("§ 1(a)(2)", "Fees: The notice must state:"),
+        ("§ 1(a)(2)(i)", "The notice must state: the name;"),
+        ("§ 1(a)(2)(ii)", "The notice must state: the fee."),
+    ]
+
+
+def test_a_heading_of_capitals_states_nothing_though_its_noun_may_be_a_verb() -> None:
+    text = "1. Fees.\nA fee is due.\n2. BOAT END USERS.\nThe rights of end users end here.\n"
+    assert [words for _, words in stated(text) if "USERS" in words] == []
+    assert ("Section 2", "The rights of end users end here.") in stated(text)
+
+
+def test_only_the_first_sentence_of_an_item_completes_the_lead_in() -> None:
+    text = "Article 1\nFees\nThe port shall:\n(a) keep a list. It is public.\n(b) take fees.\n"
+    assert stated(text) == [
+        ("Article 1", "Fees: The port shall:"),
+        ("Article 1(a)", "The port shall: keep a list."),
+        ("Article 1(a)", "It is public."),
+        ("Article 1(b)", "The port shall: take fees."),
+    ]
+
+
+def test_only_the_last_sentence_before_a_list_leads_into_it() -> None:
+    text = "Article 1\nFees\n1. A fee is due. It covers:\n(a) water;\n(b) light.\n"
+    assert stated(text) == [
+        ("Article 1(1)", "Fees: A fee is due. It covers:"),
+        ("Article 1(1)", "A fee is due."),
+        ("Article 1(1)(a)", "It covers: water;"),
+        ("Article 1(1)(b)", "It covers: light."),
+    ]
+
+
+def test_a_row_is_one_statement_and_the_columns_are_none() -> None:
+    text = "Table 1 Fees\nBoat | Fee\nBarge | £5. Less in winter.\n"
+    assert stated(text) == [("Table 1, row Barge", "Boat: Barge; Fee: £5. Less in winter.")]
+
+
+def test_a_list_is_a_statement_from_its_first_word_to_its_last_point() -> None:
+    text = (
+        "Article 1\nFees\n1. A fee is due. It covers:\n(a) water;\n(b) light, namely:\n(i) gas;\n"
+    )
+    whole, first, _, inner, gas = statements(Document("d", "d", text).tree, text)
+    assert text[whole.start : whole.end].startswith("1. A fee is due.")
+    assert (whole.points, first.points, inner.points) == (2, 0, 1)
+    assert whole.end == inner.end == len(text) - 1
+    assert (inner.label, inner.text) == ("Article 1(1)(b)", "It covers: light, namely:")
+    assert gas.text == "It covers: light, namely: gas;"
+
+
+def test_a_list_of_definitions_is_no_statement() -> None:
+    text = "1 Terms\nIn this Act—\n“boat” means a vessel;\n“port” means a harbour;\n"
+    assert [words for _, words in stated(text)] == [
+        "In this Act— “boat” means a vessel;",
+        "In this Act— “port” means a harbour;",
+    ]
+
+
+def test_a_loose_text_says_at_least_what_it_is() -> None:
+    (only,) = statements_in_text(" Fees \n")
+    assert (only.text, only.start, only.end) == ("Fees", 1, 5)
+    assert statements_in_text(" \n") == []
+
+
+def test_lines_wrapped_by_hand_make_one_statement() -> None:
+    sentence = "The keeper of a boat pays the fee that the port has named for the month in which "
+    text = "".join(f"{i}. {sentence}\nthe boat was moored at its quay.\n" for i in range(1, 9))
+    assert {words for _, words in stated(text)} == {f"{sentence}the boat was moored at its quay."}
+
+
+def test_numbers_in_front_are_left_out() -> None:
+    assert unnumbered("2.—(1) The\nfee") == "The fee"
+    assert unnumbered("(a)") == "(a)"
+    assert unnumbered("") == ""

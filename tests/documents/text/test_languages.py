@@ -1,0 +1,80 @@
+"""Which language documents and questions are in."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lexloop.documents.text.languages import languages_of, other_language
+
+ENGLISH = "The operator must keep the data of a child for as long as it is needed, and no longer."
+GERMAN = "Der Betreiber muss die Daten eines Kindes löschen, wenn sie nicht mehr gebraucht werden."
+RUSSIAN = "Оператор должен удалить данные ребёнка, если они больше не нужны."
+QUESTIONS = Path(__file__).parents[3] / "benchmarks" / "languages.jsonl"
+ROWS = [json.loads(line) for line in QUESTIONS.read_text("utf-8").splitlines()]
+
+
+def knows(word: str) -> bool:
+    return word in ENGLISH.lower().split()
+
+
+@pytest.mark.parametrize(
+    ("texts", "languages"),
+    [
+        ([ENGLISH], ["English"]),
+        ([GERMAN], ["German"]),
+        ([RUSSIAN], ["Cyrillic script"]),
+        ([ENGLISH, GERMAN], ["English", "German"]),
+        ([ENGLISH * 9, GERMAN], ["English"]),
+        ([ENGLISH, RUSSIAN], ["English", "Cyrillic script"]),
+        (["Lorem ipsum dolor amet"], []),
+        ([""], []),
+        ([], []),
+    ],
+)
+def test_the_languages_of_documents(texts: list[str], languages: list[str]) -> None:
+    assert sorted(languages_of(texts)) == sorted(languages)
+
+
+def test_no_question_in_the_language_of_the_documents_is_told_of_another() -> None:
+    asked = [row["question"] for row in ROWS if not row["language"]]
+    assert len(asked) > 40
+    assert [q for q in asked if other_language(q, ["English"], lambda _: False)] == []
+
+
+def test_most_questions_in_another_language_are_told_so_and_none_by_a_wrong_name() -> None:
+    found = [
+        (row["language"], other_language(row["question"], ["English"], knows))
+        for row in ROWS
+        if row["language"]
+    ]
+    assert sum(language == name for language, name in found) >= 0.85 * len(found)
+    assert all(language in name for language, name in found if name)
+
+
+@pytest.mark.parametrize(
+    ("question", "languages", "language"),
+    [
+        ("Wer muss die Daten löschen?", ["German"], ""),
+        ("Wer muss die Daten löschen?", ["English", "German"], ""),
+        ("Who must erase the data of the child?", ["German"], "English"),
+        ("Who must erase the data of the child?", ["Cyrillic script"], "English"),
+        ("Кто должен удалить данные?", ["Cyrillic script"], ""),
+        ("Was ist die Ω-Regel?", ["English"], "German"),
+        ("Is Ω a unit?", ["English"], ""),
+        ("Wer muss die Daten löschen?", [], ""),
+        ("", ["English"], ""),
+        ("?!", ["English"], ""),
+    ],
+)
+def test_a_question_is_held_against_the_languages_of_the_documents(
+    question: str, languages: list[str], language: str
+) -> None:
+    assert other_language(question, languages, lambda _: False) == language
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_read(text: str) -> None:
+    assert isinstance(other_language(text, languages_of([text, ENGLISH]), knows), str)

@@ -1,0 +1,59 @@
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lexloop.documents.text.tokens import STOP_WORDS, tokenize, words
+
+
+def test_a_section_number_stays_whole_and_also_yields_the_bare_number() -> None:
+    assert words("Under § 20-871(b)(1), see 5.3.2.") == ["under", "20-871(b)(1)", "see", "5.3.2"]
+    assert tokenize("§ 20-871(b)(1)") == ["20-871(b)(1)", "20-871"]
+    assert tokenize("§ 20–871") == tokenize("20-871") == ["20-871"]
+    assert tokenize("29 CFR 1602.7") == ["29", "cfr", "1602.7"]
+
+
+def test_words_are_stemmed_and_stop_words_left_out() -> None:
+    assert tokenize("The employers are notifying their candidates") == [
+        "employ",
+        "notifi",
+        "candid",
+    ]
+    assert tokenize("Employer's and employers’ notices") == ["employ", "employ", "notic"]
+    assert tokenize("What is it?") == []
+
+
+def test_amounts_read_the_same_with_and_without_a_comma() -> None:
+    assert tokenize("$1,500") == tokenize("1500") == ["1500"]
+    assert tokenize("1,500,000 dollars")[0] == "1500000"
+
+
+def test_words_of_any_script_are_terms() -> None:
+    assert words("Größe ПРАВО 法律 naïve_term") == ["größe", "право", "法律", "naïve", "term"]
+
+
+@pytest.mark.parametrize("text", ["", " ", "§§ — !?", "😀", "()", "the of and", "\x00"])
+def test_a_text_without_terms_gives_none(text: str) -> None:
+    assert tokenize(text) == []
+
+
+@given(st.text(max_size=200))
+def test_terms_are_the_same_in_capitals_where_case_is_reversible(text: str) -> None:
+    ascii_text = text.encode("ascii", "ignore").decode()
+    assert tokenize(ascii_text.upper()) == tokenize(ascii_text.lower())
+
+
+@given(st.text(max_size=200))
+def test_terms_are_no_blanks_and_no_stop_words(text: str) -> None:
+    # the lexical index joins its terms with line feeds
+    assert all(term and not any(c.isspace() for c in term) for term in tokenize(text))
+    assert not {word for word in words(text) if not word.strip()}
+    assert not [w for w in words(text) if w in STOP_WORDS and tokenize(w)]
+
+
+@pytest.mark.parametrize("text", ["1" * 100_000, "1-" * 50_000, "1," * 50_000, "a'" * 50_000])
+def test_hostile_text_is_read_in_linear_time(text: str) -> None:
+    began = time.process_time()
+    tokenize(text)
+    assert time.process_time() - began < 5.0

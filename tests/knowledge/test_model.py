@@ -1,0 +1,200 @@
+"""Triplets that a model extracts, and those kept by content."""
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+import records
+
+from lexloop.core.errors import DataError
+from lexloop.core.types import Chunk, Triplet
+from lexloop.knowledge.model import (
+    ExtractedTriplet,
+    Extraction,
+    ExtractionCache,
+    extract_with_model,
+)
+from lexloop.models.background import finished
+from lexloop.models.request import ChatReply, ChatRequest
+
+TEXT = "An owner must pay\nthe fee (40 dollars) within  10 days."
+CHUNK: Chunk = {
+    "id": "c1",
+    "document": "d.txt",
+    "title": "Act",
+    "section": "§ 1",
+    "page": None,
+    "start": 500,
+    "end": 500 + len(TEXT),
+    "text": TEXT,
+}
+
+
+def extracted(*items: tuple[str, str, str, str]) -> tuple[ChatRequest, list[Triplet]]:
+    reply = Extraction(
+        triplets=[
+            ExtractedTriplet(subject=s, predicate=p, object=o, quote=q) for s, p, o, q in items
+        ]
+    )
+    asked: list[ChatRequest] = []
+
+    class Scripted:
+        async def ask(self, request: ChatRequest) -> ChatReply:
+            asked.append(request)
+            return ChatReply("", reply)
+
+    triplets = finished(extract_with_model(Scripted(), CHUNK))
+    return asked[0], triplets
+
+
+def test_asks_for_the_relations_of_the_passage() -> None:
+    request, triplets = extracted()
+    assert TEXT in request.user
+    assert request.schema is Extraction
+    assert triplets == []
+
+
+def test_a_quote_is_found_whatever_its_white_space() -> None:
+    _, [found] = extracted(
+        ("An owner", "must pay", "the fee", "pay the fee (40 dollars) within 10")
+    )
+    assert found["quote"] == "pay\nthe fee (40 dollars) within  10"
+    assert (found["start"], found["end"]) == (514, 549)
+    assert TEXT[found["start"] - 500 : found["end"] - 500] == found["quote"]
+    assert (found["subject"], found["predicate"], found["object"]) == (
+        "owner",
+        "requires",
+        "pay the fee",
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        (("owner", "means", "holder"), ("owner", "defines", "holder")),
+        (("owner", "Is defined as", "holder"), ("owner", "defines", "holder")),
+        (("owner", "shall not moor", "at night"), ("owner", "prohibits", "moor at night")),
+        (("owner", "may ask", "for time"), ("owner", "permits", "ask for time")),
+        (("owner", "must", "pay"), ("owner", "requires", "pay")),
+        (("Part 2", "Applies To", "boats"), ("Part 2", "applies_to", "boats")),
+        (("fine", "penalises", "late payment"), ("fine", "penalises", "late payment")),
+        (("owner", "exception_to", "fee"), ("owner", "exception_to", "fee")),
+        (("fee", "is collected by", "office"), ("fee", "is collected by", "office")),
+    ],
+)
+def test_a_verb_that_means_a_predicate_becomes_it(
+    said: tuple[str, str, str], kept: tuple[str, str, str]
+) -> None:
+    _, [found] = extracted((*said, "An owner"))
+    assert (found["subject"], found["predicate"], found["object"]) == kept
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        ("owner", "must pay", "the fee", "An owner may pay the fee"),
+        ("owner", "must pay", "the fee", ""),
+        ("owner", "must pay", "the fee", " \n"),
+        ("owner", "must pay", "the fee", ".*"),
+        ("", "must pay", "the fee", "An owner"),
+        ("owner", " ", "the fee", "An owner"),
+        ("owner", "must pay", "", "An owner"),
+    ],
+)
+def test_what_the_passage_does_not_state_is_dropped(item: tuple[str, str, str, str]) -> None:
+    assert extracted(item)[1] == []
+
+
+SAID = "The owner “é” must pay \ud800 the fee."
+
+
+def chunk(start: int = 0, name: str = "law.txt", text: str = SAID) -> Chunk:
+    place = {"section": f"§ {start}", "page": start or None}
+    return records.chunk(text, document=name, start=start, **place)
+
+
+def triplet(of: Chunk) -> Triplet:
+    return {
+        "subject": "owner “é”",
+        "predicate": "requires",
+        "object": "the fee",
+        "quote": of["text"][4:9],
+        "chunk_id": of["id"],
+        "document": of["document"],
+        "section": of["section"],
+        "page": of["page"],
+        "start": of["start"] + 4,
+        "end": of["start"] + 9,
+    }
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "deep" / "extractions.sqlite"
+
+
+def test_what_is_kept_is_found_and_placed_in_a_chunk_of_the_same_text(path: Path) -> None:
+    with closing(ExtractionCache(path)) as kept:
+        assert kept.find("key", chunk()) is None
+        kept.put("key", chunk(), [triplet(chunk())])
+        kept.put("none", chunk(), [])
+    with closing(ExtractionCache(path)) as kept, closing(ExtractionCache(path)) as other:
+        assert kept.find("key", chunk()) == [triplet(chunk())]
+        moved = chunk(700, "other.txt")
+        assert other.find("key", moved) == [triplet(moved)]
+        assert other.find("none", moved) == []
+        assert other.find("else", moved) is None
+        other.put("key", chunk(), [])
+        assert kept.find("key", chunk()) == []
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        "", "[", "7", "[7]", "[{}]", "null", '[{"at": [4]}]', '[{"at": "ab"}]',
+        json.dumps([{"subject": "a", "predicate": "b", "object": "c", "quote": "wrong",
+                     "at": [4, 9]}]),
+        '[{"subject": "a", "predicate": "b", "object": "c", "quote": "", "at": ["x", 1]}]',
+    ],
+)  # fmt: skip
+def test_what_is_no_extraction_of_the_text_counts_as_nothing(path: Path, held: Any) -> None:
+    with closing(ExtractionCache(path)):
+        pass
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("INSERT INTO kept VALUES ('key', ?)", (held,))
+    with closing(ExtractionCache(path)) as kept:
+        assert kept.find("key", chunk()) is None
+
+
+def test_a_file_that_is_no_database_is_named(path: Path) -> None:
+    path.parent.mkdir()
+    path.write_bytes(b"something else" * 100)
+    with pytest.raises(DataError, match=r"extractions\.sqlite cannot be used"):
+        ExtractionCache(path)
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(DataError, match=r"extractions\.sqlite cannot be used"):
+        ExtractionCache(path)
+
+
+def test_a_database_damaged_later_is_named(path: Path) -> None:
+    with closing(ExtractionCache(path)) as kept:
+        for number in range(200):
+            kept.put(f"key {number}", chunk(), [triplet(chunk())])
+    whole = path.read_bytes()
+    path.write_bytes(whole[:4096] + b"\xff" * (len(whole) - 4096))
+    refused = pytest.raises(DataError, match=r"extractions\.sqlite cannot be used")
+    with closing(ExtractionCache(path)) as kept, refused:
+        any(kept.find(f"key {number}", chunk()) is None for number in range(200))
+
+
+def test_what_cannot_be_kept_is_an_error(path: Path) -> None:
+    with closing(ExtractionCache(path)) as kept:
+        kept.close()
+        with pytest.raises(DataError, match="cannot be kept"):
+            kept.put("key", chunk(), [])
+        with pytest.raises(DataError, match="cannot be used"):
+            kept.find("key", chunk())

@@ -1,0 +1,103 @@
+import json
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from relations import DOCUMENTS, NAMES, RELATIONS, relation
+from triplet_list import TripletList, graph_of
+
+from lexloop.core.errors import DataError
+from lexloop.core.types import Triplet
+from lexloop.knowledge.graph import KnowledgeGraph
+from lexloop.knowledge.incidence import FILES
+
+SEEDS = st.dictionaries(NAMES, st.floats(0.05, 1.0), max_size=4)
+TRIPLETS = [
+    relation("owner", "requires", "pay the fee", section="§ 1"),
+    relation("fee", "defines", "sum due", section="§ 2", start=1),
+    relation("fee", "defines", "sum due", section="§ 2", start=1),
+    relation("FLS", "alias_of", "floating landing stage", document="e.txt"),
+]
+
+
+@given(RELATIONS, SEEDS, st.sets(st.sampled_from(DOCUMENTS)))
+def test_a_stored_graph_walks_the_same(
+    triplets: list[Triplet], seeds: dict[str, float], admitted: set[str]
+) -> None:
+    graph = graph_of(triplets)
+    with tempfile.TemporaryDirectory() as name:
+        graph.save(Path(name))
+        opened = KnowledgeGraph.load(Path(name), TripletList(triplets))
+        assert opened.entities == graph.entities
+        assert opened.walk(seeds, 3, 20) == graph.walk(seeds, 3, 20)
+        assert opened.match(["owner", "FLS"], 5) == graph.match(["owner", "FLS"], 5)
+        view, other = (each.view(admitted.__contains__) for each in (opened, graph))
+        assert view.entities_of(["c1", "c3"]) == other.entities_of(["c1", "c3"])
+        assert view.walk(seeds, 2, 20) == other.walk(seeds, 2, 20)
+
+
+def saved(folder: Path) -> TripletList:
+    source = TripletList(TRIPLETS)
+    KnowledgeGraph.build(source).save(folder)
+    return source
+
+
+def test_the_files_are_those_named_and_hold_no_pickle(tmp_path: Path) -> None:
+    saved(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(FILES)
+    np.load(tmp_path / FILES[0], allow_pickle=False)
+
+
+def test_saving_again_writes_the_same_bytes(tmp_path: Path) -> None:
+    source = saved(tmp_path)
+    before = [(tmp_path / name).read_bytes() for name in FILES]
+    KnowledgeGraph.load(tmp_path, source).save(tmp_path)
+    assert [(tmp_path / name).read_bytes() for name in FILES] == before
+
+
+def test_a_view_is_not_saved(tmp_path: Path) -> None:
+    view = graph_of(TRIPLETS).view("e.txt".__eq__)
+    with pytest.raises(ValueError, match="view"):
+        view.save(tmp_path)
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("content", [None, b"", b"{}", b"\x93NUMPY", b"[1, 2]", b"\xff\xfe"])
+def test_a_damaged_file_is_refused(tmp_path: Path, name: str, content: bytes | None) -> None:
+    source = saved(tmp_path)
+    if content is None:
+        (tmp_path / name).unlink()
+    else:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(DataError, match="cannot be read"):
+        KnowledgeGraph.load(tmp_path, source)
+
+
+def test_files_that_do_not_fit_together_are_refused(tmp_path: Path) -> None:
+    source = saved(tmp_path)
+    held = json.loads((tmp_path / "knowledge.json").read_text("utf-8"))
+    held["lengths"]["places"] -= 1
+    (tmp_path / "knowledge.json").write_text(json.dumps(held), "utf-8")
+    with pytest.raises(DataError, match="int32"):
+        KnowledgeGraph.load(tmp_path, source)
+
+
+def test_an_array_of_objects_is_never_unpickled(tmp_path: Path) -> None:
+    source = saved(tmp_path)
+    np.save(tmp_path / "knowledge.npy", np.array([{"x": 1}], dtype=object), allow_pickle=True)
+    with pytest.raises(DataError):
+        KnowledgeGraph.load(tmp_path, source)
+
+
+def test_the_graph_of_another_source_is_refused(tmp_path: Path) -> None:
+    saved(tmp_path)
+    with pytest.raises(DataError, match="more triplets than the 1"):
+        KnowledgeGraph.load(tmp_path, TripletList(TRIPLETS[:1]))
+
+
+def test_repeated_triplets_count_once() -> None:
+    assert len(graph_of(TRIPLETS)) == 3
+    assert len(graph_of([])) == 0

@@ -1,0 +1,31 @@
+"""Joining of clusters that are not there, and of one that this machine is no part of."""
+
+import socket
+
+import pytest
+
+from lexloop.core.errors import ClusterError, InputError
+from lexloop.store.cluster.session import joined
+
+
+@pytest.mark.parametrize("address", ["ray://", "here", "127.0.0.1:", "ray://:20", "a:b"])
+def test_what_is_no_address(address: str) -> None:
+    with pytest.raises(ClusterError, match="is no address of a cluster"), joined(address):
+        pass
+
+
+@pytest.mark.parametrize("kind", ["", "ray://"])
+def test_a_cluster_that_is_not_there(kind: str) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"{kind}127.0.0.1:{free.getsockname()[1]}"
+        said = f"No cluster answers at {address}: "
+        with pytest.raises(ClusterError, match=said) as refused, joined(address):
+            pass
+    assert "ray start --head" in refused.value.hint
+
+
+def test_ray_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lexloop.core.extras.find_spec", lambda name: None)
+    with pytest.raises(InputError, match=r'pip install "lexloop\[ray\]"'), joined("auto"):
+        pass

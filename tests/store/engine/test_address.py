@@ -1,0 +1,72 @@
+"""The address of an index in an engine."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lexloop.core.errors import SettingsError
+from lexloop.store.engine.address import Address, is_address
+
+
+def test_an_address_names_engine_nodes_and_index() -> None:
+    found = Address.parse("elasticsearch+tls://one:9201,[::1],two.example.org/law-2_b")
+    assert found.product == "elasticsearch"
+    assert found.hosts == (("one", 9201), ("[::1]", 9200), ("two.example.org", 9200))
+    assert (found.name, found.tls) == ("law-2_b", True)
+    assert not Address.parse("opensearch://host/law").tls
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "opensearch://host",
+        "opensearch://host/",
+        "opensearch:///law",
+        "opensearch://host/Law",
+        "opensearch://host/-law",
+        "opensearch://host/law.old",
+        "opensearch://host/law*",
+        "opensearch://host/law/more",
+        "opensearch://host/" + "a" * 81,
+        "opensearch://host:0/law",
+        "opensearch://host:65536/law",
+        "opensearch://host:92x/law",
+        "opensearch://host,/law",
+        "opensearch://ho st/law",
+        "solr://host/law",
+        "opensearch:host/law",
+        "",
+    ],
+)
+def test_what_is_no_address_is_refused_with_the_form_of_one(text: str) -> None:
+    with pytest.raises(SettingsError, match=r"opensearch://HOST:9200/NAME|up to 80 of a-z"):
+        Address.parse(text)
+
+
+def test_a_password_in_an_address_is_refused_and_not_repeated() -> None:
+    with pytest.raises(SettingsError, match="LEXLOOP_ENGINE_PASSWORD") as error:
+        Address.parse("opensearch://admin:hunter2@host/law")
+    assert "hunter2" not in str(error.value)
+
+
+def test_a_path_is_no_address() -> None:
+    assert is_address("opensearch://host/law")
+    assert is_address("elasticsearch+tls://host/law")
+    assert not any(map(is_address, ("opensearch", "./opensearch:9200", "sample", "/law")))
+
+
+_LABEL = st.text("abz019", min_size=1, max_size=8)
+
+
+@given(
+    st.sampled_from(["elasticsearch", "opensearch"]),
+    st.lists(st.tuples(_LABEL, st.integers(1, 65_535)), min_size=1, max_size=3),
+    _LABEL,
+    st.booleans(),
+)
+def test_what_is_written_is_read_again(
+    product: str, hosts: list[tuple[str, int]], name: str, tls: bool
+) -> None:
+    shown = ",".join(f"{host}:{port}" for host, port in hosts)
+    text = f"{product}{'+tls' if tls else ''}://{shown}/{name}"
+    assert str(Address.parse(text)) == text

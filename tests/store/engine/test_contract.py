@@ -1,0 +1,232 @@
+"""An index answers the same wherever it is kept: one suite for this machine and each engine."""
+
+from collections.abc import Iterator
+from contextlib import closing, nullcontext
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from engines import PRODUCTS, Clusters
+from indexes import ANYBODY, sources
+from kept import keep
+from told import alike
+
+from lexloop.apps.record import answer_record
+from lexloop.core.filters import Filters
+from lexloop.core.settings import Settings
+from lexloop.evaluation.case import read_cases
+from lexloop.graph.build import build_graph
+from lexloop.graph.contexts import build_context
+from lexloop.models.embedders import load_shipped
+from lexloop.store.collection import Collection
+from lexloop.store.engine.dialect import DIALECTS, FLOAT
+from lexloop.store.folder.reader import open_index
+from lexloop.store.opening import sample_folder, sample_gold, tools_for
+from lexloop.store.view import View
+from lexloop.store.writer import write_index
+
+QUESTIONS = [case.question for case in read_cases(sample_gold())]
+TOP = 10
+ASKED = [
+    *QUESTIONS[::6],
+    "What does § 20-871(b) say?",
+    "How many sections are there?",
+    "May the landlord enter at night?",
+]
+"""Of every kind; the last one is not answered."""
+
+
+EMBEDDED = pytest.param(("", FLOAT), id="embedded")
+EVERY_KIND = [
+    pytest.param((product, kind), marks=pytest.mark.engines, id=f"{product}-{kind}")
+    for product in PRODUCTS
+    for kind in DIALECTS[product].kinds
+]
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample, whose vectors are searched exactly."""
+    made = tmp_path_factory.mktemp("sample") / "index"
+    write_index(made, sources(sample_folder()), tools_for(Settings(), load_shipped()))
+    return made
+
+
+@pytest.fixture(scope="module", params=[EMBEDDED, *EVERY_KIND])
+def kept(request: pytest.FixtureRequest, clusters: Clusters, index: Path) -> Iterator[Collection]:
+    """The sample, read from where it is kept: on this machine, and in engines by every kind."""
+    product, kind = request.param
+    with (
+        clusters.fresh(product) if product else nullcontext("") as place,
+        closing(keep(place, index, load_shipped(), kind)) as found,
+    ):
+        yield found
+
+
+@pytest.fixture(scope="module")
+def flat(index: Path) -> Iterator[Collection]:
+    """The sample, read from its folder."""
+    with closing(open_index(index, load_shipped())) as found:
+        assert found.dense_kind == "flat"
+        yield found
+
+
+@pytest.fixture
+def view(kept: Collection) -> View:
+    return kept.seen_by(ANYBODY)
+
+
+@pytest.fixture
+def exact(flat: Collection) -> View:
+    return flat.seen_by(ANYBODY)
+
+
+def test_everything_that_is_read_is_the_same(view: View, exact: View) -> None:
+    assert len(view) == len(exact)
+    assert list(view.documents) == list(exact.documents)
+    assert dict(view.titles) == dict(exact.titles)
+    assert view.metadata(view.documents) == exact.metadata(exact.documents)
+    assert list(view.every_chunk()) == list(exact.every_chunk())
+    # some of many chunks are spread in their own way
+    some, every = list(view.every_chunk(7)), list(exact.every_chunk())
+    assert len(some) == -(-len(every) // 7)
+    assert all(some.count(chunk) == 1 and chunk in every for chunk in some)
+    assert view.skipped(stored=True) == exact.skipped(stored=True)
+    assert view.languages() == exact.languages()
+    for name in exact.documents:
+        assert view.text_of(name) == exact.text_of(name)
+        assert view.tree_of(name) == exact.tree_of(name)
+        assert view.pages_of(name) == exact.pages_of(name)
+        assert view.source_of(name) == exact.source_of(name)
+    assert view.text_of("none.txt") is None
+    np.testing.assert_allclose(view.centroid(), exact.centroid(), atol=1e-3)
+
+
+def test_chunks_come_in_the_order_asked_for(view: View, exact: View) -> None:
+    wanted = [chunk["id"] for chunk in exact.every_chunk()][::-3]
+    assert view.chunks(wanted) == exact.chunks(wanted)
+    assert view.chunks([]) == []
+    for unknown in ("law.txt#1", "none.txt#0", "law.txt", ""):
+        with pytest.raises(KeyError):
+            view.chunks([*wanted[:2], unknown])
+
+
+@pytest.mark.parametrize("search", ["search_lexical", "search_vector"])
+def test_the_ten_best_are_those_of_the_exact_search(view: View, exact: View, search: str) -> None:
+    ours, theirs = (getattr(one, search)(QUESTIONS, TOP) for one in (view, exact))
+    shares = []
+    for found, wanted in zip(ours, theirs, strict=True):
+        known = {hit.chunk_id: hit for hit in wanted}
+        shared = [hit for hit in found if hit.chunk_id in known]
+        shares.append(len(shared) / max(1, len(wanted)))
+        for hit in shared:
+            assert hit.score == pytest.approx(known[hit.chunk_id].score, abs=5e-3)
+            assert hit._replace(score=0.0) == known[hit.chunk_id]._replace(score=0.0)
+        assert [hit.score for hit in found] == sorted((h.score for h in found), reverse=True)
+    assert np.mean(shares) >= 0.95
+
+
+def test_strange_searches_find_what_they_find_on_this_machine(view: View, exact: View) -> None:
+    strange = ["", " ", "?!", "zzzz qqqq", "Straße § ∮ 法", "AND OR NOT (", "a" * 10_000, "* ~2 ^9"]
+    ours, theirs = (one.search_lexical([*strange, QUESTIONS[0]], 5) for one in (view, exact))
+    assert [[hit.chunk_id for hit in hits] for hits in ours] == [
+        [hit.chunk_id for hit in hits] for hits in theirs
+    ]
+    assert view.search_lexical([], 5) == view.search_vector([], 5) == []
+
+
+def test_words_are_counted_alike(view: View, exact: View) -> None:
+    for term in ("audit", "bias", "auditor", "zzzz", ""):
+        assert view.idf(term) == exact.idf(term)
+        assert view.knows(term) is exact.knows(term)
+    asked = "Who is an independant auditer of an AEDT?"
+    assert view.read(asked) == exact.read(asked)
+
+
+def test_statements_and_their_vectors(view: View, exact: View) -> None:
+    for chunk in exact.every_chunk(5):
+        (ours, vectors), (theirs, exactly) = (o.statements(chunk["id"]) for o in (view, exact))
+        assert ours == theirs
+        np.testing.assert_allclose(vectors, exactly, atol=2e-3)
+    with pytest.raises(KeyError):
+        view.statements("none.txt#0")
+
+
+def test_closeness_of_tokens(view: View, exact: View) -> None:
+    every = [chunk["id"] for chunk in exact.every_chunk()]
+    for question in QUESTIONS[:3]:
+        ours, theirs = view.closeness(question, every[::3]), exact.closeness(question, every[::3])
+        assert ours is not None
+        assert theirs is not None
+        np.testing.assert_allclose(ours, theirs, atol=1e-5)
+    with pytest.raises(KeyError):
+        view.closeness(QUESTIONS[0], ["none.txt#0"])
+
+
+def test_provisions_are_pointed_to(view: View, exact: View) -> None:
+    for asked in (*ASKED, "§ 5-301(b)", "§ 20-870 of Local Law 144", "section 99", "AEDT"):
+        assert view.pointed(asked) == exact.pointed(asked)
+    assert view.defining(["bias audit", "candidate", "none"]) == exact.defining(
+        ["bias audit", "candidate", "none"]
+    )
+    for quote in ("bias audit", "civil penalty of not more than", "nothing of it"):
+        assert view.place_of(quote) == exact.place_of(quote)
+
+
+def test_relations_are_walked(view: View, exact: View) -> None:
+    ours, theirs = view.graph(), exact.graph()
+    assert len(ours) == len(theirs)
+    assert ours.entities == theirs.entities
+    for asked in QUESTIONS[::9]:
+        met = theirs.match([asked, "AEDT", "bias audit"], 10)
+        assert alike(ours.match([asked, "AEDT", "bias audit"], 10), met, 1e-6)
+        for steps in (1, 3):
+            assert alike(ours.walk(met, steps, 40), theirs.walk(met, steps, 40), 1e-6)
+    every = [chunk["id"] for chunk in exact.every_chunk(4)]
+    assert ours.entities_of(every) == theirs.entities_of(every)
+
+
+@pytest.mark.parametrize(
+    "access",
+    [
+        Filters(as_of=date(2020, 1, 1)),
+        Filters(as_of=date(2024, 1, 1)),
+        Filters(kinds=frozenset({"statute"})),
+        Filters(kinds=frozenset({"rule"}), jurisdictions=frozenset({"none"})),
+    ],
+)
+def test_filters_hold_before_the_best_are_taken(
+    kept: Collection, flat: Collection, access: Filters
+) -> None:
+    ours, theirs = kept.seen_by(access), flat.seen_by(access)
+    assert list(ours.documents) == list(theirs.documents)
+    assert list(ours.every_chunk()) == list(theirs.every_chunk())
+    for search in ("search_lexical", "search_vector"):
+        found, wanted = (getattr(one, search)(QUESTIONS[:9], 3) for one in (ours, theirs))
+        assert [len(hits) for hits in found] == [len(hits) for hits in wanted]
+        assert {hit.document for hits in found for hit in hits} <= set(theirs.documents)
+
+
+def answered(collection: Collection, question: str) -> dict[str, Any]:
+    """The answer as JSON, by the whole graph; without what is made anew for each question."""
+    chosen = Settings()
+    parts = build_context(chosen, collection, None)
+    graph = build_graph(lambda _context, _snapshot: parts)
+    state: dict[str, Any] = {}
+    for update in graph.stream({"question": question}, stream_mode="updates"):
+        for made in update.values():
+            state.update(made or {})
+    record = answer_record(state, chosen, [])
+    return {name: value for name, value in record.items() if name not in ("id", "usage")}
+
+
+@pytest.mark.parametrize("question", ASKED)
+def test_the_answer_is_the_same_but_for_the_last_digits_of_scores(
+    kept: Collection, flat: Collection, question: str
+) -> None:
+    ours, theirs = answered(kept, question), answered(flat, question)
+    different = {name for name in theirs if not alike(ours[name], theirs[name], 5e-3)}
+    assert {name: (ours[name], theirs[name]) for name in different} == {}
+    assert ours["degraded"] == []

@@ -1,0 +1,316 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from laws import examples
+from numpy.typing import NDArray
+
+from lexloop.core.checksums import sha256_of
+from lexloop.models.embedding import Vectors
+from lexloop.store.folder.ann import build_hnsw, kind_for, search_hnsw
+from lexloop.store.folder.dense import DenseIndex
+
+EAST, NORTH, WEST = [1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]
+HALF_PRECISION = 5e-4  # of a unit vector's coordinates, as the index keeps them
+KINDS = ["flat", "hnsw", "ivf"]
+
+
+def rows(*vectors: list[float]) -> Vectors:
+    return np.array(vectors, dtype=np.float32).reshape(len(vectors), 2)
+
+
+def index_of(*owned: tuple[int, list[float]], size: int, kind: str = "flat") -> DenseIndex:
+    owners = np.array([owner for owner, _ in owned], dtype=np.int32)
+    return DenseIndex.build(rows(*[vector for _, vector in owned]), owners, size, kind)
+
+
+def random_vectors(count: int, dimension: int, seed: int = 7) -> Vectors:
+    vectors = np.random.default_rng(seed).normal(size=(count, dimension)).astype(np.float32)
+    unit: Vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return unit
+
+
+def by_hand(
+    index: DenseIndex, query: Vectors, limit: int, allowed: NDArray[np.bool_] | None
+) -> tuple[list[int], list[float]]:
+    """Every window multiplied, every chunk sorted."""
+    best = np.full(index.size, -np.inf)
+    # row by row, since a product of matrices may round equal rows differently
+    products = (index.vectors.astype(np.float64) * query).sum(axis=1)
+    np.maximum.at(best, index.owners, products)
+    if allowed is not None:
+        best[~allowed] = -np.inf
+    order = [int(i) for i in np.argsort(-best, kind="stable") if best[i] > -np.inf][:limit]
+    return order, best[order].tolist()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_chunk_scores_as_its_best_window(kind: str) -> None:
+    index = index_of((0, EAST), (0, NORTH), (1, WEST), (2, [0.6, 0.8]), size=3, kind=kind)
+    found = index.top(rows(EAST, NORTH, [0.8, 0.6]), 3)
+    assert [positions.tolist() for positions, _ in found] == [[0, 2, 1], [0, 2, 1], [2, 0, 1]]
+    expected = [[1.0, 0.6, -1.0], [1.0, 0.8, 0.0], [0.96, 0.8, -0.8]]
+    for (_, scores), row in zip(found, expected, strict=True):
+        assert scores.tolist() == pytest.approx(row, abs=HALF_PRECISION)
+
+
+@settings(max_examples=examples(60))
+@given(
+    st.lists(st.integers(0, 4), min_size=1, max_size=25),
+    st.integers(1, 30),
+    st.sampled_from(KINDS),
+    st.integers(0, 1000),
+)
+def test_the_best_allowed_chunks_are_found_and_no_other(
+    windows: list[int], limit: int, kind: str, seed: int
+) -> None:
+    random = np.random.default_rng(seed)
+    owners = np.repeat(np.arange(len(windows), dtype=np.int32), windows)
+    # few directions, so that many windows tie
+    vectors = random_vectors(6, 8, seed)[random.integers(0, 6, len(owners))]
+    index = DenseIndex.build(vectors.reshape(len(owners), 8), owners, len(windows), kind)
+    allowed = random.random(len(windows)) < 0.4
+    queries = random_vectors(2, 8, seed + 1)
+    for mask in (None, allowed, ~allowed, np.zeros(len(windows), dtype=bool)):
+        for query, (positions, scores) in zip(
+            queries, index.top(queries, limit, mask), strict=True
+        ):
+            expected, values = by_hand(index, query, limit, mask)
+            assert positions.tolist() == expected
+            assert scores.tolist() == pytest.approx(values, abs=1e-5)
+            assert mask is None or mask[positions].all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("share", [None, 0.5, 0.02])
+def test_many_windows(kind: str, share: float | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    # with the border this low the approximate kinds search approximately and filtered
+    monkeypatch.setattr("lexloop.store.folder.dense._FEW", 30)
+    owners = np.sort(np.random.default_rng(3).integers(0, 1000, 3000)).astype(np.int32)
+    index = DenseIndex.build(random_vectors(3000, 16), owners, 1000, kind)
+    queries = random_vectors(20, 16, seed=8)
+    allowed = None if share is None else np.random.default_rng(4).random(1000) < share
+    right = 0
+    for query, (positions, scores) in zip(queries, index.top(queries, 15, allowed), strict=True):
+        expected, _ = by_hand(index, query, 15, allowed)
+        assert len(positions) == len(expected)
+        assert len(set(positions.tolist())) == len(positions)
+        assert (np.diff(scores) <= 0).all()
+        assert allowed is None or allowed[positions].all()
+        right += len(set(positions.tolist()) & set(expected))
+    assert right >= (300 if kind == "flat" else 285)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_chunks_behind_one_of_many_windows_are_found(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # the 200 best windows are all of chunk 0, so the first search has only that one chunk
+    monkeypatch.setattr("lexloop.store.folder.dense._FEW", 30)
+    monkeypatch.setattr("lexloop.store.folder.dense._MOST", 64)
+    others = [(1, [0.6, 0.8]), (2, NORTH), (3, [0.8, 0.6]), (4, WEST)]
+    index = index_of(*[(0, EAST)] * 200, *others, size=5, kind=kind)
+    ((positions, _),) = index.top(rows(EAST), 4)
+    assert positions.tolist() == [0, 3, 1, 2]
+    few = np.array([False, True, False, False, True])
+    ((positions, _),) = index.top(rows(EAST), 4, few)
+    assert positions.tolist() == [1, 4]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_equal_chunks_come_by_position(kind: str) -> None:
+    index = index_of(*[(i, EAST) for i in range(300)], size=300, kind=kind)
+    ((positions, scores),) = index.top(rows(EAST), 7)
+    assert positions.tolist() == list(range(7))
+    assert set(scores.tolist()) == {1.0}
+
+
+def test_windows_come_back_in_order() -> None:
+    index = index_of((0, EAST), (1, NORTH), (1, WEST), (1, EAST), (3, WEST), size=4)
+    assert index.windows_of(1).tolist() == [NORTH, WEST, EAST]
+    assert index.windows_of(1).dtype == np.float32
+    assert index.vectors.dtype == np.float16
+    assert index.windows_of(0).tolist() == [EAST]
+    assert index.windows_of(2).shape == (0, 2)
+
+
+def test_the_centre_is_the_mean_direction() -> None:
+    # (1, 0) + (0, 1) + (0, 1) is (1, 2), whose length is the root of 5
+    index = index_of((0, EAST), (1, NORTH), (2, NORTH), size=3)
+    assert index.centroid().tolist() == pytest.approx([1 / 5**0.5, 2 / 5**0.5], abs=1e-3)
+    assert index_of((0, EAST), (1, WEST), size=2).centroid().tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("kind", ["auto", *KINDS])
+def test_an_empty_index_finds_nothing(kind: str, tmp_path: Path) -> None:
+    index = index_of(size=0, kind=kind)
+    assert index.kind == "flat"
+    index.save(tmp_path)
+    for each in (index, DenseIndex.load(tmp_path)):
+        assert [len(p) for p, _ in each.top(rows(EAST, NORTH), 3)] == [0, 0]
+        assert each.centroid().tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_chunks_without_windows_are_not_found(kind: str) -> None:
+    index = index_of((1, EAST), (3, WEST), size=5, kind=kind)
+    assert index.top(rows(EAST), 10)[0][0].tolist() == [1, 3]
+
+
+def test_no_query_and_no_place_find_nothing() -> None:
+    index = index_of((0, EAST), size=1)
+    assert index.top(rows(), 3) == []
+    assert index.top(rows(EAST), 0)[0][0].tolist() == []
+
+
+@pytest.mark.parametrize(
+    ("windows", "kind"),
+    [(0, "flat"), (65_536, "flat"), (65_537, "hnsw"), (500_000, "hnsw"), (500_001, "ivf")],
+)
+def test_the_number_of_windows_decides_the_kind(windows: int, kind: str) -> None:
+    assert kind_for(windows) == kind
+
+
+def test_an_unknown_kind_is_refused() -> None:
+    with pytest.raises(ValueError, match="tree"):
+        index_of((0, EAST), size=1, kind="tree")
+
+
+@pytest.mark.parametrize("kind", ["hnsw", "ivf"])
+def test_recall_is_measured_and_reached(kind: str) -> None:
+    owners = np.arange(3000, dtype=np.int32)
+    index = DenseIndex.build(random_vectors(3000, 24), owners, 3000, kind)
+    assert {"hnsw": 0.99, "ivf": 0.97}[kind] <= index.recall <= 1.0
+    assert index.effort > 0
+
+
+def test_a_graph_finds_every_one_of_many_near_duplicates() -> None:
+    centres = random_vectors(60, 128)
+    copies = np.tile(centres, (100, 1)) + 0.4 * random_vectors(6000, 128, seed=3)
+    vectors = np.concatenate([centres, copies])
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    _, found = search_hnsw(build_hnsw(vectors.astype(np.float16)), vectors, 10, None, 128)
+    assert (found == np.arange(6060)[:, np.newaxis]).any(axis=1).mean() > 0.995
+
+
+def test_an_exact_index_misses_nothing() -> None:
+    index = index_of((0, EAST), size=1)
+    assert (index.recall, index.effort) == (1.0, 0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_saved_is_what_is_loaded(kind: str, tmp_path: Path) -> None:
+    owners = np.repeat(np.arange(200, dtype=np.int32), 2)
+    built = DenseIndex.build(random_vectors(400, 8), owners, 200, kind)
+    built.save(tmp_path)
+    written = {path.name for path in tmp_path.iterdir()}
+    assert written == set(DenseIndex.FILES) - ({"vectors.faiss"} if kind == "flat" else set())
+    loaded = DenseIndex.load(tmp_path)
+    assert (loaded.kind, loaded.size) == (kind, 200)
+    assert (loaded.effort, loaded.recall) == (built.effort, built.recall)
+    np.testing.assert_array_equal(loaded.vectors, built.vectors)
+    np.testing.assert_array_equal(loaded.owners, owners)
+    np.testing.assert_array_equal(loaded.centroid(), built.centroid())
+    assert not loaded.vectors.flags.writeable
+    queries = random_vectors(5, 8, seed=9)
+    for mask in (None, np.arange(200) % 3 == 0):
+        for before, after in zip(
+            built.top(queries, 9, mask), loaded.top(queries, 9, mask), strict=True
+        ):
+            np.testing.assert_array_equal(before[0], after[0])
+            np.testing.assert_array_equal(before[1], after[1])
+
+
+def test_a_graph_is_written_without_a_second_copy_of_the_vectors(tmp_path: Path) -> None:
+    vectors = random_vectors(1000, 384)
+    DenseIndex.build(vectors, np.arange(1000, dtype=np.int32), 1000, "hnsw").save(tmp_path)
+    stored = (tmp_path / "vectors.npy").stat().st_size
+    assert (tmp_path / "vectors.faiss").stat().st_size < stored / 2
+
+
+@pytest.mark.parametrize("kind", ["hnsw", "ivf"])
+def test_the_file_is_the_one_that_faiss_writes(kind: str, tmp_path: Path) -> None:
+    import faiss
+
+    built = DenseIndex.build(random_vectors(400, 8), np.arange(400, dtype=np.int32), 400, kind)
+    hashes = built.save(tmp_path)
+    assert hashes == {path.name: sha256_of(path) for path in tmp_path.iterdir()}
+    faiss.write_index(built.index, str(tmp_path / "again"), faiss.IO_FLAG_SKIP_STORAGE)
+    assert sha256_of(tmp_path / "again") == hashes["vectors.faiss"]
+
+
+def test_the_same_vectors_make_the_same_lists(tmp_path: Path) -> None:
+    owners = np.arange(600, dtype=np.int32)
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+        DenseIndex.build(random_vectors(600, 8), owners, 600, "ivf").save(tmp_path / name)
+    first, second = (tmp_path / name / "vectors.faiss" for name in ("one", "other"))
+    assert first.read_bytes() == second.read_bytes()
+
+
+@pytest.mark.parametrize("content", [b"", b"garbage", b"{}", b"[]", None])
+@pytest.mark.parametrize("damaged", DenseIndex.FILES)
+@pytest.mark.parametrize("kind", ["hnsw", "ivf"])
+def test_files_that_are_no_index_are_refused(
+    tmp_path: Path, kind: str, damaged: str, content: bytes | None
+) -> None:
+    index_of((0, EAST), (1, WEST), size=2, kind=kind).save(tmp_path)
+    if content is None:
+        (tmp_path / damaged).unlink()
+    else:
+        (tmp_path / damaged).write_bytes(content)
+    with pytest.raises((OSError, ValueError)):
+        DenseIndex.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("owners.npy", np.array([0, 1, 1], dtype=np.int32)),
+        ("owners.npy", np.array([1, 0], dtype=np.int32)),
+        ("owners.npy", np.array([0, 2], dtype=np.int32)),
+        ("owners.npy", np.array([-1, 1], dtype=np.int32)),
+        ("owners.npy", np.array([0, 1], dtype=np.int64)),
+        ("vectors.npy", np.zeros((2, 3), dtype=np.float16)),
+        ("vectors.npy", np.zeros((2, 2), dtype=np.float32)),
+        ("vectors.npy", np.zeros(4, dtype=np.float16)),
+    ],
+)
+def test_arrays_that_do_not_fit_together_are_refused(
+    tmp_path: Path, name: str, values: NDArray[np.generic]
+) -> None:
+    index_of((0, EAST), (1, WEST), size=2).save(tmp_path)
+    np.save(tmp_path / name, values)
+    with pytest.raises(ValueError, match=r"together|holds"):
+        DenseIndex.load(tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["hnsw", "ivf"])
+def test_the_search_structure_of_other_vectors_is_refused(kind: str, tmp_path: Path) -> None:
+    index_of((0, EAST), (1, WEST), size=2, kind=kind).save(tmp_path)
+    other = tmp_path / "other"
+    other.mkdir()
+    index_of(*[(i, EAST) for i in range(3)], size=3, kind=kind).save(other)
+    (other / "vectors.faiss").replace(tmp_path / "vectors.faiss")
+    with pytest.raises(ValueError, match="something else"):
+        DenseIndex.load(tmp_path)
+
+
+def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
+    index_of((0, EAST), (1, WEST), size=2, kind="hnsw").save(tmp_path)
+    about = json.loads((tmp_path / "dense.json").read_text())
+    for kind, reason in [("ivf", "something else"), ("tree", "tree"), (3, "3")]:
+        (tmp_path / "dense.json").write_text(json.dumps({**about, "kind": kind}))
+        with pytest.raises(ValueError, match=reason):
+            DenseIndex.load(tmp_path)
+
+
+def test_searching_leaves_the_number_of_threads_alone() -> None:
+    import faiss
+
+    before = faiss.omp_get_max_threads()
+    index_of((0, EAST), (1, WEST), size=2).top(rows(EAST), 1)
+    assert faiss.omp_get_max_threads() == before

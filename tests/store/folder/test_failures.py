@@ -1,0 +1,340 @@
+"""A writer that fails: the old index still serves, and the next run converges."""
+
+import os
+import resource
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from itertools import product
+from pathlib import Path
+
+import formats
+import pytest
+from indexes import Letters, content, generations, letter_tools, sources
+
+from lexloop.core import files
+from lexloop.core.errors import IndexWriteError, LexloopError
+from lexloop.store.builder import IndexBuilder
+from lexloop.store.folder import generations as room
+from lexloop.store.folder import writer
+from lexloop.store.folder.contents import IndexContents
+from lexloop.store.folder.generations import GENERATIONS, LOCK
+from lexloop.store.folder.verify import verify_index
+from lexloop.store.manifest import Manifest
+from lexloop.store.writer import IndexUpdate, write_index
+
+Write = Callable[..., IndexUpdate]
+
+
+FAILURES = [OSError(28, "No space left on device"), KeyboardInterrupt()]
+STEPS = [(IndexContents, "save"), (writer, "sync_generation"), (IndexBuilder, "finish")]
+
+
+@pytest.mark.parametrize(("step", "failure"), [*product(STEPS, FAILURES)], ids=str)
+def test_a_writer_that_fails_leaves_the_old_index_and_nothing_else(
+    index: Path,
+    folder: Path,
+    write: Write,
+    *,
+    step: tuple[object, str],
+    failure: BaseException,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    write()
+    before, names = content(index), generations(index)
+
+    def fail(*_: object) -> None:
+        raise failure
+
+    (folder / "fees.txt").write_text("Changed.")
+    with monkeypatch.context() as patch:
+        patch.setattr(*step, fail)
+        with pytest.raises((IndexWriteError, KeyboardInterrupt)):
+            write()
+    assert generations(index) == names
+    assert content(index) == before
+    assert write().difference.changed == ["fees.txt"]
+
+
+def test_what_fails_after_the_publishing_takes_nothing_back(
+    index: Path, folder: Path, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write()
+    publish = Manifest.write
+
+    def interrupted(manifest: Manifest, place: Path) -> None:
+        publish(manifest, place)
+        raise KeyboardInterrupt
+
+    (folder / "fees.txt").write_text("The guest may moor.")
+    with monkeypatch.context() as patch:
+        patch.setattr(Manifest, "write", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            write()
+    assert content(index)["documents"]["fees.txt"].startswith("The guest")
+    assert write().difference.nothing
+
+
+FILES = [
+    "chunks.npy", "dense.json", "knowledge.json", "knowledge.npy", "lexical.counts.npy",
+    "lexical.json", "lexical.rows.npy", "lexical.starts.npy", "lexical.weights.npy",
+    "owners.npy", "texts.sqlite", "vectors.faiss", "vectors.npy",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_what_does_not_read_as_it_was_written_is_not_published(
+    name: str, index: Path, folder: Path, parsed: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tools = letter_tools(**{"index.dense": "hnsw"})
+    write_index(index, sources(folder), tools)
+    before, names = content(index), generations(index)
+
+    def lose_the_end(place: Path) -> None:
+        assert {path.name for path in place.iterdir()} == set(FILES)
+        os.truncate(place / name, (place / name).stat().st_size - 1)
+
+    (folder / "fees.txt").write_text("The guest may moor.")
+    with monkeypatch.context() as patch:
+        patch.setattr(writer, "sync_generation", lose_the_end)
+        with pytest.raises(IndexWriteError, match=f"not read as it was written.*{name}"):
+            write_index(index, sources(folder), tools)
+    assert (content(index), generations(index)) == (before, names)
+    assert write_index(index, sources(folder), tools).difference.changed == ["fees.txt"]
+
+
+def test_bytes_that_were_taken_and_never_written_are_missed(
+    index: Path, folder: Path, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write()
+    before, real, taken = content(index), os.write, []
+
+    def lose(handle: int, data: bytes) -> int:
+        taken.append(len(data))
+        # an array's values, after its header
+        return len(data) if len(taken) == 2 else real(handle, data)
+
+    (folder / "fees.txt").write_text("The guest may moor.")
+    with monkeypatch.context() as patch:
+        patch.setattr(files.os, "write", lose)
+        with pytest.raises(IndexWriteError, match="not read as it was written"):
+            write()
+    assert content(index) == before
+    assert write().difference.changed == ["fees.txt"]
+
+
+def test_the_old_generation_stays_until_the_disk_knows_the_new_one(
+    index: Path, folder: Path, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write()
+    names = generations(index)
+
+    def fail(_: Path) -> None:
+        raise OSError(5, "Input/output error")
+
+    (folder / "fees.txt").write_text("The guest may moor.")
+    with monkeypatch.context() as patch:
+        patch.setattr(room, "sync", fail)
+        patch.setattr(writer, "sync_generation", lambda _: None)
+        write()
+    assert generations(index) > names
+    assert content(index)["documents"]["fees.txt"].startswith("The guest")
+    assert write().difference.nothing
+    assert generations(index) == {Manifest.read(index).generation}
+
+
+def test_what_cannot_be_removed_once_is_removed_then(
+    index: Path, folder: Path, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write()
+    remove, failures = shutil.rmtree, [OSError(5, "Input/output error")]
+
+    def once(place: Path) -> None:
+        if failures:
+            raise failures.pop()
+        remove(place)
+
+    (folder / "fees.txt").write_text("The guest may moor.")
+    monkeypatch.setattr(room.shutil, "rmtree", once)
+    write()
+    assert not failures
+    assert generations(index) == {Manifest.read(index).generation}
+
+
+def test_an_index_of_an_earlier_format_outlives_a_failed_update(
+    tmp_path: Path, parsed: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index, source = formats.unpacked(formats.stored_formats()[0], tmp_path)
+    before = {path: path.read_bytes() for path in index.rglob("*") if path.is_file()}
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(writer, "sync_generation", fail)
+        with pytest.raises(IndexWriteError, match="No space left"):
+            write_index(index, sources(source), letter_tools(**formats.STORED))
+    found = {path: path.read_bytes() for path in index.rglob("*") if path.is_file()}
+    assert found.pop(index / LOCK) == b""
+    assert found == before
+    assert len(generations(index)) == 1
+
+
+def test_a_process_that_may_open_no_more_files_is_not_told_to_build_anew(
+    index: Path, write: Write
+) -> None:
+    write()
+
+    def limited(more: int) -> None:
+        free = os.open(os.devnull, os.O_RDONLY)
+        os.close(free)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (free + more, free + more))
+        content(index)
+
+    said = [in_a_process(partial(limited, more)) for more in range(8)]
+    failed = [one for one in said if one]
+    assert failed
+    for one in failed:
+        assert one.startswith("DataError: ")
+        assert one.endswith("how many files may be open, then try again.")
+    verify_index(index, Letters())
+
+
+def test_a_place_that_cannot_be_written_is_named(
+    tmp_path: Path, folder: Path, parsed: list[str]
+) -> None:
+    (tmp_path / "file").write_text("a file where a folder should be")
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    for place in (tmp_path / "file" / "index", tmp_path / "file", tmp_path / ("n" * 300)):
+        with pytest.raises(IndexWriteError, match="cannot be written"):
+            write_index(place, sources(folder), letter_tools())
+    assert (tmp_path / "file").read_text() == "a file where a folder should be"
+    with pytest.raises(IndexWriteError, match="cannot be written"):
+        write_index(tmp_path / "link", sources(folder), letter_tools())
+    assert not (tmp_path / "nowhere").exists()
+
+
+def in_a_process(work: Callable[[], object]) -> str:
+    """What ``work`` raised, or nothing, in a process of its own."""
+    reading, writing = os.pipe()
+    number = os.fork()
+    if number == 0:
+        said = "it did not end"
+        try:
+            work()
+            said = ""
+        except LexloopError as error:
+            said = f"{type(error).__name__}: {error}"
+        finally:
+            os.write(writing, said.encode())
+            os._exit(0)
+    os.close(writing)
+    with open(reading, "rb") as answer:
+        said = answer.read().decode()
+    os.waitpid(number, 0)
+    return said
+
+
+def lengthen(folder: Path) -> None:
+    text = "".join(f"The owner must pay fee number {n} in time.\n\n" for n in range(600))
+    (folder / "long.txt").write_text(text)
+
+
+@pytest.mark.parametrize("most", [1, 4096, 30_000, 60_000])
+def test_files_that_may_not_grow(index: Path, folder: Path, write: Write, most: int) -> None:
+    write()
+    before = content(index)
+    lengthen(folder)
+
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+        write()
+
+    said = in_a_process(limited)
+    assert said.startswith(f"IndexWriteError: The index {index} cannot be written")
+    assert content(index) == before
+    assert generations(index) == {Manifest.read(index).generation}
+    assert write().difference.added == ["long.txt"]
+    verify_index(index, Letters())
+
+
+@contextmanager
+def small_disk(place: Path, size: str) -> Iterator[None]:
+    place.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "none", str(place)]
+    try:
+        mounted = subprocess.run(command, capture_output=True, check=False).returncode == 0
+    except FileNotFoundError:
+        mounted = False
+    if not mounted:
+        pytest.skip("no small disk can be mounted here")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+def test_a_full_disk(tmp_path: Path, folder: Path, parsed: list[str]) -> None:
+    disk = tmp_path / "disk"
+    with small_disk(disk, "400k"):
+        index = disk / "index"
+        write_index(index, sources(folder), letter_tools())
+        before = content(index)
+        lengthen(folder)
+        for _ in range(2):
+            with pytest.raises(IndexWriteError, match="cannot be written"):
+                write_index(index, sources(folder), letter_tools())
+            assert content(index) == before
+            assert len(list((index / GENERATIONS).iterdir())) == 1
+        (folder / "long.txt").write_text("The owner must pay.")
+        write_index(index, sources(folder), letter_tools())
+        assert "long.txt" in content(index)["documents"]
+
+
+@pytest.fixture
+def nobody() -> Iterator[Callable[[Path], None]]:
+    """Become somebody who may read and not write; root may do both and becomes another user."""
+    root = os.geteuid() == 0
+
+    def become(place: Path) -> None:
+        for path in [place, *place.rglob("*")]:
+            path.chmod(0o555 if path.is_dir() else 0o444)
+        if root:
+            try:
+                os.seteuid(65534)
+            except PermissionError:
+                pytest.skip("root without the power to become another user")
+
+    try:
+        yield become
+    finally:
+        if root:
+            os.seteuid(0)
+
+
+def test_a_folder_that_may_only_be_read(
+    folder: Path, nobody: Callable[[Path], None], parsed: list[str]
+) -> None:
+    place = Path(tempfile.mkdtemp())
+    index = place / "index"
+    try:
+        shutil.copytree(folder, place / "source")
+        write_index(index, sources(place / "source"), letter_tools())
+        before = content(index)
+        lengthen(place / "source")
+        nobody(place)
+        with pytest.raises(IndexWriteError, match="Permission denied"):
+            write_index(index, sources(place / "source"), letter_tools())
+        with pytest.raises(IndexWriteError, match="Permission denied"):
+            write_index(place / "new", sources(place / "source"), letter_tools())
+        assert content(index) == before
+        verify_index(index, Letters())
+    finally:
+        for path in [place, *place.rglob("*")]:
+            if os.geteuid() == path.stat().st_uid:
+                path.chmod(0o755)
+        os.seteuid(os.getuid())
+        shutil.rmtree(place)

@@ -1,0 +1,316 @@
+"""An index outlives the code that made it: what is written has a number, which an update raises."""
+
+import hashlib
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import formats
+import pytest
+from indexes import ANYBODY, Letters, content, letter_tools, sources
+
+from lexloop.core.errors import CorpusError, OutdatedIndexError
+from lexloop.core.types import Chunk
+from lexloop.documents.chunks import provisions
+from lexloop.documents.structure import statements
+from lexloop.documents.structure.statements import Statement
+from lexloop.documents.text import tokens
+from lexloop.documents.text.tokens import stemmer_name
+from lexloop.store.collection import Collection
+from lexloop.store.folder import builder, lexical, manifest, texts, windows
+from lexloop.store.folder.lexical import okapi_weights
+from lexloop.store.folder.reader import open_contents, open_index
+from lexloop.store.folder.verify import verify_index
+from lexloop.store.manifest import FORMAT, IndexSource, Manifest
+from lexloop.store.writer import IndexUpdate, estimate, remove_documents, write_index
+
+Write = Callable[..., IndexUpdate]
+ROOM = Path(manifest.__file__).parents[1]
+
+
+def test_what_is_written_is_what_the_format_says() -> None:
+    found, noted = formats.written(), formats.golden()
+    changed = formats.changed(found, noted)
+    assert not changed, f"{changed}: {formats.RAISE}"
+    assert found["format"] == noted["format"], formats.RAISE
+    assert FORMAT in formats.stored_formats(), formats.RAISE
+
+
+def twice(*counted: Any) -> Any:
+    return 2 * okapi_weights(*counted)
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "value", "parts"),
+    [
+        (tokens, "STOP_WORDS", frozenset({"the"}), {"lexical.json", "lexical.weights.npy"}),
+        (statements, "unnumbered", str, {"windows", "vectors.npy"}),
+        (provisions, "MAX_CHARS", 60, {"chunks", "chunks.npy"}),
+        (lexical, "okapi_weights", twice, {"lexical.weights.npy"}),
+        (texts, "SCHEMA", f"{texts.SCHEMA} CREATE TABLE more(value TEXT);", {"schema", "more"}),
+    ],
+    ids=lambda value: value if isinstance(value, str) and value.isidentifier() else "",
+)
+def test_a_change_of_what_is_written_is_noticed(
+    place: object, name: str, value: object, parts: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(place, name, value)
+    changed = formats.changed(formats.written(), formats.golden())
+    assert {f"auto/{part}" for part in parts} <= set(changed)
+
+
+def test_a_changed_comment_changes_nothing(
+    index: Path, folder: Path, embedder: Letters, write: Write, tmp_path: Path
+) -> None:
+    write()
+    copy = tmp_path / "corpus"
+    shutil.copytree(ROOM, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    for path in copy.rglob("*.py"):
+        path.write_text(path.read_text(encoding="utf-8") + "\n# a remark\n", encoding="utf-8")
+    script = f"""
+import sys
+from pathlib import Path
+import lexloop.corpus
+lexloop.corpus.__path__[:] = [{str(copy)!r}]
+from indexes import Letters
+from lexloop.store.folder import verify
+assert verify.__file__.startswith({str(copy)!r})
+print(verify.verify_index(Path({str(index)!r}), Letters()))
+"""
+    made = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert made.returncode == 0, made.stderr
+    assert eval(made.stdout) == Manifest.read(index).counts
+
+
+def newest(monkeypatch: pytest.MonkeyPatch) -> int:
+    """From here on the code has the next format."""
+    monkeypatch.setattr(manifest, "FORMAT", FORMAT + 1)
+    return FORMAT + 1
+
+
+@contextmanager
+def stemmed_otherwise() -> Iterator[None]:
+    """As if another version of the stemmer were installed."""
+    with formats.stemmed_plainly() as patch:
+        patch.setattr(manifest, "stemmer_name", lambda: "snowball-english 1.9.0")
+        yield
+
+
+def moved(folder: Path) -> Path:
+    return folder.rename(folder.with_name("elsewhere"))
+
+
+def mark(text: str) -> bytes:
+    return hashlib.blake2b(text.encode(), digest_size=16).digest()
+
+
+def embedded_in(index: Path) -> set[bytes]:
+    """The marks of the windows where the format has them."""
+    (path,) = index.glob("generations/*/texts.sqlite")
+    with closing(sqlite3.connect(path)) as base:
+        if not base.execute("SELECT 1 FROM sqlite_master WHERE name = 'windows'").fetchall():
+            return set()
+        held = b"".join(row[0] for row in base.execute("SELECT marks FROM windows"))
+    return {held[i : i + 16] for i in range(0, len(held), 16)}
+
+
+@pytest.mark.parametrize("number", formats.stored_formats())
+def test_an_index_of_each_format_is_brought_up_and_embeds_only_what_is_new(
+    number: int, tmp_path: Path, parsed: list[str], embedder: Letters
+) -> None:
+    index, source = formats.unpacked(number, tmp_path)
+    if number != FORMAT:
+        with pytest.raises(OutdatedIndexError, match=f"has format {number}, this is {FORMAT}"):
+            open_index(index, embedder)
+    tools = letter_tools(embedder, **formats.STORED)
+    held, marks_held = Manifest.read(index), embedded_in(index)
+    write_index(index, sources(source), tools)
+    if number > 2:  # which did not say what was embedded
+        # what a later format cuts otherwise is new, and nothing else
+        assert marks_held.isdisjoint(map(mark, embedder.embedded))
+    verify_index(index, embedder)
+    assert Manifest.read(index).fingerprints == held.fingerprints
+    write_index(tmp_path / "fresh", sources(source), letter_tools(**formats.STORED))
+    assert content(index) == content(tmp_path / "fresh")
+
+
+@pytest.mark.parametrize("number", [n for n in formats.stored_formats() if n > 2])
+def test_an_index_of_each_format_is_brought_up_where_its_sources_are_gone(
+    number: int, tmp_path: Path, parsed: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index, source = formats.unpacked(number, tmp_path)
+    newest(monkeypatch)
+    tools = letter_tools(**formats.STORED)
+    write_index(tmp_path / "fresh", sources(source), tools)
+    moved(source)
+    parsed.clear()
+    write_index(index, sources(source), tools)
+    assert parsed == []
+    found, expected = content(index), content(tmp_path / "fresh")
+    if number == 3:  # which did not say how deep a heading is, so that the tree may be another
+        verify_index(index, Letters())
+        found, expected = ({"files": each["files"]} for each in (found, expected))
+    assert found == expected
+
+
+def test_format_2_without_its_sources_names_what_it_lost(
+    tmp_path: Path, parsed: list[str], embedder: Letters
+) -> None:
+    index, source = formats.unpacked(2, tmp_path)
+    tools = letter_tools(embedder, **formats.STORED)
+    shutil.rmtree(source)
+    for use in (estimate, write_index):
+        with pytest.raises(CorpusError, match=r"headings .* gone: memo\.docx, page\.html"):
+            use(index, sources(source), tools)
+    kept = ["bylaw.txt", "guide.md", "notices.jsonl", "order.pdf"]
+    write_index(index, sources(source), tools, excluded=["memo.docx", "page.html"])
+    assert parsed == []
+    found = content(index)
+    assert sorted(found["files"]) == kept
+    _, source = formats.unpacked(2, tmp_path / "again")
+    write_index(tmp_path / "fresh", sources(source), tools, excluded=["memo.docx", "page.html"])
+    assert found == content(tmp_path / "fresh")
+
+
+@pytest.mark.parametrize("gone", [False, True], ids=["sources there", "sources gone"])
+def test_the_next_format_takes_texts_and_vectors_of_this_one(
+    gone: bool, index: Path, parsed: list[str], embedder: Letters, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, source = formats.unpacked(FORMAT, index.with_name("kept"))
+    (source / "empty.txt").write_bytes(b"")
+    tools = letter_tools(embedder)
+    write_index(index, sources(source), tools)
+    expected = content(index)
+    embedder.embedded.clear()
+    parsed.clear()
+    number = newest(monkeypatch)
+    with pytest.raises(OutdatedIndexError, match=f"has format {FORMAT}, this is {number}"):
+        open_index(index, embedder)
+    if gone:
+        moved(source)
+    found = estimate(index, sources(source), tools)
+    assert (found.documents, found.embedded_texts) == (7, 0)
+    parsed.clear()
+    outcome = write_index(index, sources(source), tools)
+    assert embedder.embedded == []
+    assert len(parsed) == (0 if gone else 7)
+    assert [item.name for item in outcome.skipped] == ["empty.txt"]
+    assert content(index) == expected
+    verify_index(index, embedder)
+
+
+def test_a_format_that_cuts_otherwise_embeds_what_is_new(
+    index: Path, write: Write, embedder: Letters, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write()
+    assert any("berth fee" in text for text in embedder.embedded)
+    newest(monkeypatch)
+
+    def cut(chunk: Chunk, found: list[Statement], by: Letters, kind: str) -> list[str]:
+        return [*windows.window_texts(chunk, found, by, kind), chunk["text"][:9]]
+
+    monkeypatch.setattr(builder, "window_texts", cut)
+    write()
+    assert embedder.embedded == ["§ 1 Fees\n", "§ 2 Audit", "The harbo"]
+    verify_index(index, embedder)
+
+
+def test_a_renamed_document_embeds_nothing(
+    index: Path, folder: Path, write: Write, embedder: Letters
+) -> None:
+    write()
+    (folder / "fees.txt").rename(folder / "dues.txt")
+    assert write().difference.added == ["dues.txt"]
+    assert embedder.embedded == []
+    verify_index(index, embedder)
+
+
+def test_a_chunker_of_the_user_embeds_only_what_is_new(
+    index: Path, folder: Path, write: Write, embedder: Letters
+) -> None:
+    write()
+    embedder.embedded.clear()
+    write_index(index, sources(folder), letter_tools(embedder, **{"chunking.method": "provisions"}))
+    assert embedder.embedded == []
+    other = letter_tools(Letters("other"), **{"chunking.method": "provisions"})
+    write_index(index, sources(folder), other)
+    assert other.embedder.embedded
+
+
+@pytest.mark.parametrize("gone", [False, True], ids=["sources there", "sources gone"])
+def test_another_stemmer_makes_the_terms_anew_and_nothing_else(
+    gone: bool, index: Path, write: Write, parsed: list[str], embedder: Letters
+) -> None:
+    folder = index.with_name("source")
+    (folder / "empty.txt").write_bytes(b"")
+    with stemmed_otherwise():
+        write()
+        assert "owner" in content(index)["terms"]
+        assert "auditor" in content(index)["terms"]
+        old = content(index)
+    with pytest.raises(OutdatedIndexError, match=r"by snowball-english 1\.9\.0, this is") as raised:
+        open_index(index, embedder)
+    assert stemmer_name() in raised.value.what
+    with pytest.raises(OutdatedIndexError):
+        remove_documents(index, ["fees.txt"], letter_tools(embedder))
+    write_index(index.with_name("fresh"), sources(folder), letter_tools())
+    if gone:
+        moved(folder)
+    outcome = write()
+    assert outcome.difference.nothing
+    assert (parsed, embedder.embedded) == ([], [])
+    assert [item.name for item in outcome.skipped] == ["empty.txt"]
+    assert content(index) == content(index.with_name("fresh")) != old
+    verify_index(index, embedder)
+
+
+def test_an_index_stemmed_otherwise_can_be_opened_with_new_terms_in_memory(
+    index: Path, write: Write, embedder: Letters
+) -> None:
+    with stemmed_otherwise():
+        write()
+    contents = open_contents(index, embedder, restem=True)
+    view = Collection(contents).seen_by(ANYBODY)
+    (hits,) = view.search_lexical(["owners paying for audits"], 3)
+    write()
+    assert content(contents) == content(index)
+    assert [hit.document for hit in hits] == ["fees.txt", "fees.txt"]
+
+
+def test_sources_that_are_not_recorded_are_no_folder(
+    index: Path, folder: Path, embedder: Letters, parsed: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    nowhere = [IndexSource("")]
+    with stemmed_otherwise():
+        write_index(index, sources(folder), letter_tools(embedder), recorded=nowhere)
+    write_index(index, nowhere, letter_tools(embedder))
+    before = content(index)
+    with pytest.raises(CorpusError, match="does not say where its documents lie"):
+        write_index(index, nowhere, letter_tools(embedder))
+    assert content(index) == before
+
+
+def test_a_source_that_is_gone_beside_one_that_is_there(
+    index: Path, folder: Path, tmp_path: Path, write: Write, parsed: list[str]
+) -> None:
+    town = IndexSource(str(tmp_path / "town"), "town/")
+    (tmp_path / "town").mkdir()
+    (tmp_path / "town" / "moor.txt").write_text("A guest may not moor at night.")
+    with stemmed_otherwise():
+        write(town)
+    moved(folder)
+    (tmp_path / "town" / "moor.txt").write_text("A guest may moor at night.")
+    outcome = write(town)
+    assert (outcome.difference.changed, parsed) == (["town/moor.txt"], ["moor.txt"])
+    assert outcome.difference.unchanged == ["fees.txt", "notices.md"]
+    assert set(content(index)["documents"]) == {"fees.txt", "notices.md", "town/moor.txt"}
+    with pytest.raises(CorpusError, match="does not exist"):
+        write(town)

@@ -1,0 +1,264 @@
+"""One writer, any number of readers, and nothing lost when either dies."""
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from indexes import ANYBODY, Letters, content, generations
+
+from lexloop.core.errors import DataError, IndexWriteError
+from lexloop.core.files import MANIFEST
+from lexloop.store.folder import reader
+from lexloop.store.folder.generations import (
+    GENERATIONS,
+    LOCK,
+    SharedLock,
+    is_unfinished,
+    new_generation,
+    sweep,
+    writing,
+)
+from lexloop.store.folder.reader import open_index
+from lexloop.store.folder.verify import verify_index
+from lexloop.store.manifest import Manifest
+from lexloop.store.writer import IndexUpdate
+
+Write = Callable[..., IndexUpdate]
+
+
+def test_a_reader_keeps_its_generation_until_it_closes(
+    index: Path, folder: Path, write: Write
+) -> None:
+    write()
+    old = open_index(index, Letters())
+    seen = old.seen_by(ANYBODY)
+    expected = {chunk["text"] for chunk in seen.every_chunk()}
+    first = generations(index)
+    for text in ("One.", "Two."):
+        (folder / "fees.txt").write_text(f"The owner must pay the fee. {text}")
+        write()
+    held = generations(index)
+    assert len(held) == 2
+    assert first < held
+    # the graph is opened only now, from files that an update made obsolete
+    assert seen.graph().entities
+    assert {chunk["text"] for chunk in seen.every_chunk()} == expected
+    new = open_index(index, Letters())
+    assert seen.text_of("fees.txt") != new.seen_by(ANYBODY).text_of("fees.txt")
+    old.close()
+    old.close()
+    new.close()
+    write()
+    assert generations(index) == {Manifest.read(index).generation}
+
+
+def test_a_reader_that_is_forgotten_lets_go(index: Path, folder: Path, write: Write) -> None:
+    import gc
+
+    write()
+    assert open_index(index, Letters()).seen_by(ANYBODY).documents
+    gc.collect()
+    (folder / "fees.txt").write_text("Changed.")
+    write()
+    assert len(generations(index)) == 1
+
+
+def test_readers_and_a_writer_at_once(index: Path, folder: Path, write: Write) -> None:
+    write()
+    ended = threading.Event()
+    texts = {(folder / "fees.txt").read_text(), *(f"The owner must pay {n}." for n in range(8))}
+
+    def update() -> None:
+        try:
+            for number in range(8):
+                (folder / "fees.txt").write_text(f"The owner must pay {number}.")
+                write()
+        finally:
+            ended.set()
+
+    thread = threading.Thread(target=update)
+    thread.start()
+    seen = set()
+    while not ended.is_set():
+        found = open_index(index, Letters())
+        view = found.seen_by(ANYBODY)
+        text = view.text_of("fees.txt")
+        (hits,) = view.search_lexical(["owner"], 5)
+        assert {chunk["text"] in text for chunk in view.chunks([h.chunk_id for h in hits])} <= {
+            True
+        }
+        seen.add(text)
+        found.close()
+    thread.join()
+    assert seen <= {text.rstrip("\n") for text in texts} | texts
+    write()
+    assert generations(index) == {Manifest.read(index).generation}
+
+
+def test_an_index_replaced_while_it_is_opened_is_opened_again(
+    index: Path, folder: Path, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write()
+    lease, replaced = reader.SharedLock, []
+
+    def too_late(place: Path) -> SharedLock:
+        if not replaced:
+            replaced.append(place)
+            (folder / "fees.txt").write_text("The guest may moor.")
+            monkeypatch.setattr(reader, "SharedLock", lease)
+            write()
+        return lease(place)
+
+    monkeypatch.setattr(reader, "SharedLock", too_late)
+    found = open_index(index, Letters())
+    assert "guest" in str(found.seen_by(ANYBODY).text_of("fees.txt"))
+    assert not replaced[0].exists()
+    found.close()
+
+
+def test_what_is_left_of_a_half_swept_generation_is_not_taken_for_damage(
+    index: Path, folder: Path, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write()
+    stale = Manifest.read(index)
+    (folder / "fees.txt").write_text("The guest may moor.")
+    write()
+    (index / GENERATIONS / stale.generation).mkdir()
+    read, given = Manifest.read, [stale]
+    monkeypatch.setattr(Manifest, "read", lambda index: given.pop() if given else read(index))
+    found = open_index(index, Letters())
+    assert "guest" in str(found.seen_by(ANYBODY).text_of("fees.txt"))
+    found.close()
+
+
+def test_the_second_writer_waits_and_is_refused_in_the_end(index: Path) -> None:
+    refused = pytest.raises(IndexWriteError, match="Another process is writing")
+    with writing(index), refused, writing(index, timeout_s=0.1):
+        pytest.fail("two writers")
+    entered, leave = threading.Event(), threading.Event()
+    order: list[str] = []
+
+    def first() -> None:
+        with writing(index):
+            entered.set()
+            leave.wait(10)
+            order.append("first")
+
+    thread = threading.Thread(target=first)
+    thread.start()
+    entered.wait(10)
+    threading.Timer(0.1, leave.set).start()
+    with writing(index, timeout_s=10):
+        order.append("second")
+    thread.join()
+    assert order == ["first", "second"]
+    assert not index.exists()
+
+
+def child(work: Callable[[], None]) -> int:
+    """A process of its own that runs ``work``; it must be waited for."""
+    number = os.fork()
+    if number == 0:
+        try:
+            work()
+        finally:
+            os._exit(0)
+    return number
+
+
+@contextmanager
+def killed(work: Callable[[], None]) -> Iterator[None]:
+    """Until ``work`` says on a pipe that it is there; then its process is killed."""
+    reading, writing_end = os.pipe()
+
+    def announced() -> None:
+        work()
+        os.write(writing_end, b"x")
+        signal.pause()
+
+    number = child(announced)
+    try:
+        assert os.read(reading, 1) == b"x"
+        yield
+    finally:
+        os.kill(number, signal.SIGKILL)
+        os.waitpid(number, 0)
+        os.close(reading)
+        os.close(writing_end)
+
+
+def test_the_lock_of_a_killed_writer_is_free(index: Path, write: Write) -> None:
+    held = writing(index)
+    refused = pytest.raises(IndexWriteError, match="Another process")
+    with killed(held.__enter__), refused, writing(index, timeout_s=0.1):
+        pytest.fail("two writers")
+    assert (index / LOCK).exists()
+    with writing(index, timeout_s=0.1):
+        pass
+    write()
+    held.gen.close()
+
+
+def test_leftovers_of_killed_writers_are_swept_even_when_nothing_is_to_do(
+    index: Path, write: Write
+) -> None:
+    write()
+    before = content(index)
+    for _ in range(2):
+        left = new_generation(index)
+        (left / "texts.sqlite").write_bytes(b"half")
+    (index / f".{MANIFEST}.abc").write_bytes(b"half")
+    assert write().difference.nothing
+    assert generations(index) == {Manifest.read(index).generation}
+    assert {path.name for path in index.iterdir()} == {GENERATIONS, LOCK, MANIFEST}
+    assert content(index) == before
+
+
+def test_a_first_build_that_was_killed_is_made_by_the_same_command(
+    index: Path, write: Write
+) -> None:
+    assert not is_unfinished(index)
+    index.mkdir()
+    assert is_unfinished(index)
+    (new_generation_of(index) / "texts.sqlite").write_bytes(b"half")
+    (index / f".{MANIFEST}.abc").write_bytes(b"half")
+    (index / LOCK).touch()
+    assert is_unfinished(index)
+    (index / "mine.txt").touch()
+    assert not is_unfinished(index)
+    (index / "mine.txt").unlink()
+    write()
+    assert not is_unfinished(index)
+    assert len(generations(index)) == 1
+    verify_index(index, Letters())
+
+
+def new_generation_of(index: Path) -> Path:
+    (index / GENERATIONS).mkdir()
+    return new_generation(index)
+
+
+def test_a_generation_that_somebody_holds_is_not_swept(index: Path, write: Write) -> None:
+    write()
+    other = new_generation(index)
+    lease = SharedLock(other)
+    sweep(index)
+    assert other.is_dir()
+    lease.release()
+    sweep(index)
+    assert not other.exists()
+    with pytest.raises(FileNotFoundError):
+        SharedLock(other)
+
+
+def test_an_index_without_its_generation_says_so(index: Path, write: Write) -> None:
+    import shutil
+
+    write()
+    shutil.rmtree(index / GENERATIONS)
+    with pytest.raises(DataError, match=r"lacks .*generations"):
+        open_index(index, Letters())

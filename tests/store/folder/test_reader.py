@@ -1,0 +1,186 @@
+"""Nothing of an index is parsed before its manifest and every hash agree."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from indexes import Letters, content, files_of, letter_tools, sources
+
+from lexloop.core.errors import DataError, OutdatedIndexError
+from lexloop.core.files import MANIFEST
+from lexloop.documents.text.tokens import stemmer_name
+from lexloop.store.folder.generations import GENERATIONS
+from lexloop.store.folder.reader import open_index
+from lexloop.store.folder.verify import verify_index
+from lexloop.store.manifest import FORMAT, Manifest
+from lexloop.store.writer import IndexUpdate, write_index
+
+Write = Callable[..., IndexUpdate]
+FILES = {
+    "chunks.npy",
+    "dense.json",
+    "knowledge.json",
+    "knowledge.npy",
+    "lexical.counts.npy",
+    "lexical.json",
+    "lexical.rows.npy",
+    "lexical.starts.npy",
+    "lexical.weights.npy",
+    "owners.npy",
+    "texts.sqlite",
+    "vectors.npy",
+}
+
+
+def generation(index: Path) -> Path:
+    return index / GENERATIONS / Manifest.read(index).generation
+
+
+def test_what_is_written_is_what_is_read(index: Path, write: Write) -> None:
+    write()
+    assert files_of(generation(index)) == FILES
+    first = content(index)
+    assert first == content(index)
+    assert verify_index(index, Letters()) == {
+        "documents": 2, "chunks": 3, "windows": 3, "triplets": len(first["triplets"])
+    }  # fmt: skip
+
+
+def test_a_changed_byte_anywhere_is_refused_by_the_name_of_its_file(
+    index: Path, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write()
+    folder = generation(index)
+
+    def parsed(*_: object) -> None:
+        pytest.fail("a damaged index was parsed")
+
+    monkeypatch.setattr("lexloop.store.folder.reader._load", parsed)
+    rng = np.random.default_rng(5)
+    for name in sorted(FILES):
+        whole = (folder / name).read_bytes()
+        for place in {0, len(whole) - 1, *rng.integers(len(whole), size=6).tolist()}:
+            content_ = bytearray(whole)
+            content_[place] ^= 1 << int(rng.integers(8))
+            (folder / name).write_bytes(content_)
+            with pytest.raises(DataError, match=f"{name} is damaged.*SHA-256") as raised:
+                open_index(index, Letters())
+            assert "--force" in raised.value.hint
+        (folder / name).write_bytes(whole)
+
+
+@pytest.mark.parametrize("name", sorted(FILES))
+def test_a_missing_or_cut_off_file_is_named(index: Path, write: Write, name: str) -> None:
+    write()
+    path = generation(index) / name
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(DataError, match=f"{name} is damaged"):
+        open_index(index, Letters())
+    path.unlink()
+    with pytest.raises(DataError, match=f"lacks .*{name}"):
+        open_index(index, Letters())
+
+
+def test_a_changed_byte_of_the_manifest_never_changes_what_is_read(
+    index: Path, write: Write
+) -> None:
+    write()
+    expected = Manifest.read(index)
+    whole = (index / MANIFEST).read_bytes()
+    refused = 0
+    for place in range(0, len(whole), 6):
+        content_ = bytearray(whole)
+        content_[place] ^= 1 << place % 7
+        (index / MANIFEST).write_bytes(content_)
+        try:
+            assert Manifest.read(index) == expected
+        except DataError as error:
+            refused += str(index) in error.what
+    assert refused > len(whole) / 6 * 0.8  # the rest is white space
+
+
+@pytest.mark.parametrize(
+    "manifest", ["", "[]", "{}", "null", "7", '{"form": 1}', '{"format": 1', "\xff", "\x00"]
+)
+def test_a_manifest_that_says_nothing_is_named(index: Path, write: Write, manifest: str) -> None:
+    write()
+    (index / MANIFEST).write_text(manifest, encoding="latin-1")
+    with pytest.raises(DataError, match=r"manifest\.json cannot be read"):
+        open_index(index, Letters())
+
+
+def change_manifest(index: Path, **changes: Any) -> None:
+    """As another version of the code would have written it, with its checksum."""
+    from lexloop.store.folder import manifest
+
+    record = json.loads((index / MANIFEST).read_text())
+    del record["checksum"]
+    record.update(changes)
+    record["checksum"] = manifest._checksum(record)
+    (index / MANIFEST).write_text(json.dumps(record))
+
+
+@pytest.mark.parametrize("found", [FORMAT + 1, 0, "1", None])
+def test_another_format_is_refused_with_both(index: Path, write: Write, found: Any) -> None:
+    write()
+    (index / MANIFEST).write_text(json.dumps({"format": found, "new": "fields"}))
+    for use in (open_index, verify_index, lambda *_: write()):
+        with pytest.raises(DataError, match=f"has format {found}, this is {FORMAT}") as raised:
+            use(index, Letters())
+        assert ("Upgrade lexloop" if found == FORMAT + 1 else "--force") in raised.value.hint
+
+
+def test_the_terms_of_another_stemmer_are_refused_with_both(index: Path, write: Write) -> None:
+    write()
+    change_manifest(index, stemmer="snowball-english 1.9.0")
+    for use in (open_index, verify_index):
+        with pytest.raises(OutdatedIndexError) as raised:
+            use(index, Letters())
+        assert f"are by snowball-english 1.9.0, this is {stemmer_name()}" in raised.value.what
+        assert f"lexloop index update {index}" in raised.value.hint
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [(Letters("openai:small"), "openai:small (27 dim"), (Letters(dimension=8), "letters (8 dim")],
+    ids=["name", "dimension"],
+)
+def test_another_embedder_is_refused_with_both_sides(
+    index: Path, write: Write, asked: Letters, says: str
+) -> None:
+    write()
+    for use in (open_index, verify_index):
+        with pytest.raises(DataError) as raised:
+            use(index, asked)
+        assert "built with letters (27 dimensions)" in raised.value.what
+        assert says in raised.value.what
+
+
+@pytest.mark.parametrize("count", ["documents", "chunks", "windows", "triplets"])
+def test_a_count_that_is_wrong_is_refused(index: Path, write: Write, count: str) -> None:
+    write()
+    counts = {**Manifest.read(index).counts, count: 99}
+    change_manifest(index, counts=counts)
+    with pytest.raises(DataError, match=f"'{count}': 99"):
+        open_index(index, Letters())
+
+
+def test_damage_does_not_stop_a_new_beginning(
+    index: Path, folder: Path, write: Write, embedder: Letters
+) -> None:
+    write()
+    (generation(index) / "vectors.npy").write_bytes(b"")
+    (folder / "fees.txt").write_text("Changed.")
+    with pytest.raises(DataError, match="vectors"):
+        write()
+    write(fresh=True)
+    assert embedder.embedded
+    verify_index(index, embedder)
+    (index / MANIFEST).write_bytes(b"")
+    with pytest.raises(DataError, match=MANIFEST):
+        write()
+    write_index(index, sources(folder), letter_tools(), fresh=True)
+    verify_index(index, embedder)

@@ -1,0 +1,318 @@
+import math
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from indexes import ANYBODY, everything_in, letter_tools, states
+from laws import examples
+from statute import LAW as STATUTE
+
+from lexloop.core.metadata import Metadata
+from lexloop.core.settings import Settings
+from lexloop.documents.reading.document import Document
+from lexloop.models.embedding import Halves, Progress, Vectors
+from lexloop.models.minilm import MiniLM, load_minilm
+from lexloop.store.builder import build_collection
+from lexloop.store.collection import Collection, WordsView
+from lexloop.store.folder import collection as collections
+from lexloop.store.folder.contents import IndexContents
+from lexloop.store.folder.lexical import searched_text
+from lexloop.store.opening import open_corpus, tools_for
+from lexloop.store.view import View
+from lexloop.store.windows import window_texts
+
+PAD = "The words of this sentence must stand here so that the paragraph is long enough to be cut. "
+LAW = f"""§ 1 Fees
+The owner must pay the berth fee in time. The guest may not moor at night. {PAD}
+The harbour master must publish the fee in the gazette. {PAD}
+§ 2 Audits
+An independent auditor must do a bias audit each year. {PAD}
+"""
+
+
+class Counting:
+    """The real model, with a record of what it embeds."""
+
+    def __init__(self, model: MiniLM) -> None:
+        self._model = model
+        self.name, self.dimension, self.window = model.name, model.dimension, model.window
+        self.embedded: list[str] = []
+
+    def embed(self, texts: list[str]) -> Vectors:
+        self.embedded += texts
+        return self._model.embed(texts)
+
+    def encode(self, texts: Sequence[str], progress: Progress) -> Halves:
+        self.embedded += texts
+        return self._model.encode(texts, progress)
+
+    def count_tokens(self, text: str) -> int:
+        return self._model.count_tokens(text)
+
+    def count_tokens_many(self, texts: Sequence[str]) -> list[int]:
+        return self._model.count_tokens_many(texts)
+
+
+def build(
+    text: str = LAW, embedder: Counting | MiniLM | None = None, windows: str = "statements"
+) -> Collection:
+    document = Document("law.txt", "Harbour law", text, pages=(0, 40))
+    tools = tools_for(Settings(**{"index.windows": windows}), embedder or load_minilm())
+    return build_collection([document], replace(tools, extract=states))
+
+
+@pytest.fixture(scope="module")
+def whole() -> Collection:
+    return build()
+
+
+@pytest.fixture(scope="module")
+def law(whole: Collection) -> View:
+    return whole.seen_by(ANYBODY)
+
+
+@pytest.fixture(scope="module")
+def held(whole: Collection) -> IndexContents:
+    return everything_in(whole)
+
+
+def ids(view: View) -> list[str]:
+    return [chunk["id"] for chunk in view.every_chunk()]
+
+
+def test_every_index_speaks_of_the_same_chunks(law: View, held: IndexContents) -> None:
+    chunks = list(law.every_chunk())
+    assert [chunk["section"] for chunk in chunks] == ["§ 1", "§ 1", "§ 2"]
+    assert held.lexical.size == held.dense.size == len(held) == len(law) == len(held.texts) == 3
+    assert set(held.dense.owners.tolist()) == {0, 1, 2}
+    for position, chunk in enumerate(chunks):
+        assert str(law.text_of("law.txt"))[chunk["start"] : chunk["end"]] == chunk["text"]
+        assert held.layout.position_of(chunk["id"]) == position
+        assert held.layout.id_of(position) == chunk["id"]
+        assert held.layout.names[held.layout.owners[position]] == "law.txt"
+        assert held.texts.fetch([position])[0]["chunk_id"] == chunk["id"]
+    assert law.chunks([chunks[2]["id"], chunks[0]["id"]]) == [chunks[2], chunks[0]]
+    assert law.text_of("none") is None
+    assert chunks[0]["page_breaks"] == [40]
+
+
+@pytest.mark.parametrize(
+    "unknown", ["law.txt#1", "law.txt#", "law.txt", "#0", "", "law.txt#-1", "law.txt#²", "x#0"]
+)
+def test_a_chunk_that_is_not_there_is_a_key_error(law: View, unknown: str) -> None:
+    with pytest.raises(KeyError):
+        law.chunks([unknown])
+    with pytest.raises(KeyError):
+        law.statements(unknown)
+
+
+def test_names_may_hold_what_separates_an_id() -> None:
+    documents = [Document(name, "T", "One. Two.") for name in ("a#0", "a#0#0", "a")]
+    found = build_collection(documents, tools_for(Settings(), load_minilm())).seen_by(ANYBODY)
+    assert [chunk["document"] for chunk in found.chunks(ids(found))] == ["a#0", "a#0#0", "a"]
+
+
+def test_a_chunk_says_its_version_where_it_has_one() -> None:
+    known = Metadata.from_record({"in_force_from": "2020-01-01"})
+    documents = [Document("a.txt", "T", "One.", known), Document("b.txt", "T", "Two.")]
+    found = build_collection(documents, tools_for(Settings(), load_minilm())).seen_by(ANYBODY)
+    first, second = found.chunks(ids(found))
+    assert first["version"] == "in force from 2020-01-01"
+    assert "version" not in second
+    assert found.metadata(["a.txt", "b.txt", "c.txt"]) == {
+        "a.txt": known, "b.txt": Metadata(), "c.txt": Metadata()
+    }  # fmt: skip
+
+
+LINES = ["(a) ", "1. ", "§ 2 Fees.\n", "# Head\n", ". ", ":\n", ";\n", "\n", " ", "x" * 40]
+WORDS = ["The owner must pay", " the fee", "Bias audit.", PAD, "The guest may not moor. "]
+PIECES = st.sampled_from([*LINES, *WORDS])
+
+
+@settings(max_examples=examples(12), deadline=None)
+@given(st.lists(PIECES, min_size=1, max_size=12).map("".join).filter(str.strip))
+def test_statements_and_their_vectors_are_aligned(text: str) -> None:
+    collection = build(text)
+    view, held = collection.seen_by(ANYBODY), everything_in(collection)
+    for position, chunk in enumerate(view.every_chunk()):
+        found, vectors = view.statements(chunk["id"])
+        windows = window_texts(chunk, found, collection.embedder)
+        assert len(held.dense.windows_of(position)) == len(windows)
+        assert len(found) == len(vectors)
+        if len(found) > 1:
+            expected = collection.embedder.embed([statement.text for statement in found])
+            np.testing.assert_allclose(vectors, expected, atol=5e-4)  # kept in half precision
+
+
+def test_statements_of_whole_windows_are_embedded_when_asked_for() -> None:
+    embedder = Counting(load_minilm())
+    collection = build(embedder=embedder, windows="whole")
+    assert everything_in(collection).dense.owners.tolist() == [0, 1, 2]
+    view = collection.seen_by(ANYBODY)
+    embedder.embedded.clear()
+    found, vectors = view.statements(ids(view)[0])
+    assert embedder.embedded == [statement.text for statement in found]
+    assert len(found) == len(vectors) > 1
+
+
+def test_lexical_search_is_best_first_and_leaves_out_what_scores_nothing(law: View) -> None:
+    queries = ["bias audit of the auditor", "zeppelin"]
+    hits, none = law.search_lexical(queries, 5)
+    assert [chunk["section"] for chunk in law.chunks([hit.chunk_id for hit in hits])] == ["§ 2"]
+    assert none == []
+    assert law.search_lexical([], 5) == []
+    assert len(law.search_lexical(["gazette audit time"], 2)[0]) == 2
+    assert law.search_lexical(["gazette"], 0) == [[]]
+
+
+def test_vector_search_is_best_first(law: View) -> None:
+    (hits,) = law.search_vector(["Who publishes the fee in the gazette?"], 3)
+    assert hits[0].chunk_id == ids(law)[1]
+    scores = [hit.score for hit in hits]
+    assert scores == sorted(scores, reverse=True)
+    assert all(type(score) is float for score in scores)
+    assert law.search_vector([], 3) == []
+
+
+def test_without_takes_a_chunk_out_of_every_signal(law: View, held: IndexContents) -> None:
+    gone = ids(law)[1]
+    left = law.without({gone})
+    rest, kept = left.seen_by(ANYBODY), everything_in(left)
+    chunks = list(rest.every_chunk())
+    assert [chunk for chunk in law.every_chunk() if chunk["id"] != gone] == chunks
+    assert rest.search_lexical(["gazette"], 5) == [[]]
+    assert not rest.knows("gazett")
+    assert law.knows("gazett")
+    assert gone not in [hit.chunk_id for hit in rest.search_vector(["gazette"], 5)[0]]
+    assert gone not in [triplet["chunk_id"] for triplet in kept.texts.fetch(range(2))]
+    assert (len(kept.texts), len(rest.graph()), len(law.graph())) == (2, 2, 3)
+    assert kept.dense.owners.tolist() == sorted(kept.dense.owners.tolist())
+    np.testing.assert_array_equal(kept.dense.windows_of(1), held.dense.windows_of(2))
+    texts = [searched_text(chunk) for chunk in chunks]
+    assert kept.lexical.terms == type(held.lexical).build(texts).terms
+    assert len(law) == 3
+
+
+def test_without_embeds_nothing() -> None:
+    embedder = Counting(load_minilm())
+    law = build(embedder=embedder).seen_by(ANYBODY)
+    embedder.embedded.clear()
+    law.without(ids(law)[:1])
+    assert embedder.embedded == []
+
+
+def test_without_every_chunk_nothing_is_found_and_nothing_fails(law: View) -> None:
+    left = law.without(ids(law))
+    empty = left.seen_by(ANYBODY)
+    assert (ids(empty), len(everything_in(left).texts)) == ([], 0)
+    assert empty.search_vector(["fee"], 5) == [[]]
+    assert empty.search_lexical(["fee"], 5) == [[]]
+    assert empty.graph().entities == []
+    assert empty.centroid().tolist() == [0.0] * 384
+    assert empty.idf("fee") == 0.0
+    assert list(law.without([]).seen_by(ANYBODY).every_chunk()) == list(law.every_chunk())
+
+
+def test_many_chunks_are_fetched_in_the_order_asked_for() -> None:
+    documents = [Document(f"{n:04}", "T", f"Text {n}.") for n in range(1100)]
+    found = build_collection(documents, letter_tools()).seen_by(ANYBODY)
+    asked = [f"{n:04}#0" for n in (*range(1099, -1, -1), 5, 5)]
+    assert [chunk["id"] for chunk in found.chunks(asked)] == asked
+
+
+def test_idf_by_hand(law: View) -> None:
+    # "must" stands in all three chunks, "gazett" in one, "zeppelin" in none
+    assert law.idf("must") == pytest.approx(math.log(1 + 3 / 3.5))
+    assert law.idf("gazett") == pytest.approx(math.log(1 + 3 / 1.5))
+    assert law.idf("zeppelin") == pytest.approx(math.log(1 + 3 / 0.5))
+
+
+def test_the_centre_is_the_mean_direction(law: View, held: IndexContents) -> None:
+    mean = np.asarray(held.dense.vectors, dtype=np.float32).mean(axis=0)
+    np.testing.assert_allclose(law.centroid(), mean / np.linalg.norm(mean), atol=1e-6)
+
+
+def test_recent_texts_are_embedded_once() -> None:
+    embedder = Counting(load_minilm())
+    collection = build(embedder=embedder)
+    view = collection.seen_by(ANYBODY)
+    embedder.embedded.clear()
+    first = view.embed(["fee", "audit", "fee"])
+    again = view.embed(["audit", "night", "fee"])
+    assert embedder.embedded == ["fee", "audit", "night"]
+    np.testing.assert_array_equal(first[[1, 0]], again[[0, 2]])
+    np.testing.assert_array_equal(first[0], first[2])
+    np.testing.assert_allclose(again, load_minilm().embed(["audit", "night", "fee"]), atol=1e-5)
+    again[:] = 0
+    assert np.linalg.norm(view.embed(["audit"])) == pytest.approx(1, abs=1e-5)
+    assert embedder.embedded == ["fee", "audit", "night"]
+    collection.forget()
+    view.embed(["fee"])
+    assert embedder.embedded == ["fee", "audit", "night", "fee"]
+
+
+def test_no_text_has_no_vector(law: View) -> None:
+    assert law.embed([]).shape == (0, 384)
+
+
+def test_threads_that_embed_at_once_get_their_own_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collections, "_RECENT", 3)
+    view = build().seen_by(ANYBODY)
+    texts = ["fee", "audit", "night", "berth", "guest"]
+    expected = dict(zip(texts, load_minilm().embed(texts), strict=True))
+
+    def wrong(start: int) -> list[str]:
+        asked = [texts[(start + step) % 5] for step in range(4)]
+        vectors = view.embed(asked)
+        pairs = zip(asked, vectors, strict=True)
+        return [
+            text for text, vector in pairs if not np.allclose(vector, expected[text], atol=1e-5)
+        ]
+
+    with ThreadPoolExecutor(4) as pool:
+        assert [found for found in pool.map(wrong, range(40)) if found] == []
+
+
+SHORT = "The fee is due."
+
+
+@pytest.fixture(params=["statements", "whole"])
+def letters(request: pytest.FixtureRequest, tmp_path: Path) -> Collection:
+    (tmp_path / "law.txt").write_text(STATUTE, encoding="utf-8")
+    (tmp_path / "short.txt").write_text(SHORT, encoding="utf-8")
+    return open_corpus(str(tmp_path), letter_tools(**{"index.windows": request.param}))[0]
+
+
+def by_words(collection: Collection) -> View:
+    return collection.embedded_by(load_minilm(), WordsView).seen_by(ANYBODY)
+
+
+def test_words_find_what_they_found_before(letters: Collection) -> None:
+    alone = by_words(letters)
+    queries = ["mooring fee", "harbour master", "zebra"]
+    found = alone.search_lexical(queries, 5)
+    assert found == letters.seen_by(ANYBODY).search_lexical(queries, 5)
+    assert found[0]
+    assert alone.search_vector(queries, 5) == [[], [], []]
+    assert alone.search_vector([], 5) == []
+    assert alone.text_of("short.txt") == SHORT
+
+
+def test_vectors_of_statements_are_made_anew(letters: Collection) -> None:
+    alone = by_words(letters)
+    for chunk in letters.seen_by(ANYBODY).every_chunk():
+        found, vectors = alone.statements(chunk["id"])
+        assert found == letters.seen_by(ANYBODY).statements(chunk["id"])[0]
+        expected = load_minilm().embed([statement.text for statement in found])
+        np.testing.assert_allclose(vectors, expected, atol=1e-5)
+    assert letters.embedder.embed(["a"]).shape == (1, 27)  # the other one is as it was
+
+
+def test_no_direction_draws_a_vague_question(letters: Collection) -> None:
+    alone = by_words(letters)
+    np.testing.assert_array_equal(alone.centroid(), np.zeros(384))

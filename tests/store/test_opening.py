@@ -1,0 +1,403 @@
+import os
+import shutil
+import tempfile
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import formats
+import pytest
+from indexes import ANYBODY, Letters, content, letter_tools, read_here, sources
+
+from lexloop.core.errors import CorpusError, DataError, SettingsError
+from lexloop.core.files import MANIFEST
+from lexloop.core.settings import Settings
+from lexloop.core.types import Chunk, Degradation, Triplet
+from lexloop.corpus import opening
+from lexloop.documents.reading.document import Document
+from lexloop.knowledge.rules import extract_document
+from lexloop.models.embedders import load_shipped
+from lexloop.models.minilm import load_minilm
+from lexloop.store.builder import Extractor
+from lexloop.store.collection import Collection
+from lexloop.store.folder import manifest, scan
+from lexloop.store.folder.generations import GENERATIONS
+from lexloop.store.manifest import Manifest
+from lexloop.store.opening import (
+    corpus_stamp,
+    index_key,
+    left_out,
+    open_corpus,
+    sample_folder,
+    tools_for,
+)
+from lexloop.store.writer import write_index
+
+
+@pytest.fixture
+def embedder() -> Letters:
+    return Letters()
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("LEXLOOP_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "indexes"
+
+
+@pytest.fixture(autouse=True)
+def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    names: list[str] = []
+    monkeypatch.setattr(scan, "read_files", read_here(names))
+    return names
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    folder = tmp_path / "source"
+    folder.mkdir()
+    (folder / "fees.txt").write_text("§ 1 Fees\nThe owner must pay the berth fee in time.\n")
+    (folder / "audits.md").write_text("# Audits\nAn auditor must do a bias audit each year.\n")
+    return folder
+
+
+def opened(
+    source: Path | str,
+    embedder: Letters,
+    extractor: str = "rules",
+    extract: Extractor = extract_document,
+) -> tuple[Collection, list[Degradation]]:
+    tools = tools_for(Settings(), embedder, extract, extractor)
+    collection, troubles = open_corpus(str(source), tools)
+    return collection, [*left_out(collection.seen_by(ANYBODY)), *troubles]
+
+
+def test_a_source_folder_is_indexed_once(
+    source: Path, embedder: Letters, cache: Path, parsed: list[str]
+) -> None:
+    first, degraded = opened(source, embedder)
+    assert degraded == []
+    assert embedder.embedded
+    assert len(list(cache.iterdir())) == 1
+    embedder.embedded.clear()
+    parsed.clear()
+    second, degraded = opened(source, embedder)
+    assert (degraded, embedder.embedded, parsed) == ([], [], [])
+    assert content(second) == content(first)
+
+
+@pytest.mark.parametrize("change", ["edited", "added", "removed", "renamed", "tagged"])
+def test_what_changes_in_the_sources_is_followed_in_the_same_place(
+    source: Path, embedder: Letters, cache: Path, parsed: list[str], change: str
+) -> None:
+    before, _ = opened(source, embedder)
+    parsed.clear()
+    if change == "edited":
+        (source / "fees.txt").write_text("§ 1 Fees\nThe guest must pay the berth fee in time.\n")
+    elif change == "added":
+        (source / "more.txt").write_text("A vessel may moor at night.")
+    elif change == "removed":
+        (source / "audits.md").unlink()
+    elif change == "renamed":
+        (source / "fees.txt").rename(source / "dues.txt")
+    else:
+        (source / "metadata.csv").write_text("file,kind\nfees.txt,rule\n")
+    after, degraded = opened(source, embedder)
+    assert degraded == []
+    assert len(parsed) == (change != "removed")
+    assert content(after) != content(before)
+    assert len(list(cache.iterdir())) == 1
+
+
+def test_other_tools_make_another_index(source: Path, embedder: Letters, cache: Path) -> None:
+    opened(source, embedder)
+    opened(source, embedder, "model")
+    opened(source, Letters("other"))
+    assert len(list(cache.iterdir())) == 3
+    recipe = letter_tools().recipe
+    keys = {index_key(source, recipe), index_key(None, recipe), index_key(source.parent, recipe)}
+    assert len(keys) == 3
+
+
+@pytest.mark.parametrize("damaged", ["texts.sqlite", "vectors.npy", MANIFEST])
+def test_a_damaged_cached_index_is_made_again_and_that_is_said(
+    source: Path, embedder: Letters, cache: Path, damaged: str
+) -> None:
+    first, _ = opened(source, embedder)
+    expected = content(first)
+    first.close()
+    (kept,) = cache.iterdir()
+    folder = kept / GENERATIONS / Manifest.read(kept).generation
+    place = kept if damaged == MANIFEST else folder
+    (place / damaged).write_bytes(b"damaged")
+    embedder.embedded.clear()
+    found, (trouble,) = opened(source, embedder)
+    assert embedder.embedded
+    assert content(found) == expected
+    assert (trouble["node"], trouble["wanted"]) == ("index", "a cached index")
+    assert damaged in trouble["reason"]
+    embedder.embedded.clear()
+    assert opened(source, embedder)[1] == []
+    assert embedder.embedded == []
+    assert list(cache.iterdir()) == [kept]
+
+
+@pytest.mark.parametrize("change", ["format", "stemmer"])
+def test_a_cached_index_of_before_is_brought_up_without_a_word_and_without_embedding(
+    source: Path, embedder: Letters, cache: Path, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    if change == "stemmer":
+        with formats.stemmed_plainly() as patch:
+            patch.setattr(manifest, "stemmer_name", lambda: "snowball-english 1.9.0")
+            first, _ = opened(source, embedder)
+    else:
+        first, _ = opened(source, embedder)
+        monkeypatch.setattr(manifest, "FORMAT", manifest.FORMAT + 1)
+    first.close()
+    (kept,) = cache.iterdir()
+    assert not Manifest.read(kept).current
+    embedder.embedded.clear()
+    found, degraded = opened(source, embedder)
+    assert (degraded, embedder.embedded) == ([], [])
+    assert list(cache.iterdir()) == [kept]
+    assert Manifest.read(kept).current
+    write_index(kept.with_name("fresh"), sources(source), letter_tools())
+    assert content(found) == content(kept.with_name("fresh"))
+
+
+def test_the_shipped_index_serves_whichever_stemmer_is_installed(
+    source: Path, embedder: Letters, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tools = letter_tools(embedder)
+    monkeypatch.setattr(opening, "sample_folder", lambda: source)
+    monkeypatch.setattr(opening, "shipped_indexes", lambda: tmp_path / "shipped")
+    shipped = tmp_path / "shipped" / index_key(None, tools.recipe)
+    with formats.stemmed_plainly() as patch:
+        patch.setattr(manifest, "stemmer_name", lambda: "snowball-english 1.9.0")
+        write_index(shipped, sources(source), tools)
+    embedder.embedded.clear()
+    found, degraded = open_corpus("sample", tools)
+    assert (degraded, embedder.embedded, cache.exists()) == ([], [], False)
+    write_index(tmp_path / "fresh", sources(source), letter_tools())
+    assert content(found) == content(tmp_path / "fresh")
+
+
+def test_a_damaged_shipped_index_is_said_and_costs_nothing_twice(
+    source: Path, embedder: Letters, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tools = letter_tools(embedder)
+    monkeypatch.setattr(opening, "sample_folder", lambda: source)
+    monkeypatch.setattr(opening, "shipped_indexes", lambda: tmp_path / "shipped")
+    shipped = tmp_path / "shipped" / index_key(None, tools.recipe)
+    write_index(shipped, sources(source), tools)
+    embedder.embedded.clear()
+    collection, degraded = open_corpus("sample", tools)
+    assert (degraded, embedder.embedded) == ([], [])
+    collection.close()
+    (shipped / GENERATIONS / Manifest.read(shipped).generation / "owners.npy").unlink()
+    for costs in (True, False):
+        embedder.embedded.clear()
+        collection, (trouble,) = open_corpus("sample", tools)
+        assert "owners.npy" in trouble["reason"]
+        assert bool(embedder.embedded) is costs
+        collection.close()
+
+
+def test_without_a_cache_the_collection_still_works_and_that_is_said(
+    source: Path, embedder: Letters, tmp_path: Path
+) -> None:
+    (tmp_path / "cache").write_text("a file where the cache should be")
+    (source / "empty.txt").write_bytes(b"")
+    collection, (unread, trouble) = opened(source, embedder)
+    (hits,) = collection.seen_by(ANYBODY).search_vector(["the owner must pay the berth fee"], 1)
+    assert hits[0].document == "fees.txt"
+    assert unread["wanted"] == "empty.txt"
+    assert (trouble["node"], trouble["used"]) == ("index", "memory only")
+    assert "cannot be written" in trouble["reason"]
+
+
+@pytest.fixture
+def barred() -> Iterator[Path]:
+    """A folder that its user may not search; root, who may search any, becomes another user."""
+    folder = Path(tempfile.mkdtemp())
+    root = os.geteuid() == 0
+    (folder / "cache").mkdir(mode=0)
+    (folder / "source").mkdir()
+    (folder / "source" / "fees.txt").write_text("The owner must pay the berth fee in time.")
+    load_minilm()
+    if root:
+        for path in (folder, folder / "cache", folder / "source"):
+            os.chown(path, 65534, 65534)
+        try:
+            os.seteuid(65534)
+        except PermissionError:
+            pytest.skip("root without the power to become another user")
+    try:
+        yield folder
+    finally:
+        if root:
+            os.seteuid(0)
+        (folder / "cache").chmod(0o700)
+        shutil.rmtree(folder)
+
+
+def test_a_cache_that_may_not_be_searched_is_no_failure(
+    barred: Path, embedder: Letters, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LEXLOOP_CACHE", str(barred / "cache"))
+    collection, (trouble,) = opened(barred / "source", embedder)
+    assert len(collection.seen_by(ANYBODY)) == 1
+    assert "Permission denied" in trouble["reason"]
+
+
+def test_two_threads_that_open_a_source_at_once_both_succeed(
+    source: Path, embedder: Letters, cache: Path
+) -> None:
+    together = threading.Barrier(2)
+
+    def open_it(_: int) -> tuple[Collection, list[Degradation]]:
+        together.wait(timeout=30)
+        return opened(source, embedder)
+
+    with ThreadPoolExecutor(2) as pool:
+        (first, lost_first), (second, lost_second) = pool.map(open_it, range(2))
+    assert content(first) == content(second)
+    assert lost_first == lost_second == []
+    assert len(list(cache.iterdir())) == 1
+    (kept,) = cache.iterdir()
+    assert len(list((kept / GENERATIONS).iterdir())) == 1
+    assert len(embedder.embedded) == len(set(embedder.embedded))
+
+
+def test_bad_files_are_left_out_with_their_reason(source: Path, embedder: Letters) -> None:
+    (source / "zero.txt").write_bytes(b"")
+    (source / "picture.md").write_bytes(b"\x89PNG\r\n\x1a\n")
+    (source / "rows.jsonl").write_text('{"id": "a", "text": "One may moor."}\nnonsense\n')
+    said = []
+    for _ in range(2):  # built, then from the cache
+        collection, degraded = opened(source, embedder)
+        assert set(collection.seen_by(ANYBODY).documents) == {
+            "fees.txt",
+            "audits.md",
+            "rows.jsonl/a",
+        }
+        said.append(sorted((item["wanted"], item["reason"]) for item in degraded))
+        assert {item["used"] for item in degraded} == {"nothing of it"}
+    assert said[0] == said[1]
+    assert [name for name, _ in said[0]] == ["picture.md", "rows.jsonl", "zero.txt"]
+
+
+def test_a_name_that_is_no_text_can_be_kept(source: Path, embedder: Letters) -> None:
+    (source / os.fsdecode(b"\xff.txt")).write_text("A vessel may moor at night.")
+    opened(source, embedder)
+    embedder.embedded.clear()
+    collection, degraded = opened(source, embedder)
+    assert (degraded, embedder.embedded) == ([], [])
+    assert "\\xff.txt" in collection.seen_by(ANYBODY).documents
+
+
+def test_an_index_is_opened_as_it_is(source: Path, embedder: Letters, tmp_path: Path) -> None:
+    write_index(tmp_path / "index", sources(source), letter_tools(embedder))
+    embedder.embedded.clear()
+    (source / "fees.txt").unlink()
+    found, degraded = opened(tmp_path / "index", embedder)
+    assert (len(found.seen_by(ANYBODY).documents), degraded, embedder.embedded) == (2, [], [])
+    with pytest.raises(DataError, match=r"letters \(27 dim.*other \(27 dim"):
+        opened(tmp_path / "index", Letters("other"))
+    generation = Manifest.read(tmp_path / "index").generation
+    (tmp_path / "index" / GENERATIONS / generation / "chunks.npy").write_bytes(b"")
+    with pytest.raises(DataError, match=r"chunks\.npy is damaged"):
+        opened(tmp_path / "index", embedder)
+
+
+@pytest.mark.parametrize(
+    ("corpus", "reason"),
+    [
+        ("missing", "does not exist"),
+        ("n" * 300, "cannot be listed"),
+        ("a\x00b", "cannot be listed"),
+        ("~no-such-user-here/x", "has no home"),
+    ],
+)
+def test_a_corpus_that_is_none_is_named(
+    embedder: Letters, corpus: str, reason: str, cache: Path
+) -> None:
+    for use in (lambda: opened(corpus, embedder), lambda: corpus_stamp(corpus)):
+        with pytest.raises(CorpusError, match=reason) as raised:
+            use()
+        assert corpus in raised.value.what
+    assert embedder.embedded == []
+    assert not cache.exists() or list(cache.iterdir()) == []
+
+
+def test_the_sample_opens_and_is_searched() -> None:
+    def nothing(document: Document, chunks: Sequence[Chunk]) -> list[Triplet]:
+        return []
+
+    collection, degraded = open_corpus("sample", replace(letter_tools(), extract=nothing))
+    assert degraded == []
+    view = collection.seen_by(ANYBODY)
+    assert {path.name for path in sample_folder().glob("*.txt")} == set(view.documents)
+    (hits,) = view.search_lexical(["bias audit"], 3)
+    chunks = view.chunks([hit.chunk_id for hit in hits])
+    assert all("audit" in chunk["text"].lower() for chunk in chunks)
+
+
+def test_the_stamp_changes_with_the_files(source: Path) -> None:
+    stamps = {corpus_stamp(str(source)), corpus_stamp("sample")}
+    (source / "fees.txt").write_text("Changed.")
+    stamps.add(corpus_stamp(str(source)))
+    (source / "more.txt").write_text("More.")
+    stamps.add(corpus_stamp(str(source)))
+    (source / "metadata.csv").write_text("file,tags\nmore.txt,board\n")
+    stamps.add(corpus_stamp(str(source)))
+    assert len(stamps) == 5
+    assert corpus_stamp(str(source)) in stamps
+
+
+def test_the_stamp_of_an_index_is_that_of_its_manifest(source: Path, tmp_path: Path) -> None:
+    index = tmp_path / "index"
+    write_index(index, sources(source), letter_tools())
+    before = corpus_stamp(str(index))
+    write_index(index, sources(source), letter_tools())
+    assert corpus_stamp(str(index)) == before
+    write_index(index, sources(source), letter_tools(), fresh=True)
+    assert corpus_stamp(str(index)) != before
+
+
+def test_an_index_refuses_settings_that_are_neither_its_own_nor_the_default(
+    source: Path, tmp_path: Path, embedder: Letters
+) -> None:
+    index = tmp_path / "index"
+    write_index(index, sources(source), letter_tools(embedder, **{"chunking.method": "sentence"}))
+    opened(index, embedder)
+    for settings in ({"chunking": "characters"}, {"index.windows": "whole"}):
+        tools = letter_tools(embedder, **settings)
+        with pytest.raises(SettingsError, match=r"update .* --set"):
+            open_corpus(str(index), tools)
+        open_corpus(str(source), tools)
+
+
+def test_the_stamp_of_a_file_changes_with_it_and_its_sidecar(source: Path) -> None:
+    file = source / "fees.txt"
+    stamps = {corpus_stamp(str(file))}
+    (source / "other.txt").write_text("Other.")
+    stamps.add(corpus_stamp(str(file)))
+    assert len(stamps) == 1
+    (source / "metadata.csv").write_text("file,tags\nfees.txt,board\n")
+    stamps.add(corpus_stamp(str(file)))
+    file.write_text("Changed.")
+    stamps.add(corpus_stamp(str(file)))
+    assert len(stamps) == 3
+
+
+def test_an_index_of_the_earlier_embedder_goes_on_with_it(source: Path, tmp_path: Path) -> None:
+    index = tmp_path / "index"
+    write_index(index, sources(source), tools_for(Settings(), load_minilm()))
+    collection, _ = open_corpus(str(index), tools_for(Settings(), load_shipped()))
+    assert collection.embedder is load_minilm()
+    other = tools_for(Settings(**{"index.embedder": "trained:elsewhere"}), load_shipped())
+    with pytest.raises(DataError, match="was built with all-MiniLM-L6-v2@"):
+        open_corpus(str(index), other)

@@ -1,0 +1,88 @@
+"""The file of a document is found again, and is what was indexed or is not shown."""
+
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from indexes import ANYBODY, Letters
+from typeset import lines, place
+
+from lexloop.core.errors import ConflictError, NotFoundError
+from lexloop.core.filters import Filters
+from lexloop.store.folder.reader import open_index
+from lexloop.store.manifest import IndexSource, Manifest
+from lexloop.store.opening import sources_of
+from lexloop.store.scan import find_again
+from lexloop.store.writer import IndexUpdate
+
+Write = Callable[..., IndexUpdate]
+
+
+def source(index: Path, name: str, access: Filters = ANYBODY) -> tuple[str, str] | None:
+    with closing(open_index(index, Letters())) as collection:
+        return collection.seen_by(access).source_of(name)
+
+
+def test_a_file_is_found_again(index: Path, folder: Path, write: Write) -> None:
+    write()
+    assert sources_of(str(index)) == Manifest.read(index).sources
+    assert sources_of(str(folder)) == [IndexSource(str(folder))]
+    name, fingerprint = source(index, "fees.txt") or ("", "")
+    assert (name, fingerprint) == ("fees.txt", Manifest.read(index).fingerprints["fees.txt"])
+    found = find_again(sources_of(str(index)), name, fingerprint)
+    assert (found.path, found.size) == (folder / "fees.txt", (folder / "fees.txt").stat().st_size)
+    assert source(index, "none.txt") is None
+
+
+def test_a_prefix_and_a_single_file_are_no_hindrance(
+    index: Path, tmp_path: Path, write: Write
+) -> None:
+    alone = tmp_path / "alone.txt"
+    alone.write_text("§ 1 Duty\nThe owner must pay.\n")
+    write(IndexSource(str(alone), "other/"))
+    name, fingerprint = source(index, "other/alone.txt") or ("", "")
+    assert find_again(sources_of(str(index)), name, fingerprint).path == alone
+
+
+def test_a_file_that_changed_or_went_is_told_apart(index: Path, folder: Path, write: Write) -> None:
+    write()
+    held = sources_of(str(index))
+    name, fingerprint = source(index, "fees.txt") or ("", "")
+    (folder / "fees.txt").write_text("§ 1 Fees\nThe owner must pay nothing.\n")
+    with pytest.raises(ConflictError, match="changed since it was indexed"):
+        find_again(held, name, fingerprint)
+    (folder / "fees.txt").unlink()
+    with pytest.raises(NotFoundError):
+        find_again(held, name, fingerprint)
+    for nowhere in ([], [IndexSource("")], [IndexSource(str(folder), "else/")]):
+        with pytest.raises(NotFoundError):
+            find_again(nowhere, "notices.md", "")
+
+
+def test_what_a_sidecar_says_anew_counts_as_a_change(
+    index: Path, folder: Path, write: Write
+) -> None:
+    write()
+    name, fingerprint = source(index, "fees.txt") or ("", "")
+    (folder / "metadata.csv").write_text("file,tags\nfees.txt,secret\n")
+    with pytest.raises(ConflictError):
+        find_again(sources_of(str(index)), name, fingerprint)
+    write()
+    assert source(index, "fees.txt") is None
+    assert source(index, "fees.txt", Filters(allowed_tags=frozenset({"secret"}))) is not None
+
+
+def test_the_boxes_of_a_span_are_for_who_may_see_the_document(
+    index: Path, folder: Path, write: Write
+) -> None:
+    (folder / "fees.pdf").write_bytes(place([lines("The berth fee is due in May.")]))
+    (folder / "metadata.csv").write_text("file,tags\nfees.pdf,secret\n")
+    write()
+    with closing(open_index(index, Letters())) as collection:
+        member = collection.seen_by(Filters(allowed_tags=frozenset({"secret"})))
+        (box,) = member.boxes("fees.pdf", 0, 3)
+        assert box.page == 1
+        assert box.x0 == pytest.approx(60, abs=0.2)
+        assert collection.seen_by(ANYBODY).boxes("fees.pdf", 0, 3) == []
+        assert member.boxes("fees.txt", 0, 3) == member.boxes("none.pdf", 0, 3) == []

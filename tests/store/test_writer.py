@@ -1,0 +1,295 @@
+"""An index follows its sources: only what changed is read and embedded."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from indexes import ANYBODY, Letters, content, files_of, letter_tools, sources
+
+from lexloop.core.errors import CorpusError
+from lexloop.core.settings import Settings
+from lexloop.core.types import Chunk, Triplet
+from lexloop.documents.reading.document import Document
+from lexloop.store.folder.generations import GENERATIONS, LOCK
+from lexloop.store.folder.reader import open_index
+from lexloop.store.folder.verify import verify_index
+from lexloop.store.manifest import IndexSource, Manifest
+from lexloop.store.opening import tools_for
+from lexloop.store.writer import IndexUpdate, remove_documents, write_index
+
+Write = Callable[..., IndexUpdate]
+
+
+def fresh(folder: Path, place: Path, **options: object) -> dict[str, object]:
+    write_index(place, sources(folder), letter_tools(), **options)
+    return content(place)
+
+
+def test_nothing_to_do_reads_embeds_and_writes_nothing(
+    index: Path, write: Write, parsed: list[str], embedder: Letters
+) -> None:
+    first = write()
+    assert (first.counts["documents"], len(first.difference.added)) == (2, 2)
+    assert sorted(parsed) == ["fees.txt", "notices.md"]
+    generation = Manifest.read(index).generation
+    second = write()
+    assert second.difference.nothing
+    assert (parsed, embedder.embedded) == ([], [])
+    assert (second.counts, second.skipped) == (first.counts, first.skipped)
+    assert Manifest.read(index).generation == generation
+
+
+def test_a_changed_file_embeds_only_its_changed_chunks(
+    index: Path, folder: Path, write: Write, parsed: list[str], embedder: Letters
+) -> None:
+    write()
+    text = (folder / "fees.txt").read_text()
+    (folder / "fees.txt").write_text(text.replace("in time", "at once"))
+    outcome = write()
+    assert outcome.difference.changed == parsed == ["fees.txt"]
+    assert outcome.difference.unchanged == ["notices.md"]
+    assert embedder.embedded
+    assert all("at once" in text for text in embedder.embedded)
+    found = content(index)
+    assert found == fresh(folder, index.with_name("fresh"))
+    verify_index(index, embedder)
+
+
+@pytest.mark.parametrize("change", ["added", "removed", "renamed"])
+def test_added_removed_and_renamed_files(
+    index: Path, folder: Path, write: Write, parsed: list[str], change: str
+) -> None:
+    write()
+    if change == "added":
+        (folder / "deep").mkdir()
+        (folder / "deep" / "moor.txt").write_text("A vessel may moor at night.")
+        (folder / "picture.png").write_bytes(b"no source")
+    elif change == "removed":
+        (folder / "fees.txt").unlink()
+    else:
+        (folder / "fees.txt").rename(folder / "zebra.txt")
+    outcome = write()
+    assert outcome.difference.added == parsed
+    assert parsed == {"added": ["deep/moor.txt"], "removed": [], "renamed": ["zebra.txt"]}[change]
+    assert outcome.difference.removed == ([] if change == "added" else ["fees.txt"])
+    assert content(index) == fresh(folder, index.with_name("fresh"))
+
+
+def test_metadata_that_changes_reads_its_document_alone(
+    index: Path, folder: Path, write: Write, parsed: list[str], embedder: Letters
+) -> None:
+    write()
+    sidecar = folder / "metadata.csv"
+    sidecar.write_text("file,tags\nfees.txt,board\n")
+    assert write().difference.changed == ["fees.txt"]
+    assert (parsed, embedder.embedded) == (["fees.txt"], [])
+    assert content(index)["metadata"]["fees.txt"] == {"tags": ["board"]}
+    sidecar.write_text("file,tags\nfees.txt,board\nnotices.md,\n")
+    assert write().difference.changed == ["notices.md"]
+    sidecar.unlink()
+    write()
+    assert sorted(parsed) == ["fees.txt", "notices.md"]
+    assert content(index) == fresh(folder, index.with_name("fresh"))
+
+
+def test_several_sources_under_prefixes(
+    index: Path, folder: Path, tmp_path: Path, write: Write, parsed: list[str]
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "fees.txt").write_text("The guest may not moor at night.")
+    with pytest.raises(CorpusError, match=r"would be named 'fees\.txt'.*--prefix"):
+        write(IndexSource(str(other)))
+    assert not index.exists()
+    write()
+    with pytest.raises(CorpusError, match="--prefix"):
+        write(IndexSource(str(other)))
+    both = [
+        IndexSource(str(other), "town/"),
+        IndexSource(str(folder / "fees.txt")),
+        IndexSource(str(folder)),
+    ]
+    assert write(*both).difference.added == ["town/fees.txt"]
+    assert len(parsed) == 1
+    held = Manifest.read(index)
+    assert held.sources == (IndexSource(str(folder)), *both)
+    assert sorted(held.fingerprints) == ["fees.txt", "notices.md", "town/fees.txt"]
+    assert write(*both).difference.nothing
+    assert write().difference.removed == ["town/fees.txt"]
+    assert content(index) == fresh(folder, index.with_name("fresh"))
+
+
+def test_one_file_heeds_the_sidecar_beside_it_and_no_other(
+    index: Path, folder: Path, parsed: list[str]
+) -> None:
+    (folder / "metadata.csv").write_text("file,tags\nfees.txt,board\ngone.txt,x\n")
+    (folder / "deep").mkdir()
+    (folder / "deep" / "metadata.csv").write_text("nonsense")
+    outcome = write_index(index, sources(folder / "fees.txt"), letter_tools())
+    assert outcome.skipped == []
+    assert content(index)["metadata"] == {"fees.txt": {"tags": ["board"]}}
+    (folder / "metadata.csv").write_text("nonsense")
+    with pytest.raises(CorpusError, match="who may see it is unknown"):
+        write_index(index, sources(folder / "fees.txt"), letter_tools())
+    assert content(index)["metadata"] == {"fees.txt": {"tags": ["board"]}}
+
+
+def test_documents_that_would_share_a_name_are_refused(
+    index: Path, folder: Path, tmp_path: Path, write: Write
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (folder / "rows.jsonl").write_text('{"id": "a.txt", "text": "One may moor."}\n')
+    (other / "a.txt").write_text("None may.")
+    write()
+    before = content(index)
+    with pytest.raises(CorpusError, match=r"same name.*prefix"):
+        write(IndexSource(str(other), "rows.jsonl/"))
+    assert content(index) == before
+
+
+def test_what_is_removed_is_gone_from_every_signal_and_stays_out(
+    index: Path, folder: Path, write: Write, embedder: Letters, parsed: list[str]
+) -> None:
+    write()
+    before = content(index)
+    (folder / "bad.txt").write_bytes(b"")
+    write()
+    outcome = remove_documents(index, ["fees.txt"], letter_tools(embedder))
+    assert (outcome.difference.removed, outcome.counts["documents"]) == (["fees.txt"], 1)
+    found = open_index(index, embedder)
+    view = found.seen_by(ANYBODY)
+    assert view.documents == ["notices.md"]
+    assert view.search_lexical(["bias audit of the auditor"], 9) == [[]]
+    assert not view.knows("audit")
+    (hits,) = view.search_vector(["bias audit"], 9)
+    assert {hit.document for hit in hits} == {"notices.md"}
+    assert all("auditor" not in name for name in view.graph().entities)
+    assert any("auditor" in name for name in before["entities"])
+    assert [item.name for item in view.skipped()] == ["bad.txt"]
+    found.close()
+    verify_index(index, embedder)
+    excluded = Manifest.read(index).excluded
+    assert excluded == ("fees.txt",)
+    (folder / "fees.txt").write_text("The owner must pay.")
+    assert write(excluded=excluded).difference.nothing
+    (folder / "notices.md").write_text("The auditor must give notice.")
+    assert write(excluded=excluded).difference.changed == ["notices.md"]
+    assert write().difference.added == ["fees.txt"]
+    (folder / "bad.txt").unlink()
+    write()
+    assert content(index) == fresh(folder, index.with_name("fresh"))
+
+
+def test_of_a_changed_file_the_same_documents_are_kept(
+    index: Path, folder: Path, write: Write, embedder: Letters
+) -> None:
+    rows = [f'{{"id": "{n}", "text": "The owner must pay fee {n}."}}' for n in range(6)]
+    (folder / "rows.jsonl").write_text("\n".join(rows))
+    write()
+    related: list[str] = []
+    tools = letter_tools(embedder)
+
+    def extract(document: Document, chunks: Sequence[Chunk]) -> list[Triplet]:
+        related.append(document.name)
+        return tools.extract(document, chunks)
+
+    rows[3] = rows[3].replace("owner", "guest")
+    (folder / "rows.jsonl").write_text("\n".join([rows[0], *rows[2:]]))
+    embedder.embedded.clear()
+    write_index(index, sources(folder), replace(tools, extract=extract))
+    assert related == ["rows.jsonl/3"]
+    assert embedder.embedded == ["The guest must pay fee 3."]
+    assert content(index) == fresh(folder, index.with_name("fresh"))
+
+
+def test_a_document_within_a_file_stays_out_when_the_file_changes(
+    index: Path, folder: Path, write: Write, embedder: Letters
+) -> None:
+    rows = folder / "rows.jsonl"
+    rows.write_text('{"id": "a", "text": "One may moor."}\n{"id": "b", "text": "None may."}\n')
+    write()
+    outcome = remove_documents(index, ["rows.jsonl/a"], letter_tools(embedder))
+    assert (outcome.difference.removed, outcome.counts["documents"]) == ([], 3)
+    excluded = Manifest.read(index).excluded
+    assert write(excluded=excluded).difference.nothing
+    rows.write_text('{"id": "a", "text": "One may not."}\n{"id": "b", "text": "Some may."}\n')
+    write(excluded=excluded)
+    assert "rows.jsonl/b" in content(index)["documents"]
+    assert "rows.jsonl/a" not in content(index)["documents"]
+
+
+def test_the_last_document_is_never_removed(index: Path, write: Write, embedder: Letters) -> None:
+    write()
+    before = content(index)
+    with pytest.raises(CorpusError, match="No document could be read"):
+        remove_documents(index, ["fees.txt", "notices.md"], letter_tools(embedder))
+    assert content(index) == before
+    assert len(list((index / GENERATIONS).iterdir())) == 1
+
+
+def test_another_recipe_or_force_indexes_everything_anew(
+    index: Path, folder: Path, write: Write, parsed: list[str], embedder: Letters
+) -> None:
+    write()
+    write(fresh=True)
+    assert len(parsed) == 2
+    assert embedder.embedded
+    whole = letter_tools(embedder, **{"index.windows": "whole"})
+    parsed.clear()
+    assert len(write_index(index, sources(folder), whole).difference.added) == 2
+    assert len(parsed) == 2
+    assert Manifest.read(index).recipe.windows == "whole"
+
+
+def test_settings_that_leave_the_recipe_alone_are_noted(
+    index: Path, folder: Path, write: Write, parsed: list[str], embedder: Letters
+) -> None:
+    write()
+    parsed.clear()
+    write_index(index, sources(folder), tools_for(Settings(model="openai:x"), embedder))
+    assert Manifest.read(index).settings["model"] == "openai:x"
+    assert (parsed, embedder.embedded == []) == ([], False)
+
+
+def test_a_source_that_is_missing_or_empty_leaves_nothing_behind(
+    index: Path, tmp_path: Path, folder: Path, parsed: list[str]
+) -> None:
+    for name in ("nowhere", "void"):
+        (tmp_path / "void").mkdir(exist_ok=True)
+        with pytest.raises(CorpusError, match=name):
+            write_index(index, sources(tmp_path / name), letter_tools())
+        assert not index.exists()
+    (tmp_path / "void" / "empty.txt").write_bytes(b"")
+    with pytest.raises(CorpusError, match=r"No document could be read \(empty\.txt"):
+        write_index(index, sources(tmp_path / "void"), letter_tools())
+    assert not index.exists()
+    (index / "mine").mkdir(parents=True)
+    with pytest.raises(CorpusError):
+        write_index(index, sources(tmp_path / "void"), letter_tools())
+    assert [path.name for path in index.iterdir()] in (["mine"], ["mine", LOCK], [LOCK, "mine"])
+
+
+def test_a_folder_whose_name_is_no_text(index: Path, tmp_path: Path, parsed: list[str]) -> None:
+    odd = Path(f"{tmp_path}/\udcff")
+    odd.mkdir()
+    (odd / "a.txt").write_text("The owner must pay.")
+    write_index(index, sources(odd), letter_tools())
+    assert Manifest.read(index).sources == (IndexSource(str(odd)),)
+    assert write_index(index, sources(odd), letter_tools()).difference.nothing
+
+
+def test_real_workers_read_what_this_process_would(
+    index: Path, folder: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    write_index(index, sources(folder), letter_tools())
+    expected = content(index)
+    request.getfixturevalue("parsed")
+    assert fresh(folder, tmp_path / "fresh") == expected
+    manifest = Manifest.read(index)
+    folder_of = index / GENERATIONS / manifest.generation
+    assert set(manifest.sha256) == files_of(folder_of)
+    assert files_of(index) == {"manifest.json", LOCK} | {
+        f"{GENERATIONS}/{manifest.generation}/{name}" for name in manifest.sha256
+    }
