@@ -2,7 +2,6 @@
 
 import ast
 import re
-import statistics
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -36,12 +35,11 @@ WHOLE = {
     "folder.reader.open_contents", "folder.reader.open_unpublished",
 }  # fmt: skip
 """What holds the text of an index for whoever asks, below ``lexloop.store.folder``."""
-MAINTENANCE = {"store/opening.py", "apps/cli/index.py"}
+MAINTENANCE = {"apps/cli/index.py"}
 """Opens, moves and brings up to date what others see by a view; names what is to be removed."""
 STORES = (ROOT / "store",)
 """The rooms of what an index holds, on this machine and in an engine."""
 PICKLES = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}
-MAX_LINES, MEDIAN_LINES = 400, 180
 
 
 def name_of(path: Path) -> str:
@@ -148,13 +146,6 @@ def test_imports_are_absolute_and_start_with_the_package() -> None:
         if module.startswith(".") or module.split(".")[0] in bare
     ]
     assert wrong == []
-
-
-def test_files_are_short() -> None:
-    lengths = {path: len(path.read_bytes().splitlines()) for path in FILES}
-    long = [f"{name_of(path)}: {length}" for path, length in lengths.items() if length > MAX_LINES]
-    assert long == []
-    assert statistics.median(length for length in lengths.values() if length > 1) <= MEDIAN_LINES
 
 
 def test_nothing_is_pickled_and_no_code_of_a_model_is_trusted() -> None:
