@@ -30,8 +30,8 @@ from lexloop.evaluation.feedback import FeedbackStore, Opinion
 from lexloop.evaluation.run.folder import RunFolder
 from lexloop.evaluation.testset.writing import write_checked
 from lexloop.models.embedding import Halves, Progress, Vectors
+from lexloop.store import scan
 from lexloop.store.builder import Tools
-from lexloop.store.folder import scan
 from lexloop.store.folder.generations import GENERATIONS, LOCK
 from lexloop.store.folder.reader import open_index
 from lexloop.store.manifest import IndexSource, Manifest

@@ -183,7 +183,7 @@ def test_every_setting_and_variable_named_exists(page: Path) -> None:
     assert [name for name in settings if name not in fields] == []
     rooms = (
         path
-        for room in ("core", "corpus", "models", "graph", "apps")
+        for room in ("core", "documents", "store", "models", "graph", "apps")
         for path in (ROOT / room).rglob("*.py")
     )
     source = "".join(path.read_text(encoding="utf-8") for path in rooms)

@@ -7,8 +7,8 @@ import pytest
 from indexes import ANYBODY, Letters, content, letter_tools
 
 from lexloop.documents.reading.document import Document
+from lexloop.store import windows
 from lexloop.store.builder import IndexBuilder, _runs, build_collection
-from lexloop.store.folder import windows
 from lexloop.store.folder.contents import Layout
 from lexloop.store.folder.dense import DenseIndex
 from lexloop.store.scan import Scan

@@ -17,9 +17,9 @@ from lexloop.core.settings import Settings
 from lexloop.documents.reading.document import Document
 from lexloop.models.embedding import Halves, Progress, Vectors
 from lexloop.models.minilm import MiniLM, load_minilm
+from lexloop.store import collection as collections
 from lexloop.store.builder import build_collection
 from lexloop.store.collection import Collection, WordsView
-from lexloop.store.folder import collection as collections
 from lexloop.store.folder.contents import IndexContents
 from lexloop.store.folder.lexical import searched_text
 from lexloop.store.opening import open_corpus, tools_for

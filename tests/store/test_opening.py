@@ -15,14 +15,13 @@ from lexloop.core.errors import CorpusError, DataError, SettingsError
 from lexloop.core.files import MANIFEST
 from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk, Degradation, Triplet
-from lexloop.corpus import opening
 from lexloop.documents.reading.document import Document
 from lexloop.knowledge.rules import extract_document
 from lexloop.models.embedders import load_shipped
 from lexloop.models.minilm import load_minilm
+from lexloop.store import manifest, opening, scan
 from lexloop.store.builder import Extractor
 from lexloop.store.collection import Collection
-from lexloop.store.folder import manifest, scan
 from lexloop.store.folder.generations import GENERATIONS
 from lexloop.store.manifest import Manifest
 from lexloop.store.opening import (

@@ -30,7 +30,7 @@ from lexloop.core.files import MANIFEST
 from lexloop.core.settings import Settings
 from lexloop.documents.text import tokens
 from lexloop.models.embedders import load_shipped
-from lexloop.store.folder import manifest, scan
+from lexloop.store import manifest, scan
 from lexloop.store.folder.generations import LOCK
 from lexloop.store.manifest import IndexSource
 from lexloop.store.opening import index_key, sample_folder, shipped_indexes, tools_for

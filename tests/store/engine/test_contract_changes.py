@@ -18,13 +18,13 @@ from told import ACCESS, KNOWN, NAMES, QUESTIONS, TAGS, alike, document, told, w
 from lexloop.core.filters import Filters
 from lexloop.core.metadata import Metadata
 from lexloop.documents.reading.document import Document
+from lexloop.store import scan
 from lexloop.store.builder import build_collection
 from lexloop.store.collection import Collection
 from lexloop.store.engine.dialect import VectorKind
 from lexloop.store.engine.pull import pull_index
 from lexloop.store.engine.push import push_index
 from lexloop.store.engine.verify import verify_engine
-from lexloop.store.folder import scan
 from lexloop.store.folder.reader import open_index
 from lexloop.store.folder.verify import verify_index
 from lexloop.store.manifest import Manifest

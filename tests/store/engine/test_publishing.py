@@ -24,6 +24,7 @@ from lexloop.core.errors import (
     OutdatedIndexError,
 )
 from lexloop.documents.text.tokens import stemmer_name
+from lexloop.store import manifest
 from lexloop.store.collection import Collection
 from lexloop.store.engine import client, finishing, opening, tally
 from lexloop.store.engine.client import engine_at
@@ -34,7 +35,6 @@ from lexloop.store.engine.generation import alias_of, index_of, published, writi
 from lexloop.store.engine.opening import open_engine
 from lexloop.store.engine.push import push_index
 from lexloop.store.engine.schema import MANIFEST_ID
-from lexloop.store.folder import manifest
 from lexloop.store.manifest import FORMAT
 from lexloop.store.writer import write_index
 

@@ -17,9 +17,9 @@ from indexes import Letters, content, generations, letter_tools, sources
 
 from lexloop.core import files
 from lexloop.core.errors import IndexWriteError, LexloopError
+from lexloop.store import writer
 from lexloop.store.builder import IndexBuilder
 from lexloop.store.folder import generations as room
-from lexloop.store.folder import writer
 from lexloop.store.folder.contents import IndexContents
 from lexloop.store.folder.generations import GENERATIONS, LOCK
 from lexloop.store.folder.verify import verify_index

@@ -21,8 +21,9 @@ from lexloop.documents.structure import statements
 from lexloop.documents.structure.statements import Statement
 from lexloop.documents.text import tokens
 from lexloop.documents.text.tokens import stemmer_name
+from lexloop.store import builder, manifest, windows
 from lexloop.store.collection import Collection
-from lexloop.store.folder import builder, lexical, manifest, texts, windows
+from lexloop.store.folder import lexical, texts
 from lexloop.store.folder.lexical import okapi_weights
 from lexloop.store.folder.reader import open_contents, open_index
 from lexloop.store.folder.verify import verify_index
@@ -30,7 +31,7 @@ from lexloop.store.manifest import FORMAT, IndexSource, Manifest
 from lexloop.store.writer import IndexUpdate, estimate, remove_documents, write_index
 
 Write = Callable[..., IndexUpdate]
-ROOM = Path(manifest.__file__).parents[1]
+ROOM = Path(manifest.__file__).parent
 
 
 def test_what_is_written_is_what_the_format_says() -> None:
@@ -68,15 +69,15 @@ def test_a_changed_comment_changes_nothing(
     index: Path, folder: Path, embedder: Letters, write: Write, tmp_path: Path
 ) -> None:
     write()
-    copy = tmp_path / "corpus"
+    copy = tmp_path / "store"
     shutil.copytree(ROOM, copy, ignore=shutil.ignore_patterns("__pycache__"))
     for path in copy.rglob("*.py"):
         path.write_text(path.read_text(encoding="utf-8") + "\n# a remark\n", encoding="utf-8")
     script = f"""
 import sys
 from pathlib import Path
-import lexloop.corpus
-lexloop.corpus.__path__[:] = [{str(copy)!r}]
+import lexloop.store
+lexloop.store.__path__[:] = [{str(copy)!r}]
 from indexes import Letters
 from lexloop.store.folder import verify
 assert verify.__file__.startswith({str(copy)!r})

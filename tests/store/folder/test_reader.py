@@ -114,7 +114,7 @@ def test_a_manifest_that_says_nothing_is_named(index: Path, write: Write, manife
 
 def change_manifest(index: Path, **changes: Any) -> None:
     """As another version of the code would have written it, with its checksum."""
-    from lexloop.store.folder import manifest
+    from lexloop.store import manifest
 
     record = json.loads((index / MANIFEST).read_text())
     del record["checksum"]

@@ -13,7 +13,7 @@ from indexes import Letters
 from lexloop.core.checksums import sha256_of
 from lexloop.core.errors import DataError
 from lexloop.core.files import MANIFEST
-from lexloop.store.folder import manifest
+from lexloop.store import manifest
 from lexloop.store.folder.generations import GENERATIONS
 from lexloop.store.folder.verify import verify_index
 from lexloop.store.manifest import Manifest

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from indexes import Letters, letter_tools, read_here, sources
 
-from lexloop.store.folder import scan
+from lexloop.store import scan
 from lexloop.store.manifest import IndexSource
 from lexloop.store.writer import IndexUpdate, write_index
 
