@@ -21,7 +21,7 @@ from _law_asking import chosen
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.documents.structure.tree import Tree
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.hybrid_retrieve.fusion import standardised

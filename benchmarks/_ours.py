@@ -16,7 +16,7 @@ from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk
 from lexloop.documents.chunks.statements import statements_in
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.documents.text.tokens import stemmer_name
 from lexloop.models.embedding import Halves, Progress, Vectors
 from lexloop.models.minilm import MiniLM

@@ -10,7 +10,7 @@ from langgraph.runtime import Runtime
 from lexloop.core.settings import Settings
 from lexloop.core.types import Candidate, Chunk, Passage
 from lexloop.documents.chunks.statements import statements_in
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.documents.reading.reading import Progress
 from lexloop.models.embedding import Embedder
 from lexloop.nodes.context import Context

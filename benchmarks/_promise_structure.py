@@ -8,7 +8,7 @@ from _promise import Line
 from lexloop.core.settings import Settings
 from lexloop.documents.chunks.choose import chunker_for
 from lexloop.documents.chunks.spans import Chunker
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.documents.structure.statements import statements
 from lexloop.models.minilm import load_minilm
 

@@ -27,7 +27,7 @@ from _ranking import by_context, shown, summary
 
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.documents.reading.folder import load_documents
 from lexloop.evaluation.case import Case, read_cases
 from lexloop.evaluation.evidence import EvidenceIndex

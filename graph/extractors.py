@@ -10,7 +10,7 @@ from pathlib import Path
 from lexloop.core.errors import BudgetError, SettingsError
 from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk, Triplet, Usage
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.knowledge.model import ExtractionCache, extract_with_model, extraction_request
 from lexloop.knowledge.rules import extract_document
 from lexloop.models.background import run

@@ -5,7 +5,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 from lexloop.core.types import Chunk, Triplet
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.documents.structure.references import cited, steps_of
 from lexloop.knowledge import exceptions, measures
 from lexloop.knowledge.clauses import Clause, clauses

@@ -7,7 +7,7 @@ import numpy as np
 
 from lexloop.core.filters import Filters
 from lexloop.core.types import Hit
-from lexloop.documents.reading.document import SkippedSource
+from lexloop.documents.document import SkippedSource
 from lexloop.documents.structure.statements import Statement
 from lexloop.models.embedding import Embedder, Vectors
 from lexloop.store.part import Contents, Found

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from lexloop.core.metadata import Metadata
 from lexloop.core.types import Chunk, Hit
-from lexloop.documents.reading.document import Document, SkippedSource
+from lexloop.documents.document import Document, SkippedSource
 from lexloop.documents.structure.statements import Statement
 from lexloop.documents.structure.tree import Tree
 from lexloop.knowledge.graph import KnowledgeGraph

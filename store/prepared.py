@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from lexloop.core.types import Chunk, Triplet
-from lexloop.documents.reading.document import Document, SkippedSource
+from lexloop.documents.document import Document, SkippedSource
 from lexloop.documents.structure.statements import Statement
 from lexloop.models.embedding import Codes
 from lexloop.store.folder.ann import Half

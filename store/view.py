@@ -14,9 +14,7 @@ from lexloop.core.deadline import heed_deadline
 from lexloop.core.filters import Filters
 from lexloop.core.metadata import UNKNOWN, Metadata
 from lexloop.core.types import MOST_POINTED, Chunk, Citation, Hit, Pointed, PointedUnit, Reading
-from lexloop.documents.reading.boxes import Box, boxes_of
-from lexloop.documents.reading.document import SkippedSource
-from lexloop.documents.reading.metadata import versions
+from lexloop.documents.document import Box, SkippedSource, boxes_of, versions
 from lexloop.documents.structure.asking import point
 from lexloop.documents.structure.references import Reference
 from lexloop.documents.structure.statements import Statement

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lexloop.core.errors import CorpusError, DataError, IndexWriteError
 from lexloop.core.types import Chunk
-from lexloop.documents.reading.document import SkippedSource
+from lexloop.documents.document import SkippedSource
 from lexloop.documents.reading.reading import Progress, silent
 from lexloop.models.embedding import Embedder
 from lexloop.store.builder import IndexBuilder, Tools

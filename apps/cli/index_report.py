@@ -11,7 +11,7 @@ from lexloop.apps.plain_text import one_line
 from lexloop.store.engine.address import is_address
 
 if TYPE_CHECKING:
-    from lexloop.documents.reading.document import SkippedSource
+    from lexloop.documents.document import SkippedSource
     from lexloop.store.collection import Collection
     from lexloop.store.manifest import IndexSource, Manifest
     from lexloop.store.view import View

@@ -59,7 +59,7 @@ def documents(name: str, person: Asker, served: Served) -> bodies.DocumentsBody:
 
 
 def _listed(view: "View", tags: frozenset[str], with_files: bool) -> list[bodies.DocumentBody]:
-    from lexloop.documents.reading.metadata import older_version
+    from lexloop.documents.document import older_version
 
     known = view.metadata(view.documents)
     newer = {

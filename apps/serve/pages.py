@@ -13,12 +13,12 @@ from cachetools import LRUCache, cached
 
 from lexloop.core.errors import CorpusError, NotFoundError, Overloaded
 from lexloop.core.workers import Frame, WorkerPool, WorkerProcess
-from lexloop.documents.reading.document import Limits, SourceFile
 from lexloop.documents.reading.pages import page_request
 from lexloop.documents.reading.reading import answers
+from lexloop.documents.reading.source import Limits, SourceFile
 
 if TYPE_CHECKING:
-    from lexloop.documents.reading.boxes import Box
+    from lexloop.documents.document import Box
     from lexloop.store.view import View
 
 _MODULE = "lexloop.documents.reading.pages"

@@ -11,7 +11,7 @@ from lexloop.apps.provisions import HEADS, Source
 from lexloop.apps.serve.bodies import DifferenceBody
 from lexloop.core.errors import InputError, NotFoundError
 from lexloop.core.metadata import Metadata
-from lexloop.documents.reading.metadata import older_version
+from lexloop.documents.document import older_version
 from lexloop.store.view import View
 
 _WORD = re.compile(r"\w+\s*|[^\w\s]\s*|\s+")

@@ -19,7 +19,7 @@ from lexloop.documents.chunks.sentences import (
     chunk_by_sentences,
 )
 from lexloop.documents.chunks.spans import Chunker
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.models.embedding import Embedder
 
 _NAMES = {now: name for name, now in RECORDED.items()}

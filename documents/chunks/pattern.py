@@ -12,7 +12,7 @@ from typing import Any
 from lexloop.core.errors import SettingsError
 from lexloop.core.types import Chunk
 from lexloop.documents.chunks.spans import between, next_ink, to_chunks
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 
 _MAX_PROGRAM = 5000  # instructions; where RE2 simulates them, each character costs as many steps
 _BASE_S, _S_PER_MB = 1.0, 4.0

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from lexloop.core.types import Chunk
 from lexloop.documents.chunks.spans import Span, next_ink, to_chunks
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.documents.structure.tree import Kind, Tree
 from lexloop.documents.text.sentences import sentence_spans
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lexloop.core.types import Chunk
 from lexloop.documents.chunks.spans import Span, between, cut_to_fit, next_ink, to_chunks
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.documents.text.sentences import sentence_spans
 from lexloop.models.embedding import Embedder
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 
 from lexloop.core.types import Chunk
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.documents.structure.tree import Tree
 
 Span = tuple[int, int]

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import accumulate
 
 from lexloop.core.types import Chunk
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.documents.structure.statements import Statement, statements, unnumbered
 
 

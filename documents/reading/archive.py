@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 from lexloop.core.errors import CorpusError
-from lexloop.documents.reading.document import Document, Limits, Part, SkippedSource
+from lexloop.documents.document import Document, SkippedSource
 from lexloop.documents.reading.formats import SUFFIXES, read_bytes
 from lexloop.documents.reading.sidecar import Sidecars, is_sidecar, normal
+from lexloop.documents.reading.source import Limits, Part
 
 _ENCRYPTED = 0x1
 DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, ValueError)

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from lexloop.core.errors import CorpusError
-from lexloop.documents.reading.document import Document, Limits, Part, SkippedSource
+from lexloop.documents.document import Document, SkippedSource
+from lexloop.documents.reading.source import Limits, Part
 
 SUFFIXES = (".txt", ".md", ".html", ".htm", ".pdf", ".docx", ".jsonl", ".zip")
 _EXPECTED = {

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from lexloop.core.errors import CorpusError
-from lexloop.documents.reading.document import Document, title_of
+from lexloop.documents.document import Document, title_of
 from lexloop.documents.reading.encoding import decode, printable
 from lexloop.documents.reading.lines import LineWriter, numeral, whole_number
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from lexloop.core.errors import CorpusError
-from lexloop.documents.reading.document import Document, SkippedSource, title_of
+from lexloop.documents.document import Document, SkippedSource, title_of
 from lexloop.documents.reading.encoding import decode, whole_text
 from lexloop.documents.reading.metadata import NO_TEXT, read_fields
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from lexloop.core.errors import CorpusError
 from lexloop.core.workers import Frame
-from lexloop.documents.reading.document import Limits, SourceFile, read_file
+from lexloop.documents.reading.source import Limits, SourceFile, read_file
 from lexloop.documents.reading.worker import confined
 
 MEDIA_TYPE = "image/webp"

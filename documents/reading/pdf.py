@@ -8,8 +8,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from lexloop.core.errors import CorpusError
-from lexloop.documents.reading.boxes import CharacterRun, encode_runs
-from lexloop.documents.reading.document import Document, SkippedSource, title_of
+from lexloop.documents.document import CharacterRun, Document, SkippedSource, encode_runs, title_of
 from lexloop.documents.reading.encoding import printable
 from lexloop.documents.reading.pdf_furniture import without_furniture
 from lexloop.documents.reading.pdf_lines import lines_of, setting_of

@@ -9,15 +9,9 @@ from concurrent.futures import Future
 
 from lexloop.core.errors import CorpusError, LexloopError
 from lexloop.core.workers import Frame, WorkerDied, WorkerPool, WorkerProcess
-from lexloop.documents.reading.document import (
-    Document,
-    Limits,
-    Loaded,
-    Part,
-    SkippedSource,
-    SourceFile,
-)
+from lexloop.documents.document import Document, SkippedSource
 from lexloop.documents.reading.sidecar import Sidecars, finished
+from lexloop.documents.reading.source import Limits, Loaded, Part, SourceFile
 from lexloop.documents.reading.worker import OUT_OF_MEMORY, from_frame, request
 
 Progress = Callable[[str, int, int], None]

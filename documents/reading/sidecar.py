@@ -14,7 +14,7 @@ from typing import Any
 
 from lexloop.core.errors import CorpusError
 from lexloop.core.metadata import Metadata
-from lexloop.documents.reading.document import Document, SkippedSource
+from lexloop.documents.document import Document, SkippedSource
 from lexloop.documents.reading.encoding import decode
 from lexloop.documents.reading.metadata import FIELDS, field_name, host_of, read_fields
 

@@ -14,15 +14,9 @@ from pathlib import Path
 from lexloop.core.errors import CorpusError
 from lexloop.core.metadata import Metadata
 from lexloop.core.workers import Frame
-from lexloop.documents.reading.document import (
-    Document,
-    Limits,
-    Part,
-    SkippedSource,
-    SourceFile,
-    read_file,
-)
+from lexloop.documents.document import Document, SkippedSource
 from lexloop.documents.reading.formats import read_bytes
+from lexloop.documents.reading.source import Limits, Part, SourceFile, read_file
 
 OUT_OF_MEMORY = 71
 """Exit code of a worker that ran into its memory limit."""

@@ -1,10 +1,9 @@
 """Logical lines of a text: wrapped ones joined, rows and headings recognised."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from lexloop.documents.reading.document import Document
 from lexloop.documents.structure.markers import list_markers, word_marker
 from lexloop.documents.structure.tree import LEADS
 
@@ -76,10 +75,14 @@ class LogicalLine:
         )
 
 
-def logical_lines(document: Document) -> list[LogicalLine]:
-    """Return the lines of a document in order; none of them blank."""
-    text = document.text
-    levels = dict(document.headings)
+def logical_lines(text: str, levels: Mapping[int, int], paged: bool) -> list[LogicalLine]:
+    """Return the lines of a document in order; none of them blank.
+
+    Args:
+        text: The whole text.
+        levels: Those of the headings that the format marks, by the offset of their line.
+        paged: Whether the format has pages.
+    """
     physical = list(_physical(text))
     edges = [end - text.rfind("\n", 0, start) - 1 for start, end in physical]
     width = _width([e for e, (start, end) in zip(edges, physical, strict=True) if end > start])
@@ -94,7 +97,7 @@ def logical_lines(document: Document) -> list[LogicalLine]:
         if not rows[number] and is_ruler(line.replace("*", "-")):
             continue
         # in a format that marks headings itself, "# ..." is a comment and no heading
-        bare = not document.pages and len(line) <= _LONGEST_HEADING
+        bare = not paged and len(line) <= _LONGEST_HEADING
         bare = bare and _column(text, start) < _CODE_INDENT
         marks = _MARKDOWN.match(line) if bare else None
         level = len(marks["marks"]) if marks else levels.get(start, 0)

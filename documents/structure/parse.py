@@ -4,7 +4,6 @@ import re
 from collections.abc import Sequence
 from functools import partial
 
-from lexloop.documents.reading.document import Document
 from lexloop.documents.structure.builder import TreeBuilder
 from lexloop.documents.structure.headings import Heading, Outline, find_outline
 from lexloop.documents.structure.lines import LogicalLine, logical_lines
@@ -40,10 +39,16 @@ _FEWEST_MARKED = 3
 _AHEAD, _MOST_ON_A_LINE, _LONGEST_TITLE = 40, 5, 10
 
 
-def parse(document: Document) -> Tree:
-    """Return the tree of a document, in time linear in its length."""
-    lines = logical_lines(document)
-    return _Parser(lines, find_outline(lines, document.text)).tree()
+def parse(text: str, headings: Sequence[tuple[int, int]] = (), paged: bool = False) -> Tree:
+    """Return the tree of a document, in time linear in its length.
+
+    Args:
+        text: The whole text.
+        headings: Those that the format itself marks: offset of the line, and level from 1.
+        paged: Whether the format has pages, so that a line beginning with ``#`` is no heading.
+    """
+    lines = logical_lines(text, dict(headings), paged)
+    return _Parser(lines, find_outline(lines, text)).tree()
 
 
 class _Parser:

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass
 from itertools import zip_longest
 
-from lexloop.documents.reading.document import Document
 from lexloop.documents.structure.lines import cells
 from lexloop.documents.structure.markers import list_markers
 from lexloop.documents.structure.parse import parse
@@ -122,7 +121,7 @@ def statements_in_text(text: str) -> list[Statement]:
 
     A text that is a heading alone is one statement.
     """
-    found = list(statements(parse(Document("", "", text)), text))
+    found = list(statements(parse(text), text))
     if not found and (said := unnumbered(text)):
         start = len(text) - len(text.lstrip())
         found = [Statement(start, len(text.rstrip()), (), "", "", said)]

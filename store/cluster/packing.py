@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexloop.core.errors import DataError
-from lexloop.documents.reading.document import Document, SkippedSource
+from lexloop.documents.document import Document, SkippedSource
 from lexloop.documents.reading.worker import from_frame, to_frame
 from lexloop.documents.structure.statements import Statement
 from lexloop.models.embedding import CODED

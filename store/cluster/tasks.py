@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple, Protocol
 
 from lexloop.core.errors import ClusterError, CorpusError, LexloopError
-from lexloop.documents.reading.document import Limits, SkippedSource, SourceFile, read_file
+from lexloop.documents.document import SkippedSource
+from lexloop.documents.reading.source import Limits, SourceFile, read_file
 from lexloop.store.cluster.sources import StoredFile, fetched
 from lexloop.store.cluster.worker import Job
 from lexloop.store.prepared import PreparedFile

@@ -6,7 +6,7 @@ from dataclasses import astuple
 from typing import NamedTuple
 
 from lexloop.core.errors import DataError
-from lexloop.documents.reading.document import SkippedSource
+from lexloop.documents.document import SkippedSource
 from lexloop.store.cluster.packing import unpack
 from lexloop.store.cluster.worker import Job, Orders, tools_of
 from lexloop.store.engine.client import engine_at

@@ -10,7 +10,7 @@ import numpy as np
 from cachetools import LRUCache, cached
 
 from lexloop.core.metadata import Metadata
-from lexloop.documents.reading.document import SkippedSource
+from lexloop.documents.document import SkippedSource
 from lexloop.knowledge.graph import KnowledgeGraph
 from lexloop.models.embedding import Embedder, Vectors
 from lexloop.store.engine.client import Engine

@@ -9,7 +9,7 @@ import numpy as np
 
 from lexloop.core.metadata import Metadata
 from lexloop.core.types import Chunk, Triplet
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.documents.structure.statements import statements_in
 from lexloop.documents.structure.tree import Tree
 from lexloop.store.engine.columns import codes_of, halves_of, unpacked

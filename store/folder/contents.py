@@ -19,8 +19,7 @@ from lexloop.core.checksums import sha256_of
 from lexloop.core.files import sync
 from lexloop.core.metadata import Metadata
 from lexloop.core.types import Chunk, Triplet
-from lexloop.documents.reading.document import SkippedSource
-from lexloop.documents.reading.metadata import versions
+from lexloop.documents.document import SkippedSource, versions
 from lexloop.documents.structure.statements import Statement
 from lexloop.documents.structure.tree import Tree
 from lexloop.knowledge.graph import KnowledgeGraph

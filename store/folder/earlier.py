@@ -25,7 +25,8 @@ import numpy as np
 from lexloop.core.arrays import load_array
 from lexloop.core.errors import CorpusError, DataError
 from lexloop.core.files import is_index, remedy
-from lexloop.documents.reading.document import Loaded, SkippedSource, SourceFile
+from lexloop.documents.document import SkippedSource
+from lexloop.documents.reading.source import Loaded, SourceFile
 from lexloop.store.builder import Tools
 from lexloop.store.folder.contents import IndexContents
 from lexloop.store.folder.generations import GENERATIONS, SharedLock

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from lexloop.core.metadata import Metadata
 from lexloop.core.types import Chunk, Triplet
-from lexloop.documents.reading.document import Document, SkippedSource
+from lexloop.documents.document import Document, SkippedSource
 from lexloop.documents.structure.statements import Statement, statements_in, statements_text
 from lexloop.documents.structure.tree import Tree
 

@@ -12,7 +12,7 @@ from _law_files import as_format, paragraphs
 from _law_scoring import Law, Provision, follows, grams_of, quotes_row, scored, words_of
 from _law_timing import Checkout
 
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.documents.reading.folder import load_documents
 
 DATA = Path(__file__).parents[1] / "data"

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from lexloop.core.types import Chunk
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.knowledge.rules import extract_document
 
 LAW = """HARBOUR REGULATION

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexloop.core.types import Chunk, Triplet
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.knowledge.predicates import PREDICATES
 from lexloop.knowledge.rules import extract_document
 

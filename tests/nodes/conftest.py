@@ -5,7 +5,7 @@ from statute import LAW, RULE
 
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.models.minilm import load_minilm
 from lexloop.store.builder import build_collection
 from lexloop.store.collection import Collection

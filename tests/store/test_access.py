@@ -13,7 +13,7 @@ from laws import examples
 from lexloop.core.filters import Filters
 from lexloop.core.metadata import Metadata
 from lexloop.core.settings import Settings
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.graph.build import build_graph
 from lexloop.graph.contexts import build_context
 from lexloop.nodes.context import Context

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from indexes import ANYBODY, Letters, content, letter_tools
 
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.store import windows
 from lexloop.store.builder import IndexBuilder, _runs, build_collection
 from lexloop.store.folder.contents import Layout

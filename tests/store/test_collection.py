@@ -14,7 +14,7 @@ from statute import LAW as STATUTE
 
 from lexloop.core.metadata import Metadata
 from lexloop.core.settings import Settings
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.models.embedding import Halves, Progress, Vectors
 from lexloop.models.minilm import MiniLM, load_minilm
 from lexloop.store import collection as collections

@@ -15,7 +15,7 @@ from lexloop.core.errors import CorpusError, DataError, SettingsError
 from lexloop.core.files import MANIFEST
 from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk, Degradation, Triplet
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.knowledge.rules import extract_document
 from lexloop.models.embedders import load_shipped
 from lexloop.models.minilm import load_minilm

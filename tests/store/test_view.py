@@ -14,7 +14,7 @@ from told import ACCESS, KNOWN, NAMES, QUESTIONS, TAGS, document, told, words_hi
 from lexloop.core.filters import Filters
 from lexloop.core.metadata import Metadata
 from lexloop.core.settings import Settings
-from lexloop.documents.reading.document import Document, SkippedSource
+from lexloop.documents.document import Document, SkippedSource
 from lexloop.graph.contexts import build_context
 from lexloop.store.builder import build_collection
 from lexloop.store.collection import Collection

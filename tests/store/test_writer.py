@@ -10,7 +10,7 @@ from indexes import ANYBODY, Letters, content, files_of, letter_tools, sources
 from lexloop.core.errors import CorpusError
 from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk, Triplet
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.store.folder.generations import GENERATIONS, LOCK
 from lexloop.store.folder.reader import open_index
 from lexloop.store.folder.verify import verify_index

@@ -7,7 +7,7 @@ from triplet_list import graph_of
 from lexloop.core.filters import Filters
 from lexloop.core.metadata import Metadata
 from lexloop.core.types import Chunk, Triplet
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.knowledge.graph import KnowledgeGraph
 from lexloop.knowledge.rules import extract_document
 

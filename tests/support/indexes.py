@@ -12,17 +12,10 @@ from lexloop.core.filters import Filters
 from lexloop.core.metadata import UNKNOWN
 from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk, Triplet
-from lexloop.documents.reading.document import (
-    Document,
-    Limits,
-    Loaded,
-    SkippedSource,
-    SourceFile,
-    read_file,
-)
+from lexloop.documents.document import Document, SkippedSource, versions
 from lexloop.documents.reading.formats import read_bytes
-from lexloop.documents.reading.metadata import versions
 from lexloop.documents.reading.sidecar import Sidecars, finished
+from lexloop.documents.reading.source import Limits, Loaded, SourceFile, read_file
 from lexloop.models.embedding import Halves, Progress, Vectors
 from lexloop.store.builder import Tools
 from lexloop.store.collection import Collection as Index

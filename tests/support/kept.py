@@ -6,7 +6,7 @@ from pathlib import Path
 
 from indexes import letter_tools, sources
 
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.documents.reading.sidecar import SIDECAR
 from lexloop.models.embedding import Embedder
 from lexloop.store.collection import Collection

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lexloop.core.types import Citation
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.documents.structure.references import Reference
 from lexloop.documents.structure.tree import Tree
 

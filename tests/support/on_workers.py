@@ -10,7 +10,7 @@ from indexes import Letters, letter_tools
 
 from lexloop.core.errors import ModelError
 from lexloop.core.types import Chunk, Triplet
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.knowledge.rules import extract_document
 from lexloop.store.builder import Tools
 

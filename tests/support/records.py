@@ -5,7 +5,6 @@ from typing import Any, cast
 import numpy as np
 
 from lexloop.core.types import Attempt, Candidate, Chunk, Evaluation, Passage, Triplet
-from lexloop.documents.reading.document import Document
 from lexloop.documents.structure.parse import parse
 from lexloop.documents.structure.statements import Statement, statements_in_text
 from lexloop.documents.structure.tree import Tree
@@ -61,7 +60,7 @@ class Read:
 
     def tree_of(self, document: str) -> Tree | None:
         text = self.text_of(document)
-        return None if text is None else parse(Document(document, "", text))
+        return None if text is None else parse(text)
 
 
 def triplet(subject: str, predicate: str, obj: str) -> Triplet:

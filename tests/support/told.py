@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lexloop.core.filters import Filters
 from lexloop.core.metadata import Metadata
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.documents.text.tokens import tokenize
 from lexloop.store.view import View
 

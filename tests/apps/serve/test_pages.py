@@ -16,7 +16,7 @@ from typeset import Placed, Sheet, Style, lines, place, typeset
 from lexloop.apps.serve.pages import Pages, fitting
 from lexloop.apps.serve.state import Serving
 from lexloop.core.errors import ConflictError, NotFoundError
-from lexloop.documents.reading.document import Limits
+from lexloop.documents.reading.source import Limits
 
 LAW = "\n".join(
     f"{n}. The keeper of each undertaking shall register it with the authority before day {n}."

@@ -20,7 +20,7 @@ from lexloop.apps.serve.versions import (
 from lexloop.core.errors import InputError, NotFoundError
 from lexloop.core.filters import Filters
 from lexloop.core.metadata import Metadata
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.store.builder import build_collection
 from lexloop.store.view import View
 

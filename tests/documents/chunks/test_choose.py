@@ -11,7 +11,7 @@ from lexloop.core.settings_groups import (
 )
 from lexloop.documents.chunks.choose import chunker_for, chunker_name
 from lexloop.documents.chunks.provisions import chunk_document, is_divided
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.models.minilm import load_minilm
 
 NAMES = {

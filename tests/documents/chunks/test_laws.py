@@ -19,7 +19,7 @@ from lexloop.core.settings_groups import (
 from lexloop.core.types import Chunk
 from lexloop.documents.chunks.choose import chunker_for
 from lexloop.documents.chunks.spans import Chunker
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.models.minilm import load_minilm
 
 WORDS = [

@@ -4,7 +4,7 @@ import pytest
 
 from lexloop.core.errors import SettingsError
 from lexloop.documents.chunks.pattern import chunk_by_pattern, compile_pattern
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 
 
 def chunks(text: str, pattern: str) -> list[str]:

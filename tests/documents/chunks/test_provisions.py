@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexloop.documents.chunks.provisions import MAX_CHARS, chunk_document
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.documents.text.sentences import sentence_spans
 
 LINES = ["§ 1-2 Scope", "# Head", "Section 3. Fees", "(a) an item; ", "1. one", "- dash", "a | b"]

@@ -6,7 +6,7 @@ from lexloop.documents.chunks.sentences import (
     chunk_by_meaning,
     chunk_by_sentences,
 )
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.models.minilm import load_minilm
 
 

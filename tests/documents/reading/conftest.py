@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from lexloop.documents.reading.document import Document, Limits, Loaded, SkippedSource
+from lexloop.documents.document import Document, SkippedSource
 from lexloop.documents.reading.folder import hash_sources, list_sources, read_sidecars
 from lexloop.documents.reading.reading import read_files
+from lexloop.documents.reading.source import Limits, Loaded
 
 IMAGE = b"q 100 0 0 100 72 600 cm 0 0 1 rg 0 0 1 1 re f Q"
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from lexloop.core.errors import CorpusError
-from lexloop.documents.reading.document import Document, Limits, Part, SkippedSource
+from lexloop.documents.document import Document, SkippedSource
 from lexloop.documents.reading.formats import read_bytes
+from lexloop.documents.reading.source import Limits, Part
 
 Load = Callable[..., tuple[list[Document], dict[str, str]]]
 

@@ -12,8 +12,7 @@ from typeset import Placed, Sheet, Style, lines, place, typeset
 
 from lexloop.core.errors import CorpusError
 from lexloop.core.workers import encode
-from lexloop.documents.reading.boxes import Box, CharacterRun, boxes_of, encode_runs
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Box, CharacterRun, Document, boxes_of, encode_runs
 from lexloop.documents.reading.pdf import read_pdf
 from lexloop.documents.reading.worker import from_frame, to_frame
 

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from lexloop.core.errors import CorpusError
-from lexloop.documents.reading.document import Limits
 from lexloop.documents.reading.folder import (
     hash_sources,
     list_sources,
     load_documents,
     source_files,
 )
+from lexloop.documents.reading.source import Limits
 
 NOBODY = 65534
 SMALL = Limits(file_bytes=2048)

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexloop.core.errors import CorpusError
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.documents.reading.encoding import printable
 from lexloop.documents.reading.html import read_html
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexloop.core.errors import CorpusError
-from lexloop.documents.reading.document import Document, SkippedSource
+from lexloop.documents.document import Document, SkippedSource
 from lexloop.documents.reading.jsonl import read_jsonl
 
 

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexloop.core.metadata import Metadata
-from lexloop.documents.reading.metadata import end_superseded, host_of
+from lexloop.documents.document import end_superseded
+from lexloop.documents.reading.metadata import host_of
 
 OLD = Metadata(in_force_from=date(2020, 1, 1))
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from typeset import Placed, Sheet, Style, lines, place, typeset
 
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.documents.reading.pdf import read_pdf
 
 LAWS = Path(__file__).parents[2] / "data" / "laws"

@@ -3,7 +3,7 @@
 import pytest
 from typeset import Placed, Sheet, Style, lines, place, typeset
 
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.documents.reading.pdf import read_pdf
 
 FULL = "The words of this line fill the column up to its margin"

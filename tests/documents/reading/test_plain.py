@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from lexloop.core.errors import CorpusError
 from lexloop.core.metadata import Metadata
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.documents.reading.plain import (
     read_plain,
     split_front_matter,

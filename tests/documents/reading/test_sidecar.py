@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lexloop.core.metadata import Metadata
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.documents.reading.folder import load_documents, read_sidecars
 
 Load = Callable[..., tuple[list[Document], dict[str, str]]]

@@ -8,8 +8,9 @@ from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
 
 from lexloop.core.errors import CorpusError
-from lexloop.documents.reading.document import Document, Limits
+from lexloop.documents.document import Document
 from lexloop.documents.reading.formats import read_bytes
+from lexloop.documents.reading.source import Limits
 from lexloop.documents.reading.word import read_docx
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from lexloop.documents.reading.document import Limits, Loaded, SourceFile
 from lexloop.documents.reading.folder import hash_sources, list_sources
 from lexloop.documents.reading.reading import answers, read_files, start
 from lexloop.documents.reading.sidecar import Sidecars
+from lexloop.documents.reading.source import Limits, Loaded, SourceFile
 from lexloop.documents.reading.worker import request
 
 Load = Callable[..., tuple[list[object], dict[str, str]]]

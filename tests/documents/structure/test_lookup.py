@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from laws import examples
 
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.documents.structure.lookup import lead_ins, mentions, missing_place, named_places
 from lexloop.documents.structure.tree import Tree
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.documents.structure.tree import Tree, Unit
 
 LAWS = Path(__file__).parents[2] / "data" / "laws"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.documents.structure.references import find_references
 from lexloop.documents.structure.tree import Tree
 

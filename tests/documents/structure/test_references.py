@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.documents.structure.references import find_references, loose_numbers, steps_of
 
 LAWS = Path(__file__).parents[2] / "data" / "laws"

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.documents.structure.statements import statements, statements_in_text, unnumbered
 
 LAWS = Path(__file__).parents[2] / "data" / "laws"

@@ -4,7 +4,7 @@ import pytest
 
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.evaluation.testset.facts import read_facts
 from lexloop.evaluation.testset.phrases import (
     is_actor,

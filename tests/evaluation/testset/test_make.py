@@ -9,7 +9,7 @@ import pytest
 from lexloop.core.errors import CorpusError, InputError
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.documents.text.tokens import tokenize, words
 from lexloop.evaluation.case import OUT_OF_SCOPE, Span, read_cases
 from lexloop.evaluation.testset.by_rules import RULE_TYPES, RuleMaker

@@ -14,7 +14,7 @@ from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.state import State
 from lexloop.core.types import ABSTENTION, Passage
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.models.background import finished
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.context import GeneratedAnswer

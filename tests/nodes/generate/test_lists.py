@@ -10,7 +10,7 @@ from records import passage as record
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.types import Passage
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.documents.structure.statements import statements_in_text
 from lexloop.models.background import finished
 from lexloop.models.minilm import load_minilm

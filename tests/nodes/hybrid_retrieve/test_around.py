@@ -5,7 +5,7 @@ import pytest
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.types import MOST_POINTED, Chunk, Passage
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.hybrid_retrieve.node import provisions_around
 from lexloop.store.builder import build_collection

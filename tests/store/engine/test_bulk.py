@@ -13,7 +13,7 @@ from scripted_engine import Said, ScriptedEngine
 from tenacity import wait_none
 
 from lexloop.core.errors import EngineError, EngineUnavailable
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.store.engine import bulk
 from lexloop.store.engine.client import engine_at
 from lexloop.store.engine.columns import key_of

@@ -17,7 +17,7 @@ from told import ACCESS, KNOWN, NAMES, QUESTIONS, TAGS, alike, document, told, w
 
 from lexloop.core.filters import Filters
 from lexloop.core.metadata import Metadata
-from lexloop.documents.reading.document import Document
+from lexloop.documents.document import Document
 from lexloop.store import scan
 from lexloop.store.builder import build_collection
 from lexloop.store.collection import Collection

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from lexloop.core.errors import CorpusError, DataError
-from lexloop.documents.reading.document import Document, SkippedSource
+from lexloop.documents.document import Document, SkippedSource
 from lexloop.store.cluster.writing import Written, pack_written, unpack_written
 from lexloop.store.engine.generation import _is_gone
 from lexloop.store.engine.tally import Tally, total_of

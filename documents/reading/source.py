@@ -1,85 +1,17 @@
-"""Types of loading: untrusted source files, documents, and what could not be read."""
+"""Source files, which nobody vouches for: their limits, and their bytes as they were hashed."""
 
 import hashlib
 import os
-import re
 import stat
-from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
+from typing import NamedTuple
 
 from lexloop.core.errors import CorpusError
-from lexloop.core.metadata import Metadata
-
-if TYPE_CHECKING:
-    from lexloop.documents.structure.tree import Tree
-
-
-@dataclass(frozen=True)
-class Document:
-    """The extracted text of a document; offsets are code points into ``text``, half-open.
-
-    Args:
-        name: Its path below the corpus folder, with forward slashes; a file that holds several
-            documents gives each a name of its own below its own.
-        title: Shown beside citations.
-        text: The whole text; line ends are line feeds.
-        metadata: Front matter or the sidecar's row.
-        pages: Where each page begins, the first at 0; empty where the format has no pages.
-        headings: The headings that the format itself marks: offset of the line, and level from 1.
-        boxes: The places of its characters on its pages, packed by ``boxes.encode_runs``.
-    """
-
-    name: str
-    title: str
-    text: str
-    metadata: Metadata = field(default_factory=Metadata)
-    pages: tuple[int, ...] = ()
-    headings: tuple[tuple[int, int], ...] = ()
-    boxes: bytes = b""
-
-    @cached_property
-    def tree(self) -> "Tree":
-        """Its parts, provisions, paragraphs, points and tables."""
-        from lexloop.documents.structure.parse import parse
-
-        return parse(cast(Any, self))  # a checker that reads this file twice sees two classes
-
-    def with_tree(self, tree: "Tree") -> Self:
-        """Return the document with its tree, which is not made again."""
-        copied = replace(self)
-        vars(copied)["tree"] = tree
-        return copied
-
-    def page_at(self, offset: int) -> int | None:
-        """Return the page, from 1, on which an offset lies; None where there are no pages."""
-        return bisect_right(self.pages, offset) or None if self.pages else None
-
-
-def title_of(text: str, stem: str) -> str:
-    """Return the first heading or short first line; else the file's name in words."""
-    for line in text[:10_000].splitlines()[:10]:
-        heading = re.sub(r"^#+\s*", "", line).strip()
-        if heading and len(heading) <= 120 and (line.startswith("#") or heading[-1] not in ".;,"):
-            return heading
-    return re.sub(r"[_\-]+", " ", stem).strip()
-
-
-@dataclass(frozen=True)
-class SkippedSource:
-    """A file, or a part of one, that could not be read, and why.
-
-    ``indexed`` is true where it was read all the same, and only the reason is to be told.
-    """
-
-    name: str
-    reason: str
-    indexed: bool = False
+from lexloop.documents.document import Document, SkippedSource
 
 
 class Part(NamedTuple):

@@ -1,0 +1,251 @@
+"""The document: text with its pages, headings, metadata and tree, and the places of its words.
+
+A ``Document`` is what leaves this room; ``SkippedSource`` says what could not become one.
+"""
+
+import re
+import sys
+import zlib
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
+from functools import cached_property
+from itertools import repeat
+from operator import mul, sub
+from pathlib import PurePosixPath
+from typing import NamedTuple, Self
+
+from lexloop.core.errors import CorpusError
+from lexloop.core.metadata import UNKNOWN, Metadata
+from lexloop.documents.structure.parse import parse
+from lexloop.documents.structure.tree import Tree
+
+_SECOND_DAY = date.min + timedelta(days=1)
+_TENTHS = 10
+"""Places are stored in tenths of a point."""
+_FIELDS = 6
+_WIDEST = (1 << 15) - 1
+_LEVEL = 1
+
+
+@dataclass(frozen=True)
+class Document:
+    """The extracted text of a document; offsets are code points into ``text``, half-open.
+
+    Args:
+        name: Its path below the corpus folder, with forward slashes; a file that holds several
+            documents gives each a name of its own below its own.
+        title: Shown beside citations.
+        text: The whole text; line ends are line feeds.
+        metadata: Front matter or the sidecar's row.
+        pages: Where each page begins, the first at 0; empty where the format has no pages.
+        headings: The headings that the format itself marks: offset of the line, and level from 1.
+        boxes: The places of its characters on its pages, packed by ``encode_runs``.
+    """
+
+    name: str
+    title: str
+    text: str
+    metadata: Metadata = field(default_factory=Metadata)
+    pages: tuple[int, ...] = ()
+    headings: tuple[tuple[int, int], ...] = ()
+    boxes: bytes = b""
+
+    @cached_property
+    def tree(self) -> Tree:
+        """Its parts, provisions, paragraphs, points and tables."""
+        return parse(self.text, self.headings, bool(self.pages))
+
+    def with_tree(self, tree: Tree) -> Self:
+        """Return the document with its tree, which is not made again."""
+        copied = replace(self)
+        vars(copied)["tree"] = tree
+        return copied
+
+    def page_at(self, offset: int) -> int | None:
+        """Return the page, from 1, on which an offset lies; None where there are no pages."""
+        return bisect_right(self.pages, offset) or None if self.pages else None
+
+
+@dataclass(frozen=True)
+class SkippedSource:
+    """A file, or a part of one, that could not be read, and why.
+
+    ``indexed`` is true where it was read all the same, and only the reason is to be told.
+    """
+
+    name: str
+    reason: str
+    indexed: bool = False
+
+
+def title_of(text: str, stem: str) -> str:
+    """Return the first heading or short first line; else the file's name in words."""
+    for line in text[:10_000].splitlines()[:10]:
+        heading = re.sub(r"^#+\s*", "", line).strip()
+        if heading and len(heading) <= 120 and (line.startswith("#") or heading[-1] not in ".;,"):
+            return heading
+    return re.sub(r"[_\-]+", " ", stem).strip()
+
+
+class Box(NamedTuple):
+    """A rectangle on a page, from 1, in points from the lower left corner of the page as it shows.
+
+    It reaches from ``x0`` and ``y0``, its left and its bottom, to ``x1`` and ``y1``.
+    """
+
+    page: int
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+
+class CharacterRun(NamedTuple):
+    """Characters that stand on one line, measured as for ``Box``.
+
+    ``start`` is the first one's offset in the document's text; ``edges`` say where each character
+    begins, and where the last one ends.
+    """
+
+    start: int
+    page: int
+    bottom: float
+    top: float
+    edges: Sequence[float]
+
+
+def encode_runs(runs: Sequence[CharacterRun]) -> bytes:
+    """Pack runs, which are in the order of their offsets; empty where there are none."""
+    if not runs:
+        return b""
+    table, steps = array("i", [len(runs)]), array("h")
+    for run in runs:
+        edges = list(map(int, map(mul, run.edges, repeat(_TENTHS))))
+        place = (run.page, int(run.bottom * _TENTHS), int(run.top * _TENTHS))
+        table.extend((run.start, *place, edges[0], len(edges) - 1))
+        widths = list(map(sub, edges[1:], edges))
+        if min(widths) < -_WIDEST or max(widths) > _WIDEST:
+            widths = [max(-_WIDEST, min(_WIDEST, width)) for width in widths]
+        steps.extend(widths)
+    if sys.byteorder == "big":  # what is kept has its little end first
+        table.byteswap()
+        steps.byteswap()
+    return zlib.compress(table.tobytes() + steps.tobytes(), _LEVEL)
+
+
+def boxes_of(document: Document, start: int, end: int) -> list[Box]:
+    """Return the places of a span of the text: one box for each line that it touches.
+
+    A document of a format without pages has none.
+
+    Raises:
+        CorpusError: The document's map of boxes is damaged.
+    """
+    import numpy as np  # a worker writes maps, and has no use for it
+
+    if not document.boxes:
+        return []
+    try:
+        data = zlib.decompress(document.boxes)
+        count = int(np.frombuffer(data, "<i4", 1)[0])
+        table = np.frombuffer(data, "<i4", _FIELDS * count, 4).reshape(count, _FIELDS)
+        widths = np.frombuffer(data, "<i2", -1, table.nbytes + 4)
+    except (zlib.error, ValueError) as error:
+        raise CorpusError(f"A map of boxes is damaged: {error}.", "Index anew.") from error
+    places = [0, *np.cumsum(table[:, -1]).tolist()]
+    if places[-1] != len(widths):
+        raise CorpusError("A map of boxes is damaged: it is too short.", "Index anew.")
+    found: list[Box] = []
+    number = max(0, int(np.searchsorted(table[:, 0], start, "right")) - 1)
+    for first, page, bottom, top, left, length in table[number:].tolist():
+        begin, stop = max(start - first, 0), min(end - first, length)
+        if first >= end:
+            break
+        if begin < stop:
+            steps = np.cumsum([left, *widths[places[number] : places[number + 1]]])
+            x0, x1 = sorted((int(steps[begin]), int(steps[stop])))
+            found.append(Box(page, *(bound / _TENTHS for bound in (x0, bottom, x1, top))))
+        number += 1
+    return found
+
+
+def versions(
+    names: Sequence[str], known: Mapping[str, Metadata], granted: Callable[[Metadata], bool]
+) -> tuple[dict[str, Metadata], list[SkippedSource]]:
+    """Return documents' metadata, as if those not granted did not exist.
+
+    Args:
+        names: All documents, in order.
+        known: The metadata of each that has some, as loaded.
+        granted: Whether a document with such metadata may be known of.
+
+    Returns:
+        The metadata, where there is any, of documents that end where the next version begins; and
+        each ``supersedes`` that cannot be followed.
+    """
+    held = {name: metadata for name, metadata in known.items() if granted(metadata)}
+    if not any(metadata.supersedes for metadata in held.values()):
+        return held, []
+    hidden = known.keys() - held.keys()
+    shown = (name for name in names if name not in hidden)
+    return end_superseded({name: held.get(name, UNKNOWN) for name in shown})
+
+
+def end_superseded(
+    documents: Mapping[str, Metadata],
+) -> tuple[dict[str, Metadata], list[SkippedSource]]:
+    """End each superseded document on the day before the one that replaces it begins.
+
+    A document that says itself when it ends keeps its day; of several that replace one, the
+    first counts. Give the metadata as they were loaded, never what this function gave for an
+    earlier set: a version whose replacement is removed holds again.
+
+    Returns:
+        The same names with the days filled in, and each ``supersedes`` that cannot be followed,
+        under the name of the document that says it, which is in force whatever it supersedes.
+    """
+    ended = dict(documents)
+    troubles: list[SkippedSource] = []
+    for name, metadata in documents.items():
+        if not metadata.supersedes:
+            continue
+        older = older_version(name, metadata, documents)
+        why = _trouble(name, metadata, older, documents)
+        if why is not None:
+            troubles.append(SkippedSource(name, why, indexed=True))
+        elif older is not None and documents[older].in_force_to is None:
+            assert metadata.in_force_from is not None
+            last = max(metadata.in_force_from, _SECOND_DAY) - timedelta(days=1)
+            known = ended[older].in_force_to
+            ended[older] = replace(ended[older], in_force_to=min(known or last, last))
+    return ended, troubles
+
+
+def older_version(name: str, metadata: Metadata, documents: Container[str]) -> str | None:
+    """Return the name of the document that one supersedes; None where it is not among them.
+
+    It is named beside the one that says it, or by its whole name.
+    """
+    beside = (PurePosixPath(name).parent / metadata.supersedes).as_posix()
+    named = (beside, metadata.supersedes) if metadata.supersedes else ()
+    return next((one for one in named if one in documents), None)
+
+
+def _trouble(
+    name: str, metadata: Metadata, older: str | None, documents: Mapping[str, Metadata]
+) -> str | None:
+    """Return why a document cannot end an older one; None where it can."""
+    said = f"It supersedes {metadata.supersedes!r}"
+    if older is None:
+        return f"{said}, which is not among the documents; it is in force itself."
+    if older == name:
+        return f"{said}, which is itself."
+    if metadata.in_force_from is None:
+        return f"{said} but does not say from when (in_force_from)."
+    began, end = documents[older].in_force_from, documents[older].in_force_to
+    if end is None and began is not None and metadata.in_force_from <= began:
+        return f"{said} from {metadata.in_force_from}, but that begins on {began}."
+    return None
