@@ -15,11 +15,21 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lexloop.core.settings import Settings
-from lexloop.core.types import Advice, Attempt, Candidate, Passage, Plan, Pointed, Triplet, Turn
+from lexloop.core.types import (
+    Advice,
+    Attempt,
+    Candidate,
+    Draft,
+    Passage,
+    Plan,
+    Pointed,
+    Triplet,
+    Turn,
+)
 from lexloop.graph.build import build_graph
 from lexloop.graph.resources import Resources
 from lexloop.models.minilm import load_minilm
-from lexloop.nodes.context import Context, GeneratedAnswer, Rewriting
+from lexloop.nodes.context import Context, Rewriting, drafted
 
 QUESTION = "What must an employer do before using an automated employment decision tool?"
 WARM_QUESTIONS = (
@@ -62,9 +72,9 @@ class Trivial:
         triplets: list[Triplet],
         advice: Advice | None,
         pointed: Pointed | None = None,
-    ) -> GeneratedAnswer:
+    ) -> Draft:
         """An answer without sources."""
-        return GeneratedAnswer("Yes.")
+        return drafted("Yes.")
 
     def refuses(self, asked: str, standalone: str, passages: list[Passage]) -> bool:
         """Nothing."""

@@ -18,6 +18,7 @@ from lexloop.core.types import (
     Candidate,
     Citation,
     Degradation,
+    Draft,
     Evaluation,
     Finding,
     Passage,
@@ -101,13 +102,7 @@ class State(InputState, OutputState, total=False):
     pointed: Pointed | None
     candidates: list[Candidate]
     graph_candidates: list[Candidate]
-    draft: str
-    draft_citations: list[Citation]
-    draft_abstained: bool
-    draft_answers: float | None  # how likely it answers the question; None where nobody says
-    draft_unanswered: list[str]
-    draft_near: list[Citation]
-    draft_told: list[str]  # the lines of the draft that code read off the structure
+    draft: Draft
     reasoning: list[Reasoning]  # not in the output: it may recite the instructions
 
 

@@ -146,6 +146,26 @@ class Citation(TypedDict):
     collection: NotRequired[str]
 
 
+class Draft(TypedDict):
+    """An answer before it is judged; an abstention has no citations.
+
+    ``told`` are its lines that only code writes, off a document's structure: quotes of whole
+    provisions, and what is not there. ``quoted`` are the ids of the chunks of what it quotes
+    whole, which are passages of the answer, found or not. ``answers`` is how likely it answers the
+    question, None where nobody says; ``unanswered`` are the parts of the question that it does not
+    answer, and ``near`` is what comes nearest to an answer.
+    """
+
+    answer: str
+    abstained: bool
+    citations: list[Citation]
+    told: list[str]
+    quoted: list[str]
+    answers: float | None
+    unanswered: list[str]
+    near: list[Citation]
+
+
 class PointedUnit(TypedDict):
     """A provision that a question points to; ``place`` is its place in the document's tree."""
 

@@ -30,7 +30,7 @@ from lexloop.core.errors import InputError
 from lexloop.core.files import write_text
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
-from lexloop.core.types import ABSTENTION, Advice, Passage, Pointed, Triplet
+from lexloop.core.types import ABSTENTION, Advice, Draft, Passage, Pointed, Triplet
 from lexloop.evaluation.case import Case, read_cases, read_negative
 from lexloop.evaluation.evidence import EvidenceIndex
 from lexloop.finetune.graph_runs import ask_graph, indexed
@@ -47,7 +47,7 @@ from lexloop.finetune.logistic import (
     stored,
     weights_of,
 )
-from lexloop.nodes.context import GeneratedAnswer
+from lexloop.nodes.context import drafted
 from lexloop.nodes.generate.answerable import AGAINST, AnswerabilityFeatures, read_features
 from lexloop.nodes.generate.extractive import MIN_THERE
 from lexloop.nodes.generate.selection import score_quotables
@@ -175,13 +175,13 @@ class FeatureReader:
         triplets: list[Triplet],
         advice: Advice | None,
         pointed: Pointed | None = None,
-    ) -> GeneratedAnswer:
+    ) -> Draft:
         """Note the features; the answer is the abstention."""
         asked = parse_question(question, self._sources)
         scored = score_quotables(asked, passages, self._sources)
         self.passages = passages
         self.features = read_features(asked, scored, self._sources) if scored else None
-        return GeneratedAnswer(ABSTENTION)
+        return drafted(ABSTENTION)
 
 
 def read_rows(number: int, gold: Path, docs: Path, negative: Path) -> list[FeatureRow]:

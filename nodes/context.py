@@ -14,6 +14,7 @@ from lexloop.core.types import (
     Chunk,
     Citation,
     Degradation,
+    Draft,
     Hit,
     Passage,
     Plan,
@@ -130,25 +131,27 @@ class Reranker(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class GeneratedAnswer:
-    """An answer with its citations; an abstention has none."""
-
-    answer: str
-    citations: list[Citation] = field(default_factory=list)
-    # the lines that code read off a document's structure: quotes of whole provisions, and what is
-    # not there; only code fills it in
-    told: list[str] = field(default_factory=list)
-    # the chunks of what is quoted whole: passages of the answer, were they among those given or not
-    quoted: list[Chunk] = field(default_factory=list)
-    answers: float | None = None  # how likely it answers the question; None where nobody says
-    unanswered: list[str] = field(default_factory=list)  # the parts of the question
-    near: list[Citation] = field(default_factory=list)  # what comes nearest to an answer
-
-    @property
-    def abstained(self) -> bool:
-        """True for the one abstention sentence."""
-        return self.answer == ABSTENTION
+def drafted(
+    answer: str,
+    citations: Sequence[Citation] = (),
+    *,
+    told: Sequence[str] = (),
+    quoted: Sequence[str] = (),
+    near: Sequence[Citation] = (),
+    answers: float | None = None,
+    unanswered: Sequence[str] = (),
+) -> Draft:
+    """Return a draft; one whose answer is the abstention sentence is an abstention."""
+    return {
+        "answer": answer,
+        "abstained": answer == ABSTENTION,
+        "citations": [*citations],
+        "told": [*told],
+        "quoted": [*quoted],
+        "answers": answers,
+        "unanswered": [*unanswered],
+        "near": [*near],
+    }
 
 
 class Generator(Protocol):
@@ -163,7 +166,7 @@ class Generator(Protocol):
         triplets: list[Triplet],
         advice: Advice | None,
         pointed: Pointed | None = None,
-    ) -> GeneratedAnswer:
+    ) -> Draft:
         """Answer ``question`` from ``passages`` and cite them as [n], or abstain.
 
         ``pointed`` is what the question points to; its passages come first.

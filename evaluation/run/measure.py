@@ -244,7 +244,7 @@ def _unverified(it: Answered) -> Score:
         return 0.0
     if not it.passages and not state["citations"]:
         return Unresolved("the answer was written without passages")
-    told = state.get("draft_told", [])
+    told = state["draft"]["told"] if "draft" in state else []
     return float(len(citation_problems(state["answer"], state["citations"], it.view.text_of, told)))
 
 

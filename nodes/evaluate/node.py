@@ -64,6 +64,7 @@ def unfinished(
 
 
 def _with_draft(state: State, evaluation: Evaluation) -> list[Attempt]:
+    draft = state["draft"]
     attempt: Attempt = {
         "number": len(state["attempts"]) + 1,
         "question": state["standalone"],
@@ -71,27 +72,27 @@ def _with_draft(state: State, evaluation: Evaluation) -> list[Attempt]:
         "keywords": state["keywords"],
         "passages": state["passages"],
         "triplets": state["triplets"],
-        "answer": state["draft"],
-        "abstained": state["draft_abstained"],
-        "citations": state["draft_citations"],
+        "answer": draft["answer"],
+        "abstained": draft["abstained"],
+        "citations": draft["citations"],
         "evaluation": evaluation,
         "usage": {**state["usage"], "seconds": 0.0},
-        "near": state.get("draft_near", []),
+        "near": draft["near"],
     }
     return [*state["attempts"], attempt]
 
 
 async def _evaluation(state: State, context: Context) -> Evaluation:
-    problems = _problems(state, context.text_of)
-    if state["draft_abstained"]:
+    draft, problems = state["draft"], _problems(state, context.text_of)
+    if draft["abstained"]:
         return _record(_unscored("The generator abstained."), problems, passed=False)
     if context.judge is None:
         return _record(_unscored("No evaluator is set."), problems, passed=False)
-    said = without_told(state["draft"], state.get("draft_told", []))
+    said = without_told(draft["answer"], draft["told"])
     pointed = state.get("pointed")
     if not said and pointed and pointed["units"] and not pointed["only"]:
         # whether the provision answers what is asked of it is to be judged
-        said = "\n".join(f"{unmarked(c['quote'])} [{c['n']}]" for c in state["draft_citations"])
+        said = "\n".join(f"{unmarked(c['quote'])} [{c['n']}]" for c in draft["citations"])
     if not said:
         read = _unscored("It was read off the structure of the documents.")
         return _record(read, problems, passed=not problems)
@@ -99,7 +100,7 @@ async def _evaluation(state: State, context: Context) -> Evaluation:
     asked = state["attempts"][0]["question"] if state["attempts"] else state["standalone"]
     answers = _likely(state, asked)
     judgement = await context.judge.judge(asked, state["passages"], said, answers)
-    unanswered = [f"Not answered: {part}" for part in state.get("draft_unanswered", [])]
+    unanswered = [f"Not answered: {part}" for part in draft["unanswered"]]
     reasons = [*unanswered, *judgement.reasons]
     judgement = replace(judgement, answers=answers, reasons=reasons)
     passed = not problems and not unanswered and passes(judgement, context.settings)
@@ -112,7 +113,7 @@ def _likely(state: State, asked: str) -> float | None:
     For a reworded question it is at most that of the first attempt: an answer to another reading
     tells nothing about this one.
     """
-    answers = state.get("draft_answers")
+    answers = state["draft"]["answers"]
     if answers is None or not state["attempts"] or state["standalone"] == asked:
         return answers
     return min(answers, state["attempts"][0]["evaluation"].get("answers", 1.0))
@@ -120,12 +121,12 @@ def _likely(state: State, asked: str) -> float | None:
 
 def _problems(state: State, text_of: TextOf | None) -> list[str]:
     """Return the reasons why the draft's citations do not verify."""
-    if state["draft_abstained"]:
+    draft = state["draft"]
+    if draft["abstained"]:
         return []
     if text_of is None:
         return ["The answer comes from the model alone: no document backs it."]
-    told = state.get("draft_told", [])
-    return citation_problems(state["draft"], state["draft_citations"], text_of, told)
+    return citation_problems(draft["answer"], draft["citations"], text_of, draft["told"])
 
 
 def _unscored(reason: str) -> Judgement:

@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence, Set
 
 from lexloop.core.deadline import heed_deadline
-from lexloop.core.types import ABSTENTION, Citation, Passage
+from lexloop.core.types import ABSTENTION, Citation, Draft, Passage
 from lexloop.documents.structure.statements import Statement
 from lexloop.documents.text.tokens import tokenize
-from lexloop.nodes.context import GeneratedAnswer
+from lexloop.nodes.context import drafted
 from lexloop.nodes.markers import (
     MARKER,
     as_markers,
@@ -174,9 +174,7 @@ _NEARLY_EQUAL = 0.7  # shared words over all words
 StatementsOf = Callable[[str], Sequence[Statement]]
 
 
-def cited_answer(
-    answer: str, passages: list[Passage], statements_of: StatementsOf
-) -> GeneratedAnswer:
+def cited_answer(answer: str, passages: list[Passage], statements_of: StatementsOf) -> Draft:
     """Return the draft of a model's answer; ``statements_of`` takes the id of a passage.
 
     The passages are numbered anew in the order in which the answer uses them. Each marker of each
@@ -186,7 +184,7 @@ def cited_answer(
     by_number = {passage["n"]: passage for passage in passages}
     answer = with_markers(answer.strip(), by_number.keys())
     if abstains(answer):
-        return GeneratedAnswer(ABSTENTION)
+        return drafted(ABSTENTION)
     answer, order = _in_order_of_use(answer, by_number)
     citations: list[Citation] = []
     for sentence in cited_sentences(answer):
@@ -198,7 +196,7 @@ def cited_answer(
             found = citation_for(sentence.text, passage, statements_of(passage["id"]), number)
             if found not in citations:
                 citations.append(found)
-    return GeneratedAnswer(answer, citations)
+    return drafted(answer, citations)
 
 
 def _in_order_of_use(

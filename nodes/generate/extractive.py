@@ -1,7 +1,6 @@
 """The embedded generator: sentences of the passages selected, ordered and cited."""
 
 import re
-from dataclasses import replace
 from itertools import islice
 
 from lexloop.core.types import (
@@ -9,6 +8,7 @@ from lexloop.core.types import (
     MOST_POINTED,
     Advice,
     Citation,
+    Draft,
     Passage,
     Pointed,
     PointedUnit,
@@ -19,7 +19,7 @@ from lexloop.documents.structure.telling import groups
 from lexloop.documents.structure.tree import Tree
 from lexloop.documents.text.sentences import sentence_spans
 from lexloop.documents.text.tokens import tokenize
-from lexloop.nodes.context import GeneratedAnswer
+from lexloop.nodes.context import drafted
 from lexloop.nodes.generate.answerable import probability_found, probability_there, read_features
 from lexloop.nodes.generate.citations import cite
 from lexloop.nodes.generate.quoting import LEFT_OUT, quote_all
@@ -73,7 +73,7 @@ class ExtractiveGenerator:
         triplets: list[Triplet],
         advice: Advice | None,
         pointed: Pointed | None = None,
-    ) -> GeneratedAnswer:
+    ) -> Draft:
         """Quote the provisions that the question points to, else the most relevant statements.
 
         A longer question is answered from statements of what it points to. It abstains where the
@@ -85,7 +85,7 @@ class ExtractiveGenerator:
         if units and (only or (not defined and self._is_quotable(units))):
             return self._quoted(units)
         draft = self._selected(question, passages, units)
-        if draft.abstained and not (quoted := self._quoted(units)).abstained:
+        if draft["abstained"] and not (quoted := self._quoted(units))["abstained"]:
             return quoted
         return draft
 
@@ -101,23 +101,19 @@ class ExtractiveGenerator:
         parts = all(unit["label"].endswith(")") for unit in units)
         return words <= (self._lengths.whole if parts else _SHORT)
 
-    def _quoted(self, units: list[PointedUnit]) -> GeneratedAnswer:
+    def _quoted(self, units: list[PointedUnit]) -> Draft:
         lines, citations = quote_all(units, self._sources, self._lengths.whole)
         return (
-            GeneratedAnswer("\n".join(lines), citations, lines)
-            if citations
-            else GeneratedAnswer(ABSTENTION)
+            drafted("\n".join(lines), citations, told=lines) if citations else drafted(ABSTENTION)
         )
 
-    def _selected(
-        self, question: str, passages: list[Passage], units: list[PointedUnit]
-    ) -> GeneratedAnswer:
+    def _selected(self, question: str, passages: list[Passage], units: list[PointedUnit]) -> Draft:
         asked = parse_question(question, self._sources, passages)
         scored = score_quotables(asked, passages, self._sources)
         if scored is not None and units:
             scored = scored.within(units)
         if scored is None or not any(map(self._sources.knows, asked.all_terms)):
-            return GeneratedAnswer(ABSTENTION)
+            return drafted(ABSTENTION)
         features = read_features(asked, scored, self._sources)
         there, answers = probability_there(features), probability_found(features)
         sure = answers >= SURE or (any(asked.definitions) and not features.undefined)
@@ -126,9 +122,9 @@ class ExtractiveGenerator:
             # what comes nearest to an answer, one citation a provision
             nearest = [*chosen.best, *chosen.more][: _NEAR if there >= MIN_NEAR else 0]
             near = [self._cited(item, [item.said], n) for n, item in enumerate(nearest, 1)]
-            return GeneratedAnswer(ABSTENTION, near=near)
+            return drafted(ABSTENTION, near=near)
         draft = self._draft(asked, chosen, sure)
-        return replace(draft, answers=answers, unanswered=self._unanswered(asked, passages))
+        return {**draft, "answers": answers, "unanswered": self._unanswered(asked, passages)}
 
     def _unanswered(self, asked: ParsedQuestion, passages: list[Passage]) -> list[str]:
         """Return the parts of a question that, asked alone, the passages would not answer."""
@@ -142,7 +138,7 @@ class ExtractiveGenerator:
             if held and probability_there(read_features(part, held, self._sources)) < MIN_THERE
         ]
 
-    def _draft(self, asked: ParsedQuestion, chosen: Chosen, sure: bool) -> GeneratedAnswer:
+    def _draft(self, asked: ParsedQuestion, chosen: Chosen, sure: bool) -> Draft:
         """Write the chosen evidence as an answer; lists that are asked for as a whole come whole.
 
         Sources are numbered in the order of use, each once. What a list is headed and what of it is
@@ -178,8 +174,8 @@ class ExtractiveGenerator:
             lines.append(" ".join(f"{text[a:b]} [{n}]" for a, b in sentence_spans(text)))
             citations.append(self._cited(item, said, n))
         holding = (chunk_id for unit in quoted for chunk_id in self._sources.chunks_over(unit))
-        chunks = self._sources.chunks(list(dict.fromkeys(islice(holding, MOST_POINTED))))
-        return GeneratedAnswer("\n".join(lines), citations, told, chunks)
+        chunks = dict.fromkeys(islice(holding, MOST_POINTED))
+        return drafted("\n".join(lines), citations, told=told, quoted=[*chunks])
 
     def _cited(self, item: Quotable, said: list[Statement], n: int) -> Citation:
         start, document = said[0].start, item.passage["document"]

@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 from lexloop import prompts
-from lexloop.core.types import ABSTENTION, Advice, Passage, Pointed, Triplet
+from lexloop.core.types import ABSTENTION, Advice, Draft, Passage, Pointed, Triplet
 from lexloop.knowledge.predicates import reading
 from lexloop.models.request import Chat, ChatRequest
-from lexloop.nodes.context import GeneratedAnswer
+from lexloop.nodes.context import drafted
 from lexloop.nodes.generate.citations import abstains, cited_answer
 from lexloop.nodes.markers import unmarked
 from lexloop.nodes.relevance import Sources
@@ -27,10 +27,10 @@ class ModelGenerator:
         triplets: list[Triplet],
         advice: Advice | None,
         pointed: Pointed | None = None,
-    ) -> GeneratedAnswer:
+    ) -> Draft:
         """Answer from the passages; without any there is nothing to ask the model."""
         if not passages:
-            return GeneratedAnswer(ABSTENTION)
+            return drafted(ABSTENTION)
         system, user = self._prompt.render(
             passages=[replace(one, text=unmarked(one.text)) for one in prompts.numbered(passages)],
             triplets=[prompts.Data("relation", unmarked(_stated(one))) for one in triplets],
@@ -56,11 +56,11 @@ class ModelAlone:
         triplets: list[Triplet],
         advice: Advice | None,
         pointed: Pointed | None = None,
-    ) -> GeneratedAnswer:
+    ) -> Draft:
         """Answer without passages and so without citations."""
         system, user = self._prompt.render(question=question)
         reply = await self._chat.ask(ChatRequest("generate", system, user, stream=True))
-        return GeneratedAnswer(ABSTENTION if abstains(reply.text) else reply.text.strip())
+        return drafted(ABSTENTION if abstains(reply.text) else reply.text.strip())
 
 
 def _stated(triplet: Triplet) -> str:

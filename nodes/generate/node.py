@@ -1,12 +1,10 @@
 """generate: a drafted answer whose statements carry [n] markers, or the abstention."""
 
-from dataclasses import replace
-
 from langgraph.runtime import Runtime
 
 from lexloop.core.state import State, Update
-from lexloop.core.types import ABSTENTION, QUOTED, Chunk, Citation, Passage, StructureLine
-from lexloop.nodes.context import Context, GeneratedAnswer, Generator, Guard
+from lexloop.core.types import ABSTENTION, QUOTED, Citation, Draft, Passage, StructureLine
+from lexloop.nodes.context import Context, Generator, Guard, drafted
 from lexloop.nodes.markers import numbers_in, unmarked
 
 
@@ -23,41 +21,33 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
         not only
         and (unread or guard.refuses(state["asked"], state["standalone"], state["passages"]))
     ):
-        draft = GeneratedAnswer(ABSTENTION)
+        draft = drafted(ABSTENTION)
     else:
         draft = await _drafted(state, generator, guard)
-    if guard.withholds(draft.answer, generator.instructions, state["asked"]):
-        draft = GeneratedAnswer(ABSTENTION)
+    if guard.withholds(draft["answer"], generator.instructions, state["asked"]):
+        draft = drafted(ABSTENTION)
     draft = with_told(draft, told)
-    return {
-        "passages": _with_quoted(state["passages"], draft.quoted),
-        "draft": draft.answer,
-        "draft_citations": draft.citations,
-        "draft_abstained": draft.abstained,
-        "draft_told": draft.told,
-        "draft_answers": draft.answers,
-        "draft_unanswered": draft.unanswered,
-        "draft_near": draft.near,
-    }
+    return {"passages": _with_quoted(state["passages"], draft, runtime.context), "draft": draft}
 
 
-async def _drafted(state: State, generator: Generator, guard: Guard) -> GeneratedAnswer:
+async def _drafted(state: State, generator: Generator, guard: Guard) -> Draft:
     """Draft an answer; where that abstains, once more from the question in plainer words."""
     question = state["standalone"]
-    draft = GeneratedAnswer(ABSTENTION)
+    draft = drafted(ABSTENTION)
     for wording in dict.fromkeys([question, guard.plainer(question)]):
         draft = await generator.generate(
             wording, state["passages"], state["triplets"], state.get("advice"), state.get("pointed")
         )
-        if not draft.abstained:
+        if not draft["abstained"]:
             break
     return draft
 
 
-def _with_quoted(passages: list[Passage], quoted: list[Chunk]) -> list[Passage]:
+def _with_quoted(passages: list[Passage], draft: Draft, context: Context) -> list[Passage]:
     """Return the passages, then those of the quoted chunks that are not among them."""
     known = {passage["id"] for passage in passages}
-    further = [chunk for chunk in quoted if chunk["id"] not in known]
+    lacking = [name for name in draft["quoted"] if name not in known]
+    further = context.backend.chunks(lacking) if context.backend and lacking else []
     return [
         *passages,
         *(
@@ -67,15 +57,15 @@ def _with_quoted(passages: list[Passage], quoted: list[Chunk]) -> list[Passage]:
     ]
 
 
-def with_told(draft: GeneratedAnswer, told: list[StructureLine]) -> GeneratedAnswer:
+def with_told(draft: Draft, told: list[StructureLine]) -> Draft:
     """Return the draft and what code says of the structure; only that in place of an abstention.
 
     The sources of what is told are numbered after all markers of the draft.
     """
     if not told:
         return draft
-    citations = [] if draft.abstained else [*draft.citations]
-    said = "" if draft.abstained else draft.answer
+    citations = [] if draft["abstained"] else [*draft["citations"]]
+    said = "" if draft["abstained"] else draft["answer"]
     number = max(numbers_in(said), default=0)
     lines: list[str] = []
     for line in told:
@@ -87,6 +77,12 @@ def with_told(draft: GeneratedAnswer, told: list[StructureLine]) -> GeneratedAns
         markers = "".join(f"[{c['n']}]" for c in numbered)
         lines.append(f"{unmarked(line['line'])} {markers}".strip())
     answer = "\n".join([*filter(None, [said]), *lines])
-    said_by_code = [*draft.told, *lines]
     # what is told is an answer, so nothing stands near one
-    return replace(draft, answer=answer, citations=citations, told=said_by_code, near=[])
+    return {
+        **draft,
+        "answer": answer,
+        "abstained": False,
+        "citations": citations,
+        "told": [*draft["told"], *lines],
+        "near": [],
+    }

@@ -89,7 +89,7 @@ def test_a_turn_forgets_what_the_last_one_pointed_to() -> None:
     laws.invoke({"messages": [HumanMessage("How often is the window cleaned weekly?")]}, thread)
     state = laws.get_state(thread).values
     assert state["pointed"]["units"] == []
-    assert state["draft_told"] == []
+    assert state["draft"]["told"] == []
 
 
 def test_a_paragraph_is_one_of_the_provision_named_before(laws: Lexloop) -> None:

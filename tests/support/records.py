@@ -4,12 +4,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from lexloop.core.types import Attempt, Candidate, Chunk, Evaluation, Passage, Triplet
+from lexloop.core.types import Attempt, Candidate, Chunk, Draft, Evaluation, Passage, Triplet
 from lexloop.documents.structure.parse import parse
 from lexloop.documents.structure.statements import Statement, statements_in_text
 from lexloop.documents.structure.tree import Tree
 from lexloop.models.embedding import Vectors
-from lexloop.nodes.context import GeneratedAnswer
 from lexloop.nodes.evaluate.checks import citation_problems
 from lexloop.store.view import View
 
@@ -110,6 +109,6 @@ def attempt(number: int, question: str, queries: list[str], verdict: Evaluation)
     }
 
 
-def problems(view: View, draft: GeneratedAnswer) -> list[str]:
+def problems(view: View, draft: Draft) -> list[str]:
     """What is wrong with the citations of an answer that was read off a collection."""
-    return citation_problems(draft.answer, draft.citations, view.text_of, draft.told)
+    return citation_problems(draft["answer"], draft["citations"], view.text_of, draft["told"])

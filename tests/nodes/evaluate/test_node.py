@@ -1,6 +1,7 @@
 """The verdict on an attempt, and the answer at the end."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from records import attempt, evaluation, passage
@@ -11,7 +12,7 @@ from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
 from lexloop.core.types import ABSTENTION, Attempt, Citation, Passage, Pointed, PointedUnit
 from lexloop.models.background import finished
-from lexloop.nodes.context import Judge, Judgement
+from lexloop.nodes.context import Judge, Judgement, drafted
 from lexloop.nodes.engineer_prompt.node import RuleEngineer
 from lexloop.nodes.evaluate.node import evaluate, unfinished
 
@@ -52,11 +53,12 @@ def text_of(document: str) -> str | None:
 
 
 def state(
-    draft: str = f"{TEXT} [1]",
+    answer: str = f"{TEXT} [1]",
     citations: list[Citation] | None = None,
     attempts: list[Attempt] | None = None,
+    **known: Any,
 ) -> State:
-    abstained = draft == ABSTENTION
+    cited = [] if answer == ABSTENTION else [GOOD] if citations is None else citations
     return {
         "turn_id": "t1",
         "standalone": "What is the fee?",
@@ -65,9 +67,7 @@ def state(
         "passages": [passage(1, TEXT)],
         "triplets": [],
         "attempts": attempts or [],
-        "draft": draft,
-        "draft_citations": [] if abstained else [GOOD] if citations is None else citations,
-        "draft_abstained": abstained,
+        "draft": drafted(answer, cited, **known),
         "usage": {"model_calls": 2, "tokens_in": 3, "tokens_out": 4, "seconds": 0.0},
     }
 
@@ -125,7 +125,7 @@ def test_an_attempt_that_passes_is_the_answer(evaluated: Evaluate) -> None:
 def test_how_likely_it_answers_stands_for_relevance(
     evaluated: Evaluate, answers: float | None, passed: bool
 ) -> None:
-    given: State = {**state(), "draft_answers": answers}
+    given: State = state(answers=answers)
     update = evaluated(given, Scores(0.0, 0.0, 0.9), **{"loop.max_retries": 0})
     assert update["evaluation"]["passed"] is passed
     assert update["finding"] == ("answers" if passed else "in part")
@@ -140,7 +140,7 @@ def test_how_likely_it_answers_stands_for_relevance(
 def test_a_part_that_is_not_answered_is_a_reason_and_no_draft_passes_with_one(
     evaluated: Evaluate,
 ) -> None:
-    given: State = {**state(), "draft_answers": 1.0, "draft_unanswered": ["For how long?", "Why?"]}
+    given: State = state(answers=1.0, unanswered=["For how long?", "Why?"])
     update = evaluated(given, Scores(1.0, 1.0, 1.0), **{"loop.max_retries": 0})
     said = ["Not answered: For how long?", "Not answered: Why?"]
     assert update["evaluation"]["reasons"] == [*said, "Because."]
@@ -154,7 +154,7 @@ def test_a_part_that_is_not_answered_is_a_reason_and_no_draft_passes_with_one(
 def test_what_comes_near_is_shown_beside_an_abstention(
     evaluated: Evaluate, near: list[Citation], finding: str
 ) -> None:
-    given: State = {**state(ABSTENTION), "draft_near": near}
+    given: State = state(ABSTENTION, near=near)
     update = evaluated(given, Scores(1.0, 1.0, 1.0), **{"loop.max_retries": 0})
     assert (update["abstained"], update["finding"], update["near"]) == (True, finding, near)
     assert update["attempts"][0]["near"] == near
@@ -259,7 +259,7 @@ POINTED: Pointed = {"units": [], "chunks": [], "told": [], "only": True}
 
 def test_what_code_read_off_the_structure_passes_unjudged(evaluated: Evaluate) -> None:
     judge = Scores(0.0, 0.0, 0.0)
-    update = evaluated({**state(TOLD), "draft_told": [TOLD]}, judge)
+    update = evaluated(state(TOLD, told=[TOLD]), judge)
     assert judge.judged == 0
     assert update["evaluation"]["passed"]
     assert (update["finding"], update["near"]) == ("answers", [])
@@ -276,9 +276,9 @@ def test_the_same_words_of_a_model_are_checked_and_judged(evaluated: Evaluate) -
 
 def test_beside_what_was_read_off_the_rest_is_checked_and_judged(evaluated: Evaluate) -> None:
     judge = Scores(0.9, 0.9, 0.9)
-    both = {**state(f"{TEXT} [1]\n{TOLD}"), "draft_told": [TOLD]}
+    both = state(f"{TEXT} [1]\n{TOLD}", told=[TOLD])
     assert evaluated(both, judge)["evaluation"]["passed"]
-    wrong = {**state(f"The fee is $70. [1]\n{TOLD}"), "draft_told": [TOLD]}
+    wrong = state(f"The fee is $70. [1]\n{TOLD}", told=[TOLD])
     assert not evaluated(wrong, judge, **{"loop.max_retries": 0})["evaluation"][
         "citations_verified"
     ]
@@ -286,9 +286,7 @@ def test_beside_what_was_read_off_the_rest_is_checked_and_judged(evaluated: Eval
 
 
 def test_a_citation_of_what_was_read_off_must_quote_its_document(evaluated: Evaluate) -> None:
-    update = evaluated(
-        {**state(TOLD, [BAD]), "draft_told": [TOLD]}, Scores(1.0), **{"loop.max_retries": 0}
-    )
+    update = evaluated(state(TOLD, [BAD], told=[TOLD]), Scores(1.0), **{"loop.max_retries": 0})
     assert not update["evaluation"]["passed"]
     assert not update["evaluation"]["citations_verified"]
 
@@ -296,7 +294,7 @@ def test_a_citation_of_what_was_read_off_must_quote_its_document(evaluated: Eval
 def test_a_provision_quoted_for_more_than_its_number_is_judged(evaluated: Evaluate) -> None:
     unit: PointedUnit = {"document": "d1.txt", "place": 0, "label": "§ 1", "start": 0, "end": 15}
     asked: Pointed = {**POINTED, "units": [unit], "only": False}
-    quoted = {**state(), "draft_told": [f"{TEXT} [1]"], "pointed": asked}
+    quoted: State = {**state(told=[f"{TEXT} [1]"]), "pointed": asked}
     judge = Scores(0.0, 0.0, 0.0)
     assert not evaluated(quoted, judge, **{"loop.max_retries": 0})["evaluation"]["passed"]
     assert judge.judged == 1
@@ -304,11 +302,11 @@ def test_a_provision_quoted_for_more_than_its_number_is_judged(evaluated: Evalua
 
 def test_of_another_reading_no_more_is_said_than_of_the_first_answer(evaluated: Evaluate) -> None:
     judge = Scores(0.9, 0.9, 0.9)
-    first = evaluated({**state(), "draft_answers": 0.3}, judge)
-    reread: State = {**state(), "standalone": "Fee?", "attempts": first["attempts"]}
-    last = evaluated({**reread, "draft_answers": 0.8}, judge, **{"loop.max_retries": 1})
+    first = evaluated(state(answers=0.3), judge)
+    reread: State = {**state(answers=0.8), "standalone": "Fee?", "attempts": first["attempts"]}
+    last = evaluated(reread, judge, **{"loop.max_retries": 1})
     assert [a["evaluation"]["answers"] for a in last["attempts"]] == [0.3, 0.3]
     assert not last["evaluation"]["passed"]
     silent = evaluated(state(ABSTENTION), judge)
-    given: State = {**reread, "attempts": silent["attempts"], "draft_answers": 0.8}
+    given: State = {**reread, "attempts": silent["attempts"]}
     assert evaluated(given, judge)["evaluation"]["answers"] == 0.8

@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from records import Read, passage
 
-from lexloop.core.types import ABSTENTION, Passage
+from lexloop.core.types import ABSTENTION, Draft, Passage
 from lexloop.documents.structure.statements import Statement, statements_in_text
-from lexloop.nodes.context import GeneratedAnswer
 from lexloop.nodes.evaluate.checks import citation_problems
 from lexloop.nodes.generate.citations import abstains, citation_for, cited_answer, with_markers
 from lexloop.nodes.markers import cited_sentences
@@ -138,7 +137,7 @@ def said_in(given: Passage) -> list[Statement]:
     return Read(given).statements(given["id"])[0]
 
 
-def drafted(answer: str, passages: list[Passage]) -> GeneratedAnswer:
+def draft_of(answer: str, passages: list[Passage]) -> Draft:
     read = Read(*passages)
     return cited_answer(answer, passages, lambda chunk_id: read.statements(chunk_id)[0])
 
@@ -204,8 +203,8 @@ def test_of_a_list_is_cited_what_its_passage_holds(start: int, length: int) -> N
 
 def test_each_marker_of_each_sentence_has_its_citation() -> None:
     passages = [passage(1, TEXT), passage(2, "The fee is $50.")]
-    draft = drafted("The fee is $50 [1][2]. Appeals go to the board [1].", passages)
-    assert [(c["n"], c["quote"]) for c in draft.citations] == [
+    draft = draft_of("The fee is $50 [1][2]. Appeals go to the board [1].", passages)
+    assert [(c["n"], c["quote"]) for c in draft["citations"]] == [
         (1, "The fee is $50."),
         (2, "The fee is $50."),
         (1, "Appeals go to the board under § 5-303(b)."),
@@ -213,38 +212,38 @@ def test_each_marker_of_each_sentence_has_its_citation() -> None:
 
 
 def test_same_support_is_cited_once() -> None:
-    draft = drafted("The fee is $50 [1]. Yes, the fee is $50 [1].", [passage(1, TEXT)])
-    assert len(draft.citations) == 1
+    draft = draft_of("The fee is $50 [1]. Yes, the fee is $50 [1].", [passage(1, TEXT)])
+    assert len(draft["citations"]) == 1
 
 
 def test_sources_are_numbered_in_the_order_of_use() -> None:
     passages = [passage(n, TEXT, start=10 * n) for n in range(1, 6)]
-    draft = drafted("The fee is $50 [4]. It is due on 1 May [2, 4]. Boards sit [5][4].", passages)
-    assert draft.answer == "The fee is $50 [1]. It is due on 1 May [2][1]. Boards sit [3][1]."
-    documents = {c["n"]: c["document"] for c in draft.citations}
+    draft = draft_of("The fee is $50 [4]. It is due on 1 May [2, 4]. Boards sit [5][4].", passages)
+    assert draft["answer"] == "The fee is $50 [1]. It is due on 1 May [2][1]. Boards sit [3][1]."
+    documents = {c["n"]: c["document"] for c in draft["citations"]}
     assert documents == {1: "d4.txt", 2: "d2.txt", 3: "d5.txt"}
 
 
 def test_a_range_of_sources_is_written_out_once_each() -> None:
     passages = [passage(n, TEXT) for n in range(1, 5)]
-    draft = drafted("The fee is $50 [2-4, 3].", passages)
-    assert draft.answer == "The fee is $50 [1][2][3]."
-    assert [c["document"] for c in draft.citations] == ["d2.txt", "d3.txt", "d4.txt"]
+    draft = draft_of("The fee is $50 [2-4, 3].", passages)
+    assert draft["answer"] == "The fee is $50 [1][2][3]."
+    assert [c["document"] for c in draft["citations"]] == ["d2.txt", "d3.txt", "d4.txt"]
 
 
 def test_marker_that_names_no_passage_stays_without_citation() -> None:
-    draft = drafted("The fee is $50 [1][7].", [passage(1, TEXT)])
-    assert draft.answer == "The fee is $50 [1][2]."
-    assert [citation["n"] for citation in draft.citations] == [1]
-    problems = citation_problems(draft.answer, draft.citations, lambda name: TEXT)
+    draft = draft_of("The fee is $50 [1][7].", [passage(1, TEXT)])
+    assert draft["answer"] == "The fee is $50 [1][2]."
+    assert [citation["n"] for citation in draft["citations"]] == [1]
+    problems = citation_problems(draft["answer"], draft["citations"], lambda name: TEXT)
     assert problems == ["[2] cites no passage."]
 
 
 def test_what_names_no_passage_comes_after_all_that_do() -> None:
     passages = [passage(1, TEXT), passage(2, TEXT)]
-    draft = drafted("The fee is $50 [7]. It is due on 1 May [2]. Boards sit [8][1].", passages)
-    assert draft.answer == "The fee is $50 [3]. It is due on 1 May [1]. Boards sit [4][2]."
-    assert {c["n"]: c["document"] for c in draft.citations} == {1: "d2.txt", 2: "d1.txt"}
+    draft = draft_of("The fee is $50 [7]. It is due on 1 May [2]. Boards sit [8][1].", passages)
+    assert draft["answer"] == "The fee is $50 [3]. It is due on 1 May [1]. Boards sit [4][2]."
+    assert {c["n"]: c["document"] for c in draft["citations"]} == {1: "d2.txt", 2: "d1.txt"}
 
 
 @pytest.mark.parametrize(
@@ -272,7 +271,7 @@ WORDS = st.sampled_from(["fee", "$50", "[1]", "[2]", "[9]", ".", "\n", "§ 5-303
 def test_every_citation_quotes_its_document_exactly(answer: str, start: int) -> None:
     passages = [passage(1, TEXT, start=start), passage(2, "The fee\nis due.", start=start)]
     texts = {given["document"]: " " * start + given["text"] for given in passages}
-    citations = drafted(answer, passages).citations
+    citations = draft_of(answer, passages)["citations"]
     for citation in citations:
         document = texts[citation["document"]]
         assert document[citation["start"] : citation["end"]] == citation["quote"]

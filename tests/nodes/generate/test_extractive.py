@@ -13,11 +13,11 @@ from running import runtime
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.state import State
-from lexloop.core.types import ABSTENTION, Passage
+from lexloop.core.types import ABSTENTION, Draft, Passage
 from lexloop.documents.document import Document
 from lexloop.models.background import finished
 from lexloop.models.minilm import load_minilm
-from lexloop.nodes.context import GeneratedAnswer
+from lexloop.nodes.context import drafted
 from lexloop.nodes.evaluate.embedded import EmbeddedJudge
 from lexloop.nodes.generate import extractive
 from lexloop.nodes.generate.answerable import probability_found, read_features
@@ -33,17 +33,17 @@ from lexloop.store.opening import tools_for
 from lexloop.store.view import View
 
 Passages = Callable[..., list[Passage]]
-Answer = Callable[..., GeneratedAnswer]
+Answer = Callable[..., Draft]
 
 
-def answer_of(view: View, asked: ParsedQuestion, *items: Quotable) -> GeneratedAnswer:
+def answer_of(view: View, asked: ParsedQuestion, *items: Quotable) -> Draft:
     """The answer where this evidence is the best for the parts of the question."""
     return ExtractiveGenerator(view)._draft(asked, Chosen(list(items), []), sure=True)
 
 
 @pytest.fixture
 def answer(small: View, passages: Passages) -> Answer:
-    def run(question: str, *sections: str) -> GeneratedAnswer:
+    def run(question: str, *sections: str) -> Draft:
         generator = ExtractiveGenerator(small)
         return finished(generator.generate(question, passages(*sections), [], None))
 
@@ -62,8 +62,8 @@ def answer(small: View, passages: Passages) -> Answer:
 )
 def test_the_answer_quotes_what_was_asked(answer: Answer, question: str, said: str) -> None:
     draft = answer(question)
-    assert said in draft.answer
-    assert not draft.abstained
+    assert said in draft["answer"]
+    assert not draft["abstained"]
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_the_answer_quotes_what_was_asked(answer: Answer, question: str, said: s
 )
 def test_what_the_documents_do_not_say_is_not_answered(answer: Answer, question: str) -> None:
     draft = answer(question)
-    assert draft == GeneratedAnswer(ABSTENTION, near=draft.near)
+    assert draft == drafted(ABSTENTION, near=draft["near"])
 
 
 QUESTION = "When must the owner pay the mooring fee?"
@@ -101,16 +101,16 @@ def test_what_comes_near_an_answer_is_shown(
     saying(monkeypatch, there=there, found=0.25)
     draft = answer(QUESTION)
     abstained = near is not None
-    assert draft.abstained is abstained
-    assert [citation["n"] for citation in draft.near] == [1, 2][: near or 0]
-    for citation in draft.near:
+    assert draft["abstained"] is abstained
+    assert [citation["n"] for citation in draft["near"]] == [1, 2][: near or 0]
+    for citation in draft["near"]:
         source = small.text_of(citation["document"]) or ""
         assert source[citation["start"] : citation["end"]] == citation["quote"]
     if near:
-        assert draft.near[0]["section"] == "§ 10-2"
-        assert draft.near[0]["quote"].endswith("within 10 business days of arrival.")
-        assert draft.near[1]["section"] != "§ 10-2"
-    assert draft.answers == (None if abstained else 0.25)
+        assert draft["near"][0]["section"] == "§ 10-2"
+        assert draft["near"][0]["quote"].endswith("within 10 business days of arrival.")
+        assert draft["near"][1]["section"] != "§ 10-2"
+    assert draft["answers"] == (None if abstained else 0.25)
 
 
 @pytest.mark.parametrize(("found", "sure"), [(0.74, False), (0.75, True)])
@@ -119,10 +119,10 @@ def test_where_it_is_not_sure_more_passages_are_quoted(
 ) -> None:
     saying(monkeypatch, there=1.0, found=found)
     draft = answer(QUESTION)
-    assert draft.answers == found
-    assert draft.citations[0]["section"] == "§ 10-2"
-    assert draft.citations[0]["quote"].endswith("within 10 business days of arrival.")
-    assert len(draft.citations) == (1 if sure else 3)  # the fourth passage says nothing of it
+    assert draft["answers"] == found
+    assert draft["citations"][0]["section"] == "§ 10-2"
+    assert draft["citations"][0]["quote"].endswith("within 10 business days of arrival.")
+    assert len(draft["citations"]) == (1 if sure else 3)  # the fourth passage says nothing of it
     assert problems(small, draft) == []
 
 
@@ -133,8 +133,8 @@ def test_an_answer_says_how_likely_it_answers(
     scored = score_quotables(asked, passages("§ 10-2", "§ 5-300"), small)
     assert scored is not None
     draft = answer(QUESTION, "§ 10-2", "§ 5-300")
-    assert draft.answers == probability_found(read_features(asked, scored, small))
-    assert draft.unanswered == []
+    assert draft["answers"] == probability_found(read_features(asked, scored, small))
+    assert draft["unanswered"] == []
 
 
 def test_the_parts_that_are_not_answered_are_named(
@@ -152,21 +152,21 @@ def test_the_parts_that_are_not_answered_are_named(
     # the question as a whole is answered; alone, the part that lacks its fact is not
     there = {QUESTION: 0.4, address: 0.39, "What is a berth?": 1.0}
     monkeypatch.setattr(extractive, "probability_there", lambda _: there.get(asked[-1], 0.4))
-    assert answer(f"{QUESTION} {address}").unanswered == [address]
+    assert answer(f"{QUESTION} {address}")["unanswered"] == [address]
     assert asked == [f"{QUESTION} {address}", QUESTION, address]
-    assert answer(f"{address} {QUESTION}").unanswered == [address]
-    assert answer(f"{QUESTION} What is a berth?").unanswered == []
-    assert answer(QUESTION).unanswered == []
+    assert answer(f"{address} {QUESTION}")["unanswered"] == [address]
+    assert answer(f"{QUESTION} What is a berth?")["unanswered"] == []
+    assert answer(QUESTION)["unanswered"] == []
     there[QUESTION] = 0.0
-    assert answer(f"{QUESTION} {address}").unanswered == [QUESTION, address]
-    assert answer(address).abstained
+    assert answer(f"{QUESTION} {address}")["unanswered"] == [QUESTION, address]
+    assert answer(address)["abstained"]
 
 
 def test_without_passages_there_is_no_answer(small: View) -> None:
     draft = finished(ExtractiveGenerator(small).generate("What is a berth?", [], [], None))
-    assert draft == GeneratedAnswer(ABSTENTION)
-    assert draft.abstained
-    assert draft.citations == []
+    assert draft == drafted(ABSTENTION)
+    assert draft["abstained"]
+    assert draft["citations"] == []
 
 
 def test_every_span_can_be_cited_exactly(small: View, passages: Passages) -> None:
@@ -200,8 +200,8 @@ def test_a_list_marker_is_left_out_of_the_answer(small: View, passages: Passages
     assert scored is not None
     keel = next(item for item in scored.quotables if "keel" in item.said.own)
     draft = answer_of(small, asked, keel)
-    assert draft.answer == "It must include: a photograph of the keel; and [1]"
-    assert [(c["section"], c["quote"], c["lead_spans"]) for c in draft.citations] == [
+    assert draft["answer"] == "It must include: a photograph of the keel; and [1]"
+    assert [(c["section"], c["quote"], c["lead_spans"]) for c in draft["citations"]] == [
         ("§ 5-100(2)", "2. a photograph of the keel; and", [[109, 125]])
     ]
 
@@ -215,12 +215,12 @@ def test_sources_are_numbered_in_the_order_of_use_and_each_is_used_once(
     assert scored is not None
     exempt, except_, pays, *_ = scored.quotables
     draft = answer_of(small, asked, pays, exempt, pays, except_)
-    assert [(c["n"], c["section"]) for c in draft.citations] == [
+    assert [(c["n"], c["section"]) for c in draft["citations"]] == [
         (1, "§ 10-2"),
         (2, "§ 10-3"),
         (3, "§ 10-3"),
     ]
-    assert [line[-3:] for line in draft.answer.split("\n")] == ["[1]", "[2]", "[3]"]
+    assert [line[-3:] for line in draft["answer"].split("\n")] == ["[1]", "[2]", "[3]"]
 
 
 def test_what_a_list_already_says_is_not_said_again(small: View, passages: Passages) -> None:
@@ -229,8 +229,8 @@ def test_what_a_list_already_says_is_not_said_again(small: View, passages: Passa
     assert scored is not None
     whole, check, rate, *_ = scored.quotables
     draft = answer_of(small, asked, whole, check, rate)
-    assert draft.answer.count("[1]") == 4  # a line of two sentences, three points
-    assert [c["section"] for c in draft.citations] == ["§ 5-100"]
+    assert draft["answer"].count("[1]") == 4  # a line of two sentences, three points
+    assert [c["section"] for c in draft["citations"]] == ["§ 5-100"]
 
 
 SENTENCES = st.sampled_from(
@@ -257,7 +257,7 @@ def test_citations_and_markers_hold_on_any_document(pieces: list[tuple[str, str]
     scored = score_quotables(asked, given, view)
     for item in scored.quotables if scored else []:
         draft = answer_of(view, asked, item)
-        for citation in draft.citations:
+        for citation in draft["citations"]:
             assert text[citation["start"] : citation["end"]] == citation["quote"]
         found = problems(view, draft)
         assert not [problem for problem in found if problem.startswith("No citation")]
@@ -276,10 +276,10 @@ def test_bracketed_numbers_of_a_document_are_no_markers() -> None:
     scored = score_quotables(asked, given, view)
     assert scored is not None
     draft = answer_of(view, asked, *scored.quotables)
-    assert {*numbers_in(draft.answer)} == {c["n"] for c in draft.citations}
-    assert "a mooring fee of $5 {2} within 10 days" in draft.answer
+    assert {*numbers_in(draft["answer"])} == {c["n"] for c in draft["citations"]}
+    assert "a mooring fee of $5 {2} within 10 days" in draft["answer"]
     assert problems(view, draft) == []
-    judged = finished(EmbeddedJudge(view).judge("What must the owner pay?", given, draft.answer))
+    judged = finished(EmbeddedJudge(view).judge("What must the owner pay?", given, draft["answer"]))
     assert judged.groundedness == 1.0
     assert judged.reasons == []
 
@@ -293,14 +293,17 @@ def test_the_node_writes_the_draft(small: View, passages: Passages) -> None:
         "advice": None,
     }
     guard = PromptGuard(small.embed, 0.8)
-    update = finished(generate(state, runtime(generator=ExtractiveGenerator(small), guard=guard)))
+    update = finished(
+        generate(state, runtime(generator=ExtractiveGenerator(small), guard=guard, backend=small))
+    )
     led = "For the purposes of this chapter, the following terms have these meanings:"
-    assert update["draft"].startswith(f'{led} "Mooring fee" means')
-    assert update["draft_citations"][0]["quote"].startswith('"Mooring fee" means')
-    assert update["draft_citations"][0]["section"] == '§ 10-1 "Mooring fee"'
-    assert update["draft_citations"][0]["lead"] == led
-    assert update["draft_told"] == []
-    assert update["draft_abstained"] is False
+    draft = update["draft"]
+    assert draft["answer"].startswith(f'{led} "Mooring fee" means')
+    assert draft["citations"][0]["quote"].startswith('"Mooring fee" means')
+    assert draft["citations"][0]["section"] == '§ 10-1 "Mooring fee"'
+    assert draft["citations"][0]["lead"] == led
+    assert draft["told"] == []
+    assert draft["abstained"] is False
 
 
 def test_an_answer_that_recites_its_instructions_becomes_an_abstention(
@@ -316,8 +319,9 @@ def test_an_answer_that_recites_its_instructions_becomes_an_abstention(
         "triplets": [],
     }
     update = finished(
-        generate(state, runtime(generator=Leaky(small), guard=PromptGuard(small.embed, 0.8)))
+        generate(
+            state,
+            runtime(generator=Leaky(small), guard=PromptGuard(small.embed, 0.8), backend=small),
+        )
     )
-    assert update["draft"] == ABSTENTION
-    assert update["draft_abstained"]
-    assert update["draft_citations"] == []
+    assert update["draft"] == drafted(ABSTENTION)

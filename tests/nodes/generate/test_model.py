@@ -25,10 +25,10 @@ def test_answer_with_citations(server: FakeOpenAI, converse: Converse) -> None:
     server.play("generate", Reply("The fee of $50 is due on 1 May [1]. Post a notice [2]."))
     relations = [triplet("fee", "is due on", "1 May")]
     draft = converse(lambda chat: generator(chat).generate("When?", PASSAGES, relations, None))
-    assert draft.answer == "The fee of $50 is due on 1 May [1]. Post a notice [2]."
-    assert [(c["n"], c["section"]) for c in draft.citations] == [(1, "§ 5-301"), (2, "§ 5-304")]
-    assert draft.citations[0]["quote"] == "The fee is $50. It is due on 1 May."
-    assert not draft.abstained
+    assert draft["answer"] == "The fee of $50 is due on 1 May [1]. Post a notice [2]."
+    assert [(c["n"], c["section"]) for c in draft["citations"]] == [(1, "§ 5-301"), (2, "§ 5-304")]
+    assert draft["citations"][0]["quote"] == "The fee is $50. It is due on 1 May."
+    assert not draft["abstained"]
 
 
 def test_what_the_model_is_shown(server: FakeOpenAI, converse: Converse) -> None:
@@ -58,8 +58,8 @@ def test_brackets_of_a_document_are_no_numbers_of_passages(
     [request] = server.requests
     assert "A fee {2} is due." in request.user
     assert "fee {2} | is due on | 1 May" in request.user
-    assert draft.answer == "A fee {2} is due [1]."
-    assert [c["quote"] for c in draft.citations] == ["A fee [2] is due."]
+    assert draft["answer"] == "A fee {2} is due [1]."
+    assert [c["quote"] for c in draft["citations"]] == ["A fee [2] is due."]
 
 
 def test_text_of_others_cannot_leave_its_fence(server: FakeOpenAI, converse: Converse) -> None:
@@ -74,24 +74,24 @@ def test_text_of_others_cannot_leave_its_fence(server: FakeOpenAI, converse: Con
 def test_abstention_is_the_exact_sentence(server: FakeOpenAI, converse: Converse) -> None:
     server.otherwise = Reply(f" {ABSTENTION.lower()} [1]")
     draft = converse(lambda chat: generator(chat).generate("When?", PASSAGES, [], None))
-    assert draft.answer == ABSTENTION
-    assert draft.abstained
-    assert draft.citations == []
+    assert draft["answer"] == ABSTENTION
+    assert draft["abstained"]
+    assert draft["citations"] == []
 
 
 def test_no_passages_no_call(server: FakeOpenAI, converse: Converse) -> None:
-    assert converse(lambda chat: generator(chat).generate("When?", [], [], None)).abstained
+    assert converse(lambda chat: generator(chat).generate("When?", [], [], None))["abstained"]
     assert server.requests == []
 
 
 def test_alone_without_passages_or_citations(server: FakeOpenAI, converse: Converse) -> None:
     server.play("answer_alone", Reply("In May [1].\n"))
     draft = converse(lambda chat: ModelAlone(chat).generate("When?", PASSAGES, [], None))
-    assert draft.answer == "In May [1]."
-    assert draft.citations == []
+    assert draft["answer"] == "In May [1]."
+    assert draft["citations"] == []
     assert "fee" not in server.requests[0].user
 
 
 def test_alone_may_abstain(server: FakeOpenAI, converse: Converse) -> None:
     server.otherwise = Reply(ABSTENTION)
-    assert converse(lambda chat: ModelAlone(chat).generate("When?", [], [], None)).abstained
+    assert converse(lambda chat: ModelAlone(chat).generate("When?", [], [], None))["abstained"]

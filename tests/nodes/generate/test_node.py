@@ -1,14 +1,14 @@
 """What the node adds to a draft: what code tells of the structure, and what was quoted."""
 
 import pytest
-from backend import chunk
+from backend import MemoryBackend, chunk
 from records import passage
 from running import runtime
 
 from lexloop.core.state import State
-from lexloop.core.types import ABSTENTION, Citation, StructureLine
+from lexloop.core.types import ABSTENTION, Citation, Draft, StructureLine
 from lexloop.models.background import finished
-from lexloop.nodes.context import GeneratedAnswer
+from lexloop.nodes.context import drafted
 from lexloop.nodes.generate.node import generate, with_told
 
 
@@ -28,54 +28,57 @@ BARE: StructureLine = {"line": "It has no annex.", "citations": []}
     ("draft", "answer", "numbers"),
     [
         (
-            GeneratedAnswer("A. [1]", [source(1)]),
+            drafted("A. [1]", [source(1)]),
             "A. [1]\nThere is no Article 9. [2][3]",
             [1, 2, 3],
         ),
         (
-            GeneratedAnswer("A. [1][2]", [source(1)]),
+            drafted("A. [1][2]", [source(1)]),
             "A. [1][2]\nThere is no Article 9. [3][4]",
             [1, 3, 4],
         ),
-        (GeneratedAnswer("A. [1-3]", []), "A. [1-3]\nThere is no Article 9. [4][5]", [4, 5]),
-        (GeneratedAnswer("A."), "A.\nThere is no Article 9. [1][2]", [1, 2]),
-        (GeneratedAnswer(ABSTENTION), "There is no Article 9. [1][2]", [1, 2]),
+        (drafted("A. [1-3]", []), "A. [1-3]\nThere is no Article 9. [4][5]", [4, 5]),
+        (drafted("A."), "A.\nThere is no Article 9. [1][2]", [1, 2]),
+        (drafted(ABSTENTION), "There is no Article 9. [1][2]", [1, 2]),
     ],
 )
 def test_sources_go_on_after_all_markers_of_the_draft(
-    draft: GeneratedAnswer, answer: str, numbers: list[int]
+    draft: Draft, answer: str, numbers: list[int]
 ) -> None:
     told = with_told(draft, [MISSING])
-    assert told.answer == answer
-    assert [citation["n"] for citation in told.citations] == numbers
-    assert told.told == [answer.rsplit("\n", maxsplit=1)[-1]]
-    assert not told.abstained
+    assert told["answer"] == answer
+    assert [citation["n"] for citation in told["citations"]] == numbers
+    assert told["told"] == [answer.rsplit("\n", maxsplit=1)[-1]]
+    assert not told["abstained"]
 
 
 def test_lines_go_on_after_each_other_and_after_what_was_told() -> None:
-    draft = GeneratedAnswer("Article 1: [1]\nX. [1]", [source(1)], ["Article 1: [1]"])
+    draft = drafted("Article 1: [1]\nX. [1]", [source(1)], told=["Article 1: [1]"])
     told = with_told(draft, [MISSING, BARE, MISSING])
     lines = ["There is no Article 9. [2][3]", "It has no annex.", "There is no Article 9. [4][5]"]
-    assert told.answer.split("\n") == [*draft.answer.split("\n"), *lines]
-    assert told.told == ["Article 1: [1]", *lines]
-    assert [citation["n"] for citation in told.citations] == [1, 2, 3, 4, 5]
+    assert told["answer"].split("\n") == [*draft["answer"].split("\n"), *lines]
+    assert told["told"] == ["Article 1: [1]", *lines]
+    assert [citation["n"] for citation in told["citations"]] == [1, 2, 3, 4, 5]
 
 
 def test_brackets_of_a_document_are_no_markers_of_what_is_told() -> None:
     line = StructureLine(line="Article 1 [7] is missing", citations=[source(1)])
-    told = with_told(GeneratedAnswer(ABSTENTION), [line])
-    assert told.told == ["Article 1 {7} is missing [1]"]
+    told = with_told(drafted(ABSTENTION), [line])
+    assert told["told"] == ["Article 1 {7} is missing [1]"]
 
 
 def test_what_is_told_leaves_nothing_near_an_answer() -> None:
-    silent = GeneratedAnswer(ABSTENTION, near=[source(1)])
-    assert with_told(silent, []).near == [source(1)]
-    assert with_told(silent, [BARE]).near == []
+    silent = drafted(ABSTENTION, near=[source(1)])
+    assert with_told(silent, [])["near"] == [source(1)]
+    assert with_told(silent, [BARE])["near"] == []
 
 
 def test_where_nothing_is_told_the_draft_stays() -> None:
-    draft = GeneratedAnswer("A. [1]", [source(1)])
+    draft = drafted("A. [1]", [source(1)])
     assert with_told(draft, []) is draft
+
+
+BACKEND = MemoryBackend([chunk("c1#0", "A."), chunk("c2#0", "B.")])
 
 
 class Quoting:
@@ -83,10 +86,8 @@ class Quoting:
 
     instructions = ""
 
-    async def generate(self, *_: object) -> GeneratedAnswer:
-        return GeneratedAnswer(
-            "A. [1]", [source(1)], quoted=[chunk("c1#0", "A."), chunk("c2#0", "B.")]
-        )
+    async def generate(self, *_: object) -> Draft:
+        return drafted("A. [1]", [source(1)], quoted=["c1#0", "c2#0"])
 
     def withholds(self, *_: str) -> bool:
         return False
@@ -101,7 +102,9 @@ class Quoting:
 def test_what_is_quoted_is_among_the_passages() -> None:
     given = {**passage(1, "A."), "id": "c1#0"}
     state: State = {"standalone": "?", "asked": "?", "passages": [given], "triplets": []}
-    update = finished(generate(state, runtime(generator=Quoting(), guard=Quoting())))
+    update = finished(
+        generate(state, runtime(generator=Quoting(), guard=Quoting(), backend=BACKEND))
+    )
     assert update["passages"][0] == given
     assert [(p["id"], p["n"], p["score"], p["signals"]) for p in update["passages"][1:]] == [
         ("c2#0", 2, 0.0, {"quoted": 1.0})
@@ -112,31 +115,33 @@ def test_what_is_quoted_is_among_the_passages() -> None:
 @pytest.mark.parametrize(
     ("draft", "answers", "unanswered", "near"),
     [
-        (GeneratedAnswer("A. [1]", [source(1)]), None, [], []),
+        (drafted("A. [1]", [source(1)]), None, [], []),
         (
-            GeneratedAnswer("A. [1]", [source(1)], answers=0.25, unanswered=["Why?"]),
+            drafted("A. [1]", [source(1)], answers=0.25, unanswered=["Why?"]),
             0.25,
             ["Why?"],
             [],
         ),
-        (GeneratedAnswer(ABSTENTION, near=[source(1)]), None, [], [source(1)]),
+        (drafted(ABSTENTION, near=[source(1)]), None, [], [source(1)]),
     ],
 )
 def test_what_is_known_of_the_draft_is_written_beside_it(
-    draft: GeneratedAnswer,
+    draft: Draft,
     answers: float | None,
     unanswered: list[str],
     near: list[Citation],
 ) -> None:
     class Knowing(Quoting):
-        async def generate(self, *_: object) -> GeneratedAnswer:
+        async def generate(self, *_: object) -> Draft:
             return draft
 
     state: State = {"standalone": "?", "asked": "?", "passages": [], "triplets": []}
-    update = finished(generate(state, runtime(generator=Knowing(), guard=Knowing())))
-    assert update["draft_answers"] == answers
-    assert update["draft_unanswered"] == unanswered
-    assert update["draft_near"] == near
+    update = finished(
+        generate(state, runtime(generator=Knowing(), guard=Knowing(), backend=BACKEND))
+    )
+    assert update["draft"]["answers"] == answers
+    assert update["draft"]["unanswered"] == unanswered
+    assert update["draft"]["near"] == near
 
 
 class Refusing(Quoting):
@@ -145,13 +150,9 @@ class Refusing(Quoting):
     def __init__(self) -> None:
         self.asked: list[str] = []
 
-    async def generate(self, question: str, *_: object) -> GeneratedAnswer:
+    async def generate(self, question: str, *_: object) -> Draft:
         self.asked.append(question)
-        return (
-            GeneratedAnswer("A. [1]", [source(1)])
-            if question == "plain?"
-            else GeneratedAnswer(ABSTENTION)
-        )
+        return drafted("A. [1]", [source(1)]) if question == "plain?" else drafted(ABSTENTION)
 
     def refuses(self, *texts: object) -> bool:
         return texts[0] == "Obey!"
@@ -185,7 +186,9 @@ def test_what_is_refused_is_not_written_and_an_abstention_is_looked_at_in_plain_
         "triplets": [],
     }
     assert (
-        finished(generate(state, runtime(generator=guard, guard=guard)))["draft_abstained"]
+        finished(generate(state, runtime(generator=guard, guard=guard, backend=BACKEND)))["draft"][
+            "abstained"
+        ]
         is abstained
     )
     assert guard.asked == written
