@@ -1,57 +1,70 @@
-""".zip: the documents in an archive, each named below the archive's name."""
+"""Zip archives, which may be bombs: their members, and what each of them holds."""
 
 import io
 import stat
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
-from pathlib import PurePosixPath
+from contextlib import contextmanager
 
 from lexloop.core.errors import CorpusError
-from lexloop.documents.document import Document, SkippedSource
-from lexloop.documents.reading.formats import SUFFIXES, read_bytes
-from lexloop.documents.reading.sidecar import Sidecars, is_sidecar, normal
-from lexloop.documents.reading.source import Limits, Part
+from lexloop.documents.reading.source import Limits
 
 _ENCRYPTED = 0x1
 DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, ValueError)
 
 
-def read_zip(
-    data: bytes, name: str, limits: Limits, start: int = 0
-) -> Iterator[Document | SkippedSource | Part]:
-    """Read every member that is of a known format, from one on; others are passed over.
+class Archive:
+    """An archive of files, opened by ``open_archive``.
+
+    Args:
+        file: The archive.
+    """
+
+    def __init__(self, file: zipfile.ZipFile) -> None:
+        self._file = file
+        self._infos = [info for info in file.infolist() if not info.is_dir()]
+        self.members = [_printed(info.filename) for info in self._infos]
+        """The names of its members in order, as text of one line; one may come twice."""
+
+    def read(self, number: int) -> bytes:
+        """Return the content of a member, by its place in ``members``.
+
+        Raises:
+            CorpusError: It leads out of the archive, is no plain file, or cannot be unpacked.
+        """
+        info = self._infos[number]
+        parts = info.filename.replace("\\", "/").split("/")
+        if ".." in parts:
+            raise CorpusError("Its name leads out of the archive (..).", "Pack it anew.")
+        if parts[0] == "" or parts[0][1:2] == ":":
+            raise CorpusError("Its name is absolute.", "Pack it anew.")
+        if stat.S_ISLNK(info.external_attr >> 16):
+            raise CorpusError("It is a link.", "Pack the file itself.")
+        if info.flag_bits & _ENCRYPTED:
+            raise CorpusError("It is encrypted.", "Pack it without a password.")
+        if info.filename.lower().endswith(".zip"):
+            raise CorpusError("It is an archive within an archive.", "Unpack it.")
+        try:
+            return self._file.read(info)
+        except DAMAGED as error:
+            raise CorpusError(f"It cannot be unpacked ({error}).", "Pack it anew.") from error
+
+
+@contextmanager
+def open_archive(data: bytes, limits: Limits) -> Iterator[Archive]:
+    """Open an archive that stays within the limits.
 
     Raises:
         CorpusError: It is damaged or unpacks to too much.
     """
     try:
-        archive = zipfile.ZipFile(io.BytesIO(data))
+        file = zipfile.ZipFile(io.BytesIO(data))
     except DAMAGED as error:
         raise CorpusError(f"It is a damaged archive ({error}).", "Pack it anew.") from error
-    with archive:
-        members = [info for info in archive.infolist() if not info.is_dir()]
-        check_size(members, len(data), limits)
-        sidecars, troubles = _sidecars(archive, members, name)
-        if start == 0:
-            yield from troubles
-        seen: set[str] = set()
-        for number, info in enumerate(members):
-            if not _is_source(info.filename):
-                continue
-            within = _named(info, name)
-            doubled = within in seen
-            seen.add(within)
-            if number < start:
-                continue
-            yield Part(within, number)
-            try:
-                if doubled:
-                    raise CorpusError("The archive holds it twice.", "Keep one of them.")
-                for found in read_bytes(_content(archive, info), within, limits):
-                    yield sidecars.applied(found) if isinstance(found, Document) else found
-            except CorpusError as error:
-                yield SkippedSource(within, error.what)
+    with file:
+        check_size([info for info in file.infolist() if not info.is_dir()], len(data), limits)
+        yield Archive(file)
 
 
 def read_member(data: bytes, inside: str, limits: Limits) -> bytes:
@@ -60,16 +73,9 @@ def read_member(data: bytes, inside: str, limits: Limits) -> bytes:
     Raises:
         CorpusError: There is none, or it or the archive cannot be unpacked.
     """
-    try:
-        archive = zipfile.ZipFile(io.BytesIO(data))
-    except DAMAGED as error:
-        raise CorpusError(f"It is a damaged archive ({error}).", "Pack it anew.") from error
-    with archive:
-        members = [info for info in archive.infolist() if not info.is_dir()]
-        check_size(members, len(data), limits)
-        for info in members:
-            if _named(info, "") == f"/{inside}":
-                return _content(archive, info)
+    with open_archive(data, limits) as archive:
+        if inside in archive.members:
+            return archive.read(archive.members.index(inside))
     raise CorpusError(f"It holds no {inside}.", "Index it anew.")
 
 
@@ -94,49 +100,5 @@ def check_size(members: Sequence[zipfile.ZipInfo], packed: int, limits: Limits) 
         raise CorpusError(what, hint)
 
 
-def _is_source(name: str) -> bool:
-    path = PurePosixPath(name)
-    hidden = any(part.startswith((".", "__MACOSX")) and part != ".." for part in path.parts)
-    return path.suffix.lower() in SUFFIXES and not hidden
-
-
-def _named(info: zipfile.ZipInfo, archive: str) -> str:
-    """Return a member's name below the archive's, as text of one line."""
-    shown = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in info.filename)
-    return f"{archive}/{shown}"
-
-
-def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
-    """Return a member's bytes, if it stays in the archive, is a plain file and can be unpacked."""
-    parts = info.filename.replace("\\", "/").split("/")
-    if ".." in parts:
-        raise CorpusError("Its name leads out of the archive (..).", "Pack it anew.")
-    if parts[0] == "" or parts[0][1:2] == ":":
-        raise CorpusError("Its name is absolute.", "Pack it anew.")
-    if stat.S_ISLNK(info.external_attr >> 16):
-        raise CorpusError("It is a link.", "Pack the file itself.")
-    if info.flag_bits & _ENCRYPTED:
-        raise CorpusError("It is encrypted.", "Pack it without a password.")
-    if info.filename.lower().endswith(".zip"):
-        raise CorpusError("It is an archive within an archive.", "Unpack it.")
-    try:
-        return archive.read(info)
-    except DAMAGED as error:
-        raise CorpusError(f"It cannot be unpacked ({error}).", "Pack it anew.") from error
-
-
-def _sidecars(
-    archive: zipfile.ZipFile, members: list[zipfile.ZipInfo], name: str
-) -> tuple[Sidecars, list[SkippedSource]]:
-    """Return the archive's own sidecars, and what of them cannot be read."""
-    sidecars = Sidecars()
-    troubles: list[SkippedSource] = []
-    names = {normal(_named(info, name)) for info in members}
-    found = [info for info in members if is_sidecar(PurePosixPath(info.filename).name)]
-    for info in sorted(found, key=lambda info: info.filename.count("/")):
-        own = _named(info, name)
-        try:
-            troubles += sidecars.add(_content(archive, info), own, names.__contains__)
-        except CorpusError as error:
-            troubles.append(sidecars.bar(own, error.what))
-    return sidecars, troubles
+def _printed(name: str) -> str:
+    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in name)

@@ -1,23 +1,45 @@
-"""Readers of file formats, by the file's suffix. Runs in the worker process."""
+"""The formats of source files: a reader for each suffix. Runs in the worker process."""
 
 import io
 import re
 import zipfile
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document, SkippedSource
+from lexloop.documents.reading.archive import Archive, open_archive
+from lexloop.documents.reading.sidecar import Sidecars, is_sidecar, normal
 from lexloop.documents.reading.source import Limits, Part
 
-SUFFIXES = (".txt", ".md", ".html", ".htm", ".pdf", ".docx", ".jsonl", ".zip")
-_EXPECTED = {
-    ".pdf": "a PDF",
-    ".docx": "a Word document",
-    ".zip": "a zip archive",
-    ".html": "HTML",
-    ".htm": "HTML",
+
+class Format(NamedTuple):
+    """How the files of a suffix are read.
+
+    Args:
+        module: The module of this package whose function ``read(data, name, limits)`` yields the
+            documents of a file, and what of it cannot be read; or raises a ``CorpusError``.
+        kind: What the content of such a file is, as ``_content_kind`` names it.
+    """
+
+    module: str
+    kind: str = "text"
+
+
+FORMATS = {
+    ".txt": Format("plain"),
+    ".md": Format("plain"),
+    ".html": Format("html", "HTML"),
+    ".htm": Format("html", "HTML"),
+    ".pdf": Format("pdf", "a PDF"),
+    ".docx": Format("word", "a Word document"),
+    ".jsonl": Format("jsonl"),
 }
+_ARCHIVE = ".zip"
+SUFFIXES = (*FORMATS, _ARCHIVE)
+_KINDS = {**{suffix: known.kind for suffix, known in FORMATS.items()}, _ARCHIVE: "a zip archive"}
 _MAGIC = (
     (b"%PDF", "a PDF"),
     (b"\x89PNG", "a PNG image"),
@@ -57,41 +79,68 @@ def read_bytes(
     """
     suffix = PurePosixPath(name).suffix.lower()
     _check_kind(data, suffix)
-    # each library is loaded by the first file that needs it: a worker must start in no time
-    match suffix:
-        case ".txt" | ".md":
-            from lexloop.documents.reading.plain import read_plain
+    if suffix == _ARCHIVE:
+        with open_archive(data, limits) as archive:
+            yield from _read_members(archive, name, limits, start)
+        return
+    if suffix not in FORMATS:
+        raise CorpusError(f"Its suffix {suffix!r} is unknown.", f"Use {', '.join(SUFFIXES)}.")
+    # loaded by the first file that needs it: a worker must start in no time
+    reader = import_module(f"{__package__}.{FORMATS[suffix].module}")
+    yield from reader.read(data, name, limits)
 
-            yield from read_plain(data, name)
-        case ".html" | ".htm":
-            from lexloop.documents.reading.html import read_html
 
-            yield from read_html(data, name)
-        case ".pdf":
-            from lexloop.documents.reading.pdf import read_pdf
+def _read_members(
+    archive: Archive, name: str, limits: Limits, start: int
+) -> Iterator[Document | SkippedSource | Part]:
+    """Read every member that is of a known format, from one on; others are passed over."""
+    sidecars, troubles = _sidecars(archive, name)
+    if start == 0:
+        yield from troubles
+    seen: set[str] = set()
+    for number, member in enumerate(archive.members):
+        if not _is_source(member):
+            continue
+        within, doubled = f"{name}/{member}", member in seen
+        seen.add(member)
+        if number < start:
+            continue
+        yield Part(within, number)
+        try:
+            if doubled:
+                raise CorpusError("The archive holds it twice.", "Keep one of them.")
+            for found in read_bytes(archive.read(number), within, limits):
+                yield sidecars.applied(found) if isinstance(found, Document) else found
+        except CorpusError as error:
+            yield SkippedSource(within, error.what)
 
-            yield from read_pdf(data, name)
-        case ".docx":
-            from lexloop.documents.reading.word import read_docx
 
-            yield from read_docx(data, name, limits)
-        case ".jsonl":
-            from lexloop.documents.reading.jsonl import read_jsonl
+def _is_source(name: str) -> bool:
+    path = PurePosixPath(name)
+    hidden = any(part.startswith((".", "__MACOSX")) and part != ".." for part in path.parts)
+    return path.suffix.lower() in SUFFIXES and not hidden
 
-            yield from read_jsonl(data, name)
-        case ".zip":
-            from lexloop.documents.reading.archive import read_zip
 
-            yield from read_zip(data, name, limits, start)
-        case _:
-            raise CorpusError(f"Its suffix {suffix!r} is unknown.", f"Use {', '.join(SUFFIXES)}.")
+def _sidecars(archive: Archive, name: str) -> tuple[Sidecars, list[SkippedSource]]:
+    """Return the archive's own sidecars, and what of them cannot be read."""
+    sidecars = Sidecars()
+    troubles: list[SkippedSource] = []
+    names = {normal(f"{name}/{member}") for member in archive.members}
+    found = [n for n, m in enumerate(archive.members) if is_sidecar(PurePosixPath(m).name)]
+    for number in sorted(found, key=lambda number: archive.members[number].count("/")):
+        own = f"{name}/{archive.members[number]}"
+        try:
+            troubles += sidecars.add(archive.read(number), own, names.__contains__)
+        except CorpusError as error:
+            troubles.append(sidecars.bar(own, error.what))
+    return sidecars, troubles
 
 
 def _check_kind(data: bytes, suffix: str) -> None:
     """Check that a file is not empty, and that its content is of the kind its suffix names."""
     if not data:
         raise CorpusError("It is empty.", "Remove it or fill it.")
-    expected, found = _EXPECTED.get(suffix, "text"), _content_kind(data)
+    expected, found = _KINDS.get(suffix, "text"), _content_kind(data)
     if found == expected or (expected == "HTML" and found == "text"):
         return
     if expected == "a PDF" and b"%PDF-" in data[:_HEAD]:

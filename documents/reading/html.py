@@ -10,6 +10,7 @@ from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document, title_of
 from lexloop.documents.reading.encoding import decode, printable
 from lexloop.documents.reading.lines import LineWriter, numeral, whole_number
+from lexloop.documents.reading.source import Limits
 
 _UNSEEN = frozenset(
     "script style nav noscript template head svg iframe object canvas math select button".split()
@@ -36,7 +37,7 @@ _CHARSET = re.compile(rb"<(?:meta|\?xml)[^>]*?(?:charset|encoding)\s*=\s*[\"']?\
 _HEAD, _MOST_ROWS = 4096, 400
 
 
-def read_html(data: bytes, name: str) -> Iterator[Document]:
+def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
     """Read the one document of a page; scripts, styles and navigation are left out.
 
     Raises:

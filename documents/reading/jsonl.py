@@ -10,12 +10,13 @@ from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document, SkippedSource, title_of
 from lexloop.documents.reading.encoding import decode, whole_text
 from lexloop.documents.reading.metadata import NO_TEXT, read_fields
+from lexloop.documents.reading.source import Limits
 
 _MOST_REPORTED = 50
 _LONGEST_NAME = 500
 
 
-def read_jsonl(data: bytes, name: str) -> Iterator[Document | SkippedSource]:
+def read(data: bytes, name: str, limits: Limits) -> Iterator[Document | SkippedSource]:
     """Read a document from each line; what cannot be read is reported with its line and field."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         data = decode(data).encode()

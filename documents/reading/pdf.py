@@ -14,6 +14,7 @@ from lexloop.documents.reading.pdf_furniture import without_furniture
 from lexloop.documents.reading.pdf_lines import lines_of, setting_of
 from lexloop.documents.reading.pdf_page import HYPHEN, Segment, Sheet, read_sheet
 from lexloop.documents.reading.pdf_paragraphs import Paragraph, paragraphs_of
+from lexloop.documents.reading.source import Limits
 
 _END = b"%%EOF"
 _TAIL = 4096
@@ -27,7 +28,7 @@ _LAST_WORD, _FIRST_WORD = re.compile(r"\w*$"), re.compile(r"\w*")
 _BREAKS = (HYPHEN, "-", "\u2010")
 
 
-def read_pdf(data: bytes, name: str) -> Iterator[Document | SkippedSource]:
+def read(data: bytes, name: str, limits: Limits) -> Iterator[Document | SkippedSource]:
     """Yield the document, and the pages that show something but hold no text.
 
     Raises:

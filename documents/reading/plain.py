@@ -9,6 +9,7 @@ from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document, title_of
 from lexloop.documents.reading.encoding import decode, whole_text
 from lexloop.documents.reading.metadata import read_fields
+from lexloop.documents.reading.source import Limits
 
 _OPENING = re.compile(r"\s*^---[ \t]*\n", re.MULTILINE)
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
@@ -24,7 +25,7 @@ _MOST = 1 << 16
 _DEEPEST = 32
 
 
-def read_plain(data: bytes, name: str) -> Iterator[Document]:
+def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
     """Read the one document of a text file.
 
     Raises:

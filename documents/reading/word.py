@@ -32,7 +32,7 @@ _LEVELS = 9
 _LONGEST = 40
 
 
-def read_docx(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
+def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
     """Read the one document of a Word file; deleted and moved-away text is left out.
 
     Raises:

@@ -13,7 +13,8 @@ from typeset import Placed, Sheet, Style, lines, place, typeset
 from lexloop.core.errors import CorpusError
 from lexloop.core.workers import encode
 from lexloop.documents.document import Box, CharacterRun, Document, boxes_of, encode_runs
-from lexloop.documents.reading.pdf import read_pdf
+from lexloop.documents.reading.pdf import read as read_pdf
+from lexloop.documents.reading.source import Limits
 from lexloop.documents.reading.worker import from_frame, to_frame
 
 INSET = 0.4
@@ -30,7 +31,7 @@ LAW = "\n".join(
 
 
 def read(data: bytes) -> Document:
-    *_, document = read_pdf(data, "law.pdf")
+    *_, document = read_pdf(data, "law.pdf", Limits())
     assert isinstance(document, Document)
     return document
 

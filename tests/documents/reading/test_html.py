@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document
 from lexloop.documents.reading.encoding import printable
-from lexloop.documents.reading.html import read_html
+from lexloop.documents.reading.html import read as read_html
+from lexloop.documents.reading.source import Limits
 
 PAGE = """<!DOCTYPE html><html><head><title> Local  Law </title><style>p {}</style>
 <script>alert("x")</script></head><body><nav><a href="/">Home</a></nav>
@@ -23,7 +24,7 @@ PAGE = """<!DOCTYPE html><html><head><title> Local  Law </title><style>p {}</sty
 
 def read(page: str | bytes) -> Document:
     data = page.encode() if isinstance(page, str) else page
-    (document,) = read_html(data, "the_law.html")
+    (document,) = read_html(data, "the_law.html", Limits())
     return document
 
 

@@ -7,13 +7,14 @@ from hypothesis import strategies as st
 
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document, SkippedSource
-from lexloop.documents.reading.jsonl import read_jsonl
+from lexloop.documents.reading.jsonl import read as read_jsonl
+from lexloop.documents.reading.source import Limits
 
 
 def read(*rows: Any) -> tuple[list[Document], list[str]]:
     """Rows as JSON, or as they are where they are bytes."""
     lines = [row if isinstance(row, bytes) else json.dumps(row).encode() for row in rows]
-    found = list(read_jsonl(b"\n".join(lines), "rows.jsonl"))
+    found = list(read_jsonl(b"\n".join(lines), "rows.jsonl", Limits()))
     documents = [item for item in found if isinstance(item, Document)]
     return documents, [item.reason for item in found if isinstance(item, SkippedSource)]
 
@@ -87,14 +88,14 @@ def test_of_many_bad_lines_the_first_are_told() -> None:
 def test_marks_blank_lines_and_utf_16_are_read() -> None:
     data = '\n{"text": "Größe"}\r\n\n'
     for encoding in ("utf-8-sig", "utf-16"):
-        (document,) = read_jsonl(data.encode(encoding), "rows.jsonl")
+        (document,) = read_jsonl(data.encode(encoding), "rows.jsonl", Limits())
         assert isinstance(document, Document)
         assert (document.name, document.text) == ("rows.jsonl/line 2", "Größe")
 
 
 def test_a_file_without_a_line_is_refused() -> None:
     with pytest.raises(CorpusError, match="no line with a document"):
-        list(read_jsonl(b"\n \n", "rows.jsonl"))
+        list(read_jsonl(b"\n \n", "rows.jsonl", Limits()))
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\x00"))))

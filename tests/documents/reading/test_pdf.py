@@ -7,13 +7,15 @@ from hypothesis import strategies as st
 
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document, SkippedSource
-from lexloop.documents.reading.pdf import keeps_hyphen, read_pdf
+from lexloop.documents.reading.pdf import keeps_hyphen
+from lexloop.documents.reading.pdf import read as read_pdf
+from lexloop.documents.reading.source import Limits
 
 MakePdf = Callable[..., bytes]
 
 
 def parts(data: bytes) -> tuple[Document, list[SkippedSource]]:
-    found = list(read_pdf(data, "law.pdf"))
+    found = list(read_pdf(data, "law.pdf", Limits()))
     documents = [item for item in found if isinstance(item, Document)]
     assert len(documents) == 1
     return documents[0], [item for item in found if isinstance(item, SkippedSource)]
@@ -60,7 +62,7 @@ def test_pages_that_are_images_are_reported(make_pdf: MakePdf) -> None:
 
 def test_a_document_of_images_is_refused(make_pdf: MakePdf) -> None:
     with pytest.raises(CorpusError, match=r"None of its 2 pages holds text"):
-        list(read_pdf(make_pdf([[], []]), "scan.pdf"))
+        list(read_pdf(make_pdf([[], []]), "scan.pdf", Limits()))
 
 
 @pytest.mark.parametrize(
@@ -83,15 +85,15 @@ def test_what_is_cut_short_or_damaged_is_told(make_pdf: MakePdf) -> None:
     data = make_pdf([["The law."] * 40])
     for length in (10, len(data) // 2, len(data) - 20):
         with pytest.raises(CorpusError, match="cut short"):
-            list(read_pdf(data[:length], "law.pdf"))
+            list(read_pdf(data[:length], "law.pdf", Limits()))
     with pytest.raises(CorpusError, match="damaged"):
-        list(read_pdf(b"%PDF-1.4\nnothing\n%%EOF", "law.pdf"))
+        list(read_pdf(b"%PDF-1.4\nnothing\n%%EOF", "law.pdf", Limits()))
 
 
 def test_a_pdf_with_a_password_is_refused() -> None:
     data = (Path(__file__).parent / "encrypted.pdf").read_bytes()
     with pytest.raises(CorpusError, match="encrypted and needs a password"):
-        list(read_pdf(data, "secret.pdf"))
+        list(read_pdf(data, "secret.pdf", Limits()))
 
 
 def test_many_pages_are_read(make_pdf: MakePdf) -> None:

@@ -6,7 +6,8 @@ import pytest
 from typeset import Placed, Sheet, Style, lines, place, typeset
 
 from lexloop.documents.document import Document
-from lexloop.documents.reading.pdf import read_pdf
+from lexloop.documents.reading.pdf import read as read_pdf
+from lexloop.documents.reading.source import Limits
 
 LAWS = Path(__file__).parents[2] / "data" / "laws"
 LAYOUTS = {
@@ -19,7 +20,7 @@ LAYOUTS = {
 
 
 def read(data: bytes) -> Document:
-    *_, document = read_pdf(data, "law.pdf")
+    *_, document = read_pdf(data, "law.pdf", Limits())
     assert isinstance(document, Document)
     return document
 

@@ -4,14 +4,15 @@ import pytest
 from typeset import Placed, Sheet, Style, lines, place, typeset
 
 from lexloop.documents.document import Document
-from lexloop.documents.reading.pdf import read_pdf
+from lexloop.documents.reading.pdf import read as read_pdf
+from lexloop.documents.reading.source import Limits
 
 FULL = "The words of this line fill the column up to its margin"
 LONGER = "The words of this line fill the column up to its margin,"
 
 
 def read(data: bytes) -> Document:
-    *_, document = read_pdf(data, "law.pdf")
+    *_, document = read_pdf(data, "law.pdf", Limits())
     assert isinstance(document, Document)
     return document
 

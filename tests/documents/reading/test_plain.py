@@ -7,18 +7,15 @@ from hypothesis import strategies as st
 from lexloop.core.errors import CorpusError
 from lexloop.core.metadata import Metadata
 from lexloop.documents.document import Document
-from lexloop.documents.reading.plain import (
-    read_plain,
-    split_front_matter,
-    without_boxes,
-    without_rules,
-)
+from lexloop.documents.reading.plain import read as read_plain
+from lexloop.documents.reading.plain import split_front_matter, without_boxes, without_rules
+from lexloop.documents.reading.source import Limits
 
 FRONT = "---\ntitle: Act\ntags: [staff]\nin_force_from: 2023-01-01\nlayout: x\n---\nThe law.\n"
 
 
 def plain(text: str) -> Document:
-    (document,) = read_plain(text.encode(), "a.md")
+    (document,) = read_plain(text.encode(), "a.md", Limits())
     return document
 
 

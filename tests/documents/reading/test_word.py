@@ -11,7 +11,7 @@ from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document
 from lexloop.documents.reading.formats import read_bytes
 from lexloop.documents.reading.source import Limits
-from lexloop.documents.reading.word import read_docx
+from lexloop.documents.reading.word import read as read_docx
 
 
 def saved(word: Any) -> bytes:
