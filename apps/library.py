@@ -13,7 +13,6 @@ from lexloop.core.errors import CorpusError
 from lexloop.core.files import is_index
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
-from lexloop.core.settings_names import from_record
 from lexloop.core.state import OutputState
 from lexloop.core.types import Citation, Passage
 from lexloop.graph.agent import build_agent_graph
@@ -194,7 +193,7 @@ class Index:
             LexloopError: The documents or the index cannot be used.
         """
         held = Manifest.read(self.folder)
-        chosen = Settings(**{**from_record(held.settings), "index.embedder": self._embedder(held)})
+        chosen = Settings(**{**held.settings, "index.embedder": self._embedder(held)})
         chat = resources.chat(chosen) if chosen.index.triplets == "model" else None
         sources: Sequence[IndexSource] = held.sources
         return write_index(self.folder, sources, resources.tools(chosen, chat), excluded=None)
@@ -244,7 +243,7 @@ class Index:
 
     @staticmethod
     def _embedder(held: Manifest) -> str:
-        return setting_for(held.recipe.embedder, str(held.settings["embedder"]))
+        return setting_for(held.recipe.embedder, str(held.settings["index.embedder"]))
 
 
 __all__ = ["Index", "aask", "as_tool", "ask", "build_agent", "evaluate"]

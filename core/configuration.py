@@ -20,8 +20,7 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic import BaseModel, create_model
 
 from lexloop.core.errors import SettingsError
-from lexloop.core.settings import SAMPLE_CORPUS, Settings
-from lexloop.core.settings_names import METHODS, VARIANTS, Variant, renamed
+from lexloop.core.settings import METHODS, SAMPLE_CORPUS, VARIANTS, Settings, Variant
 
 FILE = "lexloop.toml"
 _MOST_BYTES = 1024 * 1024
@@ -161,8 +160,8 @@ def _beside(corpus: str) -> tuple[str, dict[str, Any]]:
 
 def _not_of_documents(found: Mapping[str, Any]) -> list[str]:
     """Return the settings that documents must not choose: access, hosts, models to load."""
-    named = [name for name in renamed(found, warn=False) if name.partition(".")[0] in _WHOSE]
-    chosen = Settings().changed(**renamed(found, warn=False)).flat()
+    named = [name for name in found if name.partition(".")[0] in _WHOSE]
+    chosen = Settings().changed(**found).flat()
     return named + [name for name, allowed in _HARMLESS.items() if chosen[name] not in allowed]
 
 

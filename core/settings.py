@@ -6,8 +6,9 @@ graph must not be able to send the server's key to a host of their choosing, and
 land in a checkpoint.
 """
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self, get_args
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
 
@@ -26,17 +27,48 @@ from lexloop.core.settings_groups import (
     RetrievalSettings,
     Standardised,
 )
-from lexloop.core.settings_names import BEFORE, METHODS, VARIANTS, Variant, grouped
 
 SAMPLE_CORPUS = "sample"
 _MOST_SHOWN = 200
+Variant = Literal["hypa", "pa", "fixed", "llm_only"]
+VARIANTS = (
+    "hypa: adaptive, with the knowledge graph; pa: without it; fixed: k passages, no rewriting, "
+    "graph or reranker; llm_only: no retrieval and no citations."
+)
+"""The variants of HyPA-RAG's table 2, each of which stands for other settings."""
+FIXED_K = 5
+"""k of the variant ``fixed`` where none is set."""
+_SHORT = {"fusion": "method", "chunking": "method", "model": "name"}
+"""The field that stands for its group: ``fusion="rrf"``."""
+_VARIANTS: dict[str, dict[str, Any]] = {
+    "hypa": {"retrieval.source": "corpus", "retrieval.knowledge_graph": "embedded"},
+    "pa": {"retrieval.source": "corpus", "retrieval.knowledge_graph": "none"},
+    "fixed": {
+        "retrieval.source": "corpus",
+        "retrieval.knowledge_graph": "none",
+        "retrieval.rewriter": "none",
+        "retrieval.reranker": "none",
+        "plan.k": FIXED_K,
+    },
+    "llm_only": {"retrieval.source": "none"},
+}
+
+
+def _kinds(union: Any) -> dict[str, type[Group]]:
+    return {
+        method: kind
+        for kind in get_args(union)
+        for method in get_args(kind.model_fields["method"].annotation)
+    }
+
+
+METHODS = {"fusion": _kinds(Fusion), "chunking": _kinds(Chunking)}
+"""The groups whose fields depend on their method, by its name."""
 
 
 def _also_taken(schema: dict[str, Any]) -> None:
-    """Add ``variant`` and the old names to a schema: a LangGraph server drops unknown names."""
+    """Add ``variant`` to a schema: a LangGraph server drops names that are not in it."""
     schema["properties"]["variant"] = {"enum": [*get_args(Variant)], "description": VARIANTS}
-    for name, now in BEFORE.items():
-        schema["properties"][name] = {"description": f"Called {now} now.", "deprecated": True}
 
 
 class Settings(Group):
@@ -105,7 +137,8 @@ class Settings(Group):
     def _raise_ours(cls, data: Any, handler: Any) -> Self:
         """Turn pydantic's errors into one SettingsError that names the allowed values."""
         try:
-            checked: Self = handler(grouped(data, _DEFAULTS) if isinstance(data, Mapping) else data)
+            named = _grouped(data, _DEFAULTS) if isinstance(data, Mapping) else data
+            checked: Self = handler(named)
         except ValidationError as error:
             raise settings_error(error) from error
         return checked
@@ -127,7 +160,7 @@ class Settings(Group):
 
     def changed(self, **changes: Any) -> Self:
         """Return a validated copy with some settings changed, named as for ``Settings``."""
-        return type(self)(**grouped(changes, dict(self)))
+        return type(self)(**_grouped(changes, dict(self)))
 
     def differing(self, base: "Settings") -> dict[str, Any]:
         """Return the settings that differ from ``base``, by ``group.field``, as JSON values."""
@@ -146,6 +179,19 @@ class Settings(Group):
 
 
 _DEFAULTS = {name: field.default for name, field in Settings.model_fields.items()}
+
+
+def shaping(flat: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings that a manifest records: those that shape an index, and the model.
+
+    Args:
+        flat: Settings by ``group.field``.
+    """
+    return {
+        name: value
+        for name, value in flat.items()
+        if name.startswith(("index.", "chunking.")) or name == "model.name"
+    }
 
 
 class Connection(BaseModel):
@@ -178,6 +224,116 @@ class Connection(BaseModel):
             )
         except ValidationError as error:
             raise settings_error(error) from error
+
+
+def _grouped(named: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings by name as groups.
+
+    Args:
+        named: By ``group.field``, a group with a mapping or its shorthand, or ``variant``.
+        base: The groups and settings that are changed. A group whose method changes keeps what
+            the new one has a place for.
+
+    Raises:
+        SettingsError: There is no such setting, or the method has none of this name.
+    """
+    found: dict[str, Any] = {}
+    for name, value in _with_variant(dict(named), base).items():
+        group, _, field = name.partition(".")
+        if group not in base:
+            raise _unknown_setting(name, [*base, "variant", *_every_field()])
+        if field:
+            _put(found, group, field, value)
+        elif isinstance(base[group], Group) and isinstance(value, Mapping):
+            for field, one in value.items():
+                _put(found, group, str(field), one)
+        elif group in _SHORT and not isinstance(value, Group):
+            _put(found, group, _SHORT[group], value)
+        else:
+            found[group] = value
+    changed = {name: _over(name, base[name], change) for name, change in found.items()}
+    return {**base, **changed}
+
+
+def _every_field() -> list[str]:
+    return [
+        f"{name}.{field}"
+        for name, default in _DEFAULTS.items()
+        for kind in METHODS.get(name, {"": type(default)}).values()
+        if isinstance(default, Group)
+        for field in kind.model_fields
+    ]
+
+
+def _put(found: dict[str, Any], group: str, field: str, value: Any) -> None:
+    fields = found.setdefault(group, {})
+    name, _, part = field.partition(".")
+    if part:
+        fields[name] = {**(before if isinstance(before := fields.get(name), dict) else {})}
+        fields = fields[name]
+    fields[part or name] = value
+
+
+def _over(name: str, base: Any, change: Any) -> Any:
+    """Return a group with some fields changed, its method perhaps among them."""
+    if not isinstance(base, Group) or not isinstance(change, dict):
+        return change
+    known = type(base).model_fields
+    if kinds := METHODS.get(name):
+        method = _method(name, getattr(base, "method"), kinds, change)  # noqa: B009
+        if method not in kinds:
+            return {**change, "method": method}
+        known, change = kinds[method].model_fields, {**change, "method": method}
+    if other := change.keys() - known:
+        raise _no_field(name, min(other), METHODS.get(name, {"": type(base)}), change)
+    kept = {field: getattr(base, field) for field in type(base).model_fields if field in known}
+    return {**kept, **change}
+
+
+def _no_field(
+    name: str, field: str, kinds: Mapping[str, type[Group]], change: Mapping[str, Any]
+) -> SettingsError:
+    """Return the error for a field that does not exist, or not with this method."""
+    if having := [method for method, kind in kinds.items() if field in kind.model_fields]:
+        return SettingsError(
+            f"{name}.{field} belongs to {' and '.join(having)}, and {name}.method is "
+            f"{change['method']}.",
+            f"Leave it out, or set {name}.method={having[0]}.",
+        )
+    known = {f"{name}.{one}" for kind in kinds.values() for one in kind.model_fields}
+    return _unknown_setting(f"{name}.{field}", known)
+
+
+def _method(name: str, now: str, kinds: Mapping[str, type[Group]], change: dict[str, Any]) -> str:
+    """Return the method that is named, else the current one or the first with all these fields."""
+    if "method" in change:
+        return str(change["method"])
+    able = [method for method, kind in kinds.items() if change.keys() <= kind.model_fields.keys()]
+    return now if now in able or not able else able[0]
+
+
+def _with_variant(named: dict[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a variant's settings, overridden by those named one by one."""
+    if "variant" not in named:
+        return named
+    variant = named.pop("variant")
+    if variant not in get_args(Variant):
+        allowed = ", ".join(get_args(Variant))
+        raise SettingsError(f"variant is {variant!r}.", f"Choose one of {allowed}.")
+    meant = dict(_VARIANTS[variant])
+    if isinstance(base["plan"].k, int):
+        meant.pop("plan.k", None)
+    return {**meant, **named}
+
+
+def _unknown_setting(name: str, known: Iterable[str]) -> SettingsError:
+    """Return the error for an unknown setting, with the one that was perhaps meant."""
+    names = sorted(set(known))
+    near = difflib.get_close_matches(name, names, n=1)
+    meant = f"Did you mean {near[0]!r}? " if near else ""
+    return SettingsError(
+        f"There is no setting {name!r}.", f"{meant}Here there are {', '.join(names)}."
+    )
 
 
 def settings_error(error: ValidationError) -> SettingsError:

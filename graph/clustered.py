@@ -11,7 +11,6 @@ from typing import Any
 
 from lexloop.core.errors import ClusterError
 from lexloop.core.settings import Connection, Settings
-from lexloop.core.settings_names import from_record
 from lexloop.core.types import Usage
 from lexloop.graph.extractors import Budget, expected_tokens
 from lexloop.graph.resources import Resources
@@ -73,7 +72,7 @@ class WorkerTools:
 
     def __call__(self) -> Tools:
         """Return the tools."""
-        settings = Settings(**from_record(json.loads(self.settings)))
+        settings = Settings(**json.loads(self.settings))
         own = Connection.from_environment(os.environ)
         connection = own.model_copy(update={"base_url": self.base_url or own.base_url})
         resources = Resources(connection)

@@ -12,12 +12,10 @@ from lexloop.core.errors import DataError, OutdatedIndexError
 from lexloop.core.files import MANIFEST, remedy, sync, write_text
 from lexloop.documents.text.tokens import stemmer_name
 
-FORMAT = 5
+FORMAT = 6
 """The version of all that is written: the files, their tables and arrays, and how texts become
 documents, chunks, windows, triplets and terms. When one of these changes, raise it by one and run
 `python tests/support/formats.py`."""
-OLDEST = 2
-"""The first format that an update brings up; ``earlier`` says what it needs of an index."""
 REBUILD = "Build the index again with `lexloop index DIR --out INDEX --force`."
 
 
@@ -126,7 +124,7 @@ class Manifest:
             found, checksum = record["format"], record.pop("checksum", None)
         except (ValueError, KeyError, TypeError) as error:
             raise DataError(f"{where} cannot be read: {error!r}.", REBUILD) from error
-        if not isinstance(found, int) or not OLDEST <= found <= FORMAT:
+        if found != FORMAT:
             newer = isinstance(found, int) and found > FORMAT
             hint = "Upgrade lexloop: a newer version made it." if newer else REBUILD
             index = where.parent if isinstance(where, Path) else where

@@ -16,8 +16,7 @@ from lexloop.core.errors import (
     SettingsError,
 )
 from lexloop.core.files import MANIFEST, is_index
-from lexloop.core.settings import SAMPLE_CORPUS, Connection, Settings
-from lexloop.core.settings_names import RECORDED, recorded
+from lexloop.core.settings import SAMPLE_CORPUS, Connection, Settings, shaping
 from lexloop.core.types import Degradation
 from lexloop.documents.chunks.choose import chunker_for, chunker_name
 from lexloop.documents.reading.folder import source_files
@@ -30,15 +29,15 @@ from lexloop.store.collection import Collection
 from lexloop.store.engine.address import is_address
 from lexloop.store.engine.opening import manifest_of, open_engine, stamp_of
 from lexloop.store.folder.reader import open_contents, open_index
-from lexloop.store.manifest import IndexSource, Manifest, Recipe
+from lexloop.store.manifest import FORMAT, IndexSource, Manifest, Recipe
 from lexloop.store.scan import scan
 from lexloop.store.view import View
 from lexloop.store.writer import write_index
 
 RULES = "rules"
 """Identifies the rule-based extractor in a recipe."""
-_DEFAULTS = recorded(Settings().flat())
-_NOT_HELD = frozenset({"model", "embedder"})
+_DEFAULTS = shaping(Settings().flat())
+_NOT_HELD = frozenset({"model.name", "index.embedder"})
 """Settings that do not shape an index, or that its vectors themselves tell apart."""
 
 
@@ -62,7 +61,7 @@ def tools_for(
         dense_index=settings.index.dense,
         tokens=CODED if settings.index.token_vectors and isinstance(embedder, TokenEmbedder) else 0,
     )
-    chosen = recorded(settings.flat())
+    chosen = shaping(settings.flat())
     return Tools(recipe, chosen, embedder, chunker_for(settings.chunking, embedder), extract)
 
 
@@ -152,7 +151,7 @@ def manifest_at(corpus: str) -> Manifest | None:
 
 def _embedder_of(held: Manifest, tools: Tools) -> Embedder:
     """Return the embedder that is set, unless the index stays with another."""
-    chosen = str(tools.settings["embedder"])
+    chosen = str(tools.settings["index.embedder"])
     own = setting_for(held.recipe.embedder, chosen)
     return tools.embedder if own == chosen else load_embedder(own, Connection())
 
@@ -160,26 +159,23 @@ def _embedder_of(held: Manifest, tools: Tools) -> Embedder:
 def refuse_other(corpus: str, wanted: Mapping[str, Any]) -> None:
     """Check that settings do not differ from those of an index; for a folder any will do.
 
-    They are named as in a manifest; those that shape no index are ignored.
-
     Raises:
         SettingsError: It is an index and was made with other settings.
         DataError: Its manifest is damaged.
     """
-    chosen = {n: v for n, v in wanted.items() if n in _DEFAULTS and n not in _NOT_HELD}
+    chosen = {n: v for n, v in wanted.items() if n not in _NOT_HELD}
     index = manifest_at(corpus) if chosen else None
     if index is None:
         return
     held = index.settings
     for name, value in chosen.items():
         if held.get(name, value) != value:
-            called = RECORDED[name]
-            anew = f"index anew by `lexloop index update {corpus} --set {called}={value}`"
+            anew = f"index anew by `lexloop index update {corpus} --set {name}={value}`"
             if is_address(corpus):
-                anew = f"push an index there that is made with {called}={value}"
+                anew = f"push an index there that is made with {name}={value}"
             raise SettingsError(
-                f"The index {corpus} was made with {called}={held[name]}, not {value}.",
-                f"Leave {called} out, or {anew}.",
+                f"The index {corpus} was made with {name}={held[name]}, not {value}.",
+                f"Leave {name} out, or {anew}.",
             )
 
 
@@ -240,9 +236,12 @@ def shipped_indexes() -> Path:
 
 
 def index_key(folder: Path | None, recipe: Recipe) -> str:
-    """Return the name of a folder's cached index; None stands for the shipped sample."""
+    """Return the name of a folder's cached index; None stands for the shipped sample.
+
+    An index of another format goes by another name, so versions do not meet in one cache.
+    """
     place = os.fsencode(folder.resolve()) if folder else b""
-    made = json.dumps(vars(recipe), sort_keys=True)
+    made = json.dumps([FORMAT, vars(recipe)], sort_keys=True)
     return hashlib.sha256(place + b"\0" + made.encode()).hexdigest()[:32]
 
 

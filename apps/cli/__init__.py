@@ -27,7 +27,6 @@ nor numpy.
 
 import os
 import sys
-import warnings
 from typing import Annotated
 
 import typer
@@ -116,6 +115,4 @@ def main(arguments: list[str] | None = None) -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if not debugging():
         sys.excepthook = unexpected
-        # a setting's old name is no fault of the code that a warning points to
-        warnings.formatwarning = lambda message, *_: f"Note: {message}\n"
     get_command(app)(args=arguments, prog_name="lexloop")

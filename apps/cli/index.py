@@ -24,7 +24,6 @@ from lexloop.apps.cli.terminal import reported, write_json
 from lexloop.core.errors import CorpusError, InputError
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
-from lexloop.core.settings_names import from_record
 from lexloop.store.engine.address import is_address
 from lexloop.store.engine.dialect import FLOAT
 
@@ -155,7 +154,7 @@ def remove(
             )
     began = time.perf_counter()
     without = {"model.name": None, "index.triplets": "embedded"}
-    settings = Settings(**{**from_record(held.settings), **without})
+    settings = Settings(**{**held.settings, **without})
     tools = tools_for(settings, embedder_of(held))
     with bar() as report:
         outcome = remove_documents(index, names, tools, progress=report)

@@ -22,7 +22,6 @@ from lexloop.apps.hosts import text_hosts
 from lexloop.core.errors import CorpusError
 from lexloop.core.extras import need_extra
 from lexloop.core.settings import Settings
-from lexloop.core.settings_names import from_record
 from lexloop.store.engine.dialect import USUAL, Storage
 
 if TYPE_CHECKING:
@@ -82,7 +81,7 @@ def write(
     from lexloop.graph.extractors import Budget
 
     began = time.perf_counter()
-    settings = options.chosen_settings(given, from_record(held.settings) if held else {})
+    settings = options.chosen_settings(given, held.settings if held else {})
     budget = Budget(given["price_in"], given["price_out"], given["max_cost"])
     with Progress() as progress:
         progress.say("Loading")

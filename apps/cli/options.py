@@ -12,8 +12,7 @@ from typer.core import TyperGroup
 from lexloop.apps.cli.terminal import Command, reported
 from lexloop.core.configuration import configured, described, read_file, read_value
 from lexloop.core.errors import SettingsError
-from lexloop.core.settings import SAMPLE_CORPUS, Connection, Settings
-from lexloop.core.settings_names import RECORDED, renamed
+from lexloop.core.settings import SAMPLE_CORPUS, Connection, Settings, shaping
 
 
 def option(
@@ -200,7 +199,7 @@ def chosen_settings(given: Mapping[str, Any], *before: Mapping[str, Any]) -> Set
     filed = read_file(file) if file else {}
     assigned = dict(_assignment(text) for text in given.get("assignments") or [])
     settings = configured(*before, *([file] if file else []), named | assigned)
-    _refuse_other(settings, renamed(filed | named | assigned, warn=False))
+    _refuse_other(settings, filed | named | assigned)
     return settings
 
 
@@ -222,16 +221,15 @@ def typed(given: Mapping[str, Any]) -> list[str]:
 
 def _refuse_other(settings: Settings, wanted: Mapping[str, Any]) -> None:
     """Refuse settings that the index to be asked was not made with, default values included."""
-    flat = settings.flat()
-    shaping = {
-        name: flat[now]
-        for name, now in RECORDED.items()
-        if now in flat and (now in wanted or now.partition(".")[0] in wanted)
+    chosen = {
+        name: value
+        for name, value in shaping(settings.flat()).items()
+        if name in wanted or name.partition(".")[0] in wanted
     }
-    if shaping:
+    if chosen:
         from lexloop.store.opening import refuse_other
 
-        refuse_other(settings.corpus, shaping)
+        refuse_other(settings.corpus, chosen)
 
 
 def _assignment(text: str) -> tuple[str, Any]:

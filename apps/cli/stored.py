@@ -68,5 +68,5 @@ def embedder_of(manifest: "Manifest") -> "Embedder":
     """
     from lexloop.models.embedders import load_embedder, setting_for
 
-    name = setting_for(manifest.recipe.embedder, str(manifest.settings["embedder"]))
+    name = setting_for(manifest.recipe.embedder, str(manifest.settings["index.embedder"]))
     return load_embedder(name, Connection.from_environment(os.environ))

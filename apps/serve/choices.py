@@ -9,8 +9,7 @@ from pydantic.fields import FieldInfo
 
 from lexloop.core.configuration import described
 from lexloop.core.errors import SettingsError
-from lexloop.core.settings import Settings
-from lexloop.core.settings_names import METHODS
+from lexloop.core.settings import METHODS, Settings
 
 _PLAIN = (
     *("plan.Q", "plan.K", "plan.S"),

@@ -9,7 +9,6 @@ from lexloop.core.settings_groups import (
     ByProvisions,
     Chunking,
 )
-from lexloop.core.settings_names import RECORDED
 from lexloop.core.types import Chunk
 from lexloop.documents.chunks.pattern import chunk_by_pattern, compile_pattern
 from lexloop.documents.chunks.provisions import chunk_document, is_divided
@@ -22,14 +21,10 @@ from lexloop.documents.chunks.spans import Chunker
 from lexloop.documents.document import Document
 from lexloop.models.embedding import Embedder
 
-_NAMES = {now: name for name, now in RECORDED.items()}
-
 
 def chunker_name(chunking: Chunking) -> str:
     """Return the chunker's name with the settings it reads, as an index records it."""
-    read = [
-        f"{_NAMES[f'chunking.{field}']}={value!r}" for field, value in chunking if field != "method"
-    ]
+    read = [f"{field}={value!r}" for field, value in chunking if field != "method"]
     return f"{chunking.method}({', '.join(read)})"
 
 

@@ -8,7 +8,6 @@ from lexloop.core.settings import Connection, Settings
 from lexloop.core.settings_groups import ByPattern, ByScores, Linear, ReciprocalRank
 
 KEY = "sk-very-secret"
-ROW = {"k": 1, "Q": 0, "K": 0, "S": 0}
 
 
 def test_defaults_need_no_model_and_no_key() -> None:
@@ -123,33 +122,10 @@ def test_what_is_named_beside_a_variant_counts_more() -> None:
     assert Settings(**{"variant": "fixed", "retrieval.reranker": "embedded"}).variant == "pa"
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ({"bm25_boost": 0.3, "fusion": "linear"}, {"fusion.bm25_boost": 0.3}),
-        ({"fusion": "weighted_rrf", "lexical_weight": 0.7}, {"fusion.lexical_weight": 0.7}),
-        ({"fusion_level": "document"}, {"fusion.documents": 3}),
-        ({"fusion_level": "chunk", "fusion_documents": 9}, {}),
-        ({"k": 3, "adapt_k": "scores"}, {"plan.k": 3}),
-        ({"adapt_k": "scores", "min_passage_share": 0.1}, {"plan.k.min_share": 0.1}),
-        ({"adapt_k": "none"}, {"plan.k": 5}),
-        ({"k": None, "adapt_k": "classifier"}, {}),
-        ({"plans": [{"k": 1, "Q": 0, "K": 0, "S": 0}] * 2}, {"plan.classes": [ROW, ROW]}),
-        ({"classifier": "zero_shot", "classifier_model": "f"}, {"plan.classifier": "zero_shot:f"}),
-        ({"classifier_model": "f"}, {"plan.classifier": "embedded:f"}),
-        (
-            {"reranker": "cross_encoder", "reranker_model": "m"},
-            {"retrieval.reranker": "cross_encoder:m"},
-        ),
-        ({"chunk_tokens": 64, "chunk_overlap": 8}, {"chunking": {"tokens": 64, "overlap": 8}}),
-        ({"allowed_tags": ["a"], "as_of": "any"}, {"access": {"tags": ["a"], "as_of": "any"}}),
-    ],
-)
-def test_the_names_of_the_release_before_work_with_a_notice(
-    old: dict[str, Any], new: dict[str, Any]
-) -> None:
-    with pytest.warns(FutureWarning, match=r"The setting \w+ is called [\w.]+ now"):
-        assert Settings(**old) == Settings(**new)
+@pytest.mark.parametrize("old", ["max_retries", "as_of", "chunk_tokens", "adapt_k"])
+def test_a_name_without_its_group_is_refused(old: str) -> None:
+    with pytest.raises(SettingsError, match=f"no setting '{old}'"):
+        Settings(**{old: 1})
 
 
 def test_every_wrong_setting_is_named_at_once() -> None:

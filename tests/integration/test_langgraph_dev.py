@@ -52,8 +52,7 @@ def test_it_serves_the_eight_nodes_and_the_loop(served: Served) -> None:
 
 def test_studio_sees_every_setting_with_its_description_and_choices(served: Served) -> None:
     shown = schemas(served)["context_schema"]["properties"]
-    current = {name: field for name, field in shown.items() if not field.get("deprecated")}
-    assert set(current) == {*Settings.model_fields, "variant"}
+    assert set(shown) == {*Settings.model_fields, "variant"}
     assert shown["variant"]["enum"] == ["hypa", "pa", "fixed", "llm_only"]
     kinds = schemas(served)["context_schema"]["$defs"]
     for name, group in Settings.model_fields.items():
@@ -69,14 +68,6 @@ def test_studio_sees_every_setting_with_its_description_and_choices(served: Serv
                 assert fields[field]["enum"] == list(get_args(info.annotation))
     retries = kinds["LoopSettings"]["properties"]["max_retries"]
     assert (retries["minimum"], retries["maximum"]) == (0, 5)
-
-
-def test_a_name_of_the_release_before_is_not_dropped_by_the_server(served: Served) -> None:
-    shown = schemas(served)["context_schema"]["properties"]
-    assert shown["as_of"] == {"description": "Called access.as_of now.", "deprecated": True}
-    event, data = served.stream({"question": QUESTION}, "updates", context={"k": 99})[-1]
-    assert (event, data["error"]) == ("error", "SettingsError")
-    assert "plan.k is 99" in data["message"]
 
 
 def test_the_agent_over_collections_is_served_beside_it(served: Served) -> None:

@@ -143,17 +143,26 @@ def test_a_damaged_cached_index_is_made_again_and_that_is_said(
     assert list(cache.iterdir()) == [kept]
 
 
-@pytest.mark.parametrize("change", ["format", "stemmer"])
-def test_a_cached_index_of_before_is_brought_up_without_a_word_and_without_embedding(
-    source: Path, embedder: Letters, cache: Path, monkeypatch: pytest.MonkeyPatch, change: str
+def test_a_cached_index_of_another_format_is_left_alone(
+    source: Path, embedder: Letters, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if change == "stemmer":
-        with formats.stemmed_plainly() as patch:
-            patch.setattr(manifest, "stemmer_name", lambda: "snowball-english 1.9.0")
-            first, _ = opened(source, embedder)
-    else:
+    first, _ = opened(source, embedder)
+    first.close()
+    (kept,) = cache.iterdir()
+    for module in (manifest, opening):
+        monkeypatch.setattr(module, "FORMAT", manifest.FORMAT + 1)
+    found, degraded = opened(source, embedder)
+    assert degraded == []
+    (made,) = {*cache.iterdir()} - {kept}
+    assert content(found) == content(made)
+
+
+def test_a_cached_index_of_another_stemmer_is_brought_up_without_a_word_and_without_embedding(
+    source: Path, embedder: Letters, cache: Path
+) -> None:
+    with formats.stemmed_plainly() as patch:
+        patch.setattr(manifest, "stemmer_name", lambda: "snowball-english 1.9.0")
         first, _ = opened(source, embedder)
-        monkeypatch.setattr(manifest, "FORMAT", manifest.FORMAT + 1)
     first.close()
     (kept,) = cache.iterdir()
     assert not Manifest.read(kept).current

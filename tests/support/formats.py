@@ -1,8 +1,8 @@
-"""What an index holds, as values that every machine agrees on, and the stored ones of each format.
+"""What an index holds, as values that every machine agrees on.
 
-Run this after the format was raised: it notes what is written from now on, and keeps an index of
-the format for the updates of later ones. Run it after a change of the sample as well, in an
-editable install: it makes the shipped index anew, so that the first question need not wait.
+Run this after the format was raised: it notes what is written from now on. Run it after a change of
+the sample as well, in an editable install: it makes the shipped index anew, so that the first
+question need not wait.
 Where another stemmer is installed than here, the search terms are made anew in memory whenever the
 sample is opened.
 
@@ -16,7 +16,6 @@ import shutil
 import sqlite3
 import sys
 import tempfile
-import zipfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -45,7 +44,6 @@ RAISE = (
 SAMPLE_SOURCES = [IndexSource(path="")]
 """What the shipped manifest says; where the sample lies is not known before it is installed."""
 STORED: dict[str, Any] = {"chunking.tokens": 40, "chunking.overlap": 10}
-"""The settings of the indexes that are kept."""
 MADE: dict[str, dict[str, Any]] = {
     "auto": STORED,
     "provisions": {"chunking": "provisions"},
@@ -146,30 +144,6 @@ def _same(here: Any, there: Any) -> bool:
     return bool(here == there)
 
 
-def stored_formats() -> list[int]:
-    """The formats of which an index is kept."""
-    return sorted(int(path.stem) for path in FOLDER.glob("*.zip"))
-
-
-def unpacked(number: int, place: Path) -> tuple[Path, Path]:
-    """An index that the code of a format made, and its source."""
-    with zipfile.ZipFile(FOLDER / f"{number}.zip") as kept:
-        kept.extractall(place)
-    return place / "index", place / "source"
-
-
-def _keep(number: int) -> None:
-    with tempfile.TemporaryDirectory() as place:
-        index = Path(place) / "index"
-        recorded = [IndexSource("source")]
-        write_index(index, [IndexSource(str(SOURCE))], letter_tools(**STORED), recorded=recorded)
-        (index / LOCK).unlink()
-        with zipfile.ZipFile(FOLDER / f"{number}.zip", "w", zipfile.ZIP_DEFLATED) as kept:
-            for root in (index, SOURCE):
-                for path in sorted(path for path in root.rglob("*") if path.is_file()):
-                    kept.write(path, f"{root.name}/{path.relative_to(root)}")
-
-
 def sample_index() -> Path:
     """Where the shipped index of today's code belongs."""
     return shipped_indexes() / index_key(None, tools_for(Settings(), load_shipped()).recipe)
@@ -195,7 +169,6 @@ def main() -> None:
         print("Nothing that is written changed.")
     else:
         GOLDEN.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-        _keep(found["format"])
     _make_sample()
 
 

@@ -3,8 +3,7 @@
 import pytest
 
 from lexloop.core.errors import SettingsError
-from lexloop.core.settings import Settings
-from lexloop.core.settings_names import FIXED_K, Variant
+from lexloop.core.settings import FIXED_K, Settings, Variant
 from lexloop.nodes.classify.plan import TABLES, chosen_class, plan_for
 
 

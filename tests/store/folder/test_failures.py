@@ -11,7 +11,6 @@ from functools import partial
 from itertools import product
 from pathlib import Path
 
-import formats
 import pytest
 from indexes import Letters, content, generations, letter_tools, sources
 
@@ -21,7 +20,7 @@ from lexloop.store import writer
 from lexloop.store.builder import IndexBuilder
 from lexloop.store.folder import generations as room
 from lexloop.store.folder.contents import IndexContents
-from lexloop.store.folder.generations import GENERATIONS, LOCK
+from lexloop.store.folder.generations import GENERATIONS
 from lexloop.store.folder.verify import verify_index
 from lexloop.store.manifest import Manifest
 from lexloop.store.writer import IndexUpdate, write_index
@@ -162,25 +161,6 @@ def test_what_cannot_be_removed_once_is_removed_then(
     write()
     assert not failures
     assert generations(index) == {Manifest.read(index).generation}
-
-
-def test_an_index_of_an_earlier_format_outlives_a_failed_update(
-    tmp_path: Path, parsed: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    index, source = formats.unpacked(formats.stored_formats()[0], tmp_path)
-    before = {path: path.read_bytes() for path in index.rglob("*") if path.is_file()}
-
-    def fail(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(writer, "sync_generation", fail)
-        with pytest.raises(IndexWriteError, match="No space left"):
-            write_index(index, sources(source), letter_tools(**formats.STORED))
-    found = {path: path.read_bytes() for path in index.rglob("*") if path.is_file()}
-    assert found.pop(index / LOCK) == b""
-    assert found == before
-    assert len(generations(index)) == 1
 
 
 def test_a_process_that_may_open_no_more_files_is_not_told_to_build_anew(

@@ -15,20 +15,18 @@ import pytest
 from indexes import ANYBODY, Letters, content, letter_tools, sources
 
 from lexloop.core.errors import CorpusError, OutdatedIndexError
-from lexloop.core.types import Chunk
 from lexloop.documents.chunks import provisions
 from lexloop.documents.structure import statements
-from lexloop.documents.structure.statements import Statement
 from lexloop.documents.text import tokens
 from lexloop.documents.text.tokens import stemmer_name
-from lexloop.store import builder, manifest, windows
+from lexloop.store import manifest
 from lexloop.store.collection import Collection
 from lexloop.store.folder import lexical, texts
 from lexloop.store.folder.lexical import okapi_weights
 from lexloop.store.folder.reader import open_contents, open_index
 from lexloop.store.folder.verify import verify_index
 from lexloop.store.manifest import FORMAT, IndexSource, Manifest
-from lexloop.store.writer import IndexUpdate, estimate, remove_documents, write_index
+from lexloop.store.writer import IndexUpdate, remove_documents, write_index
 
 Write = Callable[..., IndexUpdate]
 ROOM = Path(manifest.__file__).parent
@@ -39,7 +37,6 @@ def test_what_is_written_is_what_the_format_says() -> None:
     changed = formats.changed(found, noted)
     assert not changed, f"{changed}: {formats.RAISE}"
     assert found["format"] == noted["format"], formats.RAISE
-    assert FORMAT in formats.stored_formats(), formats.RAISE
 
 
 def twice(*counted: Any) -> Any:
@@ -120,107 +117,6 @@ def embedded_in(index: Path) -> set[bytes]:
             return set()
         held = b"".join(row[0] for row in base.execute("SELECT marks FROM windows"))
     return {held[i : i + 16] for i in range(0, len(held), 16)}
-
-
-@pytest.mark.parametrize("number", formats.stored_formats())
-def test_an_index_of_each_format_is_brought_up_and_embeds_only_what_is_new(
-    number: int, tmp_path: Path, parsed: list[str], embedder: Letters
-) -> None:
-    index, source = formats.unpacked(number, tmp_path)
-    if number != FORMAT:
-        with pytest.raises(OutdatedIndexError, match=f"has format {number}, this is {FORMAT}"):
-            open_index(index, embedder)
-    tools = letter_tools(embedder, **formats.STORED)
-    held, marks_held = Manifest.read(index), embedded_in(index)
-    write_index(index, sources(source), tools)
-    if number > 2:  # which did not say what was embedded
-        # what a later format cuts otherwise is new, and nothing else
-        assert marks_held.isdisjoint(map(mark, embedder.embedded))
-    verify_index(index, embedder)
-    assert Manifest.read(index).fingerprints == held.fingerprints
-    write_index(tmp_path / "fresh", sources(source), letter_tools(**formats.STORED))
-    assert content(index) == content(tmp_path / "fresh")
-
-
-@pytest.mark.parametrize("number", [n for n in formats.stored_formats() if n > 2])
-def test_an_index_of_each_format_is_brought_up_where_its_sources_are_gone(
-    number: int, tmp_path: Path, parsed: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    index, source = formats.unpacked(number, tmp_path)
-    newest(monkeypatch)
-    tools = letter_tools(**formats.STORED)
-    write_index(tmp_path / "fresh", sources(source), tools)
-    moved(source)
-    parsed.clear()
-    write_index(index, sources(source), tools)
-    assert parsed == []
-    found, expected = content(index), content(tmp_path / "fresh")
-    if number == 3:  # which did not say how deep a heading is, so that the tree may be another
-        verify_index(index, Letters())
-        found, expected = ({"files": each["files"]} for each in (found, expected))
-    assert found == expected
-
-
-def test_format_2_without_its_sources_names_what_it_lost(
-    tmp_path: Path, parsed: list[str], embedder: Letters
-) -> None:
-    index, source = formats.unpacked(2, tmp_path)
-    tools = letter_tools(embedder, **formats.STORED)
-    shutil.rmtree(source)
-    for use in (estimate, write_index):
-        with pytest.raises(CorpusError, match=r"headings .* gone: memo\.docx, page\.html"):
-            use(index, sources(source), tools)
-    kept = ["bylaw.txt", "guide.md", "notices.jsonl", "order.pdf"]
-    write_index(index, sources(source), tools, excluded=["memo.docx", "page.html"])
-    assert parsed == []
-    found = content(index)
-    assert sorted(found["files"]) == kept
-    _, source = formats.unpacked(2, tmp_path / "again")
-    write_index(tmp_path / "fresh", sources(source), tools, excluded=["memo.docx", "page.html"])
-    assert found == content(tmp_path / "fresh")
-
-
-@pytest.mark.parametrize("gone", [False, True], ids=["sources there", "sources gone"])
-def test_the_next_format_takes_texts_and_vectors_of_this_one(
-    gone: bool, index: Path, parsed: list[str], embedder: Letters, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _, source = formats.unpacked(FORMAT, index.with_name("kept"))
-    (source / "empty.txt").write_bytes(b"")
-    tools = letter_tools(embedder)
-    write_index(index, sources(source), tools)
-    expected = content(index)
-    embedder.embedded.clear()
-    parsed.clear()
-    number = newest(monkeypatch)
-    with pytest.raises(OutdatedIndexError, match=f"has format {FORMAT}, this is {number}"):
-        open_index(index, embedder)
-    if gone:
-        moved(source)
-    found = estimate(index, sources(source), tools)
-    assert (found.documents, found.embedded_texts) == (7, 0)
-    parsed.clear()
-    outcome = write_index(index, sources(source), tools)
-    assert embedder.embedded == []
-    assert len(parsed) == (0 if gone else 7)
-    assert [item.name for item in outcome.skipped] == ["empty.txt"]
-    assert content(index) == expected
-    verify_index(index, embedder)
-
-
-def test_a_format_that_cuts_otherwise_embeds_what_is_new(
-    index: Path, write: Write, embedder: Letters, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write()
-    assert any("berth fee" in text for text in embedder.embedded)
-    newest(monkeypatch)
-
-    def cut(chunk: Chunk, found: list[Statement], by: Letters, kind: str) -> list[str]:
-        return [*windows.window_texts(chunk, found, by, kind), chunk["text"][:9]]
-
-    monkeypatch.setattr(builder, "window_texts", cut)
-    write()
-    assert embedder.embedded == ["§ 1 Fees\n", "§ 2 Audit", "The harbo"]
-    verify_index(index, embedder)
 
 
 def test_a_renamed_document_embeds_nothing(
