@@ -13,6 +13,7 @@ from _pipeline import runtime
 
 from lexloop.core.files import is_index
 from lexloop.core.filters import Filters
+from lexloop.core.running import waited
 from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk
 from lexloop.documents.chunks.statements import statements_in
@@ -83,7 +84,7 @@ class Ours:
     def search(self, question: str) -> Found:
         """The node's candidates for a question without sub-queries."""
         state = {"standalone": question, "queries": [], "plan": _PLAN}
-        update = hybrid_retrieve(state, self._runtime)
+        update = waited(hybrid_retrieve(state, self._runtime))
         return [(candidate["id"], candidate["text"]) for candidate in update["candidates"]]
 
 

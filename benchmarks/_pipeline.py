@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from langgraph.runtime import Runtime
 
+from lexloop.core.running import waited
 from lexloop.core.settings import Settings
 from lexloop.core.types import Candidate, Chunk, Passage
 from lexloop.documents.chunks.statements import statements_in
@@ -75,9 +76,9 @@ def runtime(**parts: object) -> Runtime[Context]:
 def candidates_for(question: str, view: View, settings: Settings) -> list[Candidate]:
     """What hybrid_retrieve hands on for a question as it stands, without sub-queries."""
     state = {"standalone": question, "queries": [], "plan": {"k": TOP, "Q": 0, "K": 0, "S": 0}}
-    found: list[Candidate] = hybrid_retrieve(state, runtime(backend=view, settings=settings))[
-        "candidates"
-    ]
+    found: list[Candidate] = waited(
+        hybrid_retrieve(state, runtime(backend=view, settings=settings))
+    )["candidates"]
     return found
 
 
@@ -88,5 +89,7 @@ def reranked(question: str, candidates: list[Candidate], view: View) -> list[Pas
         "candidates": candidates,
         "plan": {"k": TOP, "Q": 0, "K": 0, "S": 0},
     }
-    chosen: list[Passage] = rerank(state, runtime(reranker=FeatureReranker(view)))["passages"]
+    chosen: list[Passage] = waited(rerank(state, runtime(reranker=FeatureReranker(view))))[
+        "passages"
+    ]
     return chosen

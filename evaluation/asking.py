@@ -12,11 +12,11 @@ from typing import Any, Self, TypeVar
 from weakref import WeakValueDictionary
 
 from lexloop.core.errors import DeadlineExceeded, ModelAuthError, ModelError, ModelUnknown
+from lexloop.core.running import waited
 from lexloop.core.score import Unresolved
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.text_cache import TextCache
 from lexloop.core.types import Usage
-from lexloop.models.background import run
 from lexloop.models.chat import connect
 from lexloop.models.request import ChatReply, ChatRequest, Unreadable, read_json
 
@@ -80,7 +80,7 @@ class Asker:
             DataError: The file of cached replies is damaged or full.
         """
         try:
-            found: T | Unresolved = run(work)
+            found: T | Unresolved = waited(work)
         except ModelError as error:
             found = Unresolved(error.what)
         if self._hopeless is not None:  # whatever the work made of it

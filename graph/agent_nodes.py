@@ -20,6 +20,7 @@ from lexloop.core.conversation import (
 )
 from lexloop.core.deadline import Deadline, seconds_left, within
 from lexloop.core.errors import ModelError
+from lexloop.core.running import computed, computing
 from lexloop.core.settings import Settings
 from lexloop.core.state import AgentState, AgentUpdate, InputState, State
 from lexloop.core.types import ABSTENTION, Degradation, Usage
@@ -29,7 +30,6 @@ from lexloop.graph.compiled import Lexloop
 from lexloop.graph.resources import Resources, embedded_only, settings_of
 from lexloop.graph.router import route, small_talk, views_of
 from lexloop.graph.tool_agent import Chooser
-from lexloop.models.background import on_own_loop
 from lexloop.nodes.classify.node import open_turn
 from lexloop.nodes.context import Context
 from lexloop.nodes.evaluate.node import answer_message
@@ -97,6 +97,7 @@ class ChoosingNodes:
     def __init__(self, opened: OpenedCollections, asking: Mapping[str, Lexloop]) -> None:
         self._opened, self._asking = opened, asking
 
+    @computing
     def route(self, state: AgentState, runtime: Runtime[Context]) -> AgentUpdate:
         """Open the turn, and reset what the last one left; choose, where no model is to."""
         contexts = self._opened.contexts(get_runtime().context)
@@ -123,7 +124,7 @@ class ChoosingNodes:
         }
         return opened if reply or by_model else {**opened, **_routed(opened, contexts)}
 
-    def ask_others(self, state: AgentState, runtime: Runtime[Context]) -> AgentUpdate:
+    async def ask_others(self, state: AgentState, runtime: Runtime[Context]) -> AgentUpdate:
         """Ask the collections that were not, once, where all that were asked abstain.
 
         Of what they say only answers that pass count, and then they alone.
@@ -140,11 +141,11 @@ class ChoosingNodes:
     async def agent(self, state: AgentState, runtime: Runtime[Context]) -> AgentUpdate:
         """Have the model ask and answer; where it fails, the router chooses in its place."""
         brought = get_runtime().context
+        contexts = await computed(self._opened.contexts, brought)
         chat = runtime.context.chat
         if chat is None:
-            return {**_routed(state, self._opened.contexts(brought)), "by_model": False}
-        contexts = self._opened.contexts(brought)
-        descriptions = _descriptions(tuple(views_of(contexts).items()))
+            return {**await computed(_routed, state, contexts), "by_model": False}
+        descriptions = await computed(_descriptions, tuple(views_of(contexts).items()))
 
         async def ask(name: str, question: str) -> State:
             turn: Any = {**state, "ways": {name: question}, "seconds_left": seconds_left()}
@@ -155,14 +156,14 @@ class ChoosingNodes:
         chooser = Chooser(chat, descriptions, ask)
         lost: list[Degradation] = []
         try:
-            text = await on_own_loop(chooser.answer(state["asked"], state["history"]))
+            text = await chooser.answer(state["asked"], state["history"])
         except ModelError as error:
             if not any(said.answers for said in chooser.said):
                 raise
             lost = [_lost(error)]
             update = combined(chooser.said)
         else:
-            update = _checked(text, chooser, state["asked"], contexts)
+            update = await computed(_checked, text, chooser, state["asked"], contexts)
         if not update["abstained"]:
             get_stream_writer()({"node": "agent", "token": update["answer"], "restart": True})
         cost = total([state["usage"], *(said.state["usage"] for said in chooser.said)])

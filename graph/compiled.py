@@ -38,9 +38,10 @@ from langgraph.types import StateUpdate
 
 from lexloop.core.errors import DataError, ThreadBusy
 from lexloop.core.files import let_go, try_lock
+from lexloop.core.running import computed
 from lexloop.core.settings import Settings
 from lexloop.core.state import InputState, OutputState, State
-from lexloop.graph.node import CONTEXT_KEY, Resolve, in_thread
+from lexloop.graph.node import CONTEXT_KEY, Resolve
 
 _POLL_S = 0.02
 _ANSWER_S = 10.0
@@ -87,10 +88,10 @@ class ThreadTurn:
         with self._claiming():
             lock = self._stand_in_line(await _adatabase(self._saver))
             if self._ticket is not None:
-                left = await in_thread(self._left)
+                left = await computed(self._left)
                 await asyncio.wait_for(asyncio.wrap_future(self._ticket), left)
             while lock is not None and not self._locked(lock):
-                await in_thread(self._left)
+                await computed(self._left)
                 await asyncio.sleep(_POLL_S)
 
     def __exit__(

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lexloop.core.errors import BudgetError, SettingsError
+from lexloop.core.running import waited
 from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk, Triplet, Usage
 from lexloop.documents.document import Document
 from lexloop.knowledge.model import ExtractionCache, extract_with_model, extraction_request
 from lexloop.knowledge.rules import extract_document
-from lexloop.models.background import run
 from lexloop.models.chat import ChatModel, chat_for
 from lexloop.models.request import ChatReply, ChatRequest
 from lexloop.store.builder import Extractor
@@ -131,7 +131,7 @@ class ModelExtractor:
         key = extraction_key(self._chat.name, chunk)
         if (found := cache.find(key, chunk)) is not None:
             return found
-        triplets = run(extract_with_model(self, chunk))
+        triplets = waited(extract_with_model(self, chunk))
         cache.put(key, chunk, triplets)
         return triplets
 

@@ -1,15 +1,10 @@
 """The runner of the nodes: deadline, usage, shown tokens, fallback where it is allowed."""
 
-import asyncio
-import contextvars
-import os
 import time
 from collections.abc import Callable, Coroutine
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from inspect import iscoroutinefunction
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.config import get_config, get_stream_writer
@@ -18,10 +13,10 @@ from langgraph.runtime import Runtime, get_runtime
 from lexloop.core.deadline import Deadline, current_deadline, within
 from lexloop.core.errors import DeadlineExceeded, LexloopError, ModelError, ModelReplyError
 from lexloop.core.losses import Loss, hearing
+from lexloop.core.running import computed, waited
 from lexloop.core.state import AgentState, AgentUpdate, State, Update
 from lexloop.core.types import Degradation, Reasoning, Usage
 from lexloop.graph.stream import StreamedMessage, TokenStream
-from lexloop.models.background import Driven, Result, finished
 from lexloop.models.chat import ChatModel, asking
 from lexloop.models.request import ChatReply, ChatRequest
 from lexloop.nodes.context import Context
@@ -31,84 +26,8 @@ _STAND_IN_S, _ENDING_S = 0.7, 0.9
 """Seconds after the deadline in which what stands in for a model may still answer, and in which the
 best attempt so far is found and its citations verified. No answer is to be a second late."""
 
-T = TypeVar("T")
-Work = Callable[[], T]
-
-
-def _new() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(thread_name_prefix="lexloop")
-
-
-# not the loop's own threads: a caller may fill those with runs that wait for a turn on a thread,
-# and the run that has the turn must go on
-_pool = _new()
-
-
-async def in_thread(work: Callable[[], T]) -> T:
-    """Run ``work`` in a thread of the pool with the caller's context variables."""
-    run = contextvars.copy_context().run
-    return await asyncio.get_running_loop().run_in_executor(_pool, run, work)
-
-
-class _Bridge(Protocol):
-    """The way to run a node's work for one kind of caller."""
-
-    async def work(self, work: Work[T]) -> T:
-        """Run what takes the processor."""
-        ...
-
-    async def wait(self, result: Result[Any]) -> None:
-        """Wait for what a model's host is asked for."""
-        ...
-
-
-class _InCaller:
-    async def work(self, work: Work[T]) -> T:
-        return work()
-
-    async def wait(self, result: Result[Any]) -> None:
-        result.wait()
-
-
-class _InThreads:
-    async def work(self, work: Work[T]) -> T:
-        return await in_thread(work)
-
-    async def wait(self, result: Result[Any]) -> None:
-        await result.settled()
-
-
-async def _drive(work: Coroutine[Any, Any, T], bridge: _Bridge) -> T:
-    """Run a coroutine of which no step delays an event loop, whatever it takes or reads."""
-    driven = Driven(work)
-    try:
-        while isinstance(reached := await bridge.work(driven.step), Result):
-            await bridge.wait(reached)
-        return reached.value
-    finally:
-        driven.leave()
-
-
-_IN_CALLER: _Bridge = _InCaller()
-"""For callers who wait: in their own thread, which blocks."""
-_IN_THREADS: _Bridge = _InThreads()
-"""For callers who await: in other threads."""
-
-
-def _forget_pool() -> None:
-    """Make a new pool: a forked child has the memory of the old one but not its threads."""
-    global _pool  # noqa: PLW0603 - one pool for the process is the point of this module
-    _pool = _new()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_pool)
-
-
 Function = (
-    Callable[[State, Runtime[Context]], Update]
-    | Callable[[State, Runtime[Context]], Coroutine[Any, Any, Update]]
-    | Callable[[AgentState, Runtime[Context]], AgentUpdate]
+    Callable[[State, Runtime[Context]], Coroutine[Any, Any, Update]]
     | Callable[[AgentState, Runtime[Context]], Coroutine[Any, Any, AgentUpdate]]
 )
 Resolve = Callable[[Any, str | None], Context]
@@ -123,7 +42,7 @@ class NodeRunnable(Runnable[State, Update]):
     and cost more than all the rest of the graph.
 
     Args:
-        function: What the node does; a coroutine function where a model may be asked.
+        function: What the node does.
         resolve: From what a run brings and the corpus's snapshot to the context of the nodes.
         first: Whether a question begins here, so that the corpus is looked at anew.
     """
@@ -134,20 +53,17 @@ class NodeRunnable(Runnable[State, Update]):
 
     def invoke(self, input: State, config: RunnableConfig | None = None, **kwargs: Any) -> Update:
         """Run the node, blocking while a model is asked."""
-        return finished(self._updated(input, _IN_CALLER))
+        return waited(self.ainvoke(input, config))
 
     async def ainvoke(
         self, input: State, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Update:
         """Run the node without blocking the event loop."""
-        return await self._updated(input, _IN_THREADS)
-
-    async def _updated(self, state: State, bridge: _Bridge) -> Update:
         # an earlier node may have ended the question with the best attempt so far
-        if not self._first and state.get("answer"):
+        if not self._first and input.get("answer"):
             return {}
-        run = await bridge.work(partial(self._begin, state, get_runtime()))
-        return await run.update(bridge)
+        run = await computed(self._begin, input, get_runtime())
+        return await run.update()
 
     def _begin(self, state: State, runtime: Runtime[Any]) -> "_Run":
         # what the last question of a thread left is nothing to the next one
@@ -200,25 +116,18 @@ class _Run:
             context = context.unembedded
         self._context = context
 
-    async def update(self, bridge: _Bridge) -> Update:
+    async def update(self) -> Update:
         """Run the node, and what stands in for a failed one; add what it cost and what degraded."""
         while True:
             try:
                 with within(self._deadline), asking(self._ask), hearing() as self._told:
                     self._deadline.check(f"before {self._name}")
-                    return self._with_cost(await self._result(bridge))
+                    runtime = self._runtime.override(context=self._context)
+                    function: Any = self._function
+                    return self._with_cost(await function(self._state, runtime))
             except LexloopError as error:
                 if not self._stood_in(error):
-                    return self._with_cost(await bridge.work(partial(self._end, error)))
-
-    async def _result(self, bridge: _Bridge) -> Update:
-        runtime = self._runtime.override(context=self._context)
-        function: Any = self._function
-        call = partial(function, self._state, runtime)
-        if iscoroutinefunction(self._function):
-            return await _drive(call(), bridge)
-        update: Update = await bridge.work(call)
-        return update
+                    return self._with_cost(await computed(self._end, error))
 
     async def _ask(self, chat: ChatModel, request: ChatRequest) -> ChatReply:
         """Have the model answer, unless it failed for good earlier in this question."""

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from lexloop.core.deadline import out_of_time
 from lexloop.core.errors import ModelReplyError, ModelUnavailable, SettingsError
+from lexloop.core.running import in_time
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Usage
-from lexloop.models.background import in_time
 from lexloop.models.failure import FailedAttempt, failed_call, failed_reply, retries
 from lexloop.models.parameters import Parameters, Refusals
 from lexloop.models.provider import MOST_CHARS, Client, Oversized, client, oversized

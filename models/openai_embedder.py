@@ -8,8 +8,8 @@ import numpy as np
 
 from lexloop.core.deadline import current_deadline, out_of_time
 from lexloop.core.errors import ModelAuthError, ModelError, ModelReplyError, ModelUnavailable
+from lexloop.core.running import in_time, waited
 from lexloop.core.settings import Connection
-from lexloop.models.background import in_time, run
 from lexloop.models.embedding import Halves, Progress, Vectors, blocks, refuse_broken
 from lexloop.models.failure import FailedAttempt, can_pass, retries, retry_after_s, status_of
 from lexloop.models.provider import (
@@ -123,7 +123,7 @@ class OpenAIEmbedder:
         limit = f"did not answer within {end - time.monotonic():.0f} s."
         overdue = FailedAttempt(late or self._unavailable(limit), retry=late is None)
         try:
-            answer = run(in_time(lambda: self._ask(texts), end, overdue))
+            answer = waited(in_time(lambda: self._ask(texts), end, overdue))
             rows = np.array(answer, dtype=np.float32)
         except (OpenAIError, Oversized) as error:
             raise self._failed(error) from error

@@ -48,10 +48,10 @@ import hypothesis  # noqa: E402
 import pytest  # noqa: E402
 from fake_openai import FakeOpenAI  # noqa: E402
 
+from lexloop.core.running import waited  # noqa: E402
 from lexloop.core.settings import Settings  # noqa: E402
 from lexloop.core.types import Usage  # noqa: E402
 from lexloop.evaluation.asking import Asker  # noqa: E402
-from lexloop.models.background import run  # noqa: E402
 from lexloop.models.chat import ChatModel, asking, connect  # noqa: E402
 from lexloop.models.request import ChatReply, ChatRequest  # noqa: E402
 
@@ -167,7 +167,7 @@ def converse(chat_model: Callable[..., ChatModel], meter: Usage, soon: float) ->
 
     def converse(asks: Callable[..., Coroutine[Any, Any, T]], *given: Any) -> T:
         with asking(ask):
-            return run(asks(chat_model(**{"model.attempts": 1}), *given))
+            return waited(asks(chat_model(**{"model.attempts": 1}), *given))
 
     return converse
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
+from lexloop.core.running import waited
 from lexloop.core.score import Score, Unresolved
 from lexloop.core.types import Attempt, Candidate, Passage
 from lexloop.documents.text.tokens import words
@@ -15,7 +16,6 @@ from lexloop.evaluation.metrics.text import bleu, cosine, exact_match, rouge_l, 
 from lexloop.evaluation.model_metrics import model_metrics
 from lexloop.evaluation.record import AttemptSeen
 from lexloop.evaluation.run.judges import Judges
-from lexloop.models.background import finished
 from lexloop.nodes.evaluate.checks import citation_problems
 from lexloop.nodes.evaluate.embedded import EmbeddedJudge
 from lexloop.nodes.evaluate.evidence import Evidence, evidence_of
@@ -183,7 +183,7 @@ def _of_the_answer(it: Answered) -> dict[str, Score]:
         return dict.fromkeys((*_TRIAD, "faithfulness"), Unresolved("the answer is an abstention"))
     if not it.passages:
         return dict.fromkeys((*_TRIAD, "faithfulness"), Unresolved("no passage was retrieved"))
-    triad = finished(it.judge.judge(it.question, it.passages, it.state["answer"]))
+    triad = waited(it.judge.judge(it.question, it.passages, it.state["answer"]))
     scores: dict[str, float | None] = {name: getattr(triad, name) for name in _TRIAD}
     inferred = _supported(it, claims_of(it.state["answer"]), it.passages)
     missing = Unresolved("the judge gave no score")

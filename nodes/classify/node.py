@@ -7,11 +7,13 @@ from langgraph.runtime import Runtime
 
 from lexloop.core.conversation import checked_question, history_turns, message_text, tags_of_thread
 from lexloop.core.errors import QuestionError
+from lexloop.core.running import computing
 from lexloop.core.state import State, Update
 from lexloop.nodes.classify.plan import chosen_class, plan_for
 from lexloop.nodes.context import Context
 
 
+@computing
 def classify(state: State, runtime: Runtime[Context]) -> Update:
     """Open the turn: check the question, plan its retrieval, and reset what the last turn left.
 

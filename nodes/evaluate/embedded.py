@@ -4,6 +4,7 @@ from dataclasses import astuple, dataclass
 
 import numpy as np
 
+from lexloop.core.running import computing
 from lexloop.core.types import Passage
 from lexloop.documents.text.tokens import tokenize
 from lexloop.models.embedding import Vectors
@@ -53,7 +54,8 @@ class EmbeddedJudge:
         self._of_answer = load_weights("judges/relevance.json", "answer", AnswerFeatures)
         self._of_context = load_weights("judges/relevance.json", "context", ContextFeatures)
 
-    async def judge(
+    @computing
+    def judge(
         self, question: str, passages: list[Passage], answer: str, answers: float | None = None
     ) -> Judgement:
         """Return the triad of LQ-RAG, section III: each score in [0, 1].

@@ -7,6 +7,7 @@ from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 
 from lexloop.core.errors import LexloopError
+from lexloop.core.running import computed
 from lexloop.core.state import State, Update
 from lexloop.core.types import ABSTENTION, Attempt, Evaluation
 from lexloop.nodes.context import Context, Judgement, TextOf
@@ -83,7 +84,7 @@ def _with_draft(state: State, evaluation: Evaluation) -> list[Attempt]:
 
 
 async def _evaluation(state: State, context: Context) -> Evaluation:
-    draft, problems = state["draft"], _problems(state, context.text_of)
+    draft, problems = state["draft"], await computed(_problems, state, context.text_of)
     if draft["abstained"]:
         return _record(_unscored("The generator abstained."), problems, passed=False)
     if context.judge is None:

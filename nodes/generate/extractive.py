@@ -3,6 +3,7 @@
 import re
 from itertools import islice
 
+from lexloop.core.running import computing
 from lexloop.core.types import (
     ABSTENTION,
     MOST_POINTED,
@@ -66,7 +67,8 @@ class ExtractiveGenerator:
     def __init__(self, sources: View, lengths: Lengths | None = None) -> None:
         self._sources, self._lengths = sources, lengths or Lengths()
 
-    async def generate(
+    @computing
+    def generate(
         self,
         question: str,
         passages: list[Passage],

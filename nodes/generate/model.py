@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from lexloop import prompts
+from lexloop.core.running import computed
 from lexloop.core.types import ABSTENTION, Advice, Draft, Passage, Pointed, Triplet
 from lexloop.knowledge.predicates import reading
 from lexloop.models.request import Chat, ChatRequest
@@ -38,7 +39,8 @@ class ModelGenerator:
             question=question,
         )
         reply = await self._chat.ask(ChatRequest("generate", system, user, stream=True))
-        return cited_answer(reply.text, passages, lambda name: self._sources.statements(name)[0])
+        statements = self._sources.statements
+        return await computed(cited_answer, reply.text, passages, lambda name: statements(name)[0])
 
 
 class ModelAlone:

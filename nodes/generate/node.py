@@ -2,6 +2,7 @@
 
 from langgraph.runtime import Runtime
 
+from lexloop.core.running import computed
 from lexloop.core.state import State, Update
 from lexloop.core.types import ABSTENTION, QUOTED, Citation, Draft, Passage, StructureLine
 from lexloop.nodes.context import Context, Generator, Guard, drafted
@@ -17,24 +18,28 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
     only = pointed is not None and pointed["only"]
     # one in a language that nobody reads here, or one that is refused
     unread = bool(state.get("untranslated")) and not units
-    if (only and told and not units) or (
-        not only
-        and (unread or guard.refuses(state["asked"], state["standalone"], state["passages"]))
-    ):
+    if only:
+        closed = bool(told) and not units
+    else:
+        closed = unread or await computed(
+            guard.refuses, state["asked"], state["standalone"], state["passages"]
+        )
+    if closed:
         draft = drafted(ABSTENTION)
     else:
         draft = await _drafted(state, generator, guard)
-    if guard.withholds(draft["answer"], generator.instructions, state["asked"]):
+    if await computed(guard.withholds, draft["answer"], generator.instructions, state["asked"]):
         draft = drafted(ABSTENTION)
     draft = with_told(draft, told)
-    return {"passages": _with_quoted(state["passages"], draft, runtime.context), "draft": draft}
+    passages = await computed(_with_quoted, state["passages"], draft, runtime.context)
+    return {"passages": passages, "draft": draft}
 
 
 async def _drafted(state: State, generator: Generator, guard: Guard) -> Draft:
     """Draft an answer; where that abstains, once more from the question in plainer words."""
     question = state["standalone"]
     draft = drafted(ABSTENTION)
-    for wording in dict.fromkeys([question, guard.plainer(question)]):
+    for wording in dict.fromkeys([question, await computed(guard.plainer, question)]):
         draft = await generator.generate(
             wording, state["passages"], state["triplets"], state.get("advice"), state.get("pointed")
         )

@@ -7,6 +7,7 @@ from math import ceil
 
 from langgraph.runtime import Runtime
 
+from lexloop.core.running import computing
 from lexloop.core.settings import Settings
 from lexloop.core.settings_groups import Linear, Standardised
 from lexloop.core.state import State, Update
@@ -34,6 +35,7 @@ _BROADER = 2
 """The factor by which a retry that broadens raises the number of candidates."""
 
 
+@computing
 def hybrid_retrieve(state: State, runtime: Runtime[Context]) -> Update:
     """Write the fused candidates; none where nothing is retrieved.
 

@@ -5,6 +5,7 @@ from itertools import chain, zip_longest
 
 from langgraph.runtime import Runtime
 
+from lexloop.core.running import computing
 from lexloop.core.state import State, Update
 from lexloop.core.types import Candidate, Chunk, Triplet
 from lexloop.knowledge.graph import KnowledgeGraph
@@ -82,6 +83,7 @@ def candidates_of(
     ]
 
 
+@computing
 def kg_retrieve(state: State, runtime: Runtime[Context]) -> Update:
     """Write the triplets and the candidates that the graph brings up.
 

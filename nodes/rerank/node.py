@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from langgraph.runtime import Runtime
 
+from lexloop.core.running import computing
 from lexloop.core.settings_groups import ByScores
 from lexloop.core.state import State, Update
 from lexloop.core.types import DEFINING, FOLLOWED, POINTED, Candidate
@@ -20,6 +21,7 @@ _BROADER = 2
 """The factor by which a retry that broadens raises the number of passages."""
 
 
+@computing
 def rerank(state: State, runtime: Runtime[Context]) -> Update:
     """Write the k best passages, numbered from 1; near-copies of a better one come last.
 

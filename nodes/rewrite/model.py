@@ -3,6 +3,7 @@
 from pydantic import BaseModel
 
 from lexloop import prompts
+from lexloop.core.running import computed
 from lexloop.core.types import Advice, Plan, Turn
 from lexloop.models.request import Chat, ChatRequest, parsed
 from lexloop.nodes.context import Rewriting
@@ -44,15 +45,16 @@ class ModelRewriter:
         standalone question the one asked is kept.
         """
         wanted = history or advice or plan["Q"] or plan["K"]
-        if not wanted and not self._documents.other_language(question):
+        if not wanted and not await computed(self._documents.other_language, question):
             return Rewriting(question, [], [])
+        languages = await computed(self._documents.languages)
         system, user = self._prompt.render(
             history=[prompts.Data(turn["role"], turn["content"]) for turn in history][
                 -_HISTORY_TURNS:
             ],
             question=question,
             guidance=advice["guidance"] if advice else [],
-            languages=[prompts.Data("language", name) for name in self._documents.languages()],
+            languages=[prompts.Data("language", name) for name in languages],
             Q=plan["Q"],
             K=plan["K"],
         )

@@ -2,6 +2,7 @@
 
 from langgraph.runtime import Runtime
 
+from lexloop.core.running import computed
 from lexloop.core.state import State, Update
 from lexloop.core.types import Turn
 from lexloop.nodes.context import Context
@@ -21,26 +22,40 @@ async def rewrite(state: State, runtime: Runtime[Context]) -> Update:
     """
     rewriter, wording = runtime.context.rewriter, runtime.context.wording
     advice = state.get("advice")
-    question = advice["question"] if advice else state["asked"]
-    history = [] if advice else state["history"][-_TURNS:]
-    read_as = state.get("read_as", [])
-    untranslated = state.get("untranslated", "")
+    if advice:
+        question, history = advice["question"], []
+    else:
+        question, history = state["asked"], state["history"][-_TURNS:]
+    update: Update = {
+        "read_as": state.get("read_as", []),
+        "untranslated": state.get("untranslated", ""),
+    }
     if wording is not None and not advice:
-        language = wording.other_language(question)
-        if not language:
-            question, read_as = wording.read(question)
-        elif not rewriter.translates:
-            untranslated = _untranslated(language, wording.languages())
-        history = _read(history, wording)
+        question, history, told = await computed(
+            _worded, question, history, wording, rewriter.translates
+        )
+        update = {**update, **told}
     rewriting = await rewriter.rewrite(question, history, state["plan"], advice)
     return {
-        "read_as": read_as,
-        "untranslated": untranslated,
+        **update,
         "standalone": rewriting.standalone,
         "queries": rewriting.queries,
         "keywords": rewriting.keywords,
         "topical": rewriting.topical,
     }
+
+
+def _worded(
+    question: str, history: list[Turn], wording: View, translates: bool
+) -> tuple[str, list[Turn], Update]:
+    """Return question and history in words that the documents have, and what is to be told."""
+    told: Update = {}
+    language = wording.other_language(question)
+    if not language:
+        question, told["read_as"] = wording.read(question)
+    elif not translates:
+        told["untranslated"] = _untranslated(language, wording.languages())
+    return question, _read(history, wording), told
 
 
 def _untranslated(language: str, languages: list[str]) -> str:

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from lexloop.core.running import computing
 from lexloop.core.types import Advice, Plan, Turn
 from lexloop.documents.structure.pointing import only_points, placed, provision_in
 from lexloop.documents.text.tokens import STOP_WORDS, words
@@ -26,7 +27,8 @@ class RuleRewriter:
 
     translates = False
 
-    async def rewrite(
+    @computing
+    def rewrite(
         self, question: str, history: list[Turn], plan: Plan, advice: Advice | None
     ) -> Rewriting:
         """Resolve follow-ups; then the whole question, what it asks, and each part of it."""

@@ -10,6 +10,7 @@ import pytest
 import records
 
 from lexloop.core.errors import DataError
+from lexloop.core.running import waited
 from lexloop.core.types import Chunk, Triplet
 from lexloop.knowledge.model import (
     ExtractedTriplet,
@@ -17,7 +18,6 @@ from lexloop.knowledge.model import (
     ExtractionCache,
     extract_with_model,
 )
-from lexloop.models.background import finished
 from lexloop.models.request import ChatReply, ChatRequest
 
 TEXT = "An owner must pay\nthe fee (40 dollars) within  10 days."
@@ -46,7 +46,7 @@ def extracted(*items: tuple[str, str, str, str]) -> tuple[ChatRequest, list[Trip
             asked.append(request)
             return ChatReply("", reply)
 
-    triplets = finished(extract_with_model(Scripted(), CHUNK))
+    triplets = waited(extract_with_model(Scripted(), CHUNK))
     return asked[0], triplets
 
 

@@ -1,13 +1,15 @@
 """Runs a node by itself, as LangGraph would; a chat model's call, for who waits."""
 
+from collections.abc import Callable, Coroutine
 from types import SimpleNamespace
 from typing import Any, cast
 
 from langgraph.runtime import Runtime
 from pydantic import BaseModel
 
+from lexloop.core.running import waited
 from lexloop.core.settings import Settings
-from lexloop.models.background import run
+from lexloop.core.state import State, Update
 from lexloop.models.chat import ChatModel
 from lexloop.models.request import ChatReply, ChatRequest
 from lexloop.nodes.context import Context
@@ -16,6 +18,15 @@ from lexloop.nodes.context import Context
 def runtime(**parts: object) -> Runtime[Context]:
     """A runtime whose context has these parts, and the default settings."""
     return Runtime(context=cast("Context", SimpleNamespace(**{"settings": Settings(), **parts})))
+
+
+def update_of(
+    node: Callable[[State, Runtime[Context]], Coroutine[Any, Any, Update]],
+    state: Any,
+    around: Runtime[Context],
+) -> Update:
+    """What a node writes."""
+    return waited(node(state, around))
 
 
 class Nobody:
@@ -35,4 +46,4 @@ class Colour(BaseModel):
 
 def complete(model: ChatModel, request: ChatRequest, **details: Any) -> ChatReply:
     """What a model replies, waited for."""
-    return run(model.acomplete(request, **details))
+    return waited(model.acomplete(request, **details))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
-from running import runtime
+from running import runtime, update_of
 
 from lexloop.core.errors import QuestionError
 from lexloop.core.settings import Settings
@@ -39,7 +39,8 @@ def opened() -> Opened:
         state: State, *, degraded: list[Degradation] | None = None, **settings: object
     ) -> Update:
         classifier = Fixed(0.1, 0.2, 0.7)
-        return classify(
+        return update_of(
+            classify,
             state,
             runtime(classifier=classifier, settings=Settings(**settings), degraded=degraded or []),
         )
@@ -126,8 +127,10 @@ def test_a_question_as_long_as_the_limit_is_accepted(opened: Opened) -> None:
 def test_a_refused_question_reaches_no_classifier() -> None:
     classifier = Fixed(1.0, 0.0, 0.0)
     with pytest.raises(QuestionError):
-        classify(
-            {"question": " "}, runtime(classifier=classifier, settings=Settings(), degraded=[])
+        update_of(
+            classify,
+            {"question": " "},
+            runtime(classifier=classifier, settings=Settings(), degraded=[]),
         )
     assert classifier.asked == []
 
@@ -142,7 +145,8 @@ def test_class_and_settings_give_the_plan(opened: Opened) -> None:
 
 def test_two_classes_are_asked_of_the_classifier() -> None:
     classifier = Fixed(0.9, 0.1)
-    update = classify(
+    update = update_of(
+        classify,
         {"question": "What?"},
         runtime(classifier=classifier, settings=Settings(**{"plan.classes": 2}), degraded=[]),
     )
@@ -178,7 +182,8 @@ def test_the_components_keep_their_list_of_degradations(opened: Opened) -> None:
 
 def test_no_number_of_numpy_enters_the_state() -> None:
     classifier = LinearClassifier.load(DATA / "classifier")
-    update = classify(
+    update = update_of(
+        classify,
         {"question": "What is a berth?"},
         runtime(classifier=classifier, settings=Settings(), degraded=[]),
     )

@@ -6,9 +6,9 @@ import pytest
 from records import attempt, evaluation, passage
 from running import runtime
 
+from lexloop.core.running import waited
 from lexloop.core.state import State
 from lexloop.core.types import Advice, Attempt, Evaluation, Passage
-from lexloop.models.background import finished
 from lexloop.nodes.engineer_prompt.node import RuleEngineer, engineer_prompt, weakest
 
 ASKED = "As a boat owner, what is a berth and who must pay for a berth?"
@@ -22,7 +22,7 @@ def tried(verdict: Evaluation, number: int = 1, abstained: bool = False) -> Atte
 
 @pytest.fixture
 def advise() -> Callable[..., Advice]:
-    return lambda *attempts: finished(RuleEngineer().advise(ASKED, list(attempts)))
+    return lambda *attempts: waited(RuleEngineer().advise(ASKED, list(attempts)))
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_passages_beside_the_question_are_searched_for_without_its_story(
 def test_a_question_that_needs_its_story_is_not_read_without_it() -> None:
     silent = tried(evaluation(None, None, None), abstained=True)
     for asked in ("My landlord wants to enter. May he?", "We lost a boat. To whom?", "?", ""):
-        advice = finished(RuleEngineer().advise(asked, [silent]))
+        advice = waited(RuleEngineer().advise(asked, [silent]))
         assert (advice["question"], advice["strategy"]) == (asked, "whole")
 
 
@@ -82,7 +82,7 @@ def test_no_strategy_is_tried_twice_and_each_has_its_sign() -> None:
         for number in range(1, 5):
             silent = tried(evaluation(None, None, None), number, abstained=True)
             attempts.append({**silent, "passages": passages})
-            advice = finished(RuleEngineer().advise(ASKED, attempts))
+            advice = waited(RuleEngineer().advise(ASKED, attempts))
             attempts[-1] = {**attempts[-1], "advice": advice}
         found = [attempt["advice"]["strategy"] for attempt in attempts]
         others = ["reread", "whole", *([sign] if sign != "whole" else []), "broaden", "broaden"]
@@ -91,7 +91,7 @@ def test_no_strategy_is_tried_twice_and_each_has_its_sign() -> None:
 
 def test_who_heeds_no_guidance_is_given_none() -> None:
     low = tried(evaluation(0.1, 0.5, 0.9))
-    assert finished(RuleEngineer(guides=False).advise(ASKED, [low]))["guidance"] == ""
+    assert waited(RuleEngineer(guides=False).advise(ASKED, [low]))["guidance"] == ""
 
 
 def test_who_heeds_no_guidance_tries_again_only_where_another_reading_is_left() -> None:
@@ -109,7 +109,7 @@ def test_the_node_notes_the_advice_on_the_attempt_it_answers() -> None:
     low = evaluation(0.1, 0.5, 0.9)
     first, second = tried(low), {**tried(low, number=2), "question": "Reworded?"}
     state: State = {"attempts": [first, second]}
-    update = finished(engineer_prompt(state, runtime(engineer=RuleEngineer())))
+    update = waited(engineer_prompt(state, runtime(engineer=RuleEngineer())))
     assert update["attempts"][0] == first
     assert update["attempts"][1] == {**second, "advice": update["advice"]}
     assert update["advice"]["question"] == ASKED  # the question asked, not the reworded one

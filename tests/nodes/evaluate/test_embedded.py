@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from lexloop.core.running import waited
 from lexloop.core.types import ABSTENTION, Passage
-from lexloop.models.background import finished
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.context import Judgement
 from lexloop.nodes.evaluate.embedded import EmbeddedJudge, context_features, read_answer_features
@@ -61,7 +61,7 @@ def judge(small: View) -> Judge:
         passages: list[Passage] = [
             {**chunk, "score": 1.0, "signals": {}, "n": n} for n, chunk in enumerate(found, 1)
         ]
-        return finished(EmbeddedJudge(small).judge(question, passages, answer))
+        return waited(EmbeddedJudge(small).judge(question, passages, answer))
 
     return run
 

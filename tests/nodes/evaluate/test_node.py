@@ -8,10 +8,10 @@ from records import attempt, evaluation, passage
 from running import runtime
 
 from lexloop.core.errors import LexloopError
+from lexloop.core.running import waited
 from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
 from lexloop.core.types import ABSTENTION, Attempt, Citation, Passage, Pointed, PointedUnit
-from lexloop.models.background import finished
 from lexloop.nodes.context import Judge, Judgement, drafted
 from lexloop.nodes.engineer_prompt.node import RuleEngineer
 from lexloop.nodes.evaluate.node import evaluate, unfinished
@@ -76,7 +76,7 @@ def state(
 def evaluated() -> Evaluate:
     def run(given: State, judge: Judge | None, alone: bool = False, **settings: object) -> Update:
         lookup = None if alone else text_of
-        return finished(
+        return waited(
             evaluate(
                 given,
                 runtime(

@@ -11,11 +11,11 @@ from records import passage, problems
 from running import runtime
 
 from lexloop.core.filters import Filters
+from lexloop.core.running import waited
 from lexloop.core.settings import Settings
 from lexloop.core.state import State
 from lexloop.core.types import ABSTENTION, Draft, Passage
 from lexloop.documents.document import Document
-from lexloop.models.background import finished
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.context import drafted
 from lexloop.nodes.evaluate.embedded import EmbeddedJudge
@@ -45,7 +45,7 @@ def answer_of(view: View, asked: ParsedQuestion, *items: Quotable) -> Draft:
 def answer(small: View, passages: Passages) -> Answer:
     def run(question: str, *sections: str) -> Draft:
         generator = ExtractiveGenerator(small)
-        return finished(generator.generate(question, passages(*sections), [], None))
+        return waited(generator.generate(question, passages(*sections), [], None))
 
     return run
 
@@ -163,7 +163,7 @@ def test_the_parts_that_are_not_answered_are_named(
 
 
 def test_without_passages_there_is_no_answer(small: View) -> None:
-    draft = finished(ExtractiveGenerator(small).generate("What is a berth?", [], [], None))
+    draft = waited(ExtractiveGenerator(small).generate("What is a berth?", [], [], None))
     assert draft == drafted(ABSTENTION)
     assert draft["abstained"]
     assert draft["citations"] == []
@@ -279,7 +279,7 @@ def test_bracketed_numbers_of_a_document_are_no_markers() -> None:
     assert {*numbers_in(draft["answer"])} == {c["n"] for c in draft["citations"]}
     assert "a mooring fee of $5 {2} within 10 days" in draft["answer"]
     assert problems(view, draft) == []
-    judged = finished(EmbeddedJudge(view).judge("What must the owner pay?", given, draft["answer"]))
+    judged = waited(EmbeddedJudge(view).judge("What must the owner pay?", given, draft["answer"]))
     assert judged.groundedness == 1.0
     assert judged.reasons == []
 
@@ -293,7 +293,7 @@ def test_the_node_writes_the_draft(small: View, passages: Passages) -> None:
         "advice": None,
     }
     guard = PromptGuard(small.embed, 0.8)
-    update = finished(
+    update = waited(
         generate(state, runtime(generator=ExtractiveGenerator(small), guard=guard, backend=small))
     )
     led = "For the purposes of this chapter, the following terms have these meanings:"
@@ -318,7 +318,7 @@ def test_an_answer_that_recites_its_instructions_becomes_an_abstention(
         "passages": passages("§ 10-1")[:1],
         "triplets": [],
     }
-    update = finished(
+    update = waited(
         generate(
             state,
             runtime(generator=Leaky(small), guard=PromptGuard(small.embed, 0.8), backend=small),

@@ -8,11 +8,11 @@ from records import Read, problems
 from records import passage as record
 
 from lexloop.core.filters import Filters
+from lexloop.core.running import waited
 from lexloop.core.settings import Settings
 from lexloop.core.types import Draft, Passage
 from lexloop.documents.document import Document
 from lexloop.documents.structure.statements import statements_in_text
-from lexloop.models.background import finished
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.generate import extractive, selection
 from lexloop.nodes.generate.extractive import ExtractiveGenerator, list_asked, with_antecedent
@@ -82,7 +82,7 @@ def sure(monkeypatch: pytest.MonkeyPatch) -> None:
 def answer(ferries: View) -> Answer:
     def run(question: str, max_words: int = 800) -> Draft:
         generator = ExtractiveGenerator(ferries, Lengths(whole=max_words))
-        return finished(generator.generate(question, given(ferries), [], None))
+        return waited(generator.generate(question, given(ferries), [], None))
 
     return run
 

@@ -5,9 +5,9 @@ from backend import MemoryBackend, chunk
 from records import passage
 from running import runtime
 
+from lexloop.core.running import waited
 from lexloop.core.state import State
 from lexloop.core.types import ABSTENTION, Citation, Draft, StructureLine
-from lexloop.models.background import finished
 from lexloop.nodes.context import drafted
 from lexloop.nodes.generate.node import generate, with_told
 
@@ -102,9 +102,7 @@ class Quoting:
 def test_what_is_quoted_is_among_the_passages() -> None:
     given = {**passage(1, "A."), "id": "c1#0"}
     state: State = {"standalone": "?", "asked": "?", "passages": [given], "triplets": []}
-    update = finished(
-        generate(state, runtime(generator=Quoting(), guard=Quoting(), backend=BACKEND))
-    )
+    update = waited(generate(state, runtime(generator=Quoting(), guard=Quoting(), backend=BACKEND)))
     assert update["passages"][0] == given
     assert [(p["id"], p["n"], p["score"], p["signals"]) for p in update["passages"][1:]] == [
         ("c2#0", 2, 0.0, {"quoted": 1.0})
@@ -136,9 +134,7 @@ def test_what_is_known_of_the_draft_is_written_beside_it(
             return draft
 
     state: State = {"standalone": "?", "asked": "?", "passages": [], "triplets": []}
-    update = finished(
-        generate(state, runtime(generator=Knowing(), guard=Knowing(), backend=BACKEND))
-    )
+    update = waited(generate(state, runtime(generator=Knowing(), guard=Knowing(), backend=BACKEND)))
     assert update["draft"]["answers"] == answers
     assert update["draft"]["unanswered"] == unanswered
     assert update["draft"]["near"] == near
@@ -186,7 +182,7 @@ def test_what_is_refused_is_not_written_and_an_abstention_is_looked_at_in_plain_
         "triplets": [],
     }
     assert (
-        finished(generate(state, runtime(generator=guard, guard=guard, backend=BACKEND)))["draft"][
+        waited(generate(state, runtime(generator=guard, guard=guard, backend=BACKEND)))["draft"][
             "abstained"
         ]
         is abstained

@@ -9,7 +9,7 @@ import pytest
 from backend import MemoryBackend, chunk
 from hypothesis import given
 from hypothesis import strategies as st
-from running import runtime
+from running import runtime, update_of
 from statute import LAW, RULE
 
 from lexloop.core.filters import Filters
@@ -47,7 +47,7 @@ def finished(asked: State, backend: Backend | None, **settings: object) -> Updat
     chosen = Settings(**settings)
     if isinstance(backend, MemoryBackend):
         backend.access = Filters.of(chosen)
-    return hybrid_retrieve(asked, runtime(backend=backend, settings=chosen))
+    return update_of(hybrid_retrieve, asked, runtime(backend=backend, settings=chosen))
 
 
 @pytest.fixture

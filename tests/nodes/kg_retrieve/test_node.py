@@ -2,7 +2,7 @@ from datetime import date
 
 import pytest
 from graph_source import GraphCollection, passage_of
-from running import runtime
+from running import runtime, update_of
 
 from lexloop.core.filters import Filters
 from lexloop.core.metadata import Metadata
@@ -37,7 +37,7 @@ def retrieved(
         {**passage_of(int(name[1:]), "x"), "score": 1.0, "signals": {}} for name in candidates
     ]
     state: State = {"plan": plan, "keywords": keywords, "candidates": found}
-    return kg_retrieve(state, runtime(graph_source=source))
+    return update_of(kg_retrieve, state, runtime(graph_source=source))
 
 
 def test_brings_up_triplets_and_the_chunks_that_state_them() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from records import candidate
-from running import runtime
+from running import runtime, update_of
 
 from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
@@ -89,20 +89,29 @@ def test_copies_are_moved_and_never_lost(texts: list[str]) -> None:
 
 def test_k_passages_numbered_from_one() -> None:
     pool = [candidate(name, f"{name} {name * 3}") for name in "abcde"]
-    passages = rerank(state(pool, k=3), runtime(reranker=NoReranker()))["passages"]
+    passages = update_of(rerank, state(pool, k=3), runtime(reranker=NoReranker()))["passages"]
     assert [(p["id"], p["n"]) for p in passages] == [("a", 1), ("b", 2), ("c", 3)]
 
 
 def test_fewer_candidates_than_k_and_none() -> None:
     assert (
-        len(rerank(state([candidate("a")], k=3), runtime(reranker=NoReranker()))["passages"]) == 1
+        len(
+            update_of(rerank, state([candidate("a")], k=3), runtime(reranker=NoReranker()))[
+                "passages"
+            ]
+        )
+        == 1
     )
-    assert rerank(state([], k=3), runtime(reranker=NoReranker())) == {"passages": []}
-    assert rerank(state([candidate("a")], k=0), runtime(reranker=NoReranker())) == {"passages": []}
+    assert update_of(rerank, state([], k=3), runtime(reranker=NoReranker())) == {"passages": []}
+    assert update_of(rerank, state([candidate("a")], k=0), runtime(reranker=NoReranker())) == {
+        "passages": []
+    }
 
 
 def test_what_the_graph_alone_found_can_become_a_passage() -> None:
-    update = rerank(state([], [candidate("g", graph=0.5)]), runtime(reranker=NoReranker()))
+    update = update_of(
+        rerank, state([], [candidate("g", graph=0.5)]), runtime(reranker=NoReranker())
+    )
     assert ids(update["passages"]) == ["g"]
 
 
@@ -183,20 +192,26 @@ def test_scores_set_k_and_the_plan_says_so() -> None:
         candidate("c", "five six", 0.5),
     ]
     adaptive = Settings(**{"plan.k": "scores"})
-    update = rerank(state(pool, k=3), runtime(reranker=NoReranker(), settings=adaptive))
+    update = update_of(rerank, state(pool, k=3), runtime(reranker=NoReranker(), settings=adaptive))
     assert ids(update["passages"]) == ["a", "b"]  # c weighs exp(-0.5 / 0.08) = 0.002 of a
     assert update["plan"] == {"k": 2, "Q": 3, "K": 3, "S": 1}
-    one = rerank(
+    one = update_of(
+        rerank,
         state(pool, k=3),
         runtime(reranker=NoReranker(), settings=adaptive.changed(**{"plan.k.most": 1})),
     )
     assert (ids(one["passages"]), one["plan"]["k"]) == (["a"], 1)
-    fixed = rerank(
-        state(pool, k=3), runtime(reranker=NoReranker(), settings=adaptive.changed(**{"plan.k": 3}))
+    fixed = update_of(
+        rerank,
+        state(pool, k=3),
+        runtime(reranker=NoReranker(), settings=adaptive.changed(**{"plan.k": 3})),
     )
     assert (len(fixed["passages"]), "plan" in fixed) == (3, False)
     assert (
-        rerank(state([], k=3), runtime(reranker=NoReranker(), settings=adaptive))["plan"]["k"] == 0
+        update_of(rerank, state([], k=3), runtime(reranker=NoReranker(), settings=adaptive))[
+            "plan"
+        ]["k"]
+        == 0
     )
 
 
@@ -208,13 +223,15 @@ def test_what_the_question_points_to_is_taken_whole_and_first(small: View, reran
         *(found(chunk, lexical=1.0) for chunk in chunks[3:]),
     ]
     chosen = FeatureReranker(small) if reranker == "features" else NoReranker()
-    taken = rerank(state(pool, k=4), runtime(reranker=chosen))["passages"]
+    taken = update_of(rerank, state(pool, k=4), runtime(reranker=chosen))["passages"]
     assert ids(taken)[:3] == [chunk["id"] for chunk in chunks[:3]]
     assert [passage["n"] for passage in taken] == [1, 2, 3, 4]
-    few = rerank(state(pool, k=1), runtime(reranker=chosen))["passages"]
+    few = update_of(rerank, state(pool, k=1), runtime(reranker=chosen))["passages"]
     assert ids(few) == [chunk["id"] for chunk in chunks[:3]]
-    by_scores = rerank(
-        state(pool[:3], k=1), runtime(reranker=chosen, settings=Settings(**{"plan.k": "scores"}))
+    by_scores = update_of(
+        rerank,
+        state(pool[:3], k=1),
+        runtime(reranker=chosen, settings=Settings(**{"plan.k": "scores"})),
     )
     assert len(by_scores["passages"]) == 3
 
@@ -272,14 +289,16 @@ def test_a_definition_is_taken_whatever_it_scores_and_keeps_its_place(small: Vie
         found(chunks[0], defining=1.0),
         *(found(chunk, lexical=1.0) for chunk in chunks[2:]),
     ]
-    taken = rerank(state(pool, k=3), runtime(reranker=FeatureReranker(small)))["passages"]
+    taken = update_of(rerank, state(pool, k=3), runtime(reranker=FeatureReranker(small)))[
+        "passages"
+    ]
     assert ids(taken)[:2] == [chunks[1]["id"], chunks[0]["id"]]
     assert len(taken) == 3
 
 
 def test_of_equal_passages_the_operative_one_comes_first() -> None:
     pool = [supporting("r", 3.0), candidate("a", score=2.0), candidate("b", score=1.0)]
-    taken = rerank(state(pool, k=5), runtime(reranker=NoReranker()))["passages"]
+    taken = update_of(rerank, state(pool, k=5), runtime(reranker=NoReranker()))["passages"]
     assert [(p["id"], p["n"]) for p in taken] == [("a", 1), ("b", 2), ("r", 3)]
 
 
@@ -291,28 +310,37 @@ def retried(found: list[Candidate], strategy: str) -> State:
 
 def test_a_retry_takes_what_it_went_to_as_well() -> None:
     pool = [candidate("a"), candidate("b"), candidate("c", followed=1.0), candidate("d")]
-    update = rerank(retried(pool, "whole"), runtime(reranker=NoReranker()))
+    update = update_of(rerank, retried(pool, "whole"), runtime(reranker=NoReranker()))
     assert ids(update["passages"]) == ["a", "c"]
     first = [candidate("a", followed=1.0), candidate("b")]
-    assert ids(rerank(retried(first, "whole"), runtime(reranker=NoReranker()))["passages"]) == ["a"]
+    assert ids(
+        update_of(rerank, retried(first, "whole"), runtime(reranker=NoReranker()))["passages"]
+    ) == ["a"]
 
 
 def test_a_retry_without_recitals() -> None:
     pool = [supporting("a", 1.0), supporting("b", 1.0)]
-    assert rerank(retried(pool, "operative"), runtime(reranker=NoReranker()))["passages"] == []
+    assert (
+        update_of(rerank, retried(pool, "operative"), runtime(reranker=NoReranker()))["passages"]
+        == []
+    )
     pool.append(candidate("c", score=0.1))
-    assert ids(rerank(retried(pool, "operative"), runtime(reranker=NoReranker()))["passages"]) == [
-        "c"
-    ]
+    assert ids(
+        update_of(rerank, retried(pool, "operative"), runtime(reranker=NoReranker()))["passages"]
+    ) == ["c"]
 
 
 def test_a_retry_that_broadens_takes_twice_as_many() -> None:
     pool = [candidate(name) for name in "abc"]
-    assert ids(rerank(retried(pool, "broaden"), runtime(reranker=NoReranker()))["passages"]) == [
+    assert ids(
+        update_of(rerank, retried(pool, "broaden"), runtime(reranker=NoReranker()))["passages"]
+    ) == [
         "a",
         "b",
     ]
-    assert ids(rerank(retried(pool, "reread"), runtime(reranker=NoReranker()))["passages"]) == ["a"]
+    assert ids(
+        update_of(rerank, retried(pool, "reread"), runtime(reranker=NoReranker()))["passages"]
+    ) == ["a"]
 
 
 class Near:
@@ -367,10 +395,13 @@ class _ByWords:
 def test_a_follow_up_is_ranked_by_the_words_of_its_topic_at_half_weight() -> None:
     pool = [candidate("a", "sails ashore mast"), candidate("b", "sails boat winter quay")]
     asked: State = {**state(pool, k=2), "standalone": "sails ashore"}
-    plain = rerank(asked, runtime(reranker=_ByWords()))["passages"]
+    plain = update_of(rerank, asked, runtime(reranker=_ByWords()))["passages"]
     assert [(p["id"], p["score"]) for p in plain] == [("a", 2.0), ("b", 1.0)]
-    followed = rerank({**asked, "topical": "sails boat winter quay"}, runtime(reranker=_ByWords()))[
-        "passages"
-    ]
+    followed = update_of(
+        rerank, {**asked, "topical": "sails boat winter quay"}, runtime(reranker=_ByWords())
+    )["passages"]
     assert [(p["id"], p["score"]) for p in followed] == [("b", 3.0), ("a", 2.5)]
-    assert rerank({**asked, "topical": ""}, runtime(reranker=_ByWords()))["passages"] == plain
+    assert (
+        update_of(rerank, {**asked, "topical": ""}, runtime(reranker=_ByWords()))["passages"]
+        == plain
+    )

@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from running import runtime
 
+from lexloop.core.running import waited
 from lexloop.core.state import State
 from lexloop.core.types import ABSTENTION, Advice, Plan, Reading, Turn
 from lexloop.documents.text.tokens import words
-from lexloop.models.background import finished
 from lexloop.nodes.context import Rewriting
 from lexloop.nodes.rewrite.node import rewrite
 from lexloop.nodes.rewrite.rules import NoRewriter, RuleRewriter, distinct, keywords
@@ -28,7 +28,7 @@ def rewritten(
     plan: Plan = PLAN,
     advice: Advice | None = None,
 ) -> Rewriting:
-    return finished(RuleRewriter().rewrite(question, history or [], plan, advice))
+    return waited(RuleRewriter().rewrite(question, history or [], plan, advice))
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_distinct_compares_words() -> None:
 
 def test_without_a_rewriter_the_question_stays() -> None:
     history: list[Turn] = [{"role": "user", "content": "bias audits"}]
-    unchanged = finished(NoRewriter().rewrite("What is it?", history, PLAN, None))
+    unchanged = waited(NoRewriter().rewrite("What is it?", history, PLAN, None))
     assert unchanged == Rewriting("What is it?", [], [])
 
 
@@ -140,7 +140,7 @@ def test_the_node_writes_all_three() -> None:
         "history": [{"role": "user", "content": "I would like to know about bias audits"}],
         "plan": PLAN,
     }
-    assert finished(rewrite(state, runtime(rewriter=RuleRewriter(), wording=None))) == {
+    assert waited(rewrite(state, runtime(rewriter=RuleRewriter(), wording=None))) == {
         "read_as": [],
         "untranslated": "",
         "standalone": "What are bias audits?",
@@ -157,7 +157,7 @@ def test_on_a_retry_the_engineered_question_is_rewritten() -> None:
         "plan": PLAN,
         "advice": ADVICE,
     }
-    update = finished(rewrite(state, runtime(rewriter=RuleRewriter(), wording=None)))
+    update = waited(rewrite(state, runtime(rewriter=RuleRewriter(), wording=None)))
     assert update["standalone"] == "Who pays the mooring fee?"
     assert update["queries"][0] == "duties of owners"
 
@@ -196,7 +196,7 @@ def test_words_of_another_language_are_no_slips(rewriter: NoRewriter) -> None:
     wording = Wording()
     history: list[Turn] = [{"role": "user", "content": "Wo ist ein birth?"}]
     state: State = {"asked": "Was ist ein birth?", "history": history, "plan": PLAN}
-    update = finished(rewrite(state, runtime(rewriter=rewriter, wording=wording)))
+    update = waited(rewrite(state, runtime(rewriter=rewriter, wording=wording)))
     assert wording.given == []
     assert (update["standalone"], update["read_as"]) == ("Was ist ein birth?", [])
     said = (
@@ -216,7 +216,7 @@ def test_slips_are_mended_in_the_question_and_before_it() -> None:
         ],
         "plan": PLAN,
     }
-    update = finished(rewrite(state, runtime(rewriter=RuleRewriter(), wording=Wording())))
+    update = waited(rewrite(state, runtime(rewriter=RuleRewriter(), wording=Wording())))
     assert update["standalone"] == "Who inspects a berth and the berth?"
     assert update["read_as"] == [{"written": "birth", "read": "berth"}]
     assert all("birth" not in text for text in [*update["queries"], *update["keywords"]])
@@ -232,7 +232,7 @@ def test_a_retry_mends_nothing_and_keeps_what_was_read() -> None:
         "read_as": read_as,
     }
     assert (
-        finished(rewrite(state, runtime(rewriter=RuleRewriter(), wording=wording)))["read_as"]
+        waited(rewrite(state, runtime(rewriter=RuleRewriter(), wording=wording)))["read_as"]
         == read_as
     )
     assert wording.given == []
@@ -259,7 +259,7 @@ def test_a_story_is_called_what_its_answer_is_about(answer: str, standalone: str
         ],
         "plan": PLAN,
     }
-    update = finished(rewrite(state, runtime(rewriter=RuleRewriter(), wording=Wording())))
+    update = waited(rewrite(state, runtime(rewriter=RuleRewriter(), wording=Wording())))
     assert update["standalone"] == standalone
 
 
@@ -272,10 +272,10 @@ def test_a_follow_up_is_searched_by_the_words_of_its_topic_as_well() -> None:
         ],
         "plan": PLAN,
     }
-    update = finished(rewrite(state, runtime(rewriter=RuleRewriter(), wording=Wording())))
+    update = waited(rewrite(state, runtime(rewriter=RuleRewriter(), wording=Wording())))
     assert update["topical"] == "And the sails? winter boat stay"
     assert update["queries"][-1] == update["topical"]
-    retried = finished(
+    retried = waited(
         rewrite(
             {**state, **update, "advice": ADVICE},
             runtime(rewriter=RuleRewriter(), wording=Wording()),
@@ -295,11 +295,11 @@ def test_the_place_of_the_last_answer_is_looked_up_by_what_it_quotes_first() -> 
         {"role": "assistant", "content": ABSTENTION},
     ]
     asked: State = {"asked": "And paragraph 3?", "history": history, "plan": PLAN}
-    update = finished(rewrite(asked, runtime(rewriter=RuleRewriter(), wording=wording)))
+    update = waited(rewrite(asked, runtime(rewriter=RuleRewriter(), wording=wording)))
     assert update["standalone"] == "And paragraph 3 of Article 9?"
     assert wording.looked_up == ["They may leave them ashore."]
     other: State = {"asked": "And if not?", "history": history, "plan": PLAN}
-    update = finished(rewrite(other, runtime(rewriter=RuleRewriter(), wording=wording)))
+    update = waited(rewrite(other, runtime(rewriter=RuleRewriter(), wording=wording)))
     assert update["standalone"] == "And if not, regarding Winter storage?"
 
 
@@ -307,7 +307,7 @@ def test_of_a_long_conversation_the_end_is_read() -> None:
     wording = Wording()
     history: list[Turn] = [{"role": "user", "content": f"Turn {n}"} for n in range(200)]
     state: State = {"asked": "What is it?", "history": history, "plan": PLAN}
-    finished(rewrite(state, runtime(rewriter=RuleRewriter(), wording=wording)))
+    waited(rewrite(state, runtime(rewriter=RuleRewriter(), wording=wording)))
     assert wording.given == ["What is it?", *(f"Turn {n}" for n in range(176, 200))]
 
 

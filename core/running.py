@@ -1,0 +1,137 @@
+"""Where work runs: it waits on an event loop, and computes where it holds up no other.
+
+A node is a coroutine on the loop of whoever runs the graph, so what computes in it goes to a
+thread. Who blocks has no loop: theirs is one that serves them alone, on which it may compute. HTTP
+clients belong to a loop, so models' hosts are asked on one of the process's own, from all of them.
+"""
+
+import asyncio
+import os
+import threading
+import time
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from functools import partial, wraps
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class _CallersLoop(asyncio.SelectorEventLoop):
+    """An event loop in the thread of a caller who blocks."""
+
+
+class _Process:
+    """The threads and loops of this process; each begins when it is first needed."""
+
+    def __init__(self) -> None:
+        # not the threads of a loop: a caller may fill those with runs that wait for a turn on a
+        # conversation, and the run that has the turn must go on
+        self.threads = ThreadPoolExecutor(thread_name_prefix="lexloop")
+        self.idle: list[_CallersLoop] = []
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """The loop on which hosts are asked."""
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.SelectorEventLoop()
+                run = self._loop.run_forever
+                threading.Thread(target=run, name="lexloop-hosts", daemon=True).start()
+            return self._loop
+
+
+_process = _Process()
+
+
+def _begin_anew() -> None:
+    """Forget the threads and loops: a forked child has their memory alone."""
+    global _process  # noqa: PLW0603 - one of each for the process is the point of this module
+    _process = _Process()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)
+
+
+async def computed(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Return what a function computes, in its caller's context variables.
+
+    It is not interrupted where the caller is: work that can last heeds the deadline.
+    """
+    loop = asyncio.get_running_loop()
+    if isinstance(loop, _CallersLoop):
+        return function(*args, **kwargs)
+    work = partial(copy_context().run, function, *args, **kwargs)
+    return await loop.run_in_executor(_process.threads, work)
+
+
+def computing(function: Callable[P, T]) -> Callable[P, Coroutine[Any, Any, T]]:
+    """Make a coroutine function of one that computes; see ``computed``."""
+
+    @wraps(function)
+    async def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        return await computed(function, *args, **kwargs)
+
+    return run
+
+
+def waited(work: Coroutine[Any, Any, T]) -> T:
+    """Return the result of a coroutine to a caller who blocks; an interrupt cancels it."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return _run_here(work)
+    # this thread has a loop, which waits as well
+    found = asyncio.run_coroutine_threadsafe(work, _process.loop)
+    try:
+        return found.result()
+    finally:
+        found.cancel()
+
+
+def _run_here(work: Coroutine[Any, Any, T]) -> T:
+    process = _process
+    loop = process.idle.pop() if process.idle else _CallersLoop()
+    try:
+        task = loop.create_task(work)
+        try:
+            return loop.run_until_complete(task)
+        finally:
+            if not task.done():
+                task.cancel()
+                loop.run_until_complete(asyncio.wait([task]))
+    finally:
+        process.idle.append(loop)
+
+
+async def in_time(
+    work: Callable[[], Coroutine[Any, Any, T]], deadline: float, late: Exception
+) -> T:
+    """Await a coroutine on the loop on which hosts are asked, from any loop.
+
+    Args:
+        work: Makes the coroutine.
+        deadline: When to give up, on ``time.monotonic``.
+        late: Is raised then.
+    """
+
+    async def timed() -> T:
+        if time.monotonic() >= deadline:
+            raise late
+        limit = asyncio.timeout_at(deadline)
+        try:
+            async with limit:
+                return await work()
+        except TimeoutError as error:
+            if not limit.expired():
+                raise
+            raise late from error
+
+    if asyncio.get_running_loop() is _process.loop:
+        return await timed()
+    return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(timed(), _process.loop))

@@ -1,0 +1,163 @@
+"""Coroutines for callers who block, computing in threads, and hosts asked in time."""
+
+import asyncio
+import contextvars
+import os
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from lexloop.core.running import computed, computing, in_time, waited
+
+_LATE = RuntimeError("late")
+_colour: contextvars.ContextVar[str] = contextvars.ContextVar("colour", default="none")
+
+
+@pytest.fixture(autouse=True)
+def red() -> Iterator[None]:
+    token = _colour.set("red")
+    yield
+    _colour.reset(token)
+
+
+def seen() -> tuple[str, str]:
+    return _colour.get(), threading.current_thread().name
+
+
+async def never(began: threading.Event, ended: threading.Event) -> None:
+    try:
+        began.set()
+        await asyncio.Event().wait()
+    finally:
+        ended.set()
+
+
+class TestComputing:
+    def test_it_leaves_the_callers_loop_alone(self) -> None:
+        async def run() -> tuple[str, str]:
+            return await computed(seen)
+
+        colour, thread = asyncio.run(run())
+        assert colour == "red"
+        assert thread.startswith("lexloop")
+
+    def test_who_blocks_computes_in_the_own_thread(self) -> None:
+        assert waited(computed(seen)) == ("red", threading.current_thread().name)
+
+    def test_a_function_becomes_a_coroutine_function(self) -> None:
+        @computing
+        def doubled(number: int, *, plus: int = 0) -> int:
+            """Return twice the number."""
+            return 2 * number + plus
+
+        assert waited(doubled(2, plus=1)) == 5
+        assert doubled.__name__ == "doubled"
+
+    def test_an_error_is_the_callers(self) -> None:
+        async def run() -> None:
+            await computed(int, "none")
+
+        with pytest.raises(ValueError, match="none"):
+            asyncio.run(run())
+
+
+class TestWaiting:
+    def test_in_a_thread_whose_loop_runs(self) -> None:
+        async def outer() -> tuple[str, str]:
+            return waited(computed(seen))
+
+        colour, thread = asyncio.run(outer())
+        assert colour == "red"
+        assert thread.startswith("lexloop")
+
+    def test_one_inside_the_other(self) -> None:
+        def inner() -> tuple[str, str]:
+            return waited(computed(seen))
+
+        assert waited(computed(inner))[0] == "red"
+
+    def test_from_many_threads_at_once(self) -> None:
+        meet = threading.Barrier(8)
+
+        async def work(number: int) -> int:
+            await computed(meet.wait, 10)
+            return number
+
+        with ThreadPoolExecutor(8) as pool:
+            assert list(pool.map(lambda n: waited(work(n)), range(8))) == list(range(8))
+
+    def test_an_interrupt_cancels_what_runs(self) -> None:
+        began, ended = threading.Event(), threading.Event()
+
+        async def interrupted() -> None:
+            asyncio.get_running_loop().call_later(0.01, _interrupt)
+            await never(began, ended)
+
+        with pytest.raises(KeyboardInterrupt):
+            waited(interrupted())
+        assert ended.is_set()
+        assert waited(computed(seen))[0] == "red"  # the loop serves the next one
+
+    def test_a_forked_child_has_threads_of_its_own(self) -> None:
+        async def run() -> tuple[str, str]:
+            return await computed(seen)
+
+        asyncio.run(run())
+        child = os.fork()
+        if not child:
+            os._exit(0 if asyncio.run(run())[0] == "red" else 1)
+        assert os.waitpid(child, 0)[1] == 0
+
+
+def _interrupt() -> None:
+    raise KeyboardInterrupt
+
+
+class TestInTime:
+    def test_all_callers_share_one_loop(self) -> None:
+        async def loop() -> asyncio.AbstractEventLoop:
+            assert _colour.get() == "red"
+            return asyncio.get_running_loop()
+
+        async def ask() -> asyncio.AbstractEventLoop:
+            return await in_time(loop, time.monotonic() + 5, _LATE)
+
+        assert asyncio.run(ask()) is waited(ask()) is waited(ask())
+
+    def test_the_deadline_ends_it(self) -> None:
+        began, ended = threading.Event(), threading.Event()
+        late = in_time(lambda: never(began, ended), time.monotonic() + 0.05, _LATE)
+        with pytest.raises(RuntimeError, match="late"):
+            waited(late)
+        assert ended.wait(5)
+
+    def test_after_the_deadline_nothing_begins(self) -> None:
+        began, ended = threading.Event(), threading.Event()
+        with pytest.raises(RuntimeError, match="late"):
+            waited(in_time(lambda: never(began, ended), time.monotonic() - 1, _LATE))
+        assert not began.is_set()
+
+    def test_a_timeout_of_the_works_own_is_passed_on(self) -> None:
+        async def fail() -> None:
+            raise TimeoutError("the host's")
+
+        with pytest.raises(TimeoutError, match="the host's"):
+            waited(in_time(fail, time.monotonic() + 5, _LATE))
+
+    def test_who_is_cancelled_cancels_it(self) -> None:
+        began, ended = threading.Event(), threading.Event()
+
+        async def run() -> None:
+            asking = asyncio.create_task(
+                in_time(lambda: never(began, ended), time.monotonic() + 60, _LATE)
+            )
+            assert await computed(began.wait, 5)
+            asking.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await asking
+
+        asyncio.run(run())
+        assert ended.wait(5)
