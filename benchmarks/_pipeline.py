@@ -12,7 +12,7 @@ from lexloop.core.settings import Settings
 from lexloop.core.types import Candidate, Chunk, Passage
 from lexloop.documents.chunks.statements import statements_in
 from lexloop.documents.document import Document
-from lexloop.documents.reading.reading import Progress
+from lexloop.documents.reading.workers import Progress
 from lexloop.models.embedding import Embedder
 from lexloop.nodes.context import Context
 from lexloop.nodes.hybrid_retrieve.node import hybrid_retrieve

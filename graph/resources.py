@@ -18,7 +18,7 @@ from lexloop.core.errors import DataError, ModelError, SettingsError
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Degradation
-from lexloop.documents.reading.reading import Progress, silent
+from lexloop.documents.reading.workers import Progress, silent
 from lexloop.graph.contexts import build_context
 from lexloop.graph.extractors import Budget, extractor_for
 from lexloop.graph.node import CONTEXT_KEY

@@ -18,8 +18,8 @@ from lexloop.core.types import Chunk, Triplet
 from lexloop.documents.chunks.spans import Chunker
 from lexloop.documents.chunks.statements import statements_in
 from lexloop.documents.document import Document, SkippedSource
-from lexloop.documents.reading.reading import Progress, silent
 from lexloop.documents.reading.source import Loaded
+from lexloop.documents.reading.workers import Progress, silent
 from lexloop.documents.structure.statements import Statement
 from lexloop.knowledge.graph import KnowledgeGraph
 from lexloop.models.embedding import CODED, Embedder, TokenEmbedder

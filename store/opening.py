@@ -20,7 +20,7 @@ from lexloop.core.settings import SAMPLE_CORPUS, Connection, Settings, shaping
 from lexloop.core.types import Degradation
 from lexloop.documents.chunks.choose import chunker_for, chunker_name
 from lexloop.documents.reading.folder import source_files
-from lexloop.documents.reading.reading import Progress, silent
+from lexloop.documents.reading.workers import Progress, silent
 from lexloop.knowledge.rules import extract_document
 from lexloop.models.embedders import load_embedder, setting_for
 from lexloop.models.embedding import CODED, Embedder, TokenEmbedder

@@ -14,8 +14,8 @@ import numpy as np
 from lexloop.core.types import Triplet
 from lexloop.documents.chunks.statements import statements_in
 from lexloop.documents.document import Document
-from lexloop.documents.reading.reading import Progress, silent
 from lexloop.documents.reading.source import Loaded
+from lexloop.documents.reading.workers import Progress, silent
 from lexloop.store.builder import Tools
 from lexloop.store.folder.texts import MARK
 from lexloop.store.manifest import IndexSource

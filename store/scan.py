@@ -10,9 +10,9 @@ from pathlib import Path
 from lexloop.core.errors import ConflictError, CorpusError, NotFoundError
 from lexloop.documents.document import SkippedSource
 from lexloop.documents.reading.folder import hash_sources, list_sources, read_sidecars
-from lexloop.documents.reading.reading import Progress, read_files
-from lexloop.documents.reading.sidecar import SIDECAR, Sidecars
+from lexloop.documents.reading.metadata import SIDECAR, Sidecars
 from lexloop.documents.reading.source import Limits, Loaded, SourceFile, hash_file, read_file
+from lexloop.documents.reading.workers import Progress, read_files
 from lexloop.store.manifest import IndexSource
 
 _TEXT_IS_KEPT = "Read its text, which the index holds."

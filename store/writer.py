@@ -9,7 +9,7 @@ from pathlib import Path
 from lexloop.core.errors import CorpusError, DataError, IndexWriteError
 from lexloop.core.types import Chunk
 from lexloop.documents.document import SkippedSource
-from lexloop.documents.reading.reading import Progress, silent
+from lexloop.documents.reading.workers import Progress, silent
 from lexloop.models.embedding import Embedder
 from lexloop.store.builder import IndexBuilder, Tools
 from lexloop.store.folder.contents import IndexContents

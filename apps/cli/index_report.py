@@ -109,7 +109,7 @@ def show_outcome(
 def _other_kinds(sources: "Iterable[IndexSource]") -> dict[str, int]:
     """Count the visible files of the sources by suffix, of those suffixes that are not read."""
     from lexloop.documents.reading.formats import SUFFIXES
-    from lexloop.documents.reading.sidecar import SIDECAR
+    from lexloop.documents.reading.metadata import SIDECAR
 
     kinds: Counter[str] = Counter()
     for source in sources:

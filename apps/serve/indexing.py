@@ -20,7 +20,7 @@ from lexloop.core import errors
 from lexloop.core.errors import CorpusError, DataError, LexloopError
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.workers import Frame, WorkerDied, WorkerProcess
-from lexloop.documents.reading.sidecar import is_sidecar
+from lexloop.documents.reading.metadata import is_sidecar
 from lexloop.store.manifest import Manifest
 
 _log = logging.getLogger("lexloop.serve")

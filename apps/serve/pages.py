@@ -14,8 +14,8 @@ from cachetools import LRUCache, cached
 from lexloop.core.errors import CorpusError, NotFoundError, Overloaded
 from lexloop.core.workers import Frame, WorkerPool, WorkerProcess
 from lexloop.documents.reading.pages import page_request
-from lexloop.documents.reading.reading import answers
 from lexloop.documents.reading.source import Limits, SourceFile
+from lexloop.documents.reading.workers import answers
 
 if TYPE_CHECKING:
     from lexloop.documents.document import Box

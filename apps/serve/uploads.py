@@ -30,7 +30,7 @@ from lexloop.core.errors import (
 )
 from lexloop.core.files import is_index, let_go, move, write_text
 from lexloop.documents.reading.formats import SUFFIXES
-from lexloop.documents.reading.sidecar import is_sidecar, normal
+from lexloop.documents.reading.metadata import is_sidecar, normal
 from lexloop.store.folder.generations import SharedLock
 
 STAGED, GONE = ".upload-", ".deleted-"

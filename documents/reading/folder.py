@@ -10,9 +10,9 @@ from lexloop.core.errors import CorpusError
 from lexloop.core.files import is_index
 from lexloop.documents.document import Document, SkippedSource, end_superseded
 from lexloop.documents.reading.formats import SUFFIXES
-from lexloop.documents.reading.reading import read_files
-from lexloop.documents.reading.sidecar import SIDECAR, Sidecars, is_sidecar, normal
+from lexloop.documents.reading.metadata import SIDECAR, Sidecars, is_sidecar, normal
 from lexloop.documents.reading.source import Limits, SourceFile, hash_file, read_file
+from lexloop.documents.reading.workers import read_files
 
 _LEADS_OUT = "It is a link out of the corpus."
 

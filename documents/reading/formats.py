@@ -11,7 +11,7 @@ from typing import NamedTuple
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document, SkippedSource
 from lexloop.documents.reading.archive import Archive, open_archive
-from lexloop.documents.reading.sidecar import Sidecars, is_sidecar, normal
+from lexloop.documents.reading.metadata import Sidecars, is_sidecar, normal
 from lexloop.documents.reading.source import Limits, Part
 
 

@@ -8,9 +8,8 @@ from typing import Any
 
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document, title_of
-from lexloop.documents.reading.encoding import decode, printable
-from lexloop.documents.reading.lines import LineWriter, numeral, whole_number
 from lexloop.documents.reading.source import Limits
+from lexloop.documents.reading.text import LineWriter, decode, numeral, printable, whole_number
 
 _UNSEEN = frozenset(
     "script style nav noscript template head svg iframe object canvas math select button".split()

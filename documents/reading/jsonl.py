@@ -8,9 +8,9 @@ from typing import Any
 
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document, SkippedSource, title_of
-from lexloop.documents.reading.encoding import decode, whole_text
 from lexloop.documents.reading.metadata import NO_TEXT, read_fields
 from lexloop.documents.reading.source import Limits
+from lexloop.documents.reading.text import decode, whole_text
 
 _MOST_REPORTED = 50
 _LONGEST_NAME = 500

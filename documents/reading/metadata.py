@@ -1,14 +1,27 @@
-"""Metadata read from fields as users write them; a doubt about access is an error."""
+"""The metadata of documents: fields as users write them, and ``metadata.csv``, a row a document.
 
+A doubt about who may see a document is an error.
+"""
+
+import csv
+import hashlib
+import io
+import json
 import re
-from collections.abc import Mapping
-from dataclasses import fields
+import unicodedata
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
+from itertools import islice, takewhile
+from operator import itemgetter
 from typing import Any
 from urllib.parse import urlsplit
 
 from lexloop.core.errors import CorpusError
 from lexloop.core.metadata import Metadata
+from lexloop.documents.document import Document, SkippedSource
+from lexloop.documents.reading.text import decode
 
 FIELDS = tuple(field.name for field in fields(Metadata))
 NO_TEXT = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
@@ -59,3 +72,194 @@ def host_of(url: str) -> str:
         return urlsplit(url if "//" in url else f"//{url}").hostname or ""
     except ValueError as error:
         raise CorpusError(f"url is {url!r}: {error}.", "Write it as in a browser.") from error
+
+
+SIDECAR = "metadata.csv"
+_MOST_REPORTED = 50
+_LONGEST_NAME = 4096
+
+
+@dataclass
+class Sidecars:
+    """The rows of every sidecar, and the documents whose row cannot be read.
+
+    Args:
+        rows: From a document's name, or that of the file it lies in, to a flat record.
+        barred: From such a name, or a folder's, to why nobody knows who may see it.
+    """
+
+    rows: dict[str, dict[str, Any]] = field(default_factory=dict)
+    barred: dict[str, str] = field(default_factory=dict)
+
+    def add(self, data: bytes, name: str, exists: Callable[[str], bool]) -> list[SkippedSource]:
+        """Add one CSV file, and return what of it cannot be read.
+
+        Its rows name files from its own folder on, of which ``exists`` tells whether the corpus has
+        them. Rows of a sidecar deeper in the tree win over those taken in before, field by field.
+        """
+        folder = name[: -len(SIDECAR)]
+        troubles: list[SkippedSource] = []
+        given: set[str] = set()
+        try:
+            for line, columns, values in _table(data):
+                try:
+                    self._row(columns, values, folder, given, exists)
+                except CorpusError as error:
+                    troubles.append(SkippedSource(name, f"Line {line}: {error.what}"))
+        except CorpusError as error:
+            return [self.bar(name, error.what)]
+        hidden = len(troubles) - _MOST_REPORTED
+        more = [SkippedSource(name, f"{hidden} more lines cannot be read.")] if hidden > 0 else []
+        return troubles[:_MOST_REPORTED] + more
+
+    def bar(self, name: str, why: str) -> SkippedSource:
+        """Bar every document below an unreadable sidecar, since one may be secret."""
+        folder = name[: -len(SIDECAR)].rstrip("/")
+        self.barred[normal(folder)] = f"{name} cannot be read, so who may see it is unknown."
+        return SkippedSource(name, why)
+
+    def _row(
+        self,
+        columns: list[str],
+        values: list[str],
+        folder: str,
+        given: set[str],
+        exists: Callable[[str], bool],
+    ) -> None:
+        cells = {column: value for column, value in zip(columns, values, strict=False) if column}
+        target = normal(folder + _file(cells.pop("file", "")))
+        try:
+            if len(values) != len(columns):
+                what = f"It has {len(values)} cells under {len(columns)} columns."
+                raise CorpusError(what, "Correct it.")
+            if target in given:
+                raise CorpusError(f"file {target!r} has two rows.", "Keep one of them.")
+            given.add(target)
+            record = read_fields(cells).as_record()
+        except CorpusError as error:
+            self.barred[target] = "Its row of metadata cannot be read, so who may see it is unknown"
+            self.barred[target] += f" ({error.what.rstrip('.')})."
+            raise
+        self.rows[target] = {**self.rows.get(target, {}), **record}
+        if not any(exists(name) for name in _names(target)):
+            raise CorpusError(f"file: there is no {target!r}.", "Correct the name.")
+
+    def applied(self, document: Document) -> Document | SkippedSource:
+        """Return a document with its rows' metadata, or why it must not be shown."""
+        if (why := self.bars(document.name)) is not None:
+            return SkippedSource(document.name, why)
+        said = [self.rows[n] for n in _names(normal(document.name)) if n in self.rows]
+        if not said:
+            return document
+        record = document.metadata.as_record()
+        for row in said:
+            record |= row
+        try:
+            metadata = Metadata.from_record(record)
+        except CorpusError as error:
+            return SkippedSource(document.name, f"Front matter and sidecar disagree: {error.what}")
+        return replace(document, title=metadata.title or document.title, metadata=metadata)
+
+    def bars(self, name: str) -> str | None:
+        """Return why a file or document must not be shown; None where it may."""
+        names = ("", *_names(normal(name)))
+        return next((self.barred[name] for name in names if name in self.barred), None)
+
+    def marks(self, names: Iterable[str]) -> dict[str, str]:
+        """Return for each file a mark that changes with its documents' metadata."""
+        said: dict[str, list[Any]] = {name: [] for name in names}
+        by_normal = {normal(name): name for name in said}
+        for target, entry in sorted([*self.rows.items(), *self.barred.items()], key=itemgetter(0)):
+            for name in _names(target):
+                if name in by_normal:
+                    said[by_normal[name]].append((target, entry))
+        marks = {name: json.dumps([s, self.bars(name)], sort_keys=True) for name, s in said.items()}
+        return {name: hashlib.sha256(mark.encode()).hexdigest() for name, mark in marks.items()}
+
+
+class Sliced:
+    """The sidecars file by file, for what reads one of many files.
+
+    Args:
+        sidecars: Of all files.
+    """
+
+    def __init__(self, sidecars: Sidecars) -> None:
+        self._whole = sidecars
+        self._targets = sorted({*sidecars.rows, *sidecars.barred})
+
+    def of(self, name: str) -> Sidecars:
+        """Return what the sidecars say of a file, of its folders and of the documents in it."""
+        own = normal(name)
+        first = bisect_left(self._targets, f"{own}/")
+        inside = takewhile(
+            lambda target: target.startswith(f"{own}/"), islice(self._targets, first, None)
+        )
+        wanted = ["", *_names(own), *inside]
+        rows, barred = self._whole.rows, self._whole.barred
+        return Sidecars(
+            {target: rows[target] for target in wanted if target in rows},
+            {target: barred[target] for target in wanted if target in barred},
+        )
+
+
+def is_sidecar(name: str) -> bool:
+    """Return whether a file name, without its folder, is a sidecar's, in any case."""
+    return name.lower() == SIDECAR
+
+
+def finished(document: Document) -> Document:
+    """Return a document with its host taken from its address, where none is given."""
+    metadata = document.metadata
+    host = metadata.host or host_of(metadata.url)
+    return replace(document, metadata=replace(metadata, host=host))
+
+
+def _table(data: bytes) -> Iterator[tuple[int, list[str], list[str]]]:
+    """Yield each row that is not blank: the line it ends on, the columns, and the cells.
+
+    Raises:
+        CorpusError: It is no CSV, or its columns do not say what they are.
+    """
+    text = decode(data)
+    separator = max(",;\t", key=text.split("\n", 1)[0].count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    try:
+        columns = [field_name(column) for column in next(reader, [])]
+        if "file" not in columns:
+            raise CorpusError("It has no column `file`.", "Name the file of each row in `file`.")
+        for column in filter(None, columns):
+            if column not in (*FIELDS, "file"):
+                known = f"Use file, {', '.join(FIELDS)}."
+                raise CorpusError(f"Its column {column!r} is unknown.", known)
+            if columns.count(column) > 1:
+                raise CorpusError(f"It has two columns {column!r}.", "Keep one of them.")
+        for values in reader:
+            if any(value.strip() for value in values):
+                yield reader.line_num, columns, values
+    except csv.Error as error:
+        what = f"Line {reader.line_num}: it is no CSV ({error})."
+        raise CorpusError(what, "Save it as CSV.") from error
+
+
+def _file(value: str) -> str:
+    """Return the file of a row, relative to the sidecar's folder."""
+    name = value.strip().replace("\\", "/").removeprefix("./")
+    if not name:
+        raise CorpusError("file is empty.", "Name the file.")
+    if len(name) > _LONGEST_NAME:
+        raise CorpusError(f"file {name[:40]!r}… has {len(name)} characters.", "Name a file.")
+    if name.startswith("/") or ".." in name.split("/"):
+        raise CorpusError(f"file {name!r} leads out of the folder.", "Name one of the folder.")
+    return name
+
+
+def normal(name: str) -> str:
+    """Return a name with its characters composed, in which file systems and tables differ."""
+    return unicodedata.normalize("NFC", name)
+
+
+def _names(name: str) -> Iterator[str]:
+    """Return the name and those of all it lies in, the outermost first."""
+    parts = name.split("/")
+    return ("/".join(parts[:end]) for end in range(1, len(parts) + 1))

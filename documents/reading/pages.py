@@ -11,7 +11,7 @@ from typing import Any
 from lexloop.core.errors import CorpusError
 from lexloop.core.workers import Frame
 from lexloop.documents.reading.source import Limits, SourceFile, read_file
-from lexloop.documents.reading.worker import confined
+from lexloop.documents.reading.workers import confined
 
 MEDIA_TYPE = "image/webp"
 """Lossless: of a page of text it is a tenth of PNG, and as exact."""

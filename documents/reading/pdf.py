@@ -9,12 +9,12 @@ from typing import Any
 
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import CharacterRun, Document, SkippedSource, encode_runs, title_of
-from lexloop.documents.reading.encoding import printable
 from lexloop.documents.reading.pdf_furniture import without_furniture
 from lexloop.documents.reading.pdf_lines import lines_of, setting_of
 from lexloop.documents.reading.pdf_page import HYPHEN, Segment, Sheet, read_sheet
 from lexloop.documents.reading.pdf_paragraphs import Paragraph, paragraphs_of
 from lexloop.documents.reading.source import Limits
+from lexloop.documents.reading.text import printable
 
 _END = b"%%EOF"
 _TAIL = 4096

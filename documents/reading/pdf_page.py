@@ -12,7 +12,7 @@ from itertools import compress, pairwise, repeat
 from operator import le
 from typing import Any
 
-from lexloop.documents.reading.encoding import printable
+from lexloop.documents.reading.text import printable
 
 HYPHEN = "\ue000"
 """Stands for a hyphen at the end of a line until it is known whether the word keeps it."""

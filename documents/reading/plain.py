@@ -7,9 +7,9 @@ from typing import Any
 
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document, title_of
-from lexloop.documents.reading.encoding import decode, whole_text
 from lexloop.documents.reading.metadata import read_fields
 from lexloop.documents.reading.source import Limits
+from lexloop.documents.reading.text import decode, whole_text
 
 _OPENING = re.compile(r"\s*^---[ \t]*\n", re.MULTILINE)
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)

@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document, title_of
 from lexloop.documents.reading.archive import DAMAGED, check_size
-from lexloop.documents.reading.encoding import printable
-from lexloop.documents.reading.lines import LineWriter, numeral, whole_number
 from lexloop.documents.reading.source import Limits
+from lexloop.documents.reading.text import LineWriter, numeral, printable, whole_number
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"

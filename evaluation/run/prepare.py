@@ -16,7 +16,7 @@ from lexloop.core.errors import CorpusError, InputError
 from lexloop.core.filters import Filters
 from lexloop.core.settings import SAMPLE_CORPUS, Connection, Settings
 from lexloop.documents.reading.folder import source_files
-from lexloop.documents.reading.reading import Progress, silent
+from lexloop.documents.reading.workers import Progress, silent
 from lexloop.evaluation.case import Case, read_cases, read_negative
 from lexloop.evaluation.record import RunInfo, SkippedVariant
 from lexloop.evaluation.run.folder import read_identity

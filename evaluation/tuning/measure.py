@@ -14,7 +14,7 @@ from lexloop.core.filters import Filters
 from lexloop.core.score import Score, Unresolved, resolved
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Passage
-from lexloop.documents.reading.reading import Progress, silent
+from lexloop.documents.reading.workers import Progress, silent
 from lexloop.evaluation.case import Case
 from lexloop.evaluation.correctness import CorrectnessJudge
 from lexloop.evaluation.evidence import EvidenceIndex

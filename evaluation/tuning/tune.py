@@ -15,7 +15,7 @@ from typing import Any
 from lexloop.core.errors import InputError
 from lexloop.core.score import Score, Unresolved, as_json
 from lexloop.core.settings import Connection, Settings
-from lexloop.documents.reading.reading import Progress
+from lexloop.documents.reading.workers import Progress
 from lexloop.documents.text.tokens import words
 from lexloop.evaluation.case import Case
 from lexloop.evaluation.statistics import (

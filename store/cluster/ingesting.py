@@ -11,7 +11,7 @@ from typing import NamedTuple
 from lexloop.core.errors import CorpusError
 from lexloop.core.files import write_text
 from lexloop.documents.document import SkippedSource, versions
-from lexloop.documents.reading.reading import Progress, silent
+from lexloop.documents.reading.workers import Progress, silent
 from lexloop.knowledge.graph import KnowledgeGraph
 from lexloop.store.builder import Tools, nothing_read
 from lexloop.store.cluster.preparer import ClusterPreparer, jobs

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lexloop.core.errors import DataError
 from lexloop.documents.document import Document, SkippedSource
-from lexloop.documents.reading.worker import from_frame, to_frame
+from lexloop.documents.reading.workers import from_frame, to_frame
 from lexloop.documents.structure.statements import Statement
 from lexloop.models.embedding import CODED
 from lexloop.store.prepared import PreparedChunk, PreparedDocument, PreparedFile

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import closing
 
-from lexloop.documents.reading.reading import Progress
-from lexloop.documents.reading.sidecar import Sliced
+from lexloop.documents.reading.metadata import Sliced
+from lexloop.documents.reading.workers import Progress
 from lexloop.store.cluster.packing import unpack
 from lexloop.store.cluster.sources import StoredFile, is_with_the_driver, listed
 from lexloop.store.cluster.staging import Staging

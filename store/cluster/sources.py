@@ -11,7 +11,7 @@ from lexloop.core.errors import CorpusError
 from lexloop.documents.document import SkippedSource
 from lexloop.documents.reading.folder import hash_sources, list_sources, read_sidecars
 from lexloop.documents.reading.formats import SUFFIXES
-from lexloop.documents.reading.sidecar import SIDECAR, Sidecars, is_sidecar, normal
+from lexloop.documents.reading.metadata import SIDECAR, Sidecars, is_sidecar, normal
 from lexloop.documents.reading.source import Limits, SourceFile
 from lexloop.store.manifest import IndexSource
 from lexloop.store.scan import Listed, SourceScan, list_source

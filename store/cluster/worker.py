@@ -9,9 +9,9 @@ from typing import NamedTuple
 from lexloop.core.errors import ClusterError, CorpusError
 from lexloop.core.workers import WorkerPool
 from lexloop.documents.document import SkippedSource
-from lexloop.documents.reading.reading import read_one, start
-from lexloop.documents.reading.sidecar import Sidecars
+from lexloop.documents.reading.metadata import Sidecars
 from lexloop.documents.reading.source import Limits, Loaded, SourceFile, hash_file
+from lexloop.documents.reading.workers import read_one, start
 from lexloop.store.builder import Tools
 from lexloop.store.cluster.packing import pack, unpack
 from lexloop.store.cluster.sources import fetched

@@ -8,7 +8,7 @@ from pathlib import Path
 from lexloop.core.errors import CorpusError
 from lexloop.core.files import is_index
 from lexloop.documents.document import SkippedSource
-from lexloop.documents.reading.reading import Progress, silent
+from lexloop.documents.reading.workers import Progress, silent
 from lexloop.models.embedding import Embedder
 from lexloop.store.builder import Tools
 from lexloop.store.engine.contents import EngineContents

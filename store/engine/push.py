@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from lexloop.documents.reading.reading import Progress, silent
+from lexloop.documents.reading.workers import Progress, silent
 from lexloop.models.embedding import Embedder
 from lexloop.store.engine.client import engine_at
 from lexloop.store.engine.dialect import USUAL, Storage

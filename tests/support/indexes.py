@@ -14,7 +14,7 @@ from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk, Triplet
 from lexloop.documents.document import Document, SkippedSource, versions
 from lexloop.documents.reading.formats import read_bytes
-from lexloop.documents.reading.sidecar import Sidecars, finished
+from lexloop.documents.reading.metadata import Sidecars, finished
 from lexloop.documents.reading.source import Limits, Loaded, SourceFile, read_file
 from lexloop.models.embedding import Halves, Progress, Vectors
 from lexloop.store.builder import Tools

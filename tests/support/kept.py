@@ -7,7 +7,7 @@ from pathlib import Path
 from indexes import letter_tools, sources
 
 from lexloop.documents.document import Document
-from lexloop.documents.reading.sidecar import SIDECAR
+from lexloop.documents.reading.metadata import SIDECAR
 from lexloop.models.embedding import Embedder
 from lexloop.store.collection import Collection
 from lexloop.store.engine.dialect import FLOAT, Storage, VectorKind

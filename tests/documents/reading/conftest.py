@@ -6,8 +6,8 @@ import pytest
 
 from lexloop.documents.document import Document, SkippedSource
 from lexloop.documents.reading.folder import hash_sources, list_sources, read_sidecars
-from lexloop.documents.reading.reading import read_files
 from lexloop.documents.reading.source import Limits, Loaded
+from lexloop.documents.reading.workers import read_files
 
 IMAGE = b"q 100 0 0 100 72 600 cm 0 0 1 rg 0 0 1 1 re f Q"
 

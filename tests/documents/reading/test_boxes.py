@@ -15,7 +15,7 @@ from lexloop.core.workers import encode
 from lexloop.documents.document import Box, CharacterRun, Document, boxes_of, encode_runs
 from lexloop.documents.reading.pdf import read as read_pdf
 from lexloop.documents.reading.source import Limits
-from lexloop.documents.reading.worker import from_frame, to_frame
+from lexloop.documents.reading.workers import from_frame, to_frame
 
 INSET = 0.4
 LAW = "\n".join(

@@ -4,9 +4,9 @@ from hypothesis import strategies as st
 
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document
-from lexloop.documents.reading.encoding import printable
 from lexloop.documents.reading.html import read as read_html
 from lexloop.documents.reading.source import Limits
+from lexloop.documents.reading.text import printable
 
 PAGE = """<!DOCTYPE html><html><head><title> Local  Law </title><style>p {}</style>
 <script>alert("x")</script></head><body><nav><a href="/">Home</a></nav>

@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from lexloop.documents.reading.folder import hash_sources, list_sources
-from lexloop.documents.reading.reading import answers, read_files, start
-from lexloop.documents.reading.sidecar import Sidecars
+from lexloop.documents.reading.metadata import Sidecars
 from lexloop.documents.reading.source import Limits, Loaded, SourceFile
-from lexloop.documents.reading.worker import request
+from lexloop.documents.reading.workers import answers, read_files, request, start
 
 Load = Callable[..., tuple[list[object], dict[str, str]]]
 
@@ -147,7 +146,7 @@ def test_a_worker_imports_no_library_before_a_file_needs_it(tmp_path: Path) -> N
     heavy = (
         "{'pypdfium2', 'docx', 'bs4', 'lxml', 'yaml', 'charset_normalizer', 'numpy', 'pydantic'}"
     )
-    modules = "lexloop.core.workers, lexloop.documents.reading.worker"
+    modules = "lexloop.core.workers, lexloop.documents.reading.workers"
     code = f"import sys, {modules}; print({heavy} & set(sys.modules))"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
     assert said.stdout == "set()\n"

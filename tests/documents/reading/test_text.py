@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexloop.core.errors import CorpusError
-from lexloop.documents.reading.encoding import decode
+from lexloop.documents.reading.text import decode
 
 POLISH = "Pracodawca jest zobowiązany uiścić opłatę w ciągu trzydziestu dni od doręczenia decyzji. "
 CZECH = "Zaměstnavatel je povinen zaplatit poplatek do třiceti dnů ode dne doručení rozhodnutí. "
