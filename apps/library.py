@@ -11,7 +11,7 @@ from langgraph.types import Checkpointer
 from lexloop.core.configuration import configured
 from lexloop.core.errors import CorpusError
 from lexloop.core.files import is_index
-from lexloop.core.filters import Filters
+from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.state import OutputState
 from lexloop.core.types import Citation, Passage

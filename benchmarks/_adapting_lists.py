@@ -9,7 +9,7 @@ from typing import Any
 from _pipeline import index_passages, read_rows
 from typing_extensions import TypedDict
 
-from lexloop.core.filters import Filters
+from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.documents.reading.folder import load_documents
 from lexloop.evaluation.case import Case, read_cases

@@ -21,7 +21,7 @@ from kills import held
 
 from lexloop.core.arrays import faiss_library
 from lexloop.core.files import MANIFEST, is_index
-from lexloop.core.filters import Filters
+from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.text_cache import TextCache
 from lexloop.evaluation.eval_rag.authorities import Authority, Entry

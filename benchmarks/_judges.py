@@ -7,8 +7,8 @@ from typing import TypeVar
 
 from sklearn.metrics import roc_auc_score
 
-from lexloop.core.score import Score, Unresolved, is_resolved, resolved
 from lexloop.evaluation.metrics.hypa import is_correct
+from lexloop.evaluation.score import Score, Unresolved, is_resolved, resolved
 from lexloop.evaluation.statistics import Estimate, interval_of, mean, spearman
 
 Figures = dict[str, float | int | str]

@@ -18,7 +18,7 @@ from typing import Any
 
 from _law_asking import chosen
 
-from lexloop.core.filters import Filters
+from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk
 from lexloop.documents.document import Document

@@ -12,7 +12,7 @@ from _mixture import Chunks
 from _pipeline import runtime
 
 from lexloop.core.files import is_index
-from lexloop.core.filters import Filters
+from lexloop.core.metadata import Filters
 from lexloop.core.running import waited
 from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk

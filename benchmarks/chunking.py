@@ -25,7 +25,7 @@ from typing import Any
 
 from _ranking import by_context, shown, summary
 
-from lexloop.core.filters import Filters
+from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.documents.document import Document
 from lexloop.documents.reading.folder import load_documents

@@ -26,7 +26,7 @@ from typing import Any
 
 from _pipeline import TOP, candidates_for, index_passages, read_rows
 
-from lexloop.core.filters import Filters
+from lexloop.core.metadata import Filters
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Turn
 from lexloop.documents.text.tokens import STOP_WORDS, words

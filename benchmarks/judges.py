@@ -20,11 +20,11 @@ from _judges import AnswerRow, ClaimRow, correctness, groundedness, table
 
 from lexloop.core.errors import InputError, LexloopError
 from lexloop.core.files import write_text
-from lexloop.core.score import Score
 from lexloop.documents.text.tokens import tokenize
 from lexloop.evaluation.case import read_cases
 from lexloop.evaluation.correctness import CorrectnessJudge
 from lexloop.evaluation.metrics.text import rouge_n
+from lexloop.evaluation.score import Score
 from lexloop.finetune import correctness as fitting
 from lexloop.finetune import groundedness as claim_fitting
 from lexloop.finetune.correctness import ScoredAnswer, altered, read_recorded

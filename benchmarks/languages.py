@@ -15,7 +15,7 @@ from pathlib import Path
 
 from _pipeline import read_rows
 
-from lexloop.core.filters import Filters
+from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.models.minilm import load_minilm
 from lexloop.store.opening import open_corpus, tools_for

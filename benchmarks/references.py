@@ -25,10 +25,10 @@ from typing import Any
 
 from _pipeline import read_rows
 
-from lexloop.core.score import Unresolved
 from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk
 from lexloop.documents.document import Document
+from lexloop.evaluation.score import Unresolved
 from lexloop.evaluation.statistics import estimate
 from lexloop.graph.build import build_graph
 from lexloop.graph.contexts import build_context

@@ -29,7 +29,7 @@ from pathlib import Path
 from _pipeline import TOP, Row, candidates_for, index_passages, read_rows, reranked
 from _ranking import METRICS, measure, shown, summary
 
-from lexloop.core.filters import Filters
+from lexloop.core.metadata import Filters
 from lexloop.core.settings import Connection, Settings
 from lexloop.finetune.pairs import read_pairs
 from lexloop.models.embedders import load_embedder

@@ -42,7 +42,7 @@ from _scale_asking import Found, exactly, one_by_one, overlap, percentiles, toge
 import lexloop
 from lexloop.core.errors import CorpusError
 from lexloop.core.files import is_index
-from lexloop.core.filters import Filters
+from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.models.minilm import load_minilm
 from lexloop.store.collection import Collection

@@ -31,8 +31,8 @@ import numpy as np
 
 from lexloop.core.deadline import Deadline, within
 from lexloop.core.errors import LexloopError
-from lexloop.core.filters import Filters
 from lexloop.core.losses import hearing
+from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.models.embedding import Vectors
 from lexloop.models.minilm import MiniLM, load_minilm

@@ -31,6 +31,7 @@ LexloopError
     └── DeadlineExceeded  the question's deadline ran out
 """
 
+from importlib.util import find_spec
 from typing import Any
 
 
@@ -197,3 +198,22 @@ class DeadlineExceeded(ModelError):
     """The question's deadline ran out."""
 
     exit_code = 7
+
+
+def need_extra(extra: str, *names: str) -> None:
+    """Refuse to begin without libraries.
+
+    Args:
+        extra: What brings them.
+        names: Their packages.
+
+    Raises:
+        InputError: One is missing.
+    """
+    missing = [name for name in names if find_spec(name) is None]
+    if missing:
+        raise InputError(
+            f"This needs {', '.join(missing)}: not installed.",
+            f'Install the extra: pip install "lexloop[{extra}]", '
+            f'or in a checkout pip install ".[{extra}]".',
+        )

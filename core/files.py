@@ -1,4 +1,4 @@
-"""Atomic file writes in which every error is seen, and lock files.
+"""Atomic file writes in which every error is seen, sums of files, and lock files.
 
 A library that writes by itself may buffer in C, where the error of the last bytes goes unseen: it
 is given something to write into in place of a path.
@@ -9,12 +9,18 @@ import hashlib
 import os
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from lexloop.core.errors import DataError
+
 MANIFEST = "manifest.json"
 """The file that makes a folder an index."""
+SUMS = "SHA256SUMS"
+"""The sums of a folder's files, which ``sha256sum -c`` reads."""
+CARD = "card.json"
+"""The description of a trained model, beside its weights."""
 _CHECK = "Check permissions, the disk and how many files may be open, then try again."
 
 
@@ -179,3 +185,45 @@ def is_index(folder: Path) -> bool:
     """Return whether ``folder`` is an index rather than a folder of sources."""
     # unlike Path.is_file this answers for a folder that may not be searched as well
     return os.path.isfile(folder / MANIFEST)
+
+
+def write_sums(folder: Path, names: Sequence[str] | None = None) -> None:
+    """Write the SHA-256 of files of a folder.
+
+    Args:
+        folder: Of the files.
+        names: Which ones; None for all that lie there now.
+
+    Raises:
+        OSError: A file cannot be read, or the sums cannot be written.
+    """
+    every = (path.name for path in folder.iterdir() if path.is_file() and path.name != SUMS)
+    lines = [f"{sha256_of(folder / name)}  {name}\n" for name in sorted(names or every)]
+    write_text(folder / SUMS, "".join(lines))
+
+
+def check_sums(folder: Path) -> None:
+    """Check the files of a folder against its sums.
+
+    Raises:
+        DataError: The sums are missing or unreadable, or a file is missing or another.
+    """
+    hint = "Copy the folder again from where it was made, or train anew."
+    try:
+        lines = (folder / SUMS).read_text(encoding="utf-8").splitlines()
+        held = [line.split("  ", 1) for line in lines]
+        for digest, name in held:
+            if (found := sha256_of(folder / Path(name).name)) != digest:
+                raise DataError(f"{folder / name} has SHA-256 {found}, not {digest}.", hint)
+    except (OSError, ValueError) as error:
+        raise DataError(f"The files of {folder} cannot be checked: {error}.", hint) from error
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file, as hexadecimal digits.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

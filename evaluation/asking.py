@@ -13,10 +13,10 @@ from weakref import WeakValueDictionary
 
 from lexloop.core.errors import DeadlineExceeded, ModelAuthError, ModelError, ModelUnknown
 from lexloop.core.running import waited
-from lexloop.core.score import Unresolved
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.text_cache import TextCache
 from lexloop.core.types import Usage
+from lexloop.evaluation.score import Unresolved
 from lexloop.models.chat import connect
 from lexloop.models.request import ChatReply, ChatRequest, Unreadable, read_json
 

@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from lexloop.core.score import Score, Unresolved
 from lexloop.documents.text.tokens import tokenize, words
+from lexloop.evaluation.score import Score, Unresolved
 from lexloop.evaluation.statistics import mean
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.evaluate.disagreements import negated_terms

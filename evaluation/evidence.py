@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lexloop.core.errors import InputError
-from lexloop.core.score import Unresolved
 from lexloop.core.types import Chunk
 from lexloop.documents.text.tokens import words
 from lexloop.evaluation.case import Case, Span
+from lexloop.evaluation.score import Unresolved
 
 _GRAM = 3
 _OPENS = re.compile(r"(?:^\s*+|(?<!\s)(?=\s*?\n[^\S\n]*\n)\s++)Document \d+:\s*")

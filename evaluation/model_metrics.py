@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, TypeVar
 
-from lexloop.core.score import Score, Unresolved
 from lexloop.core.types import ABSTENTION, Passage
 from lexloop.evaluation.asking import Asker
 from lexloop.evaluation.judges_by_model import (
@@ -20,6 +19,7 @@ from lexloop.evaluation.judges_by_model import (
     similarity_tenths,
 )
 from lexloop.evaluation.metrics import hypa
+from lexloop.evaluation.score import Score, Unresolved
 from lexloop.models.embedding import Vectors
 from lexloop.models.request import Chat
 from lexloop.nodes.context import Judgement

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lexloop.core.score import Score, Unresolved, is_resolved, resolved
+from lexloop.evaluation.score import Score, Unresolved, is_resolved, resolved
 
 T = TypeVar("T")
 NO_PAIR = Unresolved("no question has both scores")

@@ -8,9 +8,8 @@ from pickle import UnpicklingError
 from shutil import rmtree
 from typing import Any
 
-from lexloop.core.checksums import check_sums, write_sums
 from lexloop.core.errors import DataError, InputError, TrainingError
-from lexloop.core.files import let_go, sync, try_lock
+from lexloop.core.files import check_sums, let_go, sync, try_lock, write_sums
 from lexloop.models.sentence_embedder import without_bars
 
 GOES_ON = "The last good checkpoint is kept, and the same command goes on from it"

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from lexloop.core.checksums import CARD, sha256_of, write_sums
 from lexloop.core.errors import InputError
-from lexloop.core.files import write_text
+from lexloop.core.files import CARD, sha256_of, write_sums, write_text
 from lexloop.finetune.checkpoints import Report
 from lexloop.finetune.classifier import (
     Classes,

@@ -13,10 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from lexloop.core.checksums import CARD, check_sums
-from lexloop.core.errors import CorpusError, DataError, InputError, SettingsError, TrainingError
-from lexloop.core.extras import need_extra
-from lexloop.core.files import write_text
+from lexloop.core.errors import (
+    CorpusError,
+    DataError,
+    InputError,
+    SettingsError,
+    TrainingError,
+    need_extra,
+)
+from lexloop.core.files import CARD, check_sums, write_text
 from lexloop.finetune.checkpoints import (
     GOES_ON,
     STEADY,

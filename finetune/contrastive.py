@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lexloop.core.extras import need_extra
+from lexloop.core.errors import need_extra
 from lexloop.finetune.checkpoints import STEADY, Say, quietly, train_on, watch
 from lexloop.finetune.late import EmbedderRecipe
 from lexloop.finetune.pairs import CLICKED, TrainingPair

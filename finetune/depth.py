@@ -11,11 +11,11 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from lexloop.core.errors import InputError
-from lexloop.core.filters import Filters
-from lexloop.core.score import Unresolved
+from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.evaluation.case import Case
 from lexloop.evaluation.evidence import EvidenceIndex, contexts_of
+from lexloop.evaluation.score import Unresolved
 from lexloop.finetune.checkpoints import Report
 from lexloop.finetune.classifier import (
     LabelledQuestions,

@@ -9,10 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from lexloop.core.checksums import CARD, sha256_of
-from lexloop.core.errors import InputError, TrainingError
-from lexloop.core.extras import need_extra
-from lexloop.core.files import replacing, write_text
+from lexloop.core.errors import InputError, TrainingError, need_extra
+from lexloop.core.files import CARD, replacing, sha256_of, write_text
 from lexloop.finetune.checkpoints import Say, alone
 from lexloop.finetune.contrastive import contrast
 from lexloop.finetune.encoder_graph import export, exported

@@ -17,10 +17,8 @@ from pathlib import Path
 from shutil import rmtree
 from typing import Any
 
-from lexloop.core.checksums import CARD, check_sums, sha256_of
-from lexloop.core.errors import DataError, InputError, LexloopError, TrainingError
-from lexloop.core.extras import need_extra
-from lexloop.core.files import write_text
+from lexloop.core.errors import DataError, InputError, LexloopError, TrainingError, need_extra
+from lexloop.core.files import CARD, check_sums, sha256_of, write_text
 from lexloop.evaluation.jsonl import read_jsonl
 from lexloop.finetune.checkpoints import Say, alone, settle
 from lexloop.finetune.generator_adapter import (

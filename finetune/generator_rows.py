@@ -27,9 +27,9 @@ from typing import Any, Literal, Self
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, model_validator
 
 from lexloop.core.errors import InputError
-from lexloop.core.score import Score
 from lexloop.evaluation.jsonl import read_jsonl
 from lexloop.evaluation.metrics.text import exact_match, rouge_l, rouge_n, token_f1
+from lexloop.evaluation.score import Score
 from lexloop.evaluation.statistics import Estimate, estimate
 from lexloop.models.local_model import LocalModel, Turn
 

@@ -14,10 +14,10 @@ from random import Random
 from pydantic import BaseModel
 
 from lexloop.core.errors import CorpusError, ModelUnavailable
-from lexloop.core.score import Unresolved
 from lexloop.documents.structure.tree import Kind, Tree, Unit
 from lexloop.evaluation.asking import Asker
 from lexloop.evaluation.feedback import Opinion
+from lexloop.evaluation.score import Unresolved
 from lexloop.evaluation.testset.facts import read_facts
 from lexloop.evaluation.testset.phrases import lowered
 from lexloop.finetune.checkpoints import Report

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from lexloop.core.files import write_text
-from lexloop.core.filters import Filters
+from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.finetune.graph_runs import indexed
 from lexloop.finetune.logistic import (

@@ -22,7 +22,7 @@ import numpy as np
 
 from lexloop.core.errors import InputError
 from lexloop.core.files import write_text
-from lexloop.core.filters import Filters
+from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.types import Citation, Passage
 from lexloop.evaluation.case import Case, read_cases

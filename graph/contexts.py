@@ -5,7 +5,7 @@ from importlib import resources
 from pathlib import Path
 
 from lexloop.core.errors import SettingsError
-from lexloop.core.filters import Filters
+from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.models.chat import ChatModel, chat_for
 from lexloop.models.embedders import load_shipped

@@ -7,8 +7,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from lexloop.core.checksums import CARD
 from lexloop.core.errors import DataError, SettingsError
+from lexloop.core.files import CARD
 from lexloop.core.settings import Connection
 from lexloop.models.embedding import Embedder
 from lexloop.models.minilm import Files, MiniLM, genuine_folder, load_minilm

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lexloop.core.checksums import CARD, SUMS, check_sums
 from lexloop.core.errors import DataError
+from lexloop.core.files import CARD, SUMS, check_sums
 from lexloop.models.sentence_embedder import without_bars
 
 _PICKLES = frozenset({".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt"})

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lexloop.core.checksums import sha256_of
 from lexloop.core.deadline import heed_deadline
 from lexloop.core.errors import DataError
+from lexloop.core.files import sha256_of
 from lexloop.models.embedding import (
     CODED,
     Codes,

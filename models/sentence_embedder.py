@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from lexloop.core.checksums import sha256_of
 from lexloop.core.deadline import heed_deadline
 from lexloop.core.errors import DataError
+from lexloop.core.files import sha256_of
 from lexloop.models.embedding import (
     Codes,
     Halves,

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from lexloop.core.filters import Filters
+from lexloop.core.metadata import Filters
 from lexloop.core.types import Hit
 from lexloop.documents.document import SkippedSource
 from lexloop.documents.structure.statements import Statement

@@ -7,9 +7,8 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Self
 
-from lexloop.core.checksums import sha256_of
 from lexloop.core.errors import DataError, OutdatedIndexError
-from lexloop.core.files import MANIFEST, remedy, sync, write_text
+from lexloop.core.files import MANIFEST, remedy, sha256_of, sync, write_text
 from lexloop.documents.text.tokens import stemmer_name
 
 FORMAT = 6

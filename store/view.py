@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lexloop.core.deadline import heed_deadline
-from lexloop.core.filters import Filters
-from lexloop.core.metadata import UNKNOWN, Metadata
+from lexloop.core.metadata import UNKNOWN, Filters, Metadata
 from lexloop.core.types import MOST_POINTED, Chunk, Citation, Hit, Pointed, PointedUnit, Reading
 from lexloop.documents.document import Box, SkippedSource, boxes_of, versions
 from lexloop.documents.structure.asking import point

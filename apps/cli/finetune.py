@@ -193,7 +193,7 @@ def embedder(
 
 def _sets(path: Path, pairs: "list[TrainingPair]") -> list[dict[str, str | int]]:
     """The sets of a file for the card: each with its rows, and the file's SHA-256."""
-    from lexloop.core.checksums import sha256_of
+    from lexloop.core.files import sha256_of
 
     digest = sha256_of(path)
     counts = Counter(pair.source or path.name for pair in pairs)

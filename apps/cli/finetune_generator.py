@@ -85,7 +85,7 @@ def generator(
     choice, whose answer is one of them; with "label" in place of answer a classification; else
     question answering. Use the result with: lexloop ask --model local:DIR.
     """
-    from lexloop.core.extras import need_extra
+    from lexloop.core.errors import need_extra
     from lexloop.finetune.generator import NEEDED, GeneratorPlan, make_generator
     from lexloop.finetune.generator_adapter import AdapterRecipe
 

@@ -22,7 +22,7 @@ from lexloop.apps.cli.progress import bar
 from lexloop.apps.cli.stored import embedder_of, manifest_in, manifest_named, refuse_address
 from lexloop.apps.cli.terminal import reported, write_json
 from lexloop.core.errors import CorpusError, InputError
-from lexloop.core.filters import Filters
+from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.store.engine.address import is_address
 from lexloop.store.engine.dialect import FLOAT

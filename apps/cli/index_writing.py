@@ -19,8 +19,7 @@ from lexloop.apps.cli.progress import Progress, bar
 from lexloop.apps.cli.session import say_where_text_goes
 from lexloop.apps.cli.terminal import FILES_SKIPPED
 from lexloop.apps.hosts import text_hosts
-from lexloop.core.errors import CorpusError
-from lexloop.core.extras import need_extra
+from lexloop.core.errors import CorpusError, need_extra
 from lexloop.core.settings import Settings
 from lexloop.store.engine.dialect import USUAL, Storage
 

@@ -5,7 +5,7 @@ import typer
 from lexloop.apps.cli import options
 from lexloop.apps.cli.serve import NEEDED
 from lexloop.apps.cli.session import say_where_text_goes
-from lexloop.core.extras import need_extra
+from lexloop.core.errors import need_extra
 
 
 @options.taking(*options.ANSWER)

@@ -11,8 +11,7 @@ from lexloop.apps.cli import options
 from lexloop.apps.cli.options import option
 from lexloop.apps.cli.session import say_where_text_goes
 from lexloop.apps.cli.terminal import say
-from lexloop.core.errors import SettingsError
-from lexloop.core.extras import need_extra
+from lexloop.core.errors import SettingsError, need_extra
 
 if TYPE_CHECKING:
     from lexloop.apps.serve.settings import ServerSettings

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from lexloop.apps.cli.progress import Progress, Report
 from lexloop.apps.cli.terminal import first_of, note
 from lexloop.apps.hosts import text_hosts, tracing
-from lexloop.core.filters import Filters
+from lexloop.core.metadata import Filters
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver

@@ -20,7 +20,7 @@ from lexloop.apps.cli.terminal import (
     write_json,
 )
 from lexloop.apps.plain_text import one_line
-from lexloop.core.filters import Filters
+from lexloop.core.metadata import Filters
 from lexloop.core.settings import SAMPLE_CORPUS
 
 if TYPE_CHECKING:

@@ -31,6 +31,7 @@ from lexloop.apps.serve.engine import Engine
 from lexloop.apps.serve.indexing import Indexing
 from lexloop.apps.serve.limits import Queue, Rates, Streams
 from lexloop.apps.serve.mcp_transports import McpEndpoint
+from lexloop.apps.serve.memory import give_back
 from lexloop.apps.serve.middleware import Guard
 from lexloop.apps.serve.pages import Pages
 from lexloop.apps.serve.people import SESSIONS, People
@@ -41,7 +42,6 @@ from lexloop.apps.serve.tools import Tools
 from lexloop.apps.serve.uploads import MB, UploadStore
 from lexloop.core.configuration import data_folder
 from lexloop.core.errors import TooSlow
-from lexloop.core.memory import give_back
 from lexloop.core.settings import Connection, Settings
 
 PAGE = Path(__file__).parent / "page"

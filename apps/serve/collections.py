@@ -86,7 +86,7 @@ class Collections:
             NotFoundError: There is no such collection for them.
             LexloopError: It cannot be opened.
         """
-        from lexloop.core.filters import Filters
+        from lexloop.core.metadata import Filters
 
         settings = self.settings(person, name, **{"access.as_of": "any"})
         collection, _ = self._engine.resources.collection(settings)

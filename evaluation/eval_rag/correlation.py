@@ -10,7 +10,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from lexloop.core.score import Unresolved
+from lexloop.evaluation.score import Unresolved
 from lexloop.evaluation.statistics import Estimate, kendall, pearson, spearman
 
 Array = NDArray[np.float64]

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from lexloop.core.score import Score, Unresolved
 from lexloop.core.types import ABSTENTION
 from lexloop.documents.structure.statements import Statement, statements_in_text
 from lexloop.documents.text.tokens import words
@@ -17,6 +16,7 @@ from lexloop.evaluation.eval_rag.answers import Answer
 from lexloop.evaluation.judges_by_model import chat_eval, fair_eval
 from lexloop.evaluation.metrics import text as texts
 from lexloop.evaluation.model_metrics import Embed, model_metrics
+from lexloop.evaluation.score import Score, Unresolved
 from lexloop.models.embedding import Embedder, Vectors
 from lexloop.models.request import Chat
 from lexloop.nodes.evaluate.embedded import AnswerFeatures, answer_features

@@ -6,11 +6,11 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
-from lexloop.core.score import Unresolved, as_json
 from lexloop.evaluation.eval_rag.answers import Answer
 from lexloop.evaluation.eval_rag.authorities import Entry
 from lexloop.evaluation.eval_rag.judges import AnswerJudge, Document, Scores
 from lexloop.evaluation.eval_rag.questions import Match, QuestionIndex, side_by_side
+from lexloop.evaluation.score import Unresolved, as_json
 
 Progress = Callable[[str, int, int], None]
 Ask = Callable[[str, Sequence[Answer], Document], list[Scores]]

@@ -19,13 +19,13 @@ from pydantic import BaseModel, Field
 from lexloop import prompts
 from lexloop.core.errors import DataError
 from lexloop.core.files import write_bytes
-from lexloop.core.filters import Filters
-from lexloop.core.score import Unresolved
+from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.documents.structure.statements import statements_in_text
 from lexloop.evaluation.asking import Asker
 from lexloop.evaluation.eval_rag.answers import KnownAnswer
 from lexloop.evaluation.eval_rag.authorities import Authority, Entry, authorities_of, pair_entries
+from lexloop.evaluation.score import Unresolved
 from lexloop.models.embedding import Embedder, Vectors
 from lexloop.models.request import Chat, ChatRequest, parsed
 from lexloop.store.folder.ann import Half, flat_index, one_thread, search_few, search_flat

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, cast
 
-from lexloop.core.score import Score, Unresolved, from_json, is_resolved
 from lexloop.evaluation.eval_rag.correlation import correlations
 from lexloop.evaluation.eval_rag.judging import AnswerRecord
 from lexloop.evaluation.report.drawing import Panel, judges_against_human
@@ -18,6 +17,7 @@ from lexloop.evaluation.report.tables import (
     cell,
     markdown_line,
 )
+from lexloop.evaluation.score import Score, Unresolved, from_json, is_resolved
 from lexloop.evaluation.statistics import Estimate, estimate
 
 Figures = dict[str, Any]

@@ -8,8 +8,8 @@ definitions are ours: plain sums and means of what the run counted.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lexloop.core.score import Score, Unresolved, is_resolved
 from lexloop.evaluation.record import AttemptSeen, Record
+from lexloop.evaluation.score import Score, Unresolved, is_resolved
 from lexloop.evaluation.statistics import Estimate, estimate, paired_randomisation
 from lexloop.nodes.evaluate.verdict import AttemptRank, best_rank
 

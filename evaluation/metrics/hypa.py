@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from numpy.typing import ArrayLike
 
-from lexloop.core.score import Score, Unresolved, resolved
 from lexloop.evaluation.metrics.text import cosine
+from lexloop.evaluation.score import Score, Unresolved, resolved
 
 _CORRECT = 4.0
 

@@ -9,7 +9,7 @@ is nothing to find, and it is unresolved, as with a cut-off ``k`` below 1.
 import math
 from collections.abc import Mapping, Sequence
 
-from lexloop.core.score import Score, Unresolved
+from lexloop.evaluation.score import Score, Unresolved
 
 Span = tuple[str, int, int]
 """A document, start and end: code points, half-open."""

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lexloop.core.score import Score, Unresolved
+from lexloop.evaluation.score import Score, Unresolved
 
 Part = Literal["recall", "precision", "f"]
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")

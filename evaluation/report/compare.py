@@ -11,7 +11,6 @@ from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from lexloop.core.errors import DataError, InputError
-from lexloop.core.score import Score, Unresolved, from_json, is_resolved
 from lexloop.evaluation.record import Record, RunInfo
 from lexloop.evaluation.report.figures import (
     SECONDS,
@@ -23,6 +22,7 @@ from lexloop.evaluation.report.figures import (
 )
 from lexloop.evaluation.report.labels import label
 from lexloop.evaluation.report.tables import Table, Value, probability
+from lexloop.evaluation.score import Score, Unresolved, from_json, is_resolved
 from lexloop.evaluation.statistics import paired_randomisation
 
 _MAIN = (

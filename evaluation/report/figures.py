@@ -6,9 +6,9 @@ from typing import Any, NotRequired, cast
 
 from typing_extensions import TypedDict
 
-from lexloop.core.score import Score, Unresolved, from_json
 from lexloop.evaluation.metrics.cost import costs
 from lexloop.evaluation.record import Record
+from lexloop.evaluation.score import Score, Unresolved, from_json
 from lexloop.evaluation.statistics import Estimate, estimates
 
 _DECIMALS = 6

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lexloop.core.score import Score, Unresolved, is_resolved
 from lexloop.evaluation.record import Record, RunInfo
 from lexloop.evaluation.report import drawing, run_tables
 from lexloop.evaluation.report.figures import COSTS, metric_names, score_of
@@ -12,6 +11,7 @@ from lexloop.evaluation.report.labels import HUMAN, label, main_metrics, title
 from lexloop.evaluation.report.run_tables import GROUPINGS, Grouping
 from lexloop.evaluation.report.summary import Summary, Timings
 from lexloop.evaluation.report.tables import Table, as_markdown, escaped
+from lexloop.evaluation.score import Score, Unresolved, is_resolved
 from lexloop.evaluation.statistics import interval_of, spearman
 
 _TEMPLATE = Path(__file__).with_name("report.html")

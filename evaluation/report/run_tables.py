@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from lexloop.core.score import is_resolved
 from lexloop.evaluation.record import Record
 from lexloop.evaluation.report.figures import COSTS, Figure, figure, score_of
 from lexloop.evaluation.report.labels import grouped, label, main_metrics, title
 from lexloop.evaluation.report.summary import Summary, Timings, VariantSummary, VariantTimings
 from lexloop.evaluation.report.tables import NOTE, Cell, Table, Value, interval, number
+from lexloop.evaluation.score import is_resolved
 
 Grouping = Literal["by_type", "by_class"]
 GROUPINGS: dict[Grouping, str] = {"by_type": "question type", "by_class": "complexity class"}

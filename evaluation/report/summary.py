@@ -10,7 +10,6 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
-from lexloop.core.score import Score, Unresolved, is_resolved
 from lexloop.evaluation.metrics.cost import Cost, class_name, cost, loop_account, retry_share
 from lexloop.evaluation.record import Record, RefusalRecord, RunInfo, SkippedVariant, VariantInfo
 from lexloop.evaluation.report.figures import (
@@ -22,6 +21,7 @@ from lexloop.evaluation.report.figures import (
     rounded,
     score_of,
 )
+from lexloop.evaluation.score import Score, Unresolved, is_resolved
 from lexloop.evaluation.statistics import Estimate, paired_randomisation
 
 _UNNAMED = "(none)"

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from lexloop.core.filters import Filters
+from lexloop.core.metadata import Filters
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Passage
 from lexloop.evaluation.asking import Asker

@@ -6,7 +6,6 @@ from statistics import fmean
 from typing import Any
 
 from lexloop.core.running import waited
-from lexloop.core.score import Score, Unresolved
 from lexloop.core.types import Attempt, Candidate, Passage
 from lexloop.documents.text.tokens import words
 from lexloop.evaluation.case import Case
@@ -16,6 +15,7 @@ from lexloop.evaluation.metrics.text import bleu, cosine, exact_match, rouge_l, 
 from lexloop.evaluation.model_metrics import model_metrics
 from lexloop.evaluation.record import AttemptSeen
 from lexloop.evaluation.run.judges import Judges
+from lexloop.evaluation.score import Score, Unresolved
 from lexloop.nodes.evaluate.checks import citation_problems
 from lexloop.nodes.evaluate.embedded import EmbeddedJudge
 from lexloop.nodes.evaluate.evidence import Evidence, evidence_of

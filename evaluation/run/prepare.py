@@ -11,9 +11,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from lexloop.core.checksums import sha256_of
 from lexloop.core.errors import CorpusError, InputError
-from lexloop.core.filters import Filters
+from lexloop.core.files import sha256_of
+from lexloop.core.metadata import Filters
 from lexloop.core.settings import SAMPLE_CORPUS, Connection, Settings
 from lexloop.documents.reading.folder import source_files
 from lexloop.documents.reading.workers import Progress, silent

@@ -9,8 +9,7 @@ from typing import Any
 from typing_extensions import TypedDict
 
 from lexloop.core.errors import LexloopError
-from lexloop.core.filters import Filters
-from lexloop.core.score import as_json
+from lexloop.core.metadata import Filters
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.workers import Frame
 from lexloop.evaluation.case import Case
@@ -18,6 +17,7 @@ from lexloop.evaluation.evidence import EvidenceIndex
 from lexloop.evaluation.record import Record, unanswered
 from lexloop.evaluation.run.judges import Judges, Metered
 from lexloop.evaluation.run.measure import Answered, attempt_seen, measure
+from lexloop.evaluation.score import as_json
 from lexloop.graph.build import build_graph
 from lexloop.graph.resources import Resources
 from lexloop.nodes.context import Context

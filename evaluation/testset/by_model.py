@@ -8,11 +8,11 @@ from random import Random
 from pydantic import BaseModel, Field
 
 from lexloop.core.errors import ModelUnavailable
-from lexloop.core.score import Unresolved
 from lexloop.core.types import Chunk
 from lexloop.documents.text.sentences import find_quote
 from lexloop.evaluation.asking import Asker
 from lexloop.evaluation.case import OUT_OF_SCOPE, Case, Span
+from lexloop.evaluation.score import Unresolved
 from lexloop.evaluation.testset.make import QUESTION_TYPES, made_case
 from lexloop.models.request import Chat, ChatRequest, parsed
 from lexloop.prompts import Data, load

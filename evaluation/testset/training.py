@@ -15,9 +15,9 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from lexloop.core.errors import CorpusError, InputError
-from lexloop.core.score import Unresolved
 from lexloop.documents.text.tokens import STOP_WORDS
 from lexloop.evaluation.asking import Asker
+from lexloop.evaluation.score import Unresolved
 from lexloop.evaluation.testset.phrases import lowered
 from lexloop.evaluation.testset.templates import Fact
 from lexloop.models.request import Chat, ChatRequest, parsed

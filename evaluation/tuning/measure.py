@@ -10,8 +10,7 @@ from functools import cached_property
 from typing import Any, Literal, get_args
 
 from lexloop.core.errors import ModelError
-from lexloop.core.filters import Filters
-from lexloop.core.score import Score, Unresolved, resolved
+from lexloop.core.metadata import Filters
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Passage
 from lexloop.documents.reading.workers import Progress, silent
@@ -21,6 +20,7 @@ from lexloop.evaluation.evidence import EvidenceIndex
 from lexloop.evaluation.metrics.retrieval import Span, ndcg, overlap, span_recall
 from lexloop.evaluation.metrics.text import cosine
 from lexloop.evaluation.run.judges import OneByOne
+from lexloop.evaluation.score import Score, Unresolved, resolved
 from lexloop.evaluation.statistics import mean
 from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.resources import Resources

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lexloop.core.errors import InputError
-from lexloop.core.score import Score, Unresolved, is_resolved
 from lexloop.core.settings import FIXED_K, Settings
 from lexloop.documents.reading.workers import Progress
 from lexloop.evaluation.case import Case
+from lexloop.evaluation.score import Score, Unresolved, is_resolved
 from lexloop.evaluation.statistics import NO_PAIR, beyond_noise, mean, paired
 from lexloop.evaluation.tuning.measure import OF_RETRIEVAL, Measurement, Objective
 from lexloop.nodes.classify.plan import TABLES, class_plans

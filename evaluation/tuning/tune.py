@@ -13,11 +13,11 @@ from itertools import combinations
 from typing import Any
 
 from lexloop.core.errors import InputError
-from lexloop.core.score import Score, Unresolved, as_json
 from lexloop.core.settings import Connection, Settings
 from lexloop.documents.reading.workers import Progress
 from lexloop.documents.text.tokens import words
 from lexloop.evaluation.case import Case
+from lexloop.evaluation.score import Score, Unresolved, as_json
 from lexloop.evaluation.statistics import (
     NO_PAIR,
     Estimate,

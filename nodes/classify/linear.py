@@ -21,9 +21,8 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lexloop.core.checksums import SUMS, check_sums
 from lexloop.core.errors import DataError
-from lexloop.core.files import write_bytes
+from lexloop.core.files import SUMS, check_sums, write_bytes
 
 BUCKETS = 1 << 16
 MAX_CHARS = 4000

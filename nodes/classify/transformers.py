@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any, Literal
 
-from lexloop.core.checksums import SUMS, check_sums
 from lexloop.core.errors import SettingsError
+from lexloop.core.files import SUMS, check_sums
 from lexloop.models.sentence_embedder import without_bars
 
 _LONGEST = 512

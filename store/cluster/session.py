@@ -6,8 +6,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from lexloop.core.errors import ClusterError
-from lexloop.core.extras import need_extra
+from lexloop.core.errors import ClusterError, need_extra
 
 _REACHED_S = 10.0
 _START = (

@@ -18,8 +18,7 @@ from tenacity.wait import wait_random_exponential
 from urllib3.util import Timeout
 
 from lexloop.core.deadline import current_deadline, out_of_time
-from lexloop.core.errors import EngineError, EngineUnavailable, LexloopError
-from lexloop.core.extras import need_extra
+from lexloop.core.errors import EngineError, EngineUnavailable, LexloopError, need_extra
 from lexloop.core.losses import tell_loss
 from lexloop.store.engine.address import Address
 from lexloop.store.engine.credentials import credentials_in, signing, trusted

@@ -6,8 +6,7 @@ import ssl
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from lexloop.core.errors import EngineAuthError, EngineError
-from lexloop.core.extras import need_extra
+from lexloop.core.errors import EngineAuthError, EngineError, need_extra
 
 _VARIABLES = tuple(
     f"LEXLOOP_ENGINE_{name}"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from lexloop.core.errors import DataError
-from lexloop.core.filters import Filters
+from lexloop.core.metadata import Filters
 from lexloop.documents.structure.statements import statements_text
 from lexloop.models.embedding import Embedder
 from lexloop.store.collection import Collection

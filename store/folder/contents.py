@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexloop.core.arrays import load_array, save_array
-from lexloop.core.checksums import sha256_of
-from lexloop.core.files import sync
+from lexloop.core.files import sha256_of, sync
 from lexloop.core.metadata import Metadata
 from lexloop.core.types import Chunk, Triplet
 from lexloop.documents.document import SkippedSource, versions

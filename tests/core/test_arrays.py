@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from lexloop.core.arrays import load_array, save_array
-from lexloop.core.checksums import sha256_of
+from lexloop.core.files import sha256_of
 
 SHAPES = arrays.array_shapes(min_dims=1, max_dims=2, min_side=0)
 KINDS = st.sampled_from(["<i4", "<i8", "<f2", "<f4", "|u1"])

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from lexloop.core.checksums import SUMS, check_sums, write_sums
 from lexloop.core.errors import DataError
+from lexloop.core.files import SUMS, check_sums, write_sums
 
 
 @pytest.fixture

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field, create_model
 
 from lexloop.core.errors import DataError, ModelAuthError, ModelError
-from lexloop.core.score import Unresolved
 from lexloop.core.settings import Connection, Settings
 from lexloop.evaluation.asking import Asker, replies_path, reply_key
+from lexloop.evaluation.score import Unresolved
 from lexloop.models.request import Chat, ChatRequest, parsed
 from lexloop.prompts import parse
 

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexloop.core.score import Unresolved
 from lexloop.core.types import ABSTENTION
 from lexloop.evaluation.correctness import (
     FOR,
@@ -24,6 +23,7 @@ from lexloop.evaluation.correctness import (
     read_features,
     read_weights,
 )
+from lexloop.evaluation.score import Unresolved
 from lexloop.models.minilm import load_minilm
 
 

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexloop.core.errors import InputError
-from lexloop.core.score import Unresolved
 from lexloop.core.types import Chunk
 from lexloop.evaluation.case import Case, Span
 from lexloop.evaluation.evidence import EvidenceIndex, contexts_of
+from lexloop.evaluation.score import Unresolved
 
 RULE = "an employer must publish a summary of the most recent bias audit"
 NOTICE = "a candidate is told ten business days before the tool is used"

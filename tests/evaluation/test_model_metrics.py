@@ -8,11 +8,11 @@ import pytest
 from fake_openai import FakeOpenAI, Reply, refusal, reply
 
 from lexloop.core.errors import ModelAuthError, ModelUnavailable
-from lexloop.core.score import Unresolved
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import ABSTENTION
 from lexloop.evaluation.asking import Asker
 from lexloop.evaluation.model_metrics import model_metrics
+from lexloop.evaluation.score import Unresolved
 from lexloop.models.embedding import Vectors
 
 CONTEXTS = ["The fee is $50.", "Fees are paid in May."]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from lexloop.core.score import Score, Unresolved
+from lexloop.evaluation.score import Score, Unresolved
 from lexloop.evaluation.statistics import (
     Estimate,
     beyond_noise,

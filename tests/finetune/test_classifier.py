@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lexloop.core.checksums import SUMS
 from lexloop.core.errors import CorpusError, DataError, InputError
+from lexloop.core.files import SUMS
 from lexloop.finetune.classifier import (
     LabelledQuestions,
     grouped_folds,

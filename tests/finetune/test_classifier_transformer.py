@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lexloop.core.checksums import SUMS
 from lexloop.core.errors import CorpusError, DataError, InputError, SettingsError, TrainingError
+from lexloop.core.files import SUMS
 from lexloop.finetune.classifier import LabelledQuestions
 from lexloop.finetune.classifier_transformer import Tuning, predicting, tuned
 from lexloop.nodes.classify.transformers import TransformerClassifier

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import torch
 
-from lexloop.core.checksums import check_sums, write_sums
 from lexloop.core.errors import TrainingError
+from lexloop.core.files import check_sums, write_sums
 from lexloop.finetune.checkpoints import last_good
 from lexloop.finetune.contrastive import _columns, contrast
 from lexloop.finetune.late import EmbedderRecipe, Loss

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexloop.core.errors import CorpusError, InputError
-from lexloop.core.filters import Filters
+from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.settings_groups import ClassPlan
 from lexloop.evaluation.case import OUT_OF_SCOPE, Case, Span

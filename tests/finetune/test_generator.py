@@ -19,9 +19,8 @@ from typer.testing import CliRunner
 
 from lexloop.apps.cli import app
 from lexloop.core import extras
-from lexloop.core.checksums import check_sums, sha256_of
 from lexloop.core.errors import DataError, InputError, TrainingError
-from lexloop.core.files import let_go, try_lock
+from lexloop.core.files import check_sums, let_go, sha256_of, try_lock
 from lexloop.finetune import generator as making
 from lexloop.finetune.generator import GeneratorPlan, make_generator
 from lexloop.finetune.generator_adapter import AdapterRecipe

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexloop.core.errors import CorpusError, InputError, ModelUnavailable
-from lexloop.core.filters import Filters
+from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.types import Citation
 from lexloop.evaluation.asking import Asker

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lexloop.core.errors import CorpusError, SettingsError
-from lexloop.core.filters import Filters
+from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.graph.collections import check_name, described, named_collections
 from lexloop.graph.resources import Resources

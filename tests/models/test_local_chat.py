@@ -187,7 +187,7 @@ def test_no_such_folder(tmp_path: Path) -> None:
 
 
 def test_weights_that_are_not_those_of_the_checksums(copied: Path) -> None:
-    from lexloop.core.checksums import write_sums
+    from lexloop.core.files import write_sums
 
     write_sums(copied)
     name = model(copied).name

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lexloop.core.checksums import CARD, sha256_of
 from lexloop.core.errors import DataError
+from lexloop.core.files import CARD, sha256_of
 from lexloop.core.settings import Connection
 from lexloop.models.embedders import (
     MODEL,

@@ -3,7 +3,7 @@
 import pytest
 from statute import LAW, RULE
 
-from lexloop.core.filters import Filters
+from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.documents.document import Document
 from lexloop.models.minilm import load_minilm

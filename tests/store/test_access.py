@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from indexes import Letters, letter_tools
 from laws import examples
 
-from lexloop.core.filters import Filters
-from lexloop.core.metadata import Metadata
+from lexloop.core.metadata import Filters, Metadata
 from lexloop.core.settings import Settings
 from lexloop.documents.document import Document
 from lexloop.graph.build import build_graph

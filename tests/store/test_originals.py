@@ -9,7 +9,7 @@ from indexes import ANYBODY, Letters
 from typeset import lines, place
 
 from lexloop.core.errors import ConflictError, NotFoundError
-from lexloop.core.filters import Filters
+from lexloop.core.metadata import Filters
 from lexloop.store.folder.reader import open_index
 from lexloop.store.manifest import IndexSource, Manifest
 from lexloop.store.opening import sources_of

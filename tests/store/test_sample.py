@@ -6,7 +6,7 @@ from formats import SAMPLE_SOURCES, sample_index
 from indexes import everything_in
 
 from lexloop.core.files import is_index
-from lexloop.core.filters import Filters
+from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.documents.reading.folder import load_documents
 from lexloop.models.embedders import load_shipped

@@ -11,8 +11,7 @@ from indexes import ANYBODY, everything_in, letter_tools
 from laws import examples
 from told import ACCESS, KNOWN, NAMES, QUESTIONS, TAGS, document, told, words_hidden
 
-from lexloop.core.filters import Filters
-from lexloop.core.metadata import Metadata
+from lexloop.core.metadata import Filters, Metadata
 from lexloop.core.settings import Settings
 from lexloop.documents.document import Document, SkippedSource
 from lexloop.graph.contexts import build_context

@@ -8,8 +8,7 @@ import numpy as np
 import records
 from rank_bm25 import BM25Okapi
 
-from lexloop.core.filters import Filters
-from lexloop.core.metadata import Metadata
+from lexloop.core.metadata import Filters, Metadata
 from lexloop.core.types import Chunk, Hit, Pointed, PointedUnit
 from lexloop.documents.structure.tree import Tree
 from lexloop.models.embedding import Vectors

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from triplet_list import graph_of
 
-from lexloop.core.filters import Filters
-from lexloop.core.metadata import Metadata
+from lexloop.core.metadata import Filters, Metadata
 from lexloop.core.types import Chunk, Triplet
 from lexloop.documents.document import Document
 from lexloop.knowledge.graph import KnowledgeGraph

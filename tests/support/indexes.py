@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from lexloop.core.errors import CorpusError
-from lexloop.core.filters import Filters
-from lexloop.core.metadata import UNKNOWN
+from lexloop.core.metadata import UNKNOWN, Filters
 from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk, Triplet
 from lexloop.documents.document import Document, SkippedSource, versions

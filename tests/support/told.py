@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from lexloop.core.filters import Filters
-from lexloop.core.metadata import Metadata
+from lexloop.core.metadata import Filters, Metadata
 from lexloop.documents.document import Document
 from lexloop.documents.text.tokens import tokenize
 from lexloop.store.view import View

@@ -18,8 +18,7 @@ from lexloop.apps.serve.versions import (
     versions_of,
 )
 from lexloop.core.errors import InputError, NotFoundError
-from lexloop.core.filters import Filters
-from lexloop.core.metadata import Metadata
+from lexloop.core.metadata import Filters, Metadata
 from lexloop.documents.document import Document
 from lexloop.store.builder import build_collection
 from lexloop.store.view import View

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lexloop.core.filters import Filters
+from lexloop.core.metadata import Filters
 from lexloop.core.settings import Connection, Settings
 from lexloop.models.embedders import load_embedder
 from lexloop.models.embedding import Embedder

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
-from lexloop.core.score import Unresolved
 from lexloop.evaluation.eval_rag.correlation import correlations, weighted
+from lexloop.evaluation.score import Unresolved
 from lexloop.evaluation.statistics import Estimate, interval_of, spearman
 
 SCIPY = {"pearson": pearsonr, "spearman": spearmanr, "kendall": kendalltau}

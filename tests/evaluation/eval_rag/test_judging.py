@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from lexloop.core.score import Unresolved
 from lexloop.core.types import ABSTENTION
 from lexloop.evaluation.eval_rag.answers import Answer
 from lexloop.evaluation.eval_rag.authorities import authorities_of
 from lexloop.evaluation.eval_rag.judges import AnswerJudge
 from lexloop.evaluation.eval_rag.judging import judge_answers
 from lexloop.evaluation.eval_rag.questions import QuestionIndex, entries_by_rule
+from lexloop.evaluation.score import Unresolved
 from lexloop.models.embedding import Embedder
 from lexloop.store.view import View
 

@@ -3,8 +3,8 @@
 import pytest
 from run_records import attempt, record
 
-from lexloop.core.score import Unresolved
 from lexloop.evaluation.metrics.cost import chosen, cost, loop_account
+from lexloop.evaluation.score import Unresolved
 from lexloop.evaluation.statistics import Estimate
 
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score as sklearn_average_precision
 
-from lexloop.core.score import Unresolved
 from lexloop.evaluation.metrics import hypa
+from lexloop.evaluation.score import Unresolved
 
 NONE = Unresolved("the judge was silent")
 

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexloop.core.score import Score, Unresolved
 from lexloop.evaluation.metrics.retrieval import (
     Span,
     average_precision,
@@ -21,6 +20,7 @@ from lexloop.evaluation.metrics.retrieval import (
     span_precision,
     span_recall,
 )
+from lexloop.evaluation.score import Score, Unresolved
 
 RANKED = ["a", "b", "c", "d"]
 GRADES = {"b": 2, "d": 1, "z": 1}

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 from sklearn.metrics.pairwise import cosine_similarity
 
-from lexloop.core.score import Unresolved
 from lexloop.evaluation.metrics.text import bleu, cosine, exact_match, rouge_l, rouge_n, token_f1
+from lexloop.evaluation.score import Unresolved
 
 WORDS = st.lists(
     st.sampled_from(

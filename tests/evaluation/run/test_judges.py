@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lexloop.core.filters import Filters
+from lexloop.core.metadata import Filters
 from lexloop.core.settings import Connection, Settings
 from lexloop.evaluation.run.judges import CaseCache, Metered, OneByOne
 from lexloop.graph.resources import Resources

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from lexloop.core.score import Unresolved
 from lexloop.core.types import Passage
 from lexloop.evaluation.case import Case, Rated, Span
 from lexloop.evaluation.evidence import Relevant
 from lexloop.evaluation.run.measure import by_people, of_retrieval, ranking
+from lexloop.evaluation.score import Unresolved
 
 
 def passage(name: str, start: int = 0, end: int = 10) -> Passage:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lexloop.core.filters import Filters
+from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.documents.reading.folder import load_documents
 from lexloop.models.minilm import load_minilm

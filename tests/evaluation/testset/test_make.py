@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lexloop.core.errors import CorpusError, InputError
-from lexloop.core.filters import Filters
+from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.documents.document import Document
 from lexloop.documents.text.tokens import tokenize, words

@@ -3,10 +3,10 @@
 import pytest
 import records
 
-from lexloop.core.score import Unresolved
 from lexloop.core.types import Chunk, Passage
 from lexloop.evaluation.case import Case, Span
 from lexloop.evaluation.evidence import EvidenceIndex
+from lexloop.evaluation.score import Unresolved
 from lexloop.evaluation.tuning.measure import OF_RETRIEVAL, Objective, of_passages
 
 WORDS = ("one two three four five", "six seven eight nine ten", "red blue green grey pink")

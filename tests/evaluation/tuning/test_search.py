@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from lexloop.core.errors import InputError
-from lexloop.core.score import Score, Unresolved
 from lexloop.core.settings import Settings
 from lexloop.core.settings_groups import Linear
 from lexloop.evaluation.case import Case
+from lexloop.evaluation.score import Score, Unresolved
 from lexloop.evaluation.tuning.measure import OBJECTIVES, Measurement, Objective
 from lexloop.evaluation.tuning.search import (
     MOST_TOKENS,

@@ -10,7 +10,7 @@ from laws import examples
 from records import passage, problems
 from running import runtime
 
-from lexloop.core.filters import Filters
+from lexloop.core.metadata import Filters
 from lexloop.core.running import waited
 from lexloop.core.settings import Settings
 from lexloop.core.state import State

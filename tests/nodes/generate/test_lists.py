@@ -7,7 +7,7 @@ import pytest
 from records import Read, problems
 from records import passage as record
 
-from lexloop.core.filters import Filters
+from lexloop.core.metadata import Filters
 from lexloop.core.running import waited
 from lexloop.core.settings import Settings
 from lexloop.core.types import Draft, Passage

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lexloop.core.filters import Filters
+from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.types import MOST_POINTED, Chunk, Passage
 from lexloop.documents.document import Document

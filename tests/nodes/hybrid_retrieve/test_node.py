@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from running import runtime, update_of
 from statute import LAW, RULE
 
-from lexloop.core.filters import Filters
-from lexloop.core.metadata import Metadata
+from lexloop.core.metadata import Filters, Metadata
 from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
 from lexloop.core.types import FOLLOWED, Candidate, Chunk

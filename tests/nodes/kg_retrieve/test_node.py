@@ -4,8 +4,7 @@ import pytest
 from graph_source import GraphCollection, passage_of
 from running import runtime, update_of
 
-from lexloop.core.filters import Filters
-from lexloop.core.metadata import Metadata
+from lexloop.core.metadata import Filters, Metadata
 from lexloop.core.state import State, Update
 from lexloop.core.types import Candidate, Chunk, Plan
 from lexloop.nodes.kg_retrieve.node import CANDIDATES, TRIPLETS, kg_retrieve

@@ -26,6 +26,6 @@ def test_a_cluster_that_is_not_there(kind: str) -> None:
 
 
 def test_ray_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lexloop.core.extras.find_spec", lambda name: None)
+    monkeypatch.setattr("lexloop.core.errors.find_spec", lambda name: None)
     with pytest.raises(InputError, match=r'pip install "lexloop\[ray\]"'), joined("auto"):
         pass

@@ -15,8 +15,7 @@ from kept import index_documents, keep
 from laws import examples
 from told import ACCESS, KNOWN, NAMES, QUESTIONS, TAGS, alike, document, told, words_hidden
 
-from lexloop.core.filters import Filters
-from lexloop.core.metadata import Metadata
+from lexloop.core.metadata import Filters, Metadata
 from lexloop.documents.document import Document
 from lexloop.store import scan
 from lexloop.store.builder import build_collection

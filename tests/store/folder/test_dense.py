@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from laws import examples
 from numpy.typing import NDArray
 
-from lexloop.core.checksums import sha256_of
+from lexloop.core.files import sha256_of
 from lexloop.models.embedding import Vectors
 from lexloop.store.folder.ann import build_hnsw, kind_for, search_hnsw
 from lexloop.store.folder.dense import DenseIndex

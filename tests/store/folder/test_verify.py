@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 from indexes import Letters
 
-from lexloop.core.checksums import sha256_of
 from lexloop.core.errors import DataError
-from lexloop.core.files import MANIFEST
+from lexloop.core.files import MANIFEST, sha256_of
 from lexloop.store import manifest
 from lexloop.store.folder.generations import GENERATIONS
 from lexloop.store.folder.verify import verify_index

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexloop.core.score import Unresolved, as_json, from_json, is_resolved, resolved
+from lexloop.evaluation.score import Unresolved, as_json, from_json, is_resolved, resolved
 
 
 def test_an_unresolved_score_keeps_its_reason_through_json() -> None:
