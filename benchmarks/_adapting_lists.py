@@ -21,8 +21,8 @@ from lexloop.models.minilm import load_minilm
 from lexloop.nodes.context import Context
 from lexloop.nodes.question import question_parts
 from lexloop.store.builder import build_collection
-from lexloop.store.collection import Collection
 from lexloop.store.opening import tools_for
+from lexloop.store.view import Collection
 
 DEPTH = 30
 _SETTINGS = Settings(**{"plan.k": DEPTH, "loop.evaluator": "none"})

@@ -24,9 +24,8 @@ from lexloop.models.minilm import MiniLM
 from lexloop.nodes.hybrid_retrieve.node import hybrid_retrieve
 from lexloop.store.builder import IndexBuilder
 from lexloop.store.folder.generations import new_generation, sync_generation, writing
-from lexloop.store.folder.reader import open_index
 from lexloop.store.manifest import FORMAT, Manifest
-from lexloop.store.opening import tools_for
+from lexloop.store.opening import open_index, tools_for
 
 _SETTINGS = Settings(
     fusion="rrf",

@@ -19,9 +19,8 @@ from lexloop.nodes.hybrid_retrieve.node import hybrid_retrieve
 from lexloop.nodes.rerank.node import rerank
 from lexloop.nodes.rerank.rerankers import FeatureReranker
 from lexloop.store.builder import IndexBuilder
-from lexloop.store.collection import Collection
 from lexloop.store.opening import tools_for
-from lexloop.store.view import View
+from lexloop.store.view import Collection, View
 from lexloop.store.windows import StoredVectors
 
 Row = dict[str, Any]

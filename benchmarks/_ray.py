@@ -17,9 +17,8 @@ from lexloop.models.embedders import load_shipped
 from lexloop.store.engine.address import is_address
 from lexloop.store.engine.opening import open_engine
 from lexloop.store.engine.reading import prepared_of
-from lexloop.store.folder.contents import IndexContents
-from lexloop.store.folder.reader import open_contents
-from lexloop.store.prepared import PreparedDocument, prepared_documents
+from lexloop.store.folder.store import FolderStore, open_folder
+from lexloop.store.protocol import PreparedDocument
 
 __all__ = ["compared", "running", "write_laws"]
 _CLOSE = 2e-3
@@ -47,7 +46,7 @@ def compared(index: str, sound: Path) -> dict[str, int]:
     ``index`` is a folder, or an address in an engine.
     """
     embedder = load_shipped()
-    with closing(open_contents(sound, embedder)) as wanted:
+    with closing(open_folder(sound, embedder)) as wanted:
         frequencies = {
             term: wanted.lexical.document_frequency(term) for term in wanted.lexical.terms
         }
@@ -55,10 +54,11 @@ def compared(index: str, sound: Path) -> dict[str, int]:
             with closing(open_engine(index, embedder)) as there:
                 found = Counter(there.names), [prepared_of(there, name) for name in there.names]
                 held = there.frequencies([*frequencies])
-                same = held == frequencies and len(there.part(None)) == len(wanted.layout)
+                chunks = there.statistics((), None).chunks
+                same = (held, chunks) == (frequencies, len(wanted.layout))
         else:
-            with closing(open_contents(Path(index), embedder)) as here:
-                found = Counter(here.names), [*prepared_documents(here)]
+            with closing(open_folder(Path(index), embedder)) as here:
+                found = Counter(here.names), [*map(here.made_of, here.names)]
                 parts = here.lexical.weights, wanted.lexical.weights
                 terms = list(here.lexical.terms) == list(wanted.lexical.terms)
                 same = terms and (parts[0] != parts[1]).nnz == 0
@@ -66,10 +66,10 @@ def compared(index: str, sound: Path) -> dict[str, int]:
 
 
 def _counted(
-    names: Counter[str], made: Sequence[PreparedDocument], wanted: IndexContents, same: bool
+    names: Counter[str], made: Sequence[PreparedDocument], wanted: FolderStore, same: bool
 ) -> dict[str, int]:
     here, known = {one.name: one for one in made}, Counter(wanted.names)
-    wrong = [one for one in prepared_documents(wanted) if not _same(here.get(one.name), one)]
+    wrong = [one for one in map(wanted.made_of, wanted.names) if not _same(here.get(one.name), one)]
     lost = sum((known - names).values())
     return {
         "lost": lost,

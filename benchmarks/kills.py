@@ -30,7 +30,7 @@ from lexloop.core.errors import LexloopError
 from lexloop.core.settings import Settings
 from lexloop.models.minilm import MiniLM, load_minilm
 from lexloop.store.folder.generations import GENERATIONS
-from lexloop.store.folder.reader import open_contents
+from lexloop.store.folder.store import open_folder
 from lexloop.store.folder.verify import verify_index
 from lexloop.store.manifest import IndexSource, Manifest
 from lexloop.store.opening import tools_for
@@ -191,7 +191,7 @@ def held(index: Path, embedder: Any) -> str:
     try:
         verify_index(index, embedder)
         digest = hashlib.sha256(repr(sorted(Manifest.read(index).fingerprints.items())).encode())
-        with closing(open_contents(index, embedder)) as contents:
+        with closing(open_folder(index, embedder)) as contents:
             for table in _TABLES:
                 digest.update(repr(contents.texts.rows(f"SELECT * FROM {table}")).encode())
             dense, lexical = contents.dense, contents.lexical

@@ -33,7 +33,7 @@ from lexloop.core.metadata import Filters
 from lexloop.core.settings import Connection, Settings
 from lexloop.finetune.pairs import read_pairs
 from lexloop.models.embedders import load_embedder
-from lexloop.store.folder.reader import open_contents
+from lexloop.store.folder.store import open_folder
 from lexloop.store.view import View
 from lexloop.store.windows import StoredVectors
 
@@ -48,7 +48,7 @@ def main() -> None:
     every = [row for row in read_rows(options.passages) if row["text"].strip()]
     owners = {row["id"]: str(row.get("document_id", "")) for row in every}
     questions = _asked(options, owners)
-    known = StoredVectors.of(open_contents(options.known, embedder)) if options.known else None
+    known = StoredVectors.of(open_folder(options.known, embedder)) if options.known else None
     rows: dict[str, list[dict[str, float]]] = {}
     for passages, asked in _groups(every, questions, owners, options.within):
         collection = index_passages(passages, _DEFAULT, embedder, _show, known)

@@ -45,16 +45,16 @@ from lexloop.core.files import is_index
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.models.minilm import load_minilm
-from lexloop.store.collection import Collection
 from lexloop.store.engine.client import engine_at
 from lexloop.store.engine.contents import EngineContents
 from lexloop.store.engine.dialect import DIALECTS, FLOAT, USUAL, Storage, VectorKind
 from lexloop.store.engine.generation import published
 from lexloop.store.engine.opening import manifest_of, open_engine
 from lexloop.store.engine.push import push_index
-from lexloop.store.folder.reader import open_contents
+from lexloop.store.folder.store import open_folder
 from lexloop.store.manifest import Manifest
-from lexloop.store.part import Contents
+from lexloop.store.protocol import Store
+from lexloop.store.view import Collection
 
 _WARM_UP, _ROUNDS, _CLIENTS = 20, 3, 32
 _MERGES_S, _QUIET = 2400.0, 5
@@ -122,7 +122,7 @@ def _measure(
     answers: list[Any] = []
     expected: Found = []
 
-    def row(where: str, contents: Contents, source: str) -> Row:
+    def row(where: str, contents: Store, source: str) -> Row:
         figures, found = _asked(contents, questions, options.asked)
         expected[:] = expected or found
         figures["recall"] = overlap([by_vectors for _, by_vectors in found], nearest)
@@ -132,7 +132,7 @@ def _measure(
         print(size, where, json.dumps(figures), file=sys.stderr, flush=True)
         return {"chunks": size, "where": where, **figures}
 
-    with closing(open_contents(index, minilm)) as local:
+    with closing(open_folder(index, minilm)) as local:
         rows = [{**row("embedded", local, str(index)), "gib": _gib(index)}]
     for base, storage in _places(options):
         kept = "".join(f"-{one}" for one in storage if one not in USUAL)
@@ -152,7 +152,7 @@ def _places(options: Any) -> Iterator[tuple[str, Storage]]:
         yield from ((base, Storage(*kept)) for kept in product_of(kinds, options.shards))
 
 
-def _asked(contents: Contents, questions: Sequence[str], many: int) -> tuple[Row, Found]:
+def _asked(contents: Store, questions: Sequence[str], many: int) -> tuple[Row, Found]:
     """Ask by one client and by many, each other questions, all embedded before."""
     engine = contents.engine if isinstance(contents, EngineContents) else None
     if engine:

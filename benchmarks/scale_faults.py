@@ -36,16 +36,16 @@ from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.models.embedding import Vectors
 from lexloop.models.minilm import MiniLM, load_minilm
-from lexloop.store.collection import Collection
 from lexloop.store.engine.client import engine_at
 from lexloop.store.engine.contents import EngineContents
 from lexloop.store.engine.dialect import Storage
 from lexloop.store.engine.opening import open_engine
 from lexloop.store.engine.push import push_index
-from lexloop.store.folder.reader import open_contents
+from lexloop.store.folder.store import open_folder
 from lexloop.store.manifest import IndexSource
 from lexloop.store.opening import tools_for
-from lexloop.store.part import Contents
+from lexloop.store.protocol import Store
+from lexloop.store.view import Collection
 from lexloop.store.writer import write_index
 
 _LAWS, _SECTIONS, _LIMIT, _NODES, _SHARDS, _SHOWN = 24, 6, 10, 3, 2, 3
@@ -130,7 +130,7 @@ class Faults:
         self._model = load_minilm()
         self._known = Known(self._model, QUESTIONS)
         self._indexes = [_index(place / str(state), state, self._model) for state in range(2)]
-        self._chunks = [self._chunks_in(open_contents(one, self._model)) for one in self._indexes]
+        self._chunks = [self._chunks_in(open_folder(one, self._model)) for one in self._indexes]
         self.counts, self._errors, self._unpublished = (
             Counter[str](),
             Counter[str](),
@@ -261,7 +261,7 @@ class Faults:
                     raise
                 self._over.wait(_THINK_S)
 
-    def _chunks_in(self, contents: Contents) -> Counter[tuple[str, str]]:
+    def _chunks_in(self, contents: Store) -> Counter[tuple[str, str]]:
         """Return the chunks of an index with their texts."""
         view = Collection(contents, embedder=self._known).seen_by(Filters())
         return Counter((chunk["id"], chunk["text"]) for chunk in view.every_chunk())

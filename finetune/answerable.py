@@ -53,7 +53,8 @@ from lexloop.nodes.generate.extractive import MIN_THERE
 from lexloop.nodes.generate.selection import score_quotables
 from lexloop.nodes.relevance import Sources, parse_question
 from lexloop.nodes.weights import Weights
-from lexloop.store.collection import Collection
+from lexloop.store.builder import without
+from lexloop.store.view import Collection
 
 Part = Literal["there", "found"]
 PARTS: tuple[Part, ...] = ("there", "found")
@@ -207,7 +208,7 @@ def read_rows(number: int, gold: Path, docs: Path, negative: Path) -> list[Featu
             continue
         held = evidence.to_take_out(case)
         rows += _row((number, "answerable"), case, collection, partial(_is_one_of, held))
-        rows += _row((number, "evidence removed"), case, view.without(held))
+        rows += _row((number, "evidence removed"), case, without(view, held))
     for case in read_negative(negative):
         rows += _row((number, "negative"), case, collection)
     return rows

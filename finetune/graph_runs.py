@@ -13,8 +13,8 @@ from lexloop.graph.build import build_graph
 from lexloop.graph.contexts import build_context
 from lexloop.models.embedders import load_shipped
 from lexloop.store.builder import build_collection
-from lexloop.store.collection import Collection
 from lexloop.store.opening import tools_for
+from lexloop.store.view import Collection
 
 Retrieve = Callable[[Case], list[Passage]]
 

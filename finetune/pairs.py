@@ -20,7 +20,7 @@ from lexloop.evaluation.jsonl import read_jsonl
 from lexloop.finetune.checkpoints import Report
 from lexloop.finetune.graph_runs import retriever
 from lexloop.finetune.questions import AnsweredQuestion, ProvisionText
-from lexloop.store.collection import Collection
+from lexloop.store.view import Collection
 
 FEWEST = 2
 CLICKED = ("clicks, title", "clicks, body")

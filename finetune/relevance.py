@@ -50,8 +50,8 @@ from lexloop.nodes.evaluate.embedded import (
 )
 from lexloop.nodes.evaluate.support import ClaimSupport, claims_of
 from lexloop.nodes.relevance import parse_question
-from lexloop.store.collection import Collection
-from lexloop.store.view import View
+from lexloop.store.builder import without
+from lexloop.store.view import Collection, View
 
 Part = Literal["answer", "context", "groundedness"]
 """The score that a pair is for; of groundedness the score itself is the one feature."""
@@ -202,7 +202,7 @@ class _Reader:
                 yield from self.context(run, other, kind, False)
             if not run.holds(other.held):
                 yield from self._grounded(run, run, other.reference, kind, False)
-        bereft = _ask(run.gold, self._whole.without(run.held), run.held)
+        bereft = _ask(run.gold, without(self._whole, run.held), run.held)
         yield from self.context(run, bereft, "no evidence", False)
         yield from self._grounded(run, bereft, run.reference, "no evidence", False)
         if bereft.cited:

@@ -19,8 +19,7 @@ from lexloop.nodes.context import (
     Reranker,
     Rewriter,
 )
-from lexloop.store.collection import Collection
-from lexloop.store.view import View
+from lexloop.store.view import Collection, View
 
 _CROSS_ENCODER = "BAAI/bge-reranker-large"
 """HyPA-RAG section 8.4."""

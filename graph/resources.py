@@ -27,8 +27,8 @@ from lexloop.models.embedders import load_embedder
 from lexloop.models.embedding import Embedder
 from lexloop.nodes.context import Context
 from lexloop.store.builder import Tools
-from lexloop.store.collection import Collection, WordsView
 from lexloop.store.opening import corpus_stamp, left_out, open_corpus, tools_for
+from lexloop.store.view import Collection
 
 _CACHED = 16
 Opened = tuple[Collection, list[Degradation]]
@@ -226,7 +226,9 @@ def build_with_fallbacks(
         fallback = build_with_fallbacks(embedded_only(settings), collection, None)
     if settings.model.fallback and collection.embedder.name.startswith("openai:"):
         spare = load_embedder("embedded", Connection())
-        unembedded = build_with_fallbacks(settings, collection.embedded_by(spare, WordsView), chat)
+        unembedded = build_with_fallbacks(
+            settings, collection.embedded_by(spare, words_only=True), chat
+        )
     return replace(made, fallback=fallback, unembedded=unembedded)
 
 

@@ -1,92 +1,26 @@
 """The context of the nodes: all that can be exchanged, and the types that it returns."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from lexloop.core.metadata import Metadata
 from lexloop.core.settings import Settings
 from lexloop.core.types import (
     ABSTENTION,
     Advice,
     Attempt,
     Candidate,
-    Chunk,
     Citation,
     Degradation,
     Draft,
-    Hit,
     Passage,
     Plan,
     Pointed,
-    PointedUnit,
     Triplet,
     Turn,
 )
-from lexloop.documents.structure.tree import Tree
 from lexloop.models.chat import ChatModel
-from lexloop.models.embedding import Vectors
 from lexloop.store.view import View
-
-
-class Backend(Protocol):
-    """A search in batches that fuses nothing; on this machine or on a server.
-
-    It is made for one asker. Every implementation keeps to this, one that asks Elasticsearch
-    included:
-
-    - The asker's filters hold before the cut: each list has the best ``limit`` of what they admit.
-      Whoever filters what came back instead returns too little, or the wrong documents. What they
-      do not admit is not there for ``chunks`` and ``metadata`` either.
-    - Scores are the signal's own: BM25 as it was summed, and the cosine in [-1, 1]. A server that
-      shifts or scales them (Elasticsearch returns (1 + cosine) / 2) is undone here, since linear
-      fusion adds the two. They are finite built-in floats.
-    - A batch is one call, and one request to a server: one list per query, in the order of the
-      queries, empty where nothing was found.
-    - A list is best first and has every chunk once, by its best window. Equal scores may come in
-      any order; those that would straddle the cut come in the same order every time.
-    - Ids name the same chunk in both signals and in ``chunks``, and a document has the same name
-      in hits and in ``metadata``.
-    """
-
-    def search(self, queries: list[str], limit: int) -> tuple[list[list[Hit]], list[list[Hit]]]:
-        """Return for each query at most ``limit`` chunks by BM25, and as many by cosine.
-
-        The best come first; those that score 0 by BM25 are left out.
-        """
-        ...
-
-    def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:
-        """Return the best cosine of each token of a question in each chunk, shape (tokens, chunks).
-
-        MaxSim is the mean over the tokens. None where no token vectors are kept.
-        """
-        ...
-
-    def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
-        """Return the chunks with these ids, in this order; one removed meanwhile may be missing."""
-        ...
-
-    def defining(self, terms: Sequence[str]) -> list[str]:
-        """Return the ids of the chunks in which these terms are defined; at most 12."""
-        ...
-
-    def metadata(self, documents: Collection[str]) -> dict[str, Metadata]:
-        """Return the metadata of these documents, by name; asked only where a fusion reads it."""
-        ...
-
-    def pointed(self, question: str) -> Pointed:
-        """Return what a question points to by its number; nothing without stored structure."""
-        ...
-
-    def tree_of(self, document: str) -> Tree | None:
-        """Return a document's tree; None where there is no such document."""
-        ...
-
-    def chunks_over(self, unit: PointedUnit) -> Iterator[str]:
-        """Return the ids of the chunks that hold a unit's words, in order."""
-        ...
-
 
 TextOf = Callable[[str], str | None]
 """From the name of a document to its text; None where an asker may not see it."""
@@ -248,7 +182,7 @@ class Context:
     classifier: ComplexityClassifier
     rewriter: Rewriter
     wording: View | None
-    backend: Backend | None
+    backend: View | None
     graph_source: View | None
     reranker: Reranker
     generator: Generator

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexloop.core.errors import CorpusError
-from lexloop.core.metadata import Metadata
 from lexloop.core.types import Chunk, Triplet
 from lexloop.documents.chunks.spans import Chunker
 from lexloop.documents.chunks.statements import statements_in
@@ -22,15 +21,15 @@ from lexloop.documents.reading.source import Loaded
 from lexloop.documents.reading.workers import Progress, silent
 from lexloop.documents.structure.statements import Statement
 from lexloop.knowledge.graph import KnowledgeGraph
-from lexloop.models.embedding import CODED, Embedder, TokenEmbedder
-from lexloop.store.collection import Collection
-from lexloop.store.folder.contents import IndexContents, Layout, StoredTriplets
+from lexloop.models.embedding import Embedder, TokenEmbedder
 from lexloop.store.folder.dense import DenseIndex
 from lexloop.store.folder.lexical import LexicalIndex, TermCounts, searched_text
+from lexloop.store.folder.store import FolderStore, Layout, StoredTriplets
 from lexloop.store.folder.texts import TextStore
-from lexloop.store.manifest import Recipe
-from lexloop.store.prepared import PreparedDocument, PreparedFile
+from lexloop.store.manifest import Manifest, Recipe
+from lexloop.store.protocol import PreparedDocument, PreparedFile
 from lexloop.store.scan import Scan, SourceChanges
+from lexloop.store.view import Collection, View
 from lexloop.store.windows import StoredVectors, WindowVectors, whole_windows, window_texts
 
 Extractor = Callable[[Document, Sequence[Chunk]], list[Triplet]]
@@ -73,7 +72,7 @@ class IndexBuilder:
         tools: Tools,
         *,
         folder: Path | None = None,
-        old: IndexContents | None = None,
+        old: FolderStore | None = None,
         known: StoredVectors | None = None,
         progress: Progress = silent,
     ) -> None:
@@ -95,7 +94,7 @@ class IndexBuilder:
         changes: SourceChanges,
         excluded: Names[str] = (),
         prepared: Generator[PreparedFile] | None = None,
-    ) -> IndexContents:
+    ) -> FolderStore:
         """Read what is new, reuse the rest of the old index, and return the new one.
 
         Args:
@@ -141,7 +140,7 @@ class IndexBuilder:
         return self._known.texts.files()
 
     @property
-    def _known(self) -> IndexContents:
+    def _known(self) -> FolderStore:
         if self._old is None:
             raise ValueError("there is no index to keep anything of")
         return self._old
@@ -223,7 +222,7 @@ class IndexBuilder:
         self._layout.append(rows)
         self._size += rows.shape[1]
 
-    def finish(self) -> IndexContents:
+    def finish(self) -> FolderStore:
         """Return everything indexed, in memory; ``save`` writes it."""
         owners, vectors = self._vectors.finish()
         self._progress("indexing", 0, 1)
@@ -233,7 +232,8 @@ class IndexBuilder:
         layout = Layout(self._names, *np.concatenate(self._layout, axis=1))
         graph = KnowledgeGraph.build(StoredTriplets(self._texts, layout))
         self._progress("indexing", 1, 1)
-        return IndexContents(
+        made = FolderStore(
+            manifest=self._described(),
             texts=self._texts,
             layout=layout,
             lexical=lexical,
@@ -241,7 +241,20 @@ class IndexBuilder:
             tokens=self._vectors.tokens(),
             load_graph=lambda: graph,
             embedder=self._tools.embedder,
-            windows=self._tools.recipe.windows,
+        )
+        return replace(made, manifest=replace(made.manifest, counts=made.counts()))
+
+    def _described(self) -> Manifest:
+        """Return a manifest of what is in memory: of no generation, with no file to vouch for."""
+        return Manifest(
+            generation="",
+            recipe=self._tools.recipe,
+            settings=self._tools.settings,
+            sources=(),
+            excluded=(),
+            counts={},
+            sha256={},
+            fingerprints=self._texts.fingerprints(),
         )
 
 
@@ -275,38 +288,14 @@ def build_collection(documents: Iterable[Document], tools: Tools) -> Collection:
     return Collection(builder.finish())
 
 
-def rebuilt(
-    embedder: Embedder,
-    *,
-    windows: str,
-    tokens: bool,
-    documents: Iterable[PreparedDocument],
-    metadata: Mapping[str, Metadata],
-    chunks: Names[str],
-) -> Collection:
-    """Index some chunks of some documents again, in memory, as if there were no others.
+def without(view: View, chunk_ids: Names[str]) -> Collection:
+    """Index a view's documents again, in memory, as if some of their chunks were not there.
 
-    Args:
-        embedder: Made their vectors.
-        windows: The parts of a chunk that are embedded; see ``IndexSettings``.
-        tokens: Whether the vectors of every token are kept.
-        documents: With everything that was made of them.
-        metadata: Of the documents, by name.
-        chunks: The ids of those to take.
+    Stored vectors serve again.
     """
-    made = Recipe(
-        embedder.name,
-        embedder.dimension,
-        chunker="",
-        extractor="",
-        windows=windows,
-        dense_index="flat",
-        tokens=CODED if tokens else 0,
-    )
-    builder = IndexBuilder(Tools(made, {}, embedder, lambda *_: [], lambda *_: []))
-    for one in documents:
-        tree = one.document.tree
-        document = replace(one.document, metadata=metadata[one.document.name]).with_tree(tree)
-        kept = [each for each in one.chunks if each.chunk["id"] in chunks]
-        builder.add_prepared(replace(one, document=document, chunks=kept))
+    recipe = replace(view.recipe, chunker="", extractor="", dense_index="flat")
+    builder = IndexBuilder(Tools(recipe, {}, view.made_by, lambda *_: [], lambda *_: []))
+    for one in view.made():
+        kept = [held for held in one.chunks if held.chunk["id"] not in chunk_ids]
+        builder.add_prepared(replace(one, chunks=kept))
     return Collection(builder.finish())

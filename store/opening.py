@@ -25,13 +25,12 @@ from lexloop.knowledge.rules import extract_document
 from lexloop.models.embedders import load_embedder, setting_for
 from lexloop.models.embedding import CODED, Embedder, TokenEmbedder
 from lexloop.store.builder import Extractor, IndexBuilder, Tools
-from lexloop.store.collection import Collection
 from lexloop.store.engine.address import is_address
 from lexloop.store.engine.opening import manifest_of, open_engine, stamp_of
-from lexloop.store.folder.reader import open_contents, open_index
+from lexloop.store.folder.store import open_folder
 from lexloop.store.manifest import FORMAT, IndexSource, Manifest, Recipe
 from lexloop.store.scan import scan
-from lexloop.store.view import View
+from lexloop.store.view import Collection, View
 from lexloop.store.writer import write_index
 
 RULES = "rules"
@@ -121,7 +120,17 @@ def open_stored(index: str, embedder: Embedder) -> Collection:
     """
     if is_address(index):
         return Collection(open_engine(index, embedder))
-    return Collection(open_contents(_corpus_folder(index), embedder))
+    return Collection(open_folder(_corpus_folder(index), embedder))
+
+
+def open_index(index: Path, embedder: Embedder) -> Collection:
+    """Open an index in a folder for its readers, who are told what could not be read.
+
+    Raises:
+        DataError: As ``open_folder``.
+    """
+    store = open_folder(index, embedder)
+    return Collection(store, store.catalogue.skipped)
 
 
 def sources_of(corpus: str) -> Sequence[IndexSource]:
@@ -188,7 +197,7 @@ def _up_to_date(
     now = scan(sources)
     if not now.difference(Manifest.read(index).fingerprints).nothing:
         return None
-    contents = open_contents(index, tools.embedder, restem=restem)
+    contents = open_folder(index, tools.embedder, restem=restem)
     return Collection(contents, [*contents.texts.skipped(of_files=True), *now.skipped])
 
 

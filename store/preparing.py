@@ -17,9 +17,8 @@ from lexloop.documents.document import Document
 from lexloop.documents.reading.source import Loaded
 from lexloop.documents.reading.workers import Progress, silent
 from lexloop.store.builder import Tools
-from lexloop.store.folder.texts import MARK
 from lexloop.store.manifest import IndexSource
-from lexloop.store.prepared import PreparedChunk, PreparedDocument, PreparedFile
+from lexloop.store.protocol import MARK, PreparedChunk, PreparedDocument, PreparedFile
 from lexloop.store.scan import Scan
 from lexloop.store.windows import WindowVectors, whole_windows, window_texts
 

@@ -1,19 +1,18 @@
-"""The view that one asker has of an index: every text that is read comes from here."""
+"""An open index, and the view that one asker has of it: every text that is read comes from here."""
 
 import math
-from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Collection as Names
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lexloop.core.deadline import heed_deadline
 from lexloop.core.metadata import UNKNOWN, Filters, Metadata
 from lexloop.core.types import MOST_POINTED, Chunk, Citation, Hit, Pointed, PointedUnit, Reading
-from lexloop.documents.document import Box, SkippedSource, boxes_of, versions
+from lexloop.documents.document import Box, Document, SkippedSource, boxes_of, versions
 from lexloop.documents.structure.asking import point
 from lexloop.documents.structure.references import Reference
 from lexloop.documents.structure.statements import Statement
@@ -23,13 +22,12 @@ from lexloop.documents.text.slips import Slips, small_words
 from lexloop.documents.text.tokens import tokenize
 from lexloop.knowledge.graph import KnowledgeGraph
 from lexloop.models.embedders import load_shipped
-from lexloop.models.embedding import TokenEmbedder, Vectors
-from lexloop.store.part import Contents, Found
+from lexloop.models.embedding import Embedder, TokenEmbedder, Vectors
+from lexloop.store.manifest import Recipe
+from lexloop.store.protocol import Found, PreparedDocument, Store, Within
 
-if TYPE_CHECKING:
-    from lexloop.store.collection import Collection
-
-_AT_ONCE, _TREES = 1000, 50
+_RECENT, _VIEWS = 512, 16
+_TREES = 50
 _QUESTIONS = 32
 """Questions whose closeness to chunks is cached, since every step asks again."""
 _CHUNKS_READ, _TERMS_READ, _CHUNKS_OF_LANGUAGES = 20_000, 2_000, 200
@@ -39,6 +37,79 @@ _NO_VECTORS: Vectors = np.zeros((0, 0), dtype=np.float32)
 Embed = Callable[[list[str]], Vectors]
 
 
+class Collection:
+    """An open index that is read through ``seen_by`` alone.
+
+    Args:
+        store: The whole index.
+        skipped: The sources that could not be read; None where nobody asks for them.
+        embedder: Embeds questions; None for the one that made the vectors.
+        words_only: Whether the vectors that the index holds are left alone: those of two models
+            cannot be compared, so statements that the words bring up are embedded anew.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        skipped: Sequence[SkippedSource] | None = None,
+        embedder: Embedder | None = None,
+        words_only: bool = False,
+    ) -> None:
+        self.embedder = embedder or store.embedder
+        self._store, self._skipped, self._words_only = store, skipped, words_only
+        self._recent: dict[str, Vectors] = {}
+        self._views = lru_cache(maxsize=_VIEWS)(self._view)
+
+    def seen_by(self, access: Filters) -> "View":
+        """Return the view of somebody with this access, cached by access."""
+        return self._views(access)
+
+    def _view(self, access: Filters) -> "View":
+        return View(self._store, access, self._embed, self._skipped, self._words_only)
+
+    def embedded_by(self, embedder: Embedder, words_only: bool = False) -> "Collection":
+        """Return the same index with another embedder for what is asked.
+
+        Args:
+            embedder: Makes the same vectors as the index's own, unless the words alone are used.
+            words_only: As for the collection.
+        """
+        return Collection(self._store, self._skipped, embedder, words_only)
+
+    def forget(self) -> None:
+        """Clear the cache of embedded texts."""
+        self._recent.clear()
+
+    def close(self) -> None:
+        """Close the files; the collection cannot be searched afterwards."""
+        self._store.close()
+
+    @property
+    def dense_kind(self) -> str:
+        """The kind of vector search: flat is exact, hnsw and ivf are approximate."""
+        return self._store.dense_kind
+
+    @property
+    def recall(self) -> float:
+        """The share of the ten best windows that vector search finds."""
+        return self._store.recall
+
+    def _embed(self, texts: list[str]) -> Vectors:
+        # other threads fill and clear the recent ones too, so nothing is read from them twice
+        found = {text: self._recent.get(text) for text in texts}
+        missing = [text for text, vector in found.items() if vector is None]
+        if missing:
+            made = dict(zip(missing, self.embedder.embed(missing), strict=True))
+            found.update(made)
+            if len(self._recent) + len(made) > _RECENT:
+                self._recent.clear()
+            self._recent.update(made)
+        vectors = np.zeros((len(texts), self.embedder.dimension), dtype=np.float32)
+        for row, text in enumerate(texts):
+            vectors[row] = found[text]
+        return vectors
+
+
 class View:
     """The documents that an access admits; any other is as if the index did not hold it.
 
@@ -46,10 +117,11 @@ class View:
     only the weights of BM25 are those of the whole index.
 
     Args:
-        contents: The whole index.
+        store: The whole index.
         access: The asker's access, and filters.
         embed: From texts to unit vectors, shape (texts, dimension).
         skipped: The sources that could not be read; None where nobody asks for them.
+        words_only: Whether the vectors that the index holds are left alone.
 
     ``documents`` are the names of the documents in order; ``all_public`` says whether no document
     of the index has access tags.
@@ -57,33 +129,49 @@ class View:
 
     def __init__(
         self,
-        contents: Contents,
+        store: Store,
         access: Filters,
         embed: Embed,
         skipped: Sequence[SkippedSource] | None,
+        words_only: bool = False,
     ) -> None:
-        self._contents, self._embed = contents, embed
-        known, bare = contents.metadata, access.admits(UNKNOWN)
-        granted, self._troubles = versions(contents.names, known, access.grants)
+        self._store, self._embed, self._words_only = store, embed, words_only
+        names, known, bare = store.catalogue.names, store.catalogue.metadata, access.admits(UNKNOWN)
+        granted, self._troubles = versions(names, known, access.grants)
         self._skipped = skipped
         self.all_public = not any(metadata.tags for metadata in known.values())
         self.documents: Sequence[str] = [
             name
-            for name in contents.names
+            for name in names
             if (bare if name not in known else name in granted and access.admits(granted[name]))
         ]
         self._names = frozenset(self.documents)
-        whole = len(self.documents) == len(contents.names)
-        self._part = contents.part(None if whole else self._names)
+        whole = len(self.documents) == len(names)
+        self._within: Within = None if whole else self._names
         self._metadata = {name: found for name, found in granted.items() if self._shows(name)}
         self._near_to = lru_cache(maxsize=_QUESTIONS)(lambda _: dict[str, Vectors]())
 
     def __len__(self) -> int:
         """Return the number of chunks."""
-        return len(self._part)
+        return self._size
+
+    @cached_property
+    def _size(self) -> int:
+        return self._store.statistics((), self._within).chunks
 
     def _shows(self, document: str) -> bool:
         return document in self._names
+
+    def _checked(self, chunk_ids: Sequence[str]) -> Sequence[str]:
+        """Return ids of chunks, all of which the asker may see; raise a KeyError otherwise."""
+        if self._within is not None:
+            for name in chunk_ids:
+                if name.rpartition("#")[0] not in self._names:
+                    raise KeyError(name)
+        return chunk_ids
+
+    def _document(self, name: str) -> Document | None:
+        return self._store.document(name) if self._shows(name) else None
 
     def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
         """Return the chunks with these ids, in the order asked for.
@@ -91,11 +179,11 @@ class View:
         Raises:
             KeyError: There is no such chunk.
         """
-        return [self._dated(chunk) for chunk in self._part.chunks(chunk_ids)]
+        return [self._dated(chunk) for chunk in self._store.chunks(self._checked(chunk_ids))]
 
     def every_chunk(self, step: int = 1) -> Iterator[Chunk]:
         """Yield every ``step``-th chunk in order, read in batches."""
-        return map(self._dated, self._part.every_chunk(step))
+        return map(self._dated, self._store.every_chunk(step, self._within))
 
     def _dated(self, chunk: Chunk) -> Chunk:
         held = self._metadata.get(chunk["document"])
@@ -105,7 +193,8 @@ class View:
 
     def text_of(self, document: str) -> str | None:
         """Return the whole text of a document; None where there is no such document."""
-        return self._part.text_of(document) if self._shows(document) else None
+        found = self._document(document)
+        return found.text if found else None
 
     @property
     def titles(self) -> Mapping[str, str]:
@@ -114,7 +203,7 @@ class View:
 
     @cached_property
     def _titles(self) -> dict[str, str]:
-        return {name: t for name, t in self._contents.titles.items() if self._shows(name)}
+        return {name: t for name, t in self._store.catalogue.titles.items() if self._shows(name)}
 
     def holding(self, references: Sequence[Reference], named: Sequence[str]) -> Sequence[str]:
         """Return the documents in which references may lead somewhere, those named first.
@@ -125,7 +214,7 @@ class View:
         if len(others) > _TREES:
             paths = (reference.steps[:n] for reference in references for n in range(1, 9))
             keys = list(dict.fromkeys(key_of(path) for path in paths if path))
-            others = [name for name, _ in self._part.provisions(keys)]
+            others = [name for name, _ in self._store.provisions(keys, self._within)]
         return list(dict.fromkeys([*named, *others]))[:_TREES]
 
     def cited(self, document: str, start: int, end: int, section: str) -> Citation:
@@ -134,18 +223,17 @@ class View:
         Raises:
             KeyError: There is no such document.
         """
-        text = self.text_of(document)
-        if text is None:
+        found = self._document(document)
+        if found is None:
             raise KeyError(document)
-        pages = self._part.pages_of(document)
         citation: Citation = {
             "n": 0,
             "document": document,
             "section": section,
-            "page": bisect_right(pages, start) or None,
+            "page": found.page_at(start),
             "start": start,
             "end": end,
-            "quote": text[start:end],
+            "quote": found.text[start:end],
         }
         held = self._metadata.get(document)
         if held is not None and held.version:
@@ -163,9 +251,9 @@ class View:
         """Return the ids of the chunks in which the definitions of terms begin, in order."""
         keys = [key for term in terms for key in keys_of_term(term)[:1]]
         found: list[str] = []
-        for name, place in self._part.provisions(keys):
-            start = self._part.tree_of(name).units[place].start
-            starts = self._part.starts_of(name)
+        for name, place in self._store.provisions(keys, self._within):
+            start = self._store.document(name).tree.units[place].start
+            starts = self._store.starts(name)
             at = int(np.searchsorted(starts, start, side="right"))
             found.append(f"{name}#{starts[max(0, at - 1)]}")
         return list(dict.fromkeys(found))[:MOST_POINTED]
@@ -173,28 +261,32 @@ class View:
     def chunks_over(self, unit: PointedUnit) -> Iterator[str]:
         """Yield the ids of the chunks that hold a unit's words, in order."""
         name = unit["document"]
-        starts = self._part.starts_of(name)
+        starts = self._store.starts(name)
         begin = max(0, int(np.searchsorted(starts, unit["start"], side="right")) - 1)
         for start in starts[begin : int(np.searchsorted(starts, unit["end"]))].tolist():
             yield f"{name}#{start}"
 
     def tree_of(self, document: str) -> Tree | None:
         """Return the tree of a document's provisions; None where there is no such document."""
-        return self._part.tree_of(document) if self._shows(document) else None
+        found = self._document(document)
+        return found.tree if found else None
 
     def pages_of(self, document: str) -> tuple[int, ...]:
         """Return where each page of a document begins; empty without pages or document."""
-        return tuple(self._part.pages_of(document)) if self._shows(document) else ()
+        found = self._document(document)
+        return found.pages if found else ()
 
     def boxes(self, document: str, start: int, end: int) -> list[Box]:
         """Return the places of a span on a document's pages; none where it has no pages."""
-        if not self._shows(document):
-            return []
-        return boxes_of(self._part.document(document), start, end)
+        found = self._document(document)
+        return boxes_of(found, start, end) if found else []
 
     def source_of(self, document: str) -> tuple[str, str] | None:
         """Return a document's source file and its fingerprint; None without such a document."""
-        return self._part.source_of(document) if self._shows(document) else None
+        if not self._shows(document):
+            return None
+        file = self._store.catalogue.files[document]
+        return file, self._store.manifest.fingerprints.get(file, "")
 
     def metadata(self, documents: Names[str]) -> dict[str, Metadata]:
         """Return each document's metadata; a superseded one ends where the next begins."""
@@ -208,7 +300,7 @@ class View:
         """
         if self._skipped is None and not stored:
             return []
-        found = self._part.skipped() if self._skipped is None else self._skipped
+        found = self._store.catalogue.skipped if self._skipped is None else self._skipped
         told = [*found]
         if told and not self.all_public:
             told = [SkippedSource(f"{len(told)} of the sources", _UNNAMED)]
@@ -216,23 +308,25 @@ class View:
 
     def search(self, queries: list[str], limit: int) -> Found:
         """Return for each query the best chunks by BM25, without scores of 0, and by cosine."""
-        if not queries or not len(self._part):
+        if not queries or not len(self):
             return [[] for _ in queries], [[] for _ in queries]
-        return self._part.search(queries, lambda: self.embed(queries), limit)
+        if self._words_only:
+            return self.search_lexical(queries, limit), [[] for _ in queries]
+        return self._store.search(queries, lambda: self.embed(queries), limit, self._within)
 
     def search_lexical(self, queries: list[str], limit: int) -> list[list[Hit]]:
         """Return for each query the best chunks by BM25, best first, without scores of 0."""
-        return self._part.search(queries, lambda: _NO_VECTORS, limit)[0]
+        return self._store.search(queries, lambda: _NO_VECTORS, limit, self._within)[0]
 
     def search_vector(self, queries: list[str], limit: int) -> list[list[Hit]]:
         """Return for each query the best chunks by cosine, best first."""
-        if not queries or not len(self._part):
+        if not queries or not len(self) or self._words_only:
             return [[] for _ in queries]
-        return self._part.search([], lambda: self.embed(queries), limit)[1]
+        return self._store.search([], lambda: self.embed(queries), limit, self._within)[1]
 
     def graph(self) -> KnowledgeGraph:
         """Return the knowledge graph that these documents alone make."""
-        return self._part.graph()
+        return self._store.relations(self._within)
 
     def statements(self, chunk_id: str) -> tuple[list[Statement], Vectors]:
         """Return the statements of a chunk and their vectors, shape (statements, dimension).
@@ -240,14 +334,12 @@ class View:
         Raises:
             KeyError: There is no such chunk.
         """
-        found = self._said_in(chunk_id)
-        if len(found) > 1 and self._contents.windows != "statements":
+        found = self._store.statements(*self._checked([chunk_id]))
+        by_chunk = len(found) > 1 and self._store.manifest.recipe.windows != "statements"
+        if by_chunk or self._words_only:
             return found, self.embed([statement.text for statement in found])
-        windows = self._part.windows_of(chunk_id)
+        windows = self._store.windows(chunk_id)
         return found, windows[-len(found) :] if len(found) > 1 else windows[: len(found)]
-
-    def _said_in(self, chunk_id: str) -> list[Statement]:
-        return self._part.statements_of(chunk_id)
 
     def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:
         """Return each question token's best cosine in each chunk, shape (tokens, chunks).
@@ -257,12 +349,13 @@ class View:
         Raises:
             KeyError: There is no such chunk.
         """
-        embedder = self._contents.embedder
-        if not self._part.tokens or not isinstance(embedder, TokenEmbedder):
+        embedder, kept = self._store.embedder, self._store.manifest.recipe.tokens
+        if not kept or self._words_only or not isinstance(embedder, TokenEmbedder):
             return None
+        self._checked(chunk_ids)
         known = self._near_to(question)
         new = [name for name in dict.fromkeys(chunk_ids) if name not in known]
-        found = self._part.closeness(embedder.token_codes(question), new)
+        found = self._store.closeness(embedder.token_codes(question), new)
         known.update(zip(new, found.T, strict=True))
         columns = [known[name] for name in chunk_ids]
         return np.stack(columns, axis=1) if columns else found
@@ -273,11 +366,12 @@ class View:
 
     def idf(self, term: str) -> float:
         """Inverse document frequency of a search term: ln(1 + chunks / (df + 0.5))."""
-        return math.log(1 + len(self._part) / (self._part.frequencies([term])[0] + 0.5))
+        chunks, (frequency,) = self._store.statistics([term], self._within)
+        return math.log(1 + chunks / (frequency + 0.5))
 
     def knows(self, term: str) -> bool:
         """Return whether any chunk holds a search term (a stem, as ``tokenize`` gives it)."""
-        return self._part.frequencies([term])[0] > 0
+        return self._store.statistics([term], self._within).frequencies[0] > 0
 
     def place_of(self, quote: str) -> tuple[str, str]:
         """Return heading and label of the provision that a quote is from; "" where it has none."""
@@ -295,7 +389,9 @@ class View:
 
     def read(self, text: str) -> tuple[str, list[Reading]]:
         """Return the text with slips read as the documents' words, and the readings."""
-        self._part.frequencies(tokenize(text))  # all at once, where each would be a request
+        self._store.statistics(
+            tokenize(text), self._within
+        )  # all at once, where each would be a request
         return self._slips.read(text)
 
     def languages(self) -> list[str]:
@@ -332,8 +428,8 @@ class View:
 
     def _terms(self) -> Iterator[str]:
         """Yield the defined terms; of very many the first."""
-        for name, place in islice(self._part.defining(), _TERMS_READ):
-            yield self._part.tree_of(name).units[place].heading
+        for name, place in islice(self._store.defining(self._within), _TERMS_READ):
+            yield self._store.document(name).tree.units[place].heading
 
     def centroid(self) -> Vectors:
         """The mean direction of all windows, shape (dimension,): what the documents are about."""
@@ -341,9 +437,23 @@ class View:
 
     @cached_property
     def _centroid(self) -> Vectors:
-        return self._part.centroid()
+        if self._words_only:  # what the documents are about is not known
+            return np.zeros_like(self.embed([""])[0])
+        return self._store.centroid(self._within)
 
-    def without(self, chunk_ids: Names[str]) -> "Collection":
-        """Return these documents without some of their chunks, indexed in memory."""
-        kept = {chunk["id"] for chunk in self.every_chunk()}.difference(chunk_ids)
-        return self._part.rebuilt(self.metadata(self.documents), kept)
+    @property
+    def recipe(self) -> Recipe:
+        """The choices that shaped the index."""
+        return self._store.manifest.recipe
+
+    @property
+    def made_by(self) -> Embedder:
+        """The embedder that made the vectors of the index."""
+        return self._store.embedder
+
+    def made(self) -> Iterator[PreparedDocument]:
+        """Yield these documents with all that was made of them, in order."""
+        for name, metadata in self.metadata(self.documents).items():
+            one = self._store.made_of(name)
+            document = replace(one.document, metadata=metadata).with_tree(one.document.tree)
+            yield replace(one, document=document)

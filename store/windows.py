@@ -14,10 +14,10 @@ from lexloop.documents.structure.statements import Statement
 from lexloop.documents.text.sentences import sentence_spans
 from lexloop.models.embedding import CODED, Codes, Embedder, TokenEmbedder
 from lexloop.store.folder.ann import Half
-from lexloop.store.folder.contents import IndexContents
 from lexloop.store.folder.dense import DenseIndex
-from lexloop.store.folder.texts import MARK, Marks
+from lexloop.store.folder.store import FolderStore
 from lexloop.store.folder.tokens import TokenIndex
+from lexloop.store.protocol import MARK, Marks
 
 _SPECIAL_TOKENS = 2
 _SLAB = 50_000
@@ -136,7 +136,7 @@ class StoredVectors:
     tokens: TokenIndex | None = None
 
     @classmethod
-    def of(cls, contents: IndexContents) -> Self:
+    def of(cls, contents: FolderStore) -> Self:
         """Return those of an open index."""
         return cls(contents.texts.window_marks, contents.dense.vectors, contents.tokens)
 

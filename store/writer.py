@@ -12,10 +12,9 @@ from lexloop.documents.document import SkippedSource
 from lexloop.documents.reading.workers import Progress, silent
 from lexloop.models.embedding import Embedder
 from lexloop.store.builder import IndexBuilder, Tools
-from lexloop.store.folder.contents import IndexContents
 from lexloop.store.folder.earlier import PreviousIndex, previous_index
 from lexloop.store.folder.generations import discard, new_generation, sync_generation, writing
-from lexloop.store.folder.reader import open_contents, open_unpublished
+from lexloop.store.folder.store import FolderStore, load_folder, open_folder
 from lexloop.store.manifest import REBUILD, IndexSource, Manifest
 from lexloop.store.preparing import Preparer, cut, windows_of
 from lexloop.store.scan import Scan, SourceChanges
@@ -137,7 +136,7 @@ def remove_documents(
         kept = [name for name in held.fingerprints if name not in excluded]
         changes = SourceChanges(added=[], changed=[], removed=gone, unchanged=kept)
         same = replace(tools, recipe=held.recipe, settings=held.settings)
-        with closing(open_contents(index, tools.embedder)) as old:
+        with closing(open_folder(index, tools.embedder)) as old:
             unread = tuple(old.texts.skipped(of_files=False))
             now = Scan({name: held.fingerprints[name] for name in kept}, unread)
             new = _NextGeneration(held.sources, tuple(excluded), same, now, changes)
@@ -155,7 +154,7 @@ class _NextGeneration:
     now: Scan
     changes: SourceChanges
 
-    def described_by(self, held: Manifest | None, old: IndexContents) -> bool:
+    def described_by(self, held: Manifest | None, old: FolderStore) -> bool:
         """Return whether an index is searchable and has the same sources and settings."""
         if held is None or not held.current:
             return False
@@ -227,7 +226,7 @@ def _read_back(index: Path, folder: Path, manifest: Manifest, embedder: Embedder
         IndexWriteError: What lies on the disk is not what was written.
     """
     try:
-        with closing(open_unpublished(manifest, folder, embedder)) as written:
+        with closing(load_folder(manifest, folder, embedder)) as written:
             written.load_graph()
             if (found := written.texts.rows("PRAGMA quick_check(1)")) != [("ok",)]:
                 raise DataError(f"SQLite reports {found} of the texts.", REBUILD)

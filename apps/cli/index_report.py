@@ -12,9 +12,8 @@ from lexloop.store.engine.address import is_address
 
 if TYPE_CHECKING:
     from lexloop.documents.document import SkippedSource
-    from lexloop.store.collection import Collection
     from lexloop.store.manifest import IndexSource, Manifest
-    from lexloop.store.view import View
+    from lexloop.store.view import Collection, View
     from lexloop.store.writer import CostEstimate, IndexUpdate
 
 _COST = {

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from lexloop.evaluation.asking import Asker
     from lexloop.graph.build import Lexloop
     from lexloop.graph.resources import Resources
-    from lexloop.store.collection import Collection
-    from lexloop.store.view import View
+    from lexloop.store.view import Collection, View
 
 _MOST_NAMED = 5
 

@@ -18,7 +18,7 @@ from lexloop.models.embedders import load_shipped
 from lexloop.models.embedding import Embedder, Vectors
 from lexloop.nodes.evaluate.embedded import EmbeddedJudge
 from lexloop.nodes.evaluate.support import ClaimSupport
-from lexloop.store.collection import Collection
+from lexloop.store.view import Collection
 
 _MOST_CACHED = 20_000
 

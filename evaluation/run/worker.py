@@ -22,8 +22,8 @@ from lexloop.graph.build import build_graph
 from lexloop.graph.resources import Resources
 from lexloop.nodes.context import Context
 from lexloop.nodes.evaluate.embedded import EmbeddedJudge
-from lexloop.store.collection import Collection
-from lexloop.store.view import View
+from lexloop.store.builder import without
+from lexloop.store.view import Collection, View
 
 
 class Setup(TypedDict):
@@ -128,7 +128,7 @@ class CaseRunner:
         access, meter = Filters.of(settings), self._meter(opened.whole)
         view = opened.whole.seen_by(access)
         if task["closed"] and not case.out_of_scope:
-            opened = self._over(view.without(self._evidence(view).to_take_out(case)), settings)
+            opened = self._over(without(view, self._evidence(view).to_take_out(case)), settings)
         opened.asked.forget()
         self._context = opened.context
         state, seconds = self._asked(case, meter)

@@ -21,10 +21,11 @@ from lexloop.core.types import (
     Pointed,
     PointedUnit,
 )
-from lexloop.nodes.context import Backend, Context
+from lexloop.nodes.context import Context
 from lexloop.nodes.hybrid_retrieve.fusion import Scores, SearchResults, fuse, host_score
 from lexloop.nodes.question import question_parts
 from lexloop.nodes.relevance import asked_definition
+from lexloop.store.view import View
 
 _DEPTH = 4
 """Hits of each signal that are fused for every candidate that goes on."""
@@ -68,7 +69,7 @@ def hybrid_retrieve(state: State, runtime: Runtime[Context]) -> Update:
     return {"candidates": best, "pointed": pointed}
 
 
-def _found(backend: Backend, queries: list[str], settings: Settings, limit: int) -> SearchResults:
+def _found(backend: View, queries: list[str], settings: Settings, limit: int) -> SearchResults:
     """Search for each query by the signals that the fusion reads."""
     depth = limit * _DEPTH
     found = SearchResults.of(*backend.search(queries, depth))
@@ -84,7 +85,7 @@ def _found(backend: Backend, queries: list[str], settings: Settings, limit: int)
 
 
 def _best(
-    backend: Backend, found: SearchResults, fused: Scores, hosts: Scores, limit: int
+    backend: View, found: SearchResults, fused: Scores, hosts: Scores, limit: int
 ) -> list[Candidate]:
     """Return the ``limit`` best operative chunks, then the best of those that support them.
 
@@ -114,7 +115,7 @@ def _chunks_of(pointed: Pointed, found: list[Candidate]) -> list[str]:
 
 
 def _first(
-    backend: Backend, chunk_ids: list[str], signal: str, found: list[Candidate]
+    backend: View, chunk_ids: list[str], signal: str, found: list[Candidate]
 ) -> list[Candidate]:
     """Put the candidates that the question itself leads to before the others."""
     if not chunk_ids:
@@ -128,7 +129,7 @@ def _first(
     return [*first, *(c for c in found if c["id"] not in set(chunk_ids))]
 
 
-def _followed(backend: Backend, chunk_ids: list[str], found: list[Candidate]) -> list[Candidate]:
+def _followed(backend: View, chunk_ids: list[str], found: list[Candidate]) -> list[Candidate]:
     """Put the candidates that the passages before lead to behind the others; mark all of these."""
     wanted, known = set(chunk_ids), {candidate["id"] for candidate in found}
     last = min((candidate["score"] for candidate in found), default=0.0)
@@ -147,14 +148,14 @@ def _overlaps(candidate: Candidate, unit: PointedUnit) -> bool:
     return candidate["document"] == unit["document"] and not beside
 
 
-def provisions_around(passages: Sequence[Passage], backend: Backend) -> list[str]:
+def provisions_around(passages: Sequence[Passage], backend: View) -> list[str]:
     """Return the ids of the chunks of the provisions around passages, those of the best first."""
     units = (unit for passage in passages if (unit := _provision(passage, backend)))
     found = dict.fromkeys(name for unit in units for name in backend.chunks_over(unit))
     return list(islice(found, MOST_POINTED))
 
 
-def _provision(passage: Passage, backend: Backend) -> PointedUnit | None:
+def _provision(passage: Passage, backend: View) -> PointedUnit | None:
     document = passage["document"]
     tree = backend.tree_of(document)
     place = tree.at(passage["start"]) if tree else -1

@@ -29,7 +29,7 @@ from lexloop.store.engine.opening import manifest_of, open_engine
 from lexloop.store.engine.relations import EngineTriplets
 from lexloop.store.engine.tally import Tally
 from lexloop.store.manifest import IndexSource, Manifest
-from lexloop.store.prepared import PreparedFile
+from lexloop.store.protocol import PreparedFile
 from lexloop.store.scan import Scan, SourceChanges
 from lexloop.store.writer import CostEstimate, IndexUpdate, surveyed
 
@@ -281,8 +281,7 @@ class Ingestion:
             fingerprints=self._marks,
         )
         triplets = EngineTriplets(engine, lambda: generation.index("relations"), tally.triplets)
-        kept = {"windows": tools.recipe.windows, "vectors": self._to.storage.vectors}
-        rest = {**kept, "skipped": skipped}
+        rest = {"vectors": self._to.storage.vectors, "skipped": skipped}
         with TemporaryDirectory() as folder:
             KnowledgeGraph.build(triplets).save(Path(folder))
             finish(generation, tally, manifest, Path(folder), rest)

@@ -15,7 +15,7 @@ from lexloop.documents.document import Document, SkippedSource
 from lexloop.documents.reading.workers import from_frame, to_frame
 from lexloop.documents.structure.statements import Statement
 from lexloop.models.embedding import CODED
-from lexloop.store.prepared import PreparedChunk, PreparedDocument, PreparedFile
+from lexloop.store.protocol import PreparedChunk, PreparedDocument, PreparedFile
 
 _Arrays = tuple[NDArray[Any], NDArray[Any], list[NDArray[Any]]]
 """Of a chunk: vectors, marks, and the codes of each window."""

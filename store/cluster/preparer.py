@@ -12,7 +12,7 @@ from lexloop.store.cluster.steps import Preparation, Survey
 from lexloop.store.cluster.tasks import Given, Tasks
 from lexloop.store.cluster.worker import Job, Orders
 from lexloop.store.manifest import IndexSource
-from lexloop.store.prepared import PreparedFile
+from lexloop.store.protocol import PreparedFile
 from lexloop.store.scan import Scan, scan
 
 

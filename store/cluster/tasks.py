@@ -10,7 +10,7 @@ from lexloop.documents.document import SkippedSource
 from lexloop.documents.reading.source import Limits, SourceFile, read_file
 from lexloop.store.cluster.sources import StoredFile, fetched
 from lexloop.store.cluster.worker import Job
-from lexloop.store.prepared import PreparedFile
+from lexloop.store.protocol import PreparedFile
 
 _ATTEMPTS = 4
 """How often a file may lose its worker before it is skipped."""

@@ -16,8 +16,8 @@ from lexloop.store.builder import Tools
 from lexloop.store.cluster.packing import pack, unpack
 from lexloop.store.cluster.sources import fetched
 from lexloop.store.manifest import Recipe
-from lexloop.store.prepared import PreparedFile
 from lexloop.store.preparing import cut, embedded, related
+from lexloop.store.protocol import PreparedFile
 from lexloop.store.scan import prefixed
 
 MakeTools = Callable[[], Tools]

@@ -8,23 +8,28 @@ from typing import Any
 
 import numpy as np
 from cachetools import LRUCache, cached
+from numpy.typing import NDArray
 
 from lexloop.core.metadata import Metadata
+from lexloop.core.types import Chunk
 from lexloop.documents.document import SkippedSource
+from lexloop.documents.structure.statements import Statement
 from lexloop.knowledge.graph import KnowledgeGraph
-from lexloop.models.embedding import Embedder, Vectors
+from lexloop.models.embedding import Codes, Embedder, Vectors
 from lexloop.store.engine.client import Engine
 from lexloop.store.engine.columns import floats_of, key_of, unpacked
 from lexloop.store.engine.dialect import FLOAT, VectorKind
 from lexloop.store.engine.generation import Hold, index_of
 from lexloop.store.engine.part import EnginePart
+from lexloop.store.engine.reading import document_of, prepared_of
 from lexloop.store.engine.recent import Recent
 from lexloop.store.engine.relations import EngineTriplets, graph_folder
 from lexloop.store.engine.schema import MANIFEST_ID, profile_of
 from lexloop.store.folder.lexical import OkapiStatistics
 from lexloop.store.manifest import Manifest
+from lexloop.store.protocol import Catalogue, Found, PreparedDocument, Statistics, Within
 
-_GRAPHS, _RECORDS, _TEXTS, _AT_ONCE, _COUNTED = 16, 64, 4, 2000, 1 << 16
+_GRAPHS, _RECORDS, _AT_ONCE, _COUNTED = 16, 64, 2000, 1 << 16
 _ORDERS = {"chunks": ["ordinal", "start"], "documents": ["ordinal"], "relations": ["place"]}
 """By what records are in order; those of relations within their document."""
 _LISTED = ["record.title", "record.metadata", "document", "triplets", "file"]
@@ -48,7 +53,7 @@ class Listed:
 
 
 class EngineContents:
-    """One generation of an index in an engine; see ``Contents``.
+    """One generation of an index in an engine; see ``Store``.
 
     Args:
         engine: Where it lies.
@@ -62,8 +67,8 @@ class EngineContents:
     ) -> None:
         self.engine, self.generation, self.embedder = engine, generation, embedder
         self.manifest = Manifest.from_record(about["manifest"], str(engine.address))
-        self.statistics = OkapiStatistics(**about["statistics"])
-        self.about, self.windows = about, str(about["windows"])
+        self.okapi = OkapiStatistics(**about["statistics"])
+        self.about = about
         self.tokens = bool(self.manifest.recipe.tokens)
         self._hold = Hold(engine, generation)
         self._hold.renew()
@@ -73,7 +78,7 @@ class EngineContents:
         self._same: Any = self  # a checker that reads this file under two names sees two classes
 
     def close(self) -> None:
-        """See ``Contents.close``."""
+        """See ``Store.close``."""
         self._hold.release()
 
     def index(self, kind: str) -> str:
@@ -83,22 +88,22 @@ class EngineContents:
 
     @property
     def names(self) -> Sequence[str]:
-        """See ``Contents.names``."""
+        """The documents' names, in order."""
         return list(self.listed.titles)
 
     @property
-    def titles(self) -> Mapping[str, str]:
-        """See ``Contents.titles``."""
-        return self.listed.titles
+    def catalogue(self) -> Catalogue:
+        """See ``Store.catalogue``."""
+        return self._catalogue
 
-    @property
-    def metadata(self) -> Mapping[str, Metadata]:
-        """See ``Contents.metadata``."""
-        return self.listed.metadata
+    @cached_property
+    def _catalogue(self) -> Catalogue:
+        held = self.listed
+        return Catalogue(held.titles, held.metadata, held.files, self.skipped())
 
     @property
     def dense_kind(self) -> str:
-        """See ``Contents.dense_kind``."""
+        """See ``Store.dense_kind``."""
         return f"{self.vectors}_hnsw" if self.coarse else "hnsw"
 
     @property
@@ -113,7 +118,7 @@ class EngineContents:
 
     @property
     def recall(self) -> float:
-        """See ``Contents.recall``; not measured: `index verify --against` compares rankings."""
+        """See ``Store.recall``; not measured: `index verify --against` compares rankings."""
         return 1.0
 
     @cached_property
@@ -171,13 +176,8 @@ class EngineContents:
     @cached_property
     def place_of(self) -> Any:
         """A cached function from a document to what says where its parts begin."""
-        needed = ("tree", "pages", "starts", "fingerprint")
+        needed = ("tree", "starts")
         return _cached(_RECORDS, lambda name: self.record_of(name, *needed))
-
-    @cached_property
-    def text_of(self) -> Any:
-        """A cached function from a document to its text."""
-        return _cached(_TEXTS, lambda name: self.record_of(name, "text")["text"])
 
     def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
         """Return how many of all chunks have each term; asked for are rare ones, once."""
@@ -199,9 +199,69 @@ class EngineContents:
         buckets = answer["aggregations"]["terms"]["buckets"]
         return [buckets[str(i)]["doc_count"] for i in range(len(terms))]
 
-    def part(self, documents: frozenset[str] | None) -> EnginePart:
-        """See ``Contents.part``."""
-        return EnginePart(self._same, documents)
+    @cached_property
+    def _part(self) -> Callable[[Within], EnginePart]:
+        return lru_cache(maxsize=_GRAPHS)(lambda within: EnginePart(self._same, within))
+
+    def search(
+        self, queries: Sequence[str], embed: Callable[[], Vectors], limit: int, within: Within
+    ) -> Found:
+        """See ``Store.search``."""
+        return self._part(within).search(queries, embed, limit)
+
+    def closeness(self, question: Codes, chunk_ids: Sequence[str]) -> Vectors:
+        """See ``Store.closeness``."""
+        return self._part(None).closeness(question, chunk_ids)
+
+    def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
+        """See ``Store.chunks``."""
+        return self._part(None).chunks(chunk_ids)
+
+    def statements(self, chunk_id: str) -> list[Statement]:
+        """See ``Store.statements``."""
+        return self._part(None).statements_of(chunk_id)
+
+    def windows(self, chunk_id: str) -> Vectors:
+        """See ``Store.windows``."""
+        return self._part(None).windows_of(chunk_id)
+
+    @cached_property
+    def document(self) -> Any:
+        """A cached function from a document's name to the document as it was loaded."""
+        return _cached(_RECORDS, lambda name: document_of(self._same, name))
+
+    def starts(self, name: str) -> NDArray[np.int32]:
+        """See ``Store.starts``."""
+        return self._part(None).starts_of(name)
+
+    def made_of(self, name: str) -> PreparedDocument:
+        """See ``Store.made_of``."""
+        return prepared_of(self._same, name)
+
+    def every_chunk(self, step: int, within: Within) -> Iterator[Chunk]:
+        """See ``Store.every_chunk``."""
+        return self._part(within).every_chunk(step)
+
+    def provisions(self, keys: Sequence[str], within: Within) -> list[tuple[str, int]]:
+        """See ``Store.provisions``."""
+        return self._part(within).provisions(keys)
+
+    def defining(self, within: Within) -> Iterator[tuple[str, int]]:
+        """See ``Store.defining``."""
+        return self._part(within).defining()
+
+    def statistics(self, terms: Sequence[str], within: Within) -> Statistics:
+        """See ``Store.statistics``."""
+        part = self._part(within)
+        return Statistics(len(part), part.frequencies(terms))
+
+    def centroid(self, within: Within) -> Vectors:
+        """See ``Store.centroid``."""
+        return self._part(within).centroid()
+
+    def relations(self, within: Within) -> KnowledgeGraph:
+        """See ``Store.relations``."""
+        return self._part(within).graph()
 
     def direction(self, profiles: Sequence[str], documents: Sequence[str]) -> Vectors:
         """Return the mean direction of the windows of documents, shape (dimension,).
@@ -248,7 +308,7 @@ class EngineContents:
         found: dict[str, list[str]] = {}
         empty = profile_of()
         for name in self.names:
-            held = self.metadata.get(name)
+            held = self.listed.metadata.get(name)
             found.setdefault(profile_of(held) if held else empty, []).append(name)
         return found
 

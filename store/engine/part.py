@@ -1,16 +1,13 @@
 """The part of an index in an engine that one asker may see."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from collections.abc import Collection as Names
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lexloop.core.metadata import Metadata
 from lexloop.core.types import Chunk
-from lexloop.documents.document import Document, SkippedSource
 from lexloop.documents.structure.statements import Statement, statements_in
 from lexloop.documents.structure.tree import Tree
 from lexloop.knowledge.graph import KnowledgeGraph
@@ -21,14 +18,12 @@ from lexloop.store.engine.columns import (
     key_of,
     unpacked,
 )
-from lexloop.store.engine.reading import document_of, prepared_of
 from lexloop.store.engine.recent import Recent
 from lexloop.store.engine.searching import search
 from lexloop.store.folder.tokens import TokenIndex
-from lexloop.store.part import Found
+from lexloop.store.protocol import Found
 
 if TYPE_CHECKING:
-    from lexloop.store.collection import Collection
     from lexloop.store.engine.contents import EngineContents
 
 _TREES, _TERMS, _CHUNKS, _CODES, _HOLDING, _PAGE = 64, 1 << 14, 4096, 4096, 64, 16
@@ -37,7 +32,7 @@ _MOST_TERMS = 60_000
 
 
 class EnginePart:
-    """A part of one generation of an index in an engine; see ``Part``.
+    """A part of one generation of an index in an engine.
 
     Args:
         contents: The whole index.
@@ -52,7 +47,7 @@ class EnginePart:
 
     @property
     def tokens(self) -> bool:
-        """See ``Part.tokens``."""
+        """Whether the vectors of every token are stored."""
         return self._contents.tokens
 
     def __len__(self) -> int:
@@ -128,11 +123,11 @@ class EnginePart:
             yield record
 
     def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
-        """See ``Part.chunks``; many are cached."""
+        """See ``Store.chunks``; many are cached."""
         return [record["chunk"].copy() for record in self._records(chunk_ids)]
 
     def every_chunk(self, step: int) -> Iterator[Chunk]:
-        """See ``Part.every_chunk``; of many chunks those are read that a lot draws."""
+        """See ``Store.every_chunk``; of many chunks those are read that a lot draws."""
         admitted = {"bool": {"filter": self._of_chunks}}
         if step <= 1:
             for hit in self._contents.every("chunks", admitted, ["record.chunk"]):
@@ -154,11 +149,11 @@ class EnginePart:
         return self._contents.engine.search(self._contents.index(kind), body)
 
     def statements_of(self, chunk_id: str) -> list[Statement]:
-        """See ``Part.statements_of``."""
+        """See ``Store.statements_of``."""
         return statements_in(self._records([chunk_id])[0]["statements"])
 
     def windows_of(self, chunk_id: str) -> Vectors:
-        """See ``Part.windows_of``; those of other chunks that were read come with them."""
+        """See ``Store.windows_of``; those of other chunks that were read come with them."""
         self._check_chunks([chunk_id])
         beside = [name for name in self._read.latest() if name != chunk_id]
         dimension = self._contents.embedder.dimension
@@ -170,7 +165,7 @@ class EnginePart:
         return self._vectors.get([chunk_id, *beside], fetched)[0]
 
     def closeness(self, question: Codes, chunk_ids: Sequence[str]) -> Vectors:
-        """See ``Part.closeness``."""
+        """See ``Store.closeness``."""
         self._check_chunks(chunk_ids)
         if not self.tokens:
             raise ValueError("no token vectors are stored")
@@ -198,37 +193,20 @@ class EnginePart:
     # --- documents
 
     def starts_of(self, document: str) -> NDArray[np.int32]:
-        """See ``Part.starts_of``."""
+        """See ``Store.starts_of``."""
         return np.array(self._place(document)["starts"], dtype=np.int32)
 
     def _place(self, document: str) -> Mapping[str, Any]:
         found: Mapping[str, Any] = self._contents.place_of(self._check(document))
         return found
 
-    def document(self, document: str) -> Document:
-        """See ``Part.document``."""
-        return document_of(self._contents, self._check(document))
-
-    def text_of(self, document: str) -> str:
-        """See ``Part.text_of``; a few are cached."""
-        return str(self._contents.text_of(self._check(document)))
-
     def tree_of(self, document: str) -> Tree:
-        """See ``Part.tree_of``; some are cached."""
+        """See ``Store.tree_of``; some are cached."""
         record = self._place(document)
         return self._trees.get([document], lambda _: [Tree.from_json(record["tree"])])[0]
 
-    def pages_of(self, document: str) -> Sequence[int]:
-        """See ``Part.pages_of``."""
-        return list(self._place(document)["pages"])
-
-    def source_of(self, document: str) -> tuple[str, str]:
-        """See ``Part.source_of``."""
-        record = self._place(document)
-        return str(record["file"]), str(record["fingerprint"])
-
     def provisions(self, keys: Sequence[str]) -> list[tuple[str, int]]:
-        """See ``Part.provisions``; of very many documents the first."""
+        """See ``Store.provisions``; of very many documents the first."""
         if not keys:
             return []
         named = [*self._filters, {"terms": {"provisions": list(keys)}}]
@@ -239,7 +217,7 @@ class EnginePart:
         return found
 
     def defining(self) -> Iterator[tuple[str, int]]:
-        """See ``Part.defining``."""
+        """See ``Store.defining``."""
         named = [*self._filters, {"range": {"defines": {"gt": 0}}}]
         for name in self._documents(named, None):
             places = self.tree_of(name).keys
@@ -254,18 +232,14 @@ class EnginePart:
                 return
             yield hit["_source"]["document"]
 
-    def skipped(self) -> list[SkippedSource]:
-        """See ``Part.skipped``."""
-        return self._contents.skipped()
-
     # --- search
 
     def search(self, queries: Sequence[str], embed: Callable[[], Vectors], limit: int) -> Found:
-        """See ``Part.search``; one request, filtered before the cut, and one for unknown terms."""
+        """See ``Store.search``; one request, filtered before the cut, and one for unknown terms."""
         return search(self._contents, self._admitting, queries, embed, limit)
 
     def frequencies(self, terms: Sequence[str]) -> list[int]:
-        """See ``Part.frequencies``."""
+        """See ``Store.frequencies``."""
         if self._names is None:
             found = self._contents.frequencies(terms)
             return [found[term] for term in terms]
@@ -275,24 +249,10 @@ class EnginePart:
     # --- the whole part
 
     def centroid(self) -> Vectors:
-        """See ``Part.centroid``."""
+        """See ``Store.centroid``."""
         return self._contents.direction(*self._shape)
 
     def graph(self) -> KnowledgeGraph:
-        """See ``Part.graph``; some are cached."""
+        """See ``Store.graph``; some are cached."""
         graph: KnowledgeGraph = self._contents.graph_of(self._names)
         return graph
-
-    def rebuilt(self, metadata: Mapping[str, Metadata], chunks: Names[str]) -> "Collection":
-        """See ``Part.rebuilt``; stored vectors serve again."""
-        from lexloop.store.builder import rebuilt
-
-        held = self._contents
-        return rebuilt(
-            held.embedder,
-            windows=held.windows,
-            tokens=self.tokens,
-            documents=(prepared_of(held, self._check(name)) for name in metadata),
-            metadata=metadata,
-            chunks=chunks,
-        )

@@ -15,7 +15,7 @@ from lexloop.store.engine.contents import EngineContents
 from lexloop.store.engine.opening import open_engine
 from lexloop.store.engine.reading import prepared_of
 from lexloop.store.manifest import IndexSource
-from lexloop.store.prepared import PreparedFile
+from lexloop.store.protocol import PreparedFile
 from lexloop.store.scan import Scan
 from lexloop.store.writer import write_index
 

@@ -12,9 +12,8 @@ from lexloop.store.engine.dialect import USUAL, Storage
 from lexloop.store.engine.finishing import finish
 from lexloop.store.engine.generation import writing
 from lexloop.store.engine.writer import Writer
-from lexloop.store.folder.reader import open_contents
+from lexloop.store.folder.store import open_folder
 from lexloop.store.manifest import Manifest
-from lexloop.store.prepared import prepared_documents
 
 
 def push_index(
@@ -45,18 +44,18 @@ def push_index(
     engine.check()
     with (
         TemporaryDirectory() as folder,
-        closing(open_contents(index, embedder)) as contents,
+        closing(open_folder(index, embedder)) as contents,
         writing(engine) as generation,
     ):
         manifest = replace(Manifest.read(index), generation=generation.name)
         generation.create(embedder.dimension, storage)
         with Writer(generation) as writer:
-            for ordinal, document in enumerate(prepared_documents(contents)):
+            for ordinal, document in enumerate(map(contents.made_of, contents.names)):
                 writer.add(ordinal, document)
                 progress("writing", ordinal + 1, len(contents.names))
         contents.load_graph().save(Path(folder))
         skipped = contents.texts.rows("SELECT file, name, reason FROM skipped")
-        rest = {"windows": contents.windows, "skipped": skipped, "vectors": storage.vectors}
+        rest = {"skipped": skipped, "vectors": storage.vectors}
         finish(generation, writer.tally, manifest, Path(folder), rest)
         generation.publish()
         return writer.tally.counts

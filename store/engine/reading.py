@@ -13,8 +13,7 @@ from lexloop.documents.document import Document
 from lexloop.documents.structure.statements import statements_in
 from lexloop.documents.structure.tree import Tree
 from lexloop.store.engine.columns import codes_of, halves_of, unpacked
-from lexloop.store.folder.texts import MARK
-from lexloop.store.prepared import PreparedChunk, PreparedDocument
+from lexloop.store.protocol import MARK, PreparedChunk, PreparedDocument
 
 if TYPE_CHECKING:
     from lexloop.store.engine.contents import EngineContents

@@ -15,7 +15,7 @@ from lexloop.store.engine.columns import counts_in, nearest_of
 from lexloop.store.engine.dialect import inner_product
 from lexloop.store.engine.schema import HIT_COLUMNS, VECTOR
 from lexloop.store.folder.lexical import K1
-from lexloop.store.part import Found
+from lexloop.store.protocol import Found
 
 if TYPE_CHECKING:
     from lexloop.store.engine.contents import EngineContents
@@ -33,7 +33,7 @@ def search(
     embed: Callable[[], Vectors],
     limit: int,
 ) -> Found:
-    """Return the best chunks by words and by vectors; see ``Part.search``.
+    """Return the best chunks by words and by vectors; see ``Store.search``.
 
     Args:
         contents: The index.
@@ -70,7 +70,7 @@ class _Words:
     def __init__(
         self, contents: "EngineContents", known: Mapping[str, int], asked: Mapping[str, int]
     ) -> None:
-        self._statistics = contents.statistics
+        self._statistics = contents.okapi
         self.terms = {term: times for term, times in asked.items() if known[term]}
         self._known = known
 

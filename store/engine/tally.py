@@ -13,7 +13,7 @@ from lexloop.models.embedding import Vectors
 from lexloop.store.engine.columns import floats_of, packed, unpacked
 from lexloop.store.engine.schema import profile_of
 from lexloop.store.folder.lexical import OkapiStatistics
-from lexloop.store.prepared import PreparedDocument
+from lexloop.store.protocol import PreparedDocument
 
 _TERMS = 1 << 15
 """Terms that every reader of an index keeps in memory: nearly all that questions are made of."""

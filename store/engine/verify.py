@@ -12,14 +12,11 @@ from lexloop.core.errors import DataError
 from lexloop.core.metadata import Filters
 from lexloop.documents.structure.statements import statements_text
 from lexloop.models.embedding import Embedder
-from lexloop.store.collection import Collection
 from lexloop.store.engine.contents import EngineContents
 from lexloop.store.engine.opening import open_engine
-from lexloop.store.engine.reading import prepared_of
-from lexloop.store.folder.contents import IndexContents
-from lexloop.store.folder.reader import open_contents
-from lexloop.store.prepared import PreparedDocument, prepared_documents
-from lexloop.store.view import View
+from lexloop.store.folder.store import FolderStore, open_folder
+from lexloop.store.protocol import PreparedDocument, Store
+from lexloop.store.view import Collection, View
 
 _QUERIES, _TOP, _OVERLAP = 50, 10, 0.95
 
@@ -46,7 +43,7 @@ def verify_engine(address: str, against: Path | None, embedder: Embedder) -> dic
         if counts != expected:
             raise _differs(address, f"{counts} of {expected}")
         if against is not None:
-            with closing(open_contents(against, embedder)) as local:
+            with closing(open_folder(against, embedder)) as local:
                 _compare(address, contents, local)
                 counts["overlap"] = round(_overlap(address, contents, local), 4)
         return counts
@@ -68,12 +65,12 @@ def _counted(contents: EngineContents) -> dict[str, int]:
     }
 
 
-def _compare(address: str, contents: EngineContents, local: IndexContents) -> None:
+def _compare(address: str, contents: EngineContents, local: FolderStore) -> None:
     """Raise unless each document and all that was made of it is the same."""
     if list(contents.names) != list(local.names):
         raise _differs(address, "other documents, or in another order")
-    for number, here in enumerate(prepared_documents(local)):
-        there = prepared_of(contents, here.document.name)
+    for number, here in enumerate(map(local.made_of, local.names)):
+        there = contents.made_of(here.name)
         if _hash(here) != _hash(there):
             raise _differs(address, f"document {number} is not the same")
 
@@ -93,12 +90,11 @@ def _hash(made: PreparedDocument) -> str:
     return digest.hexdigest()
 
 
-def _overlap(address: str, contents: EngineContents, local: IndexContents) -> float:
+def _overlap(address: str, contents: EngineContents, local: FolderStore) -> float:
     """Return the share of the first ten hits that both find, over a sample of statements."""
-    tags = frozenset(tag for known in local.metadata.values() for tag in known.tags)
-    here, there = (
-        Collection(held).seen_by(Filters(allowed_tags=tags)) for held in (local, contents)
-    )
+    tags = frozenset(tag for known in local.catalogue.metadata.values() for tag in known.tags)
+    stores: tuple[Store, Store] = local, contents
+    here, there = (Collection(held).seen_by(Filters(allowed_tags=tags)) for held in stores)
     step = -(-len(here) // _QUERIES) or 1
     queries = [chunk["text"][:300] for chunk in here.every_chunk(step)]
     pairs = zip(_found(here, queries), _found(there, queries), strict=True)

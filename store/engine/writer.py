@@ -15,7 +15,7 @@ from lexloop.store.engine.generation import Generation
 from lexloop.store.engine.schema import facets_of
 from lexloop.store.engine.tally import Tally, total_of
 from lexloop.store.folder.lexical import searched_text
-from lexloop.store.prepared import PreparedChunk, PreparedDocument
+from lexloop.store.protocol import PreparedChunk, PreparedDocument
 
 _LOTS = (1 << 31) - 1
 

@@ -28,9 +28,8 @@ from lexloop.core.files import is_index, remedy
 from lexloop.documents.document import SkippedSource
 from lexloop.documents.reading.source import Loaded, SourceFile
 from lexloop.store.builder import Tools
-from lexloop.store.folder.contents import IndexContents
 from lexloop.store.folder.generations import GENERATIONS, SharedLock
-from lexloop.store.folder.reader import open_contents
+from lexloop.store.folder.store import FolderStore, open_folder
 from lexloop.store.folder.texts import DOCUMENT, TextStore, document_of
 from lexloop.store.manifest import REBUILD, IndexSource, Manifest
 from lexloop.store.scan import Scan, SourceChanges, scan
@@ -53,7 +52,7 @@ class PreviousIndex:
 
     manifest: Manifest | None = None
     texts: TextStore | None = None
-    contents: IndexContents | None = None
+    contents: FolderStore | None = None
     known: StoredVectors | None = None
 
     def scan(self, sources: Sequence[IndexSource], excluded: Collection[str]) -> Scan:
@@ -110,7 +109,7 @@ def previous_index(index: Path | None, tools: Tools) -> Iterator[PreviousIndex]:
         return
     manifest = Manifest.read(index)
     if manifest.current_format and manifest.recipe == tools.recipe:
-        with closing(open_contents(index, tools.embedder, restem=True)) as old:
+        with closing(open_folder(index, tools.embedder, restem=True)) as old:
             yield PreviousIndex(manifest, old.texts, old, StoredVectors.of(old))
         return
     folder = index / GENERATIONS / manifest.generation

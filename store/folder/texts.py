@@ -11,16 +11,14 @@ from pathlib import Path
 from typing import Any, Self, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lexloop.core.metadata import Metadata
 from lexloop.core.types import Chunk, Triplet
 from lexloop.documents.document import Document, SkippedSource
 from lexloop.documents.structure.statements import Statement, statements_in, statements_text
 from lexloop.documents.structure.tree import Tree
+from lexloop.store.protocol import MARK, Catalogue, Marks
 
-MARK = np.dtype("<u8")
-Marks = NDArray[np.uint64]
 SCHEMA = """
 CREATE TABLE documents(ordinal INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, file TEXT NOT NULL,
     sha256 TEXT NOT NULL,
@@ -225,16 +223,18 @@ class TextStore:
 
     def names(self) -> list[str]:
         """Return the documents' names in order."""
-        return list(self.titles())
+        return [name for (name,) in self.rows("SELECT name FROM documents ORDER BY ordinal")]
 
-    def titles(self) -> dict[str, str]:
-        """Return the documents' titles by their names, in order."""
-        return dict(self.rows("SELECT name, title FROM documents ORDER BY ordinal"))
-
-    def metadata(self) -> dict[str, Metadata]:
-        """Return the metadata of each document that has some, by name."""
-        found = self.rows("SELECT name, metadata FROM documents WHERE metadata != '{}'")
-        return {name: Metadata.from_record(json.loads(record)) for name, record in found}
+    def catalogue(self) -> Catalogue:
+        """Return what is known of every document."""
+        found = self.rows("SELECT name, title, metadata, file FROM documents ORDER BY ordinal")
+        known = {name: json.loads(record) for name, _, record, _ in found if record != "{}"}
+        return Catalogue(
+            {name: title for name, title, _, _ in found},
+            {name: Metadata.from_record(record) for name, record in known.items()},
+            {name: file for name, _, _, file in found},
+            self.skipped(),
+        )
 
     def fingerprints(self) -> dict[str, str]:
         """Return the source files' SHA-256 by their names."""
@@ -259,9 +259,9 @@ class TextStore:
         return found
 
     def document(self, ordinal: int) -> Document:
-        """Return a document as it was loaded."""
+        """Return a document as it was loaded, its tree included."""
         (row,) = self.rows(f"{DOCUMENT} WHERE ordinal = ?", (ordinal,))
-        return document_of(row)
+        return document_of(row).with_tree(self.tree_of(ordinal))
 
     def _of_document(self, column: str, ordinal: int) -> Any:
         ((value,),) = self.rows(f"SELECT {column} FROM documents WHERE ordinal = ?", (ordinal,))  # noqa: S608 - ours
@@ -274,10 +274,6 @@ class TextStore:
     def tree_of(self, ordinal: int) -> Tree:
         """Return the tree of a document."""
         return Tree.from_json(self._of_document("tree", ordinal))
-
-    def pages_of(self, ordinal: int) -> list[int]:
-        """Return where each page of a document begins; empty where it has none."""
-        return list(json.loads(self._of_document("pages", ordinal)))
 
     def source_of(self, ordinal: int) -> tuple[str, str]:
         """Return the source file of a document, and its fingerprint; "" where it has none."""

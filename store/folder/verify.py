@@ -13,9 +13,8 @@ import numpy as np
 from lexloop.core.errors import CorpusError, DataError
 from lexloop.knowledge.graph import KnowledgeGraph
 from lexloop.models.embedding import Embedder
-from lexloop.store.folder.contents import IndexContents, StoredTriplets
 from lexloop.store.folder.lexical import LexicalIndex, searched_text
-from lexloop.store.folder.reader import open_contents
+from lexloop.store.folder.store import FolderStore, StoredTriplets, open_folder
 from lexloop.store.manifest import REBUILD
 
 _NORM_TOLERANCE = 0.01
@@ -33,9 +32,9 @@ def verify_index(index: Path, embedder: Embedder) -> dict[str, int]:
     Raises:
         DataError: Something does not agree.
     """
-    with closing(open_contents(index, embedder)) as contents:
+    with closing(open_folder(index, embedder)) as contents:
         try:
-            contents.metadata  # noqa: B018 - whether it can be read
+            contents.catalogue  # noqa: B018 - whether it can be read
             for check in (_database, _spans, _terms, _vectors, _graph):
                 if problem := check(contents):
                     raise DataError(f"The index {index} is inconsistent: {problem}.", REBUILD)
@@ -45,12 +44,12 @@ def verify_index(index: Path, embedder: Embedder) -> dict[str, int]:
             raise DataError(f"The index {index} is inconsistent: {found}.", REBUILD) from error
 
 
-def _database(contents: IndexContents) -> str:
+def _database(contents: FolderStore) -> str:
     ((found,),) = contents.texts.rows("PRAGMA integrity_check(1)")
     return "" if found == "ok" else f"SQLite reports {found}"
 
 
-def _spans(contents: IndexContents) -> str:
+def _spans(contents: FolderStore) -> str:
     """Return the first chunk or triplet that differs from its document's text; "" if none does."""
     layout, seen = contents.layout, 0
     for ordinal in range(len(layout.names)):
@@ -70,7 +69,7 @@ def _spans(contents: IndexContents) -> str:
     return f"{lost} triplets belong to no chunk" if lost else ""
 
 
-def _terms(contents: IndexContents) -> str:
+def _terms(contents: FolderStore) -> str:
     """Return a problem unless lexical search has the chunks' terms and their weights."""
     lexical = contents.lexical
     again = LexicalIndex.build(map(searched_text, contents.every_chunk()))
@@ -88,7 +87,7 @@ def _terms(contents: IndexContents) -> str:
     return "lexical search does not hold the terms of the chunks"
 
 
-def _vectors(contents: IndexContents) -> str:
+def _vectors(contents: FolderStore) -> str:
     dense = contents.dense
     bare = np.setdiff1d(np.arange(dense.size), dense.owners)
     if len(bare):
@@ -106,7 +105,7 @@ def _vectors(contents: IndexContents) -> str:
     return ""
 
 
-def _graph(contents: IndexContents) -> str:
+def _graph(contents: FolderStore) -> str:
     """Return a problem unless the graph is the one that the triplets make."""
     held = contents.load_graph()
     again = KnowledgeGraph.build(StoredTriplets(contents.texts, contents.layout))

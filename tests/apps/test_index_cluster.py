@@ -20,7 +20,7 @@ from ray_cluster import running
 from lexloop.apps.cli.index_writing import kept_for
 from lexloop.models.embedders import load_shipped
 from lexloop.store.engine.opening import manifest_of
-from lexloop.store.folder.reader import open_contents
+from lexloop.store.folder.store import open_folder
 from lexloop.store.manifest import Manifest
 
 pytest.importorskip("ray", reason="the extra ray is not installed")
@@ -100,7 +100,7 @@ def test_a_killed_driver_goes_on_where_it_was(
     assert one.pop("vectors")
     assert other.pop("vectors")  # the same within half precision, as below
     assert other == one
-    opened = (closing(open_contents(index, load_shipped())) for index in (here, there))
+    opened = (closing(open_folder(index, load_shipped())) for index in (here, there))
     with next(opened) as a, next(opened) as b:
         assert np.abs(a.dense.vectors - b.dense.vectors).max() < 2e-3
 

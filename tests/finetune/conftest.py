@@ -9,8 +9,8 @@ from lexloop.core.settings import Settings
 from lexloop.documents.reading.folder import load_documents
 from lexloop.models.minilm import load_minilm
 from lexloop.store.builder import build_collection
-from lexloop.store.collection import Collection
 from lexloop.store.opening import tools_for
+from lexloop.store.view import Collection
 
 GUIDE = """\
 # Boats in winter

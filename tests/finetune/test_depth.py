@@ -21,7 +21,7 @@ from lexloop.finetune.depth import (
     out_of_fold,
     pieces,
 )
-from lexloop.store.collection import Collection
+from lexloop.store.view import Collection
 
 FEE = "A boat owner must pay the mooring fee within 10 business days of arrival."
 PERMIT = "A winter permit costs $80."

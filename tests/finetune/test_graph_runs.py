@@ -1,7 +1,7 @@
 from lexloop.core.settings import Settings
 from lexloop.evaluation.case import Case, Said
 from lexloop.finetune.graph_runs import retriever
-from lexloop.store.collection import Collection
+from lexloop.store.view import Collection
 
 
 def test_as_many_passages_as_asked_for_come_best_first(index: Collection) -> None:

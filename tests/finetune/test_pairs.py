@@ -38,8 +38,7 @@ from lexloop.finetune.questions import (
     questions_by_rules,
     questions_with_thumbs,
 )
-from lexloop.store.collection import Collection
-from lexloop.store.view import View
+from lexloop.store.view import Collection, View
 
 FEE = TrainingPair(
     "What is the fee?", "The fee is 5 euros.", "Fees", "a.txt", "rule", ("Boats pay.",)

@@ -8,9 +8,8 @@ from lexloop.core.settings import Settings
 from lexloop.documents.document import Document
 from lexloop.models.minilm import load_minilm
 from lexloop.store.builder import build_collection
-from lexloop.store.collection import Collection
 from lexloop.store.opening import tools_for
-from lexloop.store.view import View
+from lexloop.store.view import Collection, View
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,7 @@ from lexloop.graph.build import build_graph
 from lexloop.graph.contexts import build_context
 from lexloop.nodes.context import Context
 from lexloop.store.builder import build_collection
-from lexloop.store.collection import Collection
+from lexloop.store.view import Collection
 
 TAGS = ("board", "staff", "press")
 TOPICS = ("mooring fee", "hull inspection", "berth notice", "night watch", "crane permit")
@@ -191,7 +191,7 @@ def test_jurisdictions_kinds_and_hosts(chosen: dict[str, Any], mine: set[int]) -
 def test_access_outlives_the_disk(tmp_path: Any) -> None:
     from indexes import sources
 
-    from lexloop.store.folder.reader import open_index
+    from lexloop.store.opening import open_index
     from lexloop.store.writer import write_index
 
     folder = tmp_path / "source"

@@ -9,8 +9,8 @@ from indexes import ANYBODY, Letters, content, letter_tools
 from lexloop.documents.document import Document
 from lexloop.store import windows
 from lexloop.store.builder import IndexBuilder, _runs, build_collection
-from lexloop.store.folder.contents import Layout
 from lexloop.store.folder.dense import DenseIndex
+from lexloop.store.folder.store import Layout
 from lexloop.store.scan import Scan
 from lexloop.store.windows import StoredVectors, WindowVectors, window_marks
 

@@ -17,13 +17,12 @@ from lexloop.core.settings import Settings
 from lexloop.documents.document import Document
 from lexloop.models.embedding import Halves, Progress, Vectors
 from lexloop.models.minilm import MiniLM, load_minilm
-from lexloop.store import collection as collections
-from lexloop.store.builder import build_collection
-from lexloop.store.collection import Collection, WordsView
-from lexloop.store.folder.contents import IndexContents
+from lexloop.store import view as collections
+from lexloop.store.builder import build_collection, without
 from lexloop.store.folder.lexical import searched_text
+from lexloop.store.folder.store import FolderStore
 from lexloop.store.opening import open_corpus, tools_for
-from lexloop.store.view import View
+from lexloop.store.view import Collection, View
 from lexloop.store.windows import window_texts
 
 PAD = "The words of this sentence must stand here so that the paragraph is long enough to be cut. "
@@ -77,7 +76,7 @@ def law(whole: Collection) -> View:
 
 
 @pytest.fixture(scope="module")
-def held(whole: Collection) -> IndexContents:
+def held(whole: Collection) -> FolderStore:
     return everything_in(whole)
 
 
@@ -85,7 +84,7 @@ def ids(view: View) -> list[str]:
     return [chunk["id"] for chunk in view.every_chunk()]
 
 
-def test_every_index_speaks_of_the_same_chunks(law: View, held: IndexContents) -> None:
+def test_every_index_speaks_of_the_same_chunks(law: View, held: FolderStore) -> None:
     chunks = list(law.every_chunk())
     assert [chunk["section"] for chunk in chunks] == ["§ 1", "§ 1", "§ 2"]
     assert held.lexical.size == held.dense.size == len(held) == len(law) == len(held.texts) == 3
@@ -179,9 +178,9 @@ def test_vector_search_is_best_first(law: View) -> None:
     assert law.search_vector([], 3) == []
 
 
-def test_without_takes_a_chunk_out_of_every_signal(law: View, held: IndexContents) -> None:
+def test_without_takes_a_chunk_out_of_every_signal(law: View, held: FolderStore) -> None:
     gone = ids(law)[1]
-    left = law.without({gone})
+    left = without(law, {gone})
     rest, kept = left.seen_by(ANYBODY), everything_in(left)
     chunks = list(rest.every_chunk())
     assert [chunk for chunk in law.every_chunk() if chunk["id"] != gone] == chunks
@@ -202,12 +201,12 @@ def test_without_embeds_nothing() -> None:
     embedder = Counting(load_minilm())
     law = build(embedder=embedder).seen_by(ANYBODY)
     embedder.embedded.clear()
-    law.without(ids(law)[:1])
+    without(law, ids(law)[:1])
     assert embedder.embedded == []
 
 
 def test_without_every_chunk_nothing_is_found_and_nothing_fails(law: View) -> None:
-    left = law.without(ids(law))
+    left = without(law, ids(law))
     empty = left.seen_by(ANYBODY)
     assert (ids(empty), len(everything_in(left).texts)) == ([], 0)
     assert empty.search_vector(["fee"], 5) == [[]]
@@ -215,7 +214,7 @@ def test_without_every_chunk_nothing_is_found_and_nothing_fails(law: View) -> No
     assert empty.graph().entities == []
     assert empty.centroid().tolist() == [0.0] * 384
     assert empty.idf("fee") == 0.0
-    assert list(law.without([]).seen_by(ANYBODY).every_chunk()) == list(law.every_chunk())
+    assert list(without(law, []).seen_by(ANYBODY).every_chunk()) == list(law.every_chunk())
 
 
 def test_many_chunks_are_fetched_in_the_order_asked_for() -> None:
@@ -232,7 +231,7 @@ def test_idf_by_hand(law: View) -> None:
     assert law.idf("zeppelin") == pytest.approx(math.log(1 + 3 / 0.5))
 
 
-def test_the_centre_is_the_mean_direction(law: View, held: IndexContents) -> None:
+def test_the_centre_is_the_mean_direction(law: View, held: FolderStore) -> None:
     mean = np.asarray(held.dense.vectors, dtype=np.float32).mean(axis=0)
     np.testing.assert_allclose(law.centroid(), mean / np.linalg.norm(mean), atol=1e-6)
 
@@ -289,7 +288,7 @@ def letters(request: pytest.FixtureRequest, tmp_path: Path) -> Collection:
 
 
 def by_words(collection: Collection) -> View:
-    return collection.embedded_by(load_minilm(), WordsView).seen_by(ANYBODY)
+    return collection.embedded_by(load_minilm(), words_only=True).seen_by(ANYBODY)
 
 
 def test_words_find_what_they_found_before(letters: Collection) -> None:

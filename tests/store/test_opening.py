@@ -21,7 +21,6 @@ from lexloop.models.embedders import load_shipped
 from lexloop.models.minilm import load_minilm
 from lexloop.store import manifest, opening, scan
 from lexloop.store.builder import Extractor
-from lexloop.store.collection import Collection
 from lexloop.store.folder.generations import GENERATIONS
 from lexloop.store.manifest import Manifest
 from lexloop.store.opening import (
@@ -32,6 +31,7 @@ from lexloop.store.opening import (
     sample_folder,
     tools_for,
 )
+from lexloop.store.view import Collection
 from lexloop.store.writer import write_index
 
 

@@ -10,9 +10,8 @@ from typeset import lines, place
 
 from lexloop.core.errors import ConflictError, NotFoundError
 from lexloop.core.metadata import Filters
-from lexloop.store.folder.reader import open_index
 from lexloop.store.manifest import IndexSource, Manifest
-from lexloop.store.opening import sources_of
+from lexloop.store.opening import open_index, sources_of
 from lexloop.store.scan import find_again
 from lexloop.store.writer import IndexUpdate
 

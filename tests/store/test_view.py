@@ -15,10 +15,9 @@ from lexloop.core.metadata import Filters, Metadata
 from lexloop.core.settings import Settings
 from lexloop.documents.document import Document, SkippedSource
 from lexloop.graph.contexts import build_context
-from lexloop.store.builder import build_collection
-from lexloop.store.collection import Collection
+from lexloop.store.builder import build_collection, without
 from lexloop.store.opening import left_out
-from lexloop.store.view import View
+from lexloop.store.view import Collection, View
 
 
 @settings(max_examples=examples(40))
@@ -41,7 +40,7 @@ def test_what_is_hidden_is_as_if_it_were_not_there(known: list[Metadata], access
         )
     for hits in view.search_lexical(QUESTIONS, 9):
         assert {hit.document for hit in hits} <= set(alone.documents)
-    left = view.without(every[:1]).seen_by(access)
+    left = without(view, every[:1]).seen_by(access)
     assert list(left.every_chunk()) == [c for c in alone.every_chunk() if c["id"] != every[0]]
     said = repr(told(view, []))
     assert not any(word in said for word in words_hidden(view))

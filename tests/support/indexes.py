@@ -17,12 +17,11 @@ from lexloop.documents.reading.metadata import Sidecars, finished
 from lexloop.documents.reading.source import Limits, Loaded, SourceFile, read_file
 from lexloop.models.embedding import Halves, Progress, Vectors
 from lexloop.store.builder import Tools
-from lexloop.store.collection import Collection as Index
-from lexloop.store.folder.contents import IndexContents
 from lexloop.store.folder.generations import GENERATIONS
-from lexloop.store.folder.reader import open_contents
+from lexloop.store.folder.store import FolderStore, open_folder
 from lexloop.store.manifest import IndexSource
 from lexloop.store.opening import tools_for
+from lexloop.store.view import Collection as Index
 
 ANYBODY = Filters()
 """Sees what has no access tags, of any day."""
@@ -63,26 +62,26 @@ def sources(*folders: Path) -> list[IndexSource]:
     return [IndexSource(str(folder)) for folder in folders]
 
 
-def everything_in(collection: Index) -> IndexContents:
+def everything_in(collection: Index) -> FolderStore:
     """What a collection holds and shows to nobody, for tests that compare indexes."""
-    return collection._contents
+    return collection._store
 
 
-def content(index: Path | Index | IndexContents, embedder: Letters | None = None) -> dict[str, Any]:
+def content(index: Path | Index | FolderStore, embedder: Letters | None = None) -> dict[str, Any]:
     """Everything that an index holds and finds; two indexes with equal content are equal."""
     if isinstance(index, Index):
         return content(everything_in(index))
     if isinstance(index, Path):
-        opened = open_contents(index, embedder or Letters())
+        opened = open_folder(index, embedder or Letters())
         try:
             return content(opened)
         finally:
             opened.close()
     numbers = range(len(index.texts))
-    graph = index.graph_of(None)
+    graph = index.relations(None)
     weights = index.lexical.weights
     names = index.layout.names
-    known, _ = versions(index.names, index.metadata, lambda _: True)
+    known, _ = versions(index.names, index.catalogue.metadata, lambda _: True)
     return {
         "documents": {name: index.texts.text_of(place) for place, name in enumerate(names)},
         "metadata": {name: known.get(name, UNKNOWN).as_record() for name in names},

@@ -9,9 +9,9 @@ from indexes import letter_tools, sources
 from lexloop.documents.document import Document
 from lexloop.documents.reading.metadata import SIDECAR
 from lexloop.models.embedding import Embedder
-from lexloop.store.collection import Collection
 from lexloop.store.engine.dialect import FLOAT, Storage, VectorKind
-from lexloop.store.folder.reader import open_contents
+from lexloop.store.folder.store import open_folder
+from lexloop.store.view import Collection
 from lexloop.store.writer import write_index
 
 _COLUMNS = ("title", "tags", "kind", "jurisdiction", "host", "in_force_from", "supersedes")
@@ -27,7 +27,7 @@ def keep(place: str, index: Path, embedder: Embedder, vectors: VectorKind = FLOA
         vectors: How coarsely an engine keeps them.
     """
     if not place:
-        return Collection(open_contents(index, embedder))
+        return Collection(open_folder(index, embedder))
     from lexloop.store.engine.opening import open_engine
     from lexloop.store.engine.push import push_index
 

@@ -17,11 +17,9 @@ from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
 from lexloop.core.types import FOLLOWED, Candidate, Chunk
 from lexloop.models.embedding import Vectors
-from lexloop.nodes.context import Backend
 from lexloop.nodes.hybrid_retrieve.fusion import SUB_QUERY_WEIGHT
 from lexloop.nodes.hybrid_retrieve.node import hybrid_retrieve
-from lexloop.store.collection import Collection
-from lexloop.store.view import View
+from lexloop.store.view import Collection, View
 
 QUESTION = "What is the penalty for mooring without an inspection?"
 PENALTIES, NOTICE = "rule#2", "rule#3"
@@ -42,7 +40,7 @@ def state(question: str = QUESTION, queries: list[str] | None = None, k: int = 3
     return {"standalone": question, "queries": queries or [], "plan": plan}
 
 
-def finished(asked: State, backend: Backend | None, **settings: object) -> Update:
+def finished(asked: State, backend: MemoryBackend | None, **settings: object) -> Update:
     chosen = Settings(**settings)
     if isinstance(backend, MemoryBackend):
         backend.access = Filters.of(chosen)

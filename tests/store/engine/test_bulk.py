@@ -19,8 +19,8 @@ from lexloop.store.engine.client import engine_at
 from lexloop.store.engine.columns import key_of
 from lexloop.store.engine.generation import Generation
 from lexloop.store.engine.writer import Writer
-from lexloop.store.folder.reader import open_contents
-from lexloop.store.prepared import PreparedDocument, prepared_documents
+from lexloop.store.folder.store import open_folder
+from lexloop.store.protocol import PreparedDocument
 from lexloop.store.writer import write_index
 
 DOCUMENT = PreparedDocument("a.txt", "", Document("a.txt", "A", "An act."), [])
@@ -71,8 +71,8 @@ def documents(tmp_path: Path) -> list[PreparedDocument]:
         text = f"Act {n}\n\nSection 1. Fee. The fee is {n} dollars.\n\nSection 2. End. It ends.\n"
         (tmp_path / "laws" / f"{n}.txt").write_text(text)
     write_index(tmp_path / "index", sources(tmp_path / "laws"), letter_tools())
-    with closing(open_contents(tmp_path / "index", Letters())) as contents:
-        return list(prepared_documents(contents))
+    with closing(open_folder(tmp_path / "index", Letters())) as contents:
+        return list(map(contents.made_of, contents.names))
 
 
 @pytest.fixture

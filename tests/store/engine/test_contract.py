@@ -20,11 +20,9 @@ from lexloop.evaluation.case import read_cases
 from lexloop.graph.build import build_graph
 from lexloop.graph.contexts import build_context
 from lexloop.models.embedders import load_shipped
-from lexloop.store.collection import Collection
 from lexloop.store.engine.dialect import DIALECTS, FLOAT
-from lexloop.store.folder.reader import open_index
-from lexloop.store.opening import sample_folder, sample_gold, tools_for
-from lexloop.store.view import View
+from lexloop.store.opening import open_index, sample_folder, sample_gold, tools_for
+from lexloop.store.view import Collection, View
 from lexloop.store.writer import write_index
 
 QUESTIONS = [case.question for case in read_cases(sample_gold())]

@@ -18,15 +18,15 @@ from told import ACCESS, KNOWN, NAMES, QUESTIONS, TAGS, alike, document, told, w
 from lexloop.core.metadata import Filters, Metadata
 from lexloop.documents.document import Document
 from lexloop.store import scan
-from lexloop.store.builder import build_collection
-from lexloop.store.collection import Collection
+from lexloop.store.builder import build_collection, without
 from lexloop.store.engine.dialect import VectorKind
 from lexloop.store.engine.pull import pull_index
 from lexloop.store.engine.push import push_index
 from lexloop.store.engine.verify import verify_engine
-from lexloop.store.folder.reader import open_index
 from lexloop.store.folder.verify import verify_index
 from lexloop.store.manifest import Manifest
+from lexloop.store.opening import open_index
+from lexloop.store.view import Collection
 from lexloop.store.writer import remove_documents
 
 EVERYBODY = Filters(allowed_tags=frozenset(TAGS))
@@ -66,7 +66,7 @@ def check_told(kept: Collection, documents: list[Document], access: Filters) -> 
         )
     for hits in view.search_lexical(QUESTIONS, 9):
         assert {hit.document for hit in hits} <= set(alone.documents)
-    left = view.without(every[:1]).seen_by(access)
+    left = without(view, every[:1]).seen_by(access)
     assert list(left.every_chunk()) == [c for c in alone.every_chunk() if c["id"] != every[0]]
     said = repr(ours)
     assert not any(word in said for word in words_hidden(view))

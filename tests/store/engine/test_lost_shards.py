@@ -15,10 +15,10 @@ from lexloop.core.losses import hearing
 from lexloop.core.settings import Settings
 from lexloop.graph.build import build_graph
 from lexloop.graph.contexts import build_context
-from lexloop.store.collection import Collection
 from lexloop.store.engine.dialect import Storage
 from lexloop.store.engine.opening import open_engine
 from lexloop.store.engine.push import push_index
+from lexloop.store.view import Collection
 from lexloop.store.writer import write_index
 
 LAWS, QUESTION = 12, "What is the fee of a dog licence?"

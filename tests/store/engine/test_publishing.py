@@ -25,7 +25,6 @@ from lexloop.core.errors import (
 )
 from lexloop.documents.text.tokens import stemmer_name
 from lexloop.store import manifest
-from lexloop.store.collection import Collection
 from lexloop.store.engine import client, finishing, opening, tally
 from lexloop.store.engine.client import engine_at
 from lexloop.store.engine.columns import key_of
@@ -36,6 +35,7 @@ from lexloop.store.engine.opening import open_engine
 from lexloop.store.engine.push import push_index
 from lexloop.store.engine.schema import MANIFEST_ID
 from lexloop.store.manifest import FORMAT
+from lexloop.store.view import Collection
 from lexloop.store.writer import write_index
 
 
@@ -152,7 +152,7 @@ def test_an_answer_that_is_lost_does_no_harm(
     told = push_index(laws[0], _by_way_of(between, engine_address), Letters())
     with closing(open_engine(engine_address, Letters())) as contents:
         assert list(contents.names) == ["old.txt"]
-        assert len(contents.part(None)) == told["chunks"]
+        assert contents.statistics((), None).chunks == told["chunks"]
         assert len(contents.triplets) == told["triplets"]
     assert len(_generations(engine_address)) == 1
 

@@ -17,7 +17,7 @@ from lexloop.store.cluster.writing import Written, pack_written, unpack_written
 from lexloop.store.engine.generation import _is_gone
 from lexloop.store.engine.tally import Tally, total_of
 from lexloop.store.folder.texts import MARK
-from lexloop.store.prepared import PreparedChunk, PreparedDocument
+from lexloop.store.protocol import PreparedChunk, PreparedDocument
 
 TERMS = [Counter(fee=2, boat=1), Counter(fee=1)]
 

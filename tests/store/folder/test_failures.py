@@ -19,8 +19,8 @@ from lexloop.core.errors import IndexWriteError, LexloopError
 from lexloop.store import writer
 from lexloop.store.builder import IndexBuilder
 from lexloop.store.folder import generations as room
-from lexloop.store.folder.contents import IndexContents
 from lexloop.store.folder.generations import GENERATIONS
+from lexloop.store.folder.store import FolderStore
 from lexloop.store.folder.verify import verify_index
 from lexloop.store.manifest import Manifest
 from lexloop.store.writer import IndexUpdate, write_index
@@ -29,7 +29,7 @@ Write = Callable[..., IndexUpdate]
 
 
 FAILURES = [OSError(28, "No space left on device"), KeyboardInterrupt()]
-STEPS = [(IndexContents, "save"), (writer, "sync_generation"), (IndexBuilder, "finish")]
+STEPS = [(FolderStore, "save"), (writer, "sync_generation"), (IndexBuilder, "finish")]
 
 
 @pytest.mark.parametrize(("step", "failure"), [*product(STEPS, FAILURES)], ids=str)

@@ -20,12 +20,13 @@ from lexloop.documents.structure import statements
 from lexloop.documents.text import tokens
 from lexloop.documents.text.tokens import stemmer_name
 from lexloop.store import manifest
-from lexloop.store.collection import Collection
 from lexloop.store.folder import lexical, texts
 from lexloop.store.folder.lexical import okapi_weights
-from lexloop.store.folder.reader import open_contents, open_index
+from lexloop.store.folder.store import open_folder
 from lexloop.store.folder.verify import verify_index
 from lexloop.store.manifest import FORMAT, IndexSource, Manifest
+from lexloop.store.opening import open_index
+from lexloop.store.view import Collection
 from lexloop.store.writer import IndexUpdate, remove_documents, write_index
 
 Write = Callable[..., IndexUpdate]
@@ -173,7 +174,7 @@ def test_an_index_stemmed_otherwise_can_be_opened_with_new_terms_in_memory(
 ) -> None:
     with stemmed_otherwise():
         write()
-    contents = open_contents(index, embedder, restem=True)
+    contents = open_folder(index, embedder, restem=True)
     view = Collection(contents).seen_by(ANYBODY)
     (hits,) = view.search_lexical(["owners paying for audits"], 3)
     write()

@@ -12,7 +12,7 @@ from indexes import ANYBODY, Letters, content, generations
 
 from lexloop.core.errors import DataError, IndexWriteError
 from lexloop.core.files import MANIFEST
-from lexloop.store.folder import reader
+from lexloop.store.folder import store
 from lexloop.store.folder.generations import (
     GENERATIONS,
     LOCK,
@@ -22,9 +22,9 @@ from lexloop.store.folder.generations import (
     sweep,
     writing,
 )
-from lexloop.store.folder.reader import open_index
 from lexloop.store.folder.verify import verify_index
 from lexloop.store.manifest import Manifest
+from lexloop.store.opening import open_index
 from lexloop.store.writer import IndexUpdate
 
 Write = Callable[..., IndexUpdate]
@@ -103,17 +103,17 @@ def test_an_index_replaced_while_it_is_opened_is_opened_again(
     index: Path, folder: Path, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write()
-    lease, replaced = reader.SharedLock, []
+    lease, replaced = store.SharedLock, []
 
     def too_late(place: Path) -> SharedLock:
         if not replaced:
             replaced.append(place)
             (folder / "fees.txt").write_text("The guest may moor.")
-            monkeypatch.setattr(reader, "SharedLock", lease)
+            monkeypatch.setattr(store, "SharedLock", lease)
             write()
         return lease(place)
 
-    monkeypatch.setattr(reader, "SharedLock", too_late)
+    monkeypatch.setattr(store, "SharedLock", too_late)
     found = open_index(index, Letters())
     assert "guest" in str(found.seen_by(ANYBODY).text_of("fees.txt"))
     assert not replaced[0].exists()

@@ -13,9 +13,9 @@ from lexloop.core.errors import DataError, OutdatedIndexError
 from lexloop.core.files import MANIFEST
 from lexloop.documents.text.tokens import stemmer_name
 from lexloop.store.folder.generations import GENERATIONS
-from lexloop.store.folder.reader import open_index
 from lexloop.store.folder.verify import verify_index
 from lexloop.store.manifest import FORMAT, Manifest
+from lexloop.store.opening import open_index
 from lexloop.store.writer import IndexUpdate, write_index
 
 Write = Callable[..., IndexUpdate]
@@ -58,7 +58,7 @@ def test_a_changed_byte_anywhere_is_refused_by_the_name_of_its_file(
     def parsed(*_: object) -> None:
         pytest.fail("a damaged index was parsed")
 
-    monkeypatch.setattr("lexloop.store.folder.reader._load", parsed)
+    monkeypatch.setattr("lexloop.store.folder.texts.TextStore.open", parsed)
     rng = np.random.default_rng(5)
     for name in sorted(FILES):
         whole = (folder / name).read_bytes()

@@ -9,10 +9,11 @@ import pytest
 from indexes import ANYBODY, Letters, content, everything_in, letter_tools, sources
 
 from lexloop.models.embedding import CODED, Codes, Halves, Progress, coded
-from lexloop.store.collection import WordsView
-from lexloop.store.folder.reader import open_contents, open_index
+from lexloop.store.builder import without
+from lexloop.store.folder.store import open_folder
 from lexloop.store.folder.tokens import TokenIndex
 from lexloop.store.manifest import Manifest
+from lexloop.store.opening import open_index
 from lexloop.store.writer import write_index
 
 LAW = "The owner must pay a fee. The master may waive the fee."
@@ -101,7 +102,7 @@ def write(index: Path, folder: Path, embedder: Letters, **settings: Any) -> None
 
 def codes_in(index: Path, embedder: Letters) -> list[list[int]]:
     """Per window the places that its tokens have."""
-    contents = open_contents(index, embedder)
+    contents = open_folder(index, embedder)
     try:
         assert contents.tokens is not None
         count = len(contents.dense.owners)
@@ -147,7 +148,7 @@ def test_what_is_taken_out_in_memory_leaves_the_rest_its_tokens(
     write(tmp_path / "index", folder, embedder)
     collection = open_index(tmp_path / "index", embedder)
     embedder.tokens_of.clear()
-    rest = collection.seen_by(ANYBODY).without({"a.txt#0"})
+    rest = without(collection.seen_by(ANYBODY), {"a.txt#0"})
     tokens = everything_in(rest).tokens
     assert tokens is not None
     assert embedder.tokens_of == []
@@ -175,5 +176,5 @@ def test_another_embedder_compares_no_tokens(folder: Path, tmp_path: Path) -> No
     embedder = Spelt()
     write(tmp_path / "index", folder, embedder)
     collection = open_index(tmp_path / "index", embedder)
-    alone = collection.embedded_by(Letters("other"), WordsView).seen_by(ANYBODY)
+    alone = collection.embedded_by(Letters("other"), words_only=True).seen_by(ANYBODY)
     assert alone.closeness("owner", ["a.txt#0"]) is None

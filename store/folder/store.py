@@ -1,0 +1,481 @@
+"""An index in a folder, open: everything that it holds, mapped into memory or read a bit at a time.
+
+Nothing is parsed before its manifest and hashes agree. Whoever reads for somebody opens a
+``Collection``, which gives no text without naming who asks. A test names the modules that may use
+this one.
+"""
+
+import sqlite3
+import time
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lexloop.core.arrays import load_array, save_array
+from lexloop.core.errors import DataError
+from lexloop.core.files import remedy, sha256_of, sync
+from lexloop.core.types import Chunk, Hit, Triplet
+from lexloop.documents.document import Document, SkippedSource, versions
+from lexloop.documents.structure.statements import Statement
+from lexloop.knowledge.graph import KnowledgeGraph
+from lexloop.models.embedding import Codes, Embedder, Vectors
+from lexloop.store.folder.dense import DenseIndex
+from lexloop.store.folder.generations import GENERATIONS, SharedLock
+from lexloop.store.folder.lexical import LexicalIndex, searched_text
+from lexloop.store.folder.texts import TextStore
+from lexloop.store.folder.tokens import TokenIndex
+from lexloop.store.manifest import REBUILD, Manifest
+from lexloop.store.protocol import (
+    Catalogue,
+    Found,
+    PreparedChunk,
+    PreparedDocument,
+    Statistics,
+    Within,
+)
+
+_GRAPHS, _DOCUMENTS, _STATED, _TERMS = 16, 64, 2048, 1 << 14
+_AT_ONCE = 1000
+_ATTEMPTS, _BETWEEN_S = 10, 0.02
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The chunks of all documents, in the order that every part of the index shares.
+
+    Args:
+        names: The documents' names, in the order in which they were taken in.
+        owners: For each chunk its document's place in ``names``; int32, ascending.
+        starts: For each chunk its offset in the document; int32, ascending within one.
+        supporting: For each chunk 1 where it is no operative text, else 0; int32.
+    """
+
+    FILE = "chunks.npy"
+
+    names: Sequence[str]
+    owners: NDArray[np.int32]
+    starts: NDArray[np.int32]
+    supporting: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.owners)
+
+    def id_of(self, position: int) -> str:
+        """Return the id of the chunk at a position."""
+        return f"{self.names[self.owners[position]]}#{self.starts[position]}"
+
+    def position_of(self, chunk_id: str) -> int:
+        """Return the position of a chunk; KeyError where there is none."""
+        name, _, start = chunk_id.rpartition("#")
+        if name in self.ordinals and start.isdecimal():
+            first, end = self.span_of(self.ordinals[name])
+            position = bisect_left(self.starts, int(start), first, end)
+            if position < end and self.starts[position] == int(start):
+                return position
+        raise KeyError(chunk_id)
+
+    def span_of(self, ordinal: int) -> tuple[int, int]:
+        """Return the first position of a document's chunks, and the one after its last."""
+        return int(self._firsts[ordinal]), int(self._firsts[ordinal + 1])
+
+    @cached_property
+    def ordinals(self) -> dict[str, int]:
+        """The documents' places by their names."""
+        return {name: ordinal for ordinal, name in enumerate(self.names)}
+
+    @cached_property
+    def _firsts(self) -> NDArray[np.int64]:
+        return np.searchsorted(self.owners, np.arange(len(self.names) + 1))
+
+    def save(self, folder: Path) -> dict[str, str]:
+        """Write the numbers, and return the SHA-256 of the file; the text store has the names."""
+        rows = np.stack([self.owners, self.starts, self.supporting])
+        return {self.FILE: save_array(folder / self.FILE, rows)}
+
+    @classmethod
+    def load(cls, folder: Path, names: Sequence[str]) -> Self:
+        """Map what ``save`` wrote into memory."""
+        stored = load_array(folder / cls.FILE, np.int32, dimensions=2)
+        if len(stored) != 3:
+            raise ValueError(f"{cls.FILE} has shape {stored.shape}")
+        return cls(names, *stored)
+
+
+@dataclass(frozen=True)
+class StoredTriplets:
+    """The triplets of a text store, as the knowledge graph reads them."""
+
+    texts: TextStore
+    layout: Layout
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def fetch(self, numbers: Sequence[int]) -> list[Triplet]:
+        """Return the triplets with these numbers, in the order asked for."""
+        return self.texts.fetch(numbers)
+
+    def numbers_of(self, chunk_ids: Sequence[str]) -> list[list[int]]:
+        """Return the triplets' numbers of each chunk; none for an unknown chunk."""
+        places: list[int] = []
+        for chunk_id in chunk_ids:
+            try:
+                places.append(self.layout.position_of(chunk_id))
+            except KeyError:
+                places.append(-1)
+        found = self.texts.triplets_of(places)
+        return [found[place] for place in places]
+
+
+@dataclass(frozen=True, eq=False)
+class FolderStore:
+    """An index on this machine; see ``Store``.
+
+    Args:
+        manifest: What made it.
+        texts: The texts, read a few at a time.
+        layout: The document and offset of each chunk.
+        lexical: BM25 over the chunks.
+        dense: Vectors of the chunks.
+        load_graph: Opens the knowledge graph, which not every question needs.
+        embedder: Made the vectors.
+        tokens: Token vectors of the chunks' whole texts, where the index holds them.
+        release: Releases the lock on the files; None where everything lies in memory.
+    """
+
+    manifest: Manifest
+    texts: TextStore
+    layout: Layout
+    lexical: LexicalIndex
+    dense: DenseIndex
+    load_graph: Callable[[], KnowledgeGraph]
+    embedder: Embedder
+    tokens: TokenIndex | None = None
+    release: Callable[[], None] | None = None
+
+    def __len__(self) -> int:
+        return len(self.layout)
+
+    def close(self) -> None:
+        """See ``Store.close``."""
+        self.texts.close()
+        if self.release:
+            self.release()
+
+    def counts(self) -> dict[str, int]:
+        """Return the numbers of documents, chunks, windows and triplets.
+
+        Raises:
+            ValueError: They disagree on the number of chunks.
+        """
+        sizes = {len(self.layout), self.lexical.size, self.dense.size}
+        if len(sizes) > 1:
+            raise ValueError(f"its parts hold {sorted(sizes)} chunks")
+        return {
+            "documents": len(self.layout.names),
+            "chunks": len(self),
+            "windows": len(self.dense.owners),
+            "triplets": len(self.texts),
+        }
+
+    def save(self, folder: Path) -> dict[str, str]:
+        """Write every part but the texts, which are there, and return the files' SHA-256."""
+        texts = folder / TextStore.FILE
+        sync(texts)
+        return {
+            **self.layout.save(folder),
+            **self.lexical.save(folder),
+            **self.dense.save(folder),
+            **(self.tokens.save(folder) if self.tokens else {}),
+            **self.load_graph().save(folder),
+            TextStore.FILE: sha256_of(texts),
+        }
+
+    # --- what is known of the whole
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """See ``Store.catalogue``."""
+        return self._catalogue
+
+    @cached_property
+    def _catalogue(self) -> Catalogue:
+        return self.texts.catalogue()
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The documents' names, in order."""
+        return self.layout.names
+
+    @property
+    def version_troubles(self) -> list[SkippedSource]:
+        """Each ``supersedes`` that cannot be followed."""
+        return versions(self.names, self.catalogue.metadata, lambda _: True)[1]
+
+    @property
+    def dense_kind(self) -> str:
+        """See ``Store.dense_kind``."""
+        return self.dense.kind
+
+    @property
+    def recall(self) -> float:
+        """See ``Store.recall``; measured when it was built."""
+        return self.dense.recall
+
+    @cached_property
+    def _mask(self) -> Callable[[Within], Mask | None]:
+        """A cached function from documents to which chunks are theirs; None for all."""
+
+        @lru_cache(maxsize=_GRAPHS)
+        def mask(within: Within) -> Mask | None:
+            if within is None:
+                return None
+            names = self.layout.names
+            shown = np.fromiter(map(within.__contains__, names), np.bool_, count=len(names))
+            return shown[self.layout.owners]
+
+        return mask
+
+    def statistics(self, terms: Sequence[str], within: Within) -> Statistics:
+        """See ``Store.statistics``."""
+        return Statistics(self._size(within), [self._frequency(term, within) for term in terms])
+
+    @cached_property
+    def _size(self) -> Callable[[Within], int]:
+        def size(within: Within) -> int:
+            mask = self._mask(within)
+            return len(self) if mask is None else int(mask.sum())
+
+        return lru_cache(maxsize=_GRAPHS)(size)
+
+    @cached_property
+    def _frequency(self) -> Callable[[str, Within], int]:
+        count = self.lexical.document_frequency
+        return lru_cache(maxsize=_TERMS)(lambda term, within: count(term, self._mask(within)))
+
+    def centroid(self, within: Within) -> Vectors:
+        """See ``Store.centroid``."""
+        return self.dense.centroid(self._mask(within))
+
+    def relations(self, within: Within) -> KnowledgeGraph:
+        """See ``Store.relations``."""
+        return self._relations(within)
+
+    @cached_property
+    def _relations(self) -> Callable[[Within], KnowledgeGraph]:
+        @lru_cache(maxsize=_GRAPHS)
+        def view(within: Within) -> KnowledgeGraph:
+            return self._graph if within is None else self._graph.view(within.__contains__)
+
+        return view
+
+    @cached_property
+    def _graph(self) -> KnowledgeGraph:
+        return self.load_graph()
+
+    # --- search
+
+    def search(
+        self, queries: Sequence[str], embed: Callable[[], Vectors], limit: int, within: Within
+    ) -> Found:
+        """See ``Store.search``."""
+        top, mask, vectors = self.lexical.top, self._mask(within), embed()
+        by_words = [self._hits(*top(query, limit, mask)) for query in queries]
+        near = self.dense.top(vectors, limit, mask) if len(vectors) else []
+        return by_words, [self._hits(positions, scores) for positions, scores in near]
+
+    def _hits(self, positions: NDArray[np.int64], scores: NDArray[np.float32]) -> list[Hit]:
+        names, owners, starts = self.layout.names, self.layout.owners, self.layout.starts
+        chosen: list[int] = owners[positions].tolist()
+        documents = [names[owner] for owner in chosen]
+        begins, values = starts[positions].tolist(), scores.tolist()
+        supporting = (self.layout.supporting[positions] > 0).tolist()
+        return [
+            Hit(f"{document}#{begin}", document, value, beside)
+            for document, begin, value, beside in zip(
+                documents, begins, values, supporting, strict=True
+            )
+        ]
+
+    def closeness(self, question: Codes, chunk_ids: Sequence[str]) -> Vectors:
+        """See ``Store.closeness``."""
+        if self.tokens is None:
+            raise ValueError("no token vectors are stored")
+        spans = [self.dense.span_of(self.layout.position_of(name)) for name in chunk_ids]
+        return self.tokens.closeness(question, spans)
+
+    def provisions(self, keys: Sequence[str], within: Within) -> list[tuple[str, int]]:
+        """See ``Store.provisions``."""
+        found = self.texts.provisions(keys)
+        return list(self._shown(((ordinal, place) for _, ordinal, place in found), within))
+
+    def defining(self, within: Within) -> Iterator[tuple[str, int]]:
+        """See ``Store.defining``."""
+        return self._shown(self.texts.defining(), within)
+
+    def _shown(self, units: Iterable[tuple[int, int]], within: Within) -> Iterator[tuple[str, int]]:
+        for ordinal, place in units:
+            name = self.layout.names[ordinal]
+            if within is None or name in within:
+                yield name, place
+
+    # --- texts
+
+    def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
+        """See ``Store.chunks``."""
+        return self.texts.chunks([self.layout.position_of(name) for name in chunk_ids])
+
+    def every_chunk(self, step: int = 1, within: Within = None) -> Iterator[Chunk]:
+        """See ``Store.every_chunk``; they are read in batches."""
+        mask, every = self._mask(within), np.arange(len(self))
+        positions = (every if mask is None else every[mask])[::step]
+        for first in range(0, len(positions), _AT_ONCE):
+            yield from self.texts.chunks(positions[first : first + _AT_ONCE].tolist())
+
+    def starts(self, name: str) -> NDArray[np.int32]:
+        """See ``Store.starts``."""
+        first, end = self.layout.span_of(self.layout.ordinals[name])
+        return self.layout.starts[first:end]
+
+    def statements(self, chunk_id: str) -> list[Statement]:
+        """See ``Store.statements``; many are cached."""
+        return self._statements(self.layout.position_of(chunk_id))
+
+    @cached_property
+    def _statements(self) -> Callable[[int], list[Statement]]:
+        return lru_cache(maxsize=_STATED)(self.texts.statements_of)
+
+    def windows(self, chunk_id: str) -> Vectors:
+        """See ``Store.windows``."""
+        return self.dense.windows_of(self.layout.position_of(chunk_id))
+
+    def document(self, name: str) -> Document:
+        """See ``Store.document``."""
+        return self._document(self.layout.ordinals[name])
+
+    @cached_property
+    def _document(self) -> Callable[[int], Document]:
+        return lru_cache(maxsize=_DOCUMENTS)(self.texts.document)
+
+    def made_of(self, name: str) -> PreparedDocument:
+        """See ``Store.made_of``."""
+        ordinal = self.layout.ordinals[name]
+        file, fingerprint = self.texts.source_of(ordinal)
+        chunks = [*self._made_of_chunks(*self.layout.span_of(ordinal))]
+        return PreparedDocument(file, fingerprint, self.texts.document(ordinal), chunks)
+
+    def _made_of_chunks(self, first: int, end: int) -> Iterator[PreparedChunk]:
+        texts, dense, tokens = self.texts, self.dense, self.tokens
+        marks = texts.marks_of(first, end)
+        stated = texts.triplets_of(range(first, end))
+        for position, chunk in enumerate(texts.chunks(range(first, end)), first):
+            begin, stop = dense.span_of(position)
+            yield PreparedChunk(
+                chunk,
+                texts.statements_of(position),
+                texts.fetch(stated[position]),
+                dense.vectors[begin:stop],
+                marks[position],
+                tokens.windows(begin, stop) if tokens else [],
+            )
+
+
+def open_folder(index: Path, embedder: Embedder, *, restem: bool = False) -> FolderStore:
+    """Open the generation that the manifest names, and hold it until it is closed.
+
+    Args:
+        index: The folder.
+        embedder: Must be the one the index was built with.
+        restem: Whether to make the search terms anew, in memory, where another stemmer made them.
+
+    Raises:
+        OutdatedIndexError: It is of an earlier format, or another stemmer made its search terms.
+        DataError: It is damaged, of a newer format, or was built with another embedder.
+    """
+    for _ in range(_ATTEMPTS):
+        manifest = Manifest.read(index)
+        if not (restem and manifest.current_format):
+            manifest.check_current(index)
+        manifest.check_embedder(index, embedder.name, embedder.dimension)
+        folder = index / GENERATIONS / manifest.generation
+        try:
+            lease = SharedLock(folder)
+        except OSError as error:
+            if not _replaced(index, manifest):
+                what = f"The index {index} lacks {folder}: {error}."
+                raise DataError(what, remedy(error, REBUILD)) from error
+            time.sleep(_BETWEEN_S)  # a writer published meanwhile
+            continue
+        try:
+            return load_folder(manifest, folder, embedder, lease.release)
+        except BaseException as error:
+            lease.release()
+            if isinstance(error, DataError) and _replaced(index, manifest):
+                continue  # the rest of a generation whose sweeping was cut short
+            raise
+    raise DataError(f"The index {index} was replaced again and again while read.", "Try again.")
+
+
+def _replaced(index: Path, manifest: Manifest) -> bool:
+    return Manifest.read(index).generation != manifest.generation
+
+
+def load_folder(
+    manifest: Manifest,
+    folder: Path,
+    embedder: Embedder,
+    release: Callable[[], None] | None = None,
+) -> FolderStore:
+    """Open the files of a generation, as every reader does.
+
+    Args:
+        manifest: What vouches for the files.
+        folder: Where they lie; whoever has no ``release`` is their writer.
+        embedder: Made the vectors.
+        release: Releases the lock on them.
+
+    Raises:
+        DataError: A file is missing, or is not what the manifest vouches for.
+    """
+    manifest.check_files(folder)
+    texts: TextStore | None = None
+    try:
+        texts = TextStore.open(folder / TextStore.FILE)
+        layout = Layout.load(folder, texts.names())
+        triplets = StoredTriplets(texts, layout)
+        dense = DenseIndex.load(folder)
+        tokens = TokenIndex.load(folder, len(dense.owners)) if manifest.recipe.tokens else None
+        store = FolderStore(
+            manifest=manifest,
+            texts=texts,
+            layout=layout,
+            lexical=LexicalIndex.load(folder),
+            dense=dense,
+            tokens=tokens,
+            load_graph=lambda: KnowledgeGraph.load(folder, triplets),
+            embedder=embedder,
+            release=release,
+        )
+        found = store.counts()
+        if found != dict(manifest.counts):
+            raise ValueError(f"the manifest counts {dict(manifest.counts)}, the files hold {found}")
+        if not manifest.current:
+            store = replace(
+                store,
+                lexical=LexicalIndex.build(map(searched_text, store.every_chunk())),
+                load_graph=lambda: KnowledgeGraph.build(triplets),
+            )
+    except (OSError, ValueError, KeyError, TypeError, RuntimeError, sqlite3.Error) as error:
+        if texts is not None:
+            texts.close()
+        raise DataError(
+            f"The index {folder} cannot be read: {error}.", remedy(error, REBUILD)
+        ) from error
+    return store
