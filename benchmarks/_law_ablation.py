@@ -50,7 +50,7 @@ def ablated(folder: Path, kinds: str | None, limit: int | None) -> dict[str, dic
     asked = [
         (probe["kind"], probe["question"], gold)
         for probe in chosen(folder / "probes.jsonl", kinds, limit)
-        if not probe["history"] and (gold := _gold(probe, spans))
+        if not probe["history"] and (gold := gold_of(probe, spans))
     ]
     report: dict[str, dict[str, float]] = {}
     print(f"{len(asked)} questions; hit@{', @'.join(map(str, _TOPS))} by kind")
@@ -84,7 +84,7 @@ def spans_of(structure: Iterable[Mapping[str, Any]]) -> dict[tuple[str, ...], Sp
     return spans
 
 
-def _gold(probe: Mapping[str, Any], spans: Mapping[tuple[str, ...], Span]) -> list[Span]:
+def gold_of(probe: Mapping[str, Any], spans: Mapping[tuple[str, ...], Span]) -> list[Span]:
     """Where the answer stands; nothing where the law does not give it."""
     if "gold" in probe:
         return [spans[label,] for label in probe["gold"]]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from _law_ablation import _gold, first_hit, fused, is_operative, spans_of
+from _law_ablation import first_hit, fused, gold_of, is_operative, spans_of
 from _law_asking import chosen, quotes
 from _law_files import as_format, paragraphs
 from _law_scoring import Law, Provision, follows, grams_of, quotes_row, scored, words_of
@@ -236,15 +236,15 @@ def test_a_chunk_hits_by_half_of_it_or_of_the_provision() -> None:
 def test_gold_is_the_span_that_a_probe_names() -> None:
     spans = spans_of(STRUCTURE)
     article, point = STRUCTURE[0], STRUCTURE[0]["paragraphs"][0]["points"][1]
-    assert _gold(probe("article", "1"), spans) == [(article["start"], article["end"])]
+    assert gold_of(probe("article", "1"), spans) == [(article["start"], article["end"])]
     asked = probe("definition", "1", "", "2")
-    assert _gold(asked, spans) == [(point["start"], point["end"])]
+    assert gold_of(asked, spans) == [(point["start"], point["end"])]
     paragraph = STRUCTURE[1]["paragraphs"][1]
     also = {**probe("everyday", "1"), "also": [["2", "2"]]}
-    assert _gold(also, spans)[1] == (paragraph["start"], paragraph["end"])
-    assert _gold(probe("not_there"), spans) == []
+    assert gold_of(also, spans)[1] == (paragraph["start"], paragraph["end"])
+    assert gold_of(probe("not_there"), spans) == []
     labelled = spans_of([{"label": "§ 3", "start": 4, "end": 9}])
-    assert _gold({"gold": ["§ 3"]}, labelled) == [(4, 9)]
+    assert gold_of({"gold": ["§ 3"]}, labelled) == [(4, 9)]
 
 
 def test_a_checkout_indexes_and_answers(tmp_path: Path) -> None:
