@@ -25,7 +25,11 @@ _ORDER = (
 _CONTENTS = re.compile(
     r"(?:table of )?contents(?: of (?:this )?\w+)?:?$|arrangement of \w+$", re.IGNORECASE
 )
-_LEADER = re.compile(r"\s*(?:\.{2,}|…|\t|\s{2,})[\s.]*(?:\d{1,4}|[ivxl]{1,6})?$|\s+\d{1,4}$")
+_LEADER = re.compile(
+    r"(?<![\s.…])(?:[\s.…]*+(?<=\s)\d{1,4}"
+    r"|(?=[\s.…]*?(?:\.\.|…|\t|\s\s))[\s.…]++(?:\d{1,4}|[ivxl]{1,6}))$"
+)
+"""The number of a page behind a blank, or behind dots; a run of either is passed over once."""
 _SENTENCE = re.compile(r"(?P<heading>[^.]{2,140}?)\.\s+(?=[“\"‘(\[A-Z]|[a1]\.\s)")
 _SAID = re.compile(r"(?:\S+\s+){2,60}\S*[.;:—–]$")
 _BINDS = re.compile(
@@ -348,6 +352,8 @@ def _contents(lines: Sequence[LogicalLine]) -> range:
 def _entries(lines: Sequence[LogicalLine]) -> range:
     """Return a run of lines that all come again as headings that the format marks."""
     marked = {_plain(line.text) for line in lines if line.level}
+    if not marked:
+        return range(0)
     entries = [
         number
         for number, line in enumerate(lines)
