@@ -2,10 +2,11 @@
 
     python benchmarks/house.py [--against COMMIT]
 
-Prints for every room its lines, modules, public names and modules with one importer; the words of
-our own that a newcomer has to learn; and, of one question put to the sample, which of Lexloop's
-files it visits, the longest way down from file to file and how often it climbs back up to an
-earlier room than it came from. ``--against`` prints the rooms at another commit beside it.
+Prints for every room its lines, modules, public names, patterns and modules with one importer; the
+circles of imports; the words of our own that a newcomer has to learn; and, of one question put to
+the sample, how many of Lexloop's files it visits, the longest way down from file to file and how
+often it climbs back up to an earlier room than it came from. ``--against`` prints the rooms at
+another commit beside it.
 """
 
 import argparse
@@ -21,10 +22,12 @@ from functools import lru_cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PRODUCT = (
-    "core", "prompts", "models", "documents", "knowledge", "store", "nodes", "graph", "apps",
-)  # fmt: skip
+PATH = ("core", "prompts", "models", "documents", "knowledge", "store", "nodes", "graph")
+"""What a question and a document flow through, in this order."""
+PRODUCT = (*PATH, "apps")
 ROOMS = (*PRODUCT, "evaluation", "finetune")
+BEFORE = {"corpus": "documents"}
+"""Rooms of earlier commits, beside which room of today they are shown."""
 OWN_WORDS = frozenset(
     "Asked Bench Components Dialogue Draft Drive Everything Kept Kit Lab Lease Making "
     "Prepared Spoken Standing Told Wanted Way Workshop".split()
@@ -41,6 +44,7 @@ class Size:
     lines: int = 0
     modules: int = 0
     public: int = 0
+    patterns: int = 0
     single: list[str] = field(default_factory=list)
 
     def __add__(self, other: "Size") -> "Size":
@@ -48,6 +52,7 @@ class Size:
             self.lines + other.lines,
             self.modules + other.modules,
             self.public + other.public,
+            self.patterns + other.patterns,
             self.single + other.single,
         )
 
@@ -59,13 +64,17 @@ def main() -> None:
     options = parser.parse_args()
     now = sizes(ROOT)
     before = _at(options.against) if options.against else None
-    print("| room | lines | modules | public names | with one importer |\n|---|---|---|---|---|")
+    print("| room | lines | modules | public names | patterns | with one importer |")
+    print("|---|---|---|---|---|---|")
     for name in ROOMS:
         print(_row(name, now[name], before and before[name]))
-    whole = [sum((found[name] for name in PRODUCT), Size()) for found in (now, before or now)]
-    print(_row("core to apps", whole[0], whole[1] if before else None))
-    everything = [sum((found[name] for name in ROOMS), Size()) for found in (now, before or now)]
-    print(_row("**all**", everything[0], everything[1] if before else None))
+    for name, rooms in (("core to graph", PATH), ("core to apps", PRODUCT), ("**all**", ROOMS)):
+        whole = [sum((found[room] for room in rooms), Size()) for found in (now, before or now)]
+        print(_row(name, whole[0], whole[1] if before else None))
+    found = circles(ROOT)
+    print(f"\nCircles of imports: {len(found)}")
+    for names in found:
+        print(f"- {', '.join(names)}")
     words = sorted(own_words(ROOT))
     print(f"\nWords of our own: {len(words)} ({', '.join(words)})")
     files, climbs, longest = walked(QUESTION)
@@ -86,9 +95,12 @@ def sizes(root: Path) -> dict[str, Size]:
                 importers[target].add(name)
     found = {room: Size() for room in ROOMS}
     for name, tree in trees.items():
-        size = found[name.split(".")[1]]
+        room = name.split(".")[1]
+        size = found[BEFORE.get(room, room)]
         size.modules += 1
-        size.lines += paths[name].read_text("utf-8").count("\n")
+        text = paths[name].read_text("utf-8")
+        size.lines += text.count("\n")
+        size.patterns += text.count("re.compile(")
         size.public += sum(
             isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
             and not node.name.startswith("_")
@@ -99,6 +111,21 @@ def sizes(root: Path) -> dict[str, Size]:
         ):  # a package that is a docstring is none
             size.single.append(name)
     return found
+
+
+def circles(root: Path) -> list[list[str]]:
+    """Return the modules that import each other, directly or by others, circle by circle."""
+    import networkx
+
+    named = dict(modules(root))
+    graph = networkx.DiGraph(
+        (name, target)
+        for name, path in named.items()
+        for target in imported(ast.parse(path.read_bytes()))
+        if target in named and target != name
+    )
+    joined = networkx.strongly_connected_components(graph)
+    return sorted(sorted(names) for names in joined if len(names) > 1)
 
 
 def own_words(root: Path) -> set[str]:
@@ -138,7 +165,7 @@ def walked(question: str) -> tuple[int, int, int]:
                 way.append(caller.f_code.co_filename)
             caller = caller.f_back
         found["longest"] = max(found["longest"], len(dict.fromkeys(way)) + 1)
-        above = room_of(_caller(frame))
+        above = room_of(frame.f_back)
         if above is not None and order[room] < order[above]:
             found["climbs"] += 1
 
@@ -185,18 +212,10 @@ def _in_a_room(name: str) -> Path | None:
     return None
 
 
-def _caller(frame: types.FrameType) -> types.FrameType | None:
-    """Who called; of a coroutine that is stepped through, who has it stepped."""
-    above = frame.f_back
-    while above is not None and above.f_code.co_name == "finished":
-        above = above.f_back
-    return above
-
-
 def _at(commit: str) -> dict[str, Size]:
     with tempfile.TemporaryDirectory() as folder:
         archive = subprocess.run(
-            ["git", "archive", commit, *ROOMS], cwd=ROOT, check=True, capture_output=True
+            ["git", "archive", commit], cwd=ROOT, check=True, capture_output=True
         )
         subprocess.run(["tar", "-x", "-C", folder], input=archive.stdout, check=True)
         return sizes(Path(folder))
@@ -204,7 +223,7 @@ def _at(commit: str) -> dict[str, Size]:
 
 def modules(root: Path) -> Iterator[tuple[str, Path]]:
     """Yield the modules of all rooms below a folder, each name with its file."""
-    for room in ROOMS:
+    for room in (*ROOMS, *BEFORE):
         for path in sorted((root / room).rglob("*.py")):
             parts = path.relative_to(root).with_suffix("").parts
             name = ".".join(("lexloop", *parts)).removesuffix(".__init__")
@@ -223,7 +242,7 @@ def imported(tree: ast.Module) -> Iterator[str]:
 
 def _row(name: str, now: Size, before: Size | None) -> str:
     cells = []
-    for part in ("lines", "modules", "public"):
+    for part in ("lines", "modules", "public", "patterns"):
         value = getattr(now, part)
         was = f"{getattr(before, part):,} -> " if before else ""
         cells.append(f"{was}{value:,}")
