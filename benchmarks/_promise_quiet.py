@@ -24,7 +24,7 @@ _SOURCE = Path(__file__).with_name("_network_trace.c")
 _QUESTION = "What is a bias audit?"
 _ALIVE = """
 import sys, time
-from lexloop.apps.cli import main
+from lexloop.apps.cli.main import main
 try:
     main(sys.argv[2:])
 except SystemExit as end:

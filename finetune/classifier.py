@@ -4,6 +4,7 @@ Only training needs scikit-learn.
 """
 
 import csv
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -22,6 +23,7 @@ from lexloop.nodes.classify.linear import (
     paired,
     standardise,
 )
+from lexloop.nodes.context import ComplexityClassifier
 
 COLUMNS = ("question", "label", "question_clean")
 SVM_C = 0.5
@@ -32,6 +34,8 @@ Text = Literal["noisy", "clean"]
 Classes = Literal[2, 3]
 Labels = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Predict = Callable[[list[str], Classes], Labels]
+CLASS_COUNTS: tuple[Classes, ...] = (3, 2)
 
 
 @dataclass(frozen=True)
@@ -259,3 +263,14 @@ def _calibrate(scores: Floats, labels: Labels) -> Floats:
         # A softmax over (0, z) is the logistic function of z.
         coefficients = np.hstack([np.zeros_like(coefficients), coefficients])
     return coefficients
+
+
+def ours(classifier: ComplexityClassifier) -> Predict:
+    """Return the likeliest class of a classifier that the graph can use."""
+
+    def predict(texts: list[str], classes: Classes) -> Labels:
+        shares = [classifier.probabilities(text, classes) for text in texts]
+        likeliest: Labels = np.array(shares).argmax(axis=1)
+        return likeliest
+
+    return predict

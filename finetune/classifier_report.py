@@ -1,7 +1,7 @@
 """Train the complexity classifier and measure it beside the paper's (HyPA-RAG, tables 1 and 8)."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -12,22 +12,22 @@ from lexloop.core.errors import InputError
 from lexloop.core.files import CARD, sha256_of, write_sums, write_text
 from lexloop.finetune.checkpoints import Report
 from lexloop.finetune.classifier import (
+    CLASS_COUNTS,
     Classes,
     LabelledQuestions,
     Labels,
+    Predict,
     Text,
     grouped_folds,
     merged,
     near_duplicates,
+    ours,
     read,
     train,
 )
 from lexloop.finetune.logistic import calibration
 from lexloop.nodes.classify.linear import FILE_NAME, LinearClassifier
-from lexloop.nodes.context import ComplexityClassifier
 
-Predict = Callable[[list[str], Classes], Labels]
-CLASS_COUNTS: tuple[Classes, ...] = (3, 2)
 TASKS: tuple[tuple[Classes, Text], ...] = ((3, "noisy"), (3, "clean"), (2, "noisy"), (2, "clean"))
 RESAMPLES = 2000
 BOTH: tuple[Text, ...] = ("noisy", "clean")
@@ -276,17 +276,6 @@ def table_of(rows: Sequence[ClassifierScores]) -> Iterator[str]:
 def calibration_error(probabilities: Any, labels: Labels) -> float:
     """Return the expected calibration error of the likeliest class, in [0, 1]."""
     return calibration(probabilities.max(axis=1), probabilities.argmax(axis=1) == labels)[0]
-
-
-def ours(classifier: ComplexityClassifier) -> Predict:
-    """Return the likeliest class of a classifier that the graph can use."""
-
-    def predict(texts: list[str], classes: Classes) -> Labels:
-        shares = [classifier.probabilities(text, classes) for text in texts]
-        likeliest: Labels = np.array(shares).argmax(axis=1)
-        return likeliest
-
-    return predict
 
 
 def baselines(train: LabelledQuestions, kinds: tuple[Text, ...], seed: int) -> dict[str, Predict]:

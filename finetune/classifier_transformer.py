@@ -32,8 +32,15 @@ from lexloop.finetune.checkpoints import (
     train_on,
     watch,
 )
-from lexloop.finetune.classifier import Classes, LabelledQuestions, Text, merged
-from lexloop.finetune.classifier_report import CLASS_COUNTS, Predict, ours
+from lexloop.finetune.classifier import (
+    CLASS_COUNTS,
+    Classes,
+    LabelledQuestions,
+    Predict,
+    Text,
+    merged,
+    ours,
+)
 from lexloop.models.minilm import genuine_folder
 from lexloop.nodes.classify.transformers import TransformerClassifier
 

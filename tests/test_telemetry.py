@@ -7,7 +7,7 @@ import sys
 import pytest
 
 QUIET = ("ORT_DISABLE_TELEMETRY", "HF_HUB_DISABLE_TELEMETRY", "DISABLE_SAFETENSORS_CONVERSION")
-ENTRIES = ("lexloop.apps.cli", "lexloop.graph.app", "lexloop.models.minilm",
+ENTRIES = ("lexloop.apps.cli.main", "lexloop.graph.app", "lexloop.models.minilm",
            "lexloop.core.workers", "lexloop.documents.reading.workers",
            "lexloop.evaluation.run.worker")  # fmt: skip
 

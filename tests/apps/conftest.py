@@ -10,7 +10,7 @@ from fake_openai import KEY, FakeOpenAI
 from pseudo_terminal import Terminal
 from typer.testing import CliRunner
 
-from lexloop.apps.cli import app
+from lexloop.apps.cli.main import app
 
 Run = Callable[..., Any]
 

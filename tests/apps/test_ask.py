@@ -218,7 +218,7 @@ def test_collections_that_cannot_be_asked_are_said(run: Run, named: str, says: s
 def test_named_options_are_settings() -> None:
     from typer.main import get_command
 
-    from lexloop.apps.cli import app
+    from lexloop.apps.cli.main import app
 
     own = {"question", "as_json", "trace", "exit_code", "out", "overwrite", "help"}
     own |= {"collections", "base_url", "settings_file", "assignments"}

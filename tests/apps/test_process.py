@@ -31,7 +31,7 @@ def lexloop(*arguments: str, **environ: str) -> "subprocess.CompletedProcess[str
 
 def test_help_loads_nothing_heavy_and_documents_the_exit_codes() -> None:
     code = (
-        "import sys\nfrom lexloop.apps.cli import main\n"
+        "import sys\nfrom lexloop.apps.cli.main import main\n"
         "try: main(['ask', '--help'])\n"
         "except SystemExit: pass\n"
         "heavy = {'langgraph', 'langchain_core', 'numpy', 'torch', 'onnxruntime', 'sklearn'}\n"
@@ -47,7 +47,7 @@ def test_small_products_take_one_thread_unless_told_otherwise(
     told: str | None, threads: int
 ) -> None:
     code = (
-        "from lexloop.apps.cli import main\n"
+        "from lexloop.apps.cli.main import main\n"
         "try: main(['--version'])\n"
         "except SystemExit: pass\n"
         "import numpy\n"

@@ -9,7 +9,7 @@ import pytest
 import typer
 from typer.main import get_command
 
-from lexloop.apps.cli import app
+from lexloop.apps.cli.main import app
 from lexloop.apps.cli.options import ACCESS
 
 Run = Callable[..., Any]

@@ -93,7 +93,7 @@ def test_the_command_says_what_happened_and_what_to_do(library: Path, tmp_path: 
     source.mkdir()
     (source / "fees.txt").write_text("The owner must pay the berth fee in time.")
     code = f"""
-from lexloop.apps.cli import main
+from lexloop.apps.cli.main import main
 arm(Path({str(tmp_path / "made")!r}), Fault("write", 7, errno.ENOSPC))
 main(["index", {str(source)!r}, "--out", {str(index)!r}, "--json"])
 """

@@ -22,7 +22,7 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from lexloop.apps.cli import app
+from lexloop.apps.cli.main import app
 from lexloop.core.configuration import read_value
 from lexloop.core.settings import Settings
 
@@ -213,7 +213,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for folder in (programs, home):
         folder.mkdir()
     shutil.copytree(WORKSPACE, work)
-    starts = {"lexloop": '-c "from lexloop.apps.cli import main; main()"', "python": ""}
+    starts = {"lexloop": '-c "from lexloop.apps.cli.main import main; main()"', "python": ""}
     for name, arguments in starts.items():
         program = programs / name
         program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {arguments} "$@"\n')

@@ -17,7 +17,7 @@ import torch
 from tiny_model import BEFORE, TAUGHT, make_model, rows_for, teach, write_rows
 from typer.testing import CliRunner
 
-from lexloop.apps.cli import app
+from lexloop.apps.cli.main import app
 from lexloop.core import extras
 from lexloop.core.errors import DataError, InputError, TrainingError
 from lexloop.core.files import check_sums, let_go, sha256_of, try_lock
@@ -207,7 +207,7 @@ _KILLED = """
 import os, signal, sys
 from typer.testing import CliRunner
 import torch
-from lexloop.apps.cli import app
+from lexloop.apps.cli.main import app
 from lexloop.finetune import checkpoints
 
 torch.set_num_threads(1)

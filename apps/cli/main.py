@@ -1,0 +1,118 @@
+"""The command line: ``lexloop ask``, ``chat``, ``show``, ``index``, ``graph`` and the measuring.
+
+Exit codes, for scripts:
+
+====  =====================================================================
+0     answered, or abstained: an abstention is a result and not a failure
+1     something unexpected; ``LEXLOOP_DEBUG=1`` shows the traceback
+2     the input or a setting cannot be used
+3     the index was made, but some files were skipped
+4     the documents or the index are missing, empty or unreadable
+5     a shipped or stored file is missing, corrupt or of another version
+6     the model did not give a usable reply
+7     the deadline ran out
+8     other questions kept the thread busy
+9     a training could not go on; its last good checkpoint is kept
+10    with ``--exit-code``: abstained
+11    with ``--exit-code``: answered, but the answer did not pass
+12    an evaluation ended, but some of its questions were not answered
+13    an engine that holds an index did not do what it was asked
+14    the Ray cluster is not there, or did not do what it was asked
+130   interrupted
+====  =====================================================================
+
+This module and those it imports at the top stay light: ``lexloop --help`` loads neither langgraph
+nor numpy.
+"""
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+from typer.main import get_command
+
+from lexloop.apps.cli.ask import AskCommand, ask
+from lexloop.apps.cli.chat import chat
+from lexloop.apps.cli.compare import compare
+from lexloop.apps.cli.evaluate import evaluate
+from lexloop.apps.cli.feedback import commands as feedback_commands
+from lexloop.apps.cli.finetune import commands as finetune_commands
+from lexloop.apps.cli.graph import commands as graph_commands
+from lexloop.apps.cli.index import commands as index_commands
+from lexloop.apps.cli.judge import judge
+from lexloop.apps.cli.mcp import mcp
+from lexloop.apps.cli.serve import serve
+from lexloop.apps.cli.show import show
+from lexloop.apps.cli.terminal import debugging, unexpected
+from lexloop.apps.cli.testset import commands as testset_commands
+from lexloop.apps.cli.tune import tune
+
+_EPILOG = (
+    "Exit codes: 0 answered or abstained; 1 unexpected; 2 input or settings; 3 index made, files "
+    "skipped; 4 documents; 5 stored files; 6 model; 7 deadline; 8 thread busy; 9 training; "
+    "13 engine; 14 Ray; 130 interrupted. With --exit-code: 10 abstained; 11 answered without "
+    "passing. eval: 12 some questions not answered."
+)
+
+app = typer.Typer(
+    name="lexloop",
+    help="Cited, checked answers to questions about laws, rules and policies.",
+    epilog=_EPILOG,
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command(cls=AskCommand, epilog=_EPILOG)(ask)
+app.command(epilog=_EPILOG)(chat)
+app.command(epilog=_EPILOG)(show)
+app.command(epilog=_EPILOG)(serve)
+app.command(epilog=_EPILOG)(mcp)
+app.command(epilog=_EPILOG)(judge)
+app.command("eval", epilog=_EPILOG)(evaluate)
+app.command(epilog=_EPILOG)(compare)
+app.command(epilog=_EPILOG)(tune)
+for name, commands in (
+    ("index", index_commands),
+    ("graph", graph_commands),
+    ("feedback", feedback_commands),
+    ("testset", testset_commands),
+    ("finetune", finetune_commands),
+):
+    app.add_typer(commands, name=name, epilog=_EPILOG)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"lexloop {version('lexloop')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _top(
+    _version: Annotated[
+        bool,
+        typer.Option("--version", help="Print the version.", callback=_show_version, is_eager=True),
+    ] = False,
+) -> None:
+    """Cited, checked answers to questions about laws, rules and policies."""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and exit.
+
+    Args:
+        arguments: Those after the program's name; None takes the process's own.
+
+    Raises:
+        SystemExit: Always, with one of the codes above.
+    """
+    # numpy reads it when it is imported. Products are small here: a second thread would wait busily
+    # for the next one, and take the processor from what runs beside it
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if not debugging():
+        sys.excepthook = unexpected
+    get_command(app)(args=arguments, prog_name="lexloop")
