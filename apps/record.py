@@ -18,7 +18,7 @@ HEADS: dict["Finding", str] = {
 }
 """The finding on an answer, in a few words."""
 _OF_THE_STATE = (
-    *("complexity", "probabilities", "plan", "standalone", "queries", "keywords", "passages"),
+    *("complexity", "probabilities", "plan", "passages"),
     *("attempts", "degraded", "usage"),
 )
 _OF_THE_LAST_ATTEMPT = ("candidates", "graph_candidates", "reasoning")
@@ -35,6 +35,12 @@ _MARKS = {
     "answer_relevance": ("It is about what was asked", "min_answer_relevance"),
     "context_relevance": ("The passages found are about what was asked", "min_context_relevance"),
 }
+
+
+def searched_for(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a question as it stands alone, and what was searched for it."""
+    parsed = state["parsed"]
+    return {"standalone": parsed["text"], **{n: parsed[n] for n in ("queries", "keywords")}}
 
 
 def answer_record(
@@ -67,6 +73,7 @@ def answer_record(
         "reasons": evaluation["reasons"],
         "verdict": verdict(state, settings),
         "retries": retries(state["attempts"]),
+        **searched_for(state),
         **{name: state.get(name) for name in _OF_THE_STATE},
         "triplets": [{**one, "reads": reading(one["predicate"])} for one in state["triplets"]],
         "variant": settings.variant,

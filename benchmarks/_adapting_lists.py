@@ -19,7 +19,6 @@ from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.contexts import build_context
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.context import Context
-from lexloop.nodes.question import question_parts
 from lexloop.store.builder import build_collection
 from lexloop.store.opening import tools_for
 from lexloop.store.view import Collection
@@ -131,7 +130,7 @@ class _Asker:
             "contexts": [],
             "two_classes": self._parts.classifier.probabilities(gold.question, 2),
             "three_classes": self._parts.classifier.probabilities(gold.question, 3),
-            "parts": len(question_parts(state["standalone"])),
+            "parts": len(state["parsed"]["parts"]),
             "items": items,
         }
 

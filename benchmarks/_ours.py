@@ -22,6 +22,7 @@ from lexloop.documents.text.tokens import stemmer_name
 from lexloop.models.embedding import Halves, Progress, Vectors
 from lexloop.models.minilm import MiniLM
 from lexloop.nodes.hybrid_retrieve.node import hybrid_retrieve
+from lexloop.nodes.question import parse
 from lexloop.store.builder import IndexBuilder
 from lexloop.store.folder.generations import new_generation, sync_generation, writing
 from lexloop.store.manifest import FORMAT, Manifest
@@ -82,7 +83,7 @@ class Ours:
 
     def search(self, question: str) -> Found:
         """The node's candidates for a question without sub-queries."""
-        state = {"standalone": question, "queries": [], "plan": _PLAN}
+        state = {"parsed": parse(question), "plan": _PLAN}
         update = waited(hybrid_retrieve(state, self._runtime))
         return [(candidate["id"], candidate["text"]) for candidate in update["candidates"]]
 

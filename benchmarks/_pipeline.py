@@ -16,6 +16,7 @@ from lexloop.documents.reading.workers import Progress
 from lexloop.models.embedding import Embedder
 from lexloop.nodes.context import Context
 from lexloop.nodes.hybrid_retrieve.node import hybrid_retrieve
+from lexloop.nodes.question import parse
 from lexloop.nodes.rerank.node import rerank
 from lexloop.nodes.rerank.rerankers import FeatureReranker
 from lexloop.store.builder import IndexBuilder
@@ -74,7 +75,7 @@ def runtime(**parts: object) -> Runtime[Context]:
 
 def candidates_for(question: str, view: View, settings: Settings) -> list[Candidate]:
     """What hybrid_retrieve hands on for a question as it stands, without sub-queries."""
-    state = {"standalone": question, "queries": [], "plan": {"k": TOP, "Q": 0, "K": 0, "S": 0}}
+    state = {"parsed": parse(question), "plan": {"k": TOP, "Q": 0, "K": 0, "S": 0}}
     found: list[Candidate] = waited(
         hybrid_retrieve(state, runtime(backend=view, settings=settings))
     )["candidates"]
@@ -84,7 +85,7 @@ def candidates_for(question: str, view: View, settings: Settings) -> list[Candid
 def reranked(question: str, candidates: list[Candidate], view: View) -> list[Passage]:
     """The ten passages that the embedded reranker chooses of the candidates."""
     state = {
-        "standalone": question,
+        "parsed": parse(question),
         "candidates": candidates,
         "plan": {"k": TOP, "Q": 0, "K": 0, "S": 0},
     }

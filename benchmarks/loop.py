@@ -31,7 +31,7 @@ from _law_scoring import Law, scored
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
 from lexloop.core.settings import Connection, Settings
-from lexloop.core.types import Advice, Attempt, Strategy
+from lexloop.core.types import Advice, Attempt, ParsedQuestion, Strategy
 from lexloop.evaluation.case import Case, read_cases
 from lexloop.evaluation.correctness import CorrectnessJudge
 from lexloop.evaluation.metrics.hypa import is_correct
@@ -68,11 +68,11 @@ class Only:
     def __init__(self, strategy: Strategy) -> None:
         self._strategy = strategy
 
-    async def advise(self, asked: str, attempts: list[Attempt]) -> Advice:
+    async def advise(self, asked: ParsedQuestion, attempts: list[Attempt]) -> Advice:
         """To follow it."""
         return advised(self._strategy, asked)
 
-    def has_more(self, asked: str, attempts: list[Attempt]) -> bool:
+    def has_more(self, asked: ParsedQuestion, attempts: list[Attempt]) -> bool:
         """Until it was followed."""
         return len(attempts) == 1
 

@@ -20,6 +20,7 @@ from lexloop.core.types import (
     Attempt,
     Candidate,
     Draft,
+    ParsedQuestion,
     Passage,
     Plan,
     Pointed,
@@ -29,7 +30,8 @@ from lexloop.core.types import (
 from lexloop.graph.build import build_graph
 from lexloop.graph.resources import Resources
 from lexloop.models.minilm import load_minilm
-from lexloop.nodes.context import Context, Rewriting, drafted
+from lexloop.nodes.context import Context, drafted
+from lexloop.nodes.question import parse
 
 QUESTION = "What must an employer do before using an automated employment decision tool?"
 WARM_QUESTIONS = (
@@ -57,17 +59,17 @@ class Trivial:
 
     async def rewrite(
         self, question: str, history: list[Turn], plan: Plan, advice: Advice | None
-    ) -> Rewriting:
+    ) -> ParsedQuestion:
         """The question as it is."""
-        return Rewriting(question, [], [])
+        return parse(question)
 
-    def rerank(self, question: str, candidates: list[Candidate]) -> list[Candidate]:
+    def rerank(self, question: ParsedQuestion, candidates: list[Candidate]) -> list[Candidate]:
         """The candidates as they come."""
         return candidates
 
     async def generate(
         self,
-        question: str,
+        question: ParsedQuestion,
         passages: list[Passage],
         triplets: list[Triplet],
         advice: Advice | None,
@@ -88,11 +90,11 @@ class Trivial:
         """Nothing."""
         return False
 
-    async def advise(self, asked: str, attempts: list[Attempt]) -> Advice:
+    async def advise(self, asked: ParsedQuestion, attempts: list[Attempt]) -> Advice:
         """None of any use."""
-        return {"question": asked, "queries": [], "guidance": "", "strategy": "reread"}
+        return {"question": asked["text"], "queries": [], "guidance": "", "strategy": "reread"}
 
-    def has_more(self, asked: str, attempts: list[Attempt]) -> bool:
+    def has_more(self, asked: ParsedQuestion, attempts: list[Attempt]) -> bool:
         """Nothing."""
         return False
 

@@ -21,6 +21,7 @@ from lexloop.core.types import (
     Draft,
     Evaluation,
     Finding,
+    ParsedQuestion,
     Passage,
     Plan,
     Pointed,
@@ -95,10 +96,8 @@ class State(InputState, OutputState, total=False):
     plan: Plan
     advice: Advice | None
     untranslated: str  # what is said of a question in a language that the documents do not have
-    standalone: str
-    queries: list[str]
-    keywords: list[str]
-    topical: str  # a follow-up with the words of its topic; "" for any other question
+    parsed: ParsedQuestion
+    meant: ParsedQuestion  # as the first attempt parsed it: what every attempt answers
     pointed: Pointed | None
     candidates: list[Candidate]
     graph_candidates: list[Candidate]

@@ -146,6 +146,115 @@ class Citation(TypedDict):
     collection: NotRequired[str]
 
 
+Kind = Literal[
+    "duration", "money", "percentage", "date", "measure", "age", "number", "contact", "name"
+]
+"""A kind of fact that a question may ask for by its words."""
+
+
+class Part(TypedDict):
+    """One thing that a question asks, in words that can be understood without the rest of it.
+
+    ``kind`` is the kind of fact that it asks for, ``counted`` are the search terms of what is to be
+    counted, and ``term`` is the one whose definition it asks for. ``several`` says whether a list
+    may answer it, ``duties`` whether it asks what somebody must do, and ``denies`` whether it asks
+    for what is not so. ``named`` are names and numbers of provisions in it: documents that answer
+    it know every word of them.
+    """
+
+    text: str
+    kind: Kind | None
+    counted: list[str]
+    term: str | None
+    several: bool
+    duties: bool
+    denies: bool
+    named: list[str]
+
+
+class NamedRun(TypedDict):
+    """Words with capitals that may be a document's name; ``opens`` where the question opens so."""
+
+    text: str
+    opens: bool
+
+
+class Pointer(TypedDict):
+    """A reference in a question.
+
+    ``steps`` and, for a range, ``last`` are the keyword and the number of each step down a tree.
+    ``word`` is what the question calls the provision: ``section`` for "§ 5", "" for a number.
+    ``documents`` are those in which it may lie, by the act that is named with it; None for any.
+    ``coded`` is one that names a code, as "15 U.S.C. 6501" does, which may be another; an
+    ``unnumbered`` one counts subparagraphs, which have no numbers of their own.
+    """
+
+    written: str
+    steps: list[list[str]]
+    last: list[list[str]]
+    word: str
+    documents: list[str] | None
+    coded: bool
+    unnumbered: bool
+
+
+class StructureQuestion(TypedDict):
+    """A question about a document's structure.
+
+    ``word`` is that of the units asked for, such as ``chapter``; "" for the structure as a whole.
+    ``counted`` says whether their number is asked, ``end`` is 0 for the first of them, -1 for the
+    last, None for all; ``saying`` whether the words of that one are asked for.
+    """
+
+    word: str
+    counted: bool
+    end: int | None
+    saying: bool
+
+
+class Pointing(TypedDict):
+    """What a question points to by number and name.
+
+    ``named`` are the documents that it singles out, none where it does not. ``foreign`` says
+    whether a reference leads into an act that is none of the documents, and ``only`` whether the
+    question asks what its provisions say and nothing else.
+    """
+
+    pointers: list[Pointer]
+    named: list[str]
+    foreign: bool
+    only: bool
+    structure: StructureQuestion | None
+
+
+class ParsedQuestion(TypedDict):
+    """A question as it was understood, once, for all that is done with it.
+
+    Args:
+        text: The question standing alone.
+        parts: Each thing that it asks, in order.
+        bare: Only the sentences that ask, without who asks and how politely; the text where they
+            need the rest to be understood.
+        runs: Words that may be the name of a document.
+        proper: The single words with a capital within it, in small letters.
+        pointing: The provisions that it names; None where it names none.
+        queries: At most Q sub-queries, without duplicates.
+        keywords: At most K phrases to look up in the knowledge graph.
+        topical: A follow-up as it was asked with the words of its topic, by which passages are
+            ranked beside; None for any other question.
+    """
+
+    text: str
+    parts: list[Part]
+    bare: str
+    runs: list[NamedRun]
+    proper: list[str]
+    pointing: Pointing | None
+    queries: list[str]
+    keywords: list[str]
+    topical: "ParsedQuestion | None"
+
+
 class Draft(TypedDict):
     """An answer before it is judged; an abstention has no citations.
 

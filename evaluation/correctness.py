@@ -14,12 +14,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from lexloop.documents.text.quantities import facts, states
 from lexloop.documents.text.tokens import tokenize, words
 from lexloop.evaluation.score import Score, Unresolved
 from lexloop.evaluation.statistics import mean
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.evaluate.disagreements import negated_terms
-from lexloop.nodes.evaluate.evidence import clipped, facts, share, states
+from lexloop.nodes.evaluate.evidence import clipped, share
 from lexloop.nodes.markers import MARKER, cited_sentences, without_markers
 from lexloop.nodes.weights import Weights, read_shipped
 

@@ -24,6 +24,7 @@ from lexloop.models.embedding import Vectors
 from lexloop.models.request import Chat
 from lexloop.nodes.context import Judgement
 from lexloop.nodes.evaluate.model import ModelJudge
+from lexloop.nodes.question import parse
 
 T = TypeVar("T")
 Embed = Callable[[list[str]], Vectors]
@@ -155,7 +156,7 @@ def model_metrics(
     reasons = {name: lacking(needs) for name, needs in _TRIAD.items()}
     found: Judgement | Unresolved = Judgement(None, None, None)
     if not all(reasons.values()):
-        found = asker.settle(ModelJudge(asker).judge(question, _passages(contexts), answer))
+        found = asker.settle(ModelJudge(asker).judge(parse(question), _passages(contexts), answer))
     return scores | {f"model_{name}": why or _of(found, name) for name, why in reasons.items()}
 
 

@@ -30,7 +30,7 @@ from lexloop.core.errors import InputError
 from lexloop.core.files import write_text
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
-from lexloop.core.types import ABSTENTION, Advice, Draft, Passage, Pointed, Triplet
+from lexloop.core.types import ABSTENTION, Advice, Draft, ParsedQuestion, Passage, Pointed, Triplet
 from lexloop.evaluation.case import Case, read_cases, read_negative
 from lexloop.evaluation.evidence import EvidenceIndex
 from lexloop.finetune.graph_runs import ask_graph, indexed
@@ -51,7 +51,7 @@ from lexloop.nodes.context import drafted
 from lexloop.nodes.generate.answerable import AGAINST, AnswerabilityFeatures, read_features
 from lexloop.nodes.generate.extractive import MIN_THERE
 from lexloop.nodes.generate.selection import score_quotables
-from lexloop.nodes.relevance import Sources, parse_question
+from lexloop.nodes.relevance import Sources, query_of
 from lexloop.nodes.weights import Weights
 from lexloop.store.builder import without
 from lexloop.store.view import Collection
@@ -171,14 +171,14 @@ class FeatureReader:
 
     async def generate(
         self,
-        question: str,
+        question: ParsedQuestion,
         passages: list[Passage],
         triplets: list[Triplet],
         advice: Advice | None,
         pointed: Pointed | None = None,
     ) -> Draft:
         """Note the features; the answer is the abstention."""
-        asked = parse_question(question, self._sources)
+        asked = query_of(question, self._sources)
         scored = score_quotables(asked, passages, self._sources)
         self.passages = passages
         self.features = read_features(asked, scored, self._sources) if scored else None

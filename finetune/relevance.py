@@ -49,7 +49,8 @@ from lexloop.nodes.evaluate.embedded import (
     evidence_in,
 )
 from lexloop.nodes.evaluate.support import ClaimSupport, claims_of
-from lexloop.nodes.relevance import parse_question
+from lexloop.nodes.question import parse
+from lexloop.nodes.relevance import query_of
 from lexloop.store.builder import without
 from lexloop.store.view import Collection, View
 
@@ -209,14 +210,14 @@ class _Reader:
             yield from self._answer(run, bereft.answer, "no evidence", False)
 
     def _answer(self, run: _Run, answer: str, kind: str, right: bool) -> Pairs:
-        asked = parse_question(run.standalone, self._whole)
+        asked = query_of(parse(run.standalone), self._whole)
         evidence = evidence_in(run.passages, self._whole)
         if features := answer_features(asked, answer, evidence, self._whole):
             yield "answer", _row(run, kind, right, astuple(features))
 
     def context(self, run: _Run, found: _Run, kind: str, right: bool) -> Pairs:
         """The question with the passages found in another run."""
-        asked = parse_question(run.standalone, self._whole)
+        asked = query_of(parse(run.standalone), self._whole)
         if features := context_features(asked, evidence_in(found.passages, self._whole)):
             yield "context", _row(run, kind, right, astuple(features))
 

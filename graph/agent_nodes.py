@@ -25,7 +25,7 @@ from lexloop.core.settings import Settings
 from lexloop.core.state import AgentState, AgentUpdate, InputState, State
 from lexloop.core.types import ABSTENTION, Degradation, Usage
 from lexloop.graph.collections import described
-from lexloop.graph.combine import Said, combined, nothing_asked, replied, total, written
+from lexloop.graph.combine import Said, combined, nothing_asked, replied, searched, total, written
 from lexloop.graph.compiled import Lexloop
 from lexloop.graph.resources import Resources, embedded_only, settings_of
 from lexloop.graph.router import route, small_talk, views_of
@@ -33,6 +33,7 @@ from lexloop.graph.tool_agent import Chooser
 from lexloop.nodes.classify.node import open_turn
 from lexloop.nodes.context import Context
 from lexloop.nodes.evaluate.node import answer_message
+from lexloop.nodes.question import parse
 from lexloop.store.view import View
 
 _ASK = "ask "
@@ -114,7 +115,7 @@ class ChoosingNodes:
             "messages": [message],
             "turn_id": message.id or uuid.uuid4().hex,
             "asked": asked,
-            "standalone": asked,
+            "parsed": parse(asked),
             "history": history_turns(earlier),
             "reply": reply,
             "ways": {},
@@ -169,7 +170,12 @@ class ChoosingNodes:
         cost = total([state["usage"], *(said.state["usage"] for said in chooser.said)])
         # the seconds of the collections are within those of this step
         usage: Usage = {**cost, "seconds": state["usage"]["seconds"]}
-        return {**update, "usage": usage, "degraded": [*update.get("degraded", []), *lost]}
+        return {
+            **update,
+            "parsed": searched(state["parsed"], chooser.said),
+            "usage": usage,
+            "degraded": [*update.get("degraded", []), *lost],
+        }
 
 
 def _checked(
@@ -189,7 +195,7 @@ def _descriptions(views: tuple[tuple[str, View], ...]) -> dict[str, str]:
 
 def _routed(state: AgentState, contexts: Mapping[str, Context]) -> AgentUpdate:
     routing = route(state["asked"], state["history"], contexts)
-    return {"standalone": routing.standalone, "ways": routing.ways}
+    return {"parsed": parse(routing.standalone), "ways": routing.ways}
 
 
 def _text_in(contexts: Mapping[str, Context], collection: str, document: str) -> str | None:
@@ -279,6 +285,7 @@ def _combine(state: AgentState) -> AgentUpdate:
     update: AgentUpdate = {}
     if not state["answer"]:
         update = combined(said) if said else replied(state["reply"])
+        update["parsed"] = searched(state["parsed"], said)
         update["degraded"] = [*state["degraded"], *update.get("degraded", [])]
         update["usage"] = total([state["usage"], *(one.state["usage"] for one in said)])
     whole: AgentState = {**state, **update}

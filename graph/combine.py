@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar, cast
 
 from lexloop.core.state import AgentUpdate, State
-from lexloop.core.types import ABSTENTION, Citation, Evaluation, Finding, Usage
+from lexloop.core.types import ABSTENTION, Citation, Evaluation, Finding, ParsedQuestion, Usage
 from lexloop.nodes.context import TRIAD
 from lexloop.nodes.evaluate.checks import citation_problems
 from lexloop.nodes.generate.citations import abstains, with_markers
@@ -59,8 +59,6 @@ def nothing_asked() -> AgentUpdate:
         "attempts": [],
         "degraded": [],
         "reasoning": [],
-        "queries": [],
-        "keywords": [],
         "collections": [],
         "usage": {"model_calls": 0, "tokens_in": 0, "tokens_out": 0, "seconds": 0.0},
     }
@@ -94,8 +92,6 @@ def combined(said: Sequence[Said]) -> AgentUpdate:
         "complexity": first["complexity"],
         "probabilities": first["probabilities"],
         "plan": first["plan"],
-        "queries": _once(query for one in said for query in one.state["queries"]),
-        "keywords": _once(word for one in said for word in one.state["keywords"]),
         "answer": _written(said) if answering else ABSTENTION,
         "abstained": not answering,
         "warning": _warnings(said, left),
@@ -112,6 +108,15 @@ def combined(said: Sequence[Said]) -> AgentUpdate:
         "degraded": _labelled(said, "degraded"),
         "reasoning": [thought for one in said for thought in one.state.get("reasoning", [])],
         "collections": _once(one.collection for one in said),
+    }
+
+
+def searched(question: ParsedQuestion, said: Sequence[Said]) -> ParsedQuestion:
+    """Return the whole question with all that collections were searched for."""
+    return {
+        **question,
+        "queries": _once(query for one in said for query in one.state["parsed"]["queries"]),
+        "keywords": _once(word for one in said for word in one.state["parsed"]["keywords"]),
     }
 
 

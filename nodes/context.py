@@ -13,6 +13,7 @@ from lexloop.core.types import (
     Citation,
     Degradation,
     Draft,
+    ParsedQuestion,
     Passage,
     Plan,
     Pointed,
@@ -34,17 +35,6 @@ class ComplexityClassifier(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Rewriting:
-    """The question in the forms that retrieval takes."""
-
-    standalone: str
-    queries: list[str]  # at most Q sub-queries, without duplicates
-    keywords: list[str]
-    # a follow-up as it was asked with the words of its topic, by which passages are ranked beside
-    topical: str = ""
-
-
 class Rewriter(Protocol):
     """The rewriter of questions for retrieval."""
 
@@ -52,15 +42,18 @@ class Rewriter(Protocol):
 
     async def rewrite(
         self, question: str, history: list[Turn], plan: Plan, advice: Advice | None
-    ) -> Rewriting:
-        """Resolve follow-ups, split into at most ``plan['Q']`` queries, name the keywords."""
+    ) -> ParsedQuestion:
+        """Resolve follow-ups, take apart what is asked, and name the queries and keywords.
+
+        What the question points to is left to the node.
+        """
         ...
 
 
 class Reranker(Protocol):
     """The order of candidates by how well they answer a question."""
 
-    def rerank(self, question: str, candidates: list[Candidate]) -> list[Candidate]:
+    def rerank(self, question: ParsedQuestion, candidates: list[Candidate]) -> list[Candidate]:
         """Return the candidates, best first, each with its ``rerank`` signal as its score."""
         ...
 
@@ -95,7 +88,7 @@ class Generator(Protocol):
 
     async def generate(
         self,
-        question: str,
+        question: ParsedQuestion,
         passages: list[Passage],
         triplets: list[Triplet],
         advice: Advice | None,
@@ -147,7 +140,11 @@ class Judge(Protocol):
     """The judge of an answer beside its question and its passages."""
 
     async def judge(
-        self, question: str, passages: list[Passage], answer: str, answers: float | None = None
+        self,
+        question: ParsedQuestion,
+        passages: list[Passage],
+        answer: str,
+        answers: float | None = None,
     ) -> Judgement:
         """Judge ``answer`` (with its [n] markers) to ``question``, written from ``passages``.
 
@@ -159,14 +156,14 @@ class Judge(Protocol):
 class PromptEngineer(Protocol):
     """The adviser of the next attempt after one that did not pass (LQ-RAG algorithm 3)."""
 
-    async def advise(self, asked: str, attempts: list[Attempt]) -> Advice:
+    async def advise(self, asked: ParsedQuestion, attempts: list[Attempt]) -> Advice:
         """Return advice for the next attempt; the last attempt has the verdict to react to.
 
         ``asked`` is the question as the user meant it, standing alone.
         """
         ...
 
-    def has_more(self, asked: str, attempts: list[Attempt]) -> bool:
+    def has_more(self, asked: ParsedQuestion, attempts: list[Attempt]) -> bool:
         """Return whether anything that may help is left; where not, the question ends."""
         ...
 

@@ -1,11 +1,13 @@
-"""The parts of a question, without preamble."""
+"""A question taken apart: what it asks, what kind of fact would answer it, and what it names."""
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 
+from lexloop.core.types import Kind, ParsedQuestion, Part
+from lexloop.documents.text.quantities import TIMES
 from lexloop.documents.text.sentences import sentence_spans
 from lexloop.documents.text.tokens import tokenize
+from lexloop.nodes.pointing import proper_in, runs_in
 
 AUXILIARY = (
     "can|could|does|do|did|is|are|was|were|must|should|may|will|would|has|have|shall|am|might|need"
@@ -134,6 +136,12 @@ def without_context(question: str) -> str:
     return f"{asked}?" if regarding and tokenize(asked) else question
 
 
+def with_context_of(question: str, part: str) -> str:
+    """Return a part of a question with the context that was written behind the question."""
+    _, _, context = question.partition(_REGARDING)
+    return in_context(part, context) if context else part
+
+
 MOST_PARTS = 16
 _ASKS = re.compile(
     rf"\?|\b(?:{ASKING})\b|\b(?:explain|tell me|describe|list|define|clarify|confirm|summari[sz]e|"
@@ -239,6 +247,158 @@ _ONE_THING = re.compile(
 )
 
 
+_ASKED_TERM = re.compile(
+    r"(?:definitions? of|meanings? of|what (?:is|are)|what do(?:es)?|what constitutes"
+    r"|how (?:is|are)|\bdefine)\s++"
+    r"(?:(?:the )?(?:terms?|phrase|word|definition of|meaning of)\s++)?(?:an? |the )?"
+    r"(?P<open>['\"‘“])?(?P<term>[\w\-,/ ]{3,60}?)['\"’”]?"
+    r"(?=(?<!\s)\s+(?:mean|refer|is\b|in the|according|that\b|defined|under\b|for\b|signif|here\b"
+    r"|and\s+(?:wh\w+|how|is|are|do|does|can|could|must|should|may|the|its|their|in)\b)"
+    r"|[?,.;:]|$)",
+    re.IGNORECASE,
+)
+_SURELY = re.compile(r"defin|meaning|\bmeans?\b|refers? to|constitutes|\bthe term", re.IGNORECASE)
+_PLAIN = re.compile(
+    r"what (?:is an? |are (?!the )|is (?=[\w\-]+ ))[\w\- ]{3,40}\??$", re.IGNORECASE
+)
+_ATTRIBUTE = re.compile(
+    r"""\b(?:requirements?|purposes?|calculations?|difference\w*|relationship|deadlines?|penalt\w+
+    |dates?|changes?|criteria|roles?|consequences?|conditions?|options?|steps?|rules?|exceptions?
+    |exclusions?|obligations?|duties|duty|notices?|similarit\w+|information|process|procedures?
+    |types?|examples?|factors?|limits?|fines?|fees?|amounts?|reasons?|objective|goal|points?|main
+    |minimum|maximum|specific|impact|importance|benefits?|implications?|time\w*|responsibilit\w+
+    |it|they|them|this|that|needed|required|included|published|used|process|alternatives?|ways?
+    |methods?|name|address|number|cost|price|age|average|their|its|our|your|my|his|her|left|next
+|happen\w*|wrong|new|additional|other|add)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_MAX_WORDS = 6
+_DENIES = re.compile(
+    r"\b(?:not|never|no longer|except\w*|exempt\w*|spite|unless|without)\b|n['’]t\b", re.IGNORECASE
+)
+_ASKED_KINDS: list[tuple[Kind, str]] = [
+    (
+        "duration",
+        rf"\bhow long\b|\bhow (?:many|much) (?:\w+ )?(?:{TIMES}|time)\b|\bhow often\b"
+        r"|\bhow (?:soon|quickly|early|late|far in advance)\b|\bwithin what\b|\bdeadline\b"
+        r"|\btime ?(?:frame|limit|period)\b",
+    ),
+    (
+        "money",
+        r"\bhow much (?:money|does|do|is|are|would|will|must|can)\b"
+        r"|\b(?:what|which)\b.{0,30}\b(?:fees?|costs?|price|salary|budget|fine)\b"
+        r"|^(?:the )?(?:fees?|costs?|price|charge) (?:for|of|to)\b",
+    ),
+    (
+        "percentage",
+        r"\b(?:what|which) (?:percent|percentage|proportion|share|interest)\b|\btax rate\b",
+    ),
+    (
+        "measure",
+        r"\bhow (?:large|big|small|high|tall|wide|deep|far|heavy|fast|loud|close|thick)\b"
+        r"(?!.*\b(?:fees?|fines?|penalt\w+|costs?|prices?|rents?|tax\w*|damages|compensation)\b)"
+        r"|\b(?:what|which) (?:\w+ )?(?:size|height|width|distance|weight|temperature|speed)\b",
+    ),
+    ("age", r"\b(?:what|which|minimum|maximum) age\b|\bhow old\b"),
+    (
+        "date",
+        r"^when (?:did|was|were)\b|^when\b.*\b(?:take effect|come into|begin|start|expire|end)\b"
+        r"|\b(?:what|which|on what) (?:date|year|day|month)\b|\beffective date\b",
+    ),
+    ("number", r"\bhow many\b|\baverage\b|\bwhat number\b"),
+    (
+        "contact",
+        r"\b(?:phone|telephone|e-?mail) (?:number|address)\b|\bmailing address\b"
+        r"|\bwhat is the (?:address|url|website address|phone|e-?mail)\b",
+    ),
+    (
+        "name",
+        r"\b(?:name|names) of\b|\bnamed\b"
+        r"|\bwho (?:developed|wrote|invented|founded|drafted|signed|created|built|made|leads"
+        r"|heads)\b",
+    ),
+]
+_ANYBODY = frozenset(tokenize("people persons individuals times"))
+"""Terms for which texts have many words."""
+_HOW_MANY = re.compile(
+    r"\bhow many (?P<what>(?:[\w-]+ ){0,3}?[\w-]+)"
+    r"(?=[?,.]| (?:of|in|on|at|for|does|do|did|may|must|can|will|should|shall|is|are|was|were|has"
+    r"|have|had|to|a|an|the|we|you|i|it|they|count\w*)\b)",
+    re.IGNORECASE,
+)
+_KINDS: list[tuple[Kind, re.Pattern[str]]] = [
+    (kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _ASKED_KINDS
+]
+_NAMED = re.compile(r"(?<=[a-z,'’)\]] )[A-Z][\w\-]*[\w]")
+_REFERENCE = re.compile(
+    r"(?:(?<!§)§+|\b[Ss]ections?|\b[Aa]rticles?|\b[Rr]ules?)\s*(\d[\w.\-]*\w|\d)"
+)
+_GENERIC = frozenset("document documents file version section article chapter page".split())
+"""Words that people capitalise when they point at a text; they name nothing."""
+
+
+def parse(question: str) -> ParsedQuestion:
+    """Return a question that stands alone as it is understood, without what is searched for it.
+
+    Where it was given a context to lean on, what is asked is read without it: the context finds the
+    provision, and inside that every statement shares its words.
+    """
+    asked = without_context(question)
+    bare = [without_preamble(sentence) for sentence in asking_sentences(question)]
+    return {
+        "text": question,
+        "parts": [part_of(part) for part in question_parts(asked)],
+        "bare": " ".join(bare) if bare and not leans(bare[0]) else question,
+        "runs": runs_in(question),
+        "proper": proper_in(question),
+        "pointing": None,
+        "queries": [],
+        "keywords": [],
+        "topical": None,
+    }
+
+
+def part_of(text: str) -> Part:
+    """Return what one part of a question asks for."""
+    named = [*_NAMED.findall(text), *_REFERENCE.findall(text)]
+    return {
+        "text": text,
+        "kind": expected_kind(text),
+        "counted": sorted(counted(text)),
+        "term": asked_definition(text),
+        "several": asks_for_several(text),
+        "duties": asks_for_duties(text),
+        "denies": _DENIES.search(text) is not None,
+        "named": [name for name in named if name.lower() not in _GENERIC],
+    }
+
+
+def asked_definition(part: str) -> str | None:
+    """Return the term whose definition a question asks for, if it surely does.
+
+    "What is a bias audit?" asks for one; "What are the requirements?" does not.
+    """
+    found = _ASKED_TERM.search(part)
+    if found is None:
+        return None
+    term = found["term"].strip()
+    if len(term.split()) > _MAX_WORDS or (_ATTRIBUTE.search(term) and not found["open"]):
+        return None
+    surely = found["open"] is not None or _SURELY.search(part) or _PLAIN.match(part.strip())
+    return term if surely else None
+
+
+def expected_kind(question: str) -> Kind | None:
+    """Return the kind of fact that a question asks for, where its words say so."""
+    return next((kind for kind, pattern in _KINDS if pattern.search(question.strip())), None)
+
+
+def counted(question: str) -> frozenset[str]:
+    """Return the search terms of what is to be counted; none where no number is asked for."""
+    asked = _HOW_MANY.search(question)
+    return frozenset(tokenize(asked["what"])[-1:]) - _ANYBODY if asked else frozenset()
+
+
 def asks_for_several(part: str) -> bool:
     """Return whether a list may answer: "which ...s", "what must ...", "when may ..."."""
     return _SEVERAL.search(part) is not None
@@ -274,8 +434,7 @@ def without_preamble(sentence: str, least: int = 2) -> str:
     return text
 
 
-@lru_cache(maxsize=256)
-def question_parts(question: str) -> tuple[str, ...]:
+def question_parts(question: str) -> list[str]:
     """Return the parts of a question, in order: conjoined questions, the sides of comparisons.
 
     What is asked again counts once, and what comes after ``MOST_PARTS`` is left to the question as
@@ -286,7 +445,7 @@ def question_parts(question: str) -> tuple[str, ...]:
         found.setdefault(part.rstrip(" ?.").lower(), part)
         if len(found) == MOST_PARTS:
             break
-    return tuple(found.values())
+    return [*found.values()]
 
 
 def _parts(question: str) -> Iterator[str]:

@@ -15,70 +15,24 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lexloop.core.types import Chunk
-from lexloop.documents.structure.pointing import without_names
+from lexloop.core.types import Chunk, ParsedQuestion, Part
 from lexloop.documents.structure.statements import Statement
 from lexloop.documents.text.tokens import term_set, tokenize
 from lexloop.models.embedding import Vectors
-from lexloop.nodes.question import asks_for_several, question_parts, without_context
+from lexloop.nodes.pointing import short_names
 
-_ASKED = re.compile(
-    r"(?:definitions? of|meanings? of|what (?:is|are)|what do(?:es)?|what constitutes"
-    r"|how (?:is|are)|\bdefine)\s++"
-    r"(?:(?:the )?(?:terms?|phrase|word|definition of|meaning of)\s++)?(?:an? |the )?"
-    r"(?P<open>['\"‘“])?(?P<term>[\w\-,/ ]{3,60}?)['\"’”]?"
-    r"(?=(?<!\s)\s+(?:mean|refer|is\b|in the|according|that\b|defined|under\b|for\b|signif|here\b"
-    r"|and\s+(?:wh\w+|how|is|are|do|does|can|could|must|should|may|the|its|their|in)\b)"
-    r"|[?,.;:]|$)",
-    re.IGNORECASE,
-)
-_SURELY = re.compile(r"defin|meaning|\bmeans?\b|refers? to|constitutes|\bthe term", re.IGNORECASE)
-_PLAIN = re.compile(
-    r"what (?:is an? |are (?!the )|is (?=[\w\-]+ ))[\w\- ]{3,40}\??$", re.IGNORECASE
-)
-_ATTRIBUTE = re.compile(
-    r"""\b(?:requirements?|purposes?|calculations?|difference\w*|relationship|deadlines?|penalt\w+
-    |dates?|changes?|criteria|roles?|consequences?|conditions?|options?|steps?|rules?|exceptions?
-    |exclusions?|obligations?|duties|duty|notices?|similarit\w+|information|process|procedures?
-    |types?|examples?|factors?|limits?|fines?|fees?|amounts?|reasons?|objective|goal|points?|main
-    |minimum|maximum|specific|impact|importance|benefits?|implications?|time\w*|responsibilit\w+
-    |it|they|them|this|that|needed|required|included|published|used|process|alternatives?|ways?
-    |methods?|name|address|number|cost|price|age|average|their|its|our|your|my|his|her|left|next
-|happen\w*|wrong|new|additional|other|add)\b""",
-    re.IGNORECASE | re.VERBOSE,
-)
-_MAX_WORDS = 6
 CLOSENESS, PART, COVERAGE, DEFINITION, NEWS, CENTROID = 0.7, 0.15, 0.15, 0.1, 0.05, 0.4
 LIST, EXCEPTION = 0.12, 0.1
 """Weights of the measure, set on the development questions of LL144 and on the gold questions of
 the sample corpus; `lexloop eval` shows what they reach."""
 VAGUE_TERMS = 2
 _ENOUGH_NEWS = 8
-_DENIES = re.compile(
-    r"\b(?:not|never|no longer|except\w*|exempt\w*|spite|unless|without)\b|n['’]t\b", re.IGNORECASE
-)
 _EXCEPTS = re.compile(
     r"\b(?:(?:shall|does|do|is|are|need) not (?:\w+ )?(?:apply|(?:be )?required|necessary|needed)"
     r"|not be required|except\w*|exempt\w*|notwithstanding|derogat\w+)\b",
     re.IGNORECASE,
 )
 _TABLE_ROW = re.compile(r"\|.*\|")
-
-
-@lru_cache(maxsize=256)
-def asked_definition(part: str) -> str | None:
-    """Return the term whose definition a question asks for, if it surely does.
-
-    "What is a bias audit?" asks for one; "What are the requirements?" does not.
-    """
-    found = _ASKED.search(part)
-    if found is None:
-        return None
-    term = found["term"].strip()
-    if len(term.split()) > _MAX_WORDS or (_ATTRIBUTE.search(term) and not found["open"]):
-        return None
-    surely = found["open"] is not None or _SURELY.search(part) or _PLAIN.match(part.strip())
-    return term if surely else None
 
 
 def defines(term: str, text: str) -> bool:
@@ -131,14 +85,20 @@ class Sources(Protocol):
 
 
 @dataclass(frozen=True)
-class ParsedQuestion:
-    """A question taken apart."""
+class Query:
+    """A question as statements are compared with it.
 
-    question: str  # as it was asked, standing alone
-    parts: Sequence[str]  # each thing that is asked
-    vectors: Vectors  # unit vectors of the whole question, its core, then each part
-    terms: list[dict[str, float]]  # the search terms of each part, each with its idf
-    definitions: list[str | None]  # per part the term whose definition it asks for, if it does
+    Args:
+        text: The question standing alone.
+        parts: Each thing that it asks.
+        vectors: Unit vectors of the whole question, its core, then each part.
+        terms: The search terms of each part, each with its idf.
+    """
+
+    text: str
+    parts: Sequence[Part]
+    vectors: Vectors
+    terms: list[dict[str, float]]
 
     @cached_property
     def all_terms(self) -> dict[str, float]:
@@ -146,22 +106,52 @@ class ParsedQuestion:
         return dict(chain.from_iterable(part.items() for part in self.terms))
 
     @property
+    def definitions(self) -> list[str | None]:
+        """Per part the term whose definition it asks for, if it does."""
+        return [part["term"] for part in self.parts]
+
+    @property
     def vague(self) -> bool:
         """True where the question names so little that only the documents can say its subject."""
         return len(self.all_terms) <= VAGUE_TERMS
 
 
-def parse_question(question: str, sources: Sources, found: Sequence[Chunk] = ()) -> ParsedQuestion:
-    """Take a standalone question apart; what was ``found`` for it need not be named any more."""
-    question = without_names(question, ((one["document"], one["title"]) for one in found))
-    parts = question_parts(without_context(question))
-    return ParsedQuestion(
-        question=question,
-        parts=parts,
-        vectors=sources.embed([question, " ".join(parts), *parts]),
-        terms=[{term: sources.idf(term) for term in term_set(part)} for part in parts],
-        definitions=[asked_definition(part) for part in parts],
+def query_of(question: ParsedQuestion, sources: Sources, found: Sequence[Chunk] = ()) -> Query:
+    """Return a question as it is compared with statements.
+
+    The names of what was ``found`` for it need not be said any more, and are shortened, unless it
+    asks about nothing else.
+    """
+    names = short_names(question["runs"], ((one["document"], one["title"]) for one in found))
+    if names and not tokenize(_with(question["text"], {n: left for n, (left, _) in names.items()})):
+        names = {}
+    short = {name: called for name, (_, called) in names.items()}
+    return _query(
+        _with(question["text"], short),
+        [{**part, "text": _with(part["text"], short)} for part in question["parts"]],
+        sources,
     )
+
+
+def query_of_part(part: Part, sources: Sources) -> Query:
+    """Return a part of a question as if it were asked alone."""
+    return _query(part["text"], [part], sources)
+
+
+def _query(text: str, parts: Sequence[Part], sources: Sources) -> Query:
+    asked = [part["text"] for part in parts]
+    return Query(
+        text=text,
+        parts=parts,
+        vectors=sources.embed([text, " ".join(asked), *asked]),
+        terms=[{term: sources.idf(term) for term in term_set(one)} for one in asked],
+    )
+
+
+def _with(text: str, names: Mapping[str, str]) -> str:
+    for name in sorted(names, key=len, reverse=True):
+        text = text.replace(name, names[name])
+    return text
 
 
 def coverage(wanted: Mapping[str, float], held: Set[str]) -> float:
@@ -178,7 +168,7 @@ def _terms(lead: str, own: str) -> frozenset[str]:
 
 
 def relevance(
-    asked: ParsedQuestion, found: Sequence[Statement], vectors: Vectors, sources: Sources
+    asked: Query, found: Sequence[Statement], vectors: Vectors, sources: Sources
 ) -> NDArray[np.float32]:
     """Return the relevance of statements to each part of a question, shape (parts, len(found)).
 
@@ -186,7 +176,7 @@ def relevance(
     """
     texts = [statement.text for statement in found]
     listed = np.array([statement.points > 0 for statement in found], dtype=np.bool_)
-    denied = [_DENIES.search(part) is not None for part in asked.parts]
+    denied = [part["denies"] for part in asked.parts]
     excepting = any(denied) and np.array([bool(_EXCEPTS.search(text)) for text in texts])
     cosines = asked.vectors @ vectors.T
     closeness = cosines[:2].max(axis=0)
@@ -207,7 +197,7 @@ def relevance(
             + PART * cosines[2 + row]
             + COVERAGE * covered
             + DEFINITION * defining
-            + LIST * listed * (asks_for_several(asked.parts[row]))
+            + LIST * listed * asked.parts[row]["several"]
             + EXCEPTION * excepting * denied[row]
             + shared
         )

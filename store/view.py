@@ -11,9 +11,8 @@ import numpy as np
 
 from lexloop.core.deadline import heed_deadline
 from lexloop.core.metadata import UNKNOWN, Filters, Metadata
-from lexloop.core.types import MOST_POINTED, Chunk, Citation, Hit, Pointed, PointedUnit, Reading
+from lexloop.core.types import MOST_POINTED, Chunk, Citation, Hit, PointedUnit, Reading
 from lexloop.documents.document import Box, Document, SkippedSource, boxes_of, versions
-from lexloop.documents.structure.asking import point
 from lexloop.documents.structure.references import Reference
 from lexloop.documents.structure.statements import Statement
 from lexloop.documents.structure.tree import Tree, key_of, keys_of_term
@@ -239,13 +238,6 @@ class View:
         if held is not None and held.version:
             citation["version"] = held.version
         return citation
-
-    def pointed(self, question: str) -> Pointed:
-        """Return the provisions that a question names, and what the structure itself says."""
-        found = point(question, self)
-        chunks = (id for unit in found["units"] for id in self.chunks_over(unit))
-        first = list(dict.fromkeys(islice(chunks, MOST_POINTED)))
-        return {**found, "chunks": first}
 
     def defining(self, terms: Sequence[str]) -> list[str]:
         """Return the ids of the chunks in which the definitions of terms begin, in order."""

@@ -141,10 +141,11 @@ def print_trace(state: dict[str, Any]) -> None:
     plan = ", ".join(f"{name} = {value}" for name, value in state["plan"].items())
     say(f"Complexity {state['complexity']} ({shares}) · {plan}")
     _head("Queries")
-    _item("question", state["standalone"])
-    for query in state["queries"]:
+    parsed = state["parsed"]
+    _item("question", parsed["text"])
+    for query in parsed["queries"]:
         _item("query", query)
-    _item("keywords", ", ".join(state["keywords"]) or "none")
+    _item("keywords", ", ".join(parsed["keywords"]) or "none")
     _head("Candidates")
     result_console().print(_candidates(state))
     _head("Triplets")

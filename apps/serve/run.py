@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
-from lexloop.apps.record import answer_record, dated, of_collection
+from lexloop.apps.record import answer_record, dated, of_collection, searched_for
 from lexloop.apps.serve.choices import EMBEDDED_ALONE
 from lexloop.apps.serve.people import Person
 from lexloop.core.types import Degradation
@@ -132,7 +132,7 @@ def _classified(update: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _rewritten(update: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: update[name] for name in ("standalone", "queries", "keywords", "read_as")}
+    return {**searched_for(update), "read_as": update["read_as"]}
 
 
 def _retrieved(update: Mapping[str, Any]) -> dict[str, Any]:

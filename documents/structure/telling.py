@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from lexloop.core.types import StructureQuestion
 from lexloop.documents.structure.references import steps_of
 from lexloop.documents.structure.tree import Missing, Tree, Unit
 from lexloop.documents.text.sentences import sentence_spans
@@ -11,31 +12,15 @@ from lexloop.documents.text.sentences import sentence_spans
 _MOST_LINES = 100
 _ITEMS = {"paragraph": ("paragraph",), "point": ("point", "definition")}
 _PLURALS = {"annex": "annexes", "appendix": "appendices"}
-_WORDS = (
+UNIT_WORDS = (
     *("article", "section", "rule", "clause", "regulation", "chapter", "part", "title", "annex"),
     *("schedule", "appendix", "amendment", "recital", "table", "paragraph", "point"),
 )
-_NOUNS = {_PLURALS.get(word, f"{word}s"): word for word in _WORDS}
+UNIT_NOUNS = {_PLURALS.get(word, f"{word}s"): word for word in UNIT_WORDS}
 _CERTAIN = frozenset(("article", "chapter", "annex", "schedule", "recital", "appendix"))
 """Nothing but a unit of a document is called so."""
 SMALL = frozenset(("paragraph", "point"))
 """A question which of these there are asks for their words."""
-_FILLER = frozenset(
-    """a all and any are can could do does document file from give has have here how i in is it its
-    law many me name number of please show tell text that the there this to us we what what's
-    whats which with you list contain contains containing made up consist consists belong belongs
-    comprise comprises divided structured organised organized arranged built structure outline
-    table contents toc overview layout headings titles
-    act regulation directive contract agreement policy standard rule code""".split()
-)
-_BUILT = frozenset(
-    "divided structured organised organized arranged built structure outline toc layout".split()
-)
-_ENDS = {"last": -1, "final": -1, "first": 0}
-SAYING = frozenset(
-    "about cover covers does provide provides require requires say says state states".split()
-)
-"""Verbs with which a question about the last article asks for its words."""
 
 
 class AnswerLine(NamedTuple):
@@ -45,48 +30,6 @@ class AnswerLine(NamedTuple):
     places: tuple[int, ...] = ()
 
 
-class StructureQuestion(NamedTuple):
-    """A question about a document's structure.
-
-    Args:
-        word: Of the units asked for, such as ``chapter``; nothing for the structure as a whole.
-        counted: Whether their number is asked.
-        end: 0 for the first of them, -1 for the last; None for all.
-    """
-
-    word: str
-    counted: bool = False
-    end: int | None = None
-
-
-def may_be_structural(question: str) -> bool:
-    """Return whether a question names units of a document or its structure at all."""
-    words = set(re.findall(r"[a-z]+", question.lower()))
-    return not words.isdisjoint((*_NOUNS, *_WORDS, *_BUILT, "contents"))
-
-
-def read_structural(rest: Sequence[str], telling: frozenset[str]) -> StructureQuestion | None:
-    """Return what a question asks of the structure; None if it asks of anything else.
-
-    Args:
-        rest: Its words in small letters, without references.
-        telling: The words that name the documents.
-    """
-    words = [word for word in rest if word not in telling or word in _NOUNS]
-    nouns = [word for word in words if word in _NOUNS]
-    ends = [_ENDS[word] for word in words if word in _ENDS]
-    ones = [word for word in words if word in _WORDS]
-    asking = _FILLER | SAYING if ends else _FILLER
-    if set(words) - asking - _NOUNS.keys() - _ENDS.keys() - {*_WORDS}:
-        return None
-    if len(ends) == 1 and len(ones) == 1 and not nouns:
-        return StructureQuestion(ones[0], end=ends[0])
-    if len(set(nouns)) == 1 and not ends:
-        return StructureQuestion(_NOUNS[nouns[0]], counted="many" in words or "number" in words)
-    built = _BUILT & set(words) or {"table", "contents"} <= set(words)
-    return StructureQuestion("") if built and not ends else None
-
-
 def told(
     asked: StructureQuestion, tree: Tree, document: str, within: int = -1
 ) -> Iterator[AnswerLine]:
@@ -94,25 +37,25 @@ def told(
 
     Nothing where the question may have another meaning there.
     """
-    whole = tree.units[within].label if within >= 0 else document
-    if not asked.word:
+    word, whole = asked["word"], tree.units[within].label if within >= 0 else document
+    if not word:
         yield from _built(tree, whole, within)
         return
-    found = members(tree, asked.word, within)
+    found = members(tree, word, within)
     if not found:
-        if asked.word in _CERTAIN:
+        if word in _CERTAIN:
             yield AnswerLine(
-                f"{whole} has no {_plural(asked.word)}.{_instead(tree, asked.word, within)}"
+                f"{whole} has no {_plural(asked['word'])}.{_instead(tree, asked['word'], within)}"
             )
         return
-    if asked.end is not None:
-        which, place = "first" if asked.end == 0 else "last", found[asked.end]
-        said = f"The {which} {asked.word} of {whole} is {entitled(tree.units[place])}."
+    if asked["end"] is not None:
+        which, place = "first" if asked["end"] == 0 else "last", found[asked["end"]]
+        said = f"The {which} {asked['word']} of {whole} is {entitled(tree.units[place])}."
         yield AnswerLine(said, (place,))
         return
     first, last = tree.units[found[0]], tree.units[found[-1]]
-    count = counted(asked.word, len(found))
-    if asked.counted:
+    count = counted(word, len(found))
+    if asked["counted"]:
         span = f"{first.label} to {last.label}" if len(found) > 1 else entitled(first)
         yield AnswerLine(
             f"{whole} has {count}: {span}.", tuple(dict.fromkeys((found[0], found[-1])))
@@ -124,7 +67,9 @@ def told(
 
 def _built(tree: Tree, whole: str, within: int) -> Iterator[AnswerLine]:
     """Yield how many units of each kind there are, and the parts with their provisions."""
-    every = {word: members(tree, word, within) for word in _WORDS if word not in SMALL | {"table"}}
+    every = {
+        word: members(tree, word, within) for word in UNIT_WORDS if word not in SMALL | {"table"}
+    }
     counts = sorted(((w, found) for w, found in every.items() if found), key=lambda c: c[1][0])
     said = [counted(word, len(found)) for word, found in counts]
     if said:

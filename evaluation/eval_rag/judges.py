@@ -23,7 +23,8 @@ from lexloop.nodes.evaluate.embedded import AnswerFeatures, answer_features
 from lexloop.nodes.evaluate.evidence import Evidence, evidence_of
 from lexloop.nodes.evaluate.support import ClaimSupport, claims_of
 from lexloop.nodes.markers import without_markers
-from lexloop.nodes.relevance import parse_question
+from lexloop.nodes.question import parse
+from lexloop.nodes.relevance import query_of
 from lexloop.nodes.weights import load_weights
 
 Scores = dict[str, Score]
@@ -63,7 +64,7 @@ class AnswerJudge:
         self._support = ClaimSupport(embed)
         self._correctness = CorrectnessJudge(embed)
         self._weights = load_weights("judges/relevance.json", "answer", AnswerFeatures)
-        self._asked = lru_cache(_QUESTIONS)(lambda question: parse_question(question, sources))
+        self._asked = lru_cache(_QUESTIONS)(lambda question: query_of(parse(question), sources))
         # one document serves the answers of every system, and other questions too
         self._evidence = lru_cache(_DOCUMENTS)(lambda held: evidence_of(list(held), embed))
 

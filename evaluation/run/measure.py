@@ -21,6 +21,7 @@ from lexloop.nodes.evaluate.embedded import EmbeddedJudge
 from lexloop.nodes.evaluate.evidence import Evidence, evidence_of
 from lexloop.nodes.evaluate.support import claims_of
 from lexloop.nodes.markers import without_markers
+from lexloop.nodes.question import parse
 from lexloop.store.view import View
 
 SUPPORTED = 0.5
@@ -183,7 +184,7 @@ def _of_the_answer(it: Answered) -> dict[str, Score]:
         return dict.fromkeys((*_TRIAD, "faithfulness"), Unresolved("the answer is an abstention"))
     if not it.passages:
         return dict.fromkeys((*_TRIAD, "faithfulness"), Unresolved("no passage was retrieved"))
-    triad = waited(it.judge.judge(it.question, it.passages, it.state["answer"]))
+    triad = waited(it.judge.judge(parse(it.question), it.passages, it.state["answer"]))
     scores: dict[str, float | None] = {name: getattr(triad, name) for name in _TRIAD}
     inferred = _supported(it, claims_of(it.state["answer"]), it.passages)
     missing = Unresolved("the judge gave no score")

@@ -3,7 +3,7 @@
 from pydantic import BaseModel
 
 from lexloop import prompts
-from lexloop.core.types import Advice, Attempt, Evaluation, Strategy
+from lexloop.core.types import Advice, Attempt, Evaluation, ParsedQuestion, Strategy
 from lexloop.models.request import Chat, ChatRequest, parsed
 
 _MOST_QUERIES = 5
@@ -25,14 +25,14 @@ class ModelPromptEngineer:
         self._chat = chat
         self._prompt = prompts.load("engineer_prompt", {"asked", "attempts", "limit"})
 
-    def has_more(self, asked: str, attempts: list[Attempt]) -> bool:
+    def has_more(self, asked: ParsedQuestion, attempts: list[Attempt]) -> bool:
         """Return True: a model always has something else to say."""
         return True
 
-    async def advise(self, asked: str, attempts: list[Attempt]) -> Advice:
+    async def advise(self, asked: ParsedQuestion, attempts: list[Attempt]) -> Advice:
         """Show what was tried and how it scored, and ask what to try next."""
         system, user = self._prompt.render(
-            asked=asked,
+            asked=asked["text"],
             attempts=[prompts.Data("attempt", _told(a), a["number"]) for a in attempts],
             limit=_MOST_QUERIES,
         )
@@ -40,7 +40,7 @@ class ModelPromptEngineer:
         reply = parsed(await self._chat.ask(request), AdviceReply)
         tried = {_folded(query) for attempt in attempts for query in attempt["queries"]}
         return Advice(
-            question=" ".join(reply.question.split()) or asked,
+            question=" ".join(reply.question.split()) or asked["text"],
             queries=_untried(reply.queries, tried)[:_MOST_QUERIES],
             guidance=" ".join(reply.guidance.split()),
             strategy=reply.strategy,

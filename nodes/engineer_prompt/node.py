@@ -5,15 +5,14 @@ from collections.abc import Iterator
 from langgraph.runtime import Runtime
 
 from lexloop.core.state import State, Update
-from lexloop.core.types import Advice, Attempt, Evaluation, Strategy
+from lexloop.core.types import Advice, Attempt, Evaluation, ParsedQuestion, Strategy
 from lexloop.nodes.context import TRIAD, Context
-from lexloop.nodes.question import asking_sentences, leans, without_preamble
 
 
 async def engineer_prompt(state: State, runtime: Runtime[Context]) -> Update:
     """Write the advice and note it on the attempt that it answers."""
     attempts = state["attempts"]
-    advice = await runtime.context.engineer.advise(attempts[0]["question"], attempts)
+    advice = await runtime.context.engineer.advise(state["meant"], attempts)
     noted: Attempt = {**attempts[-1], "advice": advice}
     return {"advice": advice, "attempts": [*attempts[:-1], noted]}
 
@@ -34,7 +33,7 @@ class RuleEngineer:
     def __init__(self, guides: bool = True) -> None:
         self._guides = guides
 
-    async def advise(self, asked: str, attempts: list[Attempt]) -> Advice:
+    async def advise(self, asked: ParsedQuestion, attempts: list[Attempt]) -> Advice:
         """Return advice by the likeliest strategy for the last attempt that was not yet tried."""
         left = self._left(asked, attempts)
         advice = advised(left[0] if left else "broaden", asked)
@@ -42,42 +41,33 @@ class RuleEngineer:
             advice["guidance"] = _GUIDANCE[weakest(attempts[-1]["evaluation"])]
         return advice
 
-    def has_more(self, asked: str, attempts: list[Attempt]) -> bool:
+    def has_more(self, asked: ParsedQuestion, attempts: list[Attempt]) -> bool:
         """Return whether guidance may help, or another reading of the question was not yet tried.
 
         Other passages alone mend as many answers as they harm (``benchmarks/loop.py --each``).
         """
         return self._guides or "reread" in self._left(asked, attempts)
 
-    def _left(self, asked: str, attempts: list[Attempt]) -> list[Strategy]:
+    def _left(self, asked: ParsedQuestion, attempts: list[Attempt]) -> list[Strategy]:
         tried = {a["advice"]["strategy"] for a in attempts if "advice" in a}
         return [strategy for strategy in _suited(asked, attempts[-1]) if strategy not in tried]
 
 
-def advised(strategy: Strategy, asked: str) -> Advice:
+def advised(strategy: Strategy, asked: ParsedQuestion) -> Advice:
     """Return the advice to follow a strategy, without guidance."""
-    question = _without_story(asked) if strategy == "reread" else asked
+    question = asked["bare"] if strategy == "reread" else asked["text"]
     return {"question": question, "queries": [], "guidance": "", "strategy": strategy}
 
 
-def _suited(asked: str, last: Attempt) -> Iterator[Strategy]:
+def _suited(asked: ParsedQuestion, last: Attempt) -> Iterator[Strategy]:
     """Yield the strategies that may help after an attempt, the likeliest first."""
     missed = last["abstained"] or weakest(last["evaluation"]) == "context_relevance"
-    if missed and _without_story(asked) != asked:
+    if missed and asked["bare"] != asked["text"]:
         yield "reread"
     yield "whole"
     if any(passage.get("supporting") for passage in last["passages"]):
         yield "operative"
     yield "broaden"
-
-
-def _without_story(asked: str) -> str:
-    """Return only the sentences that ask, without who asks and how politely.
-
-    The question itself where they need the story to be understood.
-    """
-    bare = [without_preamble(sentence) for sentence in asking_sentences(asked)]
-    return " ".join(bare) if bare and not leans(bare[0]) else asked
 
 
 def weakest(evaluation: Evaluation) -> str:

@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from difflib import SequenceMatcher
 from functools import lru_cache
 
+from lexloop.documents.text.quantities import dates, facts, number_of, states
 from lexloop.documents.text.tokens import tokenize, words
-from lexloop.nodes.evaluate.evidence import Evidence, dates, facts, number_of, states
+from lexloop.nodes.evaluate.evidence import Evidence
 
 _CLOSE, _SAME, _NEARLY = 0.6, 0.9, 0.8
 """A sentence that holds this share of a claim's terms is about the same thing, or says the same

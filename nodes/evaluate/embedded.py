@@ -5,14 +5,14 @@ from dataclasses import astuple, dataclass
 import numpy as np
 
 from lexloop.core.running import computing
-from lexloop.core.types import Passage
+from lexloop.core.types import ParsedQuestion, Passage
 from lexloop.documents.text.tokens import tokenize
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.context import Judgement
 from lexloop.nodes.evaluate.evidence import Evidence, clipped
 from lexloop.nodes.evaluate.support import ClaimSupport, Support, claims_of
 from lexloop.nodes.markers import without_markers
-from lexloop.nodes.relevance import ParsedQuestion, Sources, coverage, parse_question
+from lexloop.nodes.relevance import Query, Sources, coverage, query_of
 from lexloop.nodes.weights import load_weights
 
 _FEW, _SUPPORTED = 3, 0.5
@@ -56,7 +56,11 @@ class EmbeddedJudge:
 
     @computing
     def judge(
-        self, question: str, passages: list[Passage], answer: str, answers: float | None = None
+        self,
+        question: ParsedQuestion,
+        passages: list[Passage],
+        answer: str,
+        answers: float | None = None,
     ) -> Judgement:
         """Return the triad of LQ-RAG, section III: each score in [0, 1].
 
@@ -64,7 +68,7 @@ class EmbeddedJudge:
         Groundedness is the mean over the claims of the probability that the passages support
         each: the share of supported claims that is to be expected.
         """
-        asked = parse_question(question, self._sources, passages)
+        asked = query_of(question, self._sources, passages)
         evidence = evidence_in(passages, self._sources)
         claims = claims_of(answer)
         if answers is None:
@@ -85,7 +89,7 @@ class EmbeddedJudge:
 
 
 def answer_features(
-    asked: ParsedQuestion, answer: str, evidence: Evidence, sources: Sources
+    asked: Query, answer: str, evidence: Evidence, sources: Sources
 ) -> AnswerFeatures | None:
     """Return the features that answer relevance is judged by; None where nothing is claimed."""
     claims, plain = claims_of(answer), without_markers(answer)
@@ -102,7 +106,7 @@ def answer_features(
 
 
 def read_answer_features(
-    asked: ParsedQuestion, answer: str, whole: Vectors, sentences: Vectors
+    asked: Query, answer: str, whole: Vectors, sentences: Vectors
 ) -> AnswerFeatures:
     """Return the features of an answer without markers.
 
@@ -123,7 +127,7 @@ def read_answer_features(
     )
 
 
-def context_features(asked: ParsedQuestion, evidence: Evidence) -> ContextFeatures | None:
+def context_features(asked: Query, evidence: Evidence) -> ContextFeatures | None:
     """Return the features that context relevance is judged by; None where nothing is said."""
     if not evidence.sentences:
         return None

@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field
 
 from lexloop import prompts
 from lexloop.core.errors import ModelReplyError
-from lexloop.core.types import Passage
+from lexloop.core.types import ParsedQuestion, Passage
 from lexloop.models.request import Chat, ChatRequest, parsed
 from lexloop.nodes.context import Judgement
 
@@ -37,14 +37,18 @@ class ModelJudge:
         self._prompt = prompts.load("evaluate", {"question", "passages", "answer"})
 
     async def judge(
-        self, question: str, passages: list[Passage], answer: str, answers: float | None = None
+        self,
+        question: ParsedQuestion,
+        passages: list[Passage],
+        answer: str,
+        answers: float | None = None,
     ) -> Judgement:
         """Return the three scores; all None, so that nothing can pass, where the reply has none.
 
         The model judges for itself: what ``answers`` says is not shown to it.
         """
         system, user = self._prompt.render(
-            question=question, passages=prompts.numbered(passages), answer=answer
+            question=question["text"], passages=prompts.numbered(passages), answer=answer
         )
         request = ChatRequest("evaluate", system, user, JudgeReply)
         try:

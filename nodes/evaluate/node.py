@@ -39,7 +39,7 @@ async def evaluate(state: State, runtime: Runtime[Context]) -> Update:
         attempts = _with_draft(state, evaluation)
         judged = context.judge is not None and not untranslated
         again = judged and may_retry(attempts, context.settings)
-        if again and context.engineer.has_more(attempts[0]["question"], attempts):
+        if again and context.engineer.has_more(state["meant"], attempts):
             return {"attempts": attempts, "evaluation": evaluation}
     best = best_attempt(attempts)
     warning = untranslated if best["abstained"] else ""
@@ -68,9 +68,9 @@ def _with_draft(state: State, evaluation: Evaluation) -> list[Attempt]:
     draft = state["draft"]
     attempt: Attempt = {
         "number": len(state["attempts"]) + 1,
-        "question": state["standalone"],
-        "queries": state["queries"],
-        "keywords": state["keywords"],
+        "question": state["parsed"]["text"],
+        "queries": state["parsed"]["queries"],
+        "keywords": state["parsed"]["keywords"],
         "passages": state["passages"],
         "triplets": state["triplets"],
         "answer": draft["answer"],
@@ -98,9 +98,8 @@ async def _evaluation(state: State, context: Context) -> Evaluation:
         read = _unscored("It was read off the structure of the documents.")
         return _record(read, problems, passed=not problems)
     # every attempt answers the question asked, however it was reworded since
-    asked = state["attempts"][0]["question"] if state["attempts"] else state["standalone"]
-    answers = _likely(state, asked)
-    judgement = await context.judge.judge(asked, state["passages"], said, answers)
+    answers = _likely(state)
+    judgement = await context.judge.judge(state["meant"], state["passages"], said, answers)
     unanswered = [f"Not answered: {part}" for part in draft["unanswered"]]
     reasons = [*unanswered, *judgement.reasons]
     judgement = replace(judgement, answers=answers, reasons=reasons)
@@ -108,16 +107,16 @@ async def _evaluation(state: State, context: Context) -> Evaluation:
     return _record(judgement, problems, passed)
 
 
-def _likely(state: State, asked: str) -> float | None:
+def _likely(state: State) -> float | None:
     """Return the probability that the draft answers what was asked, where its writer gives one.
 
     For a reworded question it is at most that of the first attempt: an answer to another reading
     tells nothing about this one.
     """
-    answers = state["draft"]["answers"]
-    if answers is None or not state["attempts"] or state["standalone"] == asked:
+    answers, attempts = state["draft"]["answers"], state["attempts"]
+    if answers is None or not attempts or state["parsed"]["text"] == state["meant"]["text"]:
         return answers
-    return min(answers, state["attempts"][0]["evaluation"].get("answers", 1.0))
+    return min(answers, attempts[0]["evaluation"].get("answers", 1.0))
 
 
 def _problems(state: State, text_of: TextOf | None) -> list[str]:

@@ -40,7 +40,7 @@ def repeats(state: State) -> bool:
     """
     attempts, advice = state["attempts"], state.get("advice")
     given = [a["advice"]["guidance"] if "advice" in a else "" for a in attempts]
-    now = (state["standalone"], _ids(state["passages"]), advice["guidance"] if advice else "")
+    now = (state["parsed"]["text"], _ids(state["passages"]), advice["guidance"] if advice else "")
     return any(
         now == (attempt["question"], _ids(attempt["passages"]), guidance)
         for attempt, guidance in zip(attempts, ["", *given], strict=False)

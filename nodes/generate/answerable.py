@@ -1,22 +1,15 @@
 """The probability that the documents, or the first passages, answer a question."""
 
-import re
 from dataclasses import astuple, dataclass
 
 import numpy as np
 
+from lexloop.documents.text.quantities import holds
 from lexloop.documents.text.tokens import term_set, tokenize
-from lexloop.nodes.generate.facts import counted, expected_kind, holds
 from lexloop.nodes.generate.selection import ScoredQuotables, is_definition
-from lexloop.nodes.relevance import ParsedQuestion, Sources, coverage, defines
+from lexloop.nodes.relevance import Query, Sources, coverage, defines
 from lexloop.nodes.weights import Weights, load_weights
 
-_PROPER = re.compile(r"(?<=[a-z,'’)\]] )[A-Z][\w\-]*[\w]")
-_REFERENCE = re.compile(
-    r"(?:(?<!§)§+|\b[Ss]ections?|\b[Aa]rticles?|\b[Rr]ules?)\s*(\d[\w.\-]*\w|\d)"
-)
-_GENERIC = frozenset("document documents file version section article chapter page".split())
-"""Words that people capitalise when they point at a text; they name nothing."""
 _TOP = 5
 _BEHIND = 3
 
@@ -40,9 +33,7 @@ AGAINST = ("unknown", "foreign", "undefined", "lacking")
 """The features against an answer."""
 
 
-def read_features(
-    asked: ParsedQuestion, scored: ScoredQuotables, sources: Sources
-) -> AnswerabilityFeatures:
+def read_features(asked: Query, scored: ScoredQuotables, sources: Sources) -> AnswerabilityFeatures:
     """Read the features off the scored evidence."""
     evidence = scored.quotables
     texts = [item.text for item in evidence]
@@ -56,7 +47,14 @@ def read_features(
         covered=min(max(coverage(part, has) for has in held) for part in asked.terms),
         lead=min(1.0, max(0.0, ranked[0] - ranked[-1])),
         unknown=min(len(unknown), 3) / 3,
-        foreign=float(any(_foreign(part, sources) for part in asked.parts)),
+        foreign=float(
+            any(
+                not sources.knows(term)
+                for part in asked.parts
+                for name in part["named"]
+                for term in tokenize(name)
+            )
+        ),
         undefined=float(
             any(
                 term and not any(defines(term, i.text) or is_definition(i, term) for i in evidence)
@@ -65,18 +63,12 @@ def read_features(
         ),
         lacking=float(
             any(
-                (kind := expected_kind(part)) is not None
-                and not any(holds(kind, texts[i], counted(part)) for i in order[:_TOP])
+                (kind := part["kind"]) is not None
+                and not any(holds(kind, texts[i], frozenset(part["counted"])) for i in order[:_TOP])
                 for part in asked.parts
             )
         ),
     )
-
-
-def _foreign(part: str, sources: Sources) -> bool:
-    named = [*_PROPER.findall(part), *_REFERENCE.findall(part)]
-    named = [name for name in named if name.lower() not in _GENERIC]
-    return any(not sources.knows(term) for name in named for term in tokenize(name))
 
 
 def probability_there(features: AnswerabilityFeatures) -> float:

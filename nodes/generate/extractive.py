@@ -10,6 +10,7 @@ from lexloop.core.types import (
     Advice,
     Citation,
     Draft,
+    ParsedQuestion,
     Passage,
     Pointed,
     PointedUnit,
@@ -26,8 +27,8 @@ from lexloop.nodes.generate.citations import cite
 from lexloop.nodes.generate.quoting import LEFT_OUT, quote_all
 from lexloop.nodes.generate.selection import Chosen, Lengths, Quotable, score_quotables, select
 from lexloop.nodes.markers import unmarked
-from lexloop.nodes.question import asks_for_several, question_parts
-from lexloop.nodes.relevance import ParsedQuestion, asked_definition, coverage, parse_question
+from lexloop.nodes.pointing import unit_at
+from lexloop.nodes.relevance import Query, coverage, query_of, query_of_part
 from lexloop.store.view import View
 
 MIN_THERE, MIN_NEAR, SURE = 0.4, 0.1, 0.75
@@ -70,7 +71,7 @@ class ExtractiveGenerator:
     @computing
     def generate(
         self,
-        question: str,
+        question: ParsedQuestion,
         passages: list[Passage],
         triplets: list[Triplet],
         advice: Advice | None,
@@ -83,7 +84,7 @@ class ExtractiveGenerator:
         """
         units = pointed["units"] if pointed else []
         only = pointed is not None and pointed["only"]
-        defined = any(map(asked_definition, question_parts(question)))
+        defined = any(part["term"] for part in question["parts"])
         if units and (only or (not defined and self._is_quotable(units))):
             return self._quoted(units)
         draft = self._selected(question, passages, units)
@@ -109,8 +110,10 @@ class ExtractiveGenerator:
             drafted("\n".join(lines), citations, told=lines) if citations else drafted(ABSTENTION)
         )
 
-    def _selected(self, question: str, passages: list[Passage], units: list[PointedUnit]) -> Draft:
-        asked = parse_question(question, self._sources, passages)
+    def _selected(
+        self, question: ParsedQuestion, passages: list[Passage], units: list[PointedUnit]
+    ) -> Draft:
+        asked = query_of(question, self._sources, passages)
         scored = score_quotables(asked, passages, self._sources)
         if scored is not None and units:
             scored = scored.within(units)
@@ -128,19 +131,19 @@ class ExtractiveGenerator:
         draft = self._draft(asked, chosen, sure)
         return {**draft, "answers": answers, "unanswered": self._unanswered(asked, passages)}
 
-    def _unanswered(self, asked: ParsedQuestion, passages: list[Passage]) -> list[str]:
+    def _unanswered(self, asked: Query, passages: list[Passage]) -> list[str]:
         """Return the parts of a question that, asked alone, the passages would not answer."""
         if len(asked.parts) < 2:
             return []
-        alone = [parse_question(part, self._sources) for part in asked.parts]
+        alone = [query_of_part(part, self._sources) for part in asked.parts]
         scored = [score_quotables(part, passages, self._sources) for part in alone]
         return [
-            part.question
+            part.text
             for part, held in zip(alone, scored, strict=True)
             if held and probability_there(read_features(part, held, self._sources)) < MIN_THERE
         ]
 
-    def _draft(self, asked: ParsedQuestion, chosen: Chosen, sure: bool) -> Draft:
+    def _draft(self, asked: Query, chosen: Chosen, sure: bool) -> Draft:
         """Write the chosen evidence as an answer; lists that are asked for as a whole come whole.
 
         Sources are numbered in the order of use, each once. What a list is headed and what of it is
@@ -192,7 +195,7 @@ def _within(said: Statement, document: str, citation: Citation) -> bool:
     return inside and document == citation["document"]
 
 
-def list_asked(item: Quotable, asked: ParsedQuestion, sources: View) -> list[PointedUnit]:
+def list_asked(item: Quotable, asked: Query, sources: View) -> list[PointedUnit]:
     """Return the units whose list a question asks for as a whole; none where it asks for none.
 
     It does where the words that lead into the list, with the headings above them, hold of the
@@ -202,7 +205,7 @@ def list_asked(item: Quotable, asked: ParsedQuestion, sources: View) -> list[Poi
     tree = sources.tree_of(document)
     if tree is None or (place := tree.at(said.start)) < 0 or tree.units[place].kind == "row":
         return []
-    several = any(asks_for_several(part) for part in asked.parts)
+    several = any(part["several"] for part in asked.parts)
     whole = said.points > 0 or (bool(tree.items(place)) and several)
     if not whole and said.leads:
         place = tree.at(said.leads[-1][0])
@@ -220,19 +223,8 @@ def list_asked(item: Quotable, asked: ParsedQuestion, sources: View) -> list[Poi
 def _units(document: str, tree: Tree, place: int) -> list[PointedUnit]:
     """Return a paragraph with its list, or the items of the list that a provision leads into."""
     divides = tree.units[place].kind in ("provision", "annex", "part")
-    found: list[PointedUnit] = []
-    for one in tree.items(place) if divides else [place]:
-        unit = tree.units[one]
-        found.append(
-            {
-                "document": document,
-                "place": one,
-                "label": unit.label,
-                "start": unit.start,
-                "end": unit.end,
-            }
-        )
-    return found
+    places = tree.items(place) if divides else [place]
+    return [unit_at(document, tree, one) for one in places]
 
 
 def with_antecedent(item: Quotable, sources: View) -> list[Statement]:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from lexloop import prompts
 from lexloop.core.running import computed
-from lexloop.core.types import ABSTENTION, Advice, Draft, Passage, Pointed, Triplet
+from lexloop.core.types import ABSTENTION, Advice, Draft, ParsedQuestion, Passage, Pointed, Triplet
 from lexloop.knowledge.predicates import reading
 from lexloop.models.request import Chat, ChatRequest
 from lexloop.nodes.context import drafted
@@ -23,7 +23,7 @@ class ModelGenerator:
 
     async def generate(
         self,
-        question: str,
+        question: ParsedQuestion,
         passages: list[Passage],
         triplets: list[Triplet],
         advice: Advice | None,
@@ -36,7 +36,7 @@ class ModelGenerator:
             passages=[replace(one, text=unmarked(one.text)) for one in prompts.numbered(passages)],
             triplets=[prompts.Data("relation", unmarked(_stated(one))) for one in triplets],
             guidance=advice["guidance"] if advice else [],
-            question=question,
+            question=question["text"],
         )
         reply = await self._chat.ask(ChatRequest("generate", system, user, stream=True))
         statements = self._sources.statements
@@ -53,14 +53,14 @@ class ModelAlone:
 
     async def generate(
         self,
-        question: str,
+        question: ParsedQuestion,
         passages: list[Passage],
         triplets: list[Triplet],
         advice: Advice | None,
         pointed: Pointed | None = None,
     ) -> Draft:
         """Answer without passages and so without citations."""
-        system, user = self._prompt.render(question=question)
+        system, user = self._prompt.render(question=question["text"])
         reply = await self._chat.ask(ChatRequest("generate", system, user, stream=True))
         return drafted(ABSTENTION if abstains(reply.text) else reply.text.strip())
 

@@ -7,6 +7,7 @@ from lexloop.core.state import State, Update
 from lexloop.core.types import ABSTENTION, QUOTED, Citation, Draft, Passage, StructureLine
 from lexloop.nodes.context import Context, Generator, Guard, drafted
 from lexloop.nodes.markers import numbers_in, unmarked
+from lexloop.nodes.question import parse
 
 
 async def generate(state: State, runtime: Runtime[Context]) -> Update:
@@ -22,7 +23,7 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
         closed = bool(told) and not units
     else:
         closed = unread or await computed(
-            guard.refuses, state["asked"], state["standalone"], state["passages"]
+            guard.refuses, state["asked"], state["parsed"]["text"], state["passages"]
         )
     if closed:
         draft = drafted(ABSTENTION)
@@ -37,14 +38,14 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
 
 async def _drafted(state: State, generator: Generator, guard: Guard) -> Draft:
     """Draft an answer; where that abstains, once more from the question in plainer words."""
-    question = state["standalone"]
-    draft = drafted(ABSTENTION)
-    for wording in dict.fromkeys([question, await computed(guard.plainer, question)]):
-        draft = await generator.generate(
-            wording, state["passages"], state["triplets"], state.get("advice"), state.get("pointed")
-        )
-        if not draft["abstained"]:
-            break
+    passages, triplets = state["passages"], state["triplets"]
+    given = passages, triplets, state.get("advice"), state.get("pointed")
+    question = state["parsed"]
+    draft = await generator.generate(question, *given)
+    if draft["abstained"]:
+        plainer = await computed(guard.plainer, question["text"])
+        if plainer != question["text"]:
+            return await generator.generate(parse(plainer), *given)
     return draft
 
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from lexloop.core.types import Citation, PointedUnit
-from lexloop.documents.structure.asking import Library
 from lexloop.documents.structure.lines import cells, is_ruler
 from lexloop.documents.structure.telling import counted, entitled, groups, heading_span, outline
 from lexloop.documents.structure.tree import ITEMS, Tree, Unit
 from lexloop.nodes.markers import unmarked
+from lexloop.store.view import View
 
 LEFT_OUT = ("Left out: ", "The rest is left out.")
 """The beginnings of a line that names what is not quoted."""
@@ -94,21 +94,21 @@ def quote(
 
 
 def quote_all(
-    units: Sequence[PointedUnit], library: Library, limit: int, after: int = 0
+    units: Sequence[PointedUnit], view: View, limit: int, after: int = 0
 ) -> tuple[list[str], list[Citation]]:
     """Quote units one after the other; return the lines and their citations.
 
     At most ``limit`` words are quoted, and units that are left out are named; of several documents
     it is said in which they stand. ``after`` is the number of the last source before them.
     """
-    several = len(library.titles) > 1
+    several = len(view.titles) > 1
     lines: list[str] = []
     citations: list[Citation] = []
     words, whole = 0, True
-    groups = list(_groups(units, library))
+    groups = list(_groups(units, view))
     for number, group in enumerate(groups):
         document = group[0]["document"]
-        tree, text = library.tree_of(document), library.text_of(document)
+        tree, text = view.tree_of(document), view.text_of(document)
         if tree is None or text is None:
             continue
         wanted = len(text[group[0]["start"] : group[-1]["end"]].split())
@@ -122,7 +122,7 @@ def quote_all(
         lines += quoted.lines
         words, whole = words + quoted.words, quoted.whole
         for source in quoted.sources:
-            cited = library.cited(document, source.start, source.end, source.label)
+            cited = view.cited(document, source.start, source.end, source.label)
             citations.append({**cited, "n": after + len(citations) + 1})
     return lines, citations
 
@@ -139,11 +139,11 @@ def _outlined(tree: Tree, text: str, place: int, first: int, where: str) -> Quot
     return quoted
 
 
-def _groups(units: Sequence[PointedUnit], library: Library) -> Iterator[list[PointedUnit]]:
+def _groups(units: Sequence[PointedUnit], view: View) -> Iterator[list[PointedUnit]]:
     """Yield the units, points of one list that follow each other together."""
     group: list[PointedUnit] = []
     for unit in units:
-        tree = library.tree_of(unit["document"])
+        tree = view.tree_of(unit["document"])
         if tree is None:
             continue
         own = tree.units[unit["place"]]

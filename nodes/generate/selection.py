@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 from lexloop.core.types import DEFINING, Passage, PointedUnit
 from lexloop.documents.structure.statements import Statement
 from lexloop.documents.structure.tree import keys_of_term
+from lexloop.documents.text.quantities import holds
 from lexloop.documents.text.tokens import term_set
 from lexloop.models.embedding import Vectors
-from lexloop.nodes.generate.facts import counted, expected_kind, holds
-from lexloop.nodes.question import asks_for_duties
-from lexloop.nodes.relevance import ParsedQuestion, Sources, defines, relevance
+from lexloop.nodes.relevance import Query, Sources, defines, relevance
 
 NEARLY_BEST = 0.9
 """A further statement must score this share of the best one's."""
@@ -89,7 +88,7 @@ def _lies_in(item: Quotable, unit: PointedUnit) -> bool:
 
 
 def score_quotables(
-    asked: ParsedQuestion, passages: list[Passage], sources: Sources
+    asked: Query, passages: list[Passage], sources: Sources
 ) -> ScoredQuotables | None:
     """Score every statement and list of the passages; None when there is none."""
     quotables: list[Quotable] = []
@@ -112,12 +111,10 @@ def score_quotables(
     return ScoredQuotables(quotables, vectors, scores)
 
 
-def _closeness(
-    asked: ParsedQuestion, passages: list[Passage], sources: Sources
-) -> dict[str, float]:
+def _closeness(asked: Query, passages: list[Passage], sources: Sources) -> dict[str, float]:
     """Return each passage's weighted MaxSim less that of the best; 0 without token vectors."""
     ids = [passage["id"] for passage in passages]
-    found = sources.closeness(asked.question, ids)
+    found = sources.closeness(asked.text, ids)
     if found is None:
         return dict.fromkeys(ids, 0.0)
     close = found.mean(axis=0)
@@ -150,16 +147,14 @@ class Lengths:
     whole: int = 800  # how many words of provisions and lists are quoted whole
 
 
-def select(
-    asked: ParsedQuestion, scored: ScoredQuotables, lengths: Lengths, sure: bool = True
-) -> Chosen:
+def select(asked: Query, scored: ScoredQuotables, lengths: Lengths, sure: bool = True) -> Chosen:
     """Return the best evidence for each part, then more that is nearly as good.
 
     Where all duties are asked for, every list that is nearly as good is of the best. Where it is
     not sure that the best answers, each further passage says what it has nearest to the question.
     """
     scored = replace(scored, scores=scored.scores + _FACT * _holding_facts(asked, scored))
-    duties = any(map(asks_for_duties, asked.parts))
+    duties = any(part["duties"] for part in asked.parts)
     chosen: list[Quotable] = []
     for row in range(len(asked.parts)):
         ranked = sorted(range(len(scored.quotables)), key=lambda i: -scored.scores[row][i])
@@ -188,12 +183,12 @@ def select(
     return Chosen(best, [item for item in more if not item.said.points])
 
 
-def _holding_facts(asked: ParsedQuestion, scored: ScoredQuotables) -> NDArray[np.float32]:
+def _holding_facts(asked: Query, scored: ScoredQuotables) -> NDArray[np.float32]:
     """Return 1 where a statement holds a fact of the kind that a part asks for, else 0."""
     found = np.zeros_like(scored.scores)
     for row, part in enumerate(asked.parts):
-        if kind := expected_kind(part):
-            what = counted(part)
+        if kind := part["kind"]:
+            what = frozenset(part["counted"])
             found[row] = [holds(kind, item.text, what) for item in scored.quotables]
     return found
 

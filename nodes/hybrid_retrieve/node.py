@@ -23,8 +23,8 @@ from lexloop.core.types import (
 )
 from lexloop.nodes.context import Context
 from lexloop.nodes.hybrid_retrieve.fusion import Scores, SearchResults, fuse, host_score
-from lexloop.nodes.question import question_parts
-from lexloop.nodes.relevance import asked_definition
+from lexloop.nodes.hybrid_retrieve.pointed import point
+from lexloop.nodes.pointing import unit_at
 from lexloop.store.view import View
 
 _DEPTH = 4
@@ -45,23 +45,23 @@ def hybrid_retrieve(state: State, runtime: Runtime[Context]) -> Update:
     backend, settings = runtime.context.backend, runtime.context.settings
     if backend is None:
         return {"candidates": [], "pointed": None}
+    parsed = state["parsed"]
     limit = max(settings.retrieval.candidates, state["plan"]["k"])
     advice = state.get("advice")
     strategy = advice["strategy"] if advice else None
     if strategy == "broaden":
         limit *= _BROADER
     found = _found(
-        backend, list(dict.fromkeys([state["standalone"], *state["queries"]])), settings, limit
+        backend, list(dict.fromkeys([parsed["text"], *parsed["queries"]])), settings, limit
     )
     hosts: Scores = {}
     if isinstance(settings.fusion, Linear) and settings.fusion.host_boost:
         scores = settings.fusion.host_scores
         metadata = backend.metadata(set(found.documents.values()))
         hosts = {name: host_score(of, scores) for name, of in metadata.items()}
-    pointed = backend.pointed(state["standalone"])
+    pointed = point(parsed["pointing"], backend)
     best = _best(backend, found, fuse(found, settings.fusion, hosts), hosts, limit)
-    parts = question_parts(state["standalone"])
-    terms = [term for part in parts if (term := asked_definition(part))]
+    terms = [part["term"] for part in parsed["parts"] if part["term"]]
     if strategy == "whole":
         best = _followed(backend, provisions_around(state["passages"], backend), best)
     best = _first(backend, backend.defining(terms), DEFINING, best)
@@ -162,13 +162,6 @@ def _provision(passage: Passage, backend: View) -> PointedUnit | None:
     if tree is None or place < 0:
         return None
     for above in (place, *tree.above(place)):
-        unit = tree.units[above]
-        if unit.kind == "provision":
-            return {
-                "document": document,
-                "place": above,
-                "label": unit.label,
-                "start": unit.start,
-                "end": unit.end,
-            }
+        if tree.units[above].kind == "provision":
+            return unit_at(document, tree, above)
     return None

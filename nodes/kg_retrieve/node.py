@@ -95,7 +95,7 @@ def kg_retrieve(state: State, runtime: Runtime[Context]) -> Update:
     source, plan = runtime.context.graph_source, state["plan"]
     if source is None or plan["K"] < 1 or plan["S"] < 1:
         return {"triplets": [], "graph_candidates": []}
-    keywords = state["keywords"][: plan["K"]]
+    keywords = state["parsed"]["keywords"][: plan["K"]]
     top = [candidate["id"] for candidate in state["candidates"][: plan["k"]]]
     relations, statements = related(source.graph(), keywords, top, plan["S"])
     known = [candidate["id"] for candidate in state["candidates"]]

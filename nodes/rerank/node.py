@@ -8,9 +8,9 @@ from langgraph.runtime import Runtime
 from lexloop.core.running import computing
 from lexloop.core.settings_groups import ByScores
 from lexloop.core.state import State, Update
-from lexloop.core.types import DEFINING, FOLLOWED, POINTED, Candidate
-from lexloop.documents.structure.pointing import documents_called
+from lexloop.core.types import DEFINING, FOLLOWED, POINTED, Candidate, ParsedQuestion
 from lexloop.nodes.context import Context, Reranker
+from lexloop.nodes.pointing import documents_called
 
 _SUPPORT_OF = 5
 _TOPICAL = 0.5
@@ -34,10 +34,10 @@ def rerank(state: State, runtime: Runtime[Context]) -> Update:
     advice = state.get("advice")
     strategy = advice["strategy"] if advice else None
     pool = merge(state["candidates"], state.get("graph_candidates", []))
-    pool = _of_called(state["standalone"], pool)
+    pool = _of_called(state["parsed"], pool)
     if strategy == "operative":
         pool = [one for one in pool if not one.get("supporting")]
-    scored = {c["id"]: c for c in _reranked(state, reranker, pool)}
+    scored = {c["id"]: c for c in _reranked(state["parsed"], reranker, pool)}
     pointed = [scored.pop(c["id"]) for c in pool if POINTED in c["signals"]]
     defining = [c for c in scored.values() if DEFINING in c["signals"]]
     pointed += [scored.pop(c["id"]) for c in defining[: max(0, state["plan"]["k"] - len(pointed))]]
@@ -57,7 +57,7 @@ def rerank(state: State, runtime: Runtime[Context]) -> Update:
     return update
 
 
-def _of_called(question: str, pool: list[Candidate]) -> list[Candidate]:
+def _of_called(question: ParsedQuestion, pool: list[Candidate]) -> list[Candidate]:
     """Return the candidates of the documents that a question calls by name, else all."""
     found: dict[str, tuple[str, str]] = {}
     for one in pool:
@@ -67,10 +67,12 @@ def _of_called(question: str, pool: list[Candidate]) -> list[Candidate]:
     return [one for one in pool if not called or one["document"] in called]
 
 
-def _reranked(state: State, reranker: Reranker, pool: list[Candidate]) -> list[Candidate]:
+def _reranked(
+    question: ParsedQuestion, reranker: Reranker, pool: list[Candidate]
+) -> list[Candidate]:
     """Return the candidates, best first; a follow-up's also by the words of its topic."""
-    ranked = reranker.rerank(state["standalone"], pool)
-    if not (topical := state.get("topical")):
+    ranked = reranker.rerank(question, pool)
+    if (topical := question["topical"]) is None:
         return ranked
     beside = {c["id"]: c["score"] for c in reranker.rerank(topical, pool)}
     both: list[Candidate] = [

@@ -8,11 +8,11 @@ import numpy as np
 
 from lexloop.core.deadline import heed_deadline
 from lexloop.core.errors import DataError
-from lexloop.core.types import Candidate
+from lexloop.core.types import Candidate, ParsedQuestion
 from lexloop.documents.structure.statements import Statement
 from lexloop.models.embedding import Vectors
 from lexloop.models.sentence_embedder import without_bars
-from lexloop.nodes.relevance import ParsedQuestion, Sources, parse_question, relevance
+from lexloop.nodes.relevance import Query, Sources, query_of, relevance
 
 FUSED, GRAPH, TOKENS = 0.6, 0.05, 8.0
 """Weights of the search's order and of the graph's score beside the best statement. With a tenth
@@ -29,13 +29,13 @@ class FeatureReranker:
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
 
-    def rerank(self, question: str, candidates: list[Candidate]) -> list[Candidate]:
+    def rerank(self, question: ParsedQuestion, candidates: list[Candidate]) -> list[Candidate]:
         """Return the candidates by the best of their statements for any part of the question."""
         if not candidates:
             return []
-        asked = parse_question(question, self._sources, candidates)
+        asked = query_of(question, self._sources, candidates)
         fused, said = _fused(candidates), self._best_said(asked, candidates)
-        close = self._closeness(asked.question, candidates)
+        close = self._closeness(asked.text, candidates)
         ranked: list[Candidate] = []
         for candidate, best, nearer in zip(candidates, said, close, strict=True):
             graph = candidate["signals"].get("graph", 0.0)
@@ -54,7 +54,7 @@ class FeatureReranker:
         mean = math.fsum(close) / len(close)
         return [one - mean for one in close]
 
-    def _best_said(self, asked: ParsedQuestion, candidates: list[Candidate]) -> list[float]:
+    def _best_said(self, asked: Query, candidates: list[Candidate]) -> list[float]:
         """Return the best relevance among each candidate's statements; 0 where it has none."""
         every: list[Statement] = []
         rows: list[Vectors] = []
@@ -87,7 +87,7 @@ def _fused(candidates: list[Candidate]) -> dict[str, float]:
 class NoReranker:
     """No reranker: the order of fusion, then the candidates that only the graph brought."""
 
-    def rerank(self, question: str, candidates: list[Candidate]) -> list[Candidate]:
+    def rerank(self, question: ParsedQuestion, candidates: list[Candidate]) -> list[Candidate]:
         """Return the candidates as they came."""
         return candidates
 
@@ -118,9 +118,9 @@ class CrossEncoderReranker:
                 "or set reranker='embedded'.",
             ) from error
 
-    def rerank(self, question: str, candidates: list[Candidate]) -> list[Candidate]:
+    def rerank(self, question: ParsedQuestion, candidates: list[Candidate]) -> list[Candidate]:
         """Return the candidates by the model's score, best first."""
-        pairs = [(question, candidate["text"]) for candidate in candidates]
+        pairs = [(question["text"], candidate["text"]) for candidate in candidates]
         scores: list[float] = []
         for start in range(0, len(pairs), _AT_ONCE):
             heed_deadline("while passages were reranked")

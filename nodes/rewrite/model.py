@@ -4,9 +4,9 @@ from pydantic import BaseModel
 
 from lexloop import prompts
 from lexloop.core.running import computed
-from lexloop.core.types import Advice, Plan, Turn
+from lexloop.core.types import Advice, ParsedQuestion, Plan, Turn
 from lexloop.models.request import Chat, ChatRequest, parsed
-from lexloop.nodes.context import Rewriting
+from lexloop.nodes.question import parse
 from lexloop.nodes.rewrite.rules import distinct
 from lexloop.store.view import View
 
@@ -38,7 +38,7 @@ class ModelRewriter:
 
     async def rewrite(
         self, question: str, history: list[Turn], plan: Plan, advice: Advice | None
-    ) -> Rewriting:
+    ) -> ParsedQuestion:
         """Ask for all three at once; queries that the advice brings come first.
 
         The latest turns of the history are shown. What the model leaves out stays out: without a
@@ -46,7 +46,7 @@ class ModelRewriter:
         """
         wanted = history or advice or plan["Q"] or plan["K"]
         if not wanted and not await computed(self._documents.other_language, question):
-            return Rewriting(question, [], [])
+            return parse(question)
         languages = await computed(self._documents.languages)
         system, user = self._prompt.render(
             history=[prompts.Data(turn["role"], turn["content"]) for turn in history][
@@ -61,8 +61,8 @@ class ModelRewriter:
         request = ChatRequest("rewrite", system, user, RewriteReply)
         reply = parsed(await self._chat.ask(request), RewriteReply)
         queries = [*(advice["queries"] if advice else []), *reply.queries]
-        return Rewriting(
-            standalone=" ".join(reply.standalone.split()) or question,
-            queries=distinct(queries)[: plan["Q"]],
-            keywords=distinct(reply.keywords)[: plan["K"]],
-        )
+        return {
+            **parse(" ".join(reply.standalone.split()) or question),
+            "queries": distinct(queries)[: plan["Q"]],
+            "keywords": distinct(reply.keywords)[: plan["K"]],
+        }

@@ -7,6 +7,7 @@ from lexloop.core.state import State, Update
 from lexloop.core.types import Turn
 from lexloop.nodes.context import Context
 from lexloop.nodes.markers import MARKER
+from lexloop.nodes.pointing import read_pointing
 from lexloop.store.view import View
 
 _TURNS, _TURN_CHARS = 24, 4000
@@ -14,7 +15,7 @@ _TURNS, _TURN_CHARS = 24, 4000
 
 
 async def rewrite(state: State, runtime: Runtime[Context]) -> Update:
-    """Write the standalone question, the sub-queries and the keywords.
+    """Write the question as it is understood, with sub-queries and keywords.
 
     Slips are mended first, so that all that follows is made of words that the documents have; words
     of another language are no slips. On a retry the engineered question replaces the one asked, and
@@ -35,13 +36,14 @@ async def rewrite(state: State, runtime: Runtime[Context]) -> Update:
             _worded, question, history, wording, rewriter.translates
         )
         update = {**update, **told}
-    rewriting = await rewriter.rewrite(question, history, state["plan"], advice)
+    parsed = await rewriter.rewrite(question, history, state["plan"], advice)
+    backend = runtime.context.backend
+    titles = backend.titles if backend is not None else {}
+    parsed["pointing"] = await computed(read_pointing, parsed["text"], titles)
     return {
         **update,
-        "standalone": rewriting.standalone,
-        "queries": rewriting.queries,
-        "keywords": rewriting.keywords,
-        "topical": rewriting.topical,
+        "parsed": parsed,
+        "meant": state["meant"] if advice else parsed,
     }
 
 

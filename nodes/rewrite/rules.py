@@ -4,11 +4,16 @@ import re
 from dataclasses import dataclass
 
 from lexloop.core.running import computing
-from lexloop.core.types import Advice, Plan, Turn
-from lexloop.documents.structure.pointing import only_points, placed, provision_in
+from lexloop.core.types import Advice, ParsedQuestion, Plan, Turn
 from lexloop.documents.text.tokens import STOP_WORDS, words
-from lexloop.nodes.context import Rewriting
-from lexloop.nodes.question import asking_sentences, in_context, question_parts, without_preamble
+from lexloop.nodes.pointing import only_points, placed, provision_in
+from lexloop.nodes.question import (
+    asking_sentences,
+    in_context,
+    parse,
+    with_context_of,
+    without_preamble,
+)
 
 _QUOTED = re.compile(r"['\"‘“]([^'\"’”]{3,60})['\"’”](?!\w)")
 _SECTION = re.compile(
@@ -30,23 +35,23 @@ class RuleRewriter:
     @computing
     def rewrite(
         self, question: str, history: list[Turn], plan: Plan, advice: Advice | None
-    ) -> Rewriting:
+    ) -> ParsedQuestion:
         """Resolve follow-ups; then the whole question, what it asks, and each part of it."""
         standalone, topical = resolved(question, history)
-        asked = asking_sentences(standalone)
+        parsed = parse(standalone)
         queries = [
             *(advice["queries"] if advice else []),
-            *question_parts(standalone),
-            " ".join(without_preamble(sentence) for sentence in asked),
+            *(with_context_of(standalone, part["text"]) for part in parsed["parts"]),
+            " ".join(map(without_preamble, asking_sentences(standalone))),
             standalone,
             topical,
         ]
-        return Rewriting(
-            standalone=standalone,
-            queries=distinct(queries)[: plan["Q"]],
-            keywords=keywords(standalone)[: plan["K"]],
-            topical=topical,
-        )
+        return {
+            **parsed,
+            "queries": distinct(queries)[: plan["Q"]],
+            "keywords": keywords(standalone)[: plan["K"]],
+            "topical": parse(topical) if topical else None,
+        }
 
 
 class NoRewriter:
@@ -56,9 +61,9 @@ class NoRewriter:
 
     async def rewrite(
         self, question: str, history: list[Turn], plan: Plan, advice: Advice | None
-    ) -> Rewriting:
+    ) -> ParsedQuestion:
         """Return the question itself."""
-        return Rewriting(standalone=question, queries=[], keywords=[])
+        return parse(question)
 
 
 def distinct(queries: list[str]) -> list[str]:

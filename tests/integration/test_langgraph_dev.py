@@ -136,7 +136,7 @@ def test_a_thread_keeps_the_conversation_and_every_step(served: Served) -> None:
     events = served.stream(follow_up, "values", thread=thread)
     assert len(events[-1][1]["messages"]) == 4
     state: Any = served.client.threads.get_state(thread)["values"]
-    assert state["standalone"] == "What are bias audits?"
+    assert state["parsed"]["text"] == "What are bias audits?"
     assert state["plan"]["k"] >= 1
     assert state["attempts"][0]["queries"]
 

@@ -10,6 +10,7 @@ from lexloop.core.deadline import Deadline, within
 from lexloop.core.errors import DeadlineExceeded
 from lexloop.nodes.evaluate.checks import citation_problems
 from lexloop.nodes.generate.citations import cited_answer
+from lexloop.nodes.question import parse
 from lexloop.nodes.rerank.rerankers import FeatureReranker
 from lexloop.store.view import View
 
@@ -21,7 +22,7 @@ OVER = Deadline(time.monotonic() - 1, allowed_s=5)
 def reranked(small: View) -> None:
     small.embed(["the fee"])  # nothing is left to embed but candidates to compare
     pool = [{**chunk, "score": 1.0, "signals": {}} for chunk in small.every_chunk()]
-    FeatureReranker(small).rerank("the fee", pool)
+    FeatureReranker(small).rerank(parse("the fee"), pool)
 
 
 @pytest.mark.parametrize(

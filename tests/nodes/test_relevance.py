@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from records import query
 
 from lexloop.documents.structure.statements import Statement
+from lexloop.nodes.question import asked_definition
 from lexloop.nodes.relevance import (
     CENTROID,
     CLOSENESS,
@@ -18,10 +20,8 @@ from lexloop.nodes.relevance import (
     LIST,
     NEWS,
     PART,
-    asked_definition,
     coverage,
     defines,
-    parse_question,
     relevance,
 )
 from lexloop.store.view import View
@@ -88,7 +88,7 @@ def test_coverage_weighs_terms_by_idf(small: View) -> None:
     rare, common = math.log(1 + 6 / 1.5), math.log(1 + 6 / 6.5)
     assert small.idf("notic") == pytest.approx(rare)
     assert small.idf("harbour") == pytest.approx(common)
-    asked = parse_question("notices harbour", small)
+    asked = query("notices harbour", small)
     covered = coverage(asked.all_terms, frozenset({"notic", "x"}))
     assert covered == pytest.approx(rare / (rare + common))
 
@@ -100,8 +100,11 @@ def test_coverage_of_nothing_and_by_nothing() -> None:
 
 
 def test_a_question_is_understood_in_parts(small: View) -> None:
-    asked = parse_question("What is a hull inspection and who must do it?", small)
-    assert [*asked.parts] == ["What is a hull inspection", "who must do a hull inspection?"]
+    asked = query("What is a hull inspection and who must do it?", small)
+    assert [part["text"] for part in asked.parts] == [
+        "What is a hull inspection",
+        "who must do a hull inspection?",
+    ]
     assert asked.vectors.shape == (4, 384)
     assert asked.definitions == ["hull inspection", None]
     assert [part.keys() for part in asked.terms] == [
@@ -110,21 +113,21 @@ def test_a_question_is_understood_in_parts(small: View) -> None:
     ]
     assert asked.all_terms.keys() == frozenset({"must", "hull", "inspect"})
     assert not asked.vague
-    assert parse_question("What is it?", small).vague
+    assert query("What is it?", small).vague
 
 
 def test_a_document_that_was_found_by_its_name_is_not_looked_for_in_itself(small: View) -> None:
     question = "Who pays a fee under the Harbour Boats Act?"
     (chunk, *_) = small.every_chunk()
-    asked = parse_question(question, small, [{**chunk, "title": "Harbour Boats Act"}])
-    assert asked.question == "Who pays a fee under the act?"
+    asked = query(question, small, [{**chunk, "title": "Harbour Boats Act"}])
+    assert asked.text == "Who pays a fee under the act?"
     assert asked.all_terms.keys().isdisjoint({"harbour", "boat"})
-    assert parse_question(question, small, [chunk]).question == question
+    assert query(question, small, [chunk]).text == question
 
 
 def test_relevance_by_hand(small: View) -> None:
     question = "Which sum does a boat owner pay for a berth?"
-    asked = parse_question(question, small)
+    asked = query(question, small)
     texts = ["A boat owner pays a sum for the use of a berth.", "| a row | of a table |"]
     vectors = small.embed(texts)
     cosines = small.embed([question]) @ vectors.T
@@ -143,8 +146,8 @@ def test_relevance_by_hand(small: View) -> None:
 
 
 def test_a_definition_that_is_asked_for_counts_more(small: View) -> None:
-    asked = parse_question("What is a hull inspection, and who does one?", small)
-    plain = replace(asked, definitions=[None] * len(asked.parts))
+    asked = query("What is a hull inspection, and who does one?", small)
+    plain = replace(asked, parts=[{**part, "term": None} for part in asked.parts])
     texts = ["A hull inspection is a check.", "The owner pays for a hull inspection."]
     vectors = small.embed(texts)
     gained = relevance(asked, said(*texts), vectors, small) - relevance(
@@ -160,7 +163,7 @@ def test_a_list_gains_where_several_things_are_asked_for(small: View) -> None:
         ("What must a hull inspection include?", LIST),
         ("Who pays for a hull inspection?", 0.0),
     ):
-        asked = parse_question(question, small)
+        asked = query(question, small)
         plain = relevance(asked, said(*texts), vectors, small)
         listed = [*said(texts[0], points=3), *said(texts[1])]
         # whatever its points say counts as news: at most as much as eight terms
@@ -186,7 +189,7 @@ def test_a_list_gains_where_several_things_are_asked_for(small: View) -> None:
 def test_an_exception_gains_where_something_is_denied(
     small: View, monkeypatch: pytest.MonkeyPatch, question: str, text: str, gain: float
 ) -> None:
-    asked, vectors = parse_question(question, small), small.embed([text])
+    asked, vectors = query(question, small), small.embed([text])
     found = relevance(asked, said(text), vectors, small)
     monkeypatch.setattr("lexloop.nodes.relevance.EXCEPTION", 0.0)
     without = relevance(asked, said(text), vectors, small)
@@ -196,8 +199,11 @@ def test_an_exception_gains_where_something_is_denied(
 def test_a_part_that_denies_nothing_gains_nothing(
     small: View, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = parse_question("What is the fee, and who need not pay the fee?", small)
-    assert [*asked.parts] == ["What is the fee", "who need not pay the fee?"]
+    asked = query("What is the fee, and who need not pay the fee?", small)
+    assert [part["text"] for part in asked.parts] == [
+        "What is the fee",
+        "who need not pay the fee?",
+    ]
     texts = ["A raft is exempt from the fee."]
     vectors = small.embed(texts)
     found = relevance(asked, said(*texts), vectors, small)
@@ -207,7 +213,7 @@ def test_a_part_that_denies_nothing_gains_nothing(
 
 
 def test_a_vague_question_is_led_by_what_the_documents_are_about(small: View) -> None:
-    asked = parse_question("What is it?", small)
+    asked = query("What is it?", small)
     text = ["The owner pays."]
     vectors = small.embed(text)
     cosine = float((asked.vectors[:2] @ vectors.T).max())
@@ -218,7 +224,7 @@ def test_a_vague_question_is_led_by_what_the_documents_are_about(small: View) ->
 
 
 def test_no_statements_have_no_relevance(small: View) -> None:
-    asked = parse_question("What is a berth?", small)
+    asked = query("What is a berth?", small)
     assert relevance(asked, [], small.embed([]), small).shape == (1, 0)
 
 
@@ -230,7 +236,7 @@ def test_the_answering_statement_is_the_most_relevant(small: View) -> None:
         ("When must the owner pay the mooring fee?", "A boat owner must pay"),
         ("Which boats are exempt from the fee?", "A boat shorter than 4 metres"),
     ):
-        scores = relevance(parse_question(question, small), found, vectors, small).max(axis=0)
+        scores = relevance(query(question, small), found, vectors, small).max(axis=0)
         assert found[int(scores.argmax())].own.startswith(expected)
 
 
@@ -238,7 +244,7 @@ def test_what_a_follow_up_goes_back_to_places_it_and_is_no_part_of_what_is_asked
     small: View,
 ) -> None:
     question = "And for yachts, regarding Hull inspections?"
-    asked = parse_question(question, small)
-    assert [*asked.parts] == ["And for yachts?"]
+    asked = query(question, small)
+    assert [part["text"] for part in asked.parts] == ["And for yachts?"]
     assert [part.keys() for part in asked.terms] == [frozenset({"yacht"})]
     assert np.array_equal(asked.vectors[0], small.embed([question])[0])

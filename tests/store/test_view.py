@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from indexes import ANYBODY, everything_in, letter_tools
 from laws import examples
+from library import pointed_in
 from told import ACCESS, KNOWN, NAMES, QUESTIONS, TAGS, document, told, words_hidden
 
 from lexloop.core.metadata import Filters, Metadata
@@ -52,7 +53,7 @@ def test_what_is_pointed_to_is_cited_with_its_page_and_version() -> None:
     pages = (0, text.index("2. Guests"))
     boats = Document("boats.txt", "Boats", text, known, pages)
     view = build_collection([boats], letter_tools()).seen_by(ANYBODY)
-    found = view.pointed("What does Article 2(2) say?")
+    found = pointed_in("What does Article 2(2) say?", view)
     (unit,) = found["units"]
     assert (unit["label"], text[unit["start"] : unit["end"]]) == (
         "Article 2(2)",

@@ -24,8 +24,8 @@ class MemoryBackend:
     """Keeps to the seam as a server would, for one asker.
 
     ``access`` is that asker's; ``asked`` holds every call it got, in order; ``lost`` are chunks
-    that searches still find and whose text is gone, as after an update in between; ``points_to``
-    are the chunks that every question points to; ``close`` is the MaxSim of chunks, where tokens
+    that searches still find and whose text is gone, as after an update in between; ``pointed``
+    is what every question points to; ``close`` is the MaxSim of chunks, where tokens
     are kept.
     """
 
@@ -41,7 +41,7 @@ class MemoryBackend:
         self._vectors = [_vector(chunk["text"]) for chunk in chunks]
         self.asked: list[tuple[str, object]] = []
         self.lost: set[str] = set()
-        self.points_to: list[str] = []
+        self.points_to([])
         self.terms: dict[str, list[str]] = {}
         self.close: dict[str, float] = {}
 
@@ -81,8 +81,9 @@ class MemoryBackend:
         self.asked.append(("chunks", list(chunk_ids)))
         return [self._chunks[chunk_id] for chunk_id in chunk_ids if chunk_id not in self.lost]
 
-    def pointed(self, question: str) -> Pointed:
-        return {"units": [], "chunks": self.points_to, "told": [], "only": False}
+    def points_to(self, chunk_ids: list[str]) -> None:
+        """Have every question point to these chunks."""
+        self.pointed: Pointed = {"units": [], "chunks": chunk_ids, "told": [], "only": False}
 
     def tree_of(self, document: str) -> Tree | None:
         return None

@@ -1,12 +1,15 @@
 """Documents in memory with their structure, for what is asked of it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
-from lexloop.core.types import Citation
+from lexloop.core.types import Citation, Pointed, PointedUnit
 from lexloop.documents.document import Document
 from lexloop.documents.structure.references import Reference
 from lexloop.documents.structure.tree import Tree
+from lexloop.nodes.hybrid_retrieve.pointed import point
+from lexloop.nodes.pointing import read_pointing
 
 LAWS = Path(__file__).parents[1] / "data" / "laws"
 TITLES = {
@@ -36,6 +39,9 @@ class Shelf:
         found = self._documents.get(document)
         return found.text if found else None
 
+    def chunks_over(self, unit: PointedUnit) -> Iterator[str]:
+        return iter(())
+
     def holding(self, references: Sequence[Reference], named: Sequence[str]) -> Sequence[str]:
         return list(dict.fromkeys([*named, *self._documents]))
 
@@ -43,6 +49,11 @@ class Shelf:
         quote = self._documents[document].text[start:end]
         place = {"page": None, "start": start, "end": end}
         return {"n": 0, "document": document, "section": section, "quote": quote, **place}
+
+
+def pointed_in(question: str, library: Any) -> Pointed:
+    """What a question points to in documents."""
+    return point(read_pointing(question, library.titles), library)
 
 
 def shelf(*names: str) -> Shelf:

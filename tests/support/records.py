@@ -1,5 +1,6 @@
 """Records of the core, filled in for tests."""
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -10,6 +11,8 @@ from lexloop.documents.structure.statements import Statement, statements_in_text
 from lexloop.documents.structure.tree import Tree
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.evaluate.checks import citation_problems
+from lexloop.nodes.question import parse as parse_question
+from lexloop.nodes.relevance import Query, Sources, query_of
 from lexloop.store.view import View
 
 
@@ -107,6 +110,11 @@ def attempt(number: int, question: str, queries: list[str], verdict: Evaluation)
         "citations": [],
         "evaluation": verdict,
     }
+
+
+def query(question: str, sources: Sources, found: Sequence[Chunk] = ()) -> Query:
+    """A question as statements are compared with it."""
+    return query_of(parse_question(question), sources, found)
 
 
 def problems(view: View, draft: Draft) -> list[str]:

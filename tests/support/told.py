@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from hypothesis import strategies as st
+from library import pointed_in
 
 from lexloop.core.metadata import Filters, Metadata
 from lexloop.documents.document import Document
@@ -69,7 +70,7 @@ def told(view: View, chunk_ids: list[str]) -> dict[str, Any]:
         "skipped": view.skipped(),
         "titles": dict(view.titles),
         "trees": [view.tree_of(name) for name in NAMES],
-        "pointed": [view.pointed(asked) for asked in POINTING],
+        "pointed": [pointed_in(asked, view) for asked in POINTING],
         "slips": [view.read(f"the {w[:-2]}{w[-1]}{w[-2]} oficer") for w in WORDS],
         "knows": [view.knows(term) for term in terms],
         "idf": [view.idf(term) for term in terms],

@@ -11,6 +11,7 @@ from running import Nobody
 
 from lexloop.core.errors import ModelReplyError
 from lexloop.nodes.engineer_prompt.model import AdviceReply, ModelPromptEngineer
+from lexloop.nodes.question import parse
 
 Converse = Callable[..., Any]
 TRIED = [
@@ -26,7 +27,7 @@ def test_advice(server: FakeOpenAI, converse: Converse) -> None:
         "strategy": "broaden",
     }
     server.play("engineer_prompt", Reply(json.dumps(said)))
-    advice = converse(lambda chat: ModelPromptEngineer(chat).advise("What fee?", TRIED))
+    advice = converse(lambda chat: ModelPromptEngineer(chat).advise(parse("What fee?"), TRIED))
     assert advice == {
         "question": "How much is the filing fee?",
         "queries": ["filing fee amount"],
@@ -42,7 +43,7 @@ def test_advice(server: FakeOpenAI, converse: Converse) -> None:
 
 def test_queries_are_limited(server: FakeOpenAI, converse: Converse) -> None:
     server.otherwise = Reply(json.dumps({"question": "q", "queries": list("abcdefgh")}))
-    advice = converse(lambda chat: ModelPromptEngineer(chat).advise("What fee?", TRIED))
+    advice = converse(lambda chat: ModelPromptEngineer(chat).advise(parse("What fee?"), TRIED))
     assert advice["queries"] == list("abcde")
     assert advice["guidance"] == ""
     assert advice["strategy"] == "reread"
@@ -51,7 +52,9 @@ def test_queries_are_limited(server: FakeOpenAI, converse: Converse) -> None:
 def test_blank_question_keeps_the_one_asked(server: FakeOpenAI, converse: Converse) -> None:
     server.otherwise = Reply('{"question": " "}')
     assert (
-        converse(lambda chat: ModelPromptEngineer(chat).advise("What fee?", TRIED))["question"]
+        converse(lambda chat: ModelPromptEngineer(chat).advise(parse("What fee?"), TRIED))[
+            "question"
+        ]
         == "What fee?"
     )
 
@@ -59,7 +62,7 @@ def test_blank_question_keeps_the_one_asked(server: FakeOpenAI, converse: Conver
 def test_unreadable_advice_is_passed_on(server: FakeOpenAI, converse: Converse) -> None:
     server.otherwise = Reply("Try harder.")
     with pytest.raises(ModelReplyError):
-        converse(lambda chat: ModelPromptEngineer(chat).advise("What fee?", TRIED))
+        converse(lambda chat: ModelPromptEngineer(chat).advise(parse("What fee?"), TRIED))
 
 
 def test_prompt_and_schema_name_the_same_fields() -> None:

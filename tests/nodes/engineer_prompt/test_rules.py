@@ -10,6 +10,7 @@ from lexloop.core.running import waited
 from lexloop.core.state import State
 from lexloop.core.types import Advice, Attempt, Evaluation, Passage
 from lexloop.nodes.engineer_prompt.node import RuleEngineer, engineer_prompt, weakest
+from lexloop.nodes.question import parse
 
 ASKED = "As a boat owner, what is a berth and who must pay for a berth?"
 SIMPLE = "what is a berth and who must pay for a berth?"
@@ -22,7 +23,7 @@ def tried(verdict: Evaluation, number: int = 1, abstained: bool = False) -> Atte
 
 @pytest.fixture
 def advise() -> Callable[..., Advice]:
-    return lambda *attempts: waited(RuleEngineer().advise(ASKED, list(attempts)))
+    return lambda *attempts: waited(RuleEngineer().advise(parse(ASKED), list(attempts)))
 
 
 @pytest.mark.parametrize(
@@ -67,7 +68,7 @@ def test_passages_beside_the_question_are_searched_for_without_its_story(
 def test_a_question_that_needs_its_story_is_not_read_without_it() -> None:
     silent = tried(evaluation(None, None, None), abstained=True)
     for asked in ("My landlord wants to enter. May he?", "We lost a boat. To whom?", "?", ""):
-        advice = waited(RuleEngineer().advise(asked, [silent]))
+        advice = waited(RuleEngineer().advise(parse(asked), [silent]))
         assert (advice["question"], advice["strategy"]) == (asked, "whole")
 
 
@@ -82,7 +83,7 @@ def test_no_strategy_is_tried_twice_and_each_has_its_sign() -> None:
         for number in range(1, 5):
             silent = tried(evaluation(None, None, None), number, abstained=True)
             attempts.append({**silent, "passages": passages})
-            advice = waited(RuleEngineer().advise(ASKED, attempts))
+            advice = waited(RuleEngineer().advise(parse(ASKED), attempts))
             attempts[-1] = {**attempts[-1], "advice": advice}
         found = [attempt["advice"]["strategy"] for attempt in attempts]
         others = ["reread", "whole", *([sign] if sign != "whole" else []), "broaden", "broaden"]
@@ -91,24 +92,26 @@ def test_no_strategy_is_tried_twice_and_each_has_its_sign() -> None:
 
 def test_who_heeds_no_guidance_is_given_none() -> None:
     low = tried(evaluation(0.1, 0.5, 0.9))
-    assert waited(RuleEngineer(guides=False).advise(ASKED, [low]))["guidance"] == ""
+    assert waited(RuleEngineer(guides=False).advise(parse(ASKED), [low]))["guidance"] == ""
 
 
 def test_who_heeds_no_guidance_tries_again_only_where_another_reading_is_left() -> None:
     engineer = RuleEngineer(guides=False)
     silent = tried(evaluation(None, None, None), abstained=True)
-    assert engineer.has_more(ASKED, [silent])
-    assert not engineer.has_more(SIMPLE, [silent])  # it has no story
-    assert not engineer.has_more(ASKED, [tried(evaluation(0.1, 0.5, 0.9))])  # it was not missed
+    assert engineer.has_more(parse(ASKED), [silent])
+    assert not engineer.has_more(parse(SIMPLE), [silent])  # it has no story
+    assert not engineer.has_more(
+        parse(ASKED), [tried(evaluation(0.1, 0.5, 0.9))]
+    )  # it was not missed
     reread: Advice = {"question": SIMPLE, "queries": [], "guidance": "", "strategy": "reread"}
-    assert not engineer.has_more(ASKED, [{**silent, "advice": reread}, silent])
-    assert RuleEngineer().has_more(SIMPLE, [silent])
+    assert not engineer.has_more(parse(ASKED), [{**silent, "advice": reread}, silent])
+    assert RuleEngineer().has_more(parse(SIMPLE), [silent])
 
 
 def test_the_node_notes_the_advice_on_the_attempt_it_answers() -> None:
     low = evaluation(0.1, 0.5, 0.9)
     first, second = tried(low), {**tried(low, number=2), "question": "Reworded?"}
-    state: State = {"attempts": [first, second]}
+    state: State = {"attempts": [first, second], "meant": parse(ASKED)}
     update = waited(engineer_prompt(state, runtime(engineer=RuleEngineer())))
     assert update["attempts"][0] == first
     assert update["attempts"][1] == {**second, "advice": update["advice"]}

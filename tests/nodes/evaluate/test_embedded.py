@@ -11,7 +11,8 @@ from lexloop.models.embedding import Vectors
 from lexloop.nodes.context import Judgement
 from lexloop.nodes.evaluate.embedded import EmbeddedJudge, context_features, read_answer_features
 from lexloop.nodes.evaluate.evidence import Evidence
-from lexloop.nodes.relevance import ParsedQuestion
+from lexloop.nodes.question import parse, part_of
+from lexloop.nodes.relevance import Query
 from lexloop.store.view import View
 
 
@@ -19,12 +20,11 @@ def rows(*values: tuple[float, float]) -> Vectors:
     return np.array(values, dtype=np.float32)
 
 
-ASKED = ParsedQuestion(
-    question="What of the berth and the fee?",
-    parts=["berth", "fee"],
+ASKED = Query(
+    text="What of the berth and the fee?",
+    parts=[part_of("berth"), part_of("fee")],
     vectors=rows((1, 0), (0.8, 0.6), (1, 0), (0, 1)),  # question, core, then each part
     terms=[{"berth": 1.0}, {"fee": 2.0}],
-    definitions=[None, None],
 )
 
 
@@ -61,7 +61,7 @@ def judge(small: View) -> Judge:
         passages: list[Passage] = [
             {**chunk, "score": 1.0, "signals": {}, "n": n} for n, chunk in enumerate(found, 1)
         ]
-        return waited(EmbeddedJudge(small).judge(question, passages, answer))
+        return waited(EmbeddedJudge(small).judge(parse(question), passages, answer))
 
     return run
 

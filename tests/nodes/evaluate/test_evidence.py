@@ -6,9 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statute import LAW
 
+from lexloop.documents.text.quantities import dates, facts, number_of, states
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.evaluate.disagreements import disagreements, quantities
-from lexloop.nodes.evaluate.evidence import Evidence, dates, evidence_of, facts, number_of, states
+from lexloop.nodes.evaluate.evidence import Evidence, evidence_of
 
 
 @pytest.mark.parametrize(

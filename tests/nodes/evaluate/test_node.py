@@ -15,6 +15,7 @@ from lexloop.core.types import ABSTENTION, Attempt, Citation, Passage, Pointed, 
 from lexloop.nodes.context import Judge, Judgement, drafted
 from lexloop.nodes.engineer_prompt.node import RuleEngineer
 from lexloop.nodes.evaluate.node import evaluate, unfinished
+from lexloop.nodes.question import parse
 
 TEXT = "The fee is $50."
 GOOD: Citation = {
@@ -48,6 +49,9 @@ class Scores:
         return Judgement(*self._scores, ["Because."])
 
 
+ASKED = {**parse("What is the fee?"), "queries": ["fee"], "keywords": ["fee"]}
+
+
 def text_of(document: str) -> str | None:
     return TEXT if document == "d1.txt" else None
 
@@ -61,9 +65,8 @@ def state(
     cited = [] if answer == ABSTENTION else [GOOD] if citations is None else citations
     return {
         "turn_id": "t1",
-        "standalone": "What is the fee?",
-        "queries": ["fee"],
-        "keywords": ["fee"],
+        "parsed": ASKED,
+        "meant": ASKED,
         "passages": [passage(1, TEXT)],
         "triplets": [],
         "attempts": attempts or [],
@@ -303,7 +306,7 @@ def test_a_provision_quoted_for_more_than_its_number_is_judged(evaluated: Evalua
 def test_of_another_reading_no_more_is_said_than_of_the_first_answer(evaluated: Evaluate) -> None:
     judge = Scores(0.9, 0.9, 0.9)
     first = evaluated(state(answers=0.3), judge)
-    reread: State = {**state(answers=0.8), "standalone": "Fee?", "attempts": first["attempts"]}
+    reread: State = {**state(answers=0.8), "parsed": parse("Fee?"), "attempts": first["attempts"]}
     last = evaluated(reread, judge, **{"loop.max_retries": 1})
     assert [a["evaluation"]["answers"] for a in last["attempts"]] == [0.3, 0.3]
     assert not last["evaluation"]["passed"]

@@ -21,6 +21,7 @@ from lexloop.nodes.evaluate.verdict import (
     repeats,
     warning_for,
 )
+from lexloop.nodes.question import parse
 
 BARS = Settings(
     **{
@@ -193,7 +194,7 @@ def reading(question: str, *chunks: str, guidance: str | None = None) -> State:
     found = [{**passage(n, "x"), "id": name} for n, name in enumerate(chunks, 1)]
     advice = {"question": question, "queries": [], "guidance": guidance, "strategy": "whole"}
     return {
-        "standalone": question,
+        "parsed": parse(question),
         "passages": found,
         "attempts": [],
         "advice": None if guidance is None else advice,
@@ -203,7 +204,7 @@ def reading(question: str, *chunks: str, guidance: str | None = None) -> State:
 def read(state: State, *quoted: str) -> Attempt:
     """The attempt made of it, whose answer quotes further passages."""
     beside = [{**passage(9, "y"), "id": name, "signals": {QUOTED: 1.0}} for name in quoted]
-    made = tried(1, evaluation(0.1, 0.1, 0.1), question=state["standalone"])
+    made = tried(1, evaluation(0.1, 0.1, 0.1), question=state["parsed"]["text"])
     return {**made, "passages": [*state["passages"], *beside]}
 
 

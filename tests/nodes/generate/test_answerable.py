@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from records import query
 
 from lexloop.core.types import Passage
 from lexloop.nodes.generate.answerable import (
@@ -18,7 +19,6 @@ from lexloop.nodes.generate.answerable import (
     read_features,
 )
 from lexloop.nodes.generate.selection import score_quotables
-from lexloop.nodes.relevance import parse_question
 from lexloop.store.view import View
 
 Passages = Callable[..., list[Passage]]
@@ -28,7 +28,7 @@ NONE = AnswerabilityFeatures(*[0.0] * len(fields(AnswerabilityFeatures)))
 @pytest.fixture
 def features(small: View, passages: Passages) -> Callable[..., AnswerabilityFeatures]:
     def read(question: str, *sections: str) -> AnswerabilityFeatures:
-        asked = parse_question(question, small)
+        asked = query(question, small)
         scored = score_quotables(asked, passages(*sections), small)
         assert scored is not None
         return read_features(asked, scored, small)
@@ -93,7 +93,7 @@ def test_features_of_any_text_lie_in_their_range(
 def test_the_lead_of_the_first_passage(
     small: View, passages: Passages, scores: list[float], lead: float
 ) -> None:
-    asked = parse_question("Who pays the mooring fee?", small)
+    asked = query("Who pays the mooring fee?", small)
     given = [
         {**passage, "score": score}
         for passage, score in zip(passages()[: len(scores)], scores, strict=True)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from laws import examples
-from records import passage, problems
+from records import passage, problems, query
 from running import runtime
 
 from lexloop.core.metadata import Filters
@@ -27,7 +27,8 @@ from lexloop.nodes.generate.guard import PromptGuard
 from lexloop.nodes.generate.node import generate
 from lexloop.nodes.generate.selection import Chosen, Quotable, score_quotables
 from lexloop.nodes.markers import numbers_in
-from lexloop.nodes.relevance import ParsedQuestion, parse_question
+from lexloop.nodes.question import parse
+from lexloop.nodes.relevance import Query
 from lexloop.store.builder import build_collection
 from lexloop.store.opening import tools_for
 from lexloop.store.view import View
@@ -36,7 +37,7 @@ Passages = Callable[..., list[Passage]]
 Answer = Callable[..., Draft]
 
 
-def answer_of(view: View, asked: ParsedQuestion, *items: Quotable) -> Draft:
+def answer_of(view: View, asked: Query, *items: Quotable) -> Draft:
     """The answer where this evidence is the best for the parts of the question."""
     return ExtractiveGenerator(view)._draft(asked, Chosen(list(items), []), sure=True)
 
@@ -45,7 +46,7 @@ def answer_of(view: View, asked: ParsedQuestion, *items: Quotable) -> Draft:
 def answer(small: View, passages: Passages) -> Answer:
     def run(question: str, *sections: str) -> Draft:
         generator = ExtractiveGenerator(small)
-        return waited(generator.generate(question, passages(*sections), [], None))
+        return waited(generator.generate(parse(question), passages(*sections), [], None))
 
     return run
 
@@ -129,7 +130,7 @@ def test_where_it_is_not_sure_more_passages_are_quoted(
 def test_an_answer_says_how_likely_it_answers(
     small: View, passages: Passages, answer: Answer
 ) -> None:
-    asked = parse_question(QUESTION, small)
+    asked = query(QUESTION, small)
     scored = score_quotables(asked, passages("§ 10-2", "§ 5-300"), small)
     assert scored is not None
     draft = answer(QUESTION, "§ 10-2", "§ 5-300")
@@ -144,8 +145,8 @@ def test_the_parts_that_are_not_answered_are_named(
     asked: list[str] = []
     read = extractive.read_features
 
-    def reading(about: ParsedQuestion, *rest: Any) -> Any:
-        asked.append(about.question)
+    def reading(about: Query, *rest: Any) -> Any:
+        asked.append(about.text)
         return read(about, *rest)
 
     monkeypatch.setattr(extractive, "read_features", reading)
@@ -163,14 +164,14 @@ def test_the_parts_that_are_not_answered_are_named(
 
 
 def test_without_passages_there_is_no_answer(small: View) -> None:
-    draft = waited(ExtractiveGenerator(small).generate("What is a berth?", [], [], None))
+    draft = waited(ExtractiveGenerator(small).generate(parse("What is a berth?"), [], [], None))
     assert draft == drafted(ABSTENTION)
     assert draft["abstained"]
     assert draft["citations"] == []
 
 
 def test_every_span_can_be_cited_exactly(small: View, passages: Passages) -> None:
-    scored = score_quotables(parse_question("What is a hull inspection?", small), passages(), small)
+    scored = score_quotables(query("What is a hull inspection?", small), passages(), small)
     assert scored is not None
     for item in scored.quotables:
         citation = cite(item.passage, [item.said], 7)
@@ -184,7 +185,7 @@ def test_every_span_can_be_cited_exactly(small: View, passages: Passages) -> Non
 
 
 def test_every_possible_answer_verifies(small: View, passages: Passages) -> None:
-    asked = parse_question("What is a hull inspection?", small)
+    asked = query("What is a hull inspection?", small)
     scored = score_quotables(asked, passages(), small)
     assert scored is not None
     assert len(scored.quotables) == 16  # eight of each document
@@ -195,7 +196,7 @@ def test_every_possible_answer_verifies(small: View, passages: Passages) -> None
 
 
 def test_a_list_marker_is_left_out_of_the_answer(small: View, passages: Passages) -> None:
-    asked = parse_question("Is a photograph of the keel required?", small)
+    asked = query("Is a photograph of the keel required?", small)
     scored = score_quotables(asked, passages("§ 5-100"), small)
     assert scored is not None
     keel = next(item for item in scored.quotables if "keel" in item.said.own)
@@ -209,7 +210,7 @@ def test_a_list_marker_is_left_out_of_the_answer(small: View, passages: Passages
 def test_sources_are_numbered_in_the_order_of_use_and_each_is_used_once(
     small: View, passages: Passages
 ) -> None:
-    asked = parse_question("Who pays the fee?", small)
+    asked = query("Who pays the fee?", small)
     given = passages("§ 10-3", "§ 10-2")
     scored = score_quotables(asked, given, small)
     assert scored is not None
@@ -224,7 +225,7 @@ def test_sources_are_numbered_in_the_order_of_use_and_each_is_used_once(
 
 
 def test_what_a_list_already_says_is_not_said_again(small: View, passages: Passages) -> None:
-    asked = parse_question("What must a hull inspection include?", small)
+    asked = query("What must a hull inspection include?", small)
     scored = score_quotables(asked, passages("§ 5-100"), small)
     assert scored is not None
     whole, check, rate, *_ = scored.quotables
@@ -253,7 +254,7 @@ def test_citations_and_markers_hold_on_any_document(pieces: list[tuple[str, str]
         Passage(**{**passage(n, chunk["text"]), **chunk})
         for n, chunk in enumerate(view.every_chunk(), 1)
     ]
-    asked = parse_question("What must the owner pay?", view)
+    asked = query("What must the owner pay?", view)
     scored = score_quotables(asked, given, view)
     for item in scored.quotables if scored else []:
         draft = answer_of(view, asked, item)
@@ -272,21 +273,23 @@ def test_bracketed_numbers_of_a_document_are_no_markers() -> None:
         Passage(**{**passage(n, chunk["text"]), **chunk})
         for n, chunk in enumerate(view.every_chunk(), 1)
     ]
-    asked = parse_question("What must the owner pay?", view)
+    asked = query("What must the owner pay?", view)
     scored = score_quotables(asked, given, view)
     assert scored is not None
     draft = answer_of(view, asked, *scored.quotables)
     assert {*numbers_in(draft["answer"])} == {c["n"] for c in draft["citations"]}
     assert "a mooring fee of $5 {2} within 10 days" in draft["answer"]
     assert problems(view, draft) == []
-    judged = waited(EmbeddedJudge(view).judge("What must the owner pay?", given, draft["answer"]))
+    judged = waited(
+        EmbeddedJudge(view).judge(parse("What must the owner pay?"), given, draft["answer"])
+    )
     assert judged.groundedness == 1.0
     assert judged.reasons == []
 
 
 def test_the_node_writes_the_draft(small: View, passages: Passages) -> None:
     state: State = {
-        "standalone": "What is a mooring fee?",
+        "parsed": parse("What is a mooring fee?"),
         "asked": "What is it?",
         "passages": passages("§ 10-1"),
         "triplets": [],
@@ -313,7 +316,7 @@ def test_an_answer_that_recites_its_instructions_becomes_an_abstention(
         instructions = '"Mooring fee" means the sum that a boat owner pays for the use of a berth.'
 
     state: State = {
-        "standalone": "What is a mooring fee?",
+        "parsed": parse("What is a mooring fee?"),
         "asked": "What is a mooring fee?",
         "passages": passages("§ 10-1")[:1],
         "triplets": [],

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from records import Read, problems
+from records import Read, problems, query
 from records import passage as record
 
 from lexloop.core.metadata import Filters
@@ -17,7 +17,7 @@ from lexloop.models.minilm import load_minilm
 from lexloop.nodes.generate import extractive, selection
 from lexloop.nodes.generate.extractive import ExtractiveGenerator, list_asked, with_antecedent
 from lexloop.nodes.generate.selection import Lengths, Quotable
-from lexloop.nodes.relevance import parse_question
+from lexloop.nodes.question import parse
 from lexloop.store.builder import build_collection
 from lexloop.store.opening import tools_for
 from lexloop.store.view import View
@@ -82,7 +82,7 @@ def sure(monkeypatch: pytest.MonkeyPatch) -> None:
 def answer(ferries: View) -> Answer:
     def run(question: str, max_words: int = 800) -> Draft:
         generator = ExtractiveGenerator(ferries, Lengths(whole=max_words))
-        return waited(generator.generate(question, given(ferries), [], None))
+        return waited(generator.generate(parse(question), given(ferries), [], None))
 
     return run
 
@@ -191,7 +191,7 @@ def test_which_list_a_question_asks_for(
         if said.own == own
     ]
     assert len(items) == 1
-    found = list_asked(items[0], parse_question(question, ferries), ferries)
+    found = list_asked(items[0], query(question, ferries), ferries)
     assert [unit["label"] for unit in found] == labels
     tree = ferries.tree_of(NAME)
     assert tree is not None
@@ -208,7 +208,7 @@ def test_of_a_document_that_is_gone_no_list_is_quoted(ferries: View, small: View
     [passage] = [one for one in given(ferries) if one["section"] == "Article 3"]
     said = ferries.statements(passage["id"])[0][0]
     assert said.points == 2
-    assert list_asked(Quotable(passage, said, 0), parse_question("Who?", small), small) == []
+    assert list_asked(Quotable(passage, said, 0), query("Who?", small), small) == []
 
 
 def test_a_list_of_a_provision_is_quoted_after_its_lead_in(ferries: View, answer: Answer) -> None:

@@ -7,9 +7,10 @@ from running import runtime
 
 from lexloop.core.running import waited
 from lexloop.core.state import State
-from lexloop.core.types import ABSTENTION, Citation, Draft, StructureLine
+from lexloop.core.types import ABSTENTION, Citation, Draft, ParsedQuestion, StructureLine
 from lexloop.nodes.context import drafted
 from lexloop.nodes.generate.node import generate, with_told
+from lexloop.nodes.question import parse
 
 
 def source(n: int, quote: str = "Article 1") -> Citation:
@@ -101,7 +102,7 @@ class Quoting:
 
 def test_what_is_quoted_is_among_the_passages() -> None:
     given = {**passage(1, "A."), "id": "c1#0"}
-    state: State = {"standalone": "?", "asked": "?", "passages": [given], "triplets": []}
+    state: State = {"parsed": parse("?"), "asked": "?", "passages": [given], "triplets": []}
     update = waited(generate(state, runtime(generator=Quoting(), guard=Quoting(), backend=BACKEND)))
     assert update["passages"][0] == given
     assert [(p["id"], p["n"], p["score"], p["signals"]) for p in update["passages"][1:]] == [
@@ -133,7 +134,7 @@ def test_what_is_known_of_the_draft_is_written_beside_it(
         async def generate(self, *_: object) -> Draft:
             return draft
 
-    state: State = {"standalone": "?", "asked": "?", "passages": [], "triplets": []}
+    state: State = {"parsed": parse("?"), "asked": "?", "passages": [], "triplets": []}
     update = waited(generate(state, runtime(generator=Knowing(), guard=Knowing(), backend=BACKEND)))
     assert update["draft"]["answers"] == answers
     assert update["draft"]["unanswered"] == unanswered
@@ -146,7 +147,8 @@ class Refusing(Quoting):
     def __init__(self) -> None:
         self.asked: list[str] = []
 
-    async def generate(self, question: str, *_: object) -> Draft:
+    async def generate(self, parsed: ParsedQuestion, *_: object) -> Draft:
+        question = parsed["text"]
         self.asked.append(question)
         return drafted("A. [1]", [source(1)]) if question == "plain?" else drafted(ABSTENTION)
 
@@ -175,7 +177,7 @@ def test_what_is_refused_is_not_written_and_an_abstention_is_looked_at_in_plain_
 ) -> None:
     guard = Refusing()
     state: State = {
-        "standalone": asked,
+        "parsed": parse(asked),
         "asked": asked,
         "untranslated": untranslated,
         "passages": [],

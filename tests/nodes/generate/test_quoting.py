@@ -5,10 +5,9 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from library import TITLES, Shelf, shelf
+from library import TITLES, Shelf, pointed_in, shelf
 
 from lexloop.core.types import Citation
-from lexloop.documents.structure.asking import point
 from lexloop.nodes.evaluate.checks import citation_problems
 from lexloop.nodes.generate.quoting import LEFT_OUT, quote, quote_all
 
@@ -20,7 +19,7 @@ KEEPER = "1. A keeper shall, in accordance with Article 2(2)(a) and paragraph 2 
 def quoted(
     question: str, library: Shelf = DIRECTIVE, limit: int = 500
 ) -> tuple[list[str], list[Citation]]:
-    return quote_all(point(question, library)["units"], library, limit)
+    return quote_all(pointed_in(question, library)["units"], library, limit)
 
 
 def sources(citations: list[Citation]) -> list[tuple[int, str, str]]:
@@ -136,7 +135,7 @@ def test_every_layout_is_quoted(question: str, name: str, lines: list[str]) -> N
 
 
 def test_a_part_is_told_by_the_headings_in_it() -> None:
-    units = point("What must be done under Part 2?", ACT)["units"]
+    units = pointed_in("What must be done under Part 2?", ACT)["units"]
     lines, citations = quote_all(units, ACT, 500)
     assert lines == [
         "Part 2 — SITES: [1]",

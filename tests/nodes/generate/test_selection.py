@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from records import query
 
 from lexloop.core.types import DEFINING, Passage, PointedUnit
 from lexloop.documents.structure.statements import Statement
@@ -18,7 +19,7 @@ from lexloop.nodes.generate.selection import (
     score_quotables,
     select,
 )
-from lexloop.nodes.relevance import ParsedQuestion, parse_question
+from lexloop.nodes.relevance import Query
 from lexloop.store.view import View
 
 LENGTHS = Lengths()
@@ -33,8 +34,8 @@ def scored(*rows: list[float], texts: list[str], passage: Passage) -> ScoredQuot
     )
 
 
-def asked(small: View, parts: int) -> ParsedQuestion:
-    return parse_question(" ".join(f"What is thing {n}?" for n in range(parts)), small)
+def asked(small: View, parts: int) -> Query:
+    return query(" ".join(f"What is thing {n}?" for n in range(parts)), small)
 
 
 @pytest.fixture
@@ -44,7 +45,7 @@ def passage(passages: Passages) -> Passage:
 
 def test_every_statement_and_every_list_is_evidence(small: View, passages: Passages) -> None:
     given = passages("§ 5-100", "§ 10-3")
-    found = score_quotables(parse_question("What is an inspection?", small), given, small)
+    found = score_quotables(query("What is an inspection?", small), given, small)
     assert found is not None
     texts = [item.text for item in found.quotables]
     # the whole list, the definition, three items with their lead-in; then two statements
@@ -65,7 +66,7 @@ def test_every_statement_and_every_list_is_evidence(small: View, passages: Passa
 
 def test_the_spans_of_evidence_are_exact(small: View, passages: Passages) -> None:
     given = passages()
-    found = score_quotables(parse_question("What is an inspection?", small), given, small)
+    found = score_quotables(query("What is an inspection?", small), given, small)
     assert found is not None
     for item in found.quotables:
         text = small.text_of(item.passage["document"]) or ""
@@ -81,7 +82,7 @@ def test_the_spans_of_evidence_are_exact(small: View, passages: Passages) -> Non
 
 
 def test_no_passages_hold_no_evidence(small: View) -> None:
-    assert score_quotables(parse_question("What is a berth?", small), [], small) is None
+    assert score_quotables(query("What is a berth?", small), [], small) is None
 
 
 def test_the_best_for_each_part_then_what_is_nearly_as_good(small: View, passage: Passage) -> None:
@@ -147,7 +148,7 @@ def test_a_list_is_no_addition(small: View, passage: Passage) -> None:
 
 
 def test_what_explains_must_be_clearly_closer(small: View, passages: Passages) -> None:
-    question = parse_question("Which boats are exempt?", small)
+    question = query("Which boats are exempt?", small)
     given = passages("§ 10-3")
     plain = score_quotables(question, given, small)
     beside = score_quotables(question, [{**one, "supporting": True} for one in given], small)
@@ -159,7 +160,7 @@ def test_what_explains_must_be_clearly_closer(small: View, passages: Passages) -
 def test_the_very_definition_of_a_term_goes_before_other_texts_that_say_what_it_is(
     small: View, passages: Passages
 ) -> None:
-    question = parse_question("What is a hull inspection?", small)
+    question = query("What is a hull inspection?", small)
     assert question.definitions == ["hull inspection"]
     given = passages("§ 5-100")
     plain = score_quotables(question, given, small)
@@ -193,7 +194,7 @@ def test_statements_stand_behind_by_what_their_passages_tokens_do(
     small: View, passages: Passages
 ) -> None:
     question, given = (
-        parse_question("Which boats are exempt?", small),
+        query("Which boats are exempt?", small),
         passages("§ 10-3", "§ 5-200"),
     )
     first, second = (passage["id"] for passage in given)
@@ -262,7 +263,7 @@ def test_what_holds_the_kind_of_fact_that_is_asked_for_goes_first(
     texts = ["A berth is given up at the end.", "A berth is given up after 30 days.", "Pay soon."]
     found = scored([0.52, 0.48, 0.2], texts=texts, passage=passage)
     for question, first in (("How long may I keep a berth?", 1), ("Who keeps a berth?", 0)):
-        chosen = select(parse_question(question, small), found, LENGTHS)
+        chosen = select(query(question, small), found, LENGTHS)
         assert chosen.best[0].order == first
 
 

@@ -17,8 +17,10 @@ from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
 from lexloop.core.types import FOLLOWED, Candidate, Chunk
 from lexloop.models.embedding import Vectors
+from lexloop.nodes.hybrid_retrieve import node
 from lexloop.nodes.hybrid_retrieve.fusion import SUB_QUERY_WEIGHT
 from lexloop.nodes.hybrid_retrieve.node import hybrid_retrieve
+from lexloop.nodes.question import parse
 from lexloop.store.view import Collection, View
 
 QUESTION = "What is the penalty for mooring without an inspection?"
@@ -37,14 +39,17 @@ def paragraphs(document: str, text: str) -> list[Chunk]:
 
 def state(question: str = QUESTION, queries: list[str] | None = None, k: int = 3) -> State:
     plan = {"k": k, "Q": 3, "K": 3, "S": 1}
-    return {"standalone": question, "queries": queries or [], "plan": plan}
+    return {"parsed": {**parse(question), "queries": queries or []}, "plan": plan}
 
 
 def finished(asked: State, backend: MemoryBackend | None, **settings: object) -> Update:
     chosen = Settings(**settings)
     if isinstance(backend, MemoryBackend):
         backend.access = Filters.of(chosen)
-    return update_of(hybrid_retrieve, asked, runtime(backend=backend, settings=chosen))
+    with pytest.MonkeyPatch.context() as patch:
+        if isinstance(backend, MemoryBackend):
+            patch.setattr(node, "point", lambda _, memory: memory.pointed)
+        return update_of(hybrid_retrieve, asked, runtime(backend=backend, settings=chosen))
 
 
 @pytest.fixture
@@ -318,7 +323,7 @@ def test_nothing_outside_the_filter_surfaces_and_nothing_inside_is_crowded_out(
 
 
 def test_what_the_question_points_to_comes_first_in_its_order(backend: MemoryBackend) -> None:
-    backend.points_to = ["law#1", "law#0"]
+    backend.points_to(["law#1", "law#0"])
     found = finished(state(), backend, **{"retrieval.candidates": 3})["candidates"]
     assert [candidate["id"] for candidate in found[:2]] == ["law#1", "law#0"]
     assert [candidate["signals"].get("pointed") for candidate in found[:3]] == [1.0, 1.0, None]
@@ -328,10 +333,9 @@ def test_what_the_question_points_to_comes_first_in_its_order(backend: MemoryBac
 def test_of_a_whole_chapter_what_the_search_found_in_it_comes_first() -> None:
     pieces = [chunk(f"law#{10 * i}", f"piece {i} of ten") for i in range(20)]
     backend = MemoryBackend([*pieces, chunk("law#500", "a fee for mooring")])
-    backend.points_to = [piece["id"] for piece in pieces[:12]]
+    backend.points_to([piece["id"] for piece in pieces[:12]])
     whole = {"document": "law", "place": 0, "label": "Chapter I", "start": 0, "end": 600}
-    asked = {"units": [whole], "chunks": backend.points_to, "told": [], "only": False}
-    backend.pointed = lambda question: asked
+    backend.pointed = {**backend.pointed, "units": [whole]}
     found = finished(state("fee mooring"), backend, **{"retrieval.candidates": 3})["candidates"]
     assert found[0]["id"] == "law#500"
     assert "pointed" in found[0]["signals"]
@@ -393,7 +397,8 @@ def test_what_defines_a_term_comes_first_where_its_meaning_is_asked(
 
 
 def test_what_is_pointed_to_goes_before_what_defines(backend: MemoryBackend) -> None:
-    backend.terms, backend.points_to = {"berth": ["law#2", "law#1"]}, ["law#1", "law#0"]
+    backend.terms = {"berth": ["law#2", "law#1"]}
+    backend.points_to(["law#1", "law#0"])
     found = finished(state("What is a berth?"), backend, **{"retrieval.candidates": 3})[
         "candidates"
     ]

@@ -8,6 +8,7 @@ from lexloop.core.metadata import Filters, Metadata
 from lexloop.core.state import State, Update
 from lexloop.core.types import Candidate, Chunk, Plan
 from lexloop.nodes.kg_retrieve.node import CANDIDATES, TRIPLETS, kg_retrieve
+from lexloop.nodes.question import parse
 
 TEXTS = [
     'The term "mooring fee" means the sum due for a berth.',
@@ -35,7 +36,11 @@ def retrieved(
     found: list[Candidate] = [
         {**passage_of(int(name[1:]), "x"), "score": 1.0, "signals": {}} for name in candidates
     ]
-    state: State = {"plan": plan, "keywords": keywords, "candidates": found}
+    state: State = {
+        "plan": plan,
+        "parsed": {**parse(""), "keywords": keywords},
+        "candidates": found,
+    }
     return update_of(kg_retrieve, state, runtime(graph_source=source))
 
 

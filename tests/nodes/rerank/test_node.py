@@ -12,9 +12,10 @@ from running import runtime, update_of
 
 from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
-from lexloop.core.types import Candidate, Chunk
+from lexloop.core.types import Candidate, Chunk, ParsedQuestion
 from lexloop.models.embedding import Vectors
 from lexloop.models.minilm import load_minilm
+from lexloop.nodes.question import parse
 from lexloop.nodes.rerank.node import _of_called, copies_last, merge, operative_first, rerank
 from lexloop.nodes.rerank.rerankers import FeatureReranker, NoReranker
 from lexloop.store.view import View
@@ -28,7 +29,7 @@ def found(chunk: Chunk, **signals: float) -> Candidate:
 
 def state(candidates: list[Candidate], graph: list[Candidate] | None = None, k: int = 3) -> State:
     return {
-        "standalone": "What is the penalty for mooring without an inspection?",
+        "parsed": parse("What is the penalty for mooring without an inspection?"),
         "plan": {"k": k, "Q": 3, "K": 3, "S": 1},
         "candidates": candidates,
         "graph_candidates": graph or [],
@@ -59,13 +60,13 @@ def test_only_the_document_that_the_question_calls_by_name_is_read() -> None:
         _titled("b", "Kestrel Licence", "A licence ends on appeal."),
         _titled("c", "Merlin Licence", "The Merlin licence ends when Ferry licences do."),
     ]
-    assert ids(_of_called("When does the Kestrel Licence end?", pool)) == ["b"]
-    assert ids(_of_called("Do the Merlin and the Kestrel Licence end?", pool)) == ["b", "c"]
+    assert ids(_of_called(parse("When does the Kestrel Licence end?"), pool)) == ["b"]
+    assert ids(_of_called(parse("Do the Merlin and the Kestrel Licence end?"), pool)) == ["b", "c"]
     # another says the word, but it is the whole name; or nothing is called by one
-    assert ids(_of_called("When does the Ferry Licence end?", pool)) == ["a"]
-    assert ids(_of_called("When does the Inner Ferry Licence end?", pool)) == ["a", "b", "c"]
-    assert ids(_of_called("Kestrel? When does a licence end?", pool)) == ["a", "b", "c"]
-    assert _of_called("When does the Kestrel Licence end?", []) == []
+    assert ids(_of_called(parse("When does the Ferry Licence end?"), pool)) == ["a"]
+    assert ids(_of_called(parse("When does the Inner Ferry Licence end?"), pool)) == ["a", "b", "c"]
+    assert ids(_of_called(parse("Kestrel? When does a licence end?"), pool)) == ["a", "b", "c"]
+    assert _of_called(parse("When does the Kestrel Licence end?"), []) == []
 
 
 def test_a_near_copy_goes_behind_the_others() -> None:
@@ -118,7 +119,7 @@ def test_what_the_graph_alone_found_can_become_a_passage() -> None:
 def test_the_best_statement_decides(small: View) -> None:
     pool = [found(chunk) for chunk in small.every_chunk()]
     question = "What is the penalty for mooring without an inspection?"
-    ranked = FeatureReranker(small).rerank(question, pool)
+    ranked = FeatureReranker(small).rerank(parse(question), pool)
     assert ranked[0]["section"] == "§ 5-200"
     assert sorted(ids(ranked)) == sorted(ids(pool))
     scores = [item["score"] for item in ranked]
@@ -130,16 +131,16 @@ def test_the_best_statement_decides(small: View) -> None:
 def test_the_order_of_arrival_does_not_matter(small: View) -> None:
     pool = [found(chunk) for chunk in small.every_chunk()]
     reranker = FeatureReranker(small)
-    ranked = reranker.rerank("What is a berth?", pool)
-    assert reranker.rerank("What is a berth?", pool[::-1]) == ranked
+    ranked = reranker.rerank(parse("What is a berth?"), pool)
+    assert reranker.rerank(parse("What is a berth?"), pool[::-1]) == ranked
 
 
 def test_search_and_graph_break_a_tie(small: View) -> None:
     chunk = list(small.every_chunk())[1]
     plain, other = found(chunk), {**found(chunk, graph=1.0), "id": chunk["id"]}
     reranker = FeatureReranker(small)
-    alone = reranker.rerank("What is a berth?", [plain])[0]["score"]
-    helped = reranker.rerank("What is a berth?", [other])[0]["score"]
+    alone = reranker.rerank(parse("What is a berth?"), [plain])[0]["score"]
+    helped = reranker.rerank(parse("What is a berth?"), [other])[0]["score"]
     assert helped == pytest.approx(alone + 0.05)
 
 
@@ -153,7 +154,9 @@ def test_the_searchs_order_counts_as_a_share_of_its_best(small: View) -> None:
             {**second, "score": searched[1]},
             {**third, "score": 9.0, "signals": {"graph": 0.0}},  # a walk's, of another scale
         ]
-        by_id = {one["id"]: one["score"] for one in reranker.rerank("What is a berth?", pool)}
+        by_id = {
+            one["id"]: one["score"] for one in reranker.rerank(parse("What is a berth?"), pool)
+        }
         return [by_id[one["id"]] for one in pool]
 
     plain = np.array(scores(0.0, 0.0))
@@ -172,17 +175,19 @@ def test_a_walks_score_does_not_count_as_a_searchs(small: View) -> None:
     walked = [{**pool[0], "score": 1 / (60 + len(pool))}, *pool[1:]]
     reranker = FeatureReranker(small)
     question = "What is the penalty for mooring without an inspection?"
-    assert ids(reranker.rerank(question, pool)) == ids(reranker.rerank(question, walked))
+    assert ids(reranker.rerank(parse(question), pool)) == ids(
+        reranker.rerank(parse(question), walked)
+    )
 
 
 def test_nothing_to_rerank(small: View) -> None:
-    assert FeatureReranker(small).rerank("What is a berth?", []) == []
+    assert FeatureReranker(small).rerank(parse("What is a berth?"), []) == []
 
 
 @pytest.mark.parametrize("question", ["?", ";", "\x00", "and what", "a" * 3000, "🙂"])
 def test_any_question_can_be_reranked(small: View, question: str) -> None:
     pool = [found(chunk) for chunk in small.every_chunk()]
-    assert len(FeatureReranker(small).rerank(question, pool)) == len(pool)
+    assert len(FeatureReranker(small).rerank(parse(question), pool)) == len(pool)
 
 
 def test_scores_set_k_and_the_plan_says_so() -> None:
@@ -361,9 +366,9 @@ class Near:
 
 def test_the_nearness_of_tokens_counts_beside_the_best_statement(small: View) -> None:
     pool = [found(chunk) for chunk in small.every_chunk()][:3]
-    plain = FeatureReranker(Near(small, None)).rerank("What is a berth?", pool)
+    plain = FeatureReranker(Near(small, None)).rerank(parse("What is a berth?"), pool)
     alone = {item["id"]: item["score"] for item in plain}
-    near = FeatureReranker(Near(small, [0.5, 0.75, 0.25])).rerank("What is a berth?", pool)
+    near = FeatureReranker(Near(small, [0.5, 0.75, 0.25])).rerank(parse("What is a berth?"), pool)
     told = {item["id"]: item["score"] - alone[item["id"]] for item in near}
     # eight times what each differs from their mean, 0.5
     assert [told[item["id"]] for item in pool] == pytest.approx([0.0, 2.0, -2.0], abs=1e-5)
@@ -384,8 +389,8 @@ def test_a_view_compares_its_own_tokens(small: View) -> None:
 class _ByWords:
     """Scores a candidate by how many words of the question it holds."""
 
-    def rerank(self, question: str, candidates: list[Candidate]) -> list[Candidate]:
-        asked = set(question.lower().split())
+    def rerank(self, question: ParsedQuestion, candidates: list[Candidate]) -> list[Candidate]:
+        asked = set(question["text"].lower().split())
         scored: list[Candidate] = [
             {**c, "score": float(len(asked & set(c["text"].split())))} for c in candidates
         ]
@@ -394,14 +399,9 @@ class _ByWords:
 
 def test_a_follow_up_is_ranked_by_the_words_of_its_topic_at_half_weight() -> None:
     pool = [candidate("a", "sails ashore mast"), candidate("b", "sails boat winter quay")]
-    asked: State = {**state(pool, k=2), "standalone": "sails ashore"}
+    asked: State = {**state(pool, k=2), "parsed": parse("sails ashore")}
     plain = update_of(rerank, asked, runtime(reranker=_ByWords()))["passages"]
     assert [(p["id"], p["score"]) for p in plain] == [("a", 2.0), ("b", 1.0)]
-    followed = update_of(
-        rerank, {**asked, "topical": "sails boat winter quay"}, runtime(reranker=_ByWords())
-    )["passages"]
+    asked["parsed"]["topical"] = parse("sails boat winter quay")
+    followed = update_of(rerank, asked, runtime(reranker=_ByWords()))["passages"]
     assert [(p["id"], p["score"]) for p in followed] == [("b", 3.0), ("a", 2.5)]
-    assert (
-        update_of(rerank, {**asked, "topical": ""}, runtime(reranker=_ByWords()))["passages"]
-        == plain
-    )

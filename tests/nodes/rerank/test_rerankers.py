@@ -9,6 +9,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from lexloop.core.deadline import Deadline, within
 from lexloop.core.errors import DataError, DeadlineExceeded
+from lexloop.nodes.question import parse
 from lexloop.nodes.rerank.rerankers import CrossEncoderReranker
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "fee", "berth", "owner", "must", "pay", "the", "a"]
@@ -60,7 +61,7 @@ def test_candidates_are_ordered_by_the_models_score(folder: Path) -> None:
         candidate("c", "the fee " * 100, dense=0.5),  # longer than the model's window
     ]
     reranker = CrossEncoderReranker(str(folder))
-    ranked = reranker.rerank("the fee", pool)
+    ranked = reranker.rerank(parse("the fee"), pool)
     assert sorted(item["id"] for item in ranked) == ["a", "b", "c"]
     scores = [item["score"] for item in ranked]
     assert scores == sorted(scores, reverse=True)
@@ -68,17 +69,17 @@ def test_candidates_are_ordered_by_the_models_score(folder: Path) -> None:
     for item in ranked:
         assert type(item["score"]) is float
         assert item["signals"] == {"dense": 0.5, "rerank": item["score"]}
-    again = {item["id"]: item["score"] for item in reranker.rerank("the fee", pool[::-1])}
+    again = {item["id"]: item["score"] for item in reranker.rerank(parse("the fee"), pool[::-1])}
     assert again == pytest.approx({item["id"]: item["score"] for item in ranked}, abs=1e-5)
-    assert reranker.rerank("the fee", []) == []
+    assert reranker.rerank(parse("the fee"), []) == []
 
 
 def test_scores_of_many_are_those_of_each_alone(folder: Path) -> None:
     said = "the fee a berth owner must pay"
     pool = [candidate(f"{n}", said[: 7 + n], dense=0.5) for n in range(11)]
     reranker = CrossEncoderReranker(str(folder))
-    together = {item["id"]: item["score"] for item in reranker.rerank("the fee", pool)}
-    alone = {item["id"]: reranker.rerank("the fee", [item])[0]["score"] for item in pool}
+    together = {item["id"]: item["score"] for item in reranker.rerank(parse("the fee"), pool)}
+    alone = {item["id"]: reranker.rerank(parse("the fee"), [item])[0]["score"] for item in pool}
     assert together == pytest.approx(alone, abs=1e-5)
 
 
@@ -86,7 +87,7 @@ def test_scoring_stops_when_the_question_has_run_out_of_time(folder: Path) -> No
     reranker = CrossEncoderReranker(str(folder))
     over = Deadline(time.monotonic() - 1, allowed_s=5)
     with within(over), pytest.raises(DeadlineExceeded, match="reranked"):
-        reranker.rerank("the fee", [candidate("a", "the owner must pay", dense=0.5)])
+        reranker.rerank(parse("the fee"), [candidate("a", "the owner must pay", dense=0.5)])
 
 
 def test_what_is_no_model_is_refused(folder: Path, tmp_path: Path) -> None:

@@ -51,9 +51,9 @@ def test_all_three_in_one_call(server: FakeOpenAI, converse: Converse) -> None:
     rewriting = converse(
         lambda chat: ModelRewriter(chat, English()).rewrite("What is it?", history, PLAN, None)
     )
-    assert rewriting.standalone == "What is a bias audit?"
-    assert rewriting.queries == ["bias audit definition", "who performs a bias audit"]
-    assert rewriting.keywords == ["bias audit"]
+    assert rewriting["text"] == "What is a bias audit?"
+    assert rewriting["queries"] == ["bias audit definition", "who performs a bias audit"]
+    assert rewriting["keywords"] == ["bias audit"]
     [request] = server.requests
     assert request.role == "rewrite"
     assert 'kind="user">\nI would like to know about bias audits\n</data-' in request.user
@@ -71,9 +71,9 @@ def test_limits_and_duplicates_are_kept_by_code(server: FakeOpenAI, converse: Co
     rewriting = converse(
         lambda chat: ModelRewriter(chat, English()).rewrite("What fee?", [], PLAN, None)
     )
-    assert rewriting.standalone == "What fee?"
-    assert rewriting.queries == ["Bias audit", "a fee", "a fine"]
-    assert rewriting.keywords == ["Fee", "fine"]
+    assert rewriting["text"] == "What fee?"
+    assert rewriting["queries"] == ["Bias audit", "a fee", "a fine"]
+    assert rewriting["keywords"] == ["Fee", "fine"]
 
 
 def test_nothing_is_invented(server: FakeOpenAI, converse: Converse) -> None:
@@ -81,7 +81,7 @@ def test_nothing_is_invented(server: FakeOpenAI, converse: Converse) -> None:
     rewriting = converse(
         lambda chat: ModelRewriter(chat, English()).rewrite("What fee?", [], PLAN, None)
     )
-    assert (rewriting.queries, rewriting.keywords) == ([], [])
+    assert (rewriting["queries"], rewriting["keywords"]) == ([], [])
 
 
 def test_advice_leads(server: FakeOpenAI, converse: Converse) -> None:
@@ -89,7 +89,7 @@ def test_advice_leads(server: FakeOpenAI, converse: Converse) -> None:
     rewriting = converse(
         lambda chat: ModelRewriter(chat, English()).rewrite(ADVICE["question"], [], PLAN, ADVICE)
     )
-    assert rewriting.queries == ["bias audit definition", "meaning", "a"]
+    assert rewriting["queries"] == ["bias audit definition", "meaning", "a"]
     assert 'kind="guidance">\nLook for the definition.\n' in server.requests[0].user
 
 
@@ -98,7 +98,7 @@ def test_no_call_where_nothing_is_wanted(server: FakeOpenAI, converse: Converse)
     rewriting = converse(
         lambda chat: ModelRewriter(chat, English()).rewrite("What fee?", [], plan, None)
     )
-    assert rewriting.standalone == "What fee?"
+    assert rewriting["text"] == "What fee?"
     assert server.requests == []
 
 
@@ -129,7 +129,7 @@ def test_a_question_in_another_language_is_to_be_translated(
             "Wie hoch ist die Gebühr?", [], plan, None
         )
     )
-    assert rewriting.standalone == "How high is the fee?"
+    assert rewriting["text"] == "How high is the fee?"
     [request] = server.requests
     assert 'kind="language">\nEnglish\n</data-' in request.user
     assert "translate it" in request.system

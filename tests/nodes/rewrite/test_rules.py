@@ -7,9 +7,9 @@ from running import runtime
 
 from lexloop.core.running import waited
 from lexloop.core.state import State
-from lexloop.core.types import ABSTENTION, Advice, Plan, Reading, Turn
+from lexloop.core.types import ABSTENTION, Advice, ParsedQuestion, Plan, Reading, Turn
 from lexloop.documents.text.tokens import words
-from lexloop.nodes.context import Rewriting
+from lexloop.nodes.question import parse
 from lexloop.nodes.rewrite.node import rewrite
 from lexloop.nodes.rewrite.rules import NoRewriter, RuleRewriter, distinct, keywords
 
@@ -27,7 +27,7 @@ def rewritten(
     history: list[Turn] | None = None,
     plan: Plan = PLAN,
     advice: Advice | None = None,
-) -> Rewriting:
+) -> ParsedQuestion:
     return waited(RuleRewriter().rewrite(question, history or [], plan, advice))
 
 
@@ -77,31 +77,31 @@ def rewritten(
     ],
 )
 def test_each_thing_that_is_asked_is_a_query(question: str, queries: list[str]) -> None:
-    assert rewritten(question).queries == queries
+    assert rewritten(question)["queries"] == queries
 
 
 def test_a_follow_up_is_resolved_before_it_is_split() -> None:
     history: list[Turn] = [{"role": "user", "content": "I would like to know about bias audits"}]
     rewriting = rewritten("What is it?", history)
     alone = "What are bias audits?"
-    assert rewriting == Rewriting(alone, [alone], ["bias audits"])
+    assert rewriting == {**parse(alone), "queries": [alone], "keywords": ["bias audits"]}
 
 
 @pytest.mark.parametrize("Q", [0, 1, 2])
 def test_no_more_than_Q_queries(Q: int) -> None:
     question = "What is the difference between a berth and a mooring fee?"
-    assert len(rewritten(question, plan={**PLAN, "Q": Q}).queries) == Q
+    assert len(rewritten(question, plan={**PLAN, "Q": Q})["queries"]) == Q
 
 
 @pytest.mark.parametrize("K", [0, 1, 2])
 def test_no_more_than_K_keywords(K: int) -> None:
     question = "Must a boat owner pay the mooring fee to the harbour master?"
-    assert len(rewritten(question, plan={**PLAN, "K": K}).keywords) == K
+    assert len(rewritten(question, plan={**PLAN, "K": K})["keywords"]) == K
 
 
 def test_advice_leads_and_repeats_nothing() -> None:
     rewriting = rewritten(ADVICE["question"], advice=ADVICE)
-    assert rewriting.queries == ["duties of owners", "who pays the mooring fee"]
+    assert rewriting["queries"] == ["duties of owners", "who pays the mooring fee"]
 
 
 @pytest.mark.parametrize(
@@ -131,22 +131,22 @@ def test_distinct_compares_words() -> None:
 def test_without_a_rewriter_the_question_stays() -> None:
     history: list[Turn] = [{"role": "user", "content": "bias audits"}]
     unchanged = waited(NoRewriter().rewrite("What is it?", history, PLAN, None))
-    assert unchanged == Rewriting("What is it?", [], [])
+    assert unchanged == parse("What is it?")
 
 
-def test_the_node_writes_all_three() -> None:
+def test_the_node_writes_the_question_as_it_is_understood() -> None:
     state: State = {
         "asked": "What is it?",
         "history": [{"role": "user", "content": "I would like to know about bias audits"}],
         "plan": PLAN,
     }
-    assert waited(rewrite(state, runtime(rewriter=RuleRewriter(), wording=None))) == {
+    asked = "What are bias audits?"
+    parsed = {**parse(asked), "queries": [asked], "keywords": ["bias audits"]}
+    assert waited(rewrite(state, runtime(rewriter=RuleRewriter(), wording=None, backend=None))) == {
         "read_as": [],
         "untranslated": "",
-        "standalone": "What are bias audits?",
-        "queries": ["What are bias audits?"],
-        "keywords": ["bias audits"],
-        "topical": "",
+        "parsed": parsed,
+        "meant": parsed,
     }
 
 
@@ -156,10 +156,11 @@ def test_on_a_retry_the_engineered_question_is_rewritten() -> None:
         "history": [{"role": "user", "content": "bias audits"}],
         "plan": PLAN,
         "advice": ADVICE,
+        "meant": parse("What are bias audits?"),
     }
-    update = waited(rewrite(state, runtime(rewriter=RuleRewriter(), wording=None)))
-    assert update["standalone"] == "Who pays the mooring fee?"
-    assert update["queries"][0] == "duties of owners"
+    update = waited(rewrite(state, runtime(rewriter=RuleRewriter(), wording=None, backend=None)))
+    assert update["parsed"]["text"] == "Who pays the mooring fee?"
+    assert update["parsed"]["queries"][0] == "duties of owners"
 
 
 class Wording:
@@ -196,9 +197,9 @@ def test_words_of_another_language_are_no_slips(rewriter: NoRewriter) -> None:
     wording = Wording()
     history: list[Turn] = [{"role": "user", "content": "Wo ist ein birth?"}]
     state: State = {"asked": "Was ist ein birth?", "history": history, "plan": PLAN}
-    update = waited(rewrite(state, runtime(rewriter=rewriter, wording=wording)))
+    update = waited(rewrite(state, runtime(rewriter=rewriter, wording=wording, backend=None)))
     assert wording.given == []
-    assert (update["standalone"], update["read_as"]) == ("Was ist ein birth?", [])
+    assert (update["parsed"]["text"], update["read_as"]) == ("Was ist ein birth?", [])
     said = (
         "The question seems to be in German, and the documents are in English. It was not "
         "translated, and so not answered: ask it in their language, or set a model, which "
@@ -216,10 +217,15 @@ def test_slips_are_mended_in_the_question_and_before_it() -> None:
         ],
         "plan": PLAN,
     }
-    update = waited(rewrite(state, runtime(rewriter=RuleRewriter(), wording=Wording())))
-    assert update["standalone"] == "Who inspects a berth and the berth?"
+    update = waited(
+        rewrite(state, runtime(rewriter=RuleRewriter(), wording=Wording(), backend=None))
+    )
+    assert update["parsed"]["text"] == "Who inspects a berth and the berth?"
     assert update["read_as"] == [{"written": "birth", "read": "berth"}]
-    assert all("birth" not in text for text in [*update["queries"], *update["keywords"]])
+    assert all(
+        "birth" not in text
+        for text in [*update["parsed"]["queries"], *update["parsed"]["keywords"]]
+    )
 
 
 def test_a_retry_mends_nothing_and_keeps_what_was_read() -> None:
@@ -229,10 +235,13 @@ def test_a_retry_mends_nothing_and_keeps_what_was_read() -> None:
         "history": [],
         "plan": PLAN,
         "advice": ADVICE,
+        "meant": parse("What is a berth?"),
         "read_as": read_as,
     }
     assert (
-        waited(rewrite(state, runtime(rewriter=RuleRewriter(), wording=wording)))["read_as"]
+        waited(rewrite(state, runtime(rewriter=RuleRewriter(), wording=wording, backend=None)))[
+            "read_as"
+        ]
         == read_as
     )
     assert wording.given == []
@@ -259,8 +268,10 @@ def test_a_story_is_called_what_its_answer_is_about(answer: str, standalone: str
         ],
         "plan": PLAN,
     }
-    update = waited(rewrite(state, runtime(rewriter=RuleRewriter(), wording=Wording())))
-    assert update["standalone"] == standalone
+    update = waited(
+        rewrite(state, runtime(rewriter=RuleRewriter(), wording=Wording(), backend=None))
+    )
+    assert update["parsed"]["text"] == standalone
 
 
 def test_a_follow_up_is_searched_by_the_words_of_its_topic_as_well() -> None:
@@ -272,16 +283,20 @@ def test_a_follow_up_is_searched_by_the_words_of_its_topic_as_well() -> None:
         ],
         "plan": PLAN,
     }
-    update = waited(rewrite(state, runtime(rewriter=RuleRewriter(), wording=Wording())))
-    assert update["topical"] == "And the sails? winter boat stay"
-    assert update["queries"][-1] == update["topical"]
+    update = waited(
+        rewrite(state, runtime(rewriter=RuleRewriter(), wording=Wording(), backend=None))
+    )
+    parsed = update["parsed"]
+    assert parsed["topical"] == parse("And the sails? winter boat stay")
+    assert parsed["queries"][-1] == parsed["topical"]["text"]
     retried = waited(
         rewrite(
             {**state, **update, "advice": ADVICE},
-            runtime(rewriter=RuleRewriter(), wording=Wording()),
+            runtime(rewriter=RuleRewriter(), wording=Wording(), backend=None),
         )
     )
-    assert retried["topical"] == ""
+    assert retried["parsed"]["topical"] is None
+    assert retried["meant"] == parsed
 
 
 def test_the_place_of_the_last_answer_is_looked_up_by_what_it_quotes_first() -> None:
@@ -295,19 +310,19 @@ def test_the_place_of_the_last_answer_is_looked_up_by_what_it_quotes_first() -> 
         {"role": "assistant", "content": ABSTENTION},
     ]
     asked: State = {"asked": "And paragraph 3?", "history": history, "plan": PLAN}
-    update = waited(rewrite(asked, runtime(rewriter=RuleRewriter(), wording=wording)))
-    assert update["standalone"] == "And paragraph 3 of Article 9?"
+    update = waited(rewrite(asked, runtime(rewriter=RuleRewriter(), wording=wording, backend=None)))
+    assert update["parsed"]["text"] == "And paragraph 3 of Article 9?"
     assert wording.looked_up == ["They may leave them ashore."]
     other: State = {"asked": "And if not?", "history": history, "plan": PLAN}
-    update = waited(rewrite(other, runtime(rewriter=RuleRewriter(), wording=wording)))
-    assert update["standalone"] == "And if not, regarding Winter storage?"
+    update = waited(rewrite(other, runtime(rewriter=RuleRewriter(), wording=wording, backend=None)))
+    assert update["parsed"]["text"] == "And if not, regarding Winter storage?"
 
 
 def test_of_a_long_conversation_the_end_is_read() -> None:
     wording = Wording()
     history: list[Turn] = [{"role": "user", "content": f"Turn {n}"} for n in range(200)]
     state: State = {"asked": "What is it?", "history": history, "plan": PLAN}
-    waited(rewrite(state, runtime(rewriter=RuleRewriter(), wording=wording)))
+    waited(rewrite(state, runtime(rewriter=RuleRewriter(), wording=wording, backend=None)))
     assert wording.given == ["What is it?", *(f"Turn {n}" for n in range(176, 200))]
 
 
@@ -328,10 +343,10 @@ def test_any_text_is_rewritten_within_the_plan(
     question: str, history: list[Turn], Q: int, K: int
 ) -> None:
     rewriting = rewritten(question, history, {"k": 3, "Q": Q, "K": K, "S": 1})
-    assert len(rewriting.queries) <= Q
-    assert len(rewriting.keywords) <= K
-    for found in (rewriting.queries, rewriting.keywords):
+    assert len(rewriting["queries"]) <= Q
+    assert len(rewriting["keywords"]) <= K
+    for found in (rewriting["queries"], rewriting["keywords"]):
         spoken = [tuple(words(text)) for text in found]
         assert len(set(spoken)) == len(spoken)
         assert all(spoken)
-    assert bool(rewriting.standalone.strip()) or not question.strip()
+    assert bool(rewriting["text"].strip()) or not question.strip()

@@ -3,21 +3,21 @@
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from library import Shelf, shelf
+from library import Shelf, pointed_in, shelf
 
-from lexloop.documents.structure.asking import MOST_DOCUMENTS, point
 from lexloop.documents.structure.references import find_references
+from lexloop.nodes.hybrid_retrieve.pointed import MOST_DOCUMENTS
 
 ALL = shelf()
 DIRECTIVE = shelf("directive.txt")
 
 
 def units(question: str, library: Shelf = DIRECTIVE) -> list[str]:
-    return [unit["label"] for unit in point(question, library)["units"]]
+    return [unit["label"] for unit in pointed_in(question, library)["units"]]
 
 
 def lines(question: str, library: Shelf = DIRECTIVE) -> list[str]:
-    return [told["line"] for told in point(question, library)["told"]]
+    return [told["line"] for told in pointed_in(question, library)["told"]]
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_where_a_question_points(question: str, labels: list[str]) -> None:
     ],
 )
 def test_whether_nothing_else_is_asked(question: str, only: bool) -> None:
-    assert point(question, DIRECTIVE)["only"] is only
+    assert pointed_in(question, DIRECTIVE)["only"] is only
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_whether_nothing_else_is_asked(question: str, only: bool) -> None:
 def test_the_document_named_goes_first_else_all_that_have_it(
     question: str, found: list[tuple[str, str]]
 ) -> None:
-    named = [(unit["document"], unit["label"]) for unit in point(question, ALL)["units"]]
+    named = [(unit["document"], unit["label"]) for unit in pointed_in(question, ALL)["units"]]
     assert named == found
 
 
@@ -149,7 +149,7 @@ def test_a_decimal_number_is_missed_in_its_clause() -> None:
 
 
 def test_what_is_told_cites_the_headings_that_show_it() -> None:
-    (told,) = point("Article 9", DIRECTIVE)["told"]
+    (told,) = pointed_in("Article 9", DIRECTIVE)["told"]
     shown = [(c["section"], c["quote"], c["n"]) for c in told["citations"]]
     assert shown == [
         ("Article 1", "Article 1\nSubject matter", 0),
@@ -158,7 +158,7 @@ def test_what_is_told_cites_the_headings_that_show_it() -> None:
 
 
 def test_one_document_has_it_and_another_has_not() -> None:
-    found = point("Schedule 1 paragraph 3", ALL)
+    found = pointed_in("Schedule 1 paragraph 3", ALL)
     assert [unit["document"] for unit in found["units"]] == ["act.txt"]
     assert found["told"] == []
 
@@ -237,14 +237,16 @@ def test_the_structure_of_several_documents_is_told_of_each() -> None:
 def test_of_many_documents_it_is_asked_which_one_is_meant() -> None:
     law = "Article 1\nScope\nThis law is law {0}.\nArticle 2\nForce\nIt holds.\n"
     many = Shelf({f"law{i:02}.txt": law.format(i) for i in range(12)})
-    found = point("What does Article 2 say?", many)
+    found = pointed_in("What does Article 2 say?", many)
     assert found["units"] == []
     assert len(many.titles) > MOST_DOCUMENTS
     said = [told["line"] for told in found["told"]]
     assert said[0] == "12 documents have Article 2; name the one you mean:"
     assert said[1] == "law00.txt: Article 2 — Force."
     assert len(said) == 11
-    assert [u["document"] for u in point("Article 2 of law07.txt", many)["units"]] == ["law07.txt"]
+    assert [u["document"] for u in pointed_in("Article 2 of law07.txt", many)["units"]] == [
+        "law07.txt"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -260,7 +262,7 @@ def test_of_many_documents_it_is_asked_which_one_is_meant() -> None:
     ],
 )
 def test_hostile_questions_are_answered_in_time(question: str) -> None:
-    found = point(question, ALL)
+    found = pointed_in(question, ALL)
     assert len(found["units"]) <= 200
     assert len(found["told"]) <= 200
 
@@ -269,7 +271,7 @@ def test_hostile_questions_are_answered_in_time(question: str) -> None:
 @example("Article 3(")
 @example("§§ to")
 def test_no_question_fails_and_every_citation_quotes_its_document(question: str) -> None:
-    found = point(question, ALL)
+    found = pointed_in(question, ALL)
     for unit in found["units"]:
         tree = ALL.tree_of(unit["document"])
         assert tree is not None

@@ -2,11 +2,21 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache, partial
 
+from lexloop.core.types import (
+    NamedRun,
+    ParsedQuestion,
+    PointedUnit,
+    Pointer,
+    Pointing,
+    StructureQuestion,
+)
 from lexloop.documents.structure.references import CODE, Reference, find_references, loose_numbers
-from lexloop.documents.text.tokens import STOP_WORDS, tokenize
+from lexloop.documents.structure.telling import UNIT_NOUNS, UNIT_WORDS
+from lexloop.documents.structure.tree import Tree
+from lexloop.documents.text.quantities import NUMBERS
+from lexloop.documents.text.tokens import STOP_WORDS
 
 _POINTING = frozenset(
     """a about all an and are by called can check cite cited contain contained contains
@@ -20,14 +30,7 @@ _POINTING = frozenset(
     us want we what what's whats which whole with word wording words would you""".split()
 )
 """The words of questions that ask for the text of a provision and for nothing else."""
-_NUMERALS: dict[str, int] = dict(
-    zip(
-        """one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
-        sixteen seventeen eighteen nineteen twenty""".split(),
-        range(1, 21),
-        strict=True,
-    )
-)
+_NUMERALS = {word: value for word, value in NUMBERS.items() if 0 < value <= 20}
 _WORDED = re.compile(
     r"\b(?P<word>articles?|sections?|recitals?|chapters?|annex|schedule|clauses?|rules?)\s+"
     rf"(?P<number>{'|'.join(_NUMERALS)})\b",
@@ -63,6 +66,22 @@ _STRUCTURAL = frozenset(
     """article articles section sections chapter chapters part parts annex schedule recital recitals
     clause clauses paragraph point table title""".split()
 )
+_FILLER = frozenset(
+    """a all and any are can could do does document file from give has have here how i in is it its
+    law many me name number of please show tell text that the there this to us we what what's
+    whats which with you list contain contains containing made up consist consists belong belongs
+    comprise comprises divided structured organised organized arranged built structure outline
+    table contents toc overview layout headings titles
+    act regulation directive contract agreement policy standard rule code""".split()
+)
+_BUILT = frozenset(
+    "divided structured organised organized arranged built structure outline toc layout".split()
+)
+_ENDS = {"last": -1, "final": -1, "first": 0}
+_SAYING = frozenset(
+    "about cover covers does provide provides require requires say says state states".split()
+)
+"""Verbs with which a question about the last article asks for its words."""
 _CASED = re.compile(r"[A-Z]\w+|[\w\-/]+\.[a-z]{2,5}$")
 _ACRONYM = re.compile(r"(?<![\w’'])[A-Z][A-Z]{2,9}(?=(?:['’]s)?\s+$)")
 _PROPER = re.compile(r"(?<=\w[\s(])[A-Z][A-Za-z0-9]{2,}\b")
@@ -75,87 +94,35 @@ _SPACED = re.compile(r"\S+")
 _MOST_WORDS, _MOST_CHARS, _MOST_NAMED = 10, 200, 50
 
 
-@dataclass(frozen=True)
-class Pointer:
-    """A reference in a question.
-
-    Args:
-        documents: Those in which it may lie, by the act that the question names with it.
-    """
-
-    reference: Reference
-    written: str
-    documents: tuple[str, ...]
-
-    @property
-    def coded(self) -> bool:
-        """True where it names a code, as "15 U.S.C. 6501" does, which may be another."""
-        return self.written[:1].isdigit() and _CODE.match(self.written) is not None
-
-    @property
-    def unnumbered(self) -> bool:
-        """True where it counts subparagraphs, which have no numbers of their own."""
-        return _SUBPARAGRAPH.search(self.written) is not None
-
-    @property
-    def word(self) -> str:
-        """The question's word for the provision: ``section`` for "§ 5"; "" for a number."""
-        called = [found.lastgroup or "" for found in _CALLED.finditer(self.written)]
-        # of an article and a section of it, this is meant
-        return "section" if {"article", "section"} <= {*called} else next(iter(called), "")
-
-
-@dataclass(frozen=True)
-class Pointing:
-    """The references of a question, and what is left of it.
-
-    Args:
-        pointers: The references in it that may lead into these documents.
-        rest: The question without them, in small letters and words.
-        named: The documents that the rest of the question singles out; none where it does not.
-        telling: The words that name these documents, or the only one.
-        foreign: Whether a reference leads into an act that is none of the documents.
-        only: Whether the question asks what they say and nothing else.
-    """
-
-    pointers: tuple[Pointer, ...]
-    rest: tuple[str, ...]
-    named: tuple[str, ...]
-    telling: frozenset[str]
-    foreign: bool
-    only: bool
-
-
-def plain_form(question: str) -> str:
+def _plain_form(question: str) -> str:
     """Return the question with numbers in the forms of laws in place of people's own."""
     worded = _WORDED.sub(lambda m: f"{m['word']} {_NUMERALS[m['number'].lower()]}", question)
     lettered = _LETTER.sub(lambda m: f"point ({m['number']})", worded)
     return _UNBRACKETED.sub(lambda m: f"({m['number']})", lettered)
 
 
-def may_refer(question: str) -> bool:
-    """Return whether a question holds a reference at all."""
-    asked = plain_form(question)
-    return bool(find_references(asked) or loose_numbers(asked))
+def read_pointing(question: str, titles: Mapping[str, str]) -> Pointing | None:
+    """Return what a question that stands alone points to; None where it surely points nowhere.
 
-
-def read_pointing(question: str, titles: Mapping[str, str]) -> Pointing:
-    """Return the references of a question in its ``plain_form``; titles are by document name."""
-    references = find_references(question)
-    loose = [] if references else loose_numbers(question)
-    pointers: list[Pointer] = []
+    ``titles`` are those of the documents by their names.
+    """
+    asked = _plain_form(question)
+    references = find_references(asked)
+    loose = [] if references else loose_numbers(asked)
+    if not (references or loose or _may_be_structural(question)):
+        return None
+    found: list[tuple[Pointer, int]] = []
     foreign = False
-    letters = list(question)
+    letters = list(asked)
     for reference in references or loose:
-        end, act = _act_after(question, reference.end)
-        act = act or _act_before(question, reference.start)
-        fitting = _fits(act, titles) if act else list(titles)
+        end, act = _act_after(asked, reference.end)
+        act = act or _act_before(asked, reference.start)
+        fitting, known = _fits(act, titles) if act else (None, True)
         begin = reference.start - (len(act) + 1 if end == reference.end and act else 0)
         letters[max(0, begin) : end] = _MARK * (end - max(0, begin))
-        foreign |= fitting is None
-        if fitting and reference.steps[0].key and not reference.here:
-            written = question[reference.start : reference.end]
-            pointers.append(Pointer(reference, written, tuple(fitting)))
+        foreign |= not known
+        if known and reference.steps[0].key and not reference.here:
+            found.append((_pointer(reference, asked, fitting), reference.start))
     left = _CODE.sub(" ", "".join(letters)).replace(_MARK, " ")
     rest = re.findall(r"[^\W_]+(?:['’.\-][^\W_]+)*", left.lower())
     named = _singled_out(left, titles)
@@ -164,14 +131,68 @@ def read_pointing(question: str, titles: Mapping[str, str]) -> Pointing:
     only = not foreign and all(word in _POINTING or word in telling for word in rest)
     if loose and not only:
         # "a fee of 3.5" names no clause
-        pointers = [p for p in pointers if _UNDER.search(question[: p.reference.start])]
-    only = only and bool(pointers)
-    return Pointing(tuple(pointers), tuple(rest), tuple(named), telling, foreign, only)
+        found = [(pointer, at) for pointer, at in found if _UNDER.search(asked[:at])]
+    return {
+        "pointers": [pointer for pointer, _ in found],
+        "named": named,
+        "foreign": foreign,
+        "only": only and bool(found),
+        "structure": _structural(rest, telling),
+    }
+
+
+def _pointer(reference: Reference, asked: str, documents: list[str] | None) -> Pointer:
+    written = asked[reference.start : reference.end]
+    called = [found.lastgroup or "" for found in _CALLED.finditer(written)]
+    return {
+        "written": written,
+        "steps": [[*step] for step in reference.steps],
+        "last": [[*step] for step in reference.last],
+        # of an article and a section of it, the section is meant
+        "word": "section" if {"article", "section"} <= {*called} else next(iter(called), ""),
+        "documents": documents,
+        "coded": written[:1].isdigit() and _CODE.match(written) is not None,
+        "unnumbered": _SUBPARAGRAPH.search(written) is not None,
+    }
+
+
+def _may_be_structural(question: str) -> bool:
+    """Return whether a question names units of a document or its structure at all."""
+    words = set(re.findall(r"[a-z]+", question.lower()))
+    return not words.isdisjoint((*UNIT_NOUNS, *UNIT_WORDS, *_BUILT, "contents"))
+
+
+def _structural(rest: Sequence[str], telling: frozenset[str]) -> StructureQuestion | None:
+    """Return what a question asks of the structure; None if it asks of anything else.
+
+    ``rest`` are its words in small letters, without references, and ``telling`` those that name the
+    documents.
+    """
+    words = [word for word in rest if word not in telling or word in UNIT_NOUNS]
+    nouns = [word for word in words if word in UNIT_NOUNS]
+    ends = [_ENDS[word] for word in words if word in _ENDS]
+    ones = [word for word in words if word in UNIT_WORDS]
+    asking = _FILLER | _SAYING if ends else _FILLER
+    if set(words) - asking - UNIT_NOUNS.keys() - _ENDS.keys() - {*UNIT_WORDS}:
+        return None
+    found: StructureQuestion = {
+        "word": "",
+        "counted": "many" in words or "number" in words,
+        "end": None,
+        "saying": not _SAYING.isdisjoint(rest),
+    }
+    if len(ends) == 1 and len(ones) == 1 and not nouns:
+        return {**found, "word": ones[0], "counted": False, "end": ends[0]}
+    if len(set(nouns)) == 1 and not ends:
+        return {**found, "word": UNIT_NOUNS[nouns[0]]}
+    built = _BUILT & set(words) or {"table", "contents"} <= set(words)
+    return {**found, "counted": False} if built and not ends else None
 
 
 def only_points(question: str) -> bool:
     """Return whether a question asks for provisions by their numbers and for nothing else."""
-    return read_pointing(plain_form(question), {"": ""}).only
+    found = read_pointing(question, {"": ""})
+    return found is not None and found["only"]
 
 
 def provision_in(text: str) -> str:
@@ -215,25 +236,34 @@ def _singled_out(question: str, titles: Mapping[str, str]) -> list[str]:
     return found if len(found) <= _MOST_NAMED else []
 
 
-def documents_called(question: str, found: Mapping[str, tuple[str, str]]) -> frozenset[str]:
+def runs_in(question: str) -> list[NamedRun]:
+    """Return the words with capitals in a question that may be the name of a document."""
+    return [{"text": run.group(), "opens": run.start() == 0} for run in _NAME.finditer(question)]
+
+
+def proper_in(question: str) -> list[str]:
+    """Return the single words with a capital within a question that may name a document."""
+    said = {word.lower() for word in _PROPER.findall(question)}
+    return sorted(said - STOP_WORDS - _STRUCTURAL - _KINDS)
+
+
+def documents_called(
+    question: ParsedQuestion, found: Mapping[str, tuple[str, str]]
+) -> frozenset[str]:
     """Return the documents that a question calls by a name of their own: "the Harbour Act".
 
     The name stands in the title, or is a word with a capital that is in the title or path of one
-    document only, and that no other says.
-
-    Args:
-        question: As it was asked, or as it stands alone.
-        found: Titles, and what was found of the text, by the documents' names.
+    document only, and that no other says. ``found`` are titles, and what was found of the text, by
+    the documents' names.
     """
-    said = {word.lower() for word in _PROPER.findall(question)} - STOP_WORDS - _STRUCTURAL - _KINDS
     if len(found) < 2:
         return frozenset()
-    runs = [*_NAME.finditer(question)]
     named = {
         name
         for name, (title, _) in found.items()
-        if any(_name_begins(run, partial(_is_titled, title)) >= 0 for run in runs)
+        if any(_name_begins(run, partial(_is_titled, title)) >= 0 for run in question["runs"])
     }
+    said = frozenset(question["proper"])
     if not said:
         return frozenset(named)
     names = {name: said & _words_of(name, title) for name, (title, _) in found.items()}
@@ -245,46 +275,56 @@ def documents_called(question: str, found: Mapping[str, tuple[str, str]]) -> fro
     )
 
 
-def without_names(question: str, documents: Iterable[tuple[str, str]]) -> str:
-    """Return a question that calls the documents what they are, not by name: "the licence".
+def short_names(
+    runs: Sequence[NamedRun], documents: Iterable[tuple[str, str]]
+) -> dict[str, tuple[str, str]]:
+    """Return what to call documents in place of their names: "the licence".
 
-    A name finds the document; inside it every heading shares those words. Where nothing but the
-    document is asked about, its name stays.
+    A name finds the document; inside it every heading shares those words.
 
     Args:
-        question: As it stands alone.
+        runs: What may be names in a question.
         documents: The name and the title of each in question; all must be called so.
+
+    Returns:
+        Of the runs that are names, what comes before the name and with it what it is.
     """
     known = [_words_of(name, title) for name, title in set(documents)]
-    if not known:
-        return question
-    called = frozenset.intersection(*known) | _KINDS
-
-    def shortened(run: re.Match[str], to: str) -> str:
-        words = run.group().split()
+    called = frozenset.intersection(*known) | _KINDS if known else frozenset[str]()
+    found: dict[str, tuple[str, str]] = {}
+    for run in runs:
+        words = run["text"].split()
         first = _name_begins(run, lambda name: called.issuperset({*name} - STOP_WORDS))
-        return (
-            run.group() if first < 0 else " ".join([*words[:first], to.format(words[-1].lower())])
-        )
-
-    left = _NAME.sub(partial(shortened, to="{}"), question)
-    if left != question and not tokenize(_NAME.sub(partial(shortened, to=""), question)):
-        return question
-    return left
+        if known and first >= 0:
+            before = words[:first]
+            found[run["text"]] = " ".join(before), " ".join([*before, words[-1].lower()])
+    return found
 
 
-def _name_begins(run: re.Match[str], is_name: Callable[[list[str]], bool]) -> int:
+def unit_at(document: str, tree: Tree, place: int) -> PointedUnit:
+    """Return the unit at a place of a document's tree as what is pointed to."""
+    unit = tree.units[place]
+    return {
+        "document": document,
+        "place": place,
+        "label": unit.label,
+        "start": unit.start,
+        "end": unit.end,
+    }
+
+
+def _name_begins(run: NamedRun, is_name: Callable[[list[str]], bool]) -> int:
     """Return the word of a run with capitals at which the name of a document begins; -1 if none.
 
     What comes before it may open the question: "Does the Harbour Act"; nothing is left of a longer
     name: "the Outer Harbour Act".
     """
-    words = run.group().lower().split()
+    words = run["text"].lower().split()
     for first, word in enumerate(words[:-1] if words[-1] in _KINDS else []):
         opening = word in STOP_WORDS
         if not opening and is_name(words[first:]):
             return first
-        if not (opening or first == run.start() == 0):
+        if not (opening or (run["opens"] and first == 0)):
             break
     return -1
 
@@ -338,13 +378,13 @@ def _act_before(text: str, start: int) -> str:
     return found.group() if found else ""
 
 
-def _fits(act: str, titles: Mapping[str, str]) -> list[str] | None:
-    """Return the documents that an act's name may mean; all for "the act", None for another act."""
+def _fits(act: str, titles: Mapping[str, str]) -> tuple[list[str] | None, bool]:
+    """Return the documents that an act's name may mean, None for any; and whether it means any."""
     own = [word.lower() for word in re.findall(r"[^\W_]+", act)]
     own = [word for word in own if word not in STOP_WORDS and word not in _STRUCTURAL]
     telling = [word for word in own if word not in _ANY]
-    known = {name: _words_of(name, title) for name, title in titles.items()}
-    fitting = [name for name, words in known.items() if words.issuperset(telling)]
+    fitting = [n for n, title in titles.items() if _words_of(n, title).issuperset(telling)]
     if fitting or act.lower() in titles:
-        return fitting
-    return list(titles) if set(own) <= (_KINDS | _ANY) - _OTHERWISE_NAMED else None
+        return fitting, True
+    anything = set(own) <= (_KINDS | _ANY) - _OTHERWISE_NAMED
+    return None, anything

@@ -1,8 +1,11 @@
 """The names of documents in a question are what finds them, and no more."""
 
 import pytest
+from records import chunk
 
-from lexloop.documents.structure.pointing import without_names
+from lexloop.nodes.question import parse
+from lexloop.nodes.relevance import query_of
+from lexloop.store.view import View
 
 HARBOUR, MERLIN = ("a.txt", "The Harbour Boats Act"), ("mpl.txt", "Merlin Public Licence")
 
@@ -31,6 +34,8 @@ HARBOUR, MERLIN = ("a.txt", "The Harbour Boats Act"), ("mpl.txt", "Merlin Public
     ],
 )
 def test_a_question_of_one_document_calls_it_what_it_is(
-    question: str, documents: list[tuple[str, str]], left: str | None
+    question: str, documents: list[tuple[str, str]], left: str | None, small: View
 ) -> None:
-    assert without_names(question, documents) == (question if left is None else left)
+    found = [chunk(document=name, title=title) for name, title in documents]
+    text = query_of(parse(question), small, found).text
+    assert text == (question if left is None else left)

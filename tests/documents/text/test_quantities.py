@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexloop.nodes.generate.facts import Kind, counted, expected_kind, holds
+from lexloop.core.types import Kind
+from lexloop.documents.text.quantities import holds
+from lexloop.nodes.question import counted, expected_kind
 
 
 @pytest.mark.parametrize(

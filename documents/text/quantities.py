@@ -1,0 +1,164 @@
+"""Numbers, amounts, durations and dates: their words, and what of them a text states."""
+
+import re
+from functools import lru_cache
+
+from lexloop.core.types import Kind
+from lexloop.documents.text.tokens import tokenize
+
+NUMBERS = {
+    word: value
+    for value, word in enumerate(
+        """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
+        fifteen sixteen seventeen eighteen nineteen twenty""".split()
+    )
+} | {
+    word: 10 * tens
+    for tens, word in enumerate("thirty forty fifty sixty seventy eighty ninety".split(), 3)
+}
+SCALES = {"hundred": 100, "thousand": 1000, "million": 1_000_000}
+_WORD = "|".join([*NUMBERS, *SCALES])
+_AND = r"(?<=hundred)\s+and\s+|(?<=thousand)\s+and\s+"
+TIMES = "days?|weeks?|months?|years?|hours?|minutes?"
+"""The units of durations."""
+# Words count before a unit alone: "one" is more often a pronoun, and "first" is never checked.
+_COUNTED = re.compile(
+    rf"\b(?P<words>(?:{_WORD})\b(?:(?:[\s-]+|{_AND})(?:{_WORD})\b)*+)"
+    r"(?P<unit>[\s-]+(?:business |calendar |working )?"
+    rf"(?:{TIMES}|percent|per cent|dollars|times)\b)?",
+    re.IGNORECASE,
+)
+MONTHS = """January February March April May June July August September October November
+December""".split()
+_SHORT = {month[:3].lower(): month.lower() for month in MONTHS}
+_NAMED = (
+    f"{'|'.join(MONTHS)}|"
+    r"(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b\.?"
+)
+_MONTH = re.compile(rf"\b({_NAMED})(?=[\s,]+\d)|(?<=\d )({_NAMED})(?!\w)")
+_DAY = re.compile(
+    rf"\b(?P<month>{_NAMED})\s+(?P<day>\d{{1,2}})(?!\d)|(?<!\d)(?P<early>\d{{1,2}})\s+(?P<late>{_NAMED})"
+    r"(?!\w)"
+)
+_ISO = re.compile(r"(?<![\d-])((?:19|20)\d\d)-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?![\d-])")
+_THOUSANDS = r"\d{1,3}(?:,\d{3})+(?!\d)"
+# A sum or a share is told from a reference like 5.30 by its sign, its commas or its unit.
+_AMOUNT = re.compile(
+    rf"(?<=[$€£¥])\s?(?:{_THOUSANDS}|\d+)(?:\.\d+)?|{_THOUSANDS}(?:\.\d+)?"
+    r"|(?<![\d.])\d+\.\d+(?=\s?(?:%|per ?cent\b))",
+    re.IGNORECASE,
+)
+_REFERENCE = re.compile(r"(?<!\d)\d+(?:[.\-–]\d+)+[a-z]?(?:\([a-z0-9]{1,4}\))*", re.IGNORECASE)
+_NUMBER = re.compile(r"\d+")
+
+
+@lru_cache(maxsize=1 << 8)  # of the texts, that of all evidence of a question has kilobytes
+def facts(text: str) -> frozenset[str]:
+    """Return every number, amount, month of a date and section reference in ``text``.
+
+    Number words before a unit count as digits, thousands separators and trailing zeros of
+    amounts are dropped, 2022-12-23 is December 23, 2022, and ``20-871(b)(1)`` stays one fact.
+    """
+    text = _spelt_out(text)
+    found = {_month(name) for pair in _MONTH.findall(text) for name in pair if name}
+    found |= {str(_counted(match["words"])) for match in _COUNTED.finditer(text) if match["unit"]}
+    found |= {_amount(match.group()) for match in _AMOUNT.finditer(text)}
+    rest = _AMOUNT.sub(" ", text)
+    references = [match.group() for match in _REFERENCE.finditer(rest)]
+    found |= {reference.replace("–", "-").lower() for reference in references}
+    return frozenset(found.union(_NUMBER.findall(_REFERENCE.sub(" ", rest))))
+
+
+def dates(text: str) -> set[str]:
+    """Return every day of a month that ``text`` names, as ``december 23``."""
+    found = _DAY.finditer(_spelt_out(text))
+    return {f"{_month(m['month'] or m['late'])} {int(m['day'] or m['early'])}" for m in found}
+
+
+def number_of(word: str) -> str | None:
+    """Return the number that one word or numeral stands for; None for "one", mostly a pronoun."""
+    if re.fullmatch(r"\d[\d,]*(?:\.\d+)?", word):
+        return _amount(word)
+    value = NUMBERS.get(word.lower(), 1)
+    return None if value == 1 else str(value)
+
+
+def _spelt_out(text: str) -> str:
+    """Return the text with its ISO dates as words, so that a date has one form."""
+    return _ISO.sub(lambda m: f"{MONTHS[int(m[2]) - 1]} {int(m[3])}, {m[1]}", text)
+
+
+def _month(name: str) -> str:
+    return _SHORT[name[:3].lower()]
+
+
+def _counted(words: str) -> int:
+    """Return the number that words like "one hundred and twenty-five" spell out."""
+    total, group = 0, 0
+    for word in re.findall(r"[a-z]+", words.lower()):
+        if word == "hundred":
+            group = 100 * max(1, group)
+        elif word in SCALES:
+            total, group = total + SCALES[word] * max(1, group), 0
+        else:
+            group += NUMBERS.get(word, 0)
+    return total + group
+
+
+def _amount(digits: str) -> str:
+    plain = digits.replace(",", "").strip()
+    return plain.rstrip("0").rstrip(".") if "." in plain else plain
+
+
+def states(text: str, fact: str) -> bool:
+    """Return whether ``text`` holds a fact.
+
+    Of a reference, a part of one that ``text`` names is held as well; and so is one to a
+    subdivision when ``text`` names the section and marks such a subdivision.
+    """
+    held = facts(text)
+    if fact in held or any(other.startswith(f"{fact}(") for other in held):
+        return True
+    section, *subdivisions = re.findall(r"[^()]+", fact)
+    return section in held and all(
+        re.search(rf"(?<!\w){re.escape(mark)}[.)]", text, re.IGNORECASE) for mark in subdivisions
+    )
+
+
+_NUMBER_WORD = rf"(?:{_WORD}|half)"
+_DURATION = (
+    rf"\b(?:\d+|{_NUMBER_WORD}|an?)\)?\s+(?:(?:business|calendar|working)\s+)?(?:{TIMES})\b"
+    r"|\b(?:annual|annually|yearly|daily|monthly|weekly|immediately|promptly)\b"
+)
+_MONTH_NAME = "|".join(MONTHS)
+_DATE = rf"\b(?:{_MONTH_NAME})\s+\d|\b\d{{1,2}}\s+(?:{_MONTH_NAME})\b|\b(?:19|20)\d\d\b"
+_HELD: dict[Kind, re.Pattern[str]] = {
+    "duration": re.compile(_DURATION, re.IGNORECASE),
+    "money": re.compile(r"[$€£¥]\s?\d|\d[,.]*\s?(?:dollars|USD|EUR|GBP|AED|euros?|pounds)\b", re.I),
+    "percentage": re.compile(r"\d\s?%|\bper ?cent\b", re.IGNORECASE),
+    "date": re.compile(f"{_DATE}|{_DURATION}", re.IGNORECASE),
+    "measure": re.compile(
+        r"\d\s?°|\d\s?(?:[mck]?m|mm|km/h|mph|kg|g|cm|metres?|meters?|feet|foot|inch(?:es)?|miles?"
+        r"|kilomet\w+|centimet\w+|points?|pixels?|dB|litres?|tons?|tonnes?)\b",
+        re.IGNORECASE,
+    ),
+    "age": re.compile(
+        rf"\b(?:\d+|{_NUMBER_WORD})\b.{{0,12}}\b(?:years?|age)\b|\bage(?:d)?\b.{{0,20}}\d",
+        re.IGNORECASE,
+    ),
+    "number": re.compile(
+        rf"\d|\b(?:{_NUMBER_WORD}|majority|thirds|quarters|unanimous(?:ly)?)\b", re.IGNORECASE
+    ),
+    "contact": re.compile(
+        r"@\w|https?://|www\.|\b\d{3}[\-. ]\d{3,4}\b"
+        r"|\b\d+ [A-Z]\w+ (?:Street|Avenue|Road|Place|Square|St|Ave)\b"
+    ),
+    "name": re.compile(r"\b(?:[A-Z][\w'’\-]{1,40} ){1,3}[A-Z][\w'’\-]"),
+}
+
+
+def holds(kind: Kind, text: str, what: frozenset[str] = frozenset()) -> bool:
+    """Return whether ``text`` holds a fact of this kind, a number only where it names ``what``."""
+    return _HELD[kind].search(text) is not None and (
+        kind != "number" or what <= frozenset(tokenize(text))
+    )
