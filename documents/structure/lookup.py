@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from lexloop.documents.structure.lines import cells
+from lexloop.documents.structure.outline import cells
 from lexloop.documents.structure.references import (
     Reference,
     elsewhere,

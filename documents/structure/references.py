@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
+_ROMAN_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
+_ROMAN = re.compile(r"m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})$")
 _KEYS = {
     "provision": r"§{1,2}|articles?|arts?\.?|sections?|secs?\.|ss?\.|rules?|clauses?|cl\."
     r"|regulations?|regs?\.",
@@ -131,6 +133,17 @@ def steps_of(label: str) -> tuple[Step, ...]:
     """Return the steps that lead to a unit, read off its label; empty without a number."""
     found = find_references(label)
     return found[0].steps if found and found[0].start == 0 and found[0].end == len(label) else ()
+
+
+def roman_value(text: str) -> int:
+    """Return the value of a Roman numeral in small letters; 0 where it is none."""
+    if not text or len(text) > 15 or not _ROMAN.match(text):
+        return 0
+    values = [_ROMAN_VALUES[letter] for letter in text]
+    return sum(
+        -value if value < after else value
+        for value, after in zip(values, [*values[1:], 0], strict=True)
+    )
 
 
 def _group(text: str, atom: re.Match[str], depth: int) -> tuple[list[Reference], int]:

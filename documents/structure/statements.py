@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass
 from itertools import zip_longest
 
-from lexloop.documents.structure.lines import cells
 from lexloop.documents.structure.markers import list_markers
+from lexloop.documents.structure.outline import cells
 from lexloop.documents.structure.parse import parse
 from lexloop.documents.structure.tree import ITEMS, Kind, Tree
 from lexloop.documents.text.sentences import sentence_spans

@@ -9,8 +9,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Literal, Self
 
-from lexloop.documents.structure.markers import roman_value
-from lexloop.documents.structure.references import Reference, Step, steps_of
+from lexloop.documents.structure.references import Reference, Step, roman_value, steps_of
 from lexloop.documents.text.tokens import tokenize
 
 Kind = Literal[
