@@ -15,8 +15,7 @@ from ray_cluster import running
 
 from lexloop.models.embedders import load_shipped
 from lexloop.store.engine.address import is_address
-from lexloop.store.engine.opening import open_engine
-from lexloop.store.engine.reading import prepared_of
+from lexloop.store.engine.store import open_engine
 from lexloop.store.folder.store import FolderStore, open_folder
 from lexloop.store.protocol import PreparedDocument
 
@@ -52,10 +51,10 @@ def compared(index: str, sound: Path) -> dict[str, int]:
         }
         if is_address(index):
             with closing(open_engine(index, embedder)) as there:
-                found = Counter(there.names), [prepared_of(there, name) for name in there.names]
-                held = there.frequencies([*frequencies])
-                chunks = there.statistics((), None).chunks
-                same = (held, chunks) == (frequencies, len(wanted.layout))
+                names = there.catalogue.names
+                found = Counter(names), [*map(there.made_of, names)]
+                chunks, held = there.statistics([*frequencies], None)
+                same = (held, chunks) == ([*frequencies.values()], len(wanted.layout))
         else:
             with closing(open_folder(Path(index), embedder)) as here:
                 found = Counter(here.names), [*map(here.made_of, here.names)]

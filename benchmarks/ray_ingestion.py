@@ -25,10 +25,9 @@ from lexloop.core.settings import Settings
 from lexloop.graph.clustered import WorkerTools
 from lexloop.graph.extractors import Budget
 from lexloop.models.embedders import load_shipped
-from lexloop.store.cluster.preparer import ClusterPreparer
-from lexloop.store.cluster.session import joined
-from lexloop.store.cluster.staging import Staging
-from lexloop.store.cluster.worker import Orders
+from lexloop.store.cluster.ingesting import ClusterPreparer
+from lexloop.store.cluster.kept import Staging
+from lexloop.store.cluster.tasks import Orders, joined
 from lexloop.store.manifest import IndexSource
 from lexloop.store.opening import tools_for
 from lexloop.store.writer import write_index

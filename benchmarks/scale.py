@@ -45,12 +45,11 @@ from lexloop.core.files import is_index
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.models.minilm import load_minilm
+from lexloop.store.engine.address import FLOAT, USUAL, VECTOR_KINDS, Storage, VectorKind
 from lexloop.store.engine.client import engine_at
-from lexloop.store.engine.contents import EngineContents
-from lexloop.store.engine.dialect import DIALECTS, FLOAT, USUAL, Storage, VectorKind
 from lexloop.store.engine.generation import published
-from lexloop.store.engine.opening import manifest_of, open_engine
-from lexloop.store.engine.push import push_index
+from lexloop.store.engine.moving import push_index
+from lexloop.store.engine.store import EngineStore, manifest_of, open_engine
 from lexloop.store.folder.store import open_folder
 from lexloop.store.manifest import Manifest
 from lexloop.store.protocol import Store
@@ -148,13 +147,13 @@ def _places(options: Any) -> Iterator[tuple[str, Storage]]:
     """The engines with each way of keeping vectors that is asked for and that they have."""
     for base in options.addresses:
         product = base.partition(":")[0].removesuffix("+tls")
-        kinds = [kind for kind in options.vectors if kind in DIALECTS[product].kinds]
+        kinds = [kind for kind in options.vectors if kind in VECTOR_KINDS[product]]
         yield from ((base, Storage(*kept)) for kept in product_of(kinds, options.shards))
 
 
 def _asked(contents: Store, questions: Sequence[str], many: int) -> tuple[Row, Found]:
     """Ask by one client and by many, each other questions, all embedded before."""
-    engine = contents.engine if isinstance(contents, EngineContents) else None
+    engine = contents.engine if isinstance(contents, EngineStore) else None
     if engine:
         watch(engine)
     view = Collection(contents).seen_by(Filters.of(Settings(**_SETTINGS)))

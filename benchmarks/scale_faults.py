@@ -36,11 +36,10 @@ from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.models.embedding import Vectors
 from lexloop.models.minilm import MiniLM, load_minilm
+from lexloop.store.engine.address import Storage
 from lexloop.store.engine.client import engine_at
-from lexloop.store.engine.contents import EngineContents
-from lexloop.store.engine.dialect import Storage
-from lexloop.store.engine.opening import open_engine
-from lexloop.store.engine.push import push_index
+from lexloop.store.engine.moving import push_index
+from lexloop.store.engine.store import EngineStore, open_engine
 from lexloop.store.folder.store import open_folder
 from lexloop.store.manifest import IndexSource
 from lexloop.store.opening import tools_for
@@ -137,7 +136,7 @@ class Faults:
             Counter[str](),
         )
         self._expected: list[list[Answer]] = []
-        self._readers: list[tuple[int, EngineContents]] = []
+        self._readers: list[tuple[int, EngineStore]] = []
         self._over = threading.Event()
 
     def run(self, nodes: Nodes, times: int, clients: int) -> dict[str, Any]:
@@ -190,7 +189,7 @@ class Faults:
             self._over.wait(_THINK_S)
         raise TimeoutError(f"{self._address} is not whole after {_HEALED_S:.0f} s")
 
-    def _answer(self, contents: EngineContents, question: str) -> Answer:
+    def _answer(self, contents: EngineStore, question: str) -> Answer:
         view = Collection(contents, embedder=self._known).seen_by(Filters())
         words, vectors = view.search([question], _LIMIT)
         hits = [*words[0], *vectors[0]]
@@ -249,7 +248,7 @@ class Faults:
         if len(self._readers) > 3:  # the clients have long finished what they asked of it
             self._readers.pop(0)[1].close()
 
-    def _read_back(self) -> tuple[EngineContents, Counter[tuple[str, str]]]:
+    def _read_back(self) -> tuple[EngineStore, Counter[tuple[str, str]]]:
         """Return what is published by now; asked for until it can be read."""
         end = time.monotonic() + _HEALED_S
         while True:

@@ -187,6 +187,13 @@ def is_index(folder: Path) -> bool:
     return os.path.isfile(folder / MANIFEST)
 
 
+def cache_folder() -> Path:
+    """Return the folder of cached indexes; ``LEXLOOP_CACHE`` overrides it."""
+    from platformdirs import user_cache_path
+
+    return Path(os.environ.get("LEXLOOP_CACHE") or user_cache_path("lexloop")) / "indexes"
+
+
 def write_sums(folder: Path, names: Sequence[str] | None = None) -> None:
     """Write the SHA-256 of files of a folder.
 

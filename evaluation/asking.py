@@ -140,7 +140,7 @@ class Asker:
 
 def replies_path() -> Path:
     """Return where replies are cached unless told otherwise."""
-    from lexloop.store.opening import cache_folder
+    from lexloop.core.files import cache_folder
 
     return cache_folder().parent / "replies.sqlite"
 

@@ -16,10 +16,9 @@ from lexloop.graph.extractors import Budget, expected_tokens
 from lexloop.graph.resources import Resources
 from lexloop.models.request import ChatRequest
 from lexloop.store.builder import Tools
-from lexloop.store.cluster.preparer import ClusterPreparer
-from lexloop.store.cluster.session import joined
-from lexloop.store.cluster.staging import Staging
-from lexloop.store.cluster.worker import Orders
+from lexloop.store.cluster.ingesting import ClusterPreparer
+from lexloop.store.cluster.kept import Staging
+from lexloop.store.cluster.tasks import Orders, joined
 
 _ANSWERS_S = 60.0
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lexloop.core.errors import BudgetError, SettingsError
+from lexloop.core.files import cache_folder
 from lexloop.core.running import waited
 from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk, Triplet, Usage
@@ -17,7 +18,7 @@ from lexloop.knowledge.rules import extract_document
 from lexloop.models.chat import ChatModel, chat_for
 from lexloop.models.request import ChatReply, ChatRequest
 from lexloop.store.builder import Extractor
-from lexloop.store.opening import RULES, cache_folder
+from lexloop.store.opening import RULES
 from lexloop.store.writer import CostEstimate
 
 _CHARS_PER_TOKEN = 4

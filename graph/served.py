@@ -13,7 +13,7 @@ from lexloop.graph.build import build_graph
 from lexloop.graph.resources import settings_of
 from lexloop.nodes.context import Context
 from lexloop.store.engine.address import Address, is_address
-from lexloop.store.engine.credentials import credentials_in
+from lexloop.store.engine.client import credentials_in
 
 
 def for_callers(brought: Any, snapshot: str | None = None) -> Context:

@@ -15,7 +15,7 @@ from lexloop.core.errors import (
     OutdatedIndexError,
     SettingsError,
 )
-from lexloop.core.files import MANIFEST, is_index
+from lexloop.core.files import MANIFEST, cache_folder, is_index
 from lexloop.core.settings import SAMPLE_CORPUS, Connection, Settings, shaping
 from lexloop.core.types import Degradation
 from lexloop.documents.chunks.choose import chunker_for, chunker_name
@@ -26,7 +26,7 @@ from lexloop.models.embedders import load_embedder, setting_for
 from lexloop.models.embedding import CODED, Embedder, TokenEmbedder
 from lexloop.store.builder import Extractor, IndexBuilder, Tools
 from lexloop.store.engine.address import is_address
-from lexloop.store.engine.opening import manifest_of, open_engine, stamp_of
+from lexloop.store.engine.store import manifest_of, open_engine, stamp_of
 from lexloop.store.folder.store import open_folder
 from lexloop.store.manifest import FORMAT, IndexSource, Manifest, Recipe
 from lexloop.store.scan import scan
@@ -230,13 +230,6 @@ def sample_folder() -> Path:
 def sample_gold() -> Path:
     """Return the file of gold questions on the sample that comes with the package."""
     return sample_folder().parent / "gold.jsonl"
-
-
-def cache_folder() -> Path:
-    """Return the folder of cached indexes; ``LEXLOOP_CACHE`` overrides it."""
-    from platformdirs import user_cache_path
-
-    return Path(os.environ.get("LEXLOOP_CACHE") or user_cache_path("lexloop")) / "indexes"
 
 
 def shipped_indexes() -> Path:

@@ -24,8 +24,7 @@ from lexloop.apps.cli.terminal import reported, write_json
 from lexloop.core.errors import CorpusError, InputError
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
-from lexloop.store.engine.address import is_address
-from lexloop.store.engine.dialect import FLOAT
+from lexloop.store.engine.address import FLOAT, is_address
 
 if TYPE_CHECKING:
     from lexloop.store.manifest import IndexSource, Manifest

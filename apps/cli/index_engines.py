@@ -14,7 +14,7 @@ from lexloop.apps.cli.stored import embedder_of, manifest_in, manifest_named
 from lexloop.apps.cli.terminal import reported, say, write_json
 from lexloop.apps.hosts import engine_hosts
 from lexloop.core.errors import CorpusError, InputError
-from lexloop.store.engine.dialect import FLOAT, USUAL, Storage, vector_kind
+from lexloop.store.engine.address import FLOAT, USUAL, Storage, vector_kind
 
 _Address = Annotated[
     str,
@@ -46,7 +46,7 @@ def push(
     Whoever asks there sees the index before until all of the new one is there.
     """
     from lexloop.store.engine.address import Address
-    from lexloop.store.engine.push import push_index
+    from lexloop.store.engine.moving import push_index
 
     began = time.perf_counter()
     held, place = manifest_in(index), str(Address.parse(address))
@@ -67,7 +67,7 @@ def pull(
 ) -> None:
     """Copy an index out of an engine to this machine; nothing is embedded again."""
     from lexloop.store.engine.address import Address
-    from lexloop.store.engine.pull import pull_index
+    from lexloop.store.engine.moving import pull_index
 
     began = time.perf_counter()
     place = str(Address.parse(address))
@@ -100,7 +100,7 @@ def verify(
     embedder = embedder_of(manifest_named(index))
     counts: dict[str, Any]
     if is_address(index):
-        from lexloop.store.engine.verify import verify_engine
+        from lexloop.store.engine.moving import verify_engine
 
         counts = verify_engine(index, against, embedder)
     else:

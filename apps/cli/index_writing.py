@@ -21,12 +21,12 @@ from lexloop.apps.cli.terminal import FILES_SKIPPED
 from lexloop.apps.hosts import text_hosts
 from lexloop.core.errors import CorpusError, need_extra
 from lexloop.core.settings import Settings
-from lexloop.store.engine.dialect import USUAL, Storage
+from lexloop.store.engine.address import USUAL, Storage
 
 if TYPE_CHECKING:
     from lexloop.graph.extractors import Budget
     from lexloop.store.builder import Tools
-    from lexloop.store.cluster.preparer import ClusterPreparer
+    from lexloop.store.cluster.ingesting import ClusterPreparer
     from lexloop.store.manifest import IndexSource, Manifest
     from lexloop.store.writer import CostEstimate, IndexUpdate
 
@@ -152,7 +152,7 @@ class _Work:
         if cluster is not None:
             cluster.forget()
         if self.engine:
-            from lexloop.store.engine.push import push_index
+            from lexloop.store.engine.moving import push_index
 
             embedder, report = self.tools.embedder, how["progress"]
             push_index(self.index, self.engine, embedder, report, self.storage)
@@ -210,9 +210,8 @@ def kept_for(engine: str, force: bool, clustered: bool) -> Path:
         CorpusError: The engine has an index of that name, and it is not from here.
         EngineError: The engine does not answer.
     """
-    from lexloop.core.files import is_index
-    from lexloop.store.engine.opening import manifest_of
-    from lexloop.store.opening import cache_folder
+    from lexloop.core.files import cache_folder, is_index
+    from lexloop.store.engine.store import manifest_of
 
     kept = cache_folder().parent / "engines" / hashlib.sha256(engine.encode()).hexdigest()[:32]
     if force or clustered or is_index(kept):

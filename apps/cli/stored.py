@@ -55,7 +55,7 @@ def manifest_named(index: str) -> "Manifest":
         EngineError: The engine cannot be used.
     """
     from lexloop.store.engine.address import is_address
-    from lexloop.store.engine.opening import manifest_of
+    from lexloop.store.engine.store import manifest_of
 
     return manifest_of(index) if is_address(index) else manifest_in(Path(index))
 

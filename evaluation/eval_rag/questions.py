@@ -18,7 +18,7 @@ from pydantic import BaseModel, Field
 
 from lexloop import prompts
 from lexloop.core.errors import DataError
-from lexloop.core.files import write_bytes
+from lexloop.core.files import cache_folder, write_bytes
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.documents.structure.statements import statements_in_text
@@ -29,7 +29,7 @@ from lexloop.evaluation.score import Unresolved
 from lexloop.models.embedding import Embedder, Vectors
 from lexloop.models.request import Chat, ChatRequest, parsed
 from lexloop.store.folder.ann import Half, flat_index, one_thread, search_few, search_flat
-from lexloop.store.opening import cache_folder, open_corpus, tools_for
+from lexloop.store.opening import open_corpus, tools_for
 
 _MOST_HEADING = 120
 _MOST_QUESTIONS = 10

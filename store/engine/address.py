@@ -1,8 +1,9 @@
-"""The address of an index in a search engine, as a corpus setting names it."""
+"""The address of an index in a search engine, as a setting names it, and how it is kept there."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import Literal, NamedTuple, NewType, cast
 
 from lexloop.core.errors import SettingsError
 
@@ -11,6 +12,14 @@ _ADDRESS = re.compile(r"(elasticsearch|opensearch)(\+tls)?://([^/?#]*)(?:/(.*))?
 _HOST = re.compile(r"(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::(\d{1,5}))?")
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
 _PORT = 9200
+VectorKind = NewType("VectorKind", str)
+"""How coarsely an engine keeps the vectors that it searches; ``vector_kind`` makes one."""
+FLOAT, INT8, BINARY = map(VectorKind, ("float", "int8", "binary"))
+VECTOR_KINDS: Mapping[str, tuple[VectorKind, ...]] = {
+    "elasticsearch": (FLOAT, INT8, BINARY),
+    "opensearch": (FLOAT, INT8),
+}
+"""Those of each product that find enough."""
 _FORM = "Write it as opensearch://HOST:9200/NAME or elasticsearch://HOST:9200/NAME."
 
 
@@ -56,6 +65,36 @@ class Address:
     def __str__(self) -> str:
         hosts = ",".join(f"{host}:{port}" for host, port in self.hosts)
         return f"{self.product}{'+tls' if self.tls else ''}://{hosts}/{self.name}"
+
+
+class Storage(NamedTuple):
+    """How an engine keeps an index.
+
+    Args:
+        vectors: How coarsely it keeps those that it searches.
+        shards: Into how many parts it splits the index.
+    """
+
+    vectors: VectorKind = FLOAT
+    shards: int = 1
+
+
+USUAL = Storage()
+"""That of an index of which nothing else is said."""
+
+
+def vector_kind(product: str, name: str) -> VectorKind:
+    """Return the kind of vectors of this name.
+
+    Raises:
+        SettingsError: The engine has none of that name, or none that finds enough.
+    """
+    kinds = VECTOR_KINDS[product]
+    if name not in kinds:
+        raise SettingsError(
+            f"Vectors cannot be kept as {name!r} in {product}.", f"Use {' or '.join(kinds)}."
+        )
+    return VectorKind(name)
 
 
 def is_address(text: str) -> bool:

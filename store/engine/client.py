@@ -1,35 +1,49 @@
-"""Requests to a search engine: bounded in time and number, with every failure in words."""
+"""Requests to a search engine: signed in, bounded in time and number, failures in words."""
 
+import base64
+import logging
 import os
+import ssl
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from tenacity import (
-    RetryCallState,
-    Retrying,
-    retry_if_exception,
-    retry_if_result,
-)
+import orjson
+from tenacity import RetryCallState, Retrying, retry_if_exception, retry_if_result
 from tenacity.wait import wait_random_exponential
 from urllib3.util import Timeout
 
 from lexloop.core.deadline import current_deadline, out_of_time
-from lexloop.core.errors import EngineError, EngineUnavailable, LexloopError, need_extra
+from lexloop.core.errors import (
+    EngineAuthError,
+    EngineError,
+    EngineUnavailable,
+    LexloopError,
+    need_extra,
+)
 from lexloop.core.losses import tell_loss
 from lexloop.store.engine.address import Address
-from lexloop.store.engine.credentials import credentials_in, signing, trusted
-from lexloop.store.engine.dialect import DIALECTS
-from lexloop.store.engine.failure import failure, is_busy, may_pass, no_engine, refused, status_of
+from lexloop.store.engine.failure import (
+    Unsigned,
+    failure,
+    is_busy,
+    may_pass,
+    no_credentials,
+    no_engine,
+    refused,
+    status_of,
+)
+from lexloop.store.engine.schema import DIALECTS
 
 if TYPE_CHECKING:
     from opensearchpy import OpenSearch
 
-T = TypeVar("T")
-V = TypeVar("V")
+_VARIABLES = tuple(
+    f"LEXLOOP_ENGINE_{name}"
+    for name in ("USER", "PASSWORD", "API_KEY", "AWS_REGION", "AWS_SERVICE", "CA")
+)
 REQUEST_S = 30.0
 """The most seconds that one request may take; a question's deadline may leave fewer."""
 _ATTEMPTS, _PATIENT_ATTEMPTS, _REPEATS = 4, 10, 3
@@ -57,7 +71,6 @@ class Engine:
         self.dialect = DIALECTS[address.product]
         self.client = _client(address, credentials)
         self._waiting = ThreadPoolExecutor(_AT_ONCE, "engine")
-        self._beside = ThreadPoolExecutor(_AT_ONCE, "beside")
 
     def ask(
         self,
@@ -145,15 +158,6 @@ class Engine:
         if error and not status_of(error) and others:
             return 0.0
         return _WAIT(state)
-
-    def beside(self, ask: Callable[[], T], work: Callable[[], V]) -> tuple[T, V]:
-        """Return what is asked of the engine, and what this thread makes meanwhile.
-
-        A question's deadline holds for both, and both may tell losses.
-        """
-        asked = self._beside.submit(copy_context().run, ask)
-        made = work()
-        return asked.result(), made
 
     def searches(
         self, index: str, bodies: Sequence[Mapping[str, Any]], *, whole: bool = False
@@ -276,14 +280,30 @@ def _shared(address: Address, credentials: tuple[tuple[str, str], ...]) -> Engin
 def _client(address: Address, given: Mapping[str, str]) -> "OpenSearch":
     need_extra(address.product, "opensearchpy")
     from opensearchpy import OpenSearch
+    from opensearchpy.serializer import JSONSerializer
 
-    from lexloop.store.engine.wire import FastJSON
+    class FastJSON(JSONSerializer):
+        """The client's serializer, by orjson; arrays of float32 take half the room."""
+
+        def loads(self, s: str) -> Any:
+            try:
+                return orjson.loads(s)
+            except orjson.JSONDecodeError:  # lone surrogates, which it does not read
+                return super().loads(s)  # type: ignore[no-untyped-call,unused-ignore]
+
+        def dumps(self, data: Any) -> str:
+            if isinstance(data, str):
+                return data
+            try:
+                return orjson.dumps(data, option=orjson.OPT_SERIALIZE_NUMPY).decode()
+            except TypeError:  # nor write
+                return str(super().dumps(data))
 
     return OpenSearch(
         serializer=FastJSON(),
         hosts=[{"host": host, "port": port} for host, port in address.hosts],
         use_ssl=address.tls,
-        ssl_context=trusted(given) if address.tls else None,
+        ssl_context=_trusted(given) if address.tls else None,
         # each attempt has its own share of the time, so they are counted in `ask`; what can be
         # tried again is what puts a node aside
         max_retries=0,
@@ -292,8 +312,68 @@ def _client(address: Address, given: Mapping[str, str]) -> "OpenSearch":
         timeout_cutoff=0,
         http_compress=False,
         pool_maxsize=32,
-        **signing(given),
+        **_signing(given),
     )
+
+
+def credentials_in(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return what is set of the variables that say how to sign in."""
+    return {name: value for name in _VARIABLES if (value := environment.get(name))}
+
+
+def _trusted(given: Mapping[str, str]) -> ssl.SSLContext:
+    """Return what checks an engine's certificate."""
+    file = given.get("LEXLOOP_ENGINE_CA")
+    try:
+        return ssl.create_default_context(cafile=file)  # the system's where there is no file
+    except OSError as error:  # as an error of TLS is, too
+        raise EngineError(
+            f"LEXLOOP_ENGINE_CA names {file}, of which no certificates can be read: {error}.",
+            "Name a file of certificates in PEM.",
+        ) from error
+
+
+def _signing(given: Mapping[str, str]) -> dict[str, Any]:
+    """Return how the client signs in: a region of AWS counts before a key, that before a user."""
+    if region := given.get("LEXLOOP_ENGINE_AWS_REGION"):
+        return {"http_auth": _signer(region, given.get("LEXLOOP_ENGINE_AWS_SERVICE", "es"))}
+    if key := given.get("LEXLOOP_ENGINE_API_KEY"):
+        if not (key.isascii() and key.isprintable()):  # the client would show it in its error
+            raise EngineAuthError(
+                "LEXLOOP_ENGINE_API_KEY has a line break or a character that no key has.",
+                "Set it to the `encoded` form that the engine gave.",
+            )
+        return {"headers": {"authorization": f"ApiKey {key}"}}
+    if user := given.get("LEXLOOP_ENGINE_USER"):
+        # the client knows no letters beyond Latin-1
+        told = f"{user}:{given.get('LEXLOOP_ENGINE_PASSWORD', '')}".encode()
+        return {"headers": {"authorization": f"Basic {base64.b64encode(told).decode()}"}}
+    return {}
+
+
+def _signer(region: str, service: str) -> Callable[..., dict[str, str]]:
+    need_extra("aws", "boto3")
+    import boto3  # type: ignore[import-untyped,unused-ignore]
+    from botocore.exceptions import BotoCoreError  # type: ignore[import-untyped,unused-ignore]
+    from opensearchpy import Urllib3AWSV4SignerAuth
+
+    # it would log every request as it is signed, and with it the session's token
+    logging.getLogger("botocore.auth").setLevel(logging.INFO)
+    try:
+        credentials = boto3.Session().get_credentials()
+    except BotoCoreError as error:
+        raise no_credentials(str(error).rstrip(".")) from error
+    if credentials is None:
+        raise no_credentials("boto3 finds no credentials")
+    sign = Urllib3AWSV4SignerAuth(credentials, region, service)
+
+    def signed(method: str, url: str, body: bytes | None) -> dict[str, str]:
+        try:
+            return sign(method, url, body)
+        except BotoCoreError as error:  # such as a session that has expired meanwhile
+            raise Unsigned(str(error).rstrip(".")) from error
+
+    return signed
 
 
 def _seconds(most: float = REQUEST_S) -> float:

@@ -13,7 +13,6 @@ from lexloop.core.errors import (
     LexloopError,
 )
 from lexloop.store.engine.address import Address
-from lexloop.store.engine.credentials import Unsigned, no_credentials
 
 BUSY = frozenset({429, 502, 503, 504})
 """The statuses of an engine that may answer later."""
@@ -21,6 +20,10 @@ _NODE_LOST = re.compile("disconnected|not connected|node_closed")
 """What an engine says of a search whose node went away in the middle of it, with the status 500."""
 _LONGEST = 300
 """Characters of an engine's own words that a message holds."""
+
+
+class Unsigned(Exception):
+    """A request that could not be signed."""
 
 
 def failure(address: Address, error: Exception) -> LexloopError:
@@ -100,6 +103,14 @@ def refused(address: Address, status: int, said: Any) -> LexloopError:
             f"Open it: POST /lexloop-{address.name}.*/_open to the engine.",
         )
     return EngineError(f"{address} refused a request ({status}): {why}.", "See its logs.")
+
+
+def no_credentials(why: str) -> EngineAuthError:
+    """Return what is raised where nothing can be signed."""
+    return EngineAuthError(
+        f"LEXLOOP_ENGINE_AWS_REGION is set, and requests cannot be signed: {why}.",
+        "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE; renew what has expired.",
+    )
 
 
 def is_busy(status: int, said: Any) -> bool:

@@ -17,16 +17,11 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
-from lexloop.core.errors import (
-    CorpusError,
-    DataError,
-    EngineError,
-    IndexWriteError,
-    LexloopError,
-)
+from lexloop.core.errors import CorpusError, DataError, EngineError, IndexWriteError, LexloopError
+from lexloop.store.engine.address import Storage
 from lexloop.store.engine.client import Engine
-from lexloop.store.engine.dialect import Storage
-from lexloop.store.engine.schema import FORMAT, KINDS, bodies
+from lexloop.store.engine.failure import status_of
+from lexloop.store.engine.schema import KINDS, bodies
 
 LEASE_S, HOLD_S = 60.0, 600.0
 """Seconds after which a writer's lease and a reader's hold end unless they are renewed."""
@@ -75,23 +70,6 @@ def published(engine: Engine) -> str:
     return generation
 
 
-def check_mapping(engine: Engine, generation: str) -> None:
-    """Check that a generation's indexes are mapped as here.
-
-    Raises:
-        DataError: They are not.
-    """
-    names = [index_of(engine.address.name, generation, kind) for kind in KINDS]
-    told = engine.ask("GET", f"/{','.join(names)}/_mapping")
-    formats = {index["mappings"].get("_meta", {}).get("format") for index in told.values()}
-    if formats != {FORMAT}:
-        shown = ", ".join(sorted(map(str, formats)))
-        raise DataError(
-            f"The index at {engine.address} is mapped in format {shown}, this is {FORMAT}.",
-            "Push it again with this version of lexloop, or use the version that made it.",
-        )
-
-
 class Hold:
     """A hold on a generation, so that no writer removes it.
 
@@ -136,28 +114,26 @@ class Generation:
     Args:
         engine: Where it lies.
         name: Of the generation.
+        lease: The right to write it; None where it is read, or written by order of who has it.
     """
 
-    def __init__(self, engine: Engine, name: str) -> None:
-        self.engine, self.name = engine, name
+    def __init__(self, engine: Engine, name: str, lease: "Lease | None" = None) -> None:
+        self.engine, self.name, self._lease = engine, name, lease
 
     def index(self, kind: str) -> str:
         """Return the name of one of its indexes."""
         return index_of(self.engine.address.name, self.name, kind)
 
     @property
+    def all_indexes(self) -> str:
+        """The names of its indexes, as a request names several."""
+        return ",".join(map(self.index, KINDS))
+
+    @property
     def begun(self) -> bool:
         """True where its indexes are there."""
-        names = ",".join(map(self.index, KINDS))
-        return len(self.engine.ask("GET", f"/{names}/_mapping", missing={})) == len(KINDS)
-
-
-class NewGeneration(Generation):
-    """A generation that is being written; ``publish`` moves the aliases to it."""
-
-    def __init__(self, engine: Engine, name: str, lease: "Lease") -> None:
-        super().__init__(engine, name)
-        self._lease = lease
+        told = self.engine.ask("GET", f"/{self.all_indexes}/_mapping", missing={})
+        return len(told) == len(KINDS)
 
     def create(self, dimension: int, storage: Storage) -> None:
         """Create its indexes, for vectors of a dimension.
@@ -166,12 +142,7 @@ class NewGeneration(Generation):
             EngineError: The engine did not do it.
         """
         for kind, body in bodies(self.engine.dialect, dimension, storage).items():
-            path = f"/{self.index(kind)}"
-            try:
-                self.engine.ask("PUT", path, body, seconds=_CREATING_S, patient=True)
-            except EngineError:
-                if not self.engine.ask("GET", path, missing={}):
-                    raise  # else it was done, and the answer was lost on its way
+            _create(self.engine, self.index(kind), body)
 
     def publish(self) -> None:
         """Let readers see it from now on, all of it at once.
@@ -180,18 +151,17 @@ class NewGeneration(Generation):
             IndexWriteError: Another writes by now.
             EngineError: The engine did not do it; readers see the one before.
         """
-        self._lease.renew()
+        if self._lease:
+            self._lease.renew()
         name, actions = self.engine.address.name, list[dict[str, Any]]()
         for kind in KINDS:
-            alias = alias_of(name, kind)
-            old = index_of(name, "*", kind)
+            alias, old = alias_of(name, kind), index_of(name, "*", kind)
             actions += [
                 {"remove": {"index": old, "alias": alias, "must_exist": False}},
                 {"add": {"index": self.index(kind), "alias": alias}},
             ]
-        self.engine.ask(
-            "POST", "/_aliases", {"actions": actions}, seconds=_PUBLISHING_S, patient=True
-        )
+        body = {"actions": actions}
+        self.engine.ask("POST", "/_aliases", body, seconds=_PUBLISHING_S, patient=True)
 
 
 class Lease:
@@ -202,7 +172,9 @@ class Lease:
         self._who = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self._lock, self._ended = threading.Lock(), threading.Event()
         self._mark: dict[str, str] = {}
-        _make_meta(engine)
+        meta = alias_of(engine.address.name, "meta")
+        if not engine.ask("GET", f"/{meta}", missing={}):
+            _create(engine, meta, _META)
         self._take()
         self._thread = threading.Thread(target=self._keep, daemon=True)
         self._thread.start()
@@ -224,7 +196,7 @@ class Lease:
             told = self._engine.ask("PUT", self._path, record, params, patient=True)
             self._mark = _mark(told)
         except EngineError as error:
-            if _status(error) != 409:
+            if status_of(error.__cause__) != 409:
                 raise
             held = self._engine.ask("GET", self._path, missing={})
             who = held.get("_source", {}).get("who", "another")
@@ -266,7 +238,7 @@ class Lease:
 
 
 @contextmanager
-def writing(engine: Engine, name: str = "") -> Iterator[NewGeneration]:
+def writing(engine: Engine, name: str = "") -> Iterator[Generation]:
     """Make a generation inside; one that is not published is removed, as are those nobody holds.
 
     Args:
@@ -279,7 +251,7 @@ def writing(engine: Engine, name: str = "") -> Iterator[NewGeneration]:
     lease = Lease(engine)
     try:
         try:
-            yield NewGeneration(engine, name or _fresh_name(), lease)
+            yield Generation(engine, name or _fresh_name(), lease)
         finally:
             _sweep(engine)
     finally:
@@ -324,15 +296,12 @@ def _sweep(engine: Engine) -> None:
         return
 
 
-def _make_meta(engine: Engine) -> None:
-    path = f"/{alias_of(engine.address.name, 'meta')}"
-    if engine.ask("GET", path, missing={}):
-        return
+def _create(engine: Engine, index: str, body: Any) -> None:
     try:
-        engine.ask("PUT", path, _META)
+        engine.ask("PUT", f"/{index}", body, seconds=_CREATING_S, patient=True)
     except EngineError:
-        if not engine.ask("GET", path, missing={}):  # else another writer made it meanwhile
-            raise
+        if not engine.ask("GET", f"/{index}", missing={}):
+            raise  # else it was done, and the answer was lost on its way, or another made it
 
 
 def _pattern(name: str) -> re.Pattern[str]:
@@ -348,8 +317,3 @@ def _mark(answer: dict[str, Any]) -> dict[str, str]:
         "if_seq_no": str(answer["_seq_no"]),
         "if_primary_term": str(answer["_primary_term"]),
     }
-
-
-def _status(error: BaseException) -> int:
-    found = getattr(error.__cause__, "status_code", 0)
-    return found if isinstance(found, int) else 0

@@ -8,18 +8,15 @@ hold the quotes, are asked for in one request when the walk is over.
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
 from lexloop.core.errors import DataError
-from lexloop.core.files import publish_folder, replacing
+from lexloop.core.files import cache_folder, publish_folder, replacing
 from lexloop.core.types import Triplet
 from lexloop.store.engine.client import Engine
-from lexloop.store.engine.columns import key_of, unpacked
-
-if TYPE_CHECKING:
-    from lexloop.store.engine.contents import EngineContents
+from lexloop.store.engine.schema import key_of, unpacked
 
 _AT_ONCE, _CHUNKS, _PARTS = 5000, 100, 8
 
@@ -84,33 +81,36 @@ class EngineTriplets:
         return [sorted(found[name]) for name in chunk_ids]
 
 
-def graph_folder(contents: "EngineContents") -> Path:
+def graph_folder(
+    engine: Engine, generation: str, index: Callable[[], str], sizes: Mapping[str, int]
+) -> Path:
     """Return the folder of the graph's files on this machine; they are fetched if they are not.
+
+    Args:
+        engine: Where they lie.
+        generation: The name of theirs.
+        index: Names the index, whenever it is read.
+        sizes: The bytes of each file.
 
     Raises:
         DataError: The engine has not all of them.
     """
-    from lexloop.store.opening import cache_folder
 
-    name = f"{contents.engine.address.name}-{contents.generation}"
-    return publish_folder(cache_folder().parent / "graphs" / name, lambda to: _fetch(contents, to))
+    def fetch(folder: Path) -> None:
+        for name, size in sizes.items():
+            with replacing(folder / name) as file:
+                left, part = size, 0
+                while left > 0:
+                    data = _parts(engine, index(), name, part)
+                    left, part = left - file.write(data), part + _PARTS
 
-
-def _fetch(contents: "EngineContents", folder: Path) -> None:
-    for name, size in contents.about["graph"].items():
-        with replacing(folder / name) as file:
-            left, part = size, 0
-            while left > 0:
-                data = _parts(contents, name, part)
-                left, part = left - file.write(data), part + _PARTS
+    place = cache_folder().parent / "graphs" / f"{engine.address.name}-{generation}"
+    return publish_folder(place, fetch)
 
 
-def _parts(contents: "EngineContents", name: str, first: int) -> bytes:
+def _parts(engine: Engine, index: str, name: str, first: int) -> bytes:
     ids = [key_of(f"graph\n{name}\n{part}") for part in range(first, first + _PARTS)]
-    told = contents.engine.records(contents.index("relations"), ids)
-    data = [unpacked(one["data"]) for one in told if one]
+    data = [unpacked(one["data"]) for one in engine.records(index, ids) if one]
     if not data:
-        raise DataError(
-            f"The index at {contents.engine.address} lacks a part of {name}.", "Push it again."
-        )
+        raise DataError(f"The index at {engine.address} lacks a part of {name}.", "Push it again.")
     return b"".join(data)

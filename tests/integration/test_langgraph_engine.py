@@ -9,7 +9,7 @@ from langgraph_server import langgraph_dev
 
 from lexloop.core.settings import Settings
 from lexloop.models.embedders import load_shipped
-from lexloop.store.engine.push import push_index
+from lexloop.store.engine.moving import push_index
 from lexloop.store.opening import tools_for
 from lexloop.store.writer import write_index
 

@@ -11,10 +11,9 @@ from ray_cluster import running
 
 pytest.importorskip("ray", reason="the extra ray is not installed")
 
-from lexloop.store.cluster.preparer import ClusterPreparer
-from lexloop.store.cluster.session import joined
-from lexloop.store.cluster.staging import Staging
-from lexloop.store.cluster.worker import Orders
+from lexloop.store.cluster.ingesting import ClusterPreparer
+from lexloop.store.cluster.kept import Staging
+from lexloop.store.cluster.tasks import Orders, joined
 
 
 @pytest.fixture(scope="package")

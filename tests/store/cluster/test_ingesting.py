@@ -11,11 +11,10 @@ from indexes import Letters, letter_tools, sources
 from on_workers import DEADLY, FAILING, ONCE, LetterTools, related
 
 from lexloop.core.errors import CorpusError, ModelError
-from lexloop.store.cluster.ingesting import Destination, expected, ingest
-from lexloop.store.cluster.preparer import ClusterPreparer
-from lexloop.store.engine.dialect import Storage, VectorKind
-from lexloop.store.engine.opening import manifest_of, open_engine
-from lexloop.store.engine.verify import verify_engine
+from lexloop.store.cluster.ingesting import ClusterPreparer, Destination, expected, ingest
+from lexloop.store.engine.address import Storage, VectorKind
+from lexloop.store.engine.moving import verify_engine
+from lexloop.store.engine.store import manifest_of, open_engine
 from lexloop.store.manifest import IndexSource
 from lexloop.store.writer import estimate, write_index
 
@@ -54,7 +53,7 @@ def test_the_index_is_the_one_made_without(to: Destination, preparer: Prepare, l
     contents = open_engine(to.address, Letters())
     try:
         assert len(contents.relations(None)) > 0
-        assert [one.name for one in contents.skipped()] == ["broken.pdf", "metadata.csv"]
+        assert [one.name for one in contents.catalogue.skipped] == ["broken.pdf", "metadata.csv"]
     finally:
         contents.close()
 
@@ -172,7 +171,7 @@ def test_nothing_that_can_be_read(to: Destination, preparer: Prepare, tmp_path: 
 def test_damaged_notes_are_made_again(
     to: Destination, preparer: Prepare, laws: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_: Any) -> None:
+    def fail(*_: Any, **__: Any) -> None:
         raise CorpusError("The disk is full.", "Make room.")
 
     with monkeypatch.context() as patched:

@@ -9,7 +9,7 @@ from indexes import content, letter_tools, sources
 from on_workers import DEADLY, FAILING, ONCE, LetterTools, related
 
 from lexloop.core.errors import ClusterError, CorpusError, ModelError
-from lexloop.store.cluster.preparer import ClusterPreparer
+from lexloop.store.cluster.ingesting import ClusterPreparer
 from lexloop.store.manifest import IndexSource
 from lexloop.store.writer import estimate, write_index
 

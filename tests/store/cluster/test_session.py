@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from lexloop.core.errors import ClusterError, InputError
-from lexloop.store.cluster.session import joined
+from lexloop.store.cluster.tasks import joined
 
 
 @pytest.mark.parametrize("address", ["ray://", "here", "127.0.0.1:", "ray://:20", "a:b"])

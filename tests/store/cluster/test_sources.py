@@ -8,7 +8,7 @@ import pytest
 from indexes import content, letter_tools
 
 from lexloop.core.errors import CorpusError
-from lexloop.store.cluster.preparer import ClusterPreparer
+from lexloop.store.cluster.ingesting import ClusterPreparer
 from lexloop.store.cluster.sources import StoredFile, fetched, listed
 from lexloop.store.manifest import IndexSource
 from lexloop.store.writer import write_index

@@ -1,10 +1,12 @@
 """What an engine does wrong is told in words, in time and without a secret."""
 
+import json
 import logging
 import socket
 import time
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 from scripted_engine import Said, ScriptedEngine, found, refusal
 
@@ -280,3 +282,26 @@ def _error(engine: Engine) -> str:
     with pytest.raises(LexloopError) as told:
         engine.check()
     return f"{told.getrepr(showlocals=False)}{told.value!r}{engine!r}"
+
+
+WIRE = engine_at("opensearch://127.0.0.1:1/laws").client.transport.serializer
+
+
+@pytest.mark.parametrize("text", ["Ä § \u2028", "\ud800 alone", '{"not": "read"'])
+def test_what_is_written_is_read_again(text: str) -> None:
+    assert WIRE.loads(WIRE.dumps({"text": [text]})) == {"text": [text]}
+
+
+def test_a_text_is_sent_as_it_is() -> None:
+    assert WIRE.dumps('{"index": {}}\n') == '{"index": {}}\n'
+
+
+def test_vectors_are_written_in_their_own_precision() -> None:
+    vector = np.array([0.1, -0.25, 1e-4], dtype=np.float32)
+    written = WIRE.dumps({"vector": vector})
+    assert written == '{"vector":[0.1,-0.25,0.0001]}'
+    assert np.array_equal(np.array(json.loads(written)["vector"], dtype=np.float32), vector)
+
+
+def test_lone_surrogates_that_an_engine_escapes_are_read() -> None:
+    assert WIRE.loads('{"a": "\\ud800"}') == {"a": "\ud800"}

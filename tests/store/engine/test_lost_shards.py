@@ -15,9 +15,9 @@ from lexloop.core.losses import hearing
 from lexloop.core.settings import Settings
 from lexloop.graph.build import build_graph
 from lexloop.graph.contexts import build_context
-from lexloop.store.engine.dialect import Storage
-from lexloop.store.engine.opening import open_engine
-from lexloop.store.engine.push import push_index
+from lexloop.store.engine.address import Storage
+from lexloop.store.engine.moving import push_index
+from lexloop.store.engine.store import open_engine
 from lexloop.store.view import Collection
 from lexloop.store.writer import write_index
 

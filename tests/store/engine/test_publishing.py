@@ -25,15 +25,15 @@ from lexloop.core.errors import (
 )
 from lexloop.documents.text.tokens import stemmer_name
 from lexloop.store import manifest
-from lexloop.store.engine import client, finishing, opening, tally
+from lexloop.store.engine import client
+from lexloop.store.engine import store as reading
+from lexloop.store.engine import writing as written
+from lexloop.store.engine.address import Storage
 from lexloop.store.engine.client import engine_at
-from lexloop.store.engine.columns import key_of
-from lexloop.store.engine.contents import read_about
-from lexloop.store.engine.dialect import Storage
 from lexloop.store.engine.generation import alias_of, index_of, published, writing
-from lexloop.store.engine.opening import open_engine
-from lexloop.store.engine.push import push_index
-from lexloop.store.engine.schema import MANIFEST_ID
+from lexloop.store.engine.moving import push_index
+from lexloop.store.engine.schema import MANIFEST_ID, key_of
+from lexloop.store.engine.store import open_engine
 from lexloop.store.manifest import FORMAT
 from lexloop.store.view import Collection
 from lexloop.store.writer import write_index
@@ -73,7 +73,7 @@ def _by_way_of(between: ScriptedEngine, address: str) -> str:
 
 def _documents(address: str) -> list[str]:
     with closing(open_engine(address, Letters())) as contents:
-        return list(contents.names)
+        return list(contents.catalogue.names)
 
 
 def _generations(address: str) -> set[str]:
@@ -151,7 +151,7 @@ def test_an_answer_that_is_lost_does_no_harm(
     between.script(Lossy(host, cut_at))
     told = push_index(laws[0], _by_way_of(between, engine_address), Letters())
     with closing(open_engine(engine_address, Letters())) as contents:
-        assert list(contents.names) == ["old.txt"]
+        assert list(contents.catalogue.names) == ["old.txt"]
         assert contents.statistics((), None).chunks == told["chunks"]
         assert len(contents.triplets) == told["triplets"]
     assert len(_generations(engine_address)) == 1
@@ -213,46 +213,24 @@ def test_an_index_of_another_make_is_refused(
     with pytest.raises(DataError, match=r"letters.*others|others.*letters"):
         open_engine(engine_address, Letters("others"))
     with monkeypatch.context() as patched:
-        for module in (opening, manifest):
+        for module in (reading, manifest):
             patched.setattr(module, "stemmer_name", lambda: "another 2.0")
         with pytest.raises(OutdatedIndexError, match=rf"{stemmer_name()}, this is .*another 2\.0"):
             open_engine(engine_address, Letters())
     with monkeypatch.context() as patched:
-        for module in (opening, manifest):
+        for module in (reading, manifest):
             patched.setattr(module, "FORMAT", FORMAT + 1)
         why = rf"format {FORMAT} .* this is format {FORMAT + 1}"
         with pytest.raises(OutdatedIndexError, match=why):
             open_engine(engine_address, Letters())
     generation = published(engine_at(engine_address))
     documents = index_of(engine_address.rpartition("/")[2], generation, "documents")
-    request(engine_address, "PUT", f"/{documents}/_mapping", {"_meta": {"format": 0}})
-    with pytest.raises(DataError, match=r"is mapped in format 0, 3, this is 3\."):
+    with closing(open_engine(engine_address, Letters())) as store:
+        record = {**store.about, "mappings": 0}
+    path = f"/{documents}/_doc/{key_of(MANIFEST_ID)}?refresh=true"
+    request(engine_address, "PUT", path, {"record": record})
+    with pytest.raises(DataError, match=r"is mapped in format 0, this is 4\."):
         open_engine(engine_address, Letters())
-
-
-def test_how_many_chunks_have_a_term_is_asked_of_rare_terms_and_once(
-    between: ScriptedEngine,
-    engine_address: str,
-    laws: tuple[Path, Path],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(tally, "_TERMS", 2)
-    push_index(laws[0], engine_address, Letters())
-    with closing(open_engine(_by_way_of(between, engine_address), Letters())) as contents:
-        first, second = contents.about["vocabulary"]["terms"]
-        *_, rare = {"old", "fee", "act"} - {first, second}
-        began = len(between.asked)
-        assert contents.frequencies([first, second]) == {first: 1, second: 1}
-        assert len(between.asked) == began
-        for _ in range(2):
-            assert contents.frequencies([first, rare, "boat"]) == {first: 1, rare: 1, "boat": 0}
-        assert len(between.asked) == began + 1
-    monkeypatch.undo()
-    push_index(laws[0], engine_address, Letters())
-    with closing(open_engine(_by_way_of(between, engine_address), Letters())) as contents:
-        began = len(between.asked)
-        assert contents.frequencies([rare, "boat"]) == {rare: 1, "boat": 0}  # there are no others
-        assert len(between.asked) == began
 
 
 def test_few_segments_are_left_by_the_number_of_vectors(
@@ -268,7 +246,7 @@ def test_few_segments_are_left_by_the_number_of_vectors(
         *((100, whole, 1), (windows, whole, 1), (windows / 4, whole, 4)),
         *((windows / 4, halves, 2), (100, halves, 1)),
     ):
-        monkeypatch.setattr(finishing, "_GRAPH", vectors)
+        monkeypatch.setattr(written, "_GRAPH", vectors)
         between.asked.clear()
         push_index(laws[0], address, Letters(), storage=storage)
         merges = [path for _, path, _ in between.asked if "_forcemerge" in path]
@@ -276,7 +254,7 @@ def test_few_segments_are_left_by_the_number_of_vectors(
 
 
 @pytest.mark.parametrize(
-    "damaged", [{"terms": ["a"]}, {"terms": 1, "counts": [], "whole": True}, {}]
+    "damaged", [{"statistics": {"chunks": 1}}, {"statistics": 1}, {"manifest": {}}]
 )
 def test_an_index_whose_record_is_damaged_is_refused(
     engine_address: str, laws: tuple[Path, Path], damaged: dict[str, Any]
@@ -285,9 +263,9 @@ def test_an_index_whose_record_is_damaged_is_refused(
     generation = published(engine_at(engine_address))
     documents = index_of(engine_address.rpartition("/")[2], generation, "documents")
     path = f"/{documents}/_doc/{key_of(MANIFEST_ID)}?refresh=true"
-    record = {**read_about(engine_at(engine_address), generation), "vocabulary": damaged}
+    record = {**open_engine(engine_address, Letters()).about, **damaged}
     request(engine_address, "PUT", path, {"record": record})
-    with pytest.raises(DataError, match=r"holds of itself is damaged: .* Push it again\.$"):
+    with pytest.raises(DataError, match=r"damaged: .* Push it again\.$|cannot be read"):
         open_engine(engine_address, Letters())
 
 

@@ -13,9 +13,9 @@ import pytest
 
 from lexloop.core.errors import CorpusError, DataError
 from lexloop.documents.document import Document, SkippedSource
-from lexloop.store.cluster.writing import Written, pack_written, unpack_written
+from lexloop.store.cluster.kept import Written, pack_written, unpack_written
 from lexloop.store.engine.generation import _is_gone
-from lexloop.store.engine.tally import Tally, total_of
+from lexloop.store.engine.writing import Tally, total_of
 from lexloop.store.folder.texts import MARK
 from lexloop.store.protocol import PreparedChunk, PreparedDocument
 
@@ -52,8 +52,8 @@ def test_several_writers_add_up_what_one_would() -> None:
     assert (merged.statistics().chunks, merged.statistics().length) == (4, 2.0)
     assert merged.frequencies == Counter(fee=4, boat=2)
     assert [*merged.triplets] == ["a", "b"]
-    (profile,) = merged.profiles.values()
-    assert profile.total.tolist() == [5.5, 6.0]
+    (total,) = merged.totals.values()
+    assert total.tolist() == [5.5, 6.0]
 
 
 def test_a_document_without_chunks_adds_no_vector() -> None:
@@ -61,7 +61,7 @@ def test_a_document_without_chunks_adds_no_vector() -> None:
     tally.add(0, document("empty"), [])
     tally.add(1, FIRST, TERMS)
     assert total_of(document("empty")).shape == (0,)
-    assert [one.total.tolist() for one in tally.profiles.values()] == [[1.0, 2.0]]
+    assert [total.tolist() for total in tally.totals.values()] == [[1.0, 2.0]]
 
 
 def test_two_documents_of_one_name_are_refused_wherever_they_meet() -> None:

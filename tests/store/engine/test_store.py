@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from lexloop.core.losses import hearing, tell_loss
-from lexloop.store.engine.recent import Recent
+from lexloop.store.engine.store import Recent
 
 
 def test_only_what_is_not_kept_is_fetched_and_once() -> None:

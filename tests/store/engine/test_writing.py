@@ -14,11 +14,11 @@ from tenacity import wait_none
 
 from lexloop.core.errors import EngineError, EngineUnavailable
 from lexloop.documents.document import Document
-from lexloop.store.engine import bulk
+from lexloop.store.engine import writing
 from lexloop.store.engine.client import engine_at
-from lexloop.store.engine.columns import key_of
 from lexloop.store.engine.generation import Generation
-from lexloop.store.engine.writer import Writer
+from lexloop.store.engine.schema import key_of
+from lexloop.store.engine.writing import Writer
 from lexloop.store.folder.store import open_folder
 from lexloop.store.protocol import PreparedDocument
 from lexloop.store.writer import write_index
@@ -77,7 +77,7 @@ def documents(tmp_path: Path) -> list[PreparedDocument]:
 
 @pytest.fixture
 def writer(server: ScriptedEngine, monkeypatch: pytest.MonkeyPatch) -> Writer:
-    monkeypatch.setattr(bulk, "_WAIT", wait_none())
+    monkeypatch.setattr(writing, "_WAIT", wait_none())
     return writer_at(server)
 
 
@@ -85,7 +85,7 @@ def writer_at(server: ScriptedEngine) -> Writer:
     return Writer(Generation(engine_at(server.address), "x"))
 
 
-def written(writer: Writer, document: PreparedDocument) -> None:
+def send(writer: Writer, document: PreparedDocument) -> None:
     writer.add(0, document)
     writer.flush()
 
@@ -106,11 +106,11 @@ def test_what_a_busy_engine_did_not_take_is_sent_again(
     server: ScriptedEngine, writer: Writer, documents: list[PreparedDocument]
 ) -> None:
     server.script(Taking(Counter(), 201, {}))
-    written(writer_at(server), documents[0])
+    send(writer_at(server), documents[0])
     names = ids_of(server)
     taking = Taking(Counter(dict.fromkeys(names[::2], 2)), 429, REJECTED)
     server.script(taking)
-    written(writer, documents[0])
+    send(writer, documents[0])
     assert taking.taken == Counter(dict.fromkeys(names, 1))
     half = len(names[::2])
     assert taking.sent == [len(names), half, half]
@@ -120,12 +120,12 @@ def test_what_is_busy_for_ever_is_told(
     server: ScriptedEngine, writer: Writer, documents: list[PreparedDocument]
 ) -> None:
     server.script(Taking(Counter(), 201, {}))
-    written(writer_at(server), documents[0])
+    send(writer_at(server), documents[0])
     taking = Taking(Counter({ids_of(server)[0]: 1000}), 429, REJECTED)
     server.script(taking)
     with pytest.raises(EngineUnavailable, match=r"\(429\): es_rejected.*queue capacity"):
-        written(writer, documents[0])
-    assert len(taking.sent) == bulk._ATTEMPTS
+        send(writer, documents[0])
+    assert len(taking.sent) == writing._ATTEMPTS
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_what_is_refused_for_good_is_told_at_once(
     taking = Taking(Counter({key_of(DOCUMENT.name): 1000}), status, {"type": reason})
     server.script(taking)
     with pytest.raises(EngineError, match=said) as told:
-        written(writer, DOCUMENT)
+        send(writer, DOCUMENT)
     assert not isinstance(told.value, EngineUnavailable)
     assert len(taking.sent) == 1
 
@@ -152,7 +152,7 @@ def test_much_is_sent_in_parts(
     documents: list[PreparedDocument],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(bulk, "_ACTIONS", 3)
+    monkeypatch.setattr(writing, "_ACTIONS", 3)
     taking = Taking(Counter(), 201, {})
     server.script(taking)
     write_all(writer, documents)
@@ -167,7 +167,7 @@ def test_an_error_in_the_middle_is_told_at_the_end(
     documents: list[PreparedDocument],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(bulk, "_ACTIONS", 3)
+    monkeypatch.setattr(writing, "_ACTIONS", 3)
     refused = Counter({key_of(documents[1].name): 1000})
     server.script(Taking(refused, 400, {"type": "document_parsing_exception"}))
     with pytest.raises(EngineError, match="document_parsing"):
