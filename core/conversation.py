@@ -1,12 +1,56 @@
 """Extraction of a question and its history from a conversation."""
 
+import uuid
 from collections.abc import Sequence
 from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
 from lexloop.core.errors import QuestionError, SettingsError
+from lexloop.core.state import State, Update, fresh
 from lexloop.core.types import Turn
+
+
+def open_turn(state: State, tags: Sequence[str], limit: int) -> Update:
+    """Return the keys of a new turn: its question and what was said before, all else afresh.
+
+    Args:
+        state: A conversation; ``question`` goes before ``messages``.
+        tags: The access tags of who asks.
+        limit: The most characters of a question.
+
+    Raises:
+        QuestionError: There is no question, or it cannot be used.
+        SettingsError: The conversation was answered for somebody who may see more.
+    """
+    allowed = tags_of_thread(state.get("allowed_tags", []), tags)
+    message, earlier = _asking(state, limit)
+    return {
+        **fresh(),
+        "allowed_tags": allowed,
+        "messages": [message],
+        "turn_id": message.id or uuid.uuid4().hex,
+        "asked": checked_question(message_text(message), limit),
+        "history": history_turns(earlier),
+    }
+
+
+def _asking(state: State, limit: int) -> tuple[HumanMessage, Sequence[AnyMessage]]:
+    """Return the message that asks, and those before it."""
+    messages = state.get("messages", [])
+    question = state.get("question")
+    if question is not None and question != "":
+        text = checked_question(question, limit)
+        return HumanMessage(content=text, id=uuid.uuid4().hex), messages
+    if messages and isinstance(messages[-1], HumanMessage):
+        return messages[-1], messages[:-1]
+    if question is None and not messages:
+        raise QuestionError(
+            "There is no question.", "Give `question`, or `messages` that end with the user's."
+        )
+    if question is not None:
+        checked_question(question, limit)
+    raise QuestionError("The last message is not the user's.", "End `messages` with a question.")
 
 
 def checked_question(question: Any, limit: int) -> str:

@@ -1,7 +1,7 @@
 """The state of one question: a narrow input, a narrow output, and the working state between.
 
 No key has a reducer that appends except ``messages``: a thread keeps its state between turns, and
-``classify`` starts each turn by resetting what the last one left.
+each turn begins with ``fresh`` in place of what the last one left.
 """
 
 from typing import Annotated, Any
@@ -107,6 +107,40 @@ class State(InputState, OutputState, total=False):
 
 class Update(State, total=False):
     """The keys that a node writes."""
+
+
+def fresh() -> Update:
+    """Return the keys of a turn that its nodes read or add to, as they are before any of them."""
+    return {
+        "answer": "",
+        "abstained": False,
+        "warning": "",
+        "read_as": [],
+        "citations": [],
+        "near": [],
+        "passages": [],
+        "triplets": [],
+        "attempts": [],
+        "degraded": [],
+        "usage": summed(),
+        "advice": None,
+        "untranslated": "",
+        "pointed": None,
+        "candidates": [],
+        "graph_candidates": [],
+        "reasoning": [],
+    }
+
+
+def summed(*costs: Usage) -> Usage:
+    """Return what several runs cost together; nothing without any."""
+    whole: Usage = {"model_calls": 0, "tokens_in": 0, "tokens_out": 0, "seconds": 0.0}
+    for cost in costs:
+        whole["model_calls"] += cost["model_calls"]
+        whole["tokens_in"] += cost["tokens_in"]
+        whole["tokens_out"] += cost["tokens_out"]
+        whole["seconds"] += cost["seconds"]
+    return whole
 
 
 class AgentOutput(OutputState, total=False):

@@ -1,30 +1,53 @@
 """The agent over collections: which are asked, each asked as if alone, one answer of them all."""
 
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
+from functools import lru_cache, partial
 from typing import Any
 
+from langchain_core.messages import HumanMessage
+from langgraph.config import get_stream_writer
 from langgraph.graph import END, START, StateGraph
-from langgraph.types import Checkpointer
+from langgraph.runtime import Runtime, get_runtime
+from langgraph.types import Checkpointer, Send
 
-from lexloop.core.errors import SettingsError
+from lexloop.core.conversation import open_turn
+from lexloop.core.deadline import Deadline, seconds_left, within
+from lexloop.core.errors import ModelError, SettingsError
+from lexloop.core.running import computed, computing
 from lexloop.core.settings import Settings
-from lexloop.core.state import AgentOutput, AgentState, InputState
-from lexloop.graph.agent_nodes import (
-    COMBINE,
-    ONWARD,
-    TO_OTHERS,
-    AskCollection,
-    ChoosingNodes,
-    OpenedCollections,
-    collection_of,
-    node_of,
-)
+from lexloop.core.state import AgentOutput, AgentState, AgentUpdate, InputState, State, summed
+from lexloop.core.types import ABSTENTION, Degradation, Usage
 from lexloop.graph.build import RECURSION_LIMIT, build_graph
+from lexloop.graph.collections import described
+from lexloop.graph.combine import Said, combined, replied, searched, written
 from lexloop.graph.compiled import Lexloop
-from lexloop.graph.node import NodeRunnable
-from lexloop.graph.resources import Resources
+from lexloop.graph.node import Node, node_of
+from lexloop.graph.resources import Resources, embedded_only, settings_of
+from lexloop.graph.router import route, small_talk, views_of
+from lexloop.graph.tool_agent import Chooser
+from lexloop.nodes.context import Context
+from lexloop.nodes.evaluate.node import answer_message
+from lexloop.nodes.question import parse
+from lexloop.store.view import View
 
-__all__ = ["build_agent_graph", "collection_of", "node_of"]
+_ASK = "ask "
+_MOST_OTHERS = 8
+_KEPT = sorted(State.__annotations__.keys() - {"messages", "question"})
+"""What is kept of a collection's run: its working state."""
+
+
+def collection_of(namespace: Sequence[str]) -> str:
+    """Return the collection that an event of a stream with ``subgraphs=True`` is about.
+
+    Args:
+        namespace: The event's, for example ``("ask gdpr:3f0c…",)``.
+
+    Returns:
+        The name; "" for an event of the agent itself.
+    """
+    nodes = (part.rpartition(":")[0] for part in namespace)
+    return next((node.removeprefix(_ASK) for node in nodes if node.startswith(_ASK)), "")
 
 
 def build_agent_graph(
@@ -46,39 +69,211 @@ def build_agent_graph(
     """
     if not collections:
         raise SettingsError("An agent needs a collection to ask.", "Name at least one.")
-    opened = OpenedCollections(collections, resources)
-    questions = build_graph(resources, checkpointer=False)
-    asks = {name: AskCollection(name, questions, opened) for name in collections}
-    steps = ChoosingNodes(opened, {name: _alone(ask, opened) for name, ask in asks.items()})
+    agent = _Agent(collections, resources)
     graph = StateGraph(
         AgentState, context_schema=Settings, input_schema=InputState, output_schema=AgentOutput
     )
-    choices = [*map(node_of, collections), "combine"]
-    graph.add_node("route", NodeRunnable(steps.route, opened.first, first=True))
-    graph.add_node("agent", NodeRunnable(steps.agent, opened.first))
-    graph.add_node("ask_others", NodeRunnable(steps.ask_others, opened.first))
-    graph.add_node("combine", COMBINE)
-    for name, ask in asks.items():
-        graph.add_node(node_of(name), ask)
-        graph.add_edge(node_of(name), "ask_others")
+    choices = [*agent.asks, "combine"]
+    graph.add_node("route", node_of(agent.route, agent.first, first=True))
+    graph.add_node("agent", node_of(agent.agent, agent.first))
+    graph.add_node("ask_others", node_of(agent.ask_others, agent.first))
+    graph.add_node("combine", Node(combine))
+    for name, ask in agent.asks.items():
+        graph.add_node(name, ask)
+        graph.add_edge(name, "ask_others")
     graph.add_edge(START, "route")
-    graph.add_conditional_edges("route", ONWARD, ["agent", *choices])
-    graph.add_conditional_edges("agent", ONWARD, choices)
-    graph.add_conditional_edges("ask_others", TO_OTHERS, choices)
+    graph.add_conditional_edges("route", Node(_onward), ["agent", *choices])
+    graph.add_conditional_edges("agent", Node(_onward), choices)
+    graph.add_conditional_edges("ask_others", Node(_to_others), choices)
     graph.add_edge("combine", END)
-    return _compiled(graph, opened, checkpointer)
+    return agent.compiled(graph, checkpointer)
 
 
-def _alone(ask: AskCollection, opened: OpenedCollections) -> Lexloop:
-    """Wire the node of one collection alone, for a tool that asks it."""
-    graph = StateGraph(AgentState, context_schema=Settings)
-    name = node_of(ask.collection)
-    graph.add_node(name, ask)
-    graph.add_edge(START, name)
-    graph.add_edge(name, END)
-    return _compiled(graph, opened, False)
+class _Agent:
+    """The nodes of an agent over collections.
+
+    Args:
+        collections: The settings of each, by its name.
+        resources: Open documents and models.
+
+    ``asks`` are the nodes that ask a collection, by their names.
+    """
+
+    def __init__(self, collections: Mapping[str, Settings], resources: Resources) -> None:
+        self._collections, self._resources = dict(collections), resources
+        self._questions = build_graph(resources, checkpointer=False)
+        self.asks = {
+            f"{_ASK}{name}": Node(partial(self._ask, name), f"{_ASK}{name}") for name in collections
+        }
+        self._alone = {name: self._asking_alone(node) for name, node in self.asks.items()}
+
+    def compiled(self, graph: Any, checkpointer: Checkpointer) -> Lexloop:
+        """Compile a graph of these nodes."""
+        compiled = Lexloop.of(graph.compile(checkpointer, name="lexloop agent"), self.first)
+        return compiled.with_config(recursion_limit=RECURSION_LIMIT)
+
+    def first(self, brought: Any, snapshot: str | None) -> Context:
+        """Return the context over the first collection, for what is the same in all."""
+        return self._resources(next(iter(self._settings(brought).values())), snapshot)
+
+    def _settings(self, brought: Any) -> dict[str, Settings]:
+        """Return the settings of each; those that a run brings stand for all but the corpus."""
+        if brought is None:
+            return self._collections
+        chosen = settings_of(brought, next(iter(self._collections.values())))
+        return {name: chosen.changed(corpus=own.corpus) for name, own in self._collections.items()}
+
+    def _contexts(self, brought: Any) -> dict[str, Context]:
+        """Return the context of the nodes over each."""
+        return {name: self._resources(own) for name, own in self._settings(brought).items()}
+
+    @computing
+    def route(self, state: AgentState, runtime: Runtime[Context]) -> AgentUpdate:
+        """Open the turn; choose, where no model is to."""
+        contexts = self._contexts(get_runtime().context)
+        each = [context.settings for context in contexts.values()]
+        tags = sorted({tag for settings in each for tag in settings.access.tags})
+        turn = open_turn(state, tags, runtime.context.settings.max_question_chars)
+        reply = small_talk(turn["asked"], list(contexts))
+        by_model = runtime.context.chat is not None and not reply
+        opened: AgentUpdate = {
+            **turn,
+            "parsed": parse(turn["asked"]),
+            "collections": [],
+            "reply": reply,
+            "ways": {},
+            "routed": [],
+            "found": None,
+            "by_model": by_model,
+        }
+        return opened if reply or by_model else {**opened, **_routed(opened, contexts)}
+
+    async def ask_others(self, state: AgentState, runtime: Runtime[Context]) -> AgentUpdate:
+        """Ask the collections that were not, once, where all that were asked abstain.
+
+        Of what they say only answers that pass count, and then they alone.
+        """
+        ways, found = state["ways"], state.get("found") or {}
+        if routed := state["routed"]:
+            passing = {n: "" for n in ways if n not in routed and found[n]["evaluation"]["passed"]}
+            return {"ways": passing or {name: ways[name] for name in routed}}
+        others = [name for name in self._collections if name not in ways]
+        if len(others) > _MOST_OTHERS or any(not found[name]["abstained"] for name in ways):
+            others = []
+        return {"ways": {**ways, **dict.fromkeys(others, "")}, "routed": [*ways]}
+
+    async def agent(self, state: AgentState, runtime: Runtime[Context]) -> AgentUpdate:
+        """Have the model ask and answer; where it fails, the router chooses in its place."""
+        brought = get_runtime().context
+        contexts = await computed(self._contexts, brought)
+        chat = runtime.context.chat
+        if chat is None:
+            return {**await computed(_routed, state, contexts), "by_model": False}
+
+        async def ask(name: str, question: str) -> State:
+            turn: Any = {**state, "ways": {name: question}, "seconds_left": seconds_left()}
+            asked = self._alone[f"{_ASK}{name}"]
+            found = await asked.ainvoke(turn, context=brought, output_keys=["found"])
+            answered: State = found["found"][name]
+            return answered
+
+        chooser = Chooser(chat, await computed(_descriptions, (*views_of(contexts).items(),)), ask)
+        lost: list[Degradation] = []
+        try:
+            text = await chooser.answer(state["asked"], state["history"])
+        except ModelError as error:
+            if not any(said.answers for said in chooser.said):
+                raise
+            lost = [_lost(error)]
+            update = combined(chooser.said)
+        else:
+            update = await computed(_checked, text, chooser, state["asked"], contexts)
+        if not update["abstained"]:
+            get_stream_writer()({"node": "agent", "token": update["answer"], "restart": True})
+        cost = summed(state["usage"], *(said.state["usage"] for said in chooser.said))
+        # the seconds of the collections are within those of this step
+        usage: Usage = {**cost, "seconds": state["usage"]["seconds"]}
+        return {
+            **update,
+            "parsed": searched(state["parsed"], chooser.said),
+            "usage": usage,
+            "degraded": [*update.get("degraded", []), *lost],
+        }
+
+    async def _ask(self, collection: str, state: AgentState) -> AgentUpdate:
+        """Have the question graph ask a collection."""
+        settings = self._settings(get_runtime().context)[collection]
+        if state["degraded"]:  # the model failed: nobody is to wait for it once more
+            settings = embedded_only(settings)
+        part = state["ways"][collection]
+        asked: InputState = {"messages": [HumanMessage(part)] if part else state["messages"]}
+        with within(Deadline(time.monotonic() + state["seconds_left"], settings.deadline_s)):
+            found: Any = await self._questions.ainvoke(asked, context=settings, output_keys=_KEPT)
+        return {"found": {collection: found}}
+
+    def _asking_alone(self, ask: Node) -> Lexloop:
+        """Wire the node of one collection alone, for a tool that asks it."""
+        graph = StateGraph(AgentState, context_schema=Settings)
+        graph.add_node(ask.get_name(), ask)
+        graph.add_edge(START, ask.get_name())
+        graph.add_edge(ask.get_name(), END)
+        return self.compiled(graph, False)
 
 
-def _compiled(graph: Any, opened: OpenedCollections, checkpointer: Checkpointer) -> Lexloop:
-    compiled = Lexloop.of(graph.compile(checkpointer, name="lexloop agent"), opened.first)
-    return compiled.with_config(recursion_limit=RECURSION_LIMIT)
+async def combine(state: AgentState) -> AgentUpdate:
+    """Write one answer, where the model did not, and the message that it is."""
+    found = state.get("found") or {}
+    said = [Said(name, part, found[name]) for name, part in state["ways"].items()]
+    update: AgentUpdate = {}
+    if not state["answer"]:
+        update = combined(said) if said else replied(state["reply"])
+        update["parsed"] = searched(state["parsed"], said)
+        update["degraded"] = [*state["degraded"], *update.get("degraded", [])]
+        update["usage"] = summed(state["usage"], *(one.state["usage"] for one in said))
+    whole: AgentState = {**state, **update}
+    message = answer_message(whole["answer"], whole, whole["warning"])
+    return {**update, "found": None, "messages": [message]}
+
+
+async def _onward(state: AgentState) -> list[Send] | str:
+    if state["answer"] or not (state["ways"] or state["by_model"]):
+        return "combine"
+    if state["by_model"]:
+        return "agent"
+    return [Send(f"{_ASK}{name}", state) for name in state["ways"]]
+
+
+async def _to_others(state: AgentState) -> list[Send] | str:
+    found = state.get("found") or {}
+    others = [name for name in state["ways"] if name not in found]
+    return [Send(f"{_ASK}{name}", state) for name in others] or "combine"
+
+
+def _checked(
+    text: str, chooser: Chooser, asked: str, contexts: Mapping[str, Context]
+) -> AgentUpdate:
+    """Return what the model wrote as the answer, unless it gives its instructions away."""
+    guard = next(iter(contexts.values())).guard
+    if guard.withholds(text, chooser.instructions, asked):
+        text = ABSTENTION
+    return written(text, chooser.said, partial(_text_in, contexts))
+
+
+@lru_cache(maxsize=4)
+def _descriptions(views: tuple[tuple[str, View], ...]) -> dict[str, str]:
+    return {name: described(name, dict(views)) for name, _ in views}
+
+
+def _routed(state: AgentState, contexts: Mapping[str, Context]) -> AgentUpdate:
+    routing = route(state["asked"], state["history"], contexts)
+    return {"parsed": parse(routing.standalone), "ways": routing.ways}
+
+
+def _text_in(contexts: Mapping[str, Context], collection: str, document: str) -> str | None:
+    text_of = contexts[collection].text_of
+    return None if text_of is None else text_of(document)
+
+
+def _lost(error: ModelError) -> Degradation:
+    used = "the answers of the collections"
+    return {"node": "agent", "wanted": "the model's answer", "used": used, "reason": error.what}

@@ -2,14 +2,13 @@
 
 from typing import Literal
 
-from langchain_core.runnables import RunnableLambda
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Checkpointer
 
 from lexloop.core.settings import Settings
 from lexloop.core.state import InputState, OutputState, State
 from lexloop.graph.compiled import Lexloop
-from lexloop.graph.node import NodeRunnable, Resolve
+from lexloop.graph.node import Node, Resolve, node_of
 from lexloop.nodes.classify.node import classify
 from lexloop.nodes.engineer_prompt.node import engineer_prompt
 from lexloop.nodes.evaluate.node import evaluate
@@ -28,27 +27,14 @@ LAST_OF_RETRIEVAL = "rerank"
 """The node whose update has the passages that an answer is written from."""
 
 
-def after_rerank(state: State) -> Literal["generate", "evaluate"]:
+async def after_rerank(state: State) -> Literal["generate", "evaluate"]:
     """Write no answer anew from what an earlier one was written from: the question ends."""
     return "evaluate" if repeats(state) else "generate"
 
 
-async def _after_rerank(state: State) -> Literal["generate", "evaluate"]:
-    return after_rerank(state)
-
-
-def after_evaluate(state: State) -> Literal["engineer_prompt", "__end__"]:
+async def after_evaluate(state: State) -> Literal["engineer_prompt", "__end__"]:
     """End when an answer is written; otherwise try again. ``evaluate`` counts the retries."""
     return "__end__" if state["answer"] else "engineer_prompt"
-
-
-async def _after_evaluate(state: State) -> Literal["engineer_prompt", "__end__"]:
-    return after_evaluate(state)
-
-
-# LangGraph would call a plain function on a thread of the event loop's (see graph/node.py)
-_AFTER_RERANK = RunnableLambda(after_rerank, _after_rerank)
-_AFTER_EVALUATE = RunnableLambda(after_evaluate, _after_evaluate)
 
 
 def build_graph(contexts: Resolve | None = None, checkpointer: Checkpointer = None) -> Lexloop:
@@ -77,15 +63,15 @@ def build_graph(contexts: Resolve | None = None, checkpointer: Checkpointer = No
         engineer_prompt,
     ):
         first = function is classify
-        graph.add_node(function.__name__, NodeRunnable(function, contexts, first))
+        graph.add_node(function.__name__, node_of(function, contexts, first))
     graph.add_edge(START, "classify")
     graph.add_edge("classify", "rewrite")
     graph.add_edge("rewrite", "hybrid_retrieve")
     graph.add_edge("hybrid_retrieve", "kg_retrieve")
     graph.add_edge("kg_retrieve", "rerank")
-    graph.add_conditional_edges("rerank", _AFTER_RERANK, ["generate", "evaluate"])
+    graph.add_conditional_edges("rerank", Node(after_rerank), ["generate", "evaluate"])
     graph.add_edge("generate", "evaluate")
-    graph.add_conditional_edges("evaluate", _AFTER_EVALUATE, ["engineer_prompt", END])
+    graph.add_conditional_edges("evaluate", Node(after_evaluate), ["engineer_prompt", END])
     graph.add_edge("engineer_prompt", "rewrite")
     compiled = Lexloop.of(graph.compile(checkpointer, name="lexloop"), contexts)
     return compiled.with_config(recursion_limit=RECURSION_LIMIT)

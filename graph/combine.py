@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar, cast
 
 from lexloop.core.state import AgentUpdate, State
-from lexloop.core.types import ABSTENTION, Citation, Evaluation, Finding, ParsedQuestion, Usage
+from lexloop.core.types import ABSTENTION, Citation, Evaluation, Finding, ParsedQuestion
 from lexloop.nodes.context import TRIAD
 from lexloop.nodes.evaluate.checks import citation_problems
 from lexloop.nodes.generate.citations import abstains, with_markers
@@ -41,27 +41,6 @@ class Said(NamedTuple):
     def answers(self) -> bool:
         """True where it did not abstain."""
         return not self.state["abstained"]
-
-
-def nothing_asked() -> AgentUpdate:
-    """Return the keys of a question before any collection was asked."""
-    return {
-        "answer": "",
-        "abstained": False,
-        "warning": "",
-        "read_as": [],
-        "citations": [],
-        "near": [],
-        "passages": [],
-        "triplets": [],
-        "candidates": [],
-        "graph_candidates": [],
-        "attempts": [],
-        "degraded": [],
-        "reasoning": [],
-        "collections": [],
-        "usage": {"model_calls": 0, "tokens_in": 0, "tokens_out": 0, "seconds": 0.0},
-    }
 
 
 def replied(reply: str) -> AgentUpdate:
@@ -208,17 +187,6 @@ def with_sources(answer: str, citations: Iterable[Citation], warning: str) -> st
         f"[{c['n']}] {c['document']}, {c['section']}: {unmarked(c['quote'])}" for c in citations
     ]
     return "\n".join([answer, *sources, *([f"Note: {warning}"] if warning else [])])
-
-
-def total(costs: Iterable[Usage]) -> Usage:
-    """Return what several runs cost together."""
-    summed: Usage = {"model_calls": 0, "tokens_in": 0, "tokens_out": 0, "seconds": 0.0}
-    for cost in costs:
-        summed["model_calls"] += cost["model_calls"]
-        summed["tokens_in"] += cost["tokens_in"]
-        summed["tokens_out"] += cost["tokens_out"]
-        summed["seconds"] += cost["seconds"]
-    return summed
 
 
 def numbered(said: Sequence[Said]) -> list[Citation]:

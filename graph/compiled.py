@@ -11,8 +11,6 @@ import hashlib
 import os
 import sqlite3
 import threading
-import time
-from collections import deque
 from collections.abc import (
     AsyncGenerator,
     AsyncIterator,
@@ -23,8 +21,7 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from concurrent.futures import Future
-from contextlib import aclosing, contextmanager, nullcontext, suppress
+from contextlib import aclosing, nullcontext, suppress
 from pathlib import Path
 from types import SimpleNamespace, TracebackType
 from typing import Any, Self, cast
@@ -38,19 +35,19 @@ from langgraph.types import StateUpdate
 
 from lexloop.core.errors import DataError, ThreadBusy
 from lexloop.core.files import let_go, try_lock
-from lexloop.core.running import computed
+from lexloop.core.running import computed, waited
 from lexloop.core.settings import Settings
 from lexloop.core.state import InputState, OutputState, State
 from lexloop.graph.node import CONTEXT_KEY, Resolve
 
-_POLL_S = 0.02
+_POLL_S = 0.01
 _ANSWER_S = 10.0
 _FILES = "PRAGMA database_list"
 
 # reentrant: a generator that nobody reads leaves its turn wherever the garbage collector strikes
 _guard = threading.RLock()
-_lines: dict[Hashable, deque[Future[None]]] = {}
-"""The tickets of the runs that wait, for each thread that is in use."""
+_lines: dict[Hashable, list["ThreadTurn"]] = {}
+"""The run that has the turn and those that wait, for each thread that is in use."""
 
 
 class ThreadTurn:
@@ -70,29 +67,35 @@ class ThreadTurn:
         self, saver: BaseCheckpointSaver[Any], thread: str, patience_s: Callable[[], float]
     ) -> None:
         self._saver, self._thread, self._patience_s = saver, thread, patience_s
-        self._waited_s, self._until = 0.0, 0.0
+        self._waited_s = 0.0
         self._line: Hashable = None
-        self._ticket: Future[None] | None = None
         self._lock: tuple[Path, int] | None = None
 
     def __enter__(self) -> None:
-        with self._claiming():
-            lock = self._stand_in_line(_database(self._saver))
-            if self._ticket is not None:
-                self._ticket.result(self._left())
-            while lock is not None and not self._locked(lock):
-                self._left()
-                time.sleep(_POLL_S)
+        if isinstance(self._saver, AsyncSqliteSaver) and _runs_here(self._saver.loop):
+            return  # LangGraph refuses such a run itself
+        waited(self.__aenter__())
 
     async def __aenter__(self) -> None:
-        with self._claiming():
-            lock = self._stand_in_line(await _adatabase(self._saver))
-            if self._ticket is not None:
-                left = await computed(self._left)
-                await asyncio.wait_for(asyncio.wrap_future(self._ticket), left)
-            while lock is not None and not self._locked(lock):
-                await computed(self._left)
-                await asyncio.sleep(_POLL_S)
+        try:
+            file = await _file_of(self._saver)
+            lock = None if file is None else _lock_beside(file, self._thread)
+            with _guard:
+                self._line = (file or id(self._saver), self._thread)
+                _lines.setdefault(self._line, []).append(self)
+            if self._has_come(lock):
+                return
+            self._waited_s = await computed(self._patience_s)
+            async with asyncio.timeout(self._waited_s):
+                while not self._has_come(lock):
+                    await asyncio.sleep(_POLL_S * self._place)
+        except BaseException as error:
+            self._leave()
+            if isinstance(error, TimeoutError):
+                raise self._busy() from error
+            if isinstance(error, (OSError, sqlite3.Error)):
+                raise self._unusable(error) from error
+            raise
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
@@ -106,65 +109,32 @@ class ThreadTurn:
     ) -> None:
         self.__exit__(kind, error, _)
 
-    @contextmanager
-    def _claiming(self) -> Iterator[None]:
-        """Leave the line where the claim fails, is cancelled, or takes too long."""
-        try:
-            yield
-        except BaseException as error:
-            self._leave()
-            if isinstance(error, TimeoutError):
-                raise self._busy() from error
-            if isinstance(error, (OSError, sqlite3.Error)):
-                raise self._unusable(error) from error
-            raise
+    @property
+    def _place(self) -> int:
+        """The runs before this one, or 1: who is first may still wait for another process."""
+        return max(1, _lines[self._line].index(self))
 
-    def _stand_in_line(self, database: Path | None) -> Path | None:
-        """Become the first in line or get a ticket; return the lock file, where one is needed."""
-        line = (database or id(self._saver), self._thread)
-        ticket: Future[None] = Future()
-        with _guard:
-            if (waiting := _lines.get(line)) is None:
-                _lines[line] = deque()
-            else:
-                self._ticket = ticket
-                waiting.append(ticket)
-            self._line = line
-        if database is None:
-            return None
-        digest = hashlib.sha256(self._thread.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-        return database.with_name(f".{database.name}.{digest}.lock")
-
-    def _left(self) -> float:
-        """Return the seconds that may still be waited.
-
-        Raises:
-            TimeoutError: None.
-        """
-        if not self._until:
-            self._waited_s = self._patience_s()
-            self._until = time.monotonic() + self._waited_s
-        left = self._until - time.monotonic()
-        if left <= 0:
-            raise TimeoutError
-        return left
-
-    def _locked(self, lock: Path) -> bool:
-        handle = try_lock(lock)
-        self._lock = None if handle is None else (lock, handle)
-        return handle is not None
+    def _has_come(self, lock: Path | None) -> bool:
+        """Return whether this run is the first in line, and no other process has the thread."""
+        if _lines[self._line][0] is not self:
+            return False
+        if lock is not None and self._lock is None and (handle := try_lock(lock)) is not None:
+            self._lock = lock, handle
+        return lock is None or self._lock is not None
 
     def _leave(self) -> None:
-        """Let go of all that is held, and call the next in line."""
+        """Let go of all that is held."""
         if self._lock is not None:
             (lock, handle), self._lock = self._lock, None
             with suppress(OSError):
                 lock.unlink()
             let_go(handle)
-        # a ticket that can still be withdrawn was never called, so the turn is another's
-        if self._line is not None and not (self._ticket is not None and self._ticket.cancel()):
-            _call_next(self._line)
-        self._line = None
+        with _guard:
+            if self._line is not None:
+                _lines[self._line].remove(self)
+                if not _lines[self._line]:
+                    del _lines[self._line]
+            self._line = None
 
     def _busy(self) -> ThreadBusy:
         return ThreadBusy(
@@ -180,38 +150,25 @@ class ThreadTurn:
         )
 
 
-def _call_next(line: Hashable) -> None:
-    """Give the turn to the first who still waits; nobody holds the thread where none does."""
-    with _guard:
-        waiting = _lines[line]
-        while waiting:
-            ticket = waiting.popleft()
-            if ticket.set_running_or_notify_cancel():
-                break
-        else:
-            del _lines[line]
-            return
-    ticket.set_result(None)
-
-
-def _database(saver: BaseCheckpointSaver[Any]) -> Path | None:
+async def _file_of(saver: BaseCheckpointSaver[Any]) -> Path | None:
     """Return the file of a saver's threads; None where no other process can have it open."""
     if isinstance(saver, SqliteSaver):
         with saver.cursor(transaction=False) as cursor:
             return _main_file(cursor.execute(_FILES).fetchall())
-    if not isinstance(saver, AsyncSqliteSaver) or _runs_here(saver.loop):
+    if not isinstance(saver, AsyncSqliteSaver):
         return None
+
+    async def listed() -> Iterable[Any]:
+        await saver.setup()
+        return await saver.conn.execute_fetchall(_FILES)
+
+    if _runs_here(saver.loop):
+        return _main_file(await listed())
+    asked = asyncio.run_coroutine_threadsafe(listed(), saver.loop)
     try:
-        return asyncio.run_coroutine_threadsafe(_adatabase(saver), saver.loop).result(_ANSWER_S)
+        return _main_file(await asyncio.wait_for(asyncio.wrap_future(asked), _ANSWER_S))
     except TimeoutError as error:
         raise sqlite3.OperationalError("its event loop does not answer") from error
-
-
-async def _adatabase(saver: BaseCheckpointSaver[Any]) -> Path | None:
-    if not isinstance(saver, AsyncSqliteSaver):
-        return _database(saver)
-    await saver.setup()
-    return _main_file(await saver.conn.execute_fetchall(_FILES))
 
 
 def _main_file(databases: Iterable[Any]) -> Path | None:
@@ -219,15 +176,16 @@ def _main_file(databases: Iterable[Any]) -> Path | None:
     return Path(os.path.realpath(found)) if found else None
 
 
+def _lock_beside(file: Path, thread: str) -> Path:
+    digest = hashlib.sha256(thread.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return file.with_name(f".{file.name}.{digest}.lock")
+
+
 def _runs_here(loop: asyncio.AbstractEventLoop) -> bool:
-    """Return whether waiting for the loop would block it; LangGraph refuses such a run itself."""
     try:
         return asyncio.get_running_loop() is loop
     except RuntimeError:
         return False
-
-
-_TASK = "__pregel_task_id"  # LangGraph's mark of a run that is a task of a parent's run
 
 
 class Lexloop(CompiledStateGraph[State, Settings, InputState, OutputState]):
@@ -308,8 +266,8 @@ class Lexloop(CompiledStateGraph[State, Settings, InputState, OutputState]):
         given: dict[str, Any] = {}
         for one in (self.config, config):
             given.update((one or {}).get("configurable") or {})
-        thread = given.get("thread_id")
-        if not isinstance(self.checkpointer, BaseCheckpointSaver) or not thread or _TASK in given:
+        thread, inside = given.get("thread_id"), given.get("checkpoint_ns")
+        if not isinstance(self.checkpointer, BaseCheckpointSaver) or not thread or inside:
             return nullcontext()
         return ThreadTurn(self.checkpointer, str(thread), lambda: self._deadline_s(context))
 

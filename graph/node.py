@@ -7,16 +7,15 @@ from functools import partial
 from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig
-from langgraph.config import get_config, get_stream_writer
 from langgraph.runtime import Runtime, get_runtime
 
 from lexloop.core.deadline import Deadline, current_deadline, within
 from lexloop.core.errors import DeadlineExceeded, LexloopError, ModelError, ModelReplyError
-from lexloop.core.losses import Loss, hearing
+from lexloop.core.losses import hearing
 from lexloop.core.running import computed, waited
-from lexloop.core.state import AgentState, AgentUpdate, State, Update
-from lexloop.core.types import Degradation, Reasoning, Usage
-from lexloop.graph.stream import StreamedMessage, TokenStream
+from lexloop.core.state import State, Update, summed
+from lexloop.core.types import Degradation, Reasoning
+from lexloop.graph.stream import showing
 from lexloop.models.chat import ChatModel, asking
 from lexloop.models.request import ChatReply, ChatRequest
 from lexloop.nodes.context import Context
@@ -26,20 +25,41 @@ _STAND_IN_S, _ENDING_S = 0.7, 0.9
 """Seconds after the deadline in which what stands in for a model may still answer, and in which the
 best attempt so far is found and its citations verified. No answer is to be a second late."""
 
-Function = (
-    Callable[[State, Runtime[Context]], Coroutine[Any, Any, Update]]
-    | Callable[[AgentState, Runtime[Context]], Coroutine[Any, Any, AgentUpdate]]
-)
+Function = Callable[[Any, Runtime[Context]], Coroutine[Any, Any, Any]]
 Resolve = Callable[[Any, str | None], Context]
 CONTEXT_KEY = "lexloop"
 """Under this key a parent graph with a context of its own passes settings on."""
 
 
-class NodeRunnable(Runnable[State, Update]):
-    """A node's function, as LangGraph runs it for both kinds of callers.
+class Node(Runnable[Any, Any]):
+    """A coroutine function of the state, as LangGraph runs it for both kinds of callers.
 
     LangGraph calls a Runnable as it is; wrapping functions for it would trace every node twice
-    and cost more than all the rest of the graph.
+    and cost more than all the rest of the graph. A plain function it would call on a thread of the
+    event loop's, which callers may have filled (see ``lexloop.core.running``).
+
+    Args:
+        function: What it does.
+        name: Its name, where that is not the function's.
+    """
+
+    def __init__(
+        self, function: Callable[[Any], Coroutine[Any, Any, Any]], name: str | None = None
+    ) -> None:
+        self.name = name or getattr(function, "__name__", "")
+        self._function = function
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        """Run it for a caller who blocks."""
+        return waited(self._function(input))
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        """Run it on the caller's event loop."""
+        return await self._function(input)
+
+
+def node_of(function: Function, resolve: Resolve, first: bool = False) -> Node:
+    """Return the node of a function of the state and the runtime.
 
     Args:
         function: What the node does.
@@ -47,29 +67,18 @@ class NodeRunnable(Runnable[State, Update]):
         first: Whether a question begins here, so that the corpus is looked at anew.
     """
 
-    def __init__(self, function: Function, resolve: Resolve, first: bool = False) -> None:
-        self.name = function.__name__
-        self._function, self._resolve, self._first = function, resolve, first
-
-    def invoke(self, input: State, config: RunnableConfig | None = None, **kwargs: Any) -> Update:
-        """Run the node, blocking while a model is asked."""
-        return waited(self.ainvoke(input, config))
-
-    async def ainvoke(
-        self, input: State, config: RunnableConfig | None = None, **kwargs: Any
-    ) -> Update:
-        """Run the node without blocking the event loop."""
+    async def updated(state: State) -> Update:
         # an earlier node may have ended the question with the best attempt so far
-        if not self._first and input.get("answer"):
+        if not first and state.get("answer"):
             return {}
-        run = await computed(self._begin, input, get_runtime())
-        return await run.update()
-
-    def _begin(self, state: State, runtime: Runtime[Any]) -> "_Run":
+        runtime: Runtime[Any] = get_runtime()
         # what the last question of a thread left is nothing to the next one
-        before: State = {} if self._first else state
-        context = self._resolve(runtime.context, before.get("snapshot"))
-        return _Run(self._function, state, before, runtime, context)
+        before: State = {} if first else state
+        context = await computed(resolve, runtime.context, before.get("snapshot"))
+        run = _Run(function.__name__, before, context)
+        return await run.update(lambda context: function(state, runtime.override(context=context)))
+
+    return Node(updated, function.__name__)
 
 
 class _Run:
@@ -80,28 +89,16 @@ class _Run:
     state carries the seconds that are left.
 
     Args:
-        function: What the node does.
-        state: What it reads.
+        name: The node's.
         before: What earlier nodes of this question left; nothing where it begins.
-        runtime: LangGraph's.
         context: What the nodes get from outside.
     """
 
-    def __init__(
-        self,
-        function: Function,
-        state: State,
-        before: State,
-        runtime: Runtime[Any],
-        context: Context,
-    ) -> None:
-        self._function, self._name = function, function.__name__
-        self._state, self._before, self._runtime = state, before, runtime
-        self._meter: Usage = {"model_calls": 0, "tokens_in": 0, "tokens_out": 0, "seconds": 0.0}
+    def __init__(self, name: str, before: State, context: Context) -> None:
+        self._name, self._before, self._context = name, before, context
+        self._meter = summed()
         self._degraded: list[Degradation] = []
-        self._told: list[Loss] = []
         self._reasoning: list[Reasoning] = []
-        self._snapshot = context.snapshot
         self._began = time.monotonic()
         allowed_s = context.settings.deadline_s
         self._left_s = before.get("seconds_left", allowed_s)
@@ -113,63 +110,42 @@ class _Run:
             self._began + self._left_s, allowed_s, _STAND_IN_S if spare else 0.0
         )
         if context.unembedded is not None and self._lost(_embedder(context)):
-            context = context.unembedded
-        self._context = context
+            self._context = context.unembedded
 
-    async def update(self) -> Update:
-        """Run the node, and what stands in for a failed one; add what it cost and what degraded."""
-        while True:
-            try:
-                with within(self._deadline), asking(self._ask), hearing() as self._told:
-                    self._deadline.check(f"before {self._name}")
-                    runtime = self._runtime.override(context=self._context)
-                    function: Any = self._function
-                    return self._with_cost(await function(self._state, runtime))
-            except LexloopError as error:
-                if not self._stood_in(error):
-                    return self._with_cost(await computed(self._end, error))
+    async def update(self, work: Callable[[Context], Coroutine[Any, Any, Update]]) -> Update:
+        """Do the node's work, or have it done by what stands in; add its cost and what was lost."""
+        snapshot = self._context.snapshot
+        with asking(self._ask), hearing() as told:
+            while True:
+                try:
+                    with within(self._deadline):
+                        self._deadline.check(f"before {self._name}")
+                        made = await work(self._context)
+                    break
+                except LexloopError as error:
+                    if not self._stood_in(error):
+                        made = await computed(self._ended, error)
+                        break
+        for loss in told:
+            self._degrade_once(*loss)
+        return {**made, **self._account(made), "snapshot": snapshot}
 
     async def _ask(self, chat: ChatModel, request: ChatRequest) -> ChatReply:
         """Have the model answer, unless it failed for good earlier in this question."""
         if self._context.fallback is not None and (reason := self._lost(chat.name)):
             raise ModelError(reason, "The embedded implementation answers instead.")
-        shown = None
-        if request.stream:
-            spoken = StreamedMessage(request.purpose, get_config())
-            shown = TokenStream(self._name, request, get_stream_writer(), spoken)
-        try:
+        with showing(self._name, request) as shown:
             reply = await chat.acomplete(
                 request, deadline=self._deadline.at, meter=self._meter, on_token=shown
             )
-        except ModelError as error:
-            if shown is not None:
-                shown.finish(error)
-            raise
-        # not where the run is cancelled: what was held back was not checked to its end
-        if shown is not None:
-            shown.finish()
-        self._note(chat, reply)
-        return reply
-
-    def _note(self, chat: ChatModel, reply: ChatReply) -> None:
-        """Keep what a reader must know of a reply and the node does not."""
         if reply.reasoning:
             attempt = len(self._before.get("attempts", [])) + 1
             self._reasoning.append(
                 {"attempt": attempt, "node": self._name, "text": reply.reasoning}
             )
-        listed = {item["wanted"] for item in [*self._before.get("degraded", []), *self._degraded]}
-        lost: list[Degradation] = [
-            {
-                "node": self._name,
-                "wanted": wanted,
-                "used": "the provider's own",
-                "reason": said,
-            }
-            for wanted, said in chat.left_out
-            if wanted not in listed
-        ]
-        self._degraded += lost
+        for wanted, said in chat.left_out:
+            self._degrade_once(wanted, "the provider's own", said)
+        return reply
 
     def _stood_in(self, error: LexloopError) -> bool:
         """Have what stands in for what failed do it anew; False where nothing does."""
@@ -185,64 +161,53 @@ class _Run:
             # a malformed reply is this node's bad luck; the next one may ask the model again
             lasting = context.chat if not isinstance(error, ModelReplyError) else None
             wanted, used = lasting.name if lasting else "a usable reply", "embedded"
-        self._degrade(wanted, used, error)
+        self._degrade(wanted, used, error.what)
         self._context = spare
         return True
 
-    def _end(self, error: LexloopError) -> Update:
+    def _ended(self, error: LexloopError) -> Update:
         """End the question with the best attempt so far; without one, raise the error."""
         judging, ending = self._name == "evaluate", replace(self._deadline, grace_s=_ENDING_S)
         end = partial(unfinished, self._before, self._context.text_of, error)
         try:
             with within(ending):
-                result = end(drafted=judging)
+                made = end(drafted=judging)
         except DeadlineExceeded:  # a draft that cannot be verified in time is none
-            result = end(drafted=False)
-        if result is None:
+            made = end(drafted=False)
+        if made is None:
             raise error
         wanted = "a verdict" if judging else "another attempt"
-        self._degrade(wanted, "the best attempt so far", error)
-        return result
+        self._degrade(wanted, "the best attempt so far", error.what)
+        return made
 
-    def _degrade(self, wanted: str, used: str, error: LexloopError) -> None:
-        lost: Degradation = {
-            "node": self._name,
-            "wanted": wanted,
-            "used": used,
-            "reason": error.what,
-        }
-        self._degraded.append(lost)
+    def _degrade(self, wanted: str, used: str, reason: str) -> None:
+        self._degraded.append(
+            {"node": self._name, "wanted": wanted, "used": used, "reason": reason}
+        )
+
+    def _degrade_once(self, wanted: str, used: str, reason: str) -> None:
+        if self._lost(wanted) is None:
+            self._degrade(wanted, used, reason)
 
     def _lost(self, wanted: str) -> str | None:
-        """Return the reason why something wanted failed earlier in this question, if it did."""
-        lost = [d["reason"] for d in self._before.get("degraded", []) if d["wanted"] == wanted]
-        return lost[-1] if lost else None
+        """Return the reason why something wanted was lost earlier in this question, if it was."""
+        known = [*self._before.get("degraded", []), *self._degraded]
+        return next((one["reason"] for one in reversed(known) if one["wanted"] == wanted), None)
 
-    def _with_cost(self, result: Update) -> Update:
-        update: Update = {**result}
-        if self._state.get("snapshot") != self._snapshot:
-            update["snapshot"] = self._snapshot
-        lost: list[Degradation] = [
-            {"node": self._name, "wanted": wanted, "used": used, "reason": reason}
-            for wanted, used, reason in self._told
-            if self._lost(wanted) is None
-        ]
-        self._degraded += lost
-        if self._degraded:
-            before = update.get("degraded", self._before.get("degraded", []))
-            update["degraded"] = [*before, *self._degraded]
+    def _account(self, made: Update) -> Update:
+        """Return what the question cost so far, what it lost, and what is left of its time."""
         spent_s = time.monotonic() - self._began
-        cost = update.get("usage") or self._state["usage"]
-        update["usage"] = {
-            "model_calls": cost["model_calls"] + self._meter["model_calls"],
-            "tokens_in": cost["tokens_in"] + self._meter["tokens_in"],
-            "tokens_out": cost["tokens_out"] + self._meter["tokens_out"],
-            "seconds": cost["seconds"] + spent_s,
+        so_far = made.get("usage") or self._before["usage"]
+        account: Update = {
+            "usage": summed(so_far, {**self._meter, "seconds": spent_s}),
+            "seconds_left": self._left_s - spent_s,
         }
-        update["seconds_left"] = self._left_s - spent_s
+        if self._degraded:
+            before = made.get("degraded", self._before.get("degraded", []))
+            account["degraded"] = [*before, *self._degraded]
         if self._reasoning:
-            update["reasoning"] = [*self._before.get("reasoning", []), *self._reasoning]
-        return update
+            account["reasoning"] = [*self._before.get("reasoning", []), *self._reasoning]
+        return account
 
 
 def _embedder(context: Context) -> str:

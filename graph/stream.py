@@ -1,14 +1,17 @@
 """The part of an answer that is shown while a model writes it."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from langchain_core.callbacks import BaseCallbackManager, CallbackManager, CallbackManagerForLLMRun
 from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, LLMResult
 from langchain_core.runnables import RunnableConfig
+from langgraph.config import get_config, get_stream_writer
 
+from lexloop.core.errors import ModelError
 from lexloop.models.chat import Token, passes_on
 from lexloop.models.request import ChatRequest
 from lexloop.nodes.generate.guard import recites
@@ -18,6 +21,28 @@ _SENTENCE_ENDS = ".!?\n"
 _AFTER_SENTENCE = re.compile(f"(?<=[{_SENTENCE_ENDS}])")
 _CONTEXT_CHARS = 400
 """Characters said before that a sentence is checked with; more than a run of words takes."""
+
+
+@contextmanager
+def showing(node: str, request: ChatRequest) -> Iterator["TokenStream | None"]:
+    """Show what a model writes inside, where the request asks for that, to who runs the graph.
+
+    Args:
+        node: Which node speaks.
+        request: What the model is asked.
+    """
+    if not request.stream:
+        yield None
+        return
+    spoken = StreamedMessage(request.purpose, get_config())
+    shown = TokenStream(node, request, get_stream_writer(), spoken)
+    try:
+        yield shown
+    except ModelError as error:
+        shown.finish(error)
+        raise
+    # not where the run is cancelled: what was held back was not checked to its end
+    shown.finish()
 
 
 class TokenStream:

@@ -126,7 +126,7 @@ def sent_to(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def route(question: str, *_: Any) -> Routing:
         return Routing(question, {name: ""})
 
-    monkeypatch.setattr("lexloop.graph.agent_nodes.route", route)
+    monkeypatch.setattr("lexloop.graph.agent.route", route)
 
 
 def test_where_who_is_asked_abstains_the_others_are(

@@ -9,6 +9,7 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
 from lexloop.core.errors import QuestionError
+from lexloop.core.running import waited
 from lexloop.core.types import ABSTENTION
 from lexloop.graph.build import RECURSION_LIMIT, Lexloop, after_evaluate, build_graph
 from lexloop.graph.resources import Resources
@@ -74,8 +75,8 @@ def test_the_schemas_are_narrow(graph: Lexloop) -> None:
 
 
 def test_the_route_ends_when_there_is_an_answer() -> None:
-    assert after_evaluate({"answer": ""}) == "engineer_prompt"
-    assert after_evaluate({"answer": ABSTENTION}) == "__end__"
+    assert waited(after_evaluate({"answer": ""})) == "engineer_prompt"
+    assert waited(after_evaluate({"answer": ABSTENTION})) == "__end__"
 
 
 def test_the_most_retries_fit_the_recursion_limit(graph: Lexloop) -> None:
