@@ -19,9 +19,9 @@ from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.contexts import build_context
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.context import Context
-from lexloop.store.builder import build_collection
 from lexloop.store.opening import tools_for
 from lexloop.store.view import Collection
+from lexloop.store.writer import build_collection
 
 DEPTH = 30
 _SETTINGS = Settings(**{"plan.k": DEPTH, "loop.evaluator": "none"})

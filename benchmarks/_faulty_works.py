@@ -31,10 +31,10 @@ from lexloop.evaluation.run.folder import RunFolder
 from lexloop.evaluation.testset.writing import write_checked
 from lexloop.models.embedding import Halves, Progress, Vectors
 from lexloop.store import scan
-from lexloop.store.builder import Tools
 from lexloop.store.folder.generations import GENERATIONS, LOCK
 from lexloop.store.manifest import IndexSource, Manifest
 from lexloop.store.opening import index_key, open_corpus, open_index, tools_for
+from lexloop.store.preparing import Tools
 from lexloop.store.writer import remove_documents, write_index
 
 _FILES = 4

@@ -3,7 +3,7 @@
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Generator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,17 +16,19 @@ from lexloop.core.metadata import Filters
 from lexloop.core.running import waited
 from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk
-from lexloop.documents.chunks.statements import statements_in
 from lexloop.documents.document import Document
+from lexloop.documents.reading.workers import Progress as Told
 from lexloop.documents.text.tokens import stemmer_name
 from lexloop.models.embedding import Halves, Progress, Vectors
 from lexloop.models.minilm import MiniLM
 from lexloop.nodes.hybrid_retrieve.node import hybrid_retrieve
 from lexloop.nodes.question import parse
-from lexloop.store.builder import IndexBuilder
-from lexloop.store.folder.generations import new_generation, sync_generation, writing
-from lexloop.store.manifest import FORMAT, Manifest
+from lexloop.store.manifest import FORMAT, IndexSource
 from lexloop.store.opening import open_index, tools_for
+from lexloop.store.preparing import Tools, cut_document
+from lexloop.store.protocol import PreparedFile
+from lexloop.store.scan import Scan
+from lexloop.store.writer import write_index
 
 _SETTINGS = Settings(
     fusion="rrf",
@@ -88,32 +90,33 @@ class Ours:
         return [(candidate["id"], candidate["text"]) for candidate in update["candidates"]]
 
 
-def write_index(chunks: Chunks, index: Path) -> None:
-    """Index chunks whose vectors are given; they have no triplets."""
+class Given:
+    """Chunks whose vectors are given, as what a cluster prepared; they have no triplets."""
+
+    def __init__(self, chunks: Chunks, tools: Tools) -> None:
+        self._tools = tools
+        self._documents = {name: (text, starts) for name, text, starts in documents(chunks.texts)}
+
+    def scan(self, sources: Sequence[IndexSource], excluded: Collection[str]) -> Scan:
+        """Every document is a file."""
+        return Scan(dict.fromkeys(self._documents, ""))
+
+    def prepare(
+        self, now: Scan, wanted: Collection[str], progress: Told
+    ) -> Generator[PreparedFile]:
+        """Each in its chunks, which are not yet embedded."""
+        for name, (text, starts) in self._documents.items():
+            document, cut = Document(name, "", text), _chunks(name, text, starts)
+            made = cut_document(name, "", document, cut, self._tools)
+            yield PreparedFile(name, (made,), ())
+
+    survey = prepare
+
+
+def write(chunks: Chunks, index: Path) -> None:
+    """Index chunks whose vectors are given."""
     tools = tools_for(_SETTINGS, GivenVectors(chunks))
-    with writing(index):
-        folder = new_generation(index)
-        builder = IndexBuilder(tools, folder=folder)
-        try:
-            for name, text, starts in documents(chunks.texts):
-                document = Document(name, "", text)
-                cut = _chunks(name, text, starts)
-                builder.add_chunks(name, document, cut, statements_in(document, cut), [])
-            contents = builder.finish()
-            counts, hashes = contents.counts(), contents.save(folder)
-        finally:
-            builder.discard()
-        sync_generation(folder)
-        Manifest(
-            generation=folder.name,
-            recipe=tools.recipe,
-            settings=tools.settings,
-            sources=(),
-            excluded=(),
-            counts=counts,
-            sha256=hashes,
-            fingerprints={},
-        ).write(index)
+    write_index(index, [], tools, cluster=Given(chunks, tools))
 
 
 def _chunks(name: str, text: str, starts: list[int]) -> list[Chunk]:
@@ -134,4 +137,4 @@ def _chunks(name: str, text: str, starts: list[int]) -> list[Chunk]:
 
 
 if __name__ == "__main__":
-    write_index(Chunks.load(Path(sys.argv[1])), Path(sys.argv[2]))
+    write(Chunks.load(Path(sys.argv[1])), Path(sys.argv[2]))

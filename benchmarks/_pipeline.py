@@ -10,7 +10,6 @@ from langgraph.runtime import Runtime
 from lexloop.core.running import waited
 from lexloop.core.settings import Settings
 from lexloop.core.types import Candidate, Chunk, Passage
-from lexloop.documents.chunks.statements import statements_in
 from lexloop.documents.document import Document
 from lexloop.documents.reading.workers import Progress
 from lexloop.models.embedding import Embedder
@@ -19,10 +18,11 @@ from lexloop.nodes.hybrid_retrieve.node import hybrid_retrieve
 from lexloop.nodes.question import parse
 from lexloop.nodes.rerank.node import rerank
 from lexloop.nodes.rerank.rerankers import FeatureReranker
-from lexloop.store.builder import IndexBuilder
 from lexloop.store.opening import tools_for
+from lexloop.store.preparing import KnownVectors, Tools, cut_document
+from lexloop.store.protocol import PreparedFile
 from lexloop.store.view import Collection, View
-from lexloop.store.windows import StoredVectors
+from lexloop.store.writer import build_index
 
 Row = dict[str, Any]
 TOP = 10
@@ -39,7 +39,7 @@ def index_passages(
     settings: Settings,
     embedder: Embedder,
     progress: Progress,
-    known: StoredVectors | None = None,
+    known: KnownVectors | None = None,
 ) -> Collection:
     """An index in memory in which each passage is one document of one chunk; no triplets.
 
@@ -50,22 +50,24 @@ def index_passages(
         progress: Called with a stage's name, what is done and how much there is.
         known: Vectors by the same embedder; what they are of is not embedded again.
     """
-    builder = IndexBuilder(tools_for(settings, embedder), progress=progress, known=known)
-    for row in passages:
-        name, text = row["id"], row["text"]
-        chunk: Chunk = {
-            "id": f"{name}#0",
-            "document": name,
-            "title": "",
-            "section": "",
-            "page": None,
-            "start": 0,
-            "end": len(text),
-            "text": text,
-        }
-        document = Document(name, "", text)
-        builder.add_chunks(name, document, [chunk], statements_in(document, [chunk]), [])
-    return Collection(builder.finish())
+    tools = tools_for(settings, embedder)
+    files = (_cut(row["id"], row["text"], tools) for row in passages)
+    return build_index(files, tools, known=known, progress=progress)
+
+
+def _cut(name: str, text: str, tools: Tools) -> PreparedFile:
+    chunk: Chunk = {
+        "id": f"{name}#0",
+        "document": name,
+        "title": "",
+        "section": "",
+        "page": None,
+        "start": 0,
+        "end": len(text),
+        "text": text,
+    }
+    document = cut_document(name, "", Document(name, "", text), [chunk], tools)
+    return PreparedFile(name, (document,), ())
 
 
 def runtime(**parts: object) -> Runtime[Context]:

@@ -34,9 +34,9 @@ from lexloop.evaluation.evidence import EvidenceIndex
 from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.contexts import build_context
 from lexloop.models.minilm import load_minilm
-from lexloop.store.builder import build_collection
 from lexloop.store.opening import tools_for
 from lexloop.store.view import Collection
+from lexloop.store.writer import build_collection
 
 _CHUNKERS = ("auto", "provisions", "sentence", "semantic", "pattern", "characters")
 _FUSIONS: dict[str, dict[str, Any]] = {

@@ -32,9 +32,9 @@ from _mixture import mixed_texts
 
 from lexloop.core.settings import Settings
 from lexloop.models.embedders import load_shipped
-from lexloop.store.builder import Tools
 from lexloop.store.manifest import IndexSource
 from lexloop.store.opening import tools_for
+from lexloop.store.preparing import Tools
 from lexloop.store.writer import IndexUpdate, write_index
 
 T = TypeVar("T")

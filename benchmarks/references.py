@@ -35,9 +35,9 @@ from lexloop.graph.contexts import build_context
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.kg_retrieve.node import CANDIDATES
 from lexloop.nodes.rerank.node import merge
-from lexloop.store.builder import build_collection
 from lexloop.store.opening import tools_for
 from lexloop.store.view import Collection
+from lexloop.store.writer import build_collection
 
 _PROBES = Path(__file__).with_suffix(".jsonl")
 _WITH, _WITHOUT, _MORE = "with the graph", "without", "as many candidates"

@@ -34,8 +34,8 @@ from lexloop.core.settings import Connection, Settings
 from lexloop.finetune.pairs import read_pairs
 from lexloop.models.embedders import load_embedder
 from lexloop.store.folder.store import open_folder
+from lexloop.store.preparing import KnownVectors
 from lexloop.store.view import View
-from lexloop.store.windows import StoredVectors
 
 _DEFAULT = Settings()
 _FUSIONS = {name: Settings(fusion=name) for name in ("rrf", "linear")}
@@ -48,7 +48,7 @@ def main() -> None:
     every = [row for row in read_rows(options.passages) if row["text"].strip()]
     owners = {row["id"]: str(row.get("document_id", "")) for row in every}
     questions = _asked(options, owners)
-    known = StoredVectors.of(open_folder(options.known, embedder)) if options.known else None
+    known = KnownVectors.of(open_folder(options.known, embedder)) if options.known else None
     rows: dict[str, list[dict[str, float]]] = {}
     for passages, asked in _groups(every, questions, owners, options.within):
         collection = index_passages(passages, _DEFAULT, embedder, _show, known)

@@ -53,8 +53,8 @@ from lexloop.nodes.generate.extractive import MIN_THERE
 from lexloop.nodes.generate.selection import score_quotables
 from lexloop.nodes.relevance import Sources, query_of
 from lexloop.nodes.weights import Weights
-from lexloop.store.builder import without
 from lexloop.store.view import Collection
+from lexloop.store.writer import without
 
 Part = Literal["there", "found"]
 PARTS: tuple[Part, ...] = ("there", "found")

@@ -12,9 +12,9 @@ from lexloop.evaluation.case import Case
 from lexloop.graph.build import build_graph
 from lexloop.graph.contexts import build_context
 from lexloop.models.embedders import load_shipped
-from lexloop.store.builder import build_collection
 from lexloop.store.opening import tools_for
 from lexloop.store.view import Collection
+from lexloop.store.writer import build_collection
 
 Retrieve = Callable[[Case], list[Passage]]
 

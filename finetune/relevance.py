@@ -51,8 +51,8 @@ from lexloop.nodes.evaluate.embedded import (
 from lexloop.nodes.evaluate.support import ClaimSupport, claims_of
 from lexloop.nodes.question import parse
 from lexloop.nodes.relevance import query_of
-from lexloop.store.builder import without
 from lexloop.store.view import Collection, View
+from lexloop.store.writer import without
 
 Part = Literal["answer", "context", "groundedness"]
 """The score that a pair is for; of groundedness the score itself is the one feature."""

@@ -17,8 +17,8 @@ from lexloop.knowledge.model import ExtractionCache, extract_with_model, extract
 from lexloop.knowledge.rules import extract_document
 from lexloop.models.chat import ChatModel, chat_for
 from lexloop.models.request import ChatReply, ChatRequest
-from lexloop.store.builder import Extractor
 from lexloop.store.opening import RULES
+from lexloop.store.preparing import Extractor
 from lexloop.store.writer import CostEstimate
 
 _CHARS_PER_TOKEN = 4

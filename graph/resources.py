@@ -26,8 +26,8 @@ from lexloop.models.chat import ChatModel, connect
 from lexloop.models.embedders import load_embedder
 from lexloop.models.embedding import Embedder
 from lexloop.nodes.context import Context
-from lexloop.store.builder import Tools
 from lexloop.store.opening import corpus_stamp, left_out, open_corpus, tools_for
+from lexloop.store.preparing import Tools
 from lexloop.store.view import Collection
 
 _CACHED = 16

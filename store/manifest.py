@@ -11,7 +11,7 @@ from lexloop.core.errors import DataError, OutdatedIndexError
 from lexloop.core.files import MANIFEST, remedy, sha256_of, sync, write_text
 from lexloop.documents.text.tokens import stemmer_name
 
-FORMAT = 6
+FORMAT = 7
 """The version of all that is written: the files, their tables and arrays, and how texts become
 documents, chunks, windows, triplets and terms. When one of these changes, raise it by one and run
 `python tests/support/formats.py`."""
@@ -65,8 +65,8 @@ class Manifest:
         counts: Documents, chunks, windows and triplets.
         sha256: File name -> SHA-256 of its bytes.
         fingerprints: IndexSource file -> SHA-256 of the bytes and metadata it had.
-        format: The format of the index read; a manifest is always written with ``FORMAT``.
-        stemmer: The stemmer of the search terms, with its version; empty where not known.
+        format: Of all that is written.
+        stemmer: The stemmer of the search terms, with its version.
     """
 
     generation: str
@@ -92,17 +92,15 @@ class Manifest:
     def as_record(self) -> dict[str, Any]:
         """Return a flat JSON object with a checksum."""
         made = asdict(self)
-        record: dict[str, Any] = (
-            made.pop("recipe") | made | {"format": FORMAT, "stemmer": stemmer_name()}
-        )
+        record: dict[str, Any] = made.pop("recipe") | made | {"format": FORMAT}
         return record | {"checksum": _checksum(record)}
 
     @classmethod
     def read(cls, index: Path) -> Self:
-        """Return the manifest of an index of this format, or of one that an update brings up.
+        """Return the manifest of an index.
 
         Raises:
-            DataError: It is missing or damaged, or of a format that nothing here can read.
+            DataError: It is missing or damaged, or of another format.
         """
         path = index / MANIFEST
         try:
@@ -116,7 +114,7 @@ class Manifest:
         """Return the manifest in a record as ``as_record`` makes them.
 
         Raises:
-            DataError: It is damaged, or of a format that nothing here can read.
+            DataError: It is damaged, or of another format.
         """
         try:
             record = dict(record)
@@ -127,40 +125,30 @@ class Manifest:
             newer = isinstance(found, int) and found > FORMAT
             hint = "Upgrade lexloop: a newer version made it." if newer else REBUILD
             index = where.parent if isinstance(where, Path) else where
-            raise DataError(_other_format(index, found), hint)
+            raise DataError(f"The index {index} has format {found}, this is {FORMAT}.", hint)
         if checksum != _checksum(record):
             raise DataError(f"{where} is damaged: its checksum does not agree.", REBUILD)
-        record["recipe"] = Recipe(**{one.name: record.get(one.name, "") for one in fields(Recipe)})
+        record["recipe"] = Recipe(**{one.name: record[one.name] for one in fields(Recipe)})
         record["sources"] = tuple(IndexSource(**source) for source in record["sources"])
         record["excluded"] = tuple(record["excluded"])
-        record.setdefault("stemmer", "")
         return cls(**{one.name: record[one.name] for one in fields(cls)})
 
     @property
-    def current_format(self) -> bool:
-        """True where the index has the format of today."""
-        return self.format == FORMAT
-
-    @property
     def current(self) -> bool:
-        """True where the index can be searched: its format and its stemmer are today's."""
-        return self.current_format and self.stemmer == stemmer_name()
+        """True where the search terms are made as a question's are, by the same stemmer."""
+        return self.stemmer == stemmer_name()
 
-    def check_current(self, index: Path) -> None:
+    def check_current(self, index: Path | str) -> None:
         """Check that the index can be searched without an update.
 
         Raises:
-            OutdatedIndexError: The index is of an earlier format, or by another stemmer.
+            OutdatedIndexError: Its search terms are by another stemmer.
         """
-        if self.current:
-            return
-        what = f"The terms of the index {index} are by {self.stemmer}, this is {stemmer_name()}."
-        if not self.current_format:
-            what = _other_format(index, self.format)
-        raise OutdatedIndexError(
-            what,
-            f"Run `lexloop index update {index}`; what did not change is not embedded again.",
-        )
+        if not self.current:
+            raise OutdatedIndexError(
+                f"The terms of the index {index} are by {self.stemmer}, this is {stemmer_name()}.",
+                f"Run `lexloop index update {index}`; nothing is embedded again.",
+            )
 
     def check_embedder(self, index: Path | str, name: str, dimension: int) -> None:
         """Check that the index's vectors are by the embedder of the questions.
@@ -193,10 +181,6 @@ class Manifest:
                     f"{folder / name} is damaged: its SHA-256 is {digest}, not {expected}.",
                     REBUILD,
                 )
-
-
-def _other_format(index: Path | str, found: Any) -> str:
-    return f"The index {index} has format {found}, this is {FORMAT}."
 
 
 def _checksum(record: Mapping[str, Any]) -> str:

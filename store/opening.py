@@ -3,7 +3,10 @@
 import hashlib
 import json
 import os
+import shutil
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -15,7 +18,7 @@ from lexloop.core.errors import (
     OutdatedIndexError,
     SettingsError,
 )
-from lexloop.core.files import MANIFEST, cache_folder, is_index
+from lexloop.core.files import MANIFEST, cache_folder, is_index, publish_folder
 from lexloop.core.settings import SAMPLE_CORPUS, Connection, Settings, shaping
 from lexloop.core.types import Degradation
 from lexloop.documents.chunks.choose import chunker_for, chunker_name
@@ -24,14 +27,14 @@ from lexloop.documents.reading.workers import Progress, silent
 from lexloop.knowledge.rules import extract_document
 from lexloop.models.embedders import load_embedder, setting_for
 from lexloop.models.embedding import CODED, Embedder, TokenEmbedder
-from lexloop.store.builder import Extractor, IndexBuilder, Tools
 from lexloop.store.engine.address import is_address
 from lexloop.store.engine.store import manifest_of, open_engine, stamp_of
 from lexloop.store.folder.store import open_folder
 from lexloop.store.manifest import FORMAT, IndexSource, Manifest, Recipe
+from lexloop.store.preparing import Extractor, Tools
 from lexloop.store.scan import scan
 from lexloop.store.view import Collection, View
-from lexloop.store.writer import write_index
+from lexloop.store.writer import index_in_memory, write_index
 
 RULES = "rules"
 """Identifies the rule-based extractor in a recipe."""
@@ -96,11 +99,12 @@ def open_corpus(
     troubles: dict[Path, Degradation] = {}
     for place in (shipped, cached):
         try:
-            # new terms of the small sample are soon made; a cache gets them on disk, below
-            if found := _up_to_date(place, sources, tools, restem=place == shipped):
+            if found := _up_to_date(place, sources, tools):
                 return found, [*troubles.values()]
-        except OutdatedIndexError:
-            continue  # brought up below: nobody asked for a cache to be kept
+        except OutdatedIndexError:  # brought up below: nobody asked for a cache to be kept
+            if place == shipped:
+                with suppress(OSError):
+                    publish_folder(cached, partial(shutil.copytree, shipped, dirs_exist_ok=True))
         except DataError as error:
             troubles[place] = _cache_trouble("a cached index", "a fresh one", error)
     degraded = [*troubles.values()]
@@ -109,7 +113,7 @@ def open_corpus(
         return open_index(cached, tools.embedder), degraded
     except (IndexWriteError, DataError) as error:
         degraded.append(_cache_trouble("an index kept for next time", "memory only", error))
-        return _in_memory(sources, tools, progress), degraded
+        return index_in_memory(sources, tools, progress), degraded
 
 
 def open_stored(index: str, embedder: Embedder) -> Collection:
@@ -188,23 +192,15 @@ def refuse_other(corpus: str, wanted: Mapping[str, Any]) -> None:
             )
 
 
-def _up_to_date(
-    index: Path, sources: Sequence[IndexSource], tools: Tools, *, restem: bool
-) -> Collection | None:
+def _up_to_date(index: Path, sources: Sequence[IndexSource], tools: Tools) -> Collection | None:
     """Return the collection of an index that exists and has what the sources have now, or None."""
     if not is_index(index):
         return None
     now = scan(sources)
     if not now.difference(Manifest.read(index).fingerprints).nothing:
         return None
-    contents = open_folder(index, tools.embedder, restem=restem)
-    return Collection(contents, [*contents.texts.skipped(of_files=True), *now.skipped])
-
-
-def _in_memory(sources: Sequence[IndexSource], tools: Tools, progress: Progress) -> Collection:
-    now = scan(sources)
-    contents = IndexBuilder(tools, progress=progress).assemble(now, now.difference({}))
-    return Collection(contents, contents.texts.skipped())
+    contents = open_folder(index, tools.embedder)
+    return Collection(contents, [*contents.texts.skipped(*now.fingerprints), *now.skipped])
 
 
 def _corpus_folder(corpus: str) -> Path:

@@ -1,26 +1,61 @@
-"""Preparation of a source file away from its index: cut, related, embedded.
+"""Preparation of source files: cut into chunks, related, embedded.
 
-What an index makes of documents as they come in, made of one file alone.
+What is made of one file depends on that file alone, so it is made in any process, on any machine,
+and made again to the same bytes.
 """
 
+import hashlib
 from collections import defaultdict
-from collections.abc import Collection, Generator, Sequence
-from dataclasses import replace
-from itertools import accumulate, pairwise
-from typing import Protocol
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from lexloop.core.types import Triplet
+from lexloop.core.types import Chunk, Triplet
+from lexloop.documents.chunks.spans import Chunker
 from lexloop.documents.chunks.statements import statements_in
 from lexloop.documents.document import Document
 from lexloop.documents.reading.source import Loaded
 from lexloop.documents.reading.workers import Progress, silent
-from lexloop.store.builder import Tools
-from lexloop.store.manifest import IndexSource
-from lexloop.store.protocol import MARK, PreparedChunk, PreparedDocument, PreparedFile
+from lexloop.documents.structure.statements import Statement
+from lexloop.documents.text.sentences import sentence_spans
+from lexloop.models.embedding import CODED, Codes, Embedder, Halves, TokenEmbedder
+from lexloop.store.folder.store import FolderStore
+from lexloop.store.folder.tokens import TokenIndex
+from lexloop.store.manifest import IndexSource, Recipe
+from lexloop.store.protocol import MARK, Marks, PreparedChunk, PreparedDocument, PreparedFile
 from lexloop.store.scan import Scan
-from lexloop.store.windows import WindowVectors, whole_windows, window_texts
+
+_SPECIAL_TOKENS = 2
+_SLAB, _WAITING = 20_000, 2_000
+"""Texts embedded at once, enough to sort them by length, and files that wait for theirs."""
+_NONE: Codes = np.zeros((0, CODED), dtype=np.int8)
+
+Extractor = Callable[[Document, Sequence[Chunk]], list[Triplet]]
+"""A function from a document and its chunks to the relations that it states."""
+
+
+@dataclass(frozen=True)
+class Tools:
+    """The functions and models that turn documents into an index, and the recipe that names them.
+
+    ``settings`` are those that chose the rest; a later update starts from them.
+    """
+
+    recipe: Recipe
+    settings: Mapping[str, Any]
+    embedder: Embedder
+    chunk: Chunker
+    extract: Extractor
+
+    @property
+    def token_embedder(self) -> TokenEmbedder | None:
+        """What makes token vectors; None where none are kept."""
+        late = self.embedder if self.recipe.tokens else None
+        return late if isinstance(late, TokenEmbedder) else None
 
 
 class Preparer(Protocol):
@@ -47,21 +82,24 @@ def cut(loaded: Loaded, fingerprint: str, tools: Tools) -> PreparedFile:
     """Return a file's documents with their chunks and statements, and nothing else yet."""
     name = loaded.file.name
     made = (
-        PreparedDocument(name, fingerprint, document, _chunks(document, tools))
+        cut_document(name, fingerprint, document, tools.chunk(document), tools)
         for document in loaded.documents
     )
     return PreparedFile(name, tuple(made), loaded.skipped)
 
 
-def _chunks(document: Document, tools: Tools) -> list[PreparedChunk]:
-    chunks = tools.chunk(document)
+def cut_document(
+    file: str, fingerprint: str, document: Document, chunks: Sequence[Chunk], tools: Tools
+) -> PreparedDocument:
+    """Return a document in its chunks, with their statements."""
     vectors = np.zeros((0, tools.embedder.dimension), dtype=np.float16)
     marks = np.zeros((0, 2), dtype=MARK)
     found = statements_in(document, chunks)
-    return [
-        PreparedChunk(chunk, held, [], vectors, marks, [])
-        for chunk, held in zip(chunks, found, strict=True)
+    held = [
+        PreparedChunk(chunk, said, [], vectors, marks, [])
+        for chunk, said in zip(chunks, found, strict=True)
     ]
+    return PreparedDocument(file, fingerprint, document, held)
 
 
 def related(made: PreparedFile, tools: Tools) -> PreparedFile:
@@ -80,34 +118,245 @@ def related(made: PreparedFile, tools: Tools) -> PreparedFile:
     return replace(made, documents=tuple(documents))
 
 
-def embedded(made: PreparedFile, tools: Tools) -> PreparedFile:
-    """Return a file that is cut with the vectors of its windows.
+def embedded(
+    files: Iterable[PreparedFile],
+    tools: Tools,
+    known: "KnownVectors | None" = None,
+    progress: Progress = silent,
+) -> Iterator[PreparedFile]:
+    """Yield files that are cut with the vectors of their windows, in order.
+
+    Chunks that have vectors already keep them. Many files are embedded together.
+
+    Args:
+        files: In any state of preparation.
+        tools: Make the vectors.
+        known: Vectors that serve again.
+        progress: Called with "embedding", the texts done and the texts known of.
 
     Raises:
         LexloopError: The embedder failed.
     """
-    windows = WindowVectors(tools.embedder, silent, None, tools.token_embedder)
-    marks = []
-    for held in (held for one in made.documents for held in one.chunks):
+    slab = _Slab(tools, known, progress)
+    waiting: list[PreparedFile] = []
+    for made in files:
+        waiting.append(replace(made, documents=tuple(map(slab.taken, made.documents))))
+        if slab.full or len(waiting) >= _WAITING:
+            slab.embed()
+            yield from waiting
+            waiting = []
+    slab.embed()
+    yield from waiting
+
+
+class _Window(NamedTuple):
+    """A text to be embedded, and the places of its vector and, if it is whole, of its tokens."""
+
+    text: str
+    vectors: Halves
+    codes: list[Codes]
+    place: int
+
+
+class _Slab:
+    """Texts that wait to be embedded together, since a few at a time take far longer."""
+
+    def __init__(self, tools: Tools, known: "KnownVectors | None", progress: Progress) -> None:
+        self._tools, self._known, self._progress = tools, known, progress
+        self._wholes: list[_Window] = []
+        self._rest: list[_Window] = []
+        self._done = 0
+
+    @property
+    def full(self) -> bool:
+        return len(self._wholes) + len(self._rest) >= _SLAB
+
+    def taken(self, made: PreparedDocument) -> PreparedDocument:
+        """Return a document whose vectors are there, or will be after ``embed``."""
+        return replace(
+            made, chunks=[held if len(held.vectors) else self._begun(held) for held in made.chunks]
+        )
+
+    def _begun(self, held: PreparedChunk) -> PreparedChunk:
+        """Return a chunk with its known vectors; room for the others waits to be filled."""
+        tools, known = self._tools, self._known
+        kind, late = tools.recipe.windows, tools.token_embedder is not None
         texts = windows_of(held, tools)
-        marks.append(windows.add(texts, whole_windows(texts, held.statements, _kind(tools))))
-    _, vectors = windows.finish()
-    tokens = windows.tokens()
-    rest = iter(zip(pairwise(accumulate(map(len, marks), initial=0)), marks, strict=True))
+        wholes = _wholes_of(texts, held.statements, kind) if late else 0
+        marks = window_marks(texts)
+        vectors = np.zeros((len(texts), tools.embedder.dimension), dtype=np.float16)
+        codes = [_NONE] * len(texts) if late else []
+        rows = known.rows(marks).tolist() if known else [-1] * len(texts)
+        for place, (text, row) in enumerate(zip(texts, rows, strict=True)):
+            if known and row >= 0:
+                vectors[place] = known.vectors[row]
+                if place < wholes:
+                    codes[place] = known.tokens_of(row)
+            if row < 0 or (place < wholes and not len(codes[place])):
+                waiting = self._wholes if place < wholes else self._rest
+                waiting.append(_Window(text, vectors, codes, place))
+        return held._replace(vectors=vectors, marks=marks, codes=codes)
 
-    def filled(held: PreparedChunk) -> PreparedChunk:
-        (begin, end), own = next(rest)
-        codes = tokens.windows(begin, end) if tokens else []
-        return held._replace(vectors=vectors[begin:end], marks=own, codes=codes)
+    def embed(self) -> None:
+        """Fill what waits."""
+        told = self._done + len(self._wholes) + len(self._rest)
 
-    documents = (replace(one, chunks=[*map(filled, one.chunks)]) for one in made.documents)
-    return replace(made, documents=tuple(documents))
+        def progress(now: int, _: int) -> None:
+            self._progress("embedding", self._done + now, told)
+
+        if (late := self._tools.token_embedder) and self._wholes:
+            made, codes = late.encode_tokens([one.text for one in self._wholes], progress)
+            for one, vector, code in zip(self._wholes, made, codes, strict=True):
+                one.vectors[one.place], one.codes[one.place] = vector, code
+            self._done += len(self._wholes)
+        if self._rest:
+            made = self._tools.embedder.encode([one.text for one in self._rest], progress)
+            for one, vector in zip(self._rest, made, strict=True):
+                one.vectors[one.place] = vector
+            self._done += len(self._rest)
+        self._wholes, self._rest = [], []
 
 
 def windows_of(held: PreparedChunk, tools: Tools) -> list[str]:
     """Return the texts of a chunk that are embedded."""
-    return window_texts(held.chunk, held.statements, tools.embedder, _kind(tools))
+    return window_texts(held.chunk, held.statements, tools.embedder, tools.recipe.windows)
 
 
-def _kind(tools: Tools) -> str:
-    return tools.recipe.windows
+def window_texts(
+    chunk: Chunk, found: Sequence[Statement], embedder: Embedder, kind: str = "statements"
+) -> list[str]:
+    """Return the whole chunk, then each of its statements where it has several.
+
+    The whole has the context and a statement the point; scoring a chunk by the better of the two
+    finds more than either alone. The chunk's headings stand in front of the whole. A whole longer
+    than the embedder's window is cut into several, so that every word is embedded; a statement
+    longer than that is represented by its beginning.
+
+    ``kind`` is statements, or whole for the whole alone.
+    """
+    wholes = _placed(chunk["text"].strip(), chunk.get("context", ""), embedder)
+    if kind != "statements" or len(found) <= 1:
+        return wholes
+    return wholes + [_fitting(statement.text, embedder)[0] for statement in found]
+
+
+def _wholes_of(windows: Sequence[str], found: Sequence[Statement], kind: str) -> int:
+    """Return how many of the windows of ``window_texts`` are the whole and no statement."""
+    return len(windows) - (len(found) if kind == "statements" and len(found) > 1 else 0)
+
+
+def window_marks(texts: Sequence[str]) -> Marks:
+    """Return hashes by which embedded texts are recognised, shape (texts, 2).
+
+    An index stores them in place of the texts: however texts come to be chunked, the vector of one
+    that is embedded already is found.
+    """
+    digests = (hashlib.blake2b(text.encode(), digest_size=16).digest() for text in texts)
+    return np.frombuffer(b"".join(digests), dtype=MARK).reshape(-1, 2)
+
+
+def _placed(text: str, context: str, embedder: Embedder) -> list[str]:
+    """Return the text in pieces, each with the beginning of its context in front of it."""
+    limit = _limit(embedder)
+    front = _fitting(context, embedder, limit // 2)[0]
+    room = limit - embedder.count_tokens(front) if front else limit
+    pieces = _wholes(text, embedder, room)
+    return [f"{front}\n{piece}" for piece in pieces] if front else pieces
+
+
+def _wholes(text: str, embedder: Embedder, limit: int) -> list[str]:
+    """Return the text in pieces of whole sentences of at most ``limit`` tokens."""
+    if _fits(text, embedder, limit):
+        return [text]
+    windows: list[str] = []
+    begin, used = 0, 0
+    for start, end in sentence_spans(text):
+        tokens = embedder.count_tokens(text[start:end])
+        if used and used + tokens > limit:
+            windows += _fitting(text[begin:start].strip(), embedder, limit)
+            begin, used = start, 0
+        used += tokens
+    return windows + _fitting(text[begin:].strip(), embedder, limit)
+
+
+def _fitting(text: str, embedder: Embedder, limit: int = 0) -> list[str]:
+    """Return the text in pieces of whole words that fill a window each.
+
+    A word that alone is too long is cut between its characters. ``limit`` is the most tokens of a
+    piece; 0 for all that a window holds.
+    """
+    limit, pieces = limit or _limit(embedder), list[str]()
+    while (end := _longest(text, embedder, limit)) < len(text):
+        gap = text.rfind(" ", 1, end + 1)
+        cut = gap if gap > 0 else end
+        pieces.append(text[:cut].rstrip())
+        text = text[cut:].lstrip()
+    return [*pieces, text]
+
+
+def _longest(text: str, embedder: Embedder, limit: int) -> int:
+    """Return how many characters of ``text`` fit, by doubling and then halving the step.
+
+    The whole is never counted unless it is short: it would be again for every piece.
+    """
+    low, high = 1, min(limit, len(text))
+    while _fits(text[:high], embedder, limit):
+        if high == len(text):
+            return high
+        low, high = high, min(2 * high, len(text))
+    high -= 1
+    while low < high:
+        middle = (low + high + 1) // 2
+        if _fits(text[:middle], embedder, limit):
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _fits(text: str, embedder: Embedder, limit: int) -> bool:
+    # no token is shorter than a byte, and most texts are short
+    return len(text.encode(errors="replace")) < limit or embedder.count_tokens(text) <= limit
+
+
+def _limit(embedder: Embedder) -> int:
+    return max(embedder.window - _SPECIAL_TOKENS, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class KnownVectors:
+    """The vectors that an index has of texts, whatever its chunks were.
+
+    Args:
+        marks: Of its windows, shape (windows, 2), by the first half ascending.
+        places: The row of each of ``marks``.
+        vectors: By row, shape (windows, dimension).
+        tokens: Likewise, where it holds token vectors.
+    """
+
+    marks: Marks
+    places: NDArray[np.int64]
+    vectors: Halves
+    tokens: TokenIndex | None = None
+
+    @classmethod
+    def of(cls, store: FolderStore) -> Self:
+        """Return those of an open index."""
+        marks = store.texts.window_marks()
+        order = np.argsort(marks[:, 0], kind="stable")
+        return cls(marks[order], order, store.dense.vectors, store.tokens)
+
+    def rows(self, marks: Marks) -> NDArray[np.int64]:
+        """Return for each mark the row of its text's vector; -1 where there is none."""
+        if not len(self.marks):
+            return np.full(len(marks), -1, dtype=np.int64)
+        near = np.searchsorted(self._halves, marks[:, 0]).clip(max=len(self.marks) - 1)
+        return np.where((self.marks[near] == marks).all(axis=1), self.places[near], -1)
+
+    @cached_property
+    def _halves(self) -> NDArray[np.uint64]:
+        return np.ascontiguousarray(self.marks[:, 0])
+
+    def tokens_of(self, row: int) -> Codes:
+        """Return the token vectors of a row's text; none where there are none."""
+        return self.tokens.windows(row, row + 1)[0] if self.tokens else _NONE

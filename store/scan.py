@@ -4,7 +4,7 @@ import hashlib
 import os
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lexloop.core.errors import ConflictError, CorpusError, NotFoundError
@@ -51,13 +51,11 @@ class Scan:
             says of it; in the order in which the index takes the files in.
         skipped: The sources and files that could not be listed or read.
         sources: The files of each source; without them nothing can be read.
-        stored: Files whose source is gone, and what gives them; the last in ``fingerprints``.
     """
 
     fingerprints: Mapping[str, str]
     skipped: tuple[SkippedSource, ...] = ()
     sources: tuple[SourceScan, ...] = ()
-    stored: Mapping[str, Callable[[], Loaded]] = field(default_factory=dict)
 
     def read(self, wanted: Collection[str], progress: Progress) -> Generator[Loaded]:
         """Read the wanted files in the order of ``fingerprints``."""
@@ -67,9 +65,6 @@ class Scan:
             with closing(read_files(files, part.sidecars, progress)) as found:
                 for loaded in found:
                     yield prefixed(loaded, prefix) if prefix else loaded
-        for name, give in self.stored.items():
-            if name in wanted:
-                yield give()
 
     def difference(self, before: Mapping[str, str]) -> SourceChanges:
         """Return the changes since the index with these fingerprints was made."""

@@ -1,24 +1,199 @@
 """Writing of an index: unchanged sources are neither read nor embedded again."""
 
 import sqlite3
-from collections.abc import Sequence
-from contextlib import closing
+from collections import defaultdict
+from collections.abc import Collection as Names
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from lexloop.core.errors import CorpusError, DataError, IndexWriteError
+from lexloop.core.files import is_index
 from lexloop.core.types import Chunk
-from lexloop.documents.document import SkippedSource
+from lexloop.documents.document import Document, SkippedSource
 from lexloop.documents.reading.workers import Progress, silent
-from lexloop.models.embedding import Embedder
-from lexloop.store.builder import IndexBuilder, Tools
-from lexloop.store.folder.earlier import PreviousIndex, previous_index
+from lexloop.knowledge.graph import KnowledgeGraph
+from lexloop.models.embedding import CODED, Codes, Embedder, Halves
+from lexloop.store.folder.dense import DenseIndex
 from lexloop.store.folder.generations import discard, new_generation, sync_generation, writing
-from lexloop.store.folder.store import FolderStore, load_folder, open_folder
+from lexloop.store.folder.lexical import LexicalIndex, TermCounts, searched_text
+from lexloop.store.folder.store import (
+    FolderStore,
+    Layout,
+    StoredTriplets,
+    load_folder,
+    open_folder,
+)
+from lexloop.store.folder.texts import TextStore
+from lexloop.store.folder.tokens import TokenIndex
 from lexloop.store.manifest import REBUILD, IndexSource, Manifest
-from lexloop.store.preparing import Preparer, cut, windows_of
-from lexloop.store.scan import Scan, SourceChanges
-from lexloop.store.windows import StoredVectors, window_marks
+from lexloop.store.preparing import (
+    KnownVectors,
+    Preparer,
+    Tools,
+    cut,
+    cut_document,
+    embedded,
+    related,
+    window_marks,
+    windows_of,
+)
+from lexloop.store.protocol import PreparedDocument, PreparedFile
+from lexloop.store.scan import Scan, SourceChanges, scan
+from lexloop.store.view import Collection, View
+
+_NO_TOKENS: Codes = np.zeros((0, CODED), dtype=np.int8)
+
+
+class IndexBuilder:
+    """A builder of an index, given all that was made of documents, in their order.
+
+    Args:
+        tools: Those that made it.
+        folder: The folder of the files; None keeps everything in memory.
+    """
+
+    def __init__(self, tools: Tools, folder: Path | None = None) -> None:
+        self._tools = tools
+        self._texts = TextStore.create(folder / TextStore.FILE if folder else None)
+        self._terms, self._names = TermCounts(), list[str]()
+        self._places: list[tuple[int, int, bool]] = []
+        self._vectors: list[Halves] = [np.zeros((0, tools.embedder.dimension), dtype=np.float16)]
+        self._codes: list[Codes] = []
+
+    def discard(self) -> None:
+        """Close the texts' file."""
+        self._texts.close()
+
+    def add(self, made: PreparedFile) -> None:
+        """Add the documents of a file, and what of it could not be read."""
+        for one in made.documents:
+            self._add(one)
+        self._texts.add_skipped(made.name, made.skipped)
+
+    def _add(self, made: PreparedDocument) -> None:
+        ordinal, first = len(self._names), len(self._places)
+        self._texts.add_document(ordinal, first, made)
+        for one in made.chunks:
+            chunk = one.chunk
+            self._places.append((ordinal, chunk["start"], chunk.get("supporting", False)))
+            self._terms.add(searched_text(chunk))
+            self._vectors.append(one.vectors)
+            self._codes += one.codes or [_NO_TOKENS] * len(one.vectors)
+        self._names.append(made.name)
+
+    def finish(self, manifest: Manifest, progress: Progress = silent) -> FolderStore:
+        """Return everything that was added, in memory; ``save`` writes it.
+
+        Args:
+            manifest: Describes it, but for the counts.
+            progress: Called with "indexing" before and after.
+        """
+        progress("indexing", 0, 1)
+        recipe = self._tools.recipe
+        owners, starts, supporting = np.array(self._places, dtype=np.int32).reshape(-1, 3).T
+        layout = Layout(self._names, owners, starts, supporting)
+        self._texts.commit()
+        graph = KnowledgeGraph.build(StoredTriplets(self._texts, layout))
+        made = FolderStore(
+            manifest=manifest,
+            texts=self._texts,
+            layout=layout,
+            lexical=LexicalIndex.from_counts(self._terms),
+            dense=DenseIndex.build(*self._windows(), len(layout), recipe.dense_index),
+            tokens=TokenIndex.of(self._codes) if self._tools.token_embedder else None,
+            load_graph=lambda: graph,
+            embedder=self._tools.embedder,
+        )
+        progress("indexing", 1, 1)
+        return replace(made, manifest=replace(manifest, counts=made.counts()))
+
+    def _windows(self) -> tuple[Halves, NDArray[np.int32]]:
+        """Return the vectors of all windows, and the chunk of each."""
+        counts = [len(vectors) for vectors in self._vectors[1:]]
+        owners = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+        return np.concatenate(self._vectors), owners
+
+
+def build_index(
+    files: Iterable[PreparedFile],
+    tools: Tools,
+    *,
+    known: KnownVectors | None = None,
+    progress: Progress = silent,
+) -> Collection:
+    """Index files in memory.
+
+    Args:
+        files: Cut at least; what has no vectors is embedded.
+        tools: Those of the index.
+        known: Vectors that serve again.
+        progress: Called with a stage's name, what is done and how much there is.
+    """
+    builder = IndexBuilder(tools)
+    for made in embedded(files, tools, known, progress):
+        builder.add(made)
+    return Collection(builder.finish(_described(tools), progress))
+
+
+def build_collection(documents: Iterable[Document], tools: Tools) -> Collection:
+    """Index documents with distinct names in memory."""
+    cuts = (cut_document(one.name, "", one, tools.chunk(one), tools) for one in documents)
+    made = (related(PreparedFile(one.name, (one,), ()), tools) for one in cuts)
+    return build_index(made, tools)
+
+
+def without(view: View, chunk_ids: Names[str]) -> Collection:
+    """Index a view's documents again, in memory, as if some of their chunks were not there.
+
+    Stored vectors serve again.
+    """
+    recipe = replace(view.recipe, chunker="", extractor="", dense_index="flat")
+    tools = Tools(recipe, {}, view.made_by, lambda *_: [], lambda *_: [])
+    builder = IndexBuilder(tools)
+    for one in view.made():
+        kept = [held for held in one.chunks if held.chunk["id"] not in chunk_ids]
+        builder.add(PreparedFile(one.file, (replace(one, chunks=kept),), ()))
+    return Collection(builder.finish(_described(tools)))
+
+
+def index_in_memory(
+    sources: Sequence[IndexSource], tools: Tools, progress: Progress = silent
+) -> Collection:
+    """Index sources in memory; the errors are those of ``write_index``."""
+    now = scan(sources)
+    run = _Writing(Path(), tools, now, now.difference({}), None, progress)
+    manifest = replace(_described(tools), fingerprints=now.fingerprints)
+    store = run.build(IndexBuilder(tools), manifest, run.files(None))
+    return Collection(store, store.catalogue.skipped)
+
+
+def _described(tools: Tools) -> Manifest:
+    """Return a manifest of what the tools make: of no generation, no files and no sources yet."""
+    return Manifest(
+        generation="",
+        recipe=tools.recipe,
+        settings=tools.settings,
+        sources=(),
+        excluded=(),
+        counts={},
+        sha256={},
+        fingerprints={},
+    )
+
+
+def nothing_read(skipped: Iterable[SkippedSource]) -> CorpusError:
+    """Return the error for an index without a document."""
+    reasons = "; ".join(f"{item.name}: {item.reason}" for item in skipped)
+    return CorpusError(
+        f"No document could be read ({reasons or 'there is none'}).",
+        "Check the files' kinds, their permissions and their encoding.",
+    )
 
 
 @dataclass(frozen=True)
@@ -43,7 +218,7 @@ class CostEstimate:
     """The files and texts that an update would read and embed.
 
     Args:
-        files_added: IndexSource files that the index does not hold yet.
+        files_added: Source files that the index does not hold yet.
         files_changed: Those that differ.
         files_removed: Those that are gone.
         documents: In the files to read.
@@ -80,7 +255,7 @@ def write_index(
     recorded: Sequence[IndexSource] | None = None,
     cluster: Preparer | None = None,
 ) -> IndexUpdate:
-    """Update an index to its sources, this format and this stemmer, or make it.
+    """Update an index to its sources and this stemmer, or make it.
 
     Args:
         index: The folder.
@@ -96,21 +271,26 @@ def write_index(
     Raises:
         CorpusError: Nothing could be read, another process writes, or the disk is full; readers
             go on with the generation before.
-        DataError: The index already there is damaged, or of a format that nothing here can read.
+        DataError: The index already there is damaged, or of another format.
     """
     noted = tuple(sources if recorded is None else recorded)
     with writing(index):
         if excluded is None:
             excluded = Manifest.read(index).excluded
-        with previous_index(None if fresh else index, tools) as held:
-            now = (cluster or held).scan(sources, excluded)
-            changes, old = held.difference(now), held.contents
-            new = _NextGeneration(noted, tuple(excluded), tools, now, changes)
-            if old and changes.nothing and new.described_by(held.manifest, old):
-                skipped = [*old.texts.skipped(), *old.version_troubles]
-                outcome = IndexUpdate(changes, old.counts(), skipped, old.dense.recall)
+        with _previous(None if fresh else index, tools) as old:
+            now = (cluster.scan if cluster else scan)(sources, excluded)
+            changes = now.difference(_same_make(old, tools))
+            manifest = replace(
+                _described(tools),
+                sources=noted,
+                excluded=tuple(excluded),
+                fingerprints=now.fingerprints,
+            )
+            if old and changes.nothing and _nothing_to_write(old, manifest, now):
+                outcome = _outcome(old, changes)
             else:
-                outcome = _publish(index, new, held, progress, cluster)
+                run = _Writing(index, tools, now, changes, old, progress)
+                outcome = run.publish(manifest, run.files(cluster))
     return outcome
 
 
@@ -129,94 +309,167 @@ def remove_documents(
         CorpusError: Nothing would be left, another process writes, or the disk is full.
         DataError: The index is damaged or of another make.
     """
-    with writing(index):
-        held = Manifest.read(index)
+    with writing(index), closing(open_folder(index, tools.embedder)) as old:
+        held = old.manifest
         excluded = sorted({*held.excluded, *names})
         gone = [name for name in held.fingerprints if name in excluded]
         kept = [name for name in held.fingerprints if name not in excluded]
         changes = SourceChanges(added=[], changed=[], removed=gone, unchanged=kept)
+        unread = tuple(old.texts.skipped(""))
+        now = Scan({name: held.fingerprints[name] for name in kept}, unread)
         same = replace(tools, recipe=held.recipe, settings=held.settings)
-        with closing(open_folder(index, tools.embedder)) as old:
-            unread = tuple(old.texts.skipped(of_files=False))
-            now = Scan({name: held.fingerprints[name] for name in kept}, unread)
-            new = _NextGeneration(held.sources, tuple(excluded), same, now, changes)
-            outcome = _publish(index, new, PreviousIndex(held, old.texts, old), progress)
-    return outcome
+        run = _Writing(index, same, now, changes, old, progress)
+        manifest = replace(held, excluded=tuple(excluded), fingerprints=now.fingerprints)
+        return run.publish(manifest, run.files(None))
+
+
+@contextmanager
+def _previous(index: Path | None, tools: Tools) -> Iterator[FolderStore | None]:
+    """Open what the next index may reuse; None where there is none, or by another embedder."""
+    with ExitStack() as held:
+        old = None
+        if index is not None and is_index(index):
+            made, next_ = Manifest.read(index).recipe, tools.recipe
+            if (made.embedder, made.dimension) == (next_.embedder, next_.dimension):
+                # terms are made anew whatever the stemmer was
+                old = held.enter_context(
+                    closing(open_folder(index, tools.embedder, any_stemmer=True))
+                )
+        yield old
+
+
+def _same_make(old: FolderStore | None, tools: Tools) -> Mapping[str, str]:
+    """Return the fingerprints of the files of which all that was made serves again."""
+    return old.manifest.fingerprints if old and old.manifest.recipe == tools.recipe else {}
+
+
+def _nothing_to_write(old: FolderStore, manifest: Manifest, now: Scan) -> bool:
+    """Return whether an index is searchable and has the same sources and settings."""
+    held = old.manifest
+    said = (held.stemmer, held.sources, held.excluded, dict(held.settings))
+    wanted = (manifest.stemmer, manifest.sources, manifest.excluded, dict(manifest.settings))
+    return said == wanted and old.texts.skipped("") == list(now.skipped)
+
+
+def _outcome(store: FolderStore, changes: SourceChanges) -> IndexUpdate:
+    skipped = [*store.catalogue.skipped, *store.version_troubles]
+    return IndexUpdate(changes, store.counts(), skipped, store.recall)
 
 
 @dataclass(frozen=True)
-class _NextGeneration:
-    """The inputs of the next generation."""
+class _Writing:
+    """One writing of a generation.
 
-    sources: tuple[IndexSource, ...]
-    excluded: tuple[str, ...]
+    Args:
+        index: The folder, which is locked.
+        tools: Make what the index holds.
+        now: The files of the sources.
+        changes: Their differences from those of the index before.
+        old: That index, if something of it may be reused.
+        progress: Called with a stage's name, what is done and how much there is.
+    """
+
+    index: Path
     tools: Tools
     now: Scan
     changes: SourceChanges
+    old: FolderStore | None
+    progress: Progress
 
-    def described_by(self, held: Manifest | None, old: FolderStore) -> bool:
-        """Return whether an index is searchable and has the same sources and settings."""
-        if held is None or not held.current:
-            return False
-        unread = old.texts.skipped(of_files=False)
-        said = (held.sources, held.excluded, dict(held.settings), unread)
-        settings = dict(self.tools.settings)
-        return said == (self.sources, self.excluded, settings, list(self.now.skipped))
+    def files(self, cluster: Preparer | None) -> Iterator[PreparedFile]:
+        """Yield every file in order, what did not change as it is stored."""
+        fresh = {*self.changes.added, *self.changes.changed}
+        made = cluster.prepare(self.now, fresh, self.progress) if cluster else self._read(fresh)
+        with closing(made):
+            for name in self.now.fingerprints:
+                yield next(made) if name in fresh else self._stored(name)
+
+    def _read(self, fresh: Names[str]) -> Generator[PreparedFile]:
+        """Yield the files that are new or changed, cut and related."""
+        with closing(self.now.read(fresh, self.progress)) as found:
+            for loaded in found:
+                name, mark = loaded.file.name, self.now.fingerprints[loaded.file.name]
+                same = [self._same(name, document) for document in loaded.documents]
+                other = (d for d, held in zip(loaded.documents, same, strict=True) if not held)
+                bare = cut(replace(loaded, documents=tuple(other)), mark, self.tools)
+                rest = related(bare, self.tools)
+                made = iter(rest.documents)
+                yield replace(rest, documents=tuple(held or next(made) for held in same))
+
+    def _same(self, file: str, document: Document) -> PreparedDocument | None:
+        """Return what was made of the same document of a file before."""
+        old = self.old if _same_make(self.old, self.tools) else None
+        if old is None or old.catalogue.files.get(document.name) != file:
+            return None
+        return old.made_of(document.name) if old.document(document.name) == document else None
+
+    def _stored(self, file: str) -> PreparedFile:
+        """Return a source file of the old index."""
+        if self.old is None:
+            raise ValueError("there is no index to keep anything of")
+        documents = map(self.old.made_of, self._documents.get(file, ()))
+        return PreparedFile(file, tuple(documents), tuple(self.old.texts.skipped(file)))
+
+    @cached_property
+    def _documents(self) -> Mapping[str, Sequence[str]]:
+        """The documents of each source file of the old index."""
+        found = defaultdict[str, list[str]](list)
+        for name, file in self.old.catalogue.files.items() if self.old else ():
+            found[file].append(name)
+        return found
+
+    def publish(self, manifest: Manifest, files: Iterator[PreparedFile]) -> IndexUpdate:
+        """Write a generation of files, check it, and let readers see it."""
+        folder = new_generation(self.index)
+        try:
+            manifest, outcome = self._written(folder, manifest, files)
+            sync_generation(folder)
+            _read_back(self.index, folder, manifest, self.tools.embedder)
+            manifest.write(self.index)
+        except sqlite3.IntegrityError as error:
+            raise CorpusError(
+                f"Two documents of the sources would have the same name ({error}).",
+                "Give one of the sources another --prefix.",
+            ) from error
+        finally:
+            discard(self.index, folder)
+        return outcome
+
+    def _written(
+        self, folder: Path, manifest: Manifest, files: Iterator[PreparedFile]
+    ) -> tuple[Manifest, IndexUpdate]:
+        """Make a generation; nothing of it is in memory afterwards."""
+        builder = IndexBuilder(self.tools, folder)
+        try:
+            store = self.build(builder, replace(manifest, generation=folder.name), files)
+            hashes = store.save(folder)
+            return replace(store.manifest, sha256=hashes), _outcome(store, self.changes)
+        finally:
+            builder.discard()
+
+    def build(
+        self, builder: IndexBuilder, manifest: Manifest, files: Iterator[PreparedFile]
+    ) -> FolderStore:
+        """Return an index of files, embedded where they are not.
+
+        Raises:
+            CorpusError: No document is left.
+        """
+        known = KnownVectors.of(self.old) if self.old else None
+        kept = _leaving_out(files, manifest.excluded)
+        for made in embedded(kept, self.tools, known, self.progress):
+            builder.add(made)
+        builder.add(PreparedFile("", (), self.now.skipped))
+        store = builder.finish(manifest, self.progress)
+        if not store.names:
+            raise nothing_read(store.catalogue.skipped)
+        return store
 
 
-def _publish(
-    index: Path,
-    new: _NextGeneration,
-    held: PreviousIndex,
-    progress: Progress,
-    cluster: Preparer | None = None,
-) -> IndexUpdate:
-    folder = new_generation(index)
-    try:
-        manifest, outcome = _written(folder, new, held, progress, cluster)
-        sync_generation(folder)
-        _read_back(index, folder, manifest, new.tools.embedder)
-        manifest.write(index)
-    except sqlite3.IntegrityError as error:
-        raise CorpusError(
-            f"Two documents of the sources would have the same name ({error}).",
-            "Give one of the sources another --prefix.",
-        ) from error
-    finally:
-        discard(index, folder)
-    return outcome
-
-
-def _written(
-    folder: Path,
-    new: _NextGeneration,
-    held: PreviousIndex,
-    progress: Progress,
-    cluster: Preparer | None,
-) -> tuple[Manifest, IndexUpdate]:
-    """Make a generation; nothing of it is in memory afterwards."""
-    fresh = {*new.changes.added, *new.changes.changed}
-    prepared = cluster.prepare(new.now, fresh, progress) if cluster else None
-    builder = IndexBuilder(
-        new.tools, folder=folder, old=held.contents, known=held.known, progress=progress
-    )
-    try:
-        made = builder.assemble(new.now, new.changes, new.excluded, prepared)
-        counts = made.counts()
-        manifest = Manifest(
-            generation=folder.name,
-            recipe=new.tools.recipe,
-            settings=new.tools.settings,
-            sources=new.sources,
-            excluded=new.excluded,
-            counts=counts,
-            sha256=made.save(folder),
-            fingerprints=made.texts.fingerprints(),
-        )
-        skipped = [*made.texts.skipped(), *made.version_troubles]
-        return manifest, IndexUpdate(new.changes, counts, skipped, made.dense.recall)
-    finally:
-        builder.discard()
+def _leaving_out(files: Iterable[PreparedFile], excluded: Names[str]) -> Iterator[PreparedFile]:
+    for made in files:
+        kept = tuple(one for one in made.documents if one.name not in excluded)
+        yield replace(made, documents=kept)
 
 
 def _read_back(index: Path, folder: Path, manifest: Manifest, embedder: Embedder) -> None:
@@ -252,20 +505,20 @@ def estimate(
 
     Raises:
         CorpusError: A source is missing or holds no document.
-        DataError: The index already there is damaged, or of a format that nothing here can read.
+        DataError: The index already there is damaged, or of another format.
     """
     if excluded is None:
         excluded = Manifest.read(index).excluded
-    with previous_index(None if fresh else index, tools) as held:
-        now = (cluster or held).scan(sources, excluded)
+    with _previous(None if fresh else index, tools) as old:
+        now = (cluster.scan if cluster else scan)(sources, excluded)
         return surveyed(
             now,
-            held.difference(now),
+            now.difference(_same_make(old, tools)),
             tools,
             progress=progress,
             excluded=excluded,
             cluster=cluster,
-            known=held.known,
+            known=KnownVectors.of(old) if old else None,
         )
 
 
@@ -277,7 +530,7 @@ def surveyed(
     progress: Progress = silent,
     excluded: Sequence[str] = (),
     cluster: Preparer | None = None,
-    known: StoredVectors | None = None,
+    known: KnownVectors | None = None,
 ) -> CostEstimate:
     """Return what there is to read and to embed of changed files.
 

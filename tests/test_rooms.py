@@ -31,7 +31,7 @@ BESIDE = sorted(path for name in ("tests", "benchmarks") for path in (ROOT / nam
 INDEX = ROOT / "store"
 WHOLE = {
     "folder.store", "folder.texts", "folder.lexical", "folder.dense",
-    "builder.IndexBuilder",
+    "writer.IndexBuilder",
 }  # fmt: skip
 """What holds the text of an index for whoever asks, below ``lexloop.store.folder``."""
 MAINTENANCE = {"apps/cli/index.py"}

@@ -25,9 +25,9 @@ from lexloop.store.engine.address import USUAL, Storage
 
 if TYPE_CHECKING:
     from lexloop.graph.extractors import Budget
-    from lexloop.store.builder import Tools
     from lexloop.store.cluster.ingesting import ClusterPreparer
     from lexloop.store.manifest import IndexSource, Manifest
+    from lexloop.store.preparing import Tools
     from lexloop.store.writer import CostEstimate, IndexUpdate
 
 _cost = partial(option, panel="Cost")

@@ -22,8 +22,8 @@ from lexloop.graph.build import build_graph
 from lexloop.graph.resources import Resources
 from lexloop.nodes.context import Context
 from lexloop.nodes.evaluate.embedded import EmbeddedJudge
-from lexloop.store.builder import without
 from lexloop.store.view import Collection, View
+from lexloop.store.writer import without
 
 
 class Setup(TypedDict):

@@ -18,7 +18,6 @@ from lexloop.documents.document import SkippedSource, versions
 from lexloop.documents.reading.metadata import Sliced
 from lexloop.documents.reading.workers import Progress, silent
 from lexloop.knowledge.graph import KnowledgeGraph
-from lexloop.store.builder import Tools, nothing_read
 from lexloop.store.cluster.kept import Staging, Written, unpack, unpack_written
 from lexloop.store.cluster.sources import StoredFile, is_with_the_driver, listed
 from lexloop.store.cluster.tasks import Given, Job, Orders, Steps, Target, Tasks
@@ -29,9 +28,10 @@ from lexloop.store.engine.relations import EngineTriplets
 from lexloop.store.engine.store import EngineStore, manifest_of, open_engine
 from lexloop.store.engine.writing import Tally, finish, remove
 from lexloop.store.manifest import IndexSource, Manifest
+from lexloop.store.preparing import Tools
 from lexloop.store.protocol import PreparedFile
 from lexloop.store.scan import Scan, SourceChanges, scan
-from lexloop.store.writer import CostEstimate, IndexUpdate, surveyed
+from lexloop.store.writer import CostEstimate, IndexUpdate, nothing_read, surveyed
 
 _DOCUMENTS = 1 << 24
 """Places that are left for the documents of a file."""

@@ -24,7 +24,6 @@ from lexloop.documents.document import SkippedSource
 from lexloop.documents.reading.metadata import Sidecars
 from lexloop.documents.reading.source import Limits, Loaded, SourceFile, hash_file, read_file
 from lexloop.documents.reading.workers import read_one, start
-from lexloop.store.builder import Tools
 from lexloop.store.cluster.kept import Written, pack, pack_written, unpack
 from lexloop.store.cluster.sources import StoredFile, fetched
 from lexloop.store.engine.client import engine_at
@@ -32,7 +31,7 @@ from lexloop.store.engine.generation import Generation
 from lexloop.store.engine.store import EngineStore
 from lexloop.store.engine.writing import Writer
 from lexloop.store.manifest import Recipe
-from lexloop.store.preparing import cut, embedded, related
+from lexloop.store.preparing import Tools, cut, embedded, related
 from lexloop.store.protocol import PreparedFile
 from lexloop.store.scan import prefixed
 
@@ -166,7 +165,8 @@ def relate(job: Job, orders: Orders) -> bytes:
 def prepare(job: Job, orders: Orders) -> bytes:
     """Return a file cut, related and embedded, packed."""
     tools = tools_of(orders)
-    return pack(embedded(related(_cut(job, tools), tools), tools))
+    (made,) = embedded([related(_cut(job, tools), tools)], tools)
+    return pack(made)
 
 
 class Accelerated:
@@ -174,7 +174,8 @@ class Accelerated:
 
     def embed(self, packed: bytes, orders: Orders) -> bytes:
         """Return a packed file with its vectors."""
-        return pack(embedded(unpack(packed), tools_of(orders)))
+        (made,) = embedded([unpack(packed)], tools_of(orders))
+        return pack(made)
 
 
 def store(packed: bytes, ordinal: int, target: Target) -> bytes:

@@ -23,7 +23,6 @@ from lexloop.documents.document import SkippedSource
 from lexloop.documents.reading.workers import Progress, silent
 from lexloop.documents.structure.statements import statements_text
 from lexloop.models.embedding import Embedder
-from lexloop.store.builder import Tools
 from lexloop.store.engine.address import USUAL, Storage
 from lexloop.store.engine.client import engine_at
 from lexloop.store.engine.generation import writing
@@ -31,6 +30,7 @@ from lexloop.store.engine.store import EngineStore, open_engine
 from lexloop.store.engine.writing import Writer, finish
 from lexloop.store.folder.store import FolderStore, open_folder
 from lexloop.store.manifest import IndexSource, Manifest
+from lexloop.store.preparing import Tools
 from lexloop.store.protocol import PreparedDocument, PreparedFile, Store
 from lexloop.store.scan import Scan
 from lexloop.store.view import Collection, View

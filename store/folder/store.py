@@ -9,7 +9,7 @@ import sqlite3
 import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Self
@@ -27,7 +27,7 @@ from lexloop.knowledge.graph import KnowledgeGraph
 from lexloop.models.embedding import Codes, Embedder, Vectors
 from lexloop.store.folder.dense import DenseIndex
 from lexloop.store.folder.generations import GENERATIONS, SharedLock
-from lexloop.store.folder.lexical import LexicalIndex, searched_text
+from lexloop.store.folder.lexical import LexicalIndex
 from lexloop.store.folder.texts import TextStore
 from lexloop.store.folder.tokens import TokenIndex
 from lexloop.store.manifest import REBUILD, Manifest
@@ -367,9 +367,10 @@ class FolderStore:
     def made_of(self, name: str) -> PreparedDocument:
         """See ``Store.made_of``."""
         ordinal = self.layout.ordinals[name]
-        file, fingerprint = self.texts.source_of(ordinal)
+        file = self.catalogue.files[name]
+        mark = self.manifest.fingerprints.get(file, "")
         chunks = [*self._made_of_chunks(*self.layout.span_of(ordinal))]
-        return PreparedDocument(file, fingerprint, self.texts.document(ordinal), chunks)
+        return PreparedDocument(file, mark, self.texts.document(ordinal), chunks)
 
     def _made_of_chunks(self, first: int, end: int) -> Iterator[PreparedChunk]:
         texts, dense, tokens = self.texts, self.dense, self.tokens
@@ -387,21 +388,21 @@ class FolderStore:
             )
 
 
-def open_folder(index: Path, embedder: Embedder, *, restem: bool = False) -> FolderStore:
+def open_folder(index: Path, embedder: Embedder, *, any_stemmer: bool = False) -> FolderStore:
     """Open the generation that the manifest names, and hold it until it is closed.
 
     Args:
         index: The folder.
         embedder: Must be the one the index was built with.
-        restem: Whether to make the search terms anew, in memory, where another stemmer made them.
+        any_stemmer: Whether nothing will be searched, so that any may have made the search terms.
 
     Raises:
-        OutdatedIndexError: It is of an earlier format, or another stemmer made its search terms.
-        DataError: It is damaged, of a newer format, or was built with another embedder.
+        OutdatedIndexError: Another stemmer made its search terms.
+        DataError: It is damaged, of another format, or was built with another embedder.
     """
     for _ in range(_ATTEMPTS):
         manifest = Manifest.read(index)
-        if not (restem and manifest.current_format):
+        if not any_stemmer:
             manifest.check_current(index)
         manifest.check_embedder(index, embedder.name, embedder.dimension)
         folder = index / GENERATIONS / manifest.generation
@@ -466,12 +467,6 @@ def load_folder(
         found = store.counts()
         if found != dict(manifest.counts):
             raise ValueError(f"the manifest counts {dict(manifest.counts)}, the files hold {found}")
-        if not manifest.current:
-            store = replace(
-                store,
-                lexical=LexicalIndex.build(map(searched_text, store.every_chunk())),
-                load_graph=lambda: KnowledgeGraph.build(triplets),
-            )
     except (OSError, ValueError, KeyError, TypeError, RuntimeError, sqlite3.Error) as error:
         if texts is not None:
             texts.close()

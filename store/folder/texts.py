@@ -1,12 +1,10 @@
 """The texts of an index in SQLite: documents, chunks and triplets, read a few at a time."""
 
-import hashlib
 import json
 import sqlite3
 import threading
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import astuple
 from pathlib import Path
 from typing import Any, Self, cast
 
@@ -17,11 +15,10 @@ from lexloop.core.types import Chunk, Triplet
 from lexloop.documents.document import Document, SkippedSource
 from lexloop.documents.structure.statements import Statement, statements_in, statements_text
 from lexloop.documents.structure.tree import Tree
-from lexloop.store.protocol import MARK, Catalogue, Marks
+from lexloop.store.protocol import MARK, Catalogue, Marks, PreparedDocument
 
 SCHEMA = """
 CREATE TABLE documents(ordinal INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, file TEXT NOT NULL,
-    sha256 TEXT NOT NULL,
     title TEXT NOT NULL, metadata TEXT NOT NULL, pages TEXT NOT NULL, headings TEXT NOT NULL,
     text TEXT NOT NULL, tree TEXT NOT NULL, boxes BLOB NOT NULL);
 CREATE TABLE provisions(key TEXT NOT NULL, document INTEGER NOT NULL, place INTEGER NOT NULL);
@@ -37,9 +34,8 @@ CREATE TABLE triplets(number INTEGER PRIMARY KEY, chunk INTEGER NOT NULL, subjec
     start INTEGER NOT NULL, "end" INTEGER NOT NULL, quote TEXT NOT NULL);
 CREATE INDEX triplets_of_chunk ON triplets(chunk);
 CREATE TABLE skipped(file TEXT NOT NULL, name TEXT NOT NULL, reason TEXT NOT NULL);
-CREATE TABLE fingerprints(file TEXT PRIMARY KEY, sha256 TEXT NOT NULL);
 """
-DOCUMENT = "SELECT name, title, metadata, pages, headings, text, boxes FROM documents"
+_DOCUMENT = "SELECT name, title, metadata, pages, headings, text, boxes FROM documents"
 _CHUNK = """SELECT c.position, d.name, d.title, c.section, c.page, c.start, c."end", c.text,
     c.context, c.supporting, d.pages FROM chunks c JOIN documents d ON d.ordinal = c.document"""
 _TRIPLET = """SELECT t.number, c.start, t.subject, t.predicate, t.object, d.name, t.section, t.page,
@@ -102,45 +98,35 @@ class TextStore:
             marks = ",".join("?" * len(found[0]))
             self._connection.executemany(f"INSERT INTO {table} VALUES ({marks})", found)  # noqa: S608 - ours
 
-    def add_document(self, ordinal: int, file: str, document: Document) -> None:
-        """Add a document without its chunks."""
+    def add_document(self, ordinal: int, first: int, made: PreparedDocument) -> None:
+        """Add a document; ``first`` is the position of its first chunk among all."""
+        document, tree = made.document, made.document.tree
         record = json.dumps(document.metadata.as_record(), ensure_ascii=False, sort_keys=True)
-        places = json.dumps(document.pages), json.dumps(document.headings, ensure_ascii=False)
-        about = (_document_mark(document), document.title, record, *places, document.text)
-        tree = document.tree
-        row = (ordinal, document.name, file, *about, tree.to_json(), document.boxes)
+        places = json.dumps(document.pages), json.dumps(document.headings)
+        about = (document.title, record, *places, document.text)
+        row = (ordinal, document.name, made.file, *about, tree.to_json(), document.boxes)
         self._insert("documents", [row])
-        found = tree.keys.items()
-        self._insert("provisions", ((key, ordinal, place) for key, place in found))
-
-    def same_document(self, file: str, document: Document) -> int | None:
-        """Return the place of the same document from the same file; None if there is none."""
-        found = self.rows(
-            "SELECT ordinal FROM documents WHERE name = ? AND file = ? AND sha256 = ?",
-            (document.name, file, _document_mark(document)),
-        )
-        return found[0][0] if found else None
-
-    def add_chunks(
-        self,
-        first: int,
-        ordinal: int,
-        chunks: Sequence[Chunk],
-        statements: Sequence[Sequence[Statement]],
-    ) -> None:
-        """Add a document's chunks, each with its statements, at the positions from ``first`` on."""
+        self._insert("provisions", ((key, ordinal, place) for key, place in tree.keys.items()))
+        numbered = [*enumerate(made.chunks, first)]
         self._insert(
             "chunks",
             (
-                (first + i, ordinal, c["section"], c["page"], c["start"], c["end"], c["text"],
-                 c.get("context", ""), c.get("supporting", False), statements_text(found))
-                for i, (c, found) in enumerate(zip(chunks, statements, strict=True))
+                (position, ordinal, c["section"], c["page"], c["start"], c["end"], c["text"],
+                 c.get("context", ""), c.get("supporting", False), statements_text(one.statements))
+                for position, one in numbered
+                for c in (one.chunk,)
             ),
         )  # fmt: skip
-
-    def add_windows(self, position: int, marks: Marks) -> None:
-        """Store the marks of a chunk's embedded texts; see ``window_marks``."""
-        self._insert("windows", [(position, marks.tobytes())])
+        self._insert("windows", ((position, one.marks.tobytes()) for position, one in numbered))
+        self._insert(
+            "triplets",
+            (
+                (None, position, t["subject"], t["predicate"], t["object"], t["section"],
+                 t["page"], t["start"], t["end"], t["quote"])
+                for position, one in numbered
+                for t in one.triplets
+            ),
+        )  # fmt: skip
 
     def window_marks(self) -> Marks:
         """Return the marks of all windows in the order of their vectors, shape (windows, 2)."""
@@ -156,70 +142,9 @@ class TextStore:
             for chunk in range(first, end)
         }
 
-    def add_triplets(self, rows: Sequence[tuple[int, Triplet]]) -> None:
-        """Add triplets, each with the position of the chunk that states it."""
-        self._insert(
-            "triplets",
-            (
-                (None, position, t["subject"], t["predicate"], t["object"], t["section"],
-                 t["page"], t["start"], t["end"], t["quote"])
-                for position, t in rows
-            ),
-        )  # fmt: skip
-
-    def add_file(self, name: str, fingerprint: str, skipped: Sequence[SkippedSource]) -> None:
-        """Store a source file's fingerprint, and what of it could not be read."""
-        self._insert("fingerprints", [(name, fingerprint)])
-        self.add_skipped(name, skipped)
-
     def add_skipped(self, file: str, skipped: Sequence[SkippedSource]) -> None:
         """Store what could not be read."""
         self._insert("skipped", ((file, item.name, item.reason) for item in skipped))
-
-    def copy_documents(
-        self,
-        old: "TextStore",
-        ordinals: tuple[int, int],
-        by: int,
-        positions: tuple[int, int],
-        shift: int,
-    ) -> None:
-        """Copy neighbouring documents of another store with their chunks and triplets.
-
-        Args:
-            old: The other store.
-            ordinals: The first of the documents, and the place after the last.
-            by: The difference of their new places.
-            positions: Likewise of their chunks.
-            shift: The difference of the chunks' new positions.
-        """
-        # by the place of a column what is added to it; a triplet's number is given anew
-        moved: tuple[tuple[str, str, tuple[int, int], dict[int, int]], ...] = (
-            ("documents", "ordinal", ordinals, {0: by}),
-            ("provisions", "document", ordinals, {1: by}),
-            ("chunks", "position", positions, {0: shift, 1: by}),
-            ("windows", "chunk", positions, {0: shift}),
-            ("triplets", "chunk", positions, {1: shift}),
-        )
-        for table, column, span, added in moved:
-            rows: list[Sequence[Any]] = old.rows(
-                f"SELECT * FROM {table} WHERE {column} >= ? AND {column} < ? ORDER BY rowid",  # noqa: S608 - ours
-                span,
-            )
-            if table == "triplets":
-                rows = [(None, *row[1:]) for row in rows]
-            self._insert(
-                table,
-                (
-                    [value + added[i] if i in added else value for i, value in enumerate(row)]
-                    for row in rows
-                ),
-            )
-
-    def copy_file(self, old: "TextStore", file: str) -> None:
-        """Copy another store's fingerprint of a source file, and what of it was not read."""
-        for table in ("fingerprints", "skipped"):
-            self._insert(table, old.rows(f"SELECT * FROM {table} WHERE file = ?", (file,)))  # noqa: S608 - ours
 
     def names(self) -> list[str]:
         """Return the documents' names in order."""
@@ -236,32 +161,15 @@ class TextStore:
             self.skipped(),
         )
 
-    def fingerprints(self) -> dict[str, str]:
-        """Return the source files' SHA-256 by their names."""
-        return dict(self.rows("SELECT file, sha256 FROM fingerprints"))
-
-    def skipped(self, of_files: bool | None = None) -> list[SkippedSource]:
-        """Return what could not be read.
-
-        Args:
-            of_files: Only what lies in files that have a fingerprint, or only the rest; None for
-                both.
-        """
-        which = {None: "", True: " WHERE file != ''", False: " WHERE file = ''"}[of_files]
-        found = self.rows(f"SELECT name, reason FROM skipped{which}")  # noqa: S608 - ours
-        return [SkippedSource(*row) for row in found]
-
-    def files(self) -> dict[str, list[int]]:
-        """Return the places of each source file's documents."""
-        found: dict[str, list[int]] = {}
-        for file, ordinal in self.rows("SELECT file, ordinal FROM documents ORDER BY ordinal"):
-            found.setdefault(file, []).append(ordinal)
-        return found
+    def skipped(self, *files: str) -> list[SkippedSource]:
+        """Return what could not be read of these files, "" for what is in none; of all of none."""
+        found = self.rows("SELECT file, name, reason FROM skipped")
+        return [SkippedSource(*rest) for file, *rest in found if not files or file in files]
 
     def document(self, ordinal: int) -> Document:
         """Return a document as it was loaded, its tree included."""
-        (row,) = self.rows(f"{DOCUMENT} WHERE ordinal = ?", (ordinal,))
-        return document_of(row).with_tree(self.tree_of(ordinal))
+        (row,) = self.rows(f"{_DOCUMENT} WHERE ordinal = ?", (ordinal,))
+        return _document_of(row).with_tree(self.tree_of(ordinal))
 
     def _of_document(self, column: str, ordinal: int) -> Any:
         ((value,),) = self.rows(f"SELECT {column} FROM documents WHERE ordinal = ?", (ordinal,))  # noqa: S608 - ours
@@ -274,13 +182,6 @@ class TextStore:
     def tree_of(self, ordinal: int) -> Tree:
         """Return the tree of a document."""
         return Tree.from_json(self._of_document("tree", ordinal))
-
-    def source_of(self, ordinal: int) -> tuple[str, str]:
-        """Return the source file of a document, and its fingerprint; "" where it has none."""
-        wanted = """SELECT d.file, f.sha256 FROM documents d LEFT JOIN fingerprints f
-            ON f.file = d.file WHERE d.ordinal = ?"""
-        ((file, fingerprint),) = self.rows(wanted, (ordinal,))
-        return file, fingerprint or ""
 
     def statements_of(self, position: int) -> list[Statement]:
         """Return the statements of a chunk."""
@@ -324,8 +225,8 @@ class TextStore:
         return int(count)
 
 
-def document_of(row: Sequence[Any]) -> Document:
-    """Return the document in a row that ``DOCUMENT`` selects."""
+def _document_of(row: Sequence[Any]) -> Document:
+    """Return the document in a row that ``_DOCUMENT`` selects."""
     name, title, metadata, pages, headings, text, boxes = row
     return Document(
         name,
@@ -333,15 +234,9 @@ def document_of(row: Sequence[Any]) -> Document:
         text,
         Metadata.from_record(json.loads(metadata)),
         tuple(json.loads(pages)),
-        # up to format 3 the heading itself was kept in place of its level
-        tuple((at, level if isinstance(level, int) else 1) for at, level in json.loads(headings)),
+        tuple((at, level) for at, level in json.loads(headings)),
         boxes,
     )
-
-
-def _document_mark(document: Document) -> str:
-    """Return a hash of all that was loaded of a document."""
-    return hashlib.sha256(repr(astuple(document)).encode()).hexdigest()
 
 
 def _chunk_of(row: Sequence[Any]) -> Chunk:

@@ -8,9 +8,9 @@ from statute import LAW, RULE
 from lexloop.core.settings import Settings
 from lexloop.documents.reading.folder import load_documents
 from lexloop.models.minilm import load_minilm
-from lexloop.store.builder import build_collection
 from lexloop.store.opening import tools_for
 from lexloop.store.view import Collection
+from lexloop.store.writer import build_collection
 
 GUIDE = """\
 # Boats in winter

@@ -22,8 +22,8 @@ from lexloop.graph.extractors import (
 from lexloop.knowledge.rules import extract_document
 from lexloop.models.chat import ChatModel
 from lexloop.models.request import ChatRequest
-from lexloop.store.builder import Tools
 from lexloop.store.opening import RULES, tools_for
+from lexloop.store.preparing import Tools
 from lexloop.store.writer import CostEstimate, estimate, write_index
 
 MODEL = Settings(model="openai:scripted", **{"index.triplets": "model", "model.attempts": 1})

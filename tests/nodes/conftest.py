@@ -7,9 +7,9 @@ from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.documents.document import Document
 from lexloop.models.minilm import load_minilm
-from lexloop.store.builder import build_collection
 from lexloop.store.opening import tools_for
 from lexloop.store.view import Collection, View
+from lexloop.store.writer import build_collection
 
 
 @pytest.fixture(scope="session")

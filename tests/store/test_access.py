@@ -16,8 +16,8 @@ from lexloop.documents.document import Document
 from lexloop.graph.build import build_graph
 from lexloop.graph.contexts import build_context
 from lexloop.nodes.context import Context
-from lexloop.store.builder import build_collection
 from lexloop.store.view import Collection
+from lexloop.store.writer import build_collection
 
 TAGS = ("board", "staff", "press")
 TOPICS = ("mooring fee", "hull inspection", "berth notice", "night watch", "crane permit")

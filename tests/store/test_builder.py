@@ -4,66 +4,65 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from indexes import ANYBODY, Letters, content, letter_tools
+from indexes import ANYBODY, Letters, content, everything_in, letter_tools
 
 from lexloop.documents.document import Document
-from lexloop.store import windows
-from lexloop.store.builder import IndexBuilder, _runs, build_collection
-from lexloop.store.folder.dense import DenseIndex
+from lexloop.store import preparing
 from lexloop.store.folder.store import Layout
-from lexloop.store.scan import Scan
-from lexloop.store.windows import StoredVectors, WindowVectors, window_marks
+from lexloop.store.preparing import (
+    KnownVectors,
+    cut_document,
+    embedded,
+    window_marks,
+    windows_of,
+)
+from lexloop.store.protocol import PreparedFile
+from lexloop.store.writer import build_collection, build_index
+
+
+def files(*texts: str) -> list[PreparedFile]:
+    """A file a text, cut as a whole."""
+    tools = letter_tools()
+    made = []
+    for number, text in enumerate(texts):
+        document = Document(f"{number}.txt", "", text)
+        one = cut_document(document.name, "", document, tools.chunk(document), tools)
+        made.append(PreparedFile(document.name, (one,), ()))
+    return made
+
+
+TEXTS = ["A fee is due. It is low.", "No boat may moor.", "The hull is old. Paint it. Now."]
 
 
 @pytest.mark.parametrize("slab", [1, 2, 100])
 def test_windows_keep_their_order_whatever_is_embedded_at_once(
     slab: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    texts = [["a", "bb"], ["ccc"], ["d", "e", "f"], ["gg"]]
-    flat = [text for chunk in texts for text in chunk]
-    expected = Letters().embed(flat).astype(np.float16)
-    monkeypatch.setattr(windows, "_SLAB", slab)
+    monkeypatch.setattr(preparing, "_SLAB", slab)
     told: list[tuple[str, int, int]] = []
-    made = WindowVectors(Letters(), lambda *said: told.append(said))
-    for chunk in texts:
-        made.add(chunk)
-    owners, vectors = made.finish()
-    assert owners.tolist() == [0, 0, 1, 2, 2, 2, 3]
-    np.testing.assert_array_equal(vectors, expected)
-    assert told[-1] == ("embedding", 7, 7)
+    tools = letter_tools()
+    found = [*embedded(files(*TEXTS), tools, progress=lambda *said: told.append(said))]
+    assert [made.name for made in found] == ["0.txt", "1.txt", "2.txt"]
+    for made in found:
+        (held,) = made.documents[0].chunks
+        texts = windows_of(held, tools)
+        np.testing.assert_array_equal(held.vectors, Letters().embed(texts).astype(np.float16))
+        np.testing.assert_array_equal(held.marks, window_marks(texts))
+    assert told[-1] == ("embedding", 8, 8)
     assert [done for _, done, _ in told] == sorted(done for _, done, _ in told)
 
 
-def test_old_and_new_windows_are_mixed_in_order() -> None:
-    old_vectors = Letters().embed(["a", "b", "c", "d"]).astype(np.float16)
-    old = DenseIndex.build(old_vectors, np.array([0, 0, 1, 3], dtype=np.int32), 4)
+def test_known_texts_and_chunks_with_vectors_are_not_embedded_again() -> None:
+    first, *rest = embedded(files(*TEXTS), letter_tools())
+    store = build_index([first], letter_tools())
+    known = KnownVectors.of(everything_in(store))
     embedder = Letters()
-    known = StoredVectors(lambda: window_marks(["a", "b", "c", "d"]), old_vectors)
-    made = WindowVectors(embedder, lambda *_: None, known)
-    made.add(["x"])
-    made.reuse(old, 1, 4)  # chunk 2 has no window
-    made.add(["a", "b"])
-    made.reuse(old, 2, 2)
-    made.add(["d", "new", "b", "newer"])
-    owners, vectors = made.finish()
-    assert owners.tolist() == [0, 1, 3, 4, 4, 5, 5, 5, 5]
-    assert embedder.embedded == ["x", "new", "newer"]
-    every = ["x", "c", "d", "a", "b", "d", "new", "b", "newer"]
-    new = Letters().embed(every).astype(np.float16)
-    np.testing.assert_array_equal(vectors, new)
-    empty = WindowVectors(Letters(), lambda *_: None).finish()
-    assert [part.shape for part in empty] == [(0,), (0, 27)]
-
-
-def test_runs_by_hand() -> None:
-    assert list(_runs([])) == []
-    assert list(_runs([4])) == [(4, 5)]
-    assert list(_runs([0, 1, 2, 5, 7, 8])) == [(0, 3), (5, 6), (7, 9)]
-
-
-def test_nothing_can_be_kept_of_no_index() -> None:
-    with pytest.raises(ValueError, match="no index"):
-        IndexBuilder(letter_tools()).assemble(Scan({"a.txt": ""}), Scan({}).difference({}))
+    again = [*embedded([*files(TEXTS[0], "It is low."), *rest], letter_tools(embedder), known)]
+    assert embedder.embedded == []
+    (same,), (low,) = (made.documents[0].chunks for made in again[:2])
+    np.testing.assert_array_equal(same.vectors, first.documents[0].chunks[0].vectors)
+    np.testing.assert_array_equal(low.vectors, same.vectors[2:])
+    assert known.rows(window_marks(["It is low.", "nowhere"])).tolist() == [2, -1]
 
 
 def test_a_document_without_chunks_is_a_document() -> None:

@@ -18,12 +18,12 @@ from lexloop.documents.document import Document
 from lexloop.models.embedding import Halves, Progress, Vectors
 from lexloop.models.minilm import MiniLM, load_minilm
 from lexloop.store import view as collections
-from lexloop.store.builder import build_collection, without
 from lexloop.store.folder.lexical import searched_text
 from lexloop.store.folder.store import FolderStore
 from lexloop.store.opening import open_corpus, tools_for
+from lexloop.store.preparing import window_texts
 from lexloop.store.view import Collection, View
-from lexloop.store.windows import window_texts
+from lexloop.store.writer import build_collection, without
 
 PAD = "The words of this sentence must stand here so that the paragraph is long enough to be cut. "
 LAW = f"""§ 1 Fees

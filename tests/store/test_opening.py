@@ -20,7 +20,6 @@ from lexloop.knowledge.rules import extract_document
 from lexloop.models.embedders import load_shipped
 from lexloop.models.minilm import load_minilm
 from lexloop.store import manifest, opening, scan
-from lexloop.store.builder import Extractor
 from lexloop.store.folder.generations import GENERATIONS
 from lexloop.store.manifest import Manifest
 from lexloop.store.opening import (
@@ -31,6 +30,7 @@ from lexloop.store.opening import (
     sample_folder,
     tools_for,
 )
+from lexloop.store.preparing import Extractor
 from lexloop.store.view import Collection
 from lexloop.store.writer import write_index
 
@@ -160,8 +160,7 @@ def test_a_cached_index_of_another_format_is_left_alone(
 def test_a_cached_index_of_another_stemmer_is_brought_up_without_a_word_and_without_embedding(
     source: Path, embedder: Letters, cache: Path
 ) -> None:
-    with formats.stemmed_plainly() as patch:
-        patch.setattr(manifest, "stemmer_name", lambda: "snowball-english 1.9.0")
+    with formats.stemmed_otherwise():
         first, _ = opened(source, embedder)
     first.close()
     (kept,) = cache.iterdir()
@@ -182,12 +181,12 @@ def test_the_shipped_index_serves_whichever_stemmer_is_installed(
     monkeypatch.setattr(opening, "sample_folder", lambda: source)
     monkeypatch.setattr(opening, "shipped_indexes", lambda: tmp_path / "shipped")
     shipped = tmp_path / "shipped" / index_key(None, tools.recipe)
-    with formats.stemmed_plainly() as patch:
-        patch.setattr(manifest, "stemmer_name", lambda: "snowball-english 1.9.0")
+    with formats.stemmed_otherwise():
         write_index(shipped, sources(source), tools)
     embedder.embedded.clear()
     found, degraded = open_corpus("sample", tools)
-    assert (degraded, embedder.embedded, cache.exists()) == ([], [], False)
+    assert (degraded, embedder.embedded) == ([], [])
+    assert Manifest.read(cache / index_key(source, tools.recipe)).current
     write_index(tmp_path / "fresh", sources(source), letter_tools())
     assert content(found) == content(tmp_path / "fresh")
 

@@ -10,13 +10,12 @@ from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.documents.reading.folder import load_documents
 from lexloop.models.embedders import load_shipped
-from lexloop.store.builder import build_collection
 from lexloop.store.folder.generations import LOCK
 from lexloop.store.folder.store import open_folder
 from lexloop.store.folder.verify import verify_index
 from lexloop.store.manifest import IndexSource, Manifest
 from lexloop.store.opening import open_corpus, sample_folder, shipped_indexes, tools_for
-from lexloop.store.writer import write_index
+from lexloop.store.writer import build_collection, write_index
 
 
 def test_the_shipped_index_is_that_of_todays_sample_and_code() -> None:
@@ -36,7 +35,7 @@ def test_the_shipped_index_is_sound_and_names_no_place_of_this_machine(tmp_path:
 
 def test_the_shipped_index_holds_what_a_fresh_one_does() -> None:
     documents, _ = load_documents(sample_folder())
-    shipped = open_folder(sample_index(), load_shipped(), restem=True)
+    shipped = open_folder(sample_index(), load_shipped(), any_stemmer=True)
     assert {d.name: d.text for d in documents} == {
         name: shipped.texts.text_of(place) for place, name in enumerate(shipped.layout.names)
     }

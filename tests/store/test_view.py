@@ -16,9 +16,9 @@ from lexloop.core.metadata import Filters, Metadata
 from lexloop.core.settings import Settings
 from lexloop.documents.document import Document, SkippedSource
 from lexloop.graph.contexts import build_context
-from lexloop.store.builder import build_collection, without
 from lexloop.store.opening import left_out
 from lexloop.store.view import Collection, View
+from lexloop.store.writer import build_collection, without
 
 
 @settings(max_examples=examples(40))

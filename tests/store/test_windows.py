@@ -1,7 +1,7 @@
 from lexloop.core.types import Chunk
 from lexloop.documents.structure.statements import statements_in_text
 from lexloop.models.minilm import load_minilm
-from lexloop.store.windows import window_texts
+from lexloop.store.preparing import window_texts
 
 
 def chunk_of(text: str) -> Chunk:

@@ -248,7 +248,7 @@ def test_settings_that_leave_the_recipe_alone_are_noted(
     write()
     parsed.clear()
     write_index(index, sources(folder), tools_for(Settings(model="openai:x"), embedder))
-    assert Manifest.read(index).settings["model"] == "openai:x"
+    assert Manifest.read(index).settings["model.name"] == "openai:x"
     assert (parsed, embedder.embedded == []) == ([], False)
 
 

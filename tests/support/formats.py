@@ -3,8 +3,7 @@
 Run this after the format was raised: it notes what is written from now on. Run it after a change of
 the sample as well, in an editable install: it makes the shipped index anew, so that the first
 question need not wait.
-Where another stemmer is installed than here, the search terms are made anew in memory whenever the
-sample is opened.
+Where another stemmer is installed than here, the sample is copied to the cache with new terms.
 
     python tests/support/formats.py
 """
@@ -71,6 +70,18 @@ def stemmed_plainly() -> Iterator[pytest.MonkeyPatch]:
             yield patch
         finally:
             tokens._terms_of.cache_clear()
+
+
+@contextmanager
+def stemmed_otherwise() -> Iterator[pytest.MonkeyPatch]:
+    """As if another version of the stemmer were installed."""
+    with stemmed_plainly() as patch:
+        patch.setattr(tokens, "version", lambda _: "1.9.0")
+        tokens.stemmer_name.cache_clear()
+        try:
+            yield patch
+        finally:
+            tokens.stemmer_name.cache_clear()
 
 
 def golden() -> dict[str, Any]:

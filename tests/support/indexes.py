@@ -16,11 +16,11 @@ from lexloop.documents.reading.formats import read_bytes
 from lexloop.documents.reading.metadata import Sidecars, finished
 from lexloop.documents.reading.source import Limits, Loaded, SourceFile, read_file
 from lexloop.models.embedding import Halves, Progress, Vectors
-from lexloop.store.builder import Tools
 from lexloop.store.folder.generations import GENERATIONS
 from lexloop.store.folder.store import FolderStore, open_folder
 from lexloop.store.manifest import IndexSource
 from lexloop.store.opening import tools_for
+from lexloop.store.preparing import Tools
 from lexloop.store.view import Collection as Index
 
 ANYBODY = Filters()
@@ -98,7 +98,7 @@ def content(index: Path | Index | FolderStore, embedder: Letters | None = None) 
             for path in graph.walk(dict.fromkeys(graph.entities[:5], 1.0), 2, limit=20)
         ],
         "skipped": sorted((item.name, item.reason) for item in index.texts.skipped()),
-        "files": index.texts.fingerprints(),
+        "files": dict(index.manifest.fingerprints),
     }
 
 

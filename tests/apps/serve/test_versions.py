@@ -20,8 +20,8 @@ from lexloop.apps.serve.versions import (
 from lexloop.core.errors import InputError, NotFoundError
 from lexloop.core.metadata import Filters, Metadata
 from lexloop.documents.document import Document
-from lexloop.store.builder import build_collection
 from lexloop.store.view import View
+from lexloop.store.writer import build_collection
 
 OLD = """Article 1 Scope
 This Act holds for boats.

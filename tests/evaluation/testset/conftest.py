@@ -8,9 +8,9 @@ from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.documents.reading.folder import load_documents
 from lexloop.models.minilm import load_minilm
-from lexloop.store.builder import build_collection
 from lexloop.store.opening import open_corpus, tools_for
 from lexloop.store.view import View
+from lexloop.store.writer import build_collection
 
 HERE = Path(__file__).parent
 

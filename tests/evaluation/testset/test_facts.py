@@ -16,9 +16,9 @@ from lexloop.evaluation.testset.phrases import (
 )
 from lexloop.evaluation.testset.templates import Fact
 from lexloop.models.minilm import load_minilm
-from lexloop.store.builder import build_collection
 from lexloop.store.opening import tools_for
 from lexloop.store.view import View
+from lexloop.store.writer import build_collection
 
 LAW = """HARBOUR ACT 2020
 

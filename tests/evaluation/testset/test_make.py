@@ -26,9 +26,10 @@ from lexloop.evaluation.testset.make import (
 )
 from lexloop.evaluation.testset.writing import write_rows
 from lexloop.models.minilm import load_minilm
-from lexloop.store.builder import Tools, build_collection
 from lexloop.store.opening import tools_for
+from lexloop.store.preparing import Tools
 from lexloop.store.view import View
+from lexloop.store.writer import build_collection
 
 
 @pytest.fixture(scope="module")

@@ -29,9 +29,9 @@ from lexloop.nodes.generate.selection import Chosen, Quotable, score_quotables
 from lexloop.nodes.markers import numbers_in
 from lexloop.nodes.question import parse
 from lexloop.nodes.relevance import Query
-from lexloop.store.builder import build_collection
 from lexloop.store.opening import tools_for
 from lexloop.store.view import View
+from lexloop.store.writer import build_collection
 
 Passages = Callable[..., list[Passage]]
 Answer = Callable[..., Draft]

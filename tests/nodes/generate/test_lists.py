@@ -18,9 +18,9 @@ from lexloop.nodes.generate import extractive, selection
 from lexloop.nodes.generate.extractive import ExtractiveGenerator, list_asked, with_antecedent
 from lexloop.nodes.generate.selection import Lengths, Quotable
 from lexloop.nodes.question import parse
-from lexloop.store.builder import build_collection
 from lexloop.store.opening import tools_for
 from lexloop.store.view import View
+from lexloop.store.writer import build_collection
 
 FERRIES = """\
 Ferry Act

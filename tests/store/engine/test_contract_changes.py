@@ -18,14 +18,13 @@ from told import ACCESS, KNOWN, NAMES, QUESTIONS, TAGS, alike, document, told, w
 from lexloop.core.metadata import Filters, Metadata
 from lexloop.documents.document import Document
 from lexloop.store import scan
-from lexloop.store.builder import build_collection, without
 from lexloop.store.engine.address import VectorKind
 from lexloop.store.engine.moving import pull_index, push_index, verify_engine
 from lexloop.store.folder.verify import verify_index
 from lexloop.store.manifest import Manifest
 from lexloop.store.opening import open_index
 from lexloop.store.view import Collection
-from lexloop.store.writer import remove_documents
+from lexloop.store.writer import build_collection, remove_documents, without
 
 EVERYBODY = Filters(allowed_tags=frozenset(TAGS))
 NO_SHRINKING = (Phase.explicit, Phase.reuse, Phase.generate)

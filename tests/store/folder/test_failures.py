@@ -17,13 +17,12 @@ from indexes import Letters, content, generations, letter_tools, sources
 from lexloop.core import files
 from lexloop.core.errors import IndexWriteError, LexloopError
 from lexloop.store import writer
-from lexloop.store.builder import IndexBuilder
 from lexloop.store.folder import generations as room
 from lexloop.store.folder.generations import GENERATIONS
 from lexloop.store.folder.store import FolderStore
 from lexloop.store.folder.verify import verify_index
 from lexloop.store.manifest import Manifest
-from lexloop.store.writer import IndexUpdate, write_index
+from lexloop.store.writer import IndexBuilder, IndexUpdate, write_index
 
 Write = Callable[..., IndexUpdate]
 

@@ -1,20 +1,17 @@
 """An index outlives the code that made it: what is written has a number, which an update raises."""
 
-import hashlib
 import shutil
-import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import formats
 import pytest
-from indexes import ANYBODY, Letters, content, letter_tools, sources
+from indexes import Letters, content, letter_tools, sources
 
-from lexloop.core.errors import CorpusError, OutdatedIndexError
+from lexloop.core.errors import OutdatedIndexError
 from lexloop.documents.chunks import provisions
 from lexloop.documents.structure import statements
 from lexloop.documents.text import tokens
@@ -22,11 +19,9 @@ from lexloop.documents.text.tokens import stemmer_name
 from lexloop.store import manifest
 from lexloop.store.folder import lexical, texts
 from lexloop.store.folder.lexical import okapi_weights
-from lexloop.store.folder.store import open_folder
 from lexloop.store.folder.verify import verify_index
-from lexloop.store.manifest import FORMAT, IndexSource, Manifest
+from lexloop.store.manifest import Manifest
 from lexloop.store.opening import open_index
-from lexloop.store.view import Collection
 from lexloop.store.writer import IndexUpdate, remove_documents, write_index
 
 Write = Callable[..., IndexUpdate]
@@ -88,38 +83,6 @@ print(verify.verify_index(Path({str(index)!r}), Letters()))
     assert eval(made.stdout) == Manifest.read(index).counts
 
 
-def newest(monkeypatch: pytest.MonkeyPatch) -> int:
-    """From here on the code has the next format."""
-    monkeypatch.setattr(manifest, "FORMAT", FORMAT + 1)
-    return FORMAT + 1
-
-
-@contextmanager
-def stemmed_otherwise() -> Iterator[None]:
-    """As if another version of the stemmer were installed."""
-    with formats.stemmed_plainly() as patch:
-        patch.setattr(manifest, "stemmer_name", lambda: "snowball-english 1.9.0")
-        yield
-
-
-def moved(folder: Path) -> Path:
-    return folder.rename(folder.with_name("elsewhere"))
-
-
-def mark(text: str) -> bytes:
-    return hashlib.blake2b(text.encode(), digest_size=16).digest()
-
-
-def embedded_in(index: Path) -> set[bytes]:
-    """The marks of the windows where the format has them."""
-    (path,) = index.glob("generations/*/texts.sqlite")
-    with closing(sqlite3.connect(path)) as base:
-        if not base.execute("SELECT 1 FROM sqlite_master WHERE name = 'windows'").fetchall():
-            return set()
-        held = b"".join(row[0] for row in base.execute("SELECT marks FROM windows"))
-    return {held[i : i + 16] for i in range(0, len(held), 16)}
-
-
 def test_a_renamed_document_embeds_nothing(
     index: Path, folder: Path, write: Write, embedder: Letters
 ) -> None:
@@ -142,13 +105,11 @@ def test_a_chunker_of_the_user_embeds_only_what_is_new(
     assert other.embedder.embedded
 
 
-@pytest.mark.parametrize("gone", [False, True], ids=["sources there", "sources gone"])
 def test_another_stemmer_makes_the_terms_anew_and_nothing_else(
-    gone: bool, index: Path, write: Write, parsed: list[str], embedder: Letters
+    index: Path, folder: Path, write: Write, parsed: list[str], embedder: Letters
 ) -> None:
-    folder = index.with_name("source")
     (folder / "empty.txt").write_bytes(b"")
-    with stemmed_otherwise():
+    with formats.stemmed_otherwise():
         write()
         assert "owner" in content(index)["terms"]
         assert "auditor" in content(index)["terms"]
@@ -159,56 +120,9 @@ def test_another_stemmer_makes_the_terms_anew_and_nothing_else(
     with pytest.raises(OutdatedIndexError):
         remove_documents(index, ["fees.txt"], letter_tools(embedder))
     write_index(index.with_name("fresh"), sources(folder), letter_tools())
-    if gone:
-        moved(folder)
     outcome = write()
     assert outcome.difference.nothing
     assert (parsed, embedder.embedded) == ([], [])
     assert [item.name for item in outcome.skipped] == ["empty.txt"]
     assert content(index) == content(index.with_name("fresh")) != old
     verify_index(index, embedder)
-
-
-def test_an_index_stemmed_otherwise_can_be_opened_with_new_terms_in_memory(
-    index: Path, write: Write, embedder: Letters
-) -> None:
-    with stemmed_otherwise():
-        write()
-    contents = open_folder(index, embedder, restem=True)
-    view = Collection(contents).seen_by(ANYBODY)
-    (hits,) = view.search_lexical(["owners paying for audits"], 3)
-    write()
-    assert content(contents) == content(index)
-    assert [hit.document for hit in hits] == ["fees.txt", "fees.txt"]
-
-
-def test_sources_that_are_not_recorded_are_no_folder(
-    index: Path, folder: Path, embedder: Letters, parsed: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(folder)
-    nowhere = [IndexSource("")]
-    with stemmed_otherwise():
-        write_index(index, sources(folder), letter_tools(embedder), recorded=nowhere)
-    write_index(index, nowhere, letter_tools(embedder))
-    before = content(index)
-    with pytest.raises(CorpusError, match="does not say where its documents lie"):
-        write_index(index, nowhere, letter_tools(embedder))
-    assert content(index) == before
-
-
-def test_a_source_that_is_gone_beside_one_that_is_there(
-    index: Path, folder: Path, tmp_path: Path, write: Write, parsed: list[str]
-) -> None:
-    town = IndexSource(str(tmp_path / "town"), "town/")
-    (tmp_path / "town").mkdir()
-    (tmp_path / "town" / "moor.txt").write_text("A guest may not moor at night.")
-    with stemmed_otherwise():
-        write(town)
-    moved(folder)
-    (tmp_path / "town" / "moor.txt").write_text("A guest may moor at night.")
-    outcome = write(town)
-    assert (outcome.difference.changed, parsed) == (["town/moor.txt"], ["moor.txt"])
-    assert outcome.difference.unchanged == ["fees.txt", "notices.md"]
-    assert set(content(index)["documents"]) == {"fees.txt", "notices.md", "town/moor.txt"}
-    with pytest.raises(CorpusError, match="does not exist"):
-        write(town)

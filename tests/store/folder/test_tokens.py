@@ -9,12 +9,11 @@ import pytest
 from indexes import ANYBODY, Letters, content, everything_in, letter_tools, sources
 
 from lexloop.models.embedding import CODED, Codes, Halves, Progress, coded
-from lexloop.store.builder import without
 from lexloop.store.folder.store import open_folder
 from lexloop.store.folder.tokens import TokenIndex
 from lexloop.store.manifest import Manifest
 from lexloop.store.opening import open_index
-from lexloop.store.writer import write_index
+from lexloop.store.writer import without, write_index
 
 LAW = "The owner must pay a fee. The master may waive the fee."
 
