@@ -39,7 +39,7 @@ from lexloop.store.writer import write_index
 _FILES, _MEASURED = 12, 4
 _LONGER, _SHORTER = 1.02, 0.94
 """How the span in which a kill falls follows the load, so that about a quarter come too late."""
-_TABLES = ("documents", "chunks", "triplets", "skipped", "fingerprints")
+_TABLES = ("documents", "chunks", "triplets", "skipped")
 
 
 def main() -> None:
