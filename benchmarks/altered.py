@@ -19,7 +19,7 @@ from pathlib import Path
 from lexloop.evaluation.case import read_cases
 from lexloop.models.embedders import load_shipped
 from lexloop.nodes.evaluate.evidence import Embed, evidence_of
-from lexloop.nodes.evaluate.support import ClaimSupport, claims_of
+from lexloop.nodes.evaluate.judges import ClaimSupport, claims_of
 
 _SECTION = re.compile(r"\n(?=§|# )")
 _ANY_NUMBER = re.compile(r"(?<![\w.-])\d{1,4}(?![\w.-])")

@@ -32,7 +32,7 @@ from lexloop.finetune.groundedness import LabelledClaim, read_wice
 from lexloop.models.embedding import Vectors
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.evaluate.evidence import evidence_of
-from lexloop.nodes.evaluate.support import ClaimSupport
+from lexloop.nodes.evaluate.judges import ClaimSupport
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -40,7 +40,7 @@ from lexloop.graph.resources import Resources
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.context import Context
 from lexloop.nodes.engineer_prompt.node import advised
-from lexloop.nodes.evaluate.verdict import best_attempt
+from lexloop.nodes.evaluate.node import best_attempt
 
 _ROOT = Path(__file__).resolve().parents[1]
 _SETS = ("gdpr", "ll144", "sample")

@@ -42,7 +42,7 @@ from lexloop.finetune.groundedness import read_wice
 from lexloop.graph.app import graph
 from lexloop.models.embedders import load_shipped
 from lexloop.nodes.evaluate.evidence import evidence_of
-from lexloop.nodes.evaluate.support import ClaimSupport
+from lexloop.nodes.evaluate.judges import ClaimSupport
 
 _ROOT = Path(__file__).resolve().parents[1]
 _SEED = 7

@@ -19,8 +19,7 @@ from lexloop.documents.text.tokens import tokenize, words
 from lexloop.evaluation.score import Score, Unresolved
 from lexloop.evaluation.statistics import mean
 from lexloop.models.embedding import Vectors
-from lexloop.nodes.evaluate.disagreements import negated_terms
-from lexloop.nodes.evaluate.evidence import clipped, share
+from lexloop.nodes.evaluate.evidence import clipped, negated_terms, share
 from lexloop.nodes.markers import MARKER, cited_sentences, without_markers
 from lexloop.nodes.weights import Weights, read_shipped
 

@@ -23,7 +23,7 @@ from lexloop.evaluation.score import Score, Unresolved
 from lexloop.models.embedding import Vectors
 from lexloop.models.request import Chat
 from lexloop.nodes.context import Judgement
-from lexloop.nodes.evaluate.model import ModelJudge
+from lexloop.nodes.evaluate.judges import ModelJudge
 from lexloop.nodes.question import parse
 
 T = TypeVar("T")

@@ -48,9 +48,13 @@ from lexloop.finetune.logistic import (
     weights_of,
 )
 from lexloop.nodes.context import drafted
-from lexloop.nodes.generate.answerable import AGAINST, AnswerabilityFeatures, read_features
-from lexloop.nodes.generate.extractive import MIN_THERE
-from lexloop.nodes.generate.selection import score_quotables
+from lexloop.nodes.generate.extractive import (
+    AGAINST,
+    MIN_THERE,
+    AnswerabilityFeatures,
+    read_features,
+    score_quotables,
+)
 from lexloop.nodes.relevance import Sources, query_of
 from lexloop.nodes.weights import Weights
 from lexloop.store.view import Collection

@@ -2,7 +2,7 @@
 
     python -m lexloop.finetune.groundedness --wice FILE --out data/judges
 
-A logistic regression over the features of nodes/evaluate/support.py: claims labelled supported
+A logistic regression over the features of nodes/evaluate/judges.py: claims labelled supported
 against the rest. Prints what it is worth, cross-validated by claim, and the pass mark of
 min_groundedness.
 """
@@ -33,9 +33,8 @@ from lexloop.finetune.logistic import (
     stored,
 )
 from lexloop.models.embedding import Embedder
-from lexloop.nodes.evaluate.disagreements import disagreements
-from lexloop.nodes.evaluate.evidence import evidence_of
-from lexloop.nodes.evaluate.support import ClaimFeatures, capped, read_claim_features
+from lexloop.nodes.evaluate.evidence import disagreements, evidence_of
+from lexloop.nodes.evaluate.judges import ClaimFeatures, capped, read_claim_features
 
 STRENGTH = 1.0
 _DISAGREES = list(ClaimFeatures.__dataclass_fields__).index("disagrees")

@@ -41,14 +41,15 @@ from lexloop.finetune.logistic import (
     stored,
 )
 from lexloop.finetune.logistic import fit as fit_rows
-from lexloop.nodes.evaluate.embedded import (
+from lexloop.nodes.evaluate.judges import (
     AnswerFeatures,
+    ClaimSupport,
     ContextFeatures,
     answer_features,
+    claims_of,
     context_features,
     evidence_in,
 )
-from lexloop.nodes.evaluate.support import ClaimSupport, claims_of
 from lexloop.nodes.question import parse
 from lexloop.nodes.relevance import query_of
 from lexloop.store.view import Collection, View

@@ -11,8 +11,7 @@ from lexloop.graph.compiled import Lexloop
 from lexloop.graph.node import Node, Resolve, node_of
 from lexloop.nodes.classify.node import classify
 from lexloop.nodes.engineer_prompt.node import engineer_prompt
-from lexloop.nodes.evaluate.node import evaluate
-from lexloop.nodes.evaluate.verdict import repeats
+from lexloop.nodes.evaluate.node import evaluate, repeats
 from lexloop.nodes.generate.node import generate
 from lexloop.nodes.hybrid_retrieve.node import hybrid_retrieve
 from lexloop.nodes.kg_retrieve.node import kg_retrieve

@@ -7,7 +7,7 @@ from lexloop.core.state import AgentUpdate, State
 from lexloop.core.types import ABSTENTION, Citation, Evaluation, Finding, ParsedQuestion
 from lexloop.nodes.context import TRIAD
 from lexloop.nodes.evaluate.checks import citation_problems
-from lexloop.nodes.generate.citations import abstains, with_markers
+from lexloop.nodes.generate.model import abstains, with_markers
 from lexloop.nodes.markers import as_markers, numbers_in, renumbered, unmarked
 
 T = TypeVar("T")

@@ -86,12 +86,12 @@ def _rewrites(settings: Settings) -> bool:
 
 
 def _rewriter(settings: Settings, view: View, chat: ChatModel | None) -> Rewriter:
-    from lexloop.nodes.rewrite.rules import NoRewriter, RuleRewriter
+    from lexloop.nodes.rewrite.rewriters import NoRewriter, RuleRewriter
 
     if not _rewrites(settings):
         return NoRewriter()
     if model := chat_for("rewriter", settings.retrieval.rewriter, chat):
-        from lexloop.nodes.rewrite.model import ModelRewriter
+        from lexloop.nodes.rewrite.rewriters import ModelRewriter
 
         return ModelRewriter(model, view)
     return RuleRewriter()
@@ -116,9 +116,8 @@ def _cross_encoder(name: str) -> Reranker:
 
 
 def _generator(settings: Settings, view: View, chat: ChatModel | None) -> Generator:
-    from lexloop.nodes.generate.extractive import ExtractiveGenerator
+    from lexloop.nodes.generate.extractive import ExtractiveGenerator, Lengths
     from lexloop.nodes.generate.model import ModelAlone, ModelGenerator
-    from lexloop.nodes.generate.selection import Lengths
 
     model = chat_for("generator", settings.answer.generator, chat)
     if settings.retrieval.source == "none":
@@ -151,17 +150,17 @@ def _judge(settings: Settings, view: View, chat: ChatModel | None) -> Judge | No
     if settings.loop.evaluator == "none":
         return None
     if model := chat_for("evaluator", settings.loop.evaluator, chat):
-        from lexloop.nodes.evaluate.model import ModelJudge
+        from lexloop.nodes.evaluate.judges import ModelJudge
 
         return ModelJudge(model)
-    from lexloop.nodes.evaluate.embedded import EmbeddedJudge
+    from lexloop.nodes.evaluate.judges import EmbeddedJudge
 
     return EmbeddedJudge(view)
 
 
 def _engineer(settings: Settings, chat: ChatModel | None) -> PromptEngineer:
     if model := chat_for("prompt_engineer", settings.loop.prompt_engineer, chat):
-        from lexloop.nodes.engineer_prompt.model import ModelPromptEngineer
+        from lexloop.nodes.engineer_prompt.node import ModelPromptEngineer
 
         return ModelPromptEngineer(model)
     from lexloop.nodes.engineer_prompt.node import RuleEngineer

@@ -12,7 +12,7 @@ from lexloop.documents.text.tokens import term_set
 from lexloop.nodes.context import Context, Guard
 from lexloop.nodes.question import ASKING, AUXILIARY, leans, without_context
 from lexloop.nodes.relevance import coverage
-from lexloop.nodes.rewrite.rules import resolved
+from lexloop.nodes.rewrite.rewriters import resolved
 from lexloop.store.view import View
 
 _LEAST, _SURE = 0.85, 0.9

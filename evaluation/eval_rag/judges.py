@@ -19,9 +19,8 @@ from lexloop.evaluation.model_metrics import Embed, model_metrics
 from lexloop.evaluation.score import Score, Unresolved
 from lexloop.models.embedding import Embedder, Vectors
 from lexloop.models.request import Chat
-from lexloop.nodes.evaluate.embedded import AnswerFeatures, answer_features
 from lexloop.nodes.evaluate.evidence import Evidence, evidence_of
-from lexloop.nodes.evaluate.support import ClaimSupport, claims_of
+from lexloop.nodes.evaluate.judges import AnswerFeatures, ClaimSupport, answer_features, claims_of
 from lexloop.nodes.markers import without_markers
 from lexloop.nodes.question import parse
 from lexloop.nodes.relevance import query_of

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from lexloop.evaluation.record import AttemptSeen, Record
 from lexloop.evaluation.score import Score, Unresolved, is_resolved
 from lexloop.evaluation.statistics import Estimate, estimate, paired_randomisation
-from lexloop.nodes.evaluate.verdict import AttemptRank, best_rank
+from lexloop.nodes.evaluate.node import AttemptRank, best_rank
 
 _NO_RETRY = Unresolved("no question was tried again")
 _MISSING = Unresolved("an attempt has no score")

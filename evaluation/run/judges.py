@@ -16,8 +16,7 @@ from lexloop.evaluation.asking import Asker
 from lexloop.evaluation.correctness import CorrectnessJudge
 from lexloop.models.embedders import load_shipped
 from lexloop.models.embedding import Embedder, Vectors
-from lexloop.nodes.evaluate.embedded import EmbeddedJudge
-from lexloop.nodes.evaluate.support import ClaimSupport
+from lexloop.nodes.evaluate.judges import ClaimSupport, EmbeddedJudge
 from lexloop.store.view import Collection
 
 _MOST_CACHED = 20_000

@@ -17,9 +17,8 @@ from lexloop.evaluation.record import AttemptSeen
 from lexloop.evaluation.run.judges import Judges
 from lexloop.evaluation.score import Score, Unresolved
 from lexloop.nodes.evaluate.checks import citation_problems
-from lexloop.nodes.evaluate.embedded import EmbeddedJudge
 from lexloop.nodes.evaluate.evidence import Evidence, evidence_of
-from lexloop.nodes.evaluate.support import claims_of
+from lexloop.nodes.evaluate.judges import EmbeddedJudge, claims_of
 from lexloop.nodes.markers import without_markers
 from lexloop.nodes.question import parse
 from lexloop.store.view import View

@@ -21,7 +21,7 @@ from lexloop.evaluation.score import as_json
 from lexloop.graph.build import build_graph
 from lexloop.graph.resources import Resources
 from lexloop.nodes.context import Context
-from lexloop.nodes.evaluate.embedded import EmbeddedJudge
+from lexloop.nodes.evaluate.judges import EmbeddedJudge
 from lexloop.store.view import Collection, View
 from lexloop.store.writer import without
 

@@ -12,7 +12,7 @@ from lexloop.evaluation.case import Case
 from lexloop.evaluation.score import Score, Unresolved, is_resolved
 from lexloop.evaluation.statistics import NO_PAIR, beyond_noise, mean, paired
 from lexloop.evaluation.tuning.measure import OF_RETRIEVAL, Measurement, Objective
-from lexloop.nodes.classify.plan import TABLES, class_plans
+from lexloop.nodes.classify.node import TABLES, class_plans
 
 Changes = Mapping[str, Any]
 

@@ -1,4 +1,4 @@
-"""Three scores, the checks of citations, and the verdict.
+"""Three scores by one of the ``judges``, the ``checks`` of citations, and the verdict.
 
-The node's judges are ``embedded`` (with ``support`` of each claim) and ``model``.
+``evidence`` is what claims are held against.
 """

@@ -1,14 +1,16 @@
-"""The evidence that claims are held against: sentences with vectors, and the facts they state."""
+"""The evidence that claims are held against, and where a claim contradicts it."""
 
 import itertools
-from collections.abc import Callable, Set
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
-from functools import cached_property
+from difflib import SequenceMatcher
+from functools import cached_property, lru_cache
 from typing import Any
 
 from lexloop.documents.structure.statements import statements_in_text
-from lexloop.documents.text.quantities import facts
-from lexloop.documents.text.tokens import tokenize
+from lexloop.documents.text.quantities import dates, facts, number_of, states
+from lexloop.documents.text.tokens import tokenize, words
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.markers import unmarked
 
@@ -81,3 +83,304 @@ def share(wanted: Set[Any], held: Set[Any]) -> float:
 def clipped(value: float) -> float:
     """Return the value, or the nearer end of [0, 1] where it lies outside."""
     return min(1.0, max(0.0, value))
+
+
+_CLOSE, _SAME, _NEARLY = 0.6, 0.9, 0.8
+"""A sentence that holds this share of a claim's terms is about the same thing, or says the same
+in the same words; those that hold nearly as many as the best one count as well."""
+_CLAUSE = re.compile(r"[,;:.()](?:\s|$)")
+_QUALIFIERS = frozenset(tokenize("business calendar working full consecutive percent"))
+_REFERENCE = re.compile(r"\d[.\-]\d")
+
+
+def disagreements(claim: str, evidence: Evidence) -> list[str]:
+    """Return the reasons why the evidence does not bear out a claim; none where it may hold.
+
+    The evidence has at least one sentence.
+    """
+    stated = facts(claim)
+    missing = [fact for fact in sorted(stated - evidence.facts) if not states(evidence.text, fact)]
+    found = [f"{fact} is not there" for fact in missing]
+    if missing:
+        return found
+    found += [f"{date} is not there" for date in sorted(dates(claim) - dates(evidence.text))]
+    wanted = frozenset(term for term in tokenize(claim) if not term[0].isdigit())
+    about = _about(wanted, evidence, _CLOSE)
+    near = [evidence.sentences[i] for i in about]
+    found += _other_quantities(claim, near)
+    found += _other_places(stated, evidence, about)
+    same = _about(wanted, evidence, _SAME)
+    if same:
+        found += _other_facts(stated, evidence, same)
+        turns = [flipped_term(claim, evidence.sentences[i], wanted) for i in same]
+        denied_in_one = min(filter(None, turns)) if all(turns) else None
+        changes = alterations(claim, [evidence.sentences[i] for i in same], evidence.text)
+    else:
+        denied_in_one, changes = contradicted_term(claim, near, wanted) if near else None, []
+    if denied_in_one:
+        found.append(f"one denies “{denied_in_one}”, the other does not")
+    found += changes
+    return list(dict.fromkeys(found))
+
+
+def _about(wanted: frozenset[str], evidence: Evidence, least: float) -> list[int]:
+    """Return the sentences with at least this share of a claim's terms, and nearly the most."""
+    shares = [len(wanted & terms) / max(1, len(wanted)) for terms in evidence.terms]
+    bar = max(least, _NEARLY * max(shares))
+    return [i for i, share in enumerate(shares) if share >= bar]
+
+
+def quantities(text: str) -> set[tuple[str, str]]:
+    """Return every number, in digits or words, with the search term it counts."""
+    return {pair for clause in _CLAUSE.split(text) for pair in _counted(words(clause))}
+
+
+def _counted(following: list[str]) -> Iterator[tuple[str, str]]:
+    for place, word in enumerate(following):
+        number = number_of(word)
+        terms = (
+            term
+            for other in following[place + 1 : place + 4]
+            for term in tokenize(other)
+            if number_of(other) is None and term not in _QUALIFIERS
+        )
+        if number is not None and (unit := next(terms, "")):
+            yield number, unit
+
+
+def _other_quantities(claim: str, sentences: list[str]) -> Iterable[str]:
+    """Yield counts for which all sentences about the same thing have another number, none this."""
+    ours = quantities(claim)
+    theirs = set().union(*map(quantities, sentences))
+    numbers = {number for number, _ in theirs}
+    for number, unit in sorted(ours - theirs):
+        others = {n for n, u in theirs if u == unit} - {n for n, u in ours if u == unit}
+        if others and number not in numbers:
+            yield f"{number} is {', '.join(sorted(others))} there"
+
+
+def _other_facts(stated: Set[str], evidence: Evidence, same: list[int]) -> Iterable[str]:
+    """Yield facts of a claim in place of which its own sentences in the evidence have others."""
+    around = "\n".join(_placed(evidence, i) for i in same)
+    if not facts("\n".join(evidence.sentences[i] for i in same)) - stated:
+        return ()
+    return (f"{fact} is not there" for fact in sorted(stated) if not states(around, fact))
+
+
+def _placed(evidence: Evidence, i: int) -> str:
+    return f"{evidence.places[i] if evidence.places else ''}\n{evidence.sentences[i]}"
+
+
+def _other_places(stated: Set[str], evidence: Evidence, about: list[int]) -> Iterable[str]:
+    """Yield references to sections under which the evidence says nothing of the kind."""
+    named = sorted(fact for fact in stated if _REFERENCE.search(fact))
+    if not (named and about and evidence.places and all(evidence.places[i] for i in about)):
+        return
+    around = "\n".join(_placed(evidence, i) for i in about)
+    for reference in named:
+        if not states(around, reference) and reference.split("(")[0] not in facts(around):
+            yield f"it does not stand in {reference}"
+
+
+_NEGATORS = frozenset("not no never none nor neither without cannot nobody nothing nowhere".split())
+_SOFT = re.compile(
+    r"\b(?:un(?:lawful|able|less|like)\w*|prohibit\w*|forbid\w*|forbidden|illegal\w*|bann?(?:ed|s)?"
+    r"|fail\w*|refus\w*|reject\w*|den(?:y|ies|ied)|exempt\w*|except\w*|exclud\w*|lack\w*|avoid\w*"
+    r"|absen\w+|prevent\w*|declin\w*|insufficien\w+|left out|leav\w+ out|rather|instead|only|few"
+    r"|hardly|little|free)\b",
+    re.IGNORECASE,
+)
+"""Words that may say what a negation says, in claim or evidence: with one, nothing is flagged."""
+_BOUNDS_AND_IDIOMS = re.compile(
+    r"\b(?:no|not)\s+(?:\w+\s+)?(?:more|later|longer|greater|less|fewer|earlier|sooner|higher|lower)"
+    r"\s+than\b|\b(?:no|not)\s+(?:longer|doubt|matter)\b|\bno\.\s*\d|\bnot\s+(?:to\s+exceed|exceed|in\s+excess)\w*"
+    r"|\bnot\s+(?:only|just|merely|limited|necessarily)\b|\b(?:whether|or|if)\s+not\b",
+    re.IGNORECASE,
+)
+_BOUND = re.compile(
+    r"\b(?P<deny>(?:no|not)\s+)?(?P<than>more|later|longer|greater|less|fewer|earlier|sooner|higher"
+    r"|lower)\s+than\b",
+    re.IGNORECASE,
+)
+_VERDICT = re.compile(r"^\s*(?:no|yes)[.,]\s", re.IGNORECASE)
+_REACH = 5
+
+
+def negated_terms(text: str) -> frozenset[str]:
+    """Return the search terms that a negation in ``text`` stands before.
+
+    Bounds ("not more than"), idioms ("not only") and a "No." before the rest deny nothing.
+    """
+    found: set[str] = set()
+    following = words(_BOUNDS_AND_IDIOMS.sub(" ", _VERDICT.sub("", text)))
+    for place, word in enumerate(following):
+        if word in _NEGATORS or re.search(r"n['’]t$", word):
+            near = (tokenize(other) for other in following[place + 1 : place + 1 + _REACH])
+            found |= set(next(filter(None, near), ()))
+    return frozenset(found)
+
+
+def has_negation(text: str) -> bool:
+    """Return whether ``text`` denies anything, be it by a word that only implies it."""
+    return bool(negated_terms(text)) or _SOFT.search(text) is not None
+
+
+def contradicted_term(claim: str, sentences: list[str], wanted: Set[str]) -> str | None:
+    """Return the term over which a claim and the sentences nearest to it disagree, if any.
+
+    ``wanted`` are the claim's search terms.
+    """
+    ours, theirs = negated_terms(claim), [negated_terms(sentence) for sentence in sentences]
+    if ours:
+        if any(
+            has_negation(s) and (not d or d & wanted)
+            for s, d in zip(sentences, theirs, strict=True)
+        ):
+            return None
+        return min(ours, default=None)
+    if _SOFT.search(claim):
+        return None
+    over = [d & wanted for d in theirs]
+    return min(frozenset.intersection(*over), default=None) if over else None
+
+
+def flipped_term(claim: str, sentence: str, wanted: Set[str]) -> str | None:
+    """Return the term that only one of a claim and a sentence in nearly the same words denies.
+
+    ``wanted`` are the claim's search terms.
+    """
+    if {word.lower() for word in _SOFT.findall(claim)} - {
+        word.lower() for word in _SOFT.findall(sentence)
+    }:
+        return None
+    ours, theirs = _bounds(claim), _bounds(sentence)
+    for deny, than in sorted(ours - theirs):
+        if (not deny, than) in theirs:
+            return f"{than} than"
+    held = frozenset(tokenize(sentence))
+    return min((negated_terms(claim) & held) ^ (negated_terms(sentence) & wanted), default=None)
+
+
+def _bounds(text: str) -> set[tuple[bool, str]]:
+    return {(bool(bound["deny"]), bound["than"].lower()) for bound in _BOUND.finditer(text)}
+
+
+_LIKE = 0.7
+"""The share of the shorter text that the longer must hold in order to be its copy."""
+_LONGEST = 4
+_MODALS = {
+    "must": r"must|shall|(?:is|are|be) (?:required|obliged|obligated) to|ha(?:s|ve) to|needs? to",
+    "may": r"may|can|(?:is|are) (?:permitted|allowed|free|entitled) to",
+    "should": r"should|ought to|(?:is|are) (?:encouraged|advised) to",
+}
+_BOUNDS = {
+    "at_least": r"(?:at least|a minimum of|not? (?:fewer|less|earlier|sooner) than)",
+    "at_most": r"(?:at most|not? (?:more|greater|longer|later) than|up to|a maximum of"
+    r"|within|not to exceed|not exceeding|not in excess of)",
+    "above": r"(?:(?:more|greater|longer|later) than|exceeding|in excess of|over|above|after"
+    r"|following)",
+    "below": r"(?:(?:less|fewer|shorter|earlier) than|under|below|before|prior to)",
+}
+_UPWARD = {"at_least": True, "above": True, "at_most": False, "below": False}
+_PHRASES = re.compile(
+    "|".join(rf"\b(?P<{name}>{pattern})\b" for name, pattern in {**_BOUNDS, **_MODALS}.items()),
+    re.IGNORECASE,
+)
+_UNITS = [
+    frozenset(group.split())
+    for group in (
+        "second minute hour day week month quarter year decade",
+        "business calendar working",
+        "percent dollar euro pound cent",
+        "inch foot yard mile meter metre kilometer kilometre centimeter centimetre acre hectare",
+        "ounce gram kilogram ton tonne gallon liter litre",
+    )
+]
+_IRREGULAR = {"feet": "foot", "inches": "inch", "centuries": "century"}
+_WORD = re.compile(r"[a-z_]+(?:-[a-z]+)*|\d[\d.,]*")
+_SUBJECT = re.compile(
+    r"([a-z]+(?:-[a-z]+)*) (?:must|shall|may|can|should|will|has|have|is|are)\b", re.IGNORECASE
+)
+_AGENT = re.compile(r"(?:[^aeiou]er|or|ee|ant|ist|ian)s?$")
+
+
+def alterations(claim: str, sentences: Sequence[str], evidence: str) -> list[str]:
+    """Return the changes of meaning between a claim and the sentence that it is a copy of.
+
+    The claim is aligned with the sentences that say nearly the same; only replaced words count, not
+    those left out or added. The parties are told from all of the ``evidence``. None where the claim
+    is no copy.
+    """
+    ours = _words(claim)
+    theirs = [_words(sentence) for sentence in sentences]
+    laid = [SequenceMatcher(None, one, ours, autojunk=False) for one in theirs]
+    # how much of the shorter text stands in the longer one, in its order
+    shares = [
+        sum(block.size for block in one.get_matching_blocks()) / max(1, min(len(said), len(ours)))
+        for said, one in zip(theirs, laid, strict=True)
+    ]
+    if max(shares, default=0.0) < _LIKE:
+        return []
+    parties = _parties(evidence)
+    nearest = [i for i, share in enumerate(shares) if share == max(shares)]
+    return min((_otherwise(theirs[i], ours, laid[i], parties) for i in nearest), key=len)
+
+
+def _otherwise(
+    theirs: list[str], ours: list[str], laid: SequenceMatcher[str], parties: Set[str]
+) -> list[str]:
+    found: list[str] = []
+    for kind, first, end, start, stop in laid.get_opcodes():
+        if kind == "replace" and max(end - first, stop - start) <= _LONGEST:
+            was, now = theirs[first:end], ours[start:stop]
+            found += _modal(was, now, [*theirs[end : end + 1], *ours[stop : stop + 1]])
+            found += _bound(was, now)
+            found += _unit(was, now)
+            found += _party(was, now, parties)
+    return found
+
+
+def _words(text: str) -> list[str]:
+    """Split a text into words in small letters, phrases of one meaning as one word."""
+    whole = _PHRASES.sub(lambda match: str(match.lastgroup), " ".join(text.split()))
+    return _WORD.findall(whole.lower())
+
+
+def _modal(was: list[str], now: list[str], after: list[str]) -> Iterator[str]:
+    """Yield a changed modal verb; before "not" must and may say the same."""
+    if "not" in (*was, *now, *after):
+        return
+    mine, theirs = set(now) & _MODALS.keys(), set(was) & _MODALS.keys()
+    if mine and theirs and mine != theirs:
+        yield f"it says “{min(mine)}”, where there is “{min(theirs)}”"
+
+
+def _bound(was: list[str], now: list[str]) -> Iterator[str]:
+    mine = {_UPWARD[word] for word in now if word in _UPWARD}
+    theirs = {_UPWARD[word] for word in was if word in _UPWARD}
+    if mine and theirs and not mine & theirs:
+        yield "it says the other bound"
+
+
+def _unit(was: list[str], now: list[str]) -> Iterator[str]:
+    for group in _UNITS:
+        mine, theirs = (
+            {_IRREGULAR.get(w) or w.removesuffix("s") for w in words} & group
+            for words in (now, was)
+        )
+        if mine and theirs and not mine & theirs:
+            yield f"it says {min(mine)}, where there is {min(theirs)}"
+
+
+def _party(was: list[str], now: list[str], parties: Set[str]) -> Iterator[str]:
+    mine, theirs = (frozenset(tokenize(" ".join(words))) & parties for words in (now, was))
+    if mine - theirs and theirs - mine:
+        yield f"it says “{' '.join(now)}”, where there is “{' '.join(was)}”"
+
+
+@lru_cache(maxsize=64)
+def _parties(evidence: str) -> frozenset[str]:
+    """Return the search terms of the parties: the words before a modal verb, and agent nouns."""
+    found = _SUBJECT.findall(evidence)
+    found += [word for word in evidence.split() if _AGENT.search(word.strip(".,;:()").lower())]
+    return frozenset(term for word in found for term in tokenize(word))

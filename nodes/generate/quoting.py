@@ -1,4 +1,4 @@
-"""Provisions quoted whole: a line for each paragraph and point, each with the source it is from."""
+"""Citations of statements, and provisions quoted whole: a line for each paragraph and point."""
 
 import re
 from bisect import bisect_left
@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from lexloop.core.types import Citation, PointedUnit
+from lexloop.core.types import Citation, Passage, PointedUnit
 from lexloop.documents.structure.outline import cells, is_ruler
+from lexloop.documents.structure.statements import Statement
 from lexloop.documents.structure.telling import counted, entitled, groups, heading_span, outline
 from lexloop.documents.structure.tree import ITEMS, Tree, Unit
 from lexloop.nodes.markers import unmarked
@@ -309,3 +310,39 @@ def _units_left_out(units: Sequence[PointedUnit], several: bool) -> str:
     if len(labels) < 3:
         return f"{LEFT_OUT[0]}{' and '.join(labels)}."
     return f"{LEFT_OUT[0]}{len(labels)} more, {labels[0]} to {labels[-1]}."
+
+
+def cite(passage: Passage, said: Sequence[Statement], n: int) -> Citation:
+    """Return the citation of successive statements of a passage, cut to the passage.
+
+    Where they are of several provisions or of none, the label of the passage serves.
+    """
+    first, last = said[0], said[-1]
+    # a list may begin before the passage and end after it
+    start, end = max(first.start, passage["start"]), min(last.end, passage["end"])
+    cut = passage["text"][start - passage["start"] : end - passage["start"]]
+    start, quote = start + len(cut) - len(cut.lstrip()), cut.strip()
+    labels = {statement.label for statement in said}
+    citation: Citation = {
+        "n": n,
+        "document": passage["document"],
+        "section": (first.label if len(labels) == 1 else "") or passage["section"],
+        "page": _page(passage, start),
+        "start": start,
+        "end": start + len(quote),
+        "quote": quote,
+    }
+    if first.lead:
+        citation["lead"] = first.lead
+    if first.leads:
+        citation["lead_spans"] = [list(span) for span in first.leads]
+    if "version" in passage:
+        citation["version"] = passage["version"]
+    return citation
+
+
+def _page(passage: Passage, offset: int) -> int | None:
+    """Return the page that an offset lies on; a passage may run over several."""
+    first = passage["page"]
+    breaks = passage.get("page_breaks", [])
+    return None if first is None else first + sum(at <= offset for at in breaks)

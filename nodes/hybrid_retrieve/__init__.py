@@ -1,1 +1,1 @@
-"""Lexical and dense search, fused: ``fusion`` has the formulas, ``node`` follows the settings."""
+"""Lexical and dense search by the formulas of ``fusion``; and what is ``pointed`` to by number."""

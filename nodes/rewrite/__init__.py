@@ -1,1 +1,1 @@
-"""A question that stands alone, its sub-queries and keywords, by ``rules`` or by a ``model``."""
+"""A question understood: standing alone, with its sub-queries and keywords, by ``rewriters``."""

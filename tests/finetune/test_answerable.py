@@ -22,7 +22,7 @@ from lexloop.finetune.answerable import (
     table,
 )
 from lexloop.finetune.logistic import FeatureRow, probabilities, stored
-from lexloop.nodes.generate.answerable import AnswerabilityFeatures
+from lexloop.nodes.generate.extractive import AnswerabilityFeatures
 from lexloop.nodes.weights import Weights
 
 NONE = AnswerabilityFeatures(*[0.0] * len(fields(AnswerabilityFeatures)))

@@ -20,7 +20,7 @@ from lexloop.finetune.logistic import (
     weights_of,
 )
 from lexloop.models.minilm import load_minilm
-from lexloop.nodes.evaluate.support import ClaimFeatures
+from lexloop.nodes.evaluate.judges import ClaimFeatures
 
 BOATS = ["ferry", "barge", "yacht", "raft", "canoe", "kayak", "dinghy", "cutter"]
 

@@ -11,7 +11,7 @@ from statute import LAW, RULE
 from lexloop.core.errors import InputError
 from lexloop.finetune.logistic import FeatureRow
 from lexloop.finetune.relevance import by_part, cited_in, fit, read_pairs, scores, table
-from lexloop.nodes.evaluate.embedded import AnswerFeatures, ContextFeatures
+from lexloop.nodes.evaluate.judges import AnswerFeatures, ContextFeatures
 
 GOLD = [
     {

@@ -9,7 +9,7 @@ from records import Read, passage
 from lexloop.core.deadline import Deadline, within
 from lexloop.core.errors import DeadlineExceeded
 from lexloop.nodes.evaluate.checks import citation_problems
-from lexloop.nodes.generate.citations import cited_answer
+from lexloop.nodes.generate.model import cited_answer
 from lexloop.nodes.question import parse
 from lexloop.nodes.rerank.rerankers import FeatureReranker
 from lexloop.store.view import View

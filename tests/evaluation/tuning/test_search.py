@@ -19,7 +19,7 @@ from lexloop.evaluation.tuning.search import (
     scaled,
     thinned,
 )
-from lexloop.nodes.classify.plan import class_plans
+from lexloop.nodes.classify.node import class_plans
 
 
 def names(settings: Settings, chunking: bool = True) -> list[str]:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexloop.documents.text.tokens import tokenize
-from lexloop.nodes.evaluate.disagreements import (
+from lexloop.nodes.evaluate.evidence import (
     alterations,
     contradicted_term,
     flipped_term,

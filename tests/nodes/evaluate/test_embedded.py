@@ -9,8 +9,8 @@ from lexloop.core.running import waited
 from lexloop.core.types import ABSTENTION, Passage
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.context import Judgement
-from lexloop.nodes.evaluate.embedded import EmbeddedJudge, context_features, read_answer_features
 from lexloop.nodes.evaluate.evidence import Evidence
+from lexloop.nodes.evaluate.judges import EmbeddedJudge, context_features, read_answer_features
 from lexloop.nodes.question import parse, part_of
 from lexloop.nodes.relevance import Query
 from lexloop.store.view import View

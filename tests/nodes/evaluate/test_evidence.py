@@ -8,8 +8,7 @@ from statute import LAW
 
 from lexloop.documents.text.quantities import dates, facts, number_of, states
 from lexloop.models.minilm import load_minilm
-from lexloop.nodes.evaluate.disagreements import disagreements, quantities
-from lexloop.nodes.evaluate.evidence import Evidence, evidence_of
+from lexloop.nodes.evaluate.evidence import Evidence, disagreements, evidence_of, quantities
 
 
 @pytest.mark.parametrize(

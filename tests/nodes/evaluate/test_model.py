@@ -10,7 +10,7 @@ from records import passage
 from running import Nobody
 
 from lexloop.core.errors import ModelAuthError, ModelUnavailable
-from lexloop.nodes.evaluate.model import JudgeReply, ModelJudge
+from lexloop.nodes.evaluate.judges import JudgeReply, ModelJudge
 from lexloop.nodes.question import parse
 
 Converse = Callable[..., Any]

@@ -10,7 +10,7 @@ from statute import LAW, RULE
 
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.evaluate.evidence import Evidence, evidence_of
-from lexloop.nodes.evaluate.support import (
+from lexloop.nodes.evaluate.judges import (
     ClaimFeatures,
     ClaimSupport,
     capped,

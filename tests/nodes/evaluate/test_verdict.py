@@ -11,7 +11,7 @@ from lexloop.core.settings import Settings
 from lexloop.core.state import State
 from lexloop.core.types import QUOTED, Attempt, Evaluation
 from lexloop.nodes.context import Judgement
-from lexloop.nodes.evaluate.verdict import (
+from lexloop.nodes.evaluate.node import (
     best_attempt,
     finding_of,
     lowest_score,

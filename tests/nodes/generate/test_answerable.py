@@ -11,14 +11,14 @@ import pytest
 from records import query
 
 from lexloop.core.types import Passage
-from lexloop.nodes.generate.answerable import (
+from lexloop.nodes.generate.extractive import (
     AGAINST,
     AnswerabilityFeatures,
     probability_found,
     probability_there,
     read_features,
+    score_quotables,
 )
-from lexloop.nodes.generate.selection import score_quotables
 from lexloop.store.view import View
 
 Passages = Callable[..., list[Passage]]

@@ -18,14 +18,19 @@ from lexloop.core.types import ABSTENTION, Draft, Passage
 from lexloop.documents.document import Document
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.context import drafted
-from lexloop.nodes.evaluate.embedded import EmbeddedJudge
+from lexloop.nodes.evaluate.judges import EmbeddedJudge
 from lexloop.nodes.generate import extractive
-from lexloop.nodes.generate.answerable import probability_found, read_features
-from lexloop.nodes.generate.citations import cite
-from lexloop.nodes.generate.extractive import ExtractiveGenerator
+from lexloop.nodes.generate.extractive import (
+    Chosen,
+    ExtractiveGenerator,
+    Quotable,
+    probability_found,
+    read_features,
+    score_quotables,
+)
 from lexloop.nodes.generate.guard import PromptGuard
 from lexloop.nodes.generate.node import generate
-from lexloop.nodes.generate.selection import Chosen, Quotable, score_quotables
+from lexloop.nodes.generate.quoting import cite
 from lexloop.nodes.markers import numbers_in
 from lexloop.nodes.question import parse
 from lexloop.nodes.relevance import Query

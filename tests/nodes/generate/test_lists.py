@@ -14,9 +14,14 @@ from lexloop.core.types import Draft, Passage
 from lexloop.documents.document import Document
 from lexloop.documents.structure.statements import statements_in_text
 from lexloop.models.minilm import load_minilm
-from lexloop.nodes.generate import extractive, selection
-from lexloop.nodes.generate.extractive import ExtractiveGenerator, list_asked, with_antecedent
-from lexloop.nodes.generate.selection import Lengths, Quotable
+from lexloop.nodes.generate import extractive
+from lexloop.nodes.generate.extractive import (
+    ExtractiveGenerator,
+    Lengths,
+    Quotable,
+    list_asked,
+    with_antecedent,
+)
 from lexloop.nodes.question import parse
 from lexloop.store.opening import tools_for
 from lexloop.store.view import View
@@ -226,7 +231,7 @@ def test_where_it_is_not_sure_no_further_list_is_led_into_without_its_points(
     ferries: View, answer: Answer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(extractive, "SURE", 1.1)
-    monkeypatch.setattr(selection, "_LEAST", -100.0)  # however far from the question
+    monkeypatch.setattr(extractive, "_LEAST", -100.0)  # however far from the question
     draft = answer("Must the log contain the weather?")
     first, *others = draft["answer"].split("\n")
     assert first == f"{LEAD} the weather; and [1]"

@@ -11,7 +11,7 @@ from records import query
 from lexloop.core.types import DEFINING, Passage, PointedUnit
 from lexloop.documents.structure.statements import Statement
 from lexloop.models.embedding import Vectors
-from lexloop.nodes.generate.selection import (
+from lexloop.nodes.generate.extractive import (
     NEARLY_BEST,
     Lengths,
     Quotable,

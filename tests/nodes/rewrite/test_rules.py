@@ -11,7 +11,7 @@ from lexloop.core.types import ABSTENTION, Advice, ParsedQuestion, Plan, Reading
 from lexloop.documents.text.tokens import words
 from lexloop.nodes.question import parse
 from lexloop.nodes.rewrite.node import rewrite
-from lexloop.nodes.rewrite.rules import NoRewriter, RuleRewriter, distinct, keywords
+from lexloop.nodes.rewrite.rewriters import NoRewriter, RuleRewriter, distinct, keywords
 
 PLAN: Plan = {"k": 5, "Q": 5, "K": 4, "S": 2}
 ADVICE: Advice = {

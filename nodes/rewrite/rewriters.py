@@ -1,11 +1,15 @@
-"""The embedded rewriter: rules for follow-ups, decomposition and expansion."""
+"""The rewriters: rules for follow-ups, decomposition and expansion; a model; and none."""
 
 import re
 from dataclasses import dataclass
 
-from lexloop.core.running import computing
+from pydantic import BaseModel
+
+from lexloop import prompts
+from lexloop.core.running import computed, computing
 from lexloop.core.types import Advice, ParsedQuestion, Plan, Turn
 from lexloop.documents.text.tokens import STOP_WORDS, words
+from lexloop.models.request import Chat, ChatRequest, parsed
 from lexloop.nodes.pointing import only_points, placed, provision_in
 from lexloop.nodes.question import (
     asking_sentences,
@@ -14,6 +18,7 @@ from lexloop.nodes.question import (
     with_context_of,
     without_preamble,
 )
+from lexloop.store.view import View
 
 _QUOTED = re.compile(r"['\"‘“]([^'\"’”]{3,60})['\"’”](?!\w)")
 _SECTION = re.compile(
@@ -278,3 +283,61 @@ def _is_noun_phrase(topic: str) -> bool:
         re.IGNORECASE,
     )
     return not clause and len(topic.split()) <= 8 and len(topic) <= _CONTEXT_CHARS
+
+
+_HISTORY_TURNS = 12
+
+
+class RewriteReply(BaseModel):
+    """The reply that the model is asked for."""
+
+    standalone: str
+    queries: list[str] = []
+    keywords: list[str] = []
+
+
+class ModelRewriter:
+    """A rewriter by a chat model; code keeps to the limits Q and K.
+
+    ``documents`` know the language that a question is translated into.
+    """
+
+    translates = True
+
+    def __init__(self, chat: Chat, documents: View) -> None:
+        self._chat = chat
+        self._documents = documents
+        self._prompt = prompts.load(
+            "rewrite", {"history", "question", "guidance", "languages", "Q", "K"}
+        )
+
+    async def rewrite(
+        self, question: str, history: list[Turn], plan: Plan, advice: Advice | None
+    ) -> ParsedQuestion:
+        """Ask for all three at once; queries that the advice brings come first.
+
+        The latest turns of the history are shown. What the model leaves out stays out: without a
+        standalone question the one asked is kept.
+        """
+        wanted = history or advice or plan["Q"] or plan["K"]
+        if not wanted and not await computed(self._documents.other_language, question):
+            return parse(question)
+        languages = await computed(self._documents.languages)
+        system, user = self._prompt.render(
+            history=[prompts.Data(turn["role"], turn["content"]) for turn in history][
+                -_HISTORY_TURNS:
+            ],
+            question=question,
+            guidance=advice["guidance"] if advice else [],
+            languages=[prompts.Data("language", name) for name in languages],
+            Q=plan["Q"],
+            K=plan["K"],
+        )
+        request = ChatRequest("rewrite", system, user, RewriteReply)
+        reply = parsed(await self._chat.ask(request), RewriteReply)
+        queries = [*(advice["queries"] if advice else []), *reply.queries]
+        return {
+            **parse(" ".join(reply.standalone.split()) or question),
+            "queries": distinct(queries)[: plan["Q"]],
+            "keywords": distinct(reply.keywords)[: plan["K"]],
+        }

@@ -1,0 +1,375 @@
+"""The judges: calibrated features of an answer, of passages and of each claim; and a model."""
+
+import itertools
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import astuple, dataclass
+from functools import partial
+from typing import Annotated
+
+import numpy as np
+from pydantic import BaseModel, Field
+
+from lexloop import prompts
+from lexloop.core.errors import ModelReplyError
+from lexloop.core.running import computing
+from lexloop.core.types import ParsedQuestion, Passage
+from lexloop.documents.text.tokens import tokenize
+from lexloop.models.embedding import Vectors
+from lexloop.models.request import Chat, ChatRequest, parsed
+from lexloop.nodes.context import Judgement
+from lexloop.nodes.evaluate.evidence import Embed, Evidence, clipped, disagreements, share
+from lexloop.nodes.markers import cited_sentences, without_markers
+from lexloop.nodes.relevance import Query, Sources, coverage, query_of
+from lexloop.nodes.weights import load_weights
+
+_BULLET = re.compile(r"^(?:[-*•]|\(?(?:[ivx]{1,5}|[a-z]|\d{1,3})[.)])\s+", re.IGNORECASE)
+_CLAUSE = re.compile(r";\s+(?:and\s+|or\s+|but\s+)?(?=\w)")
+_LEAST_TERMS = 3
+_LEAST_QUOTED = 3
+_JOINT = re.compile(r"(?<=:)\s+(?=\S)")  # between a lead-in and its list item
+_NAME = re.compile(r"\b[A-Z][\w\-]+")
+_TOGETHER, _WINDOW = 3, 5
+_COMMONEST = 0.3  # what a term that every sentence holds still weighs
+
+
+def claims_of(text: str) -> list[str]:
+    """Return each claim of ``text`` in order, without [n] markers and list marks.
+
+    A sentence is one claim; its clauses between semicolons are claims of their own where each has
+    at least three search terms. What holds no search term claims nothing.
+    """
+    found: list[str] = []
+    for sentence in cited_sentences(text):
+        plain = _BULLET.sub("", sentence.text.strip())
+        clauses = _CLAUSE.split(plain)
+        whole = any(len(set(tokenize(clause))) < _LEAST_TERMS for clause in clauses)
+        found += [plain] if whole else clauses
+    return [claim for claim in found if tokenize(claim)]
+
+
+@dataclass(frozen=True)
+class ClaimFeatures:
+    """The features of a claim beside evidence, for and against its support; each in [0, 1]."""
+
+    one: float  # the share of the claim's terms in the one sentence that holds most of them
+    together: float  # the share in three sentences, each chosen for what it adds
+    rare: float  # the same, a term weighing more the fewer sentences of the evidence hold it
+    window: float  # the largest share in five sentences that follow each other
+    order: float  # the share of the claim's pairs of successive terms that a sentence has as well
+    closest: float  # the highest cosine of a sentence with the claim
+    disagrees: float  # whether a number, date, reference or negation of the claim is contradicted
+    missing_names: float  # the share of the terms of capitalised words that are nowhere
+
+
+def read_claim_features(
+    claim: str, vector: Vectors, evidence: Evidence, disagrees: bool
+) -> ClaimFeatures:
+    """Return the features of a claim beside evidence of at least one sentence."""
+    ordered = tokenize(claim)
+    wanted = frozenset(ordered)
+    pairs = set(itertools.pairwise(ordered))
+    names = frozenset(term for name in _NAME.findall(claim) for term in tokenize(name))
+    return ClaimFeatures(
+        one=max(share(wanted, terms) for terms in evidence.terms),
+        together=_together(dict.fromkeys(wanted, 1.0), evidence.terms),
+        rare=_together(_idf(wanted, evidence.terms), evidence.terms),
+        window=_window(wanted, evidence.terms),
+        order=share(pairs, evidence.pairs),
+        closest=clipped(float((evidence.vectors @ vector).max())),
+        disagrees=float(disagrees),
+        missing_names=1.0 - share(names, evidence.all_terms),
+    )
+
+
+def _together(weights: Mapping[str, float], held: list[frozenset[str]]) -> float:
+    """Return the share of the weighted terms in a few sentences, each chosen for what it adds."""
+    left: frozenset[str] = frozenset(weights)
+    for _ in range(_TOGETHER):
+        left -= max((terms & left for terms in held), key=partial(_sum, weights))
+    total = _sum(weights, frozenset(weights))
+    return 1.0 - _sum(weights, left) / total if total else 1.0
+
+
+def _sum(weights: Mapping[str, float], terms: frozenset[str]) -> float:
+    return math.fsum(weights[term] for term in terms)
+
+
+def _idf(wanted: Set[str], held: list[frozenset[str]]) -> dict[str, float]:
+    found = Counter(term for terms in held for term in terms & wanted)
+    return {t: math.log((len(held) + 1) / (found[t] + 0.5)) + _COMMONEST for t in wanted}
+
+
+def _window(wanted: frozenset[str], held: list[frozenset[str]]) -> float:
+    """Return the largest share of the wanted terms in a run of sentences."""
+    runs = range(max(1, len(held) - _WINDOW + 1))
+    return max(share(wanted, frozenset().union(*held[i : i + _WINDOW])) for i in runs)
+
+
+@dataclass(frozen=True)
+class Support:
+    """The support of a claim: its probability, and where the evidence disagrees."""
+
+    probability: float  # that a reader would call the claim supported, in [0, 1]
+    # where claim and evidence disagree: numbers, dates, references, negations
+    reasons: tuple[str, ...] = ()
+
+
+class ClaimSupport:
+    """A judge of claims by a logistic regression over ``ClaimFeatures``.
+
+    Raises:
+        DataError: The shipped weights cannot be read.
+    """
+
+    def __init__(self, embed: Embed) -> None:
+        self._embed = embed
+        self._weights = load_weights("judges/groundedness.json", "support", ClaimFeatures)
+
+    def of(self, claims: list[str], evidence: Evidence) -> list[Support]:
+        """Return the support of each claim.
+
+        A claim quoted word for word is certain; one that disagrees with the evidence over a fact
+        or a negation is improbable however alike the two are.
+        """
+        if not claims or not evidence.sentences:
+            return [Support(0.0) for _ in claims]
+        quoted = [_quoted(claim, evidence) for claim in claims]
+        others = [claim for claim, certain in zip(claims, quoted, strict=True) if not certain]
+        vectors: Iterator[Vectors] = iter(self._embed(others)) if others else iter(())
+        return [
+            Support(1.0) if certain else self._support(claim, next(vectors), evidence)
+            for claim, certain in zip(claims, quoted, strict=True)
+        ]
+
+    def _support(self, claim: str, vector: Vectors, evidence: Evidence) -> Support:
+        reasons = tuple(disagreements(claim, evidence))
+        features = read_claim_features(claim, vector, evidence, disagrees=bool(reasons))
+        probability = self._weights.probability(astuple(features))
+        return Support(capped(probability) if reasons else probability, reasons)
+
+
+def capped(probability: float) -> float:
+    """Return the probability of a claim that disagrees with its evidence: below 0.2, in order."""
+    return min(probability, 0.1 + 0.1 * probability)
+
+
+def _quoted(claim: str, evidence: Evidence) -> bool:
+    """Return whether all pieces of a claim are in the evidence word for word."""
+    pieces = [" ".join(piece.split()) for piece in _JOINT.split(claim.lower())]
+    return all(
+        len(piece.split()) >= _LEAST_QUOTED and piece.rstrip(".;:") in evidence.flat
+        for piece in pieces
+    )
+
+
+_FEW, _SUPPORTED = 3, 0.5
+
+
+@dataclass(frozen=True)
+class AnswerFeatures:
+    """The features of an answer to a question; each in [0, 1]."""
+
+    whole: float  # the cosine of the whole answer with the question or its core
+    sentence: float  # the highest cosine of one of its sentences with the question or its core
+    parts: float  # the mean over the question's parts of the closest sentence's cosine
+    covered: float  # the share of the question's terms that the answer has, weighted by idf
+    least: float  # the same of the part of the question of which the answer has the least
+
+
+@dataclass(frozen=True)
+class ContextFeatures:
+    """The features of passages beside a question; each in [0, 1]."""
+
+    closest: float  # the highest cosine of a statement with the question or its core
+    few: float  # the mean cosine of the three closest statements
+    parts: float  # the mean over the question's parts of the closest statement's cosine
+    least: float  # the cosine of the part whose closest statement is the farthest
+    covered: float  # the share of the question's terms in the passages, weighted by idf
+    statement: float  # for the worst-covered part, the best share of its terms in one statement
+
+
+class EmbeddedJudge:
+    """A judge without a model.
+
+    Raises:
+        DataError: The shipped weights cannot be read.
+    """
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
+        self._support = ClaimSupport(sources.embed)
+        self._of_answer = load_weights("judges/relevance.json", "answer", AnswerFeatures)
+        self._of_context = load_weights("judges/relevance.json", "context", ContextFeatures)
+
+    @computing
+    def judge(
+        self,
+        question: ParsedQuestion,
+        passages: list[Passage],
+        answer: str,
+        answers: float | None = None,
+    ) -> Judgement:
+        """Return the triad of LQ-RAG, section III: each score in [0, 1].
+
+        Where ``answers`` is known it is the answer's relevance too: nothing is embedded for it.
+        Groundedness is the mean over the claims of the probability that the passages support
+        each: the share of supported claims that is to be expected.
+        """
+        asked = query_of(question, self._sources, passages)
+        evidence = evidence_in(passages, self._sources)
+        claims = claims_of(answer)
+        if answers is None:
+            about = answer_features(asked, answer, evidence, self._sources)
+            answers = self._of_answer.probability(astuple(about)) if about else 0.0
+        found = context_features(asked, evidence)
+        support = self._support.of(claims, evidence)
+        return Judgement(
+            answer_relevance=answers,
+            context_relevance=self._of_context.probability(astuple(found)) if found else 0.0,
+            groundedness=float(np.mean([s.probability for s in support])) if support else 0.0,
+            reasons=[
+                _reason(claim, found)
+                for claim, found in zip(claims, support, strict=True)
+                if found.probability < _SUPPORTED
+            ],
+        )
+
+
+def answer_features(
+    asked: Query, answer: str, evidence: Evidence, sources: Sources
+) -> AnswerFeatures | None:
+    """Return the features that answer relevance is judged by; None where nothing is claimed."""
+    claims, plain = claims_of(answer), without_markers(answer)
+    if not claims:
+        return None
+    # all in one batch; quoted statements have their vectors already
+    quotable = (" ".join(sentence.split()) for sentence in evidence.sentences)
+    known = dict(zip(quotable, evidence.vectors, strict=True))
+    new = [claim for claim in claims if claim not in known]
+    whole, *made = sources.embed([plain, *new])
+    known.update(zip(new, made, strict=True))
+    sentences = np.stack([known[claim] for claim in claims])
+    return read_answer_features(asked, plain, whole, sentences)
+
+
+def read_answer_features(
+    asked: Query, answer: str, whole: Vectors, sentences: Vectors
+) -> AnswerFeatures:
+    """Return the features of an answer without markers.
+
+    Args:
+        asked: The question.
+        answer: The answer.
+        whole: Its unit vector, shape (dimension,).
+        sentences: Those of its sentences, shape (sentences, dimension); at least one.
+    """
+    cosines = asked.vectors @ sentences.T
+    held = frozenset(tokenize(answer))
+    return AnswerFeatures(
+        whole=clipped(float((asked.vectors[:2] @ whole).max())),
+        sentence=clipped(float(cosines[:2].max())),
+        parts=clipped(float(cosines[2:].max(axis=1).mean())),
+        covered=coverage(asked.all_terms, held),
+        least=min(coverage(part, held) for part in asked.terms),
+    )
+
+
+def context_features(asked: Query, evidence: Evidence) -> ContextFeatures | None:
+    """Return the features that context relevance is judged by; None where nothing is said."""
+    if not evidence.sentences:
+        return None
+    cosines = asked.vectors @ evidence.vectors.T
+    nearest = np.sort(cosines[:2].max(axis=0))[::-1]
+    best = cosines[2:].max(axis=1)
+    return ContextFeatures(
+        closest=clipped(float(nearest[0])),
+        few=clipped(float(nearest[:_FEW].mean())),
+        parts=clipped(float(best.mean())),
+        least=clipped(float(best.min())),
+        covered=coverage(asked.all_terms, evidence.all_terms),
+        statement=min(max(coverage(part, held) for held in evidence.terms) for part in asked.terms),
+    )
+
+
+def evidence_in(passages: list[Passage], sources: Sources) -> Evidence:
+    """Return the statements of passages with the vectors that the index holds of them."""
+    sentences: list[str] = []
+    vectors: list[Vectors] = []
+    places: list[str] = []
+    for passage in passages:
+        statements, rows = sources.statements(passage["id"])
+        sentences += [statement.text for statement in statements]
+        vectors.append(rows)
+        places += [statement.label or passage["section"] for statement in statements]
+    whole = "\n".join(f"{passage['section']}\n{passage['text']}" for passage in passages)
+    stacked = np.concatenate(vectors) if vectors else np.zeros((0, 0), dtype=np.float32)
+    return Evidence(sentences, stacked, whole, places)
+
+
+def _reason(claim: str, support: Support) -> str:
+    if support.reasons:
+        return f"Disagrees with the passages ({'; '.join(support.reasons)}): {claim}"
+    return f"Not found in the passages: {claim}"
+
+
+# Strict: a score given as text or as a truth value is no score.
+UnitScore = Annotated[float, Field(strict=True, ge=0.0, le=1.0, allow_inf_nan=False)]
+
+
+class ReasonedScore(BaseModel):
+    """A score and the chain of thought that led to it."""
+
+    reasoning: str = ""
+    score: UnitScore
+
+
+class JudgeReply(BaseModel):
+    """The reply that the model is asked for: the triad of LQ-RAG."""
+
+    context_relevance: ReasonedScore
+    groundedness: ReasonedScore
+    answer_relevance: ReasonedScore
+
+
+class ModelJudge:
+    """A judge by a chat model."""
+
+    def __init__(self, chat: Chat) -> None:
+        self._chat = chat
+        self._prompt = prompts.load("evaluate", {"question", "passages", "answer"})
+
+    async def judge(
+        self,
+        question: ParsedQuestion,
+        passages: list[Passage],
+        answer: str,
+        answers: float | None = None,
+    ) -> Judgement:
+        """Return the three scores; all None, so that nothing can pass, where the reply has none.
+
+        The model judges for itself: what ``answers`` says is not shown to it.
+        """
+        system, user = self._prompt.render(
+            question=question["text"], passages=prompts.numbered(passages), answer=answer
+        )
+        request = ChatRequest("evaluate", system, user, JudgeReply)
+        try:
+            reply = parsed(await self._chat.ask(request), JudgeReply)
+        except ModelReplyError as error:
+            return Judgement(None, None, None, [f"The scores could not be read: {error.what}"])
+        return Judgement(
+            answer_relevance=reply.answer_relevance.score,
+            context_relevance=reply.context_relevance.score,
+            groundedness=reply.groundedness.score,
+            reasons=[
+                f"{name.replace('_', ' ')} {scored.score:.2f}: {scored.reasoning.strip()}"
+                for name, scored in (
+                    ("answer_relevance", reply.answer_relevance),
+                    ("context_relevance", reply.context_relevance),
+                    ("groundedness", reply.groundedness),
+                )
+            ],
+        )
