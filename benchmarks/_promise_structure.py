@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator
 from _promise import Line
 
 from lexloop.core.settings import Settings
-from lexloop.documents.chunks.choose import chunker_for
-from lexloop.documents.chunks.spans import Chunker
+from lexloop.documents.chunks.chunkers import Chunker, chunker_for
+from lexloop.documents.chunks.statements import statements
 from lexloop.documents.document import Document
-from lexloop.documents.structure.statements import statements
 from lexloop.models.minilm import load_minilm
 
 _SIZES = (10_000, 32_000, 100_000)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lexloop.documents.structure.statements import Span, statements, unnumbered
+from lexloop.documents.chunks.statements import Span, statements, unnumbered
 from lexloop.documents.structure.tree import Tree
 from lexloop.knowledge.clauses import clauses
 from lexloop.knowledge.definitions import find_definition

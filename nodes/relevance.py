@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexloop.core.types import Chunk, ParsedQuestion, Part
-from lexloop.documents.structure.statements import Statement
+from lexloop.documents.chunks.statements import Statement
 from lexloop.documents.text.tokens import term_set, tokenize
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.pointing import short_names

@@ -21,7 +21,7 @@ from lexloop.core.errors import (
 from lexloop.core.files import MANIFEST, cache_folder, is_index, publish_folder
 from lexloop.core.settings import SAMPLE_CORPUS, Connection, Settings, shaping
 from lexloop.core.types import Degradation
-from lexloop.documents.chunks.choose import chunker_for, chunker_name
+from lexloop.documents.chunks.chunkers import chunker_for, chunker_name
 from lexloop.documents.reading.folder import source_files
 from lexloop.documents.reading.workers import Progress, silent
 from lexloop.knowledge.rules import extract_document

@@ -15,12 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexloop.core.types import Chunk, Triplet
-from lexloop.documents.chunks.spans import Chunker
-from lexloop.documents.chunks.statements import statements_in
+from lexloop.documents.chunks.chunkers import Chunker
+from lexloop.documents.chunks.statements import Statement, statements_of_chunks
 from lexloop.documents.document import Document
 from lexloop.documents.reading.source import Loaded
 from lexloop.documents.reading.workers import Progress, silent
-from lexloop.documents.structure.statements import Statement
 from lexloop.documents.text.sentences import sentence_spans
 from lexloop.models.embedding import CODED, Codes, Embedder, Halves, TokenEmbedder
 from lexloop.store.folder.store import FolderStore
@@ -94,7 +93,7 @@ def cut_document(
     """Return a document in its chunks, with their statements."""
     vectors = np.zeros((0, tools.embedder.dimension), dtype=np.float16)
     marks = np.zeros((0, 2), dtype=MARK)
-    found = statements_in(document, chunks)
+    found = statements_of_chunks(document, chunks)
     held = [
         PreparedChunk(chunk, said, [], vectors, marks, [])
         for chunk, said in zip(chunks, found, strict=True)

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from lexloop.core.metadata import Metadata
 from lexloop.core.types import Chunk, Hit, Triplet
+from lexloop.documents.chunks.statements import Statement
 from lexloop.documents.document import Document, SkippedSource
-from lexloop.documents.structure.statements import Statement
 from lexloop.knowledge.graph import KnowledgeGraph
 from lexloop.models.embedding import Codes, Embedder, Halves, Vectors
 from lexloop.store.manifest import Manifest

@@ -12,9 +12,9 @@ import numpy as np
 from lexloop.core.deadline import heed_deadline
 from lexloop.core.metadata import UNKNOWN, Filters, Metadata
 from lexloop.core.types import MOST_POINTED, Chunk, Citation, Hit, PointedUnit, Reading
+from lexloop.documents.chunks.statements import Statement
 from lexloop.documents.document import Box, Document, SkippedSource, boxes_of, versions
 from lexloop.documents.structure.references import Reference
-from lexloop.documents.structure.statements import Statement
 from lexloop.documents.structure.tree import Tree, key_of, keys_of_term
 from lexloop.documents.text.languages import languages_of, other_language
 from lexloop.documents.text.slips import Slips, small_words

@@ -1,5 +1,5 @@
-"""Documents cut into chunks, along their provisions, sentences, topics, or a pattern's matches.
+"""Documents cut into chunks, and the statements of each chunk.
 
-``choose.chunker_for`` makes the ``Chunker`` of the settings; ``statements.statements_in`` finds
-the statements of each chunk.
+``chunkers.chunker_for`` makes the ``Chunker`` of the settings; ``statements`` finds what can be
+quoted.
 """

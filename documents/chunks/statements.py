@@ -1,16 +1,196 @@
-"""The statements of each chunk."""
+"""Statements: the smallest spans that can be quoted, each with the words that lead into it."""
 
+import json
+import re
 from bisect import bisect_left
-from collections.abc import Sequence
-from dataclasses import replace
-from itertools import accumulate
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple, dataclass, replace
+from itertools import accumulate, zip_longest
 
 from lexloop.core.types import Chunk
 from lexloop.documents.document import Document
-from lexloop.documents.structure.statements import Statement, statements, unnumbered
+from lexloop.documents.structure.markers import list_markers
+from lexloop.documents.structure.outline import cells
+from lexloop.documents.structure.parse import parse
+from lexloop.documents.structure.tree import ITEMS, Kind, Tree
+from lexloop.documents.text.sentences import sentence_spans
+
+Span = tuple[int, int]
+"""Start and end in code points of the document's text, half-open."""
+
+_SILENT: frozenset[Kind] = frozenset(("part", "annex", "contents", "columns", "table"))
+_VERB = re.compile(
+    r"\b(?:is|are|was|were|be|been|must|may|shall|should|can|could|will|would|cannot|has|have|had"
+    r"|do|does|did|means?|include[sd]?|requires?|applies|apply|covers?|takes?|begins?|ends|gives?"
+    r"|counts?|refers?|provides?|(?-i:end))\b",
+    re.IGNORECASE,
+)
+_LABEL_WORDS = 8
+_DEEPEST = 6
 
 
-def statements_in(document: Document, chunks: Sequence[Chunk]) -> list[list[Statement]]:
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence, an item of a list, a row of a table, or a list as a whole.
+
+    Args:
+        start: Where its own words begin, its number included.
+        leads: The spans of the words that it completes, outermost first; of a row those of the
+            columns' names.
+        label: Its name in a citation.
+        lead: The words that it completes, on one line and without numbers; or nothing.
+        own: Its own words likewise; the cells of a row, each with the name of its column; of a list
+            its heading and the words that its points complete.
+        points: The number of a list's points; 0 for what is no list.
+    """
+
+    start: int
+    end: int
+    leads: tuple[Span, ...]
+    label: str
+    lead: str
+    own: str
+    points: int = 0
+
+    @property
+    def text(self) -> str:
+        """The statement as it can stand alone."""
+        return f"{self.lead} {self.own}" if self.lead else self.own
+
+
+def statements(tree: Tree, text: str) -> Iterator[Statement]:
+    """Yield the statements of a document in order, in time linear in its length.
+
+    Headings and labels are none. A lead-in stands for its list, which comes before its points.
+    """
+    leads: list[tuple[Span, ...]] = []
+    items: dict[int, set[int]] = {}
+    columns: dict[int, list[str]] = {}
+    named: dict[int, Span] = {}
+    for place, unit in enumerate(tree.units):
+        above = leads[unit.parent] if unit.parent >= 0 else ()
+        if unit.kind == "columns":
+            columns[unit.parent] = cells(text[unit.start : unit.end])
+            named[unit.parent] = unit.start, unit.end
+        sentences = [] if unit.kind in _SILENT else _own_sentences(tree, place, text)
+        within = above if unit.kind in ITEMS and place in items.get(unit.parent, ()) else ()
+        if sentences and tree.leads(place, text):
+            lead = sentences.pop()
+            leads.append((*within[-_DEEPEST:], lead) if not sentences else (lead,))
+            items[place] = set(tree.items(place))
+        else:
+            lead = None
+            leads.append(())
+        # nobody asks for all the definitions of a list at once
+        if lead is not None and any(tree.units[p].kind != "definition" for p in items[place]):
+            spans = leads[-1][:-1]
+            lead_words = " ".join(unnumbered(text[slice(*span)]) for span in spans)
+            points = len(items[place])
+            said = unnumbered(text[unit.body : lead[1]])
+            heading = "" if spans else _heading(tree, place)
+            own = f"{heading} {said}" if heading else said
+            yield Statement(unit.body, unit.end, spans, unit.label, lead_words, own, points)
+        for number, (start, end) in enumerate(sentences):
+            alone = len(sentences) == 1 and not tree.children(place)
+            if not number and _is_label(text[start:end], unit.kind, alone):
+                continue
+            spans = within if not number else ()
+            if unit.kind == "row" and unit.parent in named:
+                spans = (named[unit.parent],)
+            lead_words = " ".join(unnumbered(text[slice(*span)]) for span in within if not number)
+            own = (
+                _row(text[start:end], columns.get(unit.parent, []))
+                if unit.kind == "row"
+                else unnumbered(text[start:end])
+            )
+            yield Statement(start, end, spans, unit.label, lead_words, own)
+
+
+def _heading(tree: Tree, place: int) -> str:
+    """Return the nearest heading of a unit's own or above it, as a sentence; "" if none."""
+    found = (tree.units[p].heading for p in (place, *tree.above(place)))
+    nearest = next(filter(None, found), "")
+    return f"{nearest}:" if nearest and not nearest.endswith((".", ":", "?")) else nearest
+
+
+def _row(row: str, names: Sequence[str]) -> str:
+    """Return the cells of a row, each with the name of its column where it has one."""
+    named = zip_longest(cells(row), names, fillvalue="")
+    return "; ".join(f"{name}: {cell}" if name else cell for cell, name in named if cell)
+
+
+def statements_in_text(text: str) -> list[Statement]:
+    """Return the statements of a loose text, such as an answer; blank texts have none.
+
+    A text that is a heading alone is one statement.
+    """
+    found = list(statements(parse(text), text))
+    if not found and (said := unnumbered(text)):
+        start = len(text) - len(text.lstrip())
+        found = [Statement(start, len(text.rstrip()), (), "", "", said)]
+    return found
+
+
+def sentence_before(tree: Tree, text: str, place: int) -> Statement | None:
+    """Return the last sentence before a unit in what it lies in; None if there is none."""
+    parent = tree.units[place].parent
+    siblings = tree.children(parent)
+    at = siblings.index(place)
+    before = siblings[at - 1] if at else parent
+    if before < 0 or tree.units[before].kind in _SILENT:
+        return None
+    sentences = _own_sentences(tree, before, text)
+    if not sentences:
+        return None
+    start, end = sentences[-1]
+    return Statement(start, end, (), tree.units[before].label, "", unnumbered(text[start:end]))
+
+
+def unnumbered(text: str) -> str:
+    """Return a text on one line, without the number that it begins with."""
+    flat = " ".join(text.split())
+    at = 0
+    for _ in range(_DEEPEST):
+        markers = list_markers(flat, at)
+        if not markers or not flat[markers[0].end :].strip():
+            break
+        at = markers[0].end
+    return flat[at:].lstrip()
+
+
+def _own_sentences(tree: Tree, place: int, text: str) -> list[Span]:
+    """Return the sentences of a unit's own words; a row is one."""
+    unit, end = tree.units[place], tree.own_end(place)
+    own = text[unit.body : end]
+    if not own.strip():
+        return []
+    if unit.kind == "row":
+        begin = unit.body + len(own) - len(own.lstrip())
+        return [(begin, unit.body + len(own.rstrip()))]
+    # the line ends within a unit are those of wrapping
+    spans = sentence_spans(own.replace("\n", " "))
+    return [(unit.body + start, unit.body + stop) for start, stop in spans]
+
+
+def _is_label(words: str, kind: Kind, alone: bool) -> bool:
+    """Return whether words name a topic and state nothing: "(a) General requirements.".
+
+    They are a sentence of a unit; it may have no other words, in this sentence or below.
+    """
+    if kind == "row" or (alone and kind in ITEMS):
+        return False
+    said = unnumbered(words)
+    if alone and said.endswith(".") and said.count(" ") > 1:
+        return False
+    if kind in ITEMS and said[:1].islower():
+        return False  # it goes on with the words that lead into it
+    count = len(re.findall(r"[^\W\d_]+", said))
+    return count < 2 or (
+        count <= _LABEL_WORDS and not re.search(r"\d", said) and not _VERB.search(said)
+    )
+
+
+def statements_of_chunks(document: Document, chunks: Sequence[Chunk]) -> list[list[Statement]]:
     """Return for each chunk its statements in order, those at its ends cut to it.
 
     A list is in the chunk in which it begins. The chunks are in ascending order of their starts
@@ -39,3 +219,16 @@ def _cut(statement: Statement, chunk: Chunk) -> Statement:
     text = chunk["text"][start - chunk["start"] : end - chunk["start"]]
     start += len(text) - len(text.lstrip())
     return replace(statement, start=start, end=start + len(text.strip()), own=unnumbered(text))
+
+
+def statements_text(found: Sequence[Statement]) -> str:
+    """Return statements as JSON."""
+    return json.dumps([astuple(one) for one in found], ensure_ascii=False, separators=(",", ":"))
+
+
+def statements_in(text: str) -> list[Statement]:
+    """Return the statements that ``statements_text`` wrote."""
+    return [
+        Statement(start, end, tuple((a, b) for a, b in leads), *rest)
+        for start, end, leads, *rest in json.loads(text)
+    ]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lexloop.core.types import ABSTENTION
-from lexloop.documents.structure.statements import Statement, statements_in_text
+from lexloop.documents.chunks.statements import Statement, statements_in_text
 from lexloop.documents.text.tokens import words
 from lexloop.evaluation.asking import Asker
 from lexloop.evaluation.correctness import CorrectnessJudge

@@ -21,7 +21,7 @@ from lexloop.core.errors import DataError
 from lexloop.core.files import cache_folder, write_bytes
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
-from lexloop.documents.structure.statements import statements_in_text
+from lexloop.documents.chunks.statements import statements_in_text
 from lexloop.evaluation.asking import Asker
 from lexloop.evaluation.eval_rag.answers import KnownAnswer
 from lexloop.evaluation.eval_rag.authorities import Authority, Entry, authorities_of, pair_entries

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from lexloop.documents.structure.statements import Statement, statements, unnumbered
+from lexloop.documents.chunks.statements import Statement, statements, unnumbered
 from lexloop.documents.structure.tree import Tree
 from lexloop.documents.text.languages import languages_of
 from lexloop.evaluation.case import Span

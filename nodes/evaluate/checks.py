@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from lexloop.core.deadline import heed_deadline
 from lexloop.core.types import Citation
-from lexloop.documents.structure.statements import unnumbered
+from lexloop.documents.chunks.statements import unnumbered
 from lexloop.documents.text.quantities import facts, states
 from lexloop.documents.text.tokens import tokenize
 from lexloop.nodes.context import TextOf

@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
 from typing import Any
 
-from lexloop.documents.structure.statements import statements_in_text
+from lexloop.documents.chunks.statements import statements_in_text
 from lexloop.documents.text.quantities import dates, facts, number_of, states
 from lexloop.documents.text.tokens import tokenize, words
 from lexloop.models.embedding import Vectors

@@ -22,7 +22,7 @@ from lexloop.core.types import (
     PointedUnit,
     Triplet,
 )
-from lexloop.documents.structure.statements import Statement, sentence_before
+from lexloop.documents.chunks.statements import Statement, sentence_before
 from lexloop.documents.structure.telling import groups
 from lexloop.documents.structure.tree import Tree, keys_of_term
 from lexloop.documents.text.quantities import holds

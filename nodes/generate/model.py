@@ -23,7 +23,7 @@ from lexloop.core.types import (
     Pointed,
     Triplet,
 )
-from lexloop.documents.structure.statements import Statement
+from lexloop.documents.chunks.statements import Statement
 from lexloop.documents.text.tokens import tokenize
 from lexloop.knowledge.predicates import reading
 from lexloop.models.request import Chat, ChatRequest

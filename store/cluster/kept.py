@@ -19,9 +19,9 @@ import numpy as np
 
 from lexloop.core.errors import DataError, IndexWriteError
 from lexloop.core.files import write_bytes
+from lexloop.documents.chunks.statements import statements_in, statements_text
 from lexloop.documents.document import Document, SkippedSource
 from lexloop.documents.reading.workers import from_frame, to_frame
-from lexloop.documents.structure.statements import statements_in, statements_text
 from lexloop.models.embedding import CODED
 from lexloop.store.engine.writing import Tally
 from lexloop.store.manifest import FORMAT, Recipe

@@ -19,9 +19,9 @@ import numpy as np
 from lexloop.core.errors import CorpusError, DataError
 from lexloop.core.files import is_index
 from lexloop.core.metadata import Filters
+from lexloop.documents.chunks.statements import statements_text
 from lexloop.documents.document import SkippedSource
 from lexloop.documents.reading.workers import Progress, silent
-from lexloop.documents.structure.statements import statements_text
 from lexloop.models.embedding import Embedder
 from lexloop.store.engine.address import USUAL, Storage
 from lexloop.store.engine.client import engine_at

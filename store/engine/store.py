@@ -15,8 +15,8 @@ from lexloop.core.errors import DataError, OutdatedIndexError
 from lexloop.core.losses import hearing, tell_loss
 from lexloop.core.metadata import UNKNOWN, Metadata
 from lexloop.core.types import Chunk, Hit, Triplet
+from lexloop.documents.chunks.statements import Statement, statements_in
 from lexloop.documents.document import Document, SkippedSource
-from lexloop.documents.structure.statements import Statement, statements_in
 from lexloop.documents.structure.tree import Tree
 from lexloop.documents.text.tokens import stemmer_name, tokenize
 from lexloop.knowledge.graph import KnowledgeGraph

@@ -19,7 +19,7 @@ from tenacity import Retrying, retry_if_result, stop_after_attempt, wait_random_
 
 from lexloop.core.errors import CorpusError, EngineError, EngineUnavailable, LexloopError
 from lexloop.core.metadata import Metadata
-from lexloop.documents.structure.statements import statements_text
+from lexloop.documents.chunks.statements import statements_text
 from lexloop.documents.text.tokens import tokenize
 from lexloop.models.embedding import Vectors
 from lexloop.store.engine.address import VectorKind

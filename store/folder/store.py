@@ -21,8 +21,8 @@ from lexloop.core.arrays import load_array, save_array
 from lexloop.core.errors import DataError
 from lexloop.core.files import remedy, sha256_of, sync
 from lexloop.core.types import Chunk, Hit, Triplet
+from lexloop.documents.chunks.statements import Statement
 from lexloop.documents.document import Document, SkippedSource, versions
-from lexloop.documents.structure.statements import Statement
 from lexloop.knowledge.graph import KnowledgeGraph
 from lexloop.models.embedding import Codes, Embedder, Vectors
 from lexloop.store.folder.dense import DenseIndex

@@ -12,8 +12,8 @@ import numpy as np
 
 from lexloop.core.metadata import Metadata
 from lexloop.core.types import Chunk, Triplet
+from lexloop.documents.chunks.statements import Statement, statements_in, statements_text
 from lexloop.documents.document import Document, SkippedSource
-from lexloop.documents.structure.statements import Statement, statements_in, statements_text
 from lexloop.documents.structure.tree import Tree
 from lexloop.store.protocol import MARK, Catalogue, Marks, PreparedDocument
 

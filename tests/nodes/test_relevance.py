@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from records import query
 
-from lexloop.documents.structure.statements import Statement
+from lexloop.documents.chunks.statements import Statement
 from lexloop.nodes.question import asked_definition
 from lexloop.nodes.relevance import (
     CENTROID,

@@ -1,5 +1,5 @@
 from lexloop.core.types import Chunk
-from lexloop.documents.structure.statements import statements_in_text
+from lexloop.documents.chunks.statements import statements_in_text
 from lexloop.models.minilm import load_minilm
 from lexloop.store.preparing import window_texts
 

@@ -6,8 +6,8 @@ from typing import Any, cast
 import numpy as np
 
 from lexloop.core.types import Attempt, Candidate, Chunk, Draft, Evaluation, Passage, Triplet
+from lexloop.documents.chunks.statements import Statement, statements_in_text
 from lexloop.documents.structure.parse import parse
-from lexloop.documents.structure.statements import Statement, statements_in_text
 from lexloop.documents.structure.tree import Tree
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.evaluate.checks import citation_problems

@@ -9,18 +9,17 @@ from lexloop.core.settings_groups import (
     BySentences,
     Chunking,
 )
-from lexloop.documents.chunks.choose import chunker_for, chunker_name
-from lexloop.documents.chunks.provisions import chunk_document, is_divided
+from lexloop.documents.chunks.chunkers import chunk_document, chunker_for, chunker_name, is_divided
 from lexloop.documents.document import Document
 from lexloop.models.minilm import load_minilm
 
 NAMES = {
-    "auto": "auto(chunk_tokens=300, chunk_overlap=50)",
+    "auto": "auto(tokens=300, overlap=50)",
     "provisions": "provisions()",
-    "sentence": "sentence(chunk_tokens=300, chunk_overlap=50)",
-    "semantic": "semantic(chunk_dissimilarity=0.8, chunk_buffer=2)",
-    "pattern": "pattern(chunk_pattern='^Article')",
-    "characters": "characters(chunk_chars=900, chunk_chars_overlap=90)",
+    "sentence": "sentence(tokens=300, overlap=50)",
+    "semantic": "semantic(dissimilarity=0.8, buffer=2)",
+    "pattern": "pattern(pattern='^Article')",
+    "characters": "characters(chars=900, chars_overlap=90)",
 }
 """Indexes on users' disks are told apart by these names: they may not change."""
 

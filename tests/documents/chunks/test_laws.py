@@ -17,8 +17,7 @@ from lexloop.core.settings_groups import (
     BySentences,
 )
 from lexloop.core.types import Chunk
-from lexloop.documents.chunks.choose import chunker_for
-from lexloop.documents.chunks.spans import Chunker
+from lexloop.documents.chunks.chunkers import Chunker, chunker_for
 from lexloop.documents.document import Document
 from lexloop.models.minilm import load_minilm
 

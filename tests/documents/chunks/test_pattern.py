@@ -3,7 +3,7 @@ import time
 import pytest
 
 from lexloop.core.errors import SettingsError
-from lexloop.documents.chunks.pattern import chunk_by_pattern, compile_pattern
+from lexloop.documents.chunks.chunkers import chunk_by_pattern, compile_pattern
 from lexloop.documents.document import Document
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexloop.documents.chunks.provisions import MAX_CHARS, chunk_document
+from lexloop.documents.chunks.chunkers import MAX_CHARS, chunk_document
 from lexloop.documents.document import Document
 from lexloop.documents.text.sentences import sentence_spans
 

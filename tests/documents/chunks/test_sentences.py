@@ -1,7 +1,7 @@
 import pytest
 
-from lexloop.documents.chunks.sentences import (
-    MAX_CHARS,
+from lexloop.documents.chunks.chunkers import (
+    TOPIC_CHARS,
     chunk_by_characters,
     chunk_by_meaning,
     chunk_by_sentences,
@@ -86,7 +86,7 @@ def test_the_setting_is_the_share_of_distances_at_which_nothing_is_cut() -> None
 
 def test_equal_sentences_stay_together_up_to_the_maximum() -> None:
     found = by_meaning("The fee is due on the first day of May. " * 200, 0.0, 0)
-    assert max(map(len, found)) <= MAX_CHARS
+    assert max(map(len, found)) <= TOPIC_CHARS
     assert len(found) == 3  # 8,000 characters
 
 

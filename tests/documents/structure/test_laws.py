@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lexloop.documents.chunks.statements import statements
 from lexloop.documents.document import Document
 from lexloop.documents.structure.references import find_references, loose_numbers
-from lexloop.documents.structure.statements import statements
 from lexloop.documents.structure.tree import Tree
 
 _OPENERS = (

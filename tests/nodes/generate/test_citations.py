@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from records import Read, passage
 
 from lexloop.core.types import ABSTENTION, Draft, Passage
-from lexloop.documents.structure.statements import Statement, statements_in_text
+from lexloop.documents.chunks.statements import Statement, statements_in_text
 from lexloop.nodes.evaluate.checks import citation_problems
 from lexloop.nodes.generate.model import abstains, citation_for, cited_answer, with_markers
 from lexloop.nodes.markers import cited_sentences

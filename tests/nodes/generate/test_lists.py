@@ -11,8 +11,8 @@ from lexloop.core.metadata import Filters
 from lexloop.core.running import waited
 from lexloop.core.settings import Settings
 from lexloop.core.types import Draft, Passage
+from lexloop.documents.chunks.statements import statements_in_text
 from lexloop.documents.document import Document
-from lexloop.documents.structure.statements import statements_in_text
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.generate import extractive
 from lexloop.nodes.generate.extractive import (

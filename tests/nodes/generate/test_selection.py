@@ -9,7 +9,7 @@ import pytest
 from records import query
 
 from lexloop.core.types import DEFINING, Passage, PointedUnit
-from lexloop.documents.structure.statements import Statement
+from lexloop.documents.chunks.statements import Statement
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.generate.extractive import (
     NEARLY_BEST,

@@ -12,8 +12,8 @@ import pytest
 from indexes import Letters, content, letter_tools, sources
 
 from lexloop.core.errors import OutdatedIndexError
-from lexloop.documents.chunks import provisions
-from lexloop.documents.structure import statements
+from lexloop.documents.chunks import chunkers as provisions
+from lexloop.documents.chunks import statements
 from lexloop.documents.text import tokens
 from lexloop.documents.text.tokens import stemmer_name
 from lexloop.store import manifest

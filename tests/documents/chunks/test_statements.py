@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from lexloop.documents.chunks.statements import statements, statements_in_text, unnumbered
 from lexloop.documents.document import Document
-from lexloop.documents.structure.statements import statements, statements_in_text, unnumbered
 
 LAWS = Path(__file__).parents[2] / "data" / "laws"
 
