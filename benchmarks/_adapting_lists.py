@@ -16,7 +16,7 @@ from lexloop.evaluation.case import Case, read_cases
 from lexloop.evaluation.evidence import EvidenceIndex
 from lexloop.evaluation.tuning.tune import near_duplicates
 from lexloop.graph.build import Lexloop, build_graph
-from lexloop.graph.contexts import build_context
+from lexloop.graph.resources import build_context
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.context import Context
 from lexloop.store.opening import tools_for

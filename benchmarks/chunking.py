@@ -32,7 +32,7 @@ from lexloop.documents.reading.folder import load_documents
 from lexloop.evaluation.case import Case, read_cases
 from lexloop.evaluation.evidence import EvidenceIndex
 from lexloop.graph.build import Lexloop, build_graph
-from lexloop.graph.contexts import build_context
+from lexloop.graph.resources import build_context
 from lexloop.models.minilm import load_minilm
 from lexloop.store.opening import tools_for
 from lexloop.store.view import Collection

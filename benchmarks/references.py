@@ -31,7 +31,7 @@ from lexloop.documents.document import Document
 from lexloop.evaluation.score import Unresolved
 from lexloop.evaluation.statistics import estimate
 from lexloop.graph.build import build_graph
-from lexloop.graph.contexts import build_context
+from lexloop.graph.resources import build_context
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.kg_retrieve.node import CANDIDATES
 from lexloop.nodes.rerank.node import merge

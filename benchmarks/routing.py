@@ -26,8 +26,8 @@ from refusals import share
 
 from lexloop.core.settings import Settings
 from lexloop.core.types import Turn
+from lexloop.graph.collections import route
 from lexloop.graph.resources import Resources
-from lexloop.graph.router import route
 from lexloop.nodes.context import Context
 
 _HERE = Path(__file__).parents[1] / "tests" / "support" / "routing"

@@ -10,7 +10,7 @@ from lexloop.core.types import Passage
 from lexloop.documents.reading.folder import load_documents
 from lexloop.evaluation.case import Case
 from lexloop.graph.build import build_graph
-from lexloop.graph.contexts import build_context
+from lexloop.graph.resources import build_context
 from lexloop.models.embedders import load_shipped
 from lexloop.store.opening import tools_for
 from lexloop.store.view import Collection

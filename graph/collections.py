@@ -1,19 +1,29 @@
-"""Collections by their names: as people type them, and what tells one from the others."""
+"""Collections by their names: what tells one from the others, and which a question is for."""
 
+import math
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lexloop.core.errors import CorpusError, SettingsError
 from lexloop.core.settings import SAMPLE_CORPUS
+from lexloop.core.types import Candidate, Turn
+from lexloop.documents.text.sentences import sentence_spans
 from lexloop.documents.text.tokens import term_set
+from lexloop.nodes.context import Context, Guard
+from lexloop.nodes.question import ASKING, AUXILIARY, leans, without_context
+from lexloop.nodes.relevance import coverage
+from lexloop.nodes.rewrite.rewriters import resolved
 from lexloop.store.engine.address import is_address
+from lexloop.store.view import View
 
 if TYPE_CHECKING:
     from lexloop.store.view import View
+
 
 _HINT = "Write names and paths, as in `sample,lease=contracts/lease.txt,laws`."
 _MOST_NAME_CHARS = 60
@@ -173,3 +183,295 @@ def _typical(phrases: Iterable[str], view: "View", others: "list[View]") -> list
 def _line(text: str) -> str:
     """Return a document's words on one line, without what could close it."""
     return re.sub(r"\s+", " ", text).strip(" .;")[:_TITLE_CHARS]
+
+
+_LEAST, _SURE = 0.85, 0.9
+"""The least nearness of a collection that is asked, with its lead before the next; and that from
+which no guard has a say."""
+_PART, _APART = 0.75, 0.1
+"""The least nearness of a part of a question that is asked apart; and by how much each of two parts
+must be nearer to its own collection than to the other's. All four were set on questions about other
+collections and on the first sixty of `benchmarks/routing.py`, which says what they reach."""
+_DEPTH = 10
+_COSINE, _COVERED = 0.5, 0.3
+_JOINT = re.compile(
+    r"(?P<end>[?.!;:]\s+)|,\s+(?P<linked>(?:and|but|or|while|whereas)\s+)?"
+    r"|\s+(?P<joined>and|or|but|while|whereas)\s+",
+    re.IGNORECASE,
+)
+_LINK = re.compile(
+    r"^(?:(?:and|or|but|also|then|plus|finally|secondly|additionally|moreover)\b,?\s+)+",
+    re.IGNORECASE,
+)
+_COMPARES = re.compile(
+    r"\b(?:compar\w+|differ\w*|distinction|versus|vs|than|both|similarit\w+)\b", re.IGNORECASE
+)
+_SIDES = re.compile(
+    r"(?:[?.!;:]|,)\s+(?:(?:and|but|or|while|whereas)\s+)?"
+    r"|\s+(?:and|or|but|while|whereas|with|to|than|from|versus|vs\.?)\s+",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(
+    rf"(?:please\s+)?(?:{ASKING}|{AUXILIARY}|explain|tell me|describe|list|define|compare)\b",
+    re.IGNORECASE,
+)
+_CONDITION = re.compile(rf"(?:when|where|while)\s+(?!(?:{AUXILIARY})\b)", re.IGNORECASE)
+_THING = re.compile(r"(?:an?|the|my|your|our|his|her|their|for|on|under|in|to)\b", re.IGNORECASE)
+_OF_ANOTHER = re.compile(r"\b(?:this|these|those|such)\s+\w", re.IGNORECASE)
+_LEAST_TERMS = 3
+"""The terms of a side of a comparison, or of another part that is no question by itself."""
+_MOST_JOINTS = 8
+
+
+@dataclass(frozen=True)
+class Routing:
+    """Whom to ask what: ``ways`` has "" for a collection that is asked the whole question.
+
+    ``reply`` answers what no documents are needed for; without ways and reply the question is about
+    none of the collections.
+    """
+
+    standalone: str
+    ways: dict[str, str] = field(default_factory=dict)
+    reply: str = ""
+
+
+def route(question: str, history: Sequence[Turn], contexts: Mapping[str, Context]) -> Routing:
+    """Choose the collections that a question is for.
+
+    The whole question goes to the collection that is nearest to it, unless it can be cut in two of
+    which each is clearly nearer to another.
+
+    Args:
+        question: As it was asked.
+        history: The turns before it.
+        contexts: What knows each collection, by its name.
+    """
+    if reply := small_talk(question, list(contexts)):
+        return Routing(question, reply=reply)
+    standalone, _ = resolved(question, list(history))
+    views = views_of(contexts)
+    if len(views) < 2:
+        return Routing(standalone, dict.fromkeys([*views, *contexts][:1], ""))
+    near = _Nearness(views)
+    # a follow-up with its topic behind it is one question
+    alone = standalone == without_context(standalone)
+    parts = _apart(standalone, near) if alone else []
+    chosen = dict(parts)
+    if len(chosen) < 2:
+        name = near.best(standalone)
+        about = _is_about(question, standalone, near, contexts[name].guard)
+        return Routing(standalone, {name: ""} if about else {})
+    told = {name: " ".join(part for one, part in parts if one == name) for name in chosen}
+    return Routing(standalone, {name: told[name] for name in views if name in told})
+
+
+def views_of(contexts: Mapping[str, Context]) -> dict[str, View]:
+    """Return what the asker sees of each collection that is searched."""
+    found = {name: one.backend for name, one in contexts.items()}
+    return {name: view for name, view in found.items() if isinstance(view, View)}
+
+
+def _is_about(question: str, standalone: str, near: "_Nearness", guard: Guard) -> bool:
+    """Return whether the nearest collection is near enough to a question to be asked.
+
+    A long question may be near by one of its sentences. One that is not surely near is not asked
+    where the guard of the collection would refuse it.
+    """
+    name = near.best(standalone)
+    spans = sentence_spans(standalone)
+    texts = [standalone, *(standalone[start:end] for start, end in spans)]
+    score = max(near.of(text)[name] for text in texts)
+    if score + near.lead(standalone) < _LEAST:
+        return False
+    found = near.nearest(standalone, name)
+    return score >= _SURE or not guard.refuses(question, standalone, found)
+
+
+def _apart(text: str, near: "_Nearness") -> list[tuple[str, str]]:
+    """Return the parts of a question, each with the collection that it is for.
+
+    It is cut between questions, and within one only where that makes no difference.
+    """
+    for some in (_between(text), _within(text)):
+        cuts = list(islice(some, _MOST_JOINTS))
+        near.prepare([part for cut in cuts for part in cut])
+        margin, left, right = max(
+            ((near.margin(*cut), *cut) for cut in cuts), default=(0.0, "", "")
+        )
+        if margin >= _APART:
+            return [*_apart(left, near), *_apart(right, near)]
+    return [(near.best(text), text)]
+
+
+def _between(text: str) -> Iterator[tuple[str, str]]:
+    """Yield where a question can be cut before another that is understood without it.
+
+    What is told before a question stays with it, and so does a condition.
+    """
+    for joint, left, right in _cuts(text, _JOINT):
+        spans = sentence_spans(left)
+        last = left[spans[-1][0] :] if spans else ""
+        asked = _ASKS.match(last) and not _CONDITION.match(last)
+        linked = joint["linked"] or joint["joined"] or asked
+        if (joint["end"] or "")[:1] == "?" or (_ASKS.match(right) and linked):
+            yield left, right
+
+
+def _within(text: str) -> Iterator[tuple[str, str]]:
+    """Yield where one question can be cut: between sides of a comparison, or things of a list."""
+    compares = _COMPARES.search(text) is not None
+    for joint, left, right in _cuts(text, _SIDES if compares else _JOINT):
+        listed = compares or _THING.match(right) or ":" in text[: joint.start()]
+        if listed and min(len(term_set(left)), len(term_set(right))) >= _LEAST_TERMS:
+            yield left, right
+
+
+def _cuts(text: str, joints: re.Pattern[str]) -> Iterator[tuple[re.Match[str], str, str]]:
+    """Yield each joint with what is before and behind it that leans on nothing before."""
+    for joint in joints.finditer(text):
+        left, right = text[: joint.start()].strip(), _LINK.sub("", text[joint.end() :].strip(), 1)
+        few = len(term_set(right)) < _LEAST_TERMS
+        leaning = (few and leans(right)) or _OF_ANOTHER.search(right)
+        if term_set(left) and term_set(right) and not leaning:
+            yield joint, left, right
+
+
+class _Nearness:
+    """How near each collection comes to a text.
+
+    That is: the best MaxSim of a chunk, and with less weight the best cosine, and the best share of
+    the text's terms that one chunk and the names above it hold, each term weighted by how rare it
+    is in the collections together.
+    """
+
+    def __init__(self, views: Mapping[str, View]) -> None:
+        self._views = views
+        self._known: dict[str, dict[str, float]] = {}
+
+    def prepare(self, texts: list[str]) -> None:
+        """Embed texts in one go."""
+        for view in self._views.values():
+            view.embed(texts)
+
+    def best(self, text: str) -> str:
+        """Return the nearest collection, the first of equal ones."""
+        scores = self.of(text)
+        return max(scores, key=scores.__getitem__)
+
+    def lead(self, text: str) -> float:
+        """Return by how much the nearest collection is nearer than the next one."""
+        first, second, *_ = sorted(self.of(text).values(), reverse=True)
+        return first - second
+
+    def margin(self, left: str, right: str) -> float:
+        """Return by how much each text is nearer to its own collection than to the other's.
+
+        0 where they have the same, or none comes near enough.
+        """
+        one, other = self.best(left), self.best(right)
+        ours, theirs = self.of(left), self.of(right)
+        if one == other or min(ours[one], theirs[other]) < _PART:
+            return 0.0
+        return min(ours[one] - ours[other], theirs[other] - theirs[one])
+
+    def nearest(self, text: str, name: str) -> list[Candidate]:
+        """Return the chunk of a collection with the best cosine, and that as its signal."""
+        view = self._views[name]
+        hits = view.search_vector([text], 1)[0]
+        chunks = view.chunks([hit.chunk_id for hit in hits])
+        return [
+            {**chunk, "score": hit.score, "signals": {"dense": hit.score}}
+            for chunk, hit in zip(chunks, hits, strict=True)
+        ]
+
+    def of(self, text: str) -> dict[str, float]:
+        """Return how near each collection comes."""
+        if text not in self._known:
+            weights = self._weights(term_set(text))
+            self._known[text] = {
+                name: _near(text, weights, name, view) for name, view in self._views.items()
+            }
+        return self._known[text]
+
+    def _weights(self, terms: frozenset[str]) -> dict[str, float]:
+        """Return the weight of each term: collections count alike, however large they are."""
+        views = self._views.values()
+        return {term: math.fsum(view.idf(term) for view in views) for term in terms}
+
+
+def _near(text: str, weights: Mapping[str, float], name: str, view: View) -> float:
+    vector = view.search_vector([text], _DEPTH)[0]
+    hits = [*vector, *view.search_lexical([text], _DEPTH)[0]]
+    ids = list(dict.fromkeys(hit.chunk_id for hit in hits))
+    if not ids:
+        return 0.0
+    cosine = vector[0].score if vector else 0.0
+    close = view.closeness(text, ids)
+    late = cosine if close is None else float(close.mean(axis=0).max())
+    named = term_set(name)
+    held = (
+        named.union(*map(term_set, (chunk["title"], chunk.get("context", ""), chunk["text"])))
+        for chunk in view.chunks(ids)
+    )
+    covered = max(coverage(weights, has) for has in held)
+    return late + _COSINE * cosine + _COVERED * covered
+
+
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_PLEASANT = frozenset(
+    """a again all alright am and answer answers any appreciate are as at awesome back be been best
+    bit brilliant but care chat clear cool could day days dear did doing done earlier enough evening
+    everyone everything excellent exactly explained explanation explanations fantastic fine folks
+    for friend from fully glad go going good got great had happy has have having help helped helpful
+    helping helps hope how i i'll i'm information interesting is it it's its just kind know later
+    learnt let lot lots lovely made makes many me meet moment much my need needed needs nice nicely
+    night no nothing now of oh ok okay one only perfect perfectly please pleased pleasure pretty
+    question questions quick quickly really rest right say see sense so soon still super talk team
+    that that's that'll the then there there's this time to today tonight too understand understood
+    useful very was way week weekend well what with wonderful wonderfully work worked yes yet you
+    you're you've your yours yourself""".split()
+)
+_OPENS = {
+    "Hello. {offered}": """afternoon evening greetings hello hey hi hiya howdy morning yo""",
+    "You are welcome. You can ask on about {known}.": (
+        "appreciate appreciated cheers grateful thank thankful thanks thx ty"
+    ),
+    "Goodbye. You can come back to {known}.": """bye bye-bye cya farewell goodbye goodnight later
+    night soon tomorrow""",
+}
+_OFFERED = "I answer questions from these collections, and cite where it stands: {known}."
+_ABOUT = frozenset(
+    """a able about ai all am an and answer answered answering answers any anything are area areas
+    ask asked asking assist assistant at available based bot built by can capabilities chatbot
+    collection collections could cover covered covers database databases deal do document documents
+    does else exactly examples explain field fields file files find for from function functions give
+    good have help helpful here how human i in information is it kind kinds know language languages
+    laws like list look machine made main made make may me model more my name named not of offer on
+    or our people person please purpose question questions read real robot search show so some
+    something sort sorts source sources speak subject subjects support system talk tell that the
+    there these they thing things this to tool topic topics type types understand up us use used
+    using we what what's which who who's with work works would you your yourself""".split()
+)
+_TO_ME = frozenset(
+    """assistant bot capabilities chatbot collection collections help robot you your
+    yourself""".split()
+)
+
+
+def small_talk(said: str, names: Sequence[str]) -> str:
+    """Return the reply to a greeting, thanks, or what can be asked; "" for a question.
+
+    It is one where each of its words is: a question about a law has a word that is not.
+    """
+    words = {word.lower().replace("’", "'") for word in _WORD.findall(said)}
+    known = ", ".join(names)
+    offered = _OFFERED.format(known=known)
+    opening = {reply: set(opens.split()) for reply, opens in _OPENS.items()}
+    if words and words <= _PLEASANT.union(*opening.values()):
+        for reply, opens in opening.items():
+            if words & opens:
+                return reply.format(known=known, offered=offered)
+        return offered if "you" in words or not said.rstrip().endswith("?") else ""
+    asks_me = words & _TO_ME or {"i", "ask"} <= words
+    return offered if asks_me and words <= _ABOUT else ""

@@ -1,15 +1,22 @@
-"""The graph that ``langgraph.json`` names: its callers choose settings, but nobody's engine.
+"""The graphs that ``langgraph.json`` names: their callers choose settings, but nobody's engine.
 
 The server signs in at engines with credentials of its own; a caller who could name another engine
 would be sent them.
+
+``agent`` is over the collections of ``LEXLOOP_COLLECTIONS``, which names them as
+``lexloop ask --collections`` does; without it there is the sample alone.
 """
 
 import os
 from typing import Any
 
+from lexloop.core.configuration import configured
 from lexloop.core.errors import SettingsError
+from lexloop.core.settings import SAMPLE_CORPUS
+from lexloop.graph.agent import build_agent_graph
 from lexloop.graph.app import resources
 from lexloop.graph.build import build_graph
+from lexloop.graph.collections import named_collections
 from lexloop.graph.resources import settings_of
 from lexloop.nodes.context import Context
 from lexloop.store.engine.address import Address, is_address
@@ -39,3 +46,7 @@ def _nodes(corpus: str) -> Any:
 
 
 graph = build_graph(for_callers)
+_named = named_collections(os.environ.get("LEXLOOP_COLLECTIONS") or SAMPLE_CORPUS)
+agent = build_agent_graph(
+    {name: configured({"corpus": corpus}) for name, corpus in _named.items()}, resources
+)

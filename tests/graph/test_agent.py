@@ -12,8 +12,8 @@ import lexloop
 from lexloop.core.errors import CorpusError, DeadlineExceeded, QuestionError, SettingsError
 from lexloop.core.types import ABSTENTION
 from lexloop.graph.agent import collection_of
+from lexloop.graph.collections import Routing
 from lexloop.graph.compiled import Lexloop
-from lexloop.graph.router import Routing
 
 ROUTING = Path(__file__).parents[1] / "support" / "routing"
 COLLECTIONS = {

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from lexloop.core.settings import Settings
+from lexloop.graph.collections import route, small_talk
 from lexloop.graph.resources import Resources
-from lexloop.graph.router import route, small_talk
 from lexloop.nodes.context import Context
 
 ROUTING = Path(__file__).parents[1] / "support" / "routing"

@@ -14,7 +14,7 @@ from lexloop.core.metadata import Filters, Metadata
 from lexloop.core.settings import Settings
 from lexloop.documents.document import Document
 from lexloop.graph.build import build_graph
-from lexloop.graph.contexts import build_context
+from lexloop.graph.resources import build_context
 from lexloop.nodes.context import Context
 from lexloop.store.view import Collection
 from lexloop.store.writer import build_collection

@@ -15,7 +15,7 @@ from told import ACCESS, KNOWN, NAMES, QUESTIONS, TAGS, document, told, words_hi
 from lexloop.core.metadata import Filters, Metadata
 from lexloop.core.settings import Settings
 from lexloop.documents.document import Document, SkippedSource
-from lexloop.graph.contexts import build_context
+from lexloop.graph.resources import build_context
 from lexloop.store.opening import left_out
 from lexloop.store.view import Collection, View
 from lexloop.store.writer import build_collection, without

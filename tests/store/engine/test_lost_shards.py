@@ -14,7 +14,7 @@ from lexloop.core.errors import EngineUnavailable
 from lexloop.core.losses import hearing
 from lexloop.core.settings import Settings
 from lexloop.graph.build import build_graph
-from lexloop.graph.contexts import build_context
+from lexloop.graph.resources import build_context
 from lexloop.store.engine.address import Storage
 from lexloop.store.engine.moving import push_index
 from lexloop.store.engine.store import open_engine
