@@ -71,7 +71,6 @@ _LONGEST_HEADING = 250
 _FEWEST_BARE = 3
 _HEAD_WORDS = 3
 _FEWEST_NAMED = 2
-_FEWEST_ENTRIES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -442,7 +441,7 @@ def _named(marker: Marker) -> str:
 
 def _titles(line: LogicalLine) -> bool:
     """Return whether a line after a bare "Article 5" is its heading."""
-    if line.row or word_marker(line.text) or list_markers(line.text):
+    if word_marker(line.text) or list_markers(line.text):
         return False
     return len(line.text) <= _LONGEST_HEADING and line.text.rstrip("\"'”’)]")[-1:] not in ".;:,"
 
@@ -580,26 +579,7 @@ def _contents(lines: Sequence[LogicalLine]) -> range:
             words = entry.split(" ", _HEAD_WORDS)
             heads = (" ".join(words[:count]) for count in range(2, _HEAD_WORDS + 1))
             seen.update([entry, *(head for head in heads if word_marker(head.capitalize()))])
-    return _entries(lines)
-
-
-def _entries(lines: Sequence[LogicalLine]) -> range:
-    """Return a run of lines that all come again as headings that the format marks."""
-    marked = {_plain(line.text) for line in lines if line.level}
-    if not marked:
-        return range(0)
-    entries = [
-        number
-        for number, line in enumerate(lines)
-        if not line.level and _plain(line.text) in marked
-    ]
-    if len(entries) < _FEWEST_ENTRIES:
-        return range(0)
-    end = entries[0]
-    while end < len(lines) and (lines[end].level or _plain(lines[end].text) in marked):
-        end += 1
-    last = max(number for number in entries if number < end) + 1
-    return range(entries[0], last) if last - entries[0] >= _FEWEST_ENTRIES else range(0)
+    return range(0)
 
 
 def _is_sentence(line: LogicalLine) -> bool:

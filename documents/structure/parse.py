@@ -181,8 +181,6 @@ class _Parser:
                 return False
             first = marker.value == 1 and marker.style[0] == "1"
             begun = first or self._builder.knows_beside(marker.number)
-            if marker.style[0] == "A" and not begun:
-                return False
             return not rest or (begun and (rest.isupper() or rest in "“\"‘'([—"))
         return not (marker.style == "1." and len(marker.number) == 4)
 
@@ -199,8 +197,6 @@ class _Parser:
             self._builder.definition(line, at, term)
         elif not at and self._heads_next(number, line):
             self._builder.pending(line)
-        elif not at and self._heads_anew(number, line):
-            self._builder.list_heading(line)
         else:
             self._builder.text(line, at)
 
@@ -216,14 +212,6 @@ class _Parser:
         markers = [marker for line in following for marker in list_markers(line.text)]
         return bool(markers) and self._builder.goes_on_with(markers[0])
 
-    def _heads_anew(self, number: int, line: LogicalLine) -> bool:
-        """Return whether a short line heads a list of its own, which begins anew on the next."""
-        below = self._lines[number + 1 : number + 2]
-        if not (self._outline.indented and line.short and below and line.column < below[0].column):
-            return False
-        markers = [m for m in list_markers(below[0].text) if m.style == "1." and m.value == 1]
-        return bool(markers) and self._builder.begins_anew(below[0].column)
-
     def _heads_text(self, number: int, line: LogicalLine, at: int) -> bool:
         """Return whether the words behind a number are the heading of the line below."""
         title, below = line.text[at:], self._lines[number + 1 : number + 2]
@@ -231,8 +219,7 @@ class _Parser:
         if not (named and line.short and below) or _SAYS.search(title):
             return False
         markers = list_markers(below[0].text)
-        listed = bool(markers) and markers[0].style[0] != "("
-        return below[0].ended and not (below[0].level or below[0].row or listed)
+        return below[0].ended and not (markers and markers[0].style[0] != "(")
 
     def _entitles(self, number: int, line: LogicalLine, heading: Heading) -> bool:
         """Return whether a marked heading is that of the provision on the next line."""
@@ -306,11 +293,6 @@ class _Builder:
             if entry.kind == "provision" and entry.style == marker.style:
                 return 0 < marker.value - entry.value <= 1
         return marker.style == "1." and marker.value <= 1
-
-    def begins_anew(self, column: int) -> bool:
-        """Return whether a first number at an indent begins a list behind the provisions."""
-        provisions = (e for e in self.stack if e.kind == "provision" and not e.divides)
-        return any(e.style == "1." and e.column == column for e in provisions)
 
     def counts_on(self, marker: Marker) -> bool:
         """Return whether a number without a stop is the next paragraph of a schedule."""
@@ -456,14 +438,6 @@ class _Builder:
         """Hold back a line that may be the heading of what comes next."""
         self._flush()
         self._pending = line
-
-    def list_heading(self, line: LogicalLine) -> None:
-        """Open what a heading without a number makes a list of its own, named by its words."""
-        self._close(0)
-        self._annex_count = 0.0
-        entry = OpenUnit("annex", line.text, "", 0, "", line.text, line.start, line.end)
-        entry.divides = True
-        self._push(entry, line.end)
 
     def row(self, line: LogicalLine) -> None:
         """Add a row; the first one names the columns."""

@@ -172,17 +172,6 @@ def test_numbers_that_references_call_sections_are_no_recitals() -> None:
     assert labels(text.replace("section 2 ", "section 9 ").replace("section ", "the ")) == [""] * 4
 
 
-def test_a_heading_left_of_a_list_that_begins_anew_names_it() -> None:
-    promise = (
-        "    {}. Fair Rowing. We say this to all who row here\n       with us, on this river.\n"
-    )
-    rules = "".join(promise.format(number) for number in (1, 2, 3))
-    text = f"Promises\n\n{rules}\nRules of the River\n\n{rules}   They bind all.\n"
-    found = labels(text)
-    assert found[:3] == ["Section 1", "Section 2", "Section 3"]
-    assert found[3:] == [f"Rules of the River, point {number}" for number in (1, 2, 3)]
-
-
 @pytest.mark.parametrize(
     "text", ["A.", "A.1", "A.1\nA.\nB.", "A. \nA.1. X", "§" * 9, "B. X\nB.1 Y"]
 )
