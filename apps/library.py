@@ -20,7 +20,7 @@ from lexloop.graph.app import graph, resources
 from lexloop.graph.build import LAST_OF_RETRIEVAL
 from lexloop.graph.combine import with_sources
 from lexloop.graph.compiled import Lexloop
-from lexloop.models.embedders import load_embedder, setting_for
+from lexloop.models.embedders import load_embedder
 from lexloop.store.folder.verify import verify_index
 from lexloop.store.manifest import IndexSource, Manifest
 from lexloop.store.writer import IndexUpdate, write_index
@@ -193,7 +193,7 @@ class Index:
             LexloopError: The documents or the index cannot be used.
         """
         held = Manifest.read(self.folder)
-        chosen = Settings(**{**held.settings, "index.embedder": self._embedder(held)})
+        chosen = Settings(**held.settings)
         chat = resources.chat(chosen) if chosen.index.triplets == "model" else None
         sources: Sequence[IndexSource] = held.sources
         return write_index(self.folder, sources, resources.tools(chosen, chat), excluded=None)
@@ -239,11 +239,8 @@ class Index:
             DataError: Something does not agree.
         """
         held = Manifest.read(self.folder)
-        return verify_index(self.folder, load_embedder(self._embedder(held), resources.connection))
-
-    @staticmethod
-    def _embedder(held: Manifest) -> str:
-        return setting_for(held.recipe.embedder, str(held.settings["index.embedder"]))
+        made_by = str(held.settings["index.embedder"])
+        return verify_index(self.folder, load_embedder(made_by, resources.connection))
 
 
 __all__ = ["Index", "aask", "as_tool", "ask", "build_agent", "evaluate"]

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lexloop.models.embedders import load_shipped
 from lexloop.models.embedding import Codes, Halves, Progress, Vectors
+from lexloop.models.minilm import load_shipped
 
 _JITTER, _SEED = 0.02, 20240917
 _SPECIAL = 2

@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"
 
 from ray_cluster import running
 
-from lexloop.models.embedders import load_shipped
+from lexloop.models.minilm import load_shipped
 from lexloop.store.engine.address import is_address
 from lexloop.store.engine.store import open_engine
 from lexloop.store.folder.store import FolderStore, open_folder

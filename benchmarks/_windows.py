@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from platformdirs import user_cache_path
 
 from lexloop.documents.text.sentences import sentence_spans
-from lexloop.models.embedders import load_shipped
+from lexloop.models.minilm import load_shipped
 
 _FEWEST_WORDS = 4
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from lexloop.evaluation.case import read_cases
-from lexloop.models.embedders import load_shipped
+from lexloop.models.minilm import load_shipped
 from lexloop.nodes.evaluate.evidence import Embed, evidence_of
 from lexloop.nodes.evaluate.judges import ClaimSupport, claims_of
 

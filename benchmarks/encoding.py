@@ -19,9 +19,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lexloop.models.embedding import usable_processors
+from lexloop.models.embedding import has_bfloat16, usable_processors
 from lexloop.models.minilm import MiniLM
-from lexloop.models.sentence_embedder import has_bfloat16
 
 T = TypeVar("T")
 

@@ -31,7 +31,7 @@ from _listening import Listener
 from _mixture import mixed_texts
 
 from lexloop.core.settings import Settings
-from lexloop.models.embedders import load_shipped
+from lexloop.models.minilm import load_shipped
 from lexloop.store.manifest import IndexSource
 from lexloop.store.opening import tools_for
 from lexloop.store.preparing import Tools

@@ -28,7 +28,7 @@ from _ray import compared, running, write_laws
 
 from lexloop.apps.cli.index_writing import kept_for
 from lexloop.core.settings import Settings
-from lexloop.models.embedders import load_shipped
+from lexloop.models.minilm import load_shipped
 from lexloop.store.engine.address import is_address
 from lexloop.store.manifest import IndexSource
 from lexloop.store.opening import tools_for

@@ -24,7 +24,7 @@ from _ray import compared, running, write_laws
 from lexloop.core.settings import Settings
 from lexloop.graph.clustered import WorkerTools
 from lexloop.graph.extractors import Budget
-from lexloop.models.embedders import load_shipped
+from lexloop.models.minilm import load_shipped
 from lexloop.store.cluster.ingesting import ClusterPreparer
 from lexloop.store.cluster.kept import Staging
 from lexloop.store.cluster.tasks import Orders, joined

@@ -40,7 +40,7 @@ from lexloop.evaluation.correctness import GOOD, CorrectnessJudge
 from lexloop.evaluation.statistics import Estimate, estimate
 from lexloop.finetune.groundedness import read_wice
 from lexloop.graph.app import graph
-from lexloop.models.embedders import load_shipped
+from lexloop.models.minilm import load_shipped
 from lexloop.nodes.evaluate.evidence import Evidence, evidence_of
 from lexloop.nodes.evaluate.judges import ClaimSupport
 

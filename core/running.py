@@ -82,9 +82,7 @@ def computing(function: Callable[P, T]) -> Callable[P, Coroutine[Any, Any, T]]:
 
 def waited(work: Coroutine[Any, Any, T]) -> T:
     """Return the result of a coroutine to a caller who blocks; an interrupt cancels it."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
+    if _running_loop() is None:
         return _run_here(work)
     # this thread has a loop, which waits as well
     found = asyncio.run_coroutine_threadsafe(work, _process.loop)
@@ -92,6 +90,13 @@ def waited(work: Coroutine[Any, Any, T]) -> T:
         return found.result()
     finally:
         found.cancel()
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
 
 
 def _run_here(work: Coroutine[Any, Any, T]) -> T:

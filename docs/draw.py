@@ -82,7 +82,9 @@ def loop() -> str:
             continue
         parts.append(_box(x[name], y[name], 128, 52))
         parts.append(_text(x[name] + 64, y[name] + 22, name, "middle", bold=True))
-        parts.append(_text(x[name] + 64, y[name] + 40, DOES[name], "middle", fill=FAINT, size=11))
+        parts.append(
+            _text(x[name] + 64, y[name] + 40, DOES.get(name, ""), "middle", fill=FAINT, size=11)
+        )
     for source, target, conditional in edges:
         parts += _edge(source, target, conditional, x, straight)
     parts.append(

@@ -10,7 +10,7 @@ from typing import Any
 
 from lexloop.core.errors import DataError, InputError, TrainingError
 from lexloop.core.files import check_sums, let_go, sync, try_lock, write_sums
-from lexloop.models.sentence_embedder import without_bars
+from lexloop.models.embedding import without_bars
 
 GOES_ON = "The last good checkpoint is kept, and the same command goes on from it"
 STEADY: dict[str, Any] = {

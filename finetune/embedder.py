@@ -17,8 +17,7 @@ from lexloop.finetune.encoder_graph import export, exported
 from lexloop.finetune.late import PROJECTION, EmbedderRecipe, Trainee, batches
 from lexloop.finetune.pairs import TrainingPair
 from lexloop.finetune.retrieval_figures import figures_drawn, retrieval_figures
-from lexloop.models.embedders import MODEL, TOKENIZER, Card, read_card
-from lexloop.models.minilm import genuine_folder
+from lexloop.models.minilm import MODEL, TOKENIZER, Card, genuine_folder, read_card
 
 MAIN = "late, document hit@1"
 """The figure that training is stopped by."""

@@ -36,8 +36,8 @@ from lexloop.finetune.generator_rows import (
     measure,
     read_test,
 )
+from lexloop.models.embedding import without_bars
 from lexloop.models.local_model import LocalModel, load_local
-from lexloop.models.sentence_embedder import without_bars
 
 KINDS = ("domain", "instructions")
 STAGES = ("before", *KINDS, "merged")

@@ -11,7 +11,7 @@ from lexloop.documents.reading.folder import load_documents
 from lexloop.evaluation.case import Case
 from lexloop.graph.build import build_graph
 from lexloop.graph.resources import build_context
-from lexloop.models.embedders import load_shipped
+from lexloop.models.minilm import load_shipped
 from lexloop.store.opening import tools_for
 from lexloop.store.view import Collection
 from lexloop.store.writer import build_collection

@@ -57,7 +57,7 @@ def main() -> None:
     parser.add_argument("--wice", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
-    from lexloop.models.embedders import load_shipped
+    from lexloop.models.minilm import load_shipped
 
     rows = read_rows(read_wice(options.wice), load_shipped())
     options.out.mkdir(parents=True, exist_ok=True)

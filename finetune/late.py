@@ -11,8 +11,7 @@ import numpy as np
 from lexloop.core.errors import InputError, TrainingError
 from lexloop.core.files import replacing
 from lexloop.finetune.pairs import TrainingPair
-from lexloop.models.embedding import CODED, Vectors, projection
-from lexloop.models.sentence_embedder import without_bars
+from lexloop.models.embedding import CODED, Vectors, projection, without_bars
 
 LATE_SCALE, COSINE_SCALE = 30.0, 20.0
 """Factors of MaxSim and of the cosine before the softmax over the batch."""

@@ -31,8 +31,8 @@ from lexloop.finetune.logistic import (
     out_of_fold,
     stratified_folds,
 )
-from lexloop.models.embedders import load_shipped
 from lexloop.models.embedding import Vectors
+from lexloop.models.minilm import load_shipped
 from lexloop.nodes.generate.guard import order_features, subject_features
 
 STRENGTH, MOST = 3.0, 800

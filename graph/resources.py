@@ -28,8 +28,9 @@ from lexloop.documents.reading.workers import Progress, silent
 from lexloop.graph.extractors import Budget, extractor_for
 from lexloop.graph.node import CONTEXT_KEY
 from lexloop.models.chat import ChatModel, chat_for, connect
-from lexloop.models.embedders import load_embedder, load_shipped
+from lexloop.models.embedders import load_embedder
 from lexloop.models.embedding import Embedder
+from lexloop.models.minilm import load_shipped
 from lexloop.nodes.context import (
     ComplexityClassifier,
     Context,

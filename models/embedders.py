@@ -1,31 +1,59 @@
-"""Loading of the embedding model that a setting names, and the folders of trained ones."""
+"""The embedding models that a setting can name, those of this machine and of hosts."""
 
-from functools import lru_cache
-from importlib import resources
+import hashlib
+import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+import numpy as np
 
-from lexloop.core.errors import DataError, SettingsError
-from lexloop.core.files import CARD
+from lexloop.core.deadline import current_deadline, heed_deadline, out_of_time
+from lexloop.core.errors import (
+    DataError,
+    ModelAuthError,
+    ModelError,
+    ModelReplyError,
+    ModelUnavailable,
+    SettingsError,
+)
+from lexloop.core.files import sha256_of
+from lexloop.core.running import in_time, waited
 from lexloop.core.settings import Connection
-from lexloop.models.embedding import Embedder
-from lexloop.models.minilm import Files, MiniLM, genuine_folder, load_minilm
+from lexloop.models.embedding import (
+    Embedder,
+    Halves,
+    Progress,
+    Vectors,
+    blocks,
+    encode_with_torch,
+    encoded,
+    refuse_broken,
+    without_bars,
+)
+from lexloop.models.minilm import load_minilm, load_shipped, load_trained
+from lexloop.models.provider import (
+    FailedAttempt,
+    Oversized,
+    api_key,
+    bounded_client,
+    can_pass,
+    most_bytes,
+    oversized,
+    retries,
+    retry_after_s,
+    secrets_of,
+    showable,
+    status_of,
+)
 
-UNTRAINED = "all-MiniLM-L6-v2@53aa51172d14"
-"""The embedder named by indexes that were made before a trained model shipped."""
-MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
-
-Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+if TYPE_CHECKING:
+    from openai import OpenAIError
 
 
-def setting_for(made: str, name: str) -> str:
-    """Return the setting by which an index made with the model ``made`` is read.
-
-    An index that was made with an earlier default stays with that.
-    """
-    return "minilm" if name == "embedded" and made == UNTRAINED else name
+_IDENTIFYING = frozenset({".json", ".safetensors", ".txt"})
+_ID_LENGTH = 12
+_AT_ONCE = 16
 
 
 def load_embedder(name: str, connection: Connection) -> Embedder:
@@ -44,12 +72,8 @@ def load_embedder(name: str, connection: Connection) -> Embedder:
     if kind == "trained" and model:
         return load_trained(Path(model))
     if kind == "sentence-transformers" and model:
-        from lexloop.models.sentence_embedder import SentenceTransformerEmbedder
-
         return SentenceTransformerEmbedder(model)
     if kind == "openai" and model:
-        from lexloop.models.openai_embedder import OpenAIEmbedder
-
         return OpenAIEmbedder(model, connection)
     raise SettingsError(
         f"embedder is {name!r}.",
@@ -58,70 +82,250 @@ def load_embedder(name: str, connection: Connection) -> Embedder:
     )
 
 
-def load_shipped() -> MiniLM:
-    """Return the model that ships, trained on regulations; raises as ``load_trained``."""
-    return load_trained(Path(str(resources.files("lexloop.data"))) / "embedder")
+class SentenceTransformerEmbedder:
+    """A sentence-transformers model from a local folder or hub id.
 
-
-@lru_cache(maxsize=2)
-def load_trained(folder: Path) -> MiniLM:
-    """Return the model of a folder, loaded once per process.
-
-    A folder without a tokenizer has that of the untrained model, which training leaves as it is.
-
-    Raises:
-        DataError: A file is missing, damaged, or not the one that the card names.
-    """
-    card = read_card(folder)
-    remedy = "Copy the folder again, or train it again with `lexloop finetune embedder`."
-    own = (folder / TOKENIZER).exists()
-    tokenizer = None if own else genuine_folder() / TOKENIZER
-    digests = card.sha256[MODEL], card.sha256[TOKENIZER]
-    return MiniLM(folder, Files(card.model, MODEL, *digests, remedy, tokenizer))
-
-
-class Card(BaseModel):
-    """The description of a trained model, read from ``card.json`` beside it.
+    Its name holds a hash of the folder's weights and settings, or the hub's commit, so that an
+    index made with other weights of the same name is told apart.
 
     Args:
-        model: Its name, without a hash.
-        base: The model that it was trained from, with the hash of its weights.
-        sha256: Of ``model.onnx`` and ``tokenizer.json``, by their names.
-        licence: Of the weights.
-        data: The training sets, each with its licence, its rows and its SHA-256.
-        command: The command that made it.
-        seed: Of the training.
-        figures: Measurements of it and of its base.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    model: str = Field(min_length=1, max_length=100)
-    base: str
-    sha256: dict[str, Sha256]
-    licence: str
-    data: list[dict[str, str | int]]
-    command: str
-    seed: int
-    figures: dict[str, float]
-
-
-def read_card(folder: Path) -> Card:
-    """Return the card of a trained model.
+        model: The folder or id.
 
     Raises:
-        DataError: There is none, or it says too little.
+        DataError: It cannot be loaded.
     """
-    try:
-        card = Card.model_validate_json((folder / CARD).read_bytes())
-    except (OSError, ValidationError) as error:
-        raise DataError(
-            f"{folder} is no folder of a trained embedder: {CARD} cannot be read.",
-            "Name a folder that `lexloop finetune embedder` wrote.",
-        ) from error
-    if missing := {MODEL, TOKENIZER} - card.sha256.keys():
-        raise DataError(
-            f"{folder / CARD} does not say the SHA-256 of {' and '.join(sorted(missing))}.",
-            "Train it again with `lexloop finetune embedder`.",
+
+    def __init__(self, model: str) -> None:
+        from safetensors import SafetensorError
+        from sentence_transformers import SentenceTransformer
+
+        try:
+            with without_bars():
+                options = {"use_safetensors": True}
+                self._model: Any = SentenceTransformer(model, model_kwargs=options)
+            renamed = hasattr(self._model, "get_embedding_dimension")  # the old name warns there
+            name = "get_embedding_dimension" if renamed else "get_sentence_embedding_dimension"
+            dimension: int | None = getattr(self._model, name)()
+            if dimension is None:
+                raise ValueError("it does not say how many dimensions its vectors have")
+            self.name = f"sentence-transformers:{_identity(model, self._model)}"
+        except (OSError, ValueError, SafetensorError) as error:
+            raise DataError(
+                f"The embedder {model!r} cannot be loaded: {error}.",
+                "Name a local folder or a hub id that this machine can reach, "
+                "or set embedder='embedded'.",
+            ) from error
+        self.dimension = int(dimension)
+        self.window = int(self._model.max_seq_length or 512)
+
+    def embed(self, texts: list[str]) -> Vectors:
+        """See ``Embedder.embed``."""
+        refuse_broken(texts)
+        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        for start in range(0, len(texts), _AT_ONCE):
+            heed_deadline("while texts were embedded")
+            part = slice(start, start + _AT_ONCE)
+            vectors[part] = encoded(self._model, texts[part], convert_to_numpy=True)
+        return vectors
+
+    def encode(self, texts: Sequence[str], progress: Progress) -> Halves:
+        """See ``Embedder.encode``."""
+        return encode_with_torch(self._model, texts, self.dimension, progress)[0]
+
+    def count_tokens(self, text: str) -> int:
+        """Return the tokens that the model's tokenizer counts."""
+        return self.count_tokens_many([text])[0]
+
+    def count_tokens_many(self, texts: Sequence[str]) -> list[int]:
+        """Return the tokens of each text by the model's tokenizer."""
+        refuse_broken(texts)
+        if not texts:
+            return []
+        encoded = self._model.tokenizer(list(texts), add_special_tokens=False, verbose=False)
+        return [len(ids) for ids in encoded["input_ids"]]
+
+
+def _identity(model: str, loaded: Any) -> str:
+    """Return the model's name with the hash or commit of its weights, without its folder's path."""
+    folder = Path(model)
+    if folder.is_dir():
+        return f"{folder.resolve().name}@{_folder_hash(folder)}"
+    config = getattr(getattr(loaded[0], "auto_model", None), "config", None)
+    commit = getattr(config, "_commit_hash", None)
+    if not isinstance(commit, str):
+        raise ValueError("the hub does not say of which commit its weights are")
+    return f"{model}@{commit[:_ID_LENGTH]}"
+
+
+def _folder_hash(folder: Path) -> str:
+    """Return the SHA-256 over names and contents of the weights and the settings beside them."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in _IDENTIFYING and path.is_file():
+            name = path.relative_to(folder).as_posix()
+            digest.update(f"{name}\n{sha256_of(path)}\n".encode())
+    return digest.hexdigest()[:_ID_LENGTH]
+
+
+_TIMEOUT_S = 30.0
+_WINDOW, _CHARS_PER_TOKEN = 8191, 4
+_BATCH_TEXTS, _BATCH_TOKENS = 2048, 250_000
+_LARGEST_DIMENSION = 32_768
+_NUMBER_BYTES, _ENVELOPE_BYTES = 32, 100_000
+_ATTEMPTS = 6
+_BATCH_DEADLINE_S = 180.0
+_AGAIN = "Try again, or set embedder='embedded'."
+
+
+class OpenAIEmbedder:
+    """An embedding model of OpenAI or of a host that is compatible with it.
+
+    Raises:
+        ModelAuthError: There is no key, or it was refused.
+        ModelUnavailable: The host does not answer with vectors.
+    """
+
+    window = _WINDOW
+
+    def __init__(self, model: str, connection: Connection) -> None:
+        from langchain_openai import OpenAIEmbeddings
+
+        self.name = f"openai:{model}"
+        key = api_key(connection)
+        if key is None:
+            raise self._named(
+                ModelAuthError(
+                    f"There is no key for the embedder openai:{model}.",
+                    "Set LEXLOOP_API_KEY or OPENAI_API_KEY.",
+                )
+            )
+        options: dict[str, Any] = {"base_url": connection.base_url} if connection.base_url else {}
+        # the length check would download a tokenizer
+        self._client = OpenAIEmbeddings(
+            model=model,
+            api_key=key,
+            check_embedding_ctx_length=False,
+            max_retries=0,  # the client would sleep through any deadline on Retry-After
+            timeout=2 * _TIMEOUT_S,  # between two bytes; a request has a deadline as a whole
+            http_async_client=bounded_client(),
+            **options,
         )
-    return card
+        self._secrets = secrets_of(connection)
+        self.dimension = 0  # until the host has shown it
+        self.dimension = int(self.embed(["dimension"]).shape[1])
+
+    def embed(self, texts: list[str]) -> Vectors:
+        """See ``Embedder.embed``; makes one attempt.
+
+        It ends with the deadline of the question that is being answered, and after 30 s where
+        there is none.
+        """
+        refuse_broken(texts)
+        if not texts:
+            return np.zeros((0, self.dimension), dtype=np.float32)
+        end, late = time.monotonic() + _TIMEOUT_S, None
+        question = current_deadline()
+        if question is not None and question.at < end:
+            when = f"while the embedder {self._client.model} was waited for"
+            end, late = question.at, out_of_time(question.allowed_s, when)
+        try:
+            return self._attempt(texts, end, late)
+        except FailedAttempt as failure:
+            raise self._named(failure.error) from failure.cause
+
+    def encode(self, texts: Sequence[str], progress: Progress) -> Halves:
+        """See ``Embedder.encode``; each request has a limit of attempts and a deadline.
+
+        The question's deadline does not hold: a question may find its documents not indexed yet,
+        and would never find them indexed if it gave up.
+        """
+        refuse_broken(texts)
+        vectors = np.zeros((len(texts), self.dimension), dtype=np.float16)
+        tokens = (min(count, _WINDOW) for count in self.count_tokens_many(texts))
+        for batch in blocks(tokens, _BATCH_TEXTS, _BATCH_TOKENS):
+            part = list(texts[batch.start : batch.stop])
+            vectors[batch.start : batch.stop] = self._persist(part)
+            progress(batch.stop, len(texts))
+        return vectors
+
+    def _persist(self, texts: list[str]) -> Vectors:
+        from tenacity import Retrying
+
+        deadline = time.monotonic() + _BATCH_DEADLINE_S
+
+        def attempt() -> Vectors:
+            return self._attempt(texts, min(deadline, time.monotonic() + 2 * _TIMEOUT_S))
+
+        return Retrying(**retries(_ATTEMPTS, deadline, self._give_up))(attempt)
+
+    def _attempt(self, texts: list[str], end: float, late: ModelError | None = None) -> Vectors:
+        """Return the vectors; ``late`` is the error at ``end``, on ``time.monotonic``."""
+        from openai import OpenAIError
+
+        limit = f"did not answer within {end - time.monotonic():.0f} s."
+        overdue = FailedAttempt(late or self._unavailable(limit), retry=late is None)
+        try:
+            answer = waited(in_time(lambda: self._ask(texts), end, overdue))
+            rows = np.array(answer, dtype=np.float32)
+        except (OpenAIError, Oversized) as error:
+            raise self._failed(error) from error
+        except (ValueError, TypeError, AttributeError) as error:
+            # what a host sent that is no reply at all can be one the next time
+            failed = self._unavailable(f"failed: {type(error).__name__}.")
+            raise FailedAttempt(failed, retry=True, cause=error) from error
+        if not self._usable(rows, len(texts)):
+            said = f"gave {rows.shape} for {len(texts)} texts, or numbers that are none."
+            again = self.dimension in (0, *rows.shape[1:])
+            raise FailedAttempt(self._unavailable(said), retry=again)
+        norms = np.linalg.norm(rows, axis=1, keepdims=True)
+        unit: Vectors = rows / np.maximum(norms, 1e-9)
+        return unit
+
+    async def _ask(self, texts: list[str]) -> list[list[float]]:
+        numbers = len(texts) * (self.dimension or _LARGEST_DIMENSION)
+        most_bytes.set(_ENVELOPE_BYTES + numbers * _NUMBER_BYTES)
+        return await self._client.aembed_documents(
+            [text[: _WINDOW * _CHARS_PER_TOKEN] for text in texts], chunk_size=len(texts)
+        )
+
+    def _failed(self, error: "OpenAIError | Oversized") -> FailedAttempt:
+        name = self._client.model
+        if reason := oversized(error):
+            what = f"The reply of the embedder {name} was not read to its end: {reason}."
+            return FailedAttempt(ModelReplyError(what, _AGAIN), cause=reason)
+        status = status_of(error)
+        said = f"{type(error).__name__}{f' ({status})' if status else ''}"
+        failed: ModelError = self._unavailable(f"failed: {said}.")
+        if status in (401, 403):
+            failed = ModelAuthError(f"{name} was refused: the key is not valid.", "Check the key.")
+        return FailedAttempt(
+            failed,
+            retry=can_pass(error),
+            wait_s=retry_after_s(error),
+            cause=showable(error, self._secrets),
+        )
+
+    def _give_up(self, failure: FailedAttempt, wait_s: float = 0.0) -> NoReturn:
+        raise self._named(failure.error) from failure.cause
+
+    def _named(self, error: ModelError) -> ModelError:
+        error.embedder = self.name
+        return error
+
+    def _unavailable(self, what: str) -> ModelUnavailable:
+        return ModelUnavailable(f"The embedder {self._client.model} {what}", _AGAIN)
+
+    def _usable(self, rows: Vectors, count: int) -> bool:
+        right = rows.ndim == 2 and len(rows) == count and rows.shape[1] > 0
+        return right and self.dimension in (0, rows.shape[1]) and bool(np.isfinite(rows).all())
+
+    def count_tokens(self, text: str) -> int:
+        """Return an estimate of four characters a token.
+
+        The exact tokenizer would be a download.
+        """
+        return len(text) // _CHARS_PER_TOKEN + 1
+
+    def count_tokens_many(self, texts: Sequence[str]) -> list[int]:
+        """Return the estimate for each text."""
+        return [self.count_tokens(text) for text in texts]

@@ -3,10 +3,13 @@
 Token vectors are stored small: 128 dimensions of MiniLM's 384, a byte each. The projection is
 fixed, so that an index may be brought up part by part; it was fitted to words of the model's own
 vocabulary and to no text, so that it suits one law as well as another.
+
+Encoding in bulk by torch is in bfloat16 where the processor multiplies it itself.
 """
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -25,6 +28,9 @@ CODED = 128
 """Bytes of a token."""
 PROJECTION = Path("tokens", "projection.npy")
 _MOST = 127.0
+_BULK_AT_ONCE = 256
+_CPU_INFO = Path("/proc/cpuinfo")
+_FLAGS = frozenset({"avx512_bf16", "amx_bf16"})
 Progress = Callable[[int, int], None]
 """Called with the texts done and all the texts there are; the first never falls."""
 
@@ -171,3 +177,86 @@ def refuse_broken(texts: Sequence[str]) -> None:
                 f"is half of a surrogate pair (U+{ord(text[error.start]):04X}).",
                 "Read its file as UTF-8 or remove the character.",
             ) from error
+
+
+def encode_with_torch(
+    model: Any, texts: Sequence[str], dimension: int, progress: Progress, tokens: bool = False
+) -> tuple[Halves, list[Codes]]:
+    """Return the vectors of all texts by a sentence-transformers model.
+
+    Args:
+        model: The ``SentenceTransformer``; it batches, and sorts each part by length in tokens.
+        texts: In any order.
+        dimension: Of the vectors.
+        progress: See ``Embedder.encode``.
+        tokens: Whether the tokens' codes are made by the same pass; the model is a MiniLM then.
+
+    Returns:
+        Vectors of shape (len(texts), dimension), and the codes of each text's tokens, special ones
+        left out, or none.
+
+    Raises:
+        InputError: A text is not valid Unicode.
+    """
+    import torch
+
+    refuse_broken(texts)
+    vectors = np.zeros((len(texts), dimension), dtype=np.float16)
+    codes: list[Codes] = [np.zeros((0, 0), dtype=np.int8)] * (len(texts) if tokens else 0)
+    turned = torch.from_numpy(projection())
+    # the longest first: too little memory shows at once
+    order = np.argsort([-len(text) for text in texts], kind="stable")
+    bfloat16 = torch.autocast("cpu", dtype=torch.bfloat16)
+    precision: AbstractContextManager[Any] = bfloat16 if has_bfloat16() else nullcontext()
+    with precision:
+        for start in range(0, len(texts), _BULK_AT_ONCE):
+            part = order[start : start + _BULK_AT_ONCE]
+            held = [texts[int(i)] for i in part]
+            if not tokens:
+                vectors[part] = encoded(model, held, convert_to_numpy=True)
+            else:
+                for i, one in zip(part, encoded(model, held, output_value=None), strict=True):
+                    vectors[i] = one["sentence_embedding"].float().numpy()
+                    length = int(one["attention_mask"].sum())
+                    states = one["token_embeddings"][1 : length - 1].float()
+                    codes[i] = coded((states @ turned).float().numpy())
+            progress(start + len(part), len(texts))
+    return vectors, codes
+
+
+def encoded(model: Any, texts: list[str], **options: Any) -> Any:
+    """Return what a sentence-transformers model makes of texts, as unit vectors."""
+    return model.encode(texts, normalize_embeddings=True, show_progress_bar=False, **options)
+
+
+@lru_cache(maxsize=1)
+def has_bfloat16() -> bool:
+    """Return whether the processor multiplies bfloat16 itself; emulated it is slower.
+
+    Torch knows too, but importing it takes seconds. Systems that list no flags count as without.
+    """
+    try:
+        lines = _CPU_INFO.read_text(encoding="ascii", errors="replace").splitlines()
+    except OSError:
+        return False
+    flags = next((line for line in lines if line.startswith("flags")), "")
+    return not _FLAGS.isdisjoint(flags.split())
+
+
+@contextmanager
+def without_bars() -> Iterator[None]:
+    """Switch off the progress bars of transformers and of the hub's downloads inside.
+
+    They would stand among the answers. If they are off already they stay so.
+    """
+    from transformers.utils import logging
+
+    bars: Any = logging  # two of its functions have no types
+    if not bars.is_progress_bar_enabled():
+        yield
+        return
+    bars.disable_progress_bar()
+    try:
+        yield
+    finally:
+        bars.enable_progress_bar()

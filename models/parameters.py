@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from lexloop.core.errors import SettingsError
 from lexloop.core.settings import Settings
-from lexloop.models.failure import message_of, status_of
-from lexloop.models.provider import Client, redacted
+from lexloop.models.provider import Client, message_of, redacted, status_of
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

@@ -19,13 +19,12 @@ from lexloop.core.errors import (
     SettingsError,
 )
 from lexloop.core.files import MANIFEST, cache_folder, is_index, publish_folder
-from lexloop.core.settings import SAMPLE_CORPUS, Connection, Settings, shaping
+from lexloop.core.settings import SAMPLE_CORPUS, Settings, shaping
 from lexloop.core.types import Degradation
 from lexloop.documents.chunks.chunkers import chunker_for, chunker_name
 from lexloop.documents.reading.folder import source_files
 from lexloop.documents.reading.workers import Progress, silent
 from lexloop.knowledge.rules import extract_document
-from lexloop.models.embedders import load_embedder, setting_for
 from lexloop.models.embedding import CODED, Embedder, TokenEmbedder
 from lexloop.store.engine.address import is_address
 from lexloop.store.engine.store import manifest_of, open_engine, stamp_of
@@ -89,9 +88,9 @@ def open_corpus(
         DataError: The index is damaged or was built with another embedder.
         EngineError: The engine that holds it failed.
     """
-    if (held := manifest_at(corpus)) is not None:
+    if manifest_at(corpus) is not None:
         refuse_other(corpus, {n: v for n, v in tools.settings.items() if v != _DEFAULTS.get(n)})
-        return open_stored(corpus, _embedder_of(held, tools)), []
+        return open_stored(corpus, tools.embedder), []
     folder = _corpus_folder(corpus)
     sources = [IndexSource(str(folder.absolute()))]
     shipped = shipped_indexes() / index_key(None, tools.recipe)
@@ -160,13 +159,6 @@ def manifest_at(corpus: str) -> Manifest | None:
         return manifest_of(corpus)
     folder = _corpus_folder(corpus)
     return Manifest.read(folder) if is_index(folder) else None
-
-
-def _embedder_of(held: Manifest, tools: Tools) -> Embedder:
-    """Return the embedder that is set, unless the index stays with another."""
-    chosen = str(tools.settings["index.embedder"])
-    own = setting_for(held.recipe.embedder, chosen)
-    return tools.embedder if own == chosen else load_embedder(own, Connection())
 
 
 def refuse_other(corpus: str, wanted: Mapping[str, Any]) -> None:

@@ -20,8 +20,8 @@ from lexloop.documents.text.languages import languages_of, other_language
 from lexloop.documents.text.slips import Slips, small_words
 from lexloop.documents.text.tokens import tokenize
 from lexloop.knowledge.graph import KnowledgeGraph
-from lexloop.models.embedders import load_shipped
 from lexloop.models.embedding import Embedder, TokenEmbedder, Vectors
+from lexloop.models.minilm import load_shipped
 from lexloop.store.manifest import Recipe
 from lexloop.store.protocol import Found, PreparedDocument, Store, Within
 

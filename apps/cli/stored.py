@@ -66,7 +66,7 @@ def embedder_of(manifest: "Manifest") -> "Embedder":
     Raises:
         LexloopError: It cannot be loaded.
     """
-    from lexloop.models.embedders import load_embedder, setting_for
+    from lexloop.models.embedders import load_embedder
 
-    name = setting_for(manifest.recipe.embedder, str(manifest.settings["index.embedder"]))
+    name = str(manifest.settings["index.embedder"])
     return load_embedder(name, Connection.from_environment(os.environ))

@@ -262,13 +262,11 @@ def _of_index(one: Uploaded) -> dict[str, Any]:
 
 @lru_cache(maxsize=256)
 def _recorded(index: Path, _: int) -> dict[str, Any]:
-    from lexloop.models.embedders import setting_for
     from lexloop.store.manifest import Manifest
 
     held = Manifest.read(index)
     found = {n: value for n, value in held.settings.items() if n != "model.name"}
-    embedder = setting_for(held.recipe.embedder, str(held.settings["index.embedder"]))
-    return {**found, "index.embedder": embedder, "corpus": str(index)}
+    return {**found, "corpus": str(index)}
 
 
 def _titles(view: "View") -> list[TitledBody]:

@@ -14,8 +14,8 @@ from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Passage
 from lexloop.evaluation.asking import Asker
 from lexloop.evaluation.correctness import CorrectnessJudge
-from lexloop.models.embedders import load_shipped
 from lexloop.models.embedding import Embedder, Vectors
+from lexloop.models.minilm import load_shipped
 from lexloop.nodes.evaluate.judges import ClaimSupport, EmbeddedJudge
 from lexloop.store.view import Collection
 

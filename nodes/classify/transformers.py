@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from lexloop.core.errors import SettingsError
 from lexloop.core.files import SUMS, check_sums
-from lexloop.models.sentence_embedder import without_bars
+from lexloop.models.embedding import without_bars
 
 _LONGEST = 512
 _HINT = (

@@ -10,8 +10,7 @@ from lexloop.core.deadline import heed_deadline
 from lexloop.core.errors import DataError
 from lexloop.core.types import Candidate, ParsedQuestion
 from lexloop.documents.chunks.statements import Statement
-from lexloop.models.embedding import Vectors
-from lexloop.models.sentence_embedder import without_bars
+from lexloop.models.embedding import Vectors, without_bars
 from lexloop.nodes.relevance import Query, Sources, query_of, relevance
 
 FUSED, GRAPH, TOKENS = 0.6, 0.05, 8.0

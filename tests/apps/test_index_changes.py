@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lexloop.core.files import MANIFEST
-from lexloop.models.embedders import load_shipped
+from lexloop.models.minilm import load_shipped
 from lexloop.store.manifest import FORMAT
 
 Run = Callable[..., Any]

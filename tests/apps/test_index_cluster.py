@@ -18,7 +18,7 @@ from indexes import content
 from ray_cluster import running
 
 from lexloop.apps.cli.index_writing import kept_for
-from lexloop.models.embedders import load_shipped
+from lexloop.models.minilm import load_shipped
 from lexloop.store.engine.store import manifest_of
 from lexloop.store.folder.store import open_folder
 from lexloop.store.manifest import Manifest

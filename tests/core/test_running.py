@@ -73,6 +73,11 @@ class TestWaiting:
         assert colour == "red"
         assert thread.startswith("lexloop")
 
+    def test_an_error_is_the_works_alone(self) -> None:
+        with pytest.raises(ValueError, match="none") as raised:
+            waited(computed(int, "none"))
+        assert raised.value.__context__ is None
+
     def test_one_inside_the_other(self) -> None:
         def inner() -> tuple[str, str]:
             return waited(computed(seen))

@@ -15,9 +15,9 @@ from lexloop.finetune.embedder import Origin, train_embedder
 from lexloop.finetune.encoder_graph import export, in_bytes
 from lexloop.finetune.late import EmbedderRecipe
 from lexloop.finetune.pairs import TrainingPair
-from lexloop.models.embedders import load_embedder, read_card
+from lexloop.models.embedders import load_embedder
 from lexloop.models.embedding import TokenEmbedder, projection, unit_rows
-from lexloop.models.minilm import genuine_folder, load_minilm
+from lexloop.models.minilm import genuine_folder, load_minilm, read_card
 
 PAIRS = [
     TrainingPair(

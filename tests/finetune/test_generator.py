@@ -24,7 +24,7 @@ from lexloop.core.files import check_sums, let_go, sha256_of, try_lock
 from lexloop.finetune import generator as making
 from lexloop.finetune.generator import GeneratorPlan, make_generator
 from lexloop.finetune.generator_adapter import AdapterRecipe
-from lexloop.models import local_chat as local_chat_module
+from lexloop.models import local_model as local_model_module
 from lexloop.models.local_model import load_local
 
 RECIPE = AdapterRecipe(
@@ -47,7 +47,7 @@ def _one_thread() -> Iterator[None]:
     torch.set_num_threads(1)  # so small a model only waits for further ones
     yield
     torch.set_num_threads(before)
-    local_chat_module._loaded.cache_clear()
+    local_model_module._loaded.cache_clear()
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from indexes import sources
 from langgraph_server import langgraph_dev
 
 from lexloop.core.settings import Settings
-from lexloop.models.embedders import load_shipped
+from lexloop.models.minilm import load_shipped
 from lexloop.store.engine.moving import push_index
 from lexloop.store.opening import tools_for
 from lexloop.store.writer import write_index

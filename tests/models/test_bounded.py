@@ -13,7 +13,7 @@ from lexloop.core.errors import ModelReplyError, ModelUnavailable
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Usage
 from lexloop.models.chat import ChatModel, Token, connect
-from lexloop.models.openai_embedder import OpenAIEmbedder
+from lexloop.models.embedders import OpenAIEmbedder
 from lexloop.models.request import ChatRequest
 
 Connect = Callable[..., ChatModel]

@@ -98,7 +98,7 @@ def test_retry_after_as_a_date_is_told_by_the_clock_of_the_host(
 ) -> None:
     shifted = time.time() + days * 86_400
     ours = SimpleNamespace(time=lambda: shifted, monotonic=time.monotonic)
-    monkeypatch.setattr("lexloop.models.failure.time", ours)
+    monkeypatch.setattr("lexloop.models.provider.time", ours)
     in_an_hour = email.utils.formatdate(time.time() + 3600, usegmt=True)
     server.otherwise = refusal(503, retry_after=in_an_hour)
     with pytest.raises(ModelUnavailable, match=r"would have to wait 3(600|59\d)\.0 s"):
@@ -156,10 +156,11 @@ def test_event_loop_stays_free_while_a_call_waits(
     server: FakeOpenAI, chat_model: Connect, meter: Usage
 ) -> None:
     server.otherwise = Reply(hang=True)
+    model = chat_model()
 
     async def count_ticks() -> int:
         deadline = time.monotonic() + 0.4
-        call = asyncio.create_task(chat_model().acomplete(PLAIN, deadline=deadline, meter=meter))
+        call = asyncio.create_task(model.acomplete(PLAIN, deadline=deadline, meter=meter))
         ticks = 0
         while not call.done():
             await asyncio.wait([call], timeout=0.02)

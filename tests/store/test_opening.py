@@ -17,7 +17,6 @@ from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk, Degradation, Triplet
 from lexloop.documents.document import Document
 from lexloop.knowledge.rules import extract_document
-from lexloop.models.embedders import load_shipped
 from lexloop.models.minilm import load_minilm
 from lexloop.store import manifest, opening, scan
 from lexloop.store.folder.generations import GENERATIONS
@@ -398,13 +397,3 @@ def test_the_stamp_of_a_file_changes_with_it_and_its_sidecar(source: Path) -> No
     file.write_text("Changed.")
     stamps.add(corpus_stamp(str(file)))
     assert len(stamps) == 3
-
-
-def test_an_index_of_the_earlier_embedder_goes_on_with_it(source: Path, tmp_path: Path) -> None:
-    index = tmp_path / "index"
-    write_index(index, sources(source), tools_for(Settings(), load_minilm()))
-    collection, _ = open_corpus(str(index), tools_for(Settings(), load_shipped()))
-    assert collection.embedder is load_minilm()
-    other = tools_for(Settings(**{"index.embedder": "trained:elsewhere"}), load_shipped())
-    with pytest.raises(DataError, match="was built with all-MiniLM-L6-v2@"):
-        open_corpus(str(index), other)

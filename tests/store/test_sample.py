@@ -9,7 +9,7 @@ from lexloop.core.files import is_index
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.documents.reading.folder import load_documents
-from lexloop.models.embedders import load_shipped
+from lexloop.models.minilm import load_shipped
 from lexloop.store.folder.generations import LOCK
 from lexloop.store.folder.store import open_folder
 from lexloop.store.folder.verify import verify_index

@@ -21,7 +21,7 @@ from lexloop.core.settings import Settings
 from lexloop.evaluation.case import read_cases
 from lexloop.graph.build import build_graph
 from lexloop.graph.resources import build_context
-from lexloop.models.embedders import load_shipped
+from lexloop.models.minilm import load_shipped
 from lexloop.store.engine.address import FLOAT, VECTOR_KINDS
 from lexloop.store.opening import open_index, sample_folder, sample_gold, tools_for
 from lexloop.store.view import Collection, View
