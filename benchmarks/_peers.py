@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from lexloop.documents.text.tokens import tokenize
 from lexloop.models.embedding import Vectors
-from lexloop.store.folder.ann import tune
+from lexloop.store.folder.dense import tune
 
 _NEIGHBOURS = 32
 _AT_ONCE = 10_000

@@ -341,9 +341,8 @@ class KnownVectors:
     @classmethod
     def of(cls, store: FolderStore) -> Self:
         """Return those of an open index."""
-        marks = store.texts.window_marks()
-        order = np.argsort(marks[:, 0], kind="stable")
-        return cls(marks[order], order, store.dense.vectors, store.tokens)
+        order = np.argsort(store.marks[:, 0], kind="stable")
+        return cls(store.marks[order], order, store.dense.vectors, store.tokens)
 
     def rows(self, marks: Marks) -> NDArray[np.int64]:
         """Return for each mark the row of its text's vector; -1 where there is none."""

@@ -43,7 +43,7 @@ from lexloop.store.preparing import (
     window_marks,
     windows_of,
 )
-from lexloop.store.protocol import PreparedDocument, PreparedFile
+from lexloop.store.protocol import MARK, Marks, PreparedDocument, PreparedFile
 from lexloop.store.scan import Scan, SourceChanges, scan
 from lexloop.store.view import Collection, View
 
@@ -65,6 +65,7 @@ class IndexBuilder:
         self._places: list[tuple[int, int, bool]] = []
         self._vectors: list[Halves] = [np.zeros((0, tools.embedder.dimension), dtype=np.float16)]
         self._codes: list[Codes] = []
+        self._marks: list[Marks] = [np.zeros((0, 2), dtype=MARK)]
 
     def discard(self) -> None:
         """Close the texts' file."""
@@ -84,6 +85,7 @@ class IndexBuilder:
             self._places.append((ordinal, chunk["start"], chunk.get("supporting", False)))
             self._terms.add(searched_text(chunk))
             self._vectors.append(one.vectors)
+            self._marks.append(one.marks)
             self._codes += one.codes or [_NO_TOKENS] * len(one.vectors)
         self._names.append(made.name)
 
@@ -106,6 +108,7 @@ class IndexBuilder:
             layout=layout,
             lexical=LexicalIndex.from_counts(self._terms),
             dense=DenseIndex.build(*self._windows(), len(layout), recipe.dense_index),
+            marks=np.concatenate(self._marks),
             tokens=TokenIndex.of(self._codes) if self._tools.token_embedder else None,
             load_graph=lambda: graph,
             embedder=self._tools.embedder,

@@ -30,7 +30,7 @@ FILES = sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))
 BESIDE = sorted(path for name in ("tests", "benchmarks") for path in (ROOT / name).rglob("*.py"))
 INDEX = ROOT / "store"
 WHOLE = {
-    "folder.store", "folder.texts", "folder.lexical", "folder.dense",
+    "folder.store", "folder.texts", "folder.lexical", "folder.dense.DenseIndex",
     "writer.IndexBuilder",
 }  # fmt: skip
 """What holds the text of an index for whoever asks, below ``lexloop.store.folder``."""

@@ -26,9 +26,9 @@ from lexloop.evaluation.asking import Asker
 from lexloop.evaluation.eval_rag.answers import KnownAnswer
 from lexloop.evaluation.eval_rag.authorities import Authority, Entry, authorities_of, pair_entries
 from lexloop.evaluation.score import Unresolved
-from lexloop.models.embedding import Embedder, Vectors
+from lexloop.models.embedding import Embedder, Halves, Vectors
 from lexloop.models.request import Chat, ChatRequest, parsed
-from lexloop.store.folder.ann import Half, flat_index, one_thread, search_few, search_flat
+from lexloop.store.folder.dense import flat_index, one_thread, search_few, search_flat
 from lexloop.store.opening import open_corpus, tools_for
 
 _MOST_HEADING = 120
@@ -54,7 +54,7 @@ class QuestionIndex:
         embedder: Made them, and embeds what is asked.
     """
 
-    def __init__(self, entries: Sequence[Entry], vectors: Half, embedder: Embedder) -> None:
+    def __init__(self, entries: Sequence[Entry], vectors: Halves, embedder: Embedder) -> None:
         self.entries = list(entries)
         self._vectors = vectors
         self._embedder = embedder

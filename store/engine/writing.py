@@ -134,8 +134,8 @@ class Tally:
         return {name: one.triplets for name, one in ordered}
 
     def statistics(self) -> OkapiStatistics:
-        """Return what BM25 reads of all chunks; the order of adding has no influence."""
-        held = dict(sorted(self.frequencies.items()))
+        """Return what BM25 reads of all chunks."""
+        held = np.array([*self.frequencies.values()], dtype=np.int64)
         return OkapiStatistics.of(held, self.counts["chunks"], self.length)
 
     def as_record(self) -> dict[str, Any]:

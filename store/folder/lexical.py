@@ -4,9 +4,8 @@ import json
 import math
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -18,11 +17,12 @@ from lexloop.core.files import write_text
 from lexloop.core.types import Chunk
 from lexloop.documents.text.tokens import tokenize
 
-_TERMS, _WEIGHTS, _COUNTS = "lexical.json", "lexical.weights.npy", "lexical.counts.npy"
+_TERMS, _WEIGHTS = "lexical.json", "lexical.weights.npy"
 _ROWS, _STARTS = "lexical.rows.npy", "lexical.starts.npy"
 _AT_ONCE = 4_000_000  # postings weighted at once: bounds the float64 intermediates to some 100 MB
-K1, B = 1.5, 0.75
-"""rank-bm25's parameters of how soon a term's count and a chunk's length stop to matter."""
+K1, B, _EPSILON = 1.5, 0.75, 0.25
+"""rank-bm25's parameters: how soon a term's count and a chunk's length stop to matter, and what of
+the mean inverse document frequency a term has that most chunks hold."""
 _BLOCKS_A_PLACE = 4
 """Blocks for each place asked for: with more, the first bound is closer and costs more."""
 
@@ -36,14 +36,12 @@ class LexicalIndex:
     Args:
         terms: Term -> column, sorted.
         weights: Each term's share of a chunk's score, float32 of shape (size, terms).
-        counts: The term's number of occurrences there, parallel to ``weights.data``.
     """
 
-    FILES: ClassVar = (_TERMS, _WEIGHTS, _COUNTS, _ROWS, _STARTS)
+    FILES: ClassVar = (_TERMS, _WEIGHTS, _ROWS, _STARTS)
 
     terms: dict[str, int]
     weights: Sparse
-    counts: NDArray[np.unsignedinteger[Any]]
 
     @property
     def size(self) -> int:
@@ -62,11 +60,10 @@ class LexicalIndex:
     def from_counts(cls, counted: "TermCounts") -> Self:
         """Build an index of counted terms, weighed as by rank-bm25."""
         terms, counts = counted.matrix()
-        weights = okapi_weights(terms, counts) if terms else np.zeros(0, np.float32)
+        weights = okapi_weights(counts) if terms else np.zeros(0, np.float32)
         return cls(
             {term: column for column, term in enumerate(terms)},
             scipy_sparse().csc_array((weights, counts.indices, counts.indptr), shape=counts.shape),
-            counts.data,
         )
 
     def scores(self, query: str) -> NDArray[np.float32]:
@@ -99,18 +96,11 @@ class LexicalIndex:
             return int(end - first)
         return int(np.count_nonzero(allowed[self.weights.indices[first:end]]))
 
-    @cached_property
-    def by_chunk(self) -> Sparse:
-        """The counts by row, shape (size, terms)."""
-        stored = (self.counts, self.weights.indices, self.weights.indptr)
-        return scipy_sparse().csc_array(stored, shape=self.weights.shape).tocsr()
-
     def save(self, folder: Path) -> dict[str, str]:
         """Write ``FILES`` into ``folder``, and return the SHA-256 of each."""
         content = {"chunks": self.size, "terms": list(self.terms)}
         arrays = {
             _WEIGHTS: self.weights.data,
-            _COUNTS: self.counts,
             _ROWS: self.weights.indices.astype(np.int32),
             _STARTS: self.weights.indptr.astype(np.int64),
         }
@@ -131,20 +121,19 @@ class LexicalIndex:
         weights = load_array(folder / _WEIGHTS, np.float32)
         rows = load_array(folder / _ROWS, np.int32)
         starts = load_array(folder / _STARTS, np.int64)
-        counts = load_array(folder / _COUNTS, np.uint16, np.uint32)
         # rows out of range would be written to, wherever they point
         if (
             len(starts) != len(terms) + 1
             or starts[0] != 0
             or (np.diff(starts) < 0).any()
-            or {len(weights), len(rows), len(counts)} != {int(starts[-1])}
+            or {len(weights), len(rows)} != {int(starts[-1])}
             or (len(rows) and not 0 <= int(rows.min()) <= int(rows.max()) < size)
         ):
             raise ValueError(f"{_ROWS}, {_STARTS} and {_TERMS} do not fit together")
         indices = _index_type(len(rows))
         places = rows.astype(indices, copy=False), starts.astype(indices)
         shape = (size, len(terms))
-        return cls(terms, scipy_sparse().csc_array((weights, *places), shape=shape), counts)
+        return cls(terms, scipy_sparse().csc_array((weights, *places), shape=shape))
 
 
 class TermCounts:
@@ -154,7 +143,6 @@ class TermCounts:
         self._columns: defaultdict[str, int] = defaultdict()
         self._columns.default_factory = self._columns.__len__
         self._terms, self._counts, self._postings = array("i"), array("I"), array("i")
-        self._old: tuple[LexicalIndex, NDArray[np.int32]] | None = None
 
     def __len__(self) -> int:
         return len(self._postings)
@@ -166,33 +154,17 @@ class TermCounts:
         self._counts.extend(found.values())
         self._postings.append(len(found))
 
-    def add_rows(self, old: LexicalIndex, first: int, end: int) -> None:
-        """Append the chunks of an older index from ``first`` up to ``end``."""
-        if self._old is None or self._old[0] is not old:
-            here = map(self._columns.__getitem__, old.terms)
-            self._old = old, np.fromiter(here, dtype=np.int32, count=len(old.terms))
-        starts = old.by_chunk.indptr[first : end + 1]
-        part = slice(int(starts[0]), int(starts[-1]))
-        self._terms.frombytes(self._old[1][old.by_chunk.indices[part]].tobytes())
-        self._counts.frombytes(old.by_chunk.data[part].astype(np.uint32).tobytes())
-        self._postings.frombytes(np.diff(starts).astype(np.int32).tobytes())
-
     def matrix(self) -> tuple[list[str], Sparse]:
-        """Return the terms that occur, sorted, and their counts, shape (chunks, terms)."""
+        """Return the terms, sorted, and their counts, shape (chunks, terms)."""
         found = np.frombuffer(self._terms, dtype=np.int32)
-        # a term known only from an older index's dropped chunks would count in the average idf
-        used = np.bincount(found, minlength=len(self._columns)) > 0
-        terms = sorted(term for term, column in self._columns.items() if used[column])
-        places = np.zeros(len(self._columns), dtype=np.int32)
+        terms = sorted(self._columns)
+        places = np.zeros(len(terms), dtype=np.int32)
         places[[self._columns[term] for term in terms]] = np.arange(len(terms), dtype=np.int32)
-        counts = np.frombuffer(self._counts, dtype=np.uint32)
-        if not len(counts) or counts.max() <= np.iinfo(np.uint16).max:
-            counts = counts.astype(np.uint16)
         indices = _index_type(len(found))
         starts = np.zeros(len(self) + 1, dtype=indices)
         np.cumsum(np.frombuffer(self._postings, dtype=np.int32), out=starts[1:])
         columns = places[found].astype(indices, copy=False)
-        shape = (len(self), len(terms))
+        counts, shape = np.frombuffer(self._counts, dtype=np.uint32), (len(self), len(terms))
         return terms, scipy_sparse().csr_array((counts, columns, starts), shape=shape).tocsc()
 
 
@@ -204,25 +176,17 @@ def _index_type(postings: int) -> type[np.int32] | type[np.int64]:
     return np.int32 if postings <= np.iinfo(np.int32).max else np.int64
 
 
-def okapi_weights(terms: list[str], counts: Sparse) -> NDArray[np.float32]:
-    """Return each posting's share of its chunk's score; epsilon = 0.25.
-
-    The floor of inverse document frequencies is rank-bm25's own (``BM25Okapi``); only its loop
-    over texts and its scoring of all of them are replaced.
+def okapi_weights(counts: Sparse) -> NDArray[np.float32]:
+    """Return each posting's share of its chunk's score, parallel to ``counts.data``.
 
     Args:
-        terms: The term of each column; none without a chunk.
         counts: The occurrences of each term in each chunk, shape (chunks, terms).
-
-    Returns:
-        Parallel to ``counts.data``.
     """
     frequencies = np.diff(counts.indptr)
     lengths = np.bincount(counts.indices, counts.data, minlength=counts.shape[0])
-    held = dict(zip(terms, frequencies.tolist(), strict=True))
-    known = OkapiStatistics.of(held, len(lengths), float(lengths.sum()))
-    idf = np.array([known.idf(int(frequency)) for frequency in frequencies])
-    norm = known.norm(lengths)
+    known = OkapiStatistics.of(frequencies, len(lengths), float(lengths.sum()))
+    idf = np.array([known.idf(frequency) for frequency in frequencies.tolist()])
+    norm = K1 * (1 - B + B * lengths / known.length)
     weights = np.empty(counts.nnz, dtype=np.float32)
     for first in range(0, counts.nnz, _AT_ONCE):
         part = slice(first, first + _AT_ONCE)
@@ -235,12 +199,12 @@ def okapi_weights(terms: list[str], counts: Sparse) -> NDArray[np.float32]:
 
 @dataclass(frozen=True)
 class OkapiStatistics:
-    """What rank-bm25 reads of all chunks together; a term's weight follows from it.
+    """What BM25 reads of all chunks together; a term's weight follows from it.
 
     Args:
         chunks: Their number.
         length: Their mean length in terms.
-        floor: The inverse document frequency of terms that most chunks have.
+        floor: The inverse document frequency of terms that most chunks have, as rank-bm25 sets it.
     """
 
     chunks: int
@@ -248,36 +212,21 @@ class OkapiStatistics:
     floor: float
 
     @classmethod
-    def of(cls, frequencies: Mapping[str, int], chunks: int, length: float) -> Self:
-        """Return the statistics of chunks, as rank-bm25's ``BM25Okapi`` has them.
+    def of(cls, frequencies: NDArray[Any], chunks: int, length: float) -> Self:
+        """Return the statistics of chunks.
 
         Args:
-            frequencies: How many chunks have each term.
+            frequencies: How many chunks have each term, shape (terms,).
             chunks: Their number.
             length: Of all chunks together, in terms.
         """
-        from rank_bm25 import BM25Okapi
-
-        class CountedOkapi(BM25Okapi):  # type: ignore[misc]  # rank-bm25 has no types
-            """rank-bm25's Okapi on document frequencies in place of texts."""
-
-            def _initialize(self, corpus: range) -> dict[str, int]:
-                self.corpus_size = len(corpus)
-                self.avgdl = length / len(corpus)
-                return dict(frequencies)
-
-        okapi = CountedOkapi(range(chunks), k1=K1, b=B)
-        return cls(chunks, okapi.avgdl, okapi.epsilon * okapi.average_idf)
+        idf = np.log(chunks - frequencies + 0.5) - np.log(frequencies + 0.5)
+        return cls(chunks, length / chunks, _EPSILON * float(idf.mean()))
 
     def idf(self, frequency: int) -> float:
         """Return the inverse document frequency of a term that so many chunks have."""
         found = math.log(self.chunks - frequency + 0.5) - math.log(frequency + 0.5)
         return found if found >= 0 else self.floor
-
-    def norm(self, lengths: NDArray[Any]) -> NDArray[np.float64]:
-        """Return what is added to a term's count below the line, by the chunks' lengths."""
-        found: NDArray[np.float64] = K1 * (1 - B + B * lengths / self.length)
-        return found
 
 
 def best_positions(scores: NDArray[np.float32], limit: int, floor: float) -> NDArray[np.int64]:

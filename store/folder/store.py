@@ -34,6 +34,7 @@ from lexloop.store.manifest import REBUILD, Manifest
 from lexloop.store.protocol import (
     Catalogue,
     Found,
+    Marks,
     PreparedChunk,
     PreparedDocument,
     Statistics,
@@ -44,6 +45,7 @@ _GRAPHS, _DOCUMENTS, _STATED, _TERMS = 16, 64, 2048, 1 << 14
 _AT_ONCE = 1000
 _ATTEMPTS, _BETWEEN_S = 10, 0.02
 Mask = NDArray[np.bool_]
+MARKS = "marks.npy"
 
 
 @dataclass(frozen=True)
@@ -143,7 +145,8 @@ class FolderStore:
         texts: The texts, read a few at a time.
         layout: The document and offset of each chunk.
         lexical: BM25 over the chunks.
-        dense: Vectors of the chunks.
+        dense: Vectors of the chunks' windows.
+        marks: Of the windows' texts.
         load_graph: Opens the knowledge graph, which not every question needs.
         embedder: Made the vectors.
         tokens: Token vectors of the chunks' whole texts, where the index holds them.
@@ -155,6 +158,7 @@ class FolderStore:
     layout: Layout
     lexical: LexicalIndex
     dense: DenseIndex
+    marks: Marks
     load_graph: Callable[[], KnowledgeGraph]
     embedder: Embedder
     tokens: TokenIndex | None = None
@@ -173,11 +177,13 @@ class FolderStore:
         """Return the numbers of documents, chunks, windows and triplets.
 
         Raises:
-            ValueError: They disagree on the number of chunks.
+            ValueError: They disagree on the number of chunks or windows.
         """
         sizes = {len(self.layout), self.lexical.size, self.dense.size}
         if len(sizes) > 1:
             raise ValueError(f"its parts hold {sorted(sizes)} chunks")
+        if self.marks.shape != (len(self.dense.owners), 2):
+            raise ValueError(f"{MARKS} has shape {self.marks.shape}")
         return {
             "documents": len(self.layout.names),
             "chunks": len(self),
@@ -193,6 +199,7 @@ class FolderStore:
             **self.layout.save(folder),
             **self.lexical.save(folder),
             **self.dense.save(folder),
+            MARKS: save_array(folder / MARKS, self.marks),
             **(self.tokens.save(folder) if self.tokens else {}),
             **self.load_graph().save(folder),
             TextStore.FILE: sha256_of(texts),
@@ -292,17 +299,12 @@ class FolderStore:
         return by_words, [self._hits(positions, scores) for positions, scores in near]
 
     def _hits(self, positions: NDArray[np.int64], scores: NDArray[np.float32]) -> list[Hit]:
-        names, owners, starts = self.layout.names, self.layout.owners, self.layout.starts
-        chosen: list[int] = owners[positions].tolist()
-        documents = [names[owner] for owner in chosen]
-        begins, values = starts[positions].tolist(), scores.tolist()
-        supporting = (self.layout.supporting[positions] > 0).tolist()
-        return [
-            Hit(f"{document}#{begin}", document, value, beside)
-            for document, begin, value, beside in zip(
-                documents, begins, values, supporting, strict=True
-            )
-        ]
+        layout = self.layout
+        documents = [*map(layout.names.__getitem__, layout.owners[positions].tolist())]
+        starts = layout.starts[positions].tolist()
+        ids = [f"{name}#{start}" for name, start in zip(documents, starts, strict=True)]
+        supporting = (layout.supporting[positions] > 0).tolist()
+        return [*map(Hit, ids, documents, scores.tolist(), supporting)]
 
     def closeness(self, question: Codes, chunk_ids: Sequence[str]) -> Vectors:
         """See ``Store.closeness``."""
@@ -374,7 +376,6 @@ class FolderStore:
 
     def _made_of_chunks(self, first: int, end: int) -> Iterator[PreparedChunk]:
         texts, dense, tokens = self.texts, self.dense, self.tokens
-        marks = texts.marks_of(first, end)
         stated = texts.triplets_of(range(first, end))
         for position, chunk in enumerate(texts.chunks(range(first, end)), first):
             begin, stop = dense.span_of(position)
@@ -383,7 +384,7 @@ class FolderStore:
                 texts.statements_of(position),
                 texts.fetch(stated[position]),
                 dense.vectors[begin:stop],
-                marks[position],
+                self.marks[begin:stop],
                 tokens.windows(begin, stop) if tokens else [],
             )
 
@@ -459,6 +460,7 @@ def load_folder(
             layout=layout,
             lexical=LexicalIndex.load(folder),
             dense=dense,
+            marks=load_array(folder / MARKS, np.uint64, dimensions=2),
             tokens=tokens,
             load_graph=lambda: KnowledgeGraph.load(folder, triplets),
             embedder=embedder,

@@ -8,14 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self, cast
 
-import numpy as np
-
 from lexloop.core.metadata import Metadata
 from lexloop.core.types import Chunk, Triplet
 from lexloop.documents.chunks.statements import Statement, statements_in, statements_text
 from lexloop.documents.document import Document, SkippedSource
 from lexloop.documents.structure.tree import Tree
-from lexloop.store.protocol import MARK, Catalogue, Marks, PreparedDocument
+from lexloop.store.protocol import Catalogue, PreparedDocument
 
 SCHEMA = """
 CREATE TABLE documents(ordinal INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, file TEXT NOT NULL,
@@ -28,7 +26,6 @@ CREATE TABLE chunks(position INTEGER PRIMARY KEY, document INTEGER NOT NULL, sec
     page INTEGER, start INTEGER NOT NULL, "end" INTEGER NOT NULL, text TEXT NOT NULL,
     context TEXT NOT NULL, supporting INTEGER NOT NULL, statements TEXT NOT NULL);
 CREATE INDEX chunks_of_document ON chunks(document);
-CREATE TABLE windows(chunk INTEGER PRIMARY KEY, marks BLOB NOT NULL);
 CREATE TABLE triplets(number INTEGER PRIMARY KEY, chunk INTEGER NOT NULL, subject TEXT NOT NULL,
     predicate TEXT NOT NULL, object TEXT NOT NULL, section TEXT NOT NULL, page INTEGER,
     start INTEGER NOT NULL, "end" INTEGER NOT NULL, quote TEXT NOT NULL);
@@ -117,7 +114,6 @@ class TextStore:
                 for c in (one.chunk,)
             ),
         )  # fmt: skip
-        self._insert("windows", ((position, one.marks.tobytes()) for position, one in numbered))
         self._insert(
             "triplets",
             (
@@ -127,20 +123,6 @@ class TextStore:
                 for t in one.triplets
             ),
         )  # fmt: skip
-
-    def window_marks(self) -> Marks:
-        """Return the marks of all windows in the order of their vectors, shape (windows, 2)."""
-        held = b"".join(row[0] for row in self.rows("SELECT marks FROM windows ORDER BY chunk"))
-        return np.frombuffer(held, dtype=MARK).reshape(-1, 2)
-
-    def marks_of(self, first: int, end: int) -> dict[int, Marks]:
-        """Return the marks of the windows of each chunk from ``first`` up to ``end``."""
-        wanted = "SELECT chunk, marks FROM windows WHERE chunk >= ? AND chunk < ?"
-        found = dict(self.rows(wanted, (first, end)))
-        return {
-            chunk: np.frombuffer(found.get(chunk, b""), dtype=MARK).reshape(-1, 2)
-            for chunk in range(first, end)
-        }
 
     def add_skipped(self, file: str, skipped: Sequence[SkippedSource]) -> None:
         """Store what could not be read."""

@@ -76,7 +76,6 @@ def _terms(contents: FolderStore) -> str:
     same = lexical.terms == again.terms and all(
         np.array_equal(*pair)
         for pair in (
-            (lexical.counts, again.counts),
             (lexical.weights.indices, again.weights.indices),
             (lexical.weights.indptr, again.weights.indptr),
         )
@@ -92,11 +91,6 @@ def _vectors(contents: FolderStore) -> str:
     bare = np.setdiff1d(np.arange(dense.size), dense.owners)
     if len(bare):
         return f"chunk {bare[0]} has no vector"
-    marked = dict(contents.texts.rows("SELECT chunk, length(marks) / 16 FROM windows"))
-    counts = np.bincount(dense.owners, minlength=dense.size).tolist()
-    for position, count in enumerate(counts):
-        if (marks := marked.get(position, 0)) != count:
-            return f"chunk {position} has {count} vectors and the marks of {marks} texts"
     for begin in range(0, len(dense.owners), _VECTORS_AT_ONCE):
         rows = np.asarray(dense.vectors[begin : begin + _VECTORS_AT_ONCE], dtype=np.float32)
         norms = np.linalg.norm(rows, axis=1)

@@ -89,7 +89,6 @@ def content(index: Path | Index | FolderStore, embedder: Letters | None = None) 
         "triplets": index.texts.fetch(numbers),
         "terms": list(index.lexical.terms),
         "weights": [digest(a) for a in (weights.data, weights.indices, weights.indptr)],
-        "counts": digest(index.lexical.counts),
         "vectors": digest(index.dense.vectors),
         "owners": digest(index.dense.owners),
         "entities": graph.entities,

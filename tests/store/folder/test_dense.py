@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from lexloop.core.files import sha256_of
 from lexloop.models.embedding import Vectors
-from lexloop.store.folder.ann import build_hnsw, kind_for, search_hnsw
-from lexloop.store.folder.dense import DenseIndex
+from lexloop.store.folder.dense import DenseIndex, build_hnsw, kind_for, search_hnsw
 
 EAST, NORTH, WEST = [1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]
 HALF_PRECISION = 5e-4  # of a unit vector's coordinates, as the index keeps them
@@ -168,7 +167,7 @@ def test_no_query_and_no_place_find_nothing() -> None:
 
 @pytest.mark.parametrize(
     ("windows", "kind"),
-    [(0, "flat"), (65_536, "flat"), (65_537, "hnsw"), (500_000, "hnsw"), (500_001, "ivf")],
+    [(0, "flat"), (10_000, "flat"), (10_001, "hnsw"), (500_000, "hnsw"), (500_001, "ivf")],
 )
 def test_the_number_of_windows_decides_the_kind(windows: int, kind: str) -> None:
     assert kind_for(windows) == kind

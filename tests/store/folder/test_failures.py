@@ -77,9 +77,9 @@ def test_what_fails_after_the_publishing_takes_nothing_back(
 
 
 FILES = [
-    "chunks.npy", "dense.json", "knowledge.json", "knowledge.npy", "lexical.counts.npy",
+    "chunks.npy", "dense.json", "knowledge.json", "knowledge.npy",
     "lexical.json", "lexical.rows.npy", "lexical.starts.npy", "lexical.weights.npy",
-    "owners.npy", "texts.sqlite", "vectors.faiss", "vectors.npy",
+    "marks.npy", "owners.npy", "texts.sqlite", "vectors.faiss", "vectors.npy",
 ]  # fmt: skip
 
 

@@ -43,7 +43,7 @@ def twice(*counted: Any) -> Any:
     ("place", "name", "value", "parts"),
     [
         (tokens, "STOP_WORDS", frozenset({"the"}), {"lexical.json", "lexical.weights.npy"}),
-        (statements, "unnumbered", str, {"windows", "vectors.npy"}),
+        (statements, "unnumbered", str, {"marks.npy", "vectors.npy"}),
         (provisions, "MAX_CHARS", 60, {"chunks", "chunks.npy"}),
         (lexical, "okapi_weights", twice, {"lexical.weights.npy"}),
         (texts, "SCHEMA", f"{texts.SCHEMA} CREATE TABLE more(value TEXT);", {"schema", "more"}),

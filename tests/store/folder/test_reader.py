@@ -24,7 +24,7 @@ FILES = {
     "dense.json",
     "knowledge.json",
     "knowledge.npy",
-    "lexical.counts.npy",
+    "marks.npy",
     "lexical.json",
     "lexical.rows.npy",
     "lexical.starts.npy",
