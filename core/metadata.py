@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import date
-from typing import Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from lexloop.core.errors import CorpusError
-from lexloop.core.settings import Settings
+
+if TYPE_CHECKING:  # a worker that reads files has no settings, and must start in no time
+    from lexloop.core.settings import Settings
 
 SourceKind = Literal["statute", "rule", "guidance", "case", ""]
 SOURCE_KINDS: tuple[str, ...] = get_args(SourceKind)
@@ -136,7 +138,7 @@ class Filters:
     hosts: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, settings: Settings) -> Self:
+    def of(cls, settings: "Settings") -> Self:
         """Return the conditions that the settings name; ``today`` is read from the clock here."""
         days = {"any": None, "today": date.today()}
         named = settings.access.as_of

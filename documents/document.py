@@ -15,12 +15,13 @@ from functools import cached_property
 from itertools import repeat
 from operator import mul, sub
 from pathlib import PurePosixPath
-from typing import NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from lexloop.core.errors import CorpusError
 from lexloop.core.metadata import UNKNOWN, Metadata
-from lexloop.documents.structure.parse import parse
-from lexloop.documents.structure.tree import Tree
+
+if TYPE_CHECKING:
+    from lexloop.documents.structure.tree import Tree
 
 _SECOND_DAY = date.min + timedelta(days=1)
 _TENTHS = 10
@@ -54,11 +55,14 @@ class Document:
     boxes: bytes = b""
 
     @cached_property
-    def tree(self) -> Tree:
+    def tree(self) -> "Tree":
         """Its parts, provisions, paragraphs, points and tables."""
+        # a worker that reads files has no use for it, and must start in no time
+        from lexloop.documents.structure.parse import parse
+
         return parse(self.text, self.headings, bool(self.pages))
 
-    def with_tree(self, tree: Tree) -> Self:
+    def with_tree(self, tree: "Tree") -> Self:
         """Return the document with its tree, which is not made again."""
         copied = replace(self)
         vars(copied)["tree"] = tree

@@ -4,12 +4,12 @@ import os
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from lexloop.core.errors import CorpusError
 from lexloop.core.files import is_index
 from lexloop.documents.document import Document, SkippedSource, end_superseded
-from lexloop.documents.reading.formats import SUFFIXES
+from lexloop.documents.reading.formats import SUFFIXES, is_source
 from lexloop.documents.reading.metadata import SIDECAR, Sidecars, is_sidecar, normal
 from lexloop.documents.reading.source import Limits, SourceFile, hash_file, read_file
 from lexloop.documents.reading.workers import read_files
@@ -75,9 +75,7 @@ def list_sources(folder: Path) -> tuple[list[Path], list[SkippedSource]]:
         missing = {"FileNotFoundError": "does not exist", "NotADirectoryError": "is not a folder"}
         what = missing.get(type(error).__name__, f"cannot be listed: {error}")
         raise CorpusError(f"The corpus {folder} {what}.", hint) from error
-    files, leading_out, barred = _walk(
-        folder, lambda name: PurePosixPath(name).suffix.lower() in SUFFIXES
-    )
+    files, leading_out, barred = _walk(folder, is_source)
     skipped = [SkippedSource(_name(path, folder), _LEADS_OUT) for path in leading_out]
     skipped += [
         SkippedSource(_name(Path(error.filename), folder), f"The folder cannot be listed: {error}.")

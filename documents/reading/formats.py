@@ -99,7 +99,7 @@ def _read_members(
         yield from troubles
     seen: set[str] = set()
     for number, member in enumerate(archive.members):
-        if not _is_source(member):
+        if not is_source(member) or _is_hidden(member):
             continue
         within, doubled = f"{name}/{member}", member in seen
         seen.add(member)
@@ -115,10 +115,15 @@ def _read_members(
             yield SkippedSource(within, error.what)
 
 
-def _is_source(name: str) -> bool:
+def is_source(name: str) -> bool:
+    """Return whether a file is of a known format, by its name, and no sidecar."""
     path = PurePosixPath(name)
-    hidden = any(part.startswith((".", "__MACOSX")) and part != ".." for part in path.parts)
-    return path.suffix.lower() in SUFFIXES and not hidden
+    return path.suffix.lower() in SUFFIXES and not is_sidecar(path.name)
+
+
+def _is_hidden(name: str) -> bool:
+    parts = PurePosixPath(name).parts
+    return any(part.startswith((".", "__MACOSX")) and part != ".." for part in parts)
 
 
 def _sidecars(archive: Archive, name: str) -> tuple[Sidecars, list[SkippedSource]]:

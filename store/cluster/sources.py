@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import SkippedSource
 from lexloop.documents.reading.folder import hash_sources, list_sources, read_sidecars
-from lexloop.documents.reading.formats import SUFFIXES
+from lexloop.documents.reading.formats import SUFFIXES, is_source
 from lexloop.documents.reading.metadata import SIDECAR, Sidecars, is_sidecar, normal
 from lexloop.documents.reading.source import Limits, SourceFile
 from lexloop.store.manifest import IndexSource
@@ -95,7 +95,7 @@ def _listed_store(source: IndexSource) -> Listed:
 
 def _is_source(name: str) -> bool:
     hidden = any(part.startswith(".") for part in name.split("/"))
-    return not hidden and PurePosixPath(name).suffix.lower() in SUFFIXES
+    return not hidden and is_source(name)
 
 
 def _sidecars(

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from lexloop.core.errors import CorpusError
+from lexloop.documents.reading import formats
 from lexloop.documents.reading.folder import (
     hash_sources,
     list_sources,
@@ -198,3 +199,9 @@ def test_the_sources_of_an_index_include_what_is_said_of_them(tmp_path: Path) ->
     assert [path.name for path in source_files(tmp_path)] == ["a.txt", "metadata.csv"]
     (tmp_path / "b.txt").write_text("Another law.")
     assert source_files(tmp_path / "b.txt") == [tmp_path / "b.txt", tmp_path / "metadata.csv"]
+
+
+def test_a_sidecar_is_no_source_whatever_formats_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(formats, "SUFFIXES", (*formats.SUFFIXES, ".csv"))
+    assert formats.is_source("in/fees.csv")
+    assert not formats.is_source("in/Metadata.CSV")
