@@ -96,7 +96,7 @@ class _Run:
 
     def __init__(self, name: str, before: State, context: Context) -> None:
         self._name, self._before, self._context = name, before, context
-        self._meter = summed()
+        self._meter, self._snapshot = summed(), context.snapshot
         self._degraded: list[Degradation] = []
         self._reasoning: list[Reasoning] = []
         self._began = time.monotonic()
@@ -114,7 +114,6 @@ class _Run:
 
     async def update(self, work: Callable[[Context], Coroutine[Any, Any, Update]]) -> Update:
         """Do the node's work, or have it done by what stands in; add its cost and what was lost."""
-        snapshot = self._context.snapshot
         with asking(self._ask), hearing() as told:
             while True:
                 try:
@@ -128,7 +127,7 @@ class _Run:
                         break
         for loss in told:
             self._degrade_once(*loss)
-        return {**made, **self._account(made), "snapshot": snapshot}
+        return {**made, **self._account(made)}
 
     async def _ask(self, chat: ChatModel, request: ChatRequest) -> ChatReply:
         """Have the model answer, unless it failed for good earlier in this question."""
@@ -202,6 +201,8 @@ class _Run:
             "usage": summed(so_far, {**self._meter, "seconds": spent_s}),
             "seconds_left": self._left_s - spent_s,
         }
+        if self._before.get("snapshot") != self._snapshot:
+            account["snapshot"] = self._snapshot
         if self._degraded:
             before = made.get("degraded", self._before.get("degraded", []))
             account["degraded"] = [*before, *self._degraded]

@@ -170,3 +170,10 @@ def test_several_threads_at_once(graph: Lexloop) -> None:
     for thread in threads:
         thread.join(60)
     assert [together[n] for n in range(len(questions))] == alone
+
+
+def test_who_blocks_a_running_loop_is_answered_too(graph: Lexloop) -> None:
+    async def blocking() -> dict[str, Any]:
+        return graph.invoke({"question": QUESTION})
+
+    assert comparable(asyncio.run(blocking())) == comparable(graph.invoke({"question": QUESTION}))
