@@ -364,7 +364,7 @@ def _rewriter(settings: Settings, view: View, chat: ChatModel | None) -> Rewrite
 
 
 def _reranker(settings: Settings, view: View) -> Reranker:
-    from lexloop.nodes.rerank.rerankers import FeatureReranker, NoReranker
+    from lexloop.nodes.rerank.node import FeatureReranker, NoReranker
 
     kind, name = _parts(settings.retrieval.reranker)
     if settings.retrieval.source == "none" or kind == "none":
@@ -376,7 +376,7 @@ def _reranker(settings: Settings, view: View) -> Reranker:
 
 @lru_cache(maxsize=2)
 def _cross_encoder(name: str) -> Reranker:
-    from lexloop.nodes.rerank.rerankers import CrossEncoderReranker
+    from lexloop.nodes.rerank.node import CrossEncoderReranker
 
     return CrossEncoderReranker(name)
 

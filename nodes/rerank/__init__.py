@@ -1,1 +1,1 @@
-"""The k passages an answer may use, as one of the ``rerankers`` orders the candidates."""
+"""The k passages an answer may use, as a reranker orders the candidates."""

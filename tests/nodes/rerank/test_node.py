@@ -16,8 +16,15 @@ from lexloop.core.types import Candidate, Chunk, ParsedQuestion
 from lexloop.models.embedding import Vectors
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.question import parse
-from lexloop.nodes.rerank.node import _of_called, copies_last, merge, operative_first, rerank
-from lexloop.nodes.rerank.rerankers import FeatureReranker, NoReranker
+from lexloop.nodes.rerank.node import (
+    FeatureReranker,
+    NoReranker,
+    _of_called,
+    copies_last,
+    merge,
+    operative_first,
+    rerank,
+)
 from lexloop.store.view import View
 
 Ranked = Callable[..., Update]
