@@ -34,6 +34,7 @@ OWN_WORDS = frozenset(
 )
 """What no textbook of this field calls anything, and a newcomer had or has to learn: names of
 classes and modules."""
+_RUNNING = Path("core/running.py")
 QUESTION = "What must a bias audit calculate, and how often is one needed?"
 
 
@@ -165,7 +166,7 @@ def walked(question: str) -> tuple[int, int, int]:
                 way.append(caller.f_code.co_filename)
             caller = caller.f_back
         found["longest"] = max(found["longest"], len(dict.fromkeys(way)) + 1)
-        above = room_of(frame.f_back)
+        above = room_of(_caller(frame))
         if above is not None and order[room] < order[above]:
             found["climbs"] += 1
 
@@ -175,6 +176,14 @@ def walked(question: str) -> tuple[int, int, int]:
     finally:
         sys.setprofile(None)
     return len(files), found["climbs"], found["longest"]
+
+
+def _caller(frame: types.FrameType) -> types.FrameType | None:
+    """Who called; of what was handed to where work runs, who handed it over."""
+    above = frame.f_back
+    while above is not None and _in_a_room(above.f_code.co_filename) == _RUNNING:
+        above = above.f_back
+    return above
 
 
 @lru_cache(maxsize=1)
@@ -201,6 +210,7 @@ def visited(question: str) -> tuple[str, ...]:
     return tuple(file.as_posix() for name in names if (file := _in_a_room(name)))
 
 
+@lru_cache(maxsize=1 << 12)
 def _in_a_room(name: str) -> Path | None:
     """Return a file of the product by its room, wherever it is installed; None for another."""
     import lexloop

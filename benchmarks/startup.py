@@ -82,10 +82,6 @@ class Trivial:
         """Nothing."""
         return False
 
-    def plainer(self, question: str) -> str:
-        """The question as it is."""
-        return question
-
     def withholds(self, answer: str, instructions: str, question: str) -> bool:
         """Nothing."""
         return False

@@ -108,10 +108,6 @@ class Guard(Protocol):
         """Return whether no documents answer such a question; ``found`` is the nearest in these."""
         ...
 
-    def plainer(self, question: str) -> str:
-        """Return the question in the plainest words that it can be put in."""
-        ...
-
     def withholds(self, answer: str, instructions: str, question: str) -> bool:
         """Return whether ``answer``, the question left out, is too similar to ``instructions``."""
         ...

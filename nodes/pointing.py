@@ -1,7 +1,7 @@
 """The provisions and documents that a question names, and whether it asks for nothing else."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 
 from lexloop.core.types import (
@@ -273,32 +273,6 @@ def documents_called(
         for name, own in names.items()
         if name in named or own.difference(*(names[o] | texts[o] for o in found if o != name))
     )
-
-
-def short_names(
-    runs: Sequence[NamedRun], documents: Iterable[tuple[str, str]]
-) -> dict[str, tuple[str, str]]:
-    """Return what to call documents in place of their names: "the licence".
-
-    A name finds the document; inside it every heading shares those words.
-
-    Args:
-        runs: What may be names in a question.
-        documents: The name and the title of each in question; all must be called so.
-
-    Returns:
-        Of the runs that are names, what comes before the name and with it what it is.
-    """
-    known = [_words_of(name, title) for name, title in set(documents)]
-    called = frozenset.intersection(*known) | _KINDS if known else frozenset[str]()
-    found: dict[str, tuple[str, str]] = {}
-    for run in runs:
-        words = run["text"].split()
-        first = _name_begins(run, lambda name: called.issuperset({*name} - STOP_WORDS))
-        if known and first >= 0:
-            before = words[:first]
-            found[run["text"]] = " ".join(before), " ".join([*before, words[-1].lower()])
-    return found
 
 
 def unit_at(document: str, tree: Tree, place: int) -> PointedUnit:

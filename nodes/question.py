@@ -41,26 +41,6 @@ _LEANS = re.compile(
     r"|\b(?:this|these|those)(?=\s*(?:\?|$)|\s+(?:is|are|be|apply|take|happen|mean|work)\b)",
     re.IGNORECASE,
 )
-_YES_NO = re.compile(rf"(?:{AUXILIARY})\b", re.IGNORECASE)
-_OF_TIME_OR_PLACE = re.compile(
-    rf"(?:{_PREPOSITION}\s+\w+(?:\s+\w+)?|when|where|why|how(?:\s+(?:long|often|soon|much))?)\s+"
-    rf"(?P<rest>(?:{AUXILIARY})\b.+)$",
-    re.IGNORECASE,
-)
-_OF_SUBJECT = re.compile(
-    rf"(?:what|which(?P<noun>(?:\s+(?!(?:{AUXILIARY})\b)[\w-]+){{1,4}}))\s+"
-    r"(?P<verb>(?:is|are|was|were|(?:must|may|can|should|shall|will)(?=\s+(?:not\s+)?be\b)))\b"
-    r"\s+(?P<rest>.+)$",
-    re.IGNORECASE,
-)
-_WHO_MUST = re.compile(
-    r"who\s+(?P<verb>must|may|can|should|shall|will|could)\b\s+(?P<rest>.+)$", re.IGNORECASE
-)
-_OF_OBJECT = re.compile(
-    rf"(?:what|which)(?P<noun>(?:\s+(?!(?:{AUXILIARY})\b)[\w-]+){{1,4}})\s+"
-    rf"(?P<rest>(?:{AUXILIARY})\s+(?:an?|the|my|your|our|i|you|we|they|he|she)\s+.+)$",
-    re.IGNORECASE,
-)
 _TOPIC_OF = re.compile(
     r"(?:\b(?:definitions?|meaning|purpose|role) of |^what (?:is|are) "
     r"|^what do(?:es)? (?=[^?]{0,80} mean\b))"
@@ -89,8 +69,7 @@ def standing_alone(part: str, first: str) -> str:
     """
     bare = _JOINT.sub("", part).strip()
     if _LEFT_OUT.match(bare):
-        whole = "" if _LEANS.search(bare) else _completed(bare.rstrip(" ?"), first.rstrip(" ?."))
-        return whole or _joined(bare, first)
+        return _joined(bare, first)
     if not leans(bare):
         return bare or part
     topic = _TOPIC_OF.search(first)
@@ -100,21 +79,6 @@ def standing_alone(part: str, first: str) -> str:
     if len(things) == 1 and _PRONOUN.search(bare) and not _PEOPLE.match(first):
         return _PRONOUN.sub(lambda _: next(iter(things)), bare, count=1)
     return _joined(bare, first)
-
-
-def _completed(asking: str, first: str) -> str:
-    """Return the first part with another question word; empty where its verb cannot be told."""
-    if _YES_NO.match(first):
-        return f"{asking} {first[0].lower()}{first[1:]}?"
-    if found := _OF_TIME_OR_PLACE.match(first):
-        return f"{asking} {found['rest']}?"
-    if found := _WHO_MUST.match(first):
-        return f"{asking} {found['verb']} they {found['rest']}?"
-    if found := _OF_OBJECT.match(first):
-        return f"{asking} {found['rest']}{found['noun']}?"
-    if found := _OF_SUBJECT.match(first):
-        return f"{asking} {found['verb']}{found['noun'] or ' it'} {found['rest']}?"
-    return ""
 
 
 def _joined(part: str, first: str) -> str:

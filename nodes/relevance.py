@@ -15,11 +15,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lexloop.core.types import Chunk, ParsedQuestion, Part
+from lexloop.core.types import ParsedQuestion, Part
 from lexloop.documents.chunks.statements import Statement
 from lexloop.documents.text.tokens import term_set, tokenize
 from lexloop.models.embedding import Vectors
-from lexloop.nodes.pointing import short_names
 
 CLOSENESS, PART, COVERAGE, DEFINITION, NEWS, CENTROID = 0.7, 0.15, 0.15, 0.1, 0.05, 0.4
 LIST, EXCEPTION = 0.12, 0.1
@@ -116,21 +115,9 @@ class Query:
         return len(self.all_terms) <= VAGUE_TERMS
 
 
-def query_of(question: ParsedQuestion, sources: Sources, found: Sequence[Chunk] = ()) -> Query:
-    """Return a question as it is compared with statements.
-
-    The names of what was ``found`` for it need not be said any more, and are shortened, unless it
-    asks about nothing else.
-    """
-    names = short_names(question["runs"], ((one["document"], one["title"]) for one in found))
-    if names and not tokenize(_with(question["text"], {n: left for n, (left, _) in names.items()})):
-        names = {}
-    short = {name: called for name, (_, called) in names.items()}
-    return _query(
-        _with(question["text"], short),
-        [{**part, "text": _with(part["text"], short)} for part in question["parts"]],
-        sources,
-    )
+def query_of(question: ParsedQuestion, sources: Sources) -> Query:
+    """Return a question as it is compared with statements."""
+    return _query(question["text"], question["parts"], sources)
 
 
 def query_of_part(part: Part, sources: Sources) -> Query:
@@ -146,12 +133,6 @@ def _query(text: str, parts: Sequence[Part], sources: Sources) -> Query:
         vectors=sources.embed([text, " ".join(asked), *asked]),
         terms=[{term: sources.idf(term) for term in term_set(one)} for one in asked],
     )
-
-
-def _with(text: str, names: Mapping[str, str]) -> str:
-    for name in sorted(names, key=len, reverse=True):
-        text = text.replace(name, names[name])
-    return text
 
 
 def coverage(wanted: Mapping[str, float], held: Set[str]) -> float:

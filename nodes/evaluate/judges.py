@@ -218,7 +218,7 @@ class EmbeddedJudge:
         Groundedness is the mean over the claims of the probability that the passages support
         each: the share of supported claims that is to be expected.
         """
-        asked = query_of(question, self._sources, passages)
+        asked = query_of(question, self._sources)
         evidence = evidence_in(passages, self._sources)
         claims = claims_of(answer)
         if answers is None:

@@ -425,7 +425,7 @@ class ExtractiveGenerator:
     def _selected(
         self, question: ParsedQuestion, passages: list[Passage], units: list[PointedUnit]
     ) -> Draft:
-        asked = query_of(question, self._sources, passages)
+        asked = query_of(question, self._sources)
         scored = score_quotables(asked, passages, self._sources)
         if scored is not None and units:
             scored = scored.within(units)

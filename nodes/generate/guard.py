@@ -15,25 +15,8 @@ from lexloop.store.view import View
 
 _RUN = 6
 _RECITED = 0.5
-_STEMS = r"""
-    abduct abus accomplice adulter arson assassin assault behead bestial blackmail bomb brib brothel
-    bullied bully burglar cannabis cocaine coerc copulat corpse corrupt counterfeit crime criminal
-    defraud dildo drug embezzl erotic escort exhibitionis explosiv extort felon fetish fondl forge
-    fornicat fraud gang genital gore groom gun hack harass heroin hijack homicid hooker hostage
-    incest indecen intercourse kidnap kill kinky knife larcen launder lewd loot manslaughter
-    masturbat methamphetamine misdemean molest mugger murder naked narcotic nude nudit obscen orgasm
-    orgy paedophil pedophil penis perjur pervert pimp poison porn prostitut ransom robb scam seduc
-    sext sexual sexy shoplift shoot slaughter smuggl sodom stabb stalk steal stole strangl stripper
-    striptease suicid swindl terroris theft thief thiev thug tortur traffick trespass undress
-    upskirt vagina vandal victim violen voyeur weapon whor
-""".split()
-_DELICATE = re.compile(
-    rf"\b(?:(?:{'|'.join(_STEMS)})\w*|rap(?:e|ed|es|ing|ists?)|sex)\b", re.IGNORECASE
-)
 _LIGHT = frozenset(tokenize("come count find get give go happen keep make many need put take use"))
 """Terms that are said of any subject."""
-_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
-_LEFT_ALONE = re.compile(r"(?: (?:and|or|of|for|by|to|with|from))* ?(?=[.,;?!]|$)", re.IGNORECASE)
 MANNERS = 0.3
 """The weight of each feature of how a question is put, beside a unit vector."""
 _MANNERS = [
@@ -81,10 +64,6 @@ class PromptGuard:
         """Return False: the model's instructions say what it answers."""
         return False
 
-    def plainer(self, question: str) -> str:
-        """Return the question as it is."""
-        return question
-
 
 class QuestionGuard(PromptGuard):
     """A guard that looks at the question as well, if the documents are in English."""
@@ -103,10 +82,6 @@ class QuestionGuard(PromptGuard):
         telling = [term for term in tokenize(standalone) if term not in _LIGHT]
         known = all(map(self._view.knows, telling))
         return self._refusal(asked, standalone, [] if known else found)
-
-    def plainer(self, question: str) -> str:
-        """Return the question without the words for crimes or sex that the documents lack."""
-        return plainer(question, lambda word: all(map(self._view.knows, tokenize(word))))
 
 
 def prompt_similarity(
@@ -158,18 +133,6 @@ def _instructed(system: str) -> set[tuple[str, ...]]:
 
 def _runs(spoken: Sequence[str]) -> set[tuple[str, ...]]:
     return {tuple(spoken[i : i + _RUN]) for i in range(len(spoken) - _RUN + 1)}
-
-
-def plainer(question: str, knows: Callable[[str], bool]) -> str:
-    """Return a question without the words for crimes or sex that the documents lack.
-
-    Documents that answer a question often have no such word, and it is not to be refused for it.
-    ``knows`` says whether the documents have a word; small words, which all texts have, it knows.
-    """
-    if not _DELICATE.search(question):
-        return question
-    left = _WORD.sub(lambda found: found.group() if knows(found.group()) else "", question)
-    return " ".join(_LEFT_ALONE.sub("", " ".join(left.split())).split())
 
 
 class RefusalClassifier:

@@ -5,9 +5,8 @@ from langgraph.runtime import Runtime
 from lexloop.core.running import computed
 from lexloop.core.state import State, Update
 from lexloop.core.types import ABSTENTION, QUOTED, Citation, Draft, Passage, StructureLine
-from lexloop.nodes.context import Context, Generator, Guard, drafted
+from lexloop.nodes.context import Context, drafted
 from lexloop.nodes.markers import numbers_in, unmarked
-from lexloop.nodes.question import parse
 
 
 async def generate(state: State, runtime: Runtime[Context]) -> Update:
@@ -28,25 +27,14 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
     if closed:
         draft = drafted(ABSTENTION)
     else:
-        draft = await _drafted(state, generator, guard)
+        draft = await generator.generate(
+            state["parsed"], state["passages"], state["triplets"], state.get("advice"), pointed
+        )
     if await computed(guard.withholds, draft["answer"], generator.instructions, state["asked"]):
         draft = drafted(ABSTENTION)
     draft = with_told(draft, told)
     passages = await computed(_with_quoted, state["passages"], draft, runtime.context)
     return {"passages": passages, "draft": draft}
-
-
-async def _drafted(state: State, generator: Generator, guard: Guard) -> Draft:
-    """Draft an answer; where that abstains, once more from the question in plainer words."""
-    passages, triplets = state["passages"], state["triplets"]
-    given = passages, triplets, state.get("advice"), state.get("pointed")
-    question = state["parsed"]
-    draft = await generator.generate(question, *given)
-    if draft["abstained"]:
-        plainer = await computed(guard.plainer, question["text"])
-        if plainer != question["text"]:
-            return await generator.generate(parse(plainer), *given)
-    return draft
 
 
 def _with_quoted(passages: list[Passage], draft: Draft, context: Context) -> list[Passage]:

@@ -185,7 +185,7 @@ class FeatureReranker:
         """Return the candidates by the best of their statements for any part of the question."""
         if not candidates:
             return []
-        asked = query_of(question, self._sources, candidates)
+        asked = query_of(question, self._sources)
         fused, said = _fused(candidates), self._best_said(asked, candidates)
         close = self._closeness(asked.text, candidates)
         ranked: list[Candidate] = []

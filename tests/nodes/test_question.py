@@ -138,21 +138,23 @@ def test_a_long_question_is_taken_apart_quickly() -> None:
 
 
 TWO = """\
-What must be published, and for how long? | for how long must it be published?
-When must the fee be paid, and to whom? | to whom must the fee be paid?
+What must be published, and for how long? | What must be published, for how long?
+When must the fee be paid, and to whom? | When must the fee be paid, to whom?
 What records must a licensee keep and for how many years? \
-| for how many years must a licensee keep records?
-Which documents must be submitted, and in what form? | in what form must documents be submitted?
-What rights does a passenger have, and against whom? | against whom does a passenger have rights?
+| What records must a licensee keep, for how many years?
+Which documents must be submitted, and in what form? \
+| Which documents must be submitted, in what form?
+What rights does a passenger have, and against whom? \
+| What rights does a passenger have, against whom?
 Can a tenant appeal the decision, and within what period? \
-| within what period can a tenant appeal the decision?
+| Can a tenant appeal the decision, within what period?
 May a landlord enter the flat, and under what conditions? \
-| under what conditions may a landlord enter the flat?
+| May a landlord enter the flat, under what conditions?
 Must the operator notify the authority, and if so, by when? \
-| by when must the operator notify the authority?
-Is subletting allowed, and if so, when? | when is subletting allowed?
-Who must file the annual report and where? | where must they file the annual report?
-Which vehicles are exempt? Why? | Why are vehicles exempt?
+| Must the operator notify the authority, by when?
+Is subletting allowed, and if so, when? | Is subletting allowed, when?
+Who must file the annual report and where? | Who must file the annual report, where?
+Which vehicles are exempt? Why? | Which vehicles are exempt, Why?
 Who appoints the inspector and for what term? | Who appoints the inspector, for what term?
 Is a licence required, and who issues it? | who issues a licence?
 How long is a permit valid and can it be renewed? | can a permit be renewed?
@@ -167,8 +169,7 @@ What are the duties of the operator and what happens if they are breached? \
 | what happens if the duties of the operator are breached?
 Who may inspect a boat and what must they tell the owner? \
 | Who may inspect a boat, what must they tell the owner?
-What counts as waste and who has to dispose of it? \
-| What counts as waste, who has to dispose of it?
+What counts as waste and who has to dispose of it? | What counts as waste, who has to dispose of it?
 Are audits public, and if not, who can see them? | Are audits public, who can see them?
 Does the rule apply to charities, and are there exceptions? \
 | Does the rule apply to charities, are there exceptions?

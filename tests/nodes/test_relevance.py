@@ -116,15 +116,6 @@ def test_a_question_is_understood_in_parts(small: View) -> None:
     assert query("What is it?", small).vague
 
 
-def test_a_document_that_was_found_by_its_name_is_not_looked_for_in_itself(small: View) -> None:
-    question = "Who pays a fee under the Harbour Boats Act?"
-    (chunk, *_) = small.every_chunk()
-    asked = query(question, small, [{**chunk, "title": "Harbour Boats Act"}])
-    assert asked.text == "Who pays a fee under the act?"
-    assert asked.all_terms.keys().isdisjoint({"harbour", "boat"})
-    assert query(question, small, [chunk]).text == question
-
-
 def test_relevance_by_hand(small: View) -> None:
     question = "Which sum does a boat owner pay for a berth?"
     asked = query(question, small)

@@ -1,6 +1,5 @@
 """Records of the core, filled in for tests."""
 
-from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -112,9 +111,9 @@ def attempt(number: int, question: str, queries: list[str], verdict: Evaluation)
     }
 
 
-def query(question: str, sources: Sources, found: Sequence[Chunk] = ()) -> Query:
+def query(question: str, sources: Sources) -> Query:
     """A question as statements are compared with it."""
-    return query_of(parse_question(question), sources, found)
+    return query_of(parse_question(question), sources)
 
 
 def problems(view: View, draft: Draft) -> list[str]:

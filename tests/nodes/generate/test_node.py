@@ -96,9 +96,6 @@ class Quoting:
     def refuses(self, *_: object) -> bool:
         return False
 
-    def plainer(self, question: str) -> str:
-        return question
-
 
 def test_what_is_quoted_is_among_the_passages() -> None:
     given = {**passage(1, "A."), "id": "c1#0"}
@@ -142,7 +139,7 @@ def test_what_is_known_of_the_draft_is_written_beside_it(
 
 
 class Refusing(Quoting):
-    """Refuses orders, and puts a question in plain words."""
+    """Refuses orders."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -155,21 +152,17 @@ class Refusing(Quoting):
     def refuses(self, *texts: object) -> bool:
         return texts[0] == "Obey!"
 
-    def plainer(self, question: str) -> str:
-        return question.replace("ugly", "plain")
-
 
 @pytest.mark.parametrize(
     ("asked", "untranslated", "written", "abstained"),
     [
-        ("ugly?", "", ["ugly?", "plain?"], False),
         ("plain?", "", ["plain?"], False),
         ("other?", "", ["other?"], True),
         ("Obey!", "", [], True),
         ("plain?", "It is in German.", [], True),
     ],
 )
-def test_what_is_refused_is_not_written_and_an_abstention_is_looked_at_in_plain_words(
+def test_what_is_refused_is_not_written(
     asked: str,
     untranslated: str,
     written: list[str],
