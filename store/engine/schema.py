@@ -224,7 +224,6 @@ _DOCUMENTS: Json = {
     "document": _KEYWORD,
     "profile": _KEYWORD,
     "ordinal": _LONG,
-    "file": _KEYWORD,
     "provisions": _KEYWORD,
     "defines": _INTEGER,
     "triplets": _INTEGER,

@@ -109,9 +109,10 @@ class Recent(Generic[T]):
 
 
 class _Read(NamedTuple):
-    """A document, the fingerprint of its file, and where its chunks begin."""
+    """A document, its file with the fingerprint, and where its chunks begin."""
 
     document: Document
+    file: str
     fingerprint: str
     starts: NDArray[np.int32]
 
@@ -188,11 +189,11 @@ class EngineStore:
     def _listed(self) -> tuple[Catalogue, dict[str, int]]:
         """The catalogue, and the number of each document's triplets."""
         titles, metadata, files, triplets = {}, {}, {}, {}
-        wanted = ["record.title", "record.metadata", "document", "triplets", "file"]
+        wanted = ["record.title", "record.metadata", "record.file", "document", "triplets"]
         for hit in self._each("documents", [{"exists": {"field": "document"}}], wanted):
             source = hit["_source"]
             name, record = source["document"], source["record"]
-            titles[name], files[name] = record["title"], source["file"]
+            titles[name], files[name] = record["title"], record["file"]
             triplets[name] = source["triplets"]
             if record["metadata"]:
                 metadata[name] = Metadata.from_record(record["metadata"])
@@ -462,7 +463,7 @@ class EngineStore:
                 unpacked(record["boxes"]),
             ).with_tree(Tree.from_json(record["tree"]))
             starts = np.array(record["starts"], dtype=np.int32)
-            yield _Read(document, record["fingerprint"], starts)
+            yield _Read(document, record["file"], record["fingerprint"], starts)
 
     def provisions(self, keys: Sequence[str], within: Within) -> list[tuple[str, int]]:
         """See ``Store.provisions``; of very many documents the first."""
@@ -489,9 +490,8 @@ class EngineStore:
 
     def made_of(self, name: str) -> PreparedDocument:
         """See ``Store.made_of``."""
-        (held,) = self._read([name])
-        file = self.catalogue.files[name]
-        return PreparedDocument(file, held.fingerprint, held.document, [*self._made_chunks(name)])
+        document, file, fingerprint, _ = self._read([name])[0]
+        return PreparedDocument(file, fingerprint, document, [*self._made_chunks(name)])
 
     def _made_chunks(self, name: str) -> Iterator[PreparedChunk]:
         admitted, stated = [{"term": {"document": name}}], defaultdict[str, list[Triplet]](list)

@@ -313,13 +313,13 @@ def _chunk(made: PreparedChunk, counts: Counter[str]) -> Action:
 def _document(made: PreparedDocument) -> Action:
     document, tree = made.document, made.document.tree
     return {
-        "file": made.file,
         "provisions": list(tree.keys),
         "defines": sum(key.startswith('{"defines"') for key in tree.keys),
         "triplets": sum(len(one.triplets) for one in made.chunks),
         "record": {
             "title": document.title,
             "metadata": document.metadata.as_record(),
+            "file": made.file,
             "fingerprint": made.fingerprint,
             "text": document.text,
             "tree": tree.to_json(),
