@@ -63,8 +63,10 @@ class Engine:
         address: Of an index in it.
         credentials: Whoever signs in; see ``credentials_in``.
 
-    ``client`` is what the requests go through.
+    ``client`` is what the requests go through; ``major`` is the engine's version, by ``check``.
     """
+
+    major = 0
 
     def __init__(self, address: Address, credentials: Mapping[str, str]) -> None:
         self.address = address
@@ -249,12 +251,13 @@ class Engine:
         major = version.partition(".")[0]
         if not major.isdecimal():
             raise no_engine(self.address, f"{str(told)[:40]!r}")
+        self.major = int(major)
         if product != self.address.product:
             raise EngineError(
                 f"{self.address} is answered by {product} {version}.",
                 f"Begin the address with {product}://.",
             )
-        if int(major) < self.dialect.oldest:
+        if self.major < self.dialect.oldest:
             raise EngineError(
                 f"{self.address} is answered by {product} {version}.",
                 f"Version {self.dialect.oldest} or later is needed.",

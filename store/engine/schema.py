@@ -79,6 +79,7 @@ class Dialect:
             need not know.
         vector: From a dimension, and what a kind has of its own, to the mapping of a vector that is
             searched by its inner product.
+        factor: From a major version to what it multiplies BM25 by.
         near: From a field, a vector, the candidates and a filter, None for none, to a search for
             the parents of the nearest vectors among those admitted.
     """
@@ -87,6 +88,7 @@ class Dialect:
     settings: Json
     kinds: Mapping[str, Json]
     vector: Callable[[int, Json], dict[str, Any]]
+    factor: Callable[[int], float]
     near: Callable[[str, Sequence[float], int, Json | None], dict[str, Any]]
 
 
@@ -142,6 +144,7 @@ DIALECTS: Mapping[str, Dialect] = {
             BINARY: {"type": "bbq_hnsw", "rescore_vector": {"oversample": _AGAIN}},
         },
         vector=_dense_vector,
+        factor=lambda _: K1 + 1,
         near=_beside_the_query,
     ),
     "opensearch": Dialect(
@@ -150,6 +153,7 @@ DIALECTS: Mapping[str, Dialect] = {
         # in this mode, all that `near` looks at is compared again
         kinds={FLOAT: {}, INT8: {"mode": "on_disk", "compression_level": "4x"}},
         vector=_knn_vector,
+        factor=lambda major: 1.0 if major >= 3 else K1 + 1,
         near=_inside_a_nested_query,
     ),
 }

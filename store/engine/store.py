@@ -318,6 +318,7 @@ class EngineStore:
 
     def _boost(self, frequency: int) -> float:
         theirs = np.log1p((self._okapi.chunks - frequency + 0.5) / (frequency + 0.5))
+        theirs *= self.engine.dialect.factor(self.engine.major)
         return max(0.0, float(self._okapi.idf(frequency) * (K1 + 1) / theirs))
 
     def _near(self, vector: Vectors, limit: int, within: Within) -> Json:
