@@ -17,8 +17,6 @@ from lexloop.models.embedding import CODED, Codes, Vectors
 from lexloop.store.engine.address import BINARY, FLOAT, INT8, Storage
 from lexloop.store.folder.lexical import K1, B
 
-MAPPINGS = 4
-"""The version of these mappings and records; an index of another is refused."""
 KINDS = ("chunks", "documents", "relations")
 """The indexes of a generation."""
 MANIFEST_ID = "generation"

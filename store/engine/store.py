@@ -27,7 +27,6 @@ from lexloop.store.engine.generation import Generation, Hold, published
 from lexloop.store.engine.relations import EngineTriplets, graph_folder
 from lexloop.store.engine.schema import (
     MANIFEST_ID,
-    MAPPINGS,
     TERMS,
     VECTOR,
     Json,
@@ -40,7 +39,7 @@ from lexloop.store.engine.schema import (
 )
 from lexloop.store.folder.lexical import K1, OkapiStatistics
 from lexloop.store.folder.tokens import TokenIndex
-from lexloop.store.manifest import FORMAT, Manifest
+from lexloop.store.manifest import Manifest
 from lexloop.store.protocol import (
     MARK,
     Catalogue,
@@ -124,24 +123,22 @@ class EngineStore:
         generation: It is held until ``close``.
         embedder: That made its vectors.
 
+    ``vectors`` says how coarsely those that are searched are kept.
+
     Raises:
         EngineError: The engine failed.
-        DataError: The index is of another make: embedder, stemmer, mapping or format.
+        DataError: The index is of another make: embedder, stemmer or format.
     """
 
     def __init__(self, generation: Generation, embedder: Embedder) -> None:
         self.engine, self.generation, self.embedder = generation.engine, generation, embedder
         address = str(self.engine.address)
         self.about = about_of(generation)
-        if (mapped := self.about.get("mappings")) != MAPPINGS:
-            raise DataError(
-                f"The index at {address} is mapped in format {mapped}, this is {MAPPINGS}.",
-                "Push it again with this version of lexloop, or use the version that made it.",
-            )
         try:
             self.manifest = Manifest.from_record(self.about["manifest"], address)
             _check_make(self.manifest, address, embedder)
             self._okapi = OkapiStatistics(**self.about["statistics"])
+            self.vectors = VectorKind(self.about["vectors"])
         except (KeyError, TypeError, ValueError) as error:
             raise DataError(
                 f"What the index {address} holds of itself is damaged: {error}.", "Push it again."
@@ -166,14 +163,13 @@ class EngineStore:
     # --- what is known of the whole
 
     @property
-    def vectors(self) -> VectorKind:
-        """How coarsely the vectors that are searched are kept."""
-        return VectorKind(self.about["vectors"])
-
-    @property
     def dense_kind(self) -> str:
         """See ``Store.dense_kind``."""
-        return "hnsw" if self.vectors == FLOAT else f"{self.vectors}_hnsw"
+        return f"{self.vectors}_hnsw" if self._coarse else "hnsw"
+
+    @property
+    def _coarse(self) -> bool:
+        return self.vectors != FLOAT
 
     @property
     def recall(self) -> float:
@@ -287,8 +283,13 @@ class EngineStore:
         near = [self._near(vector, limit, within) for vector in vectors if limit > 0]
         bodies = [body for body in (*words, *near) if body]
         answers = iter(self.engine.searches(self.index("chunks"), bodies))
-        by_words = [_ranked(next(answers), float, 0.0) if body else [] for body in words]
-        return by_words, [_ranked(next(answers), inner_product, -2.0) for _ in near]
+        by_words = [
+            _ranked(next(answers), lambda hit: hit["_score"], 0.0) if body else [] for body in words
+        ]
+        return by_words, [
+            _ranked(next(answers), partial(self._cosine, vector), -2.0)
+            for vector, _ in zip(vectors, near, strict=False)
+        ]
 
     def _words(self, queries: Sequence[str], limit: int, within: Within) -> list[Json]:
         """Return a search for each query, empty where none of its terms is known.
@@ -324,7 +325,15 @@ class EngineStore:
     def _near(self, vector: Vectors, limit: int, within: Within) -> Json:
         admitted = {"bool": {"filter": self._chunks_within(within)}} if within is not None else None
         near = self.engine.dialect.near(VECTOR, vector.tolist(), limit, admitted)
-        return {"size": limit, **near, **_HITS}
+        columns = [*_HITS["docvalue_fields"], *["vectors"] * self._coarse]
+        return {"size": limit, **near, **_HITS, "docvalue_fields": columns}
+
+    def _cosine(self, vector: Vectors, hit: Json) -> float:
+        if not self._coarse:
+            return inner_product(hit["_score"])
+        # the engine may have taken another window for the nearest
+        windows = self._halves(unpacked(hit["fields"]["vectors"][0])).astype(np.float32)
+        return float((windows @ vector).max())
 
     def statistics(self, terms: Sequence[str], within: Within) -> Statistics:
         """See ``Store.statistics``; many are cached."""
@@ -514,11 +523,11 @@ class EngineStore:
             )
 
 
-def _ranked(answer: Json, score_of: Callable[[float], float], floor: float) -> list[Hit]:
+def _ranked(answer: Json, score_of: Callable[[Json], float], floor: float) -> list[Hit]:
     """Return hits above a score, best first, equal ones in the order of the index."""
     found = []
     for hit in answer["hits"]["hits"]:
-        score, fields = score_of(hit["_score"]), hit["fields"]
+        score, fields = score_of(hit), hit["fields"]
         if score > floor:
             document, start = fields["document"][0], fields["start"][0]
             made = Hit(f"{document}#{start}", document, score, fields["supporting"][0])
@@ -578,7 +587,7 @@ def _check_make(manifest: Manifest, address: str, embedder: Embedder) -> None:
     manifest.check_embedder(address, embedder.name, embedder.dimension)
     if not manifest.current:
         raise OutdatedIndexError(
-            f"The index {address} is of format {manifest.format} with terms by {manifest.stemmer}, "
-            f"this is format {FORMAT} by {stemmer_name()}.",
+            f"The terms of the index {address} are by {manifest.stemmer}, this is "
+            f"{stemmer_name()}.",
             "Update the index it was pushed from by `lexloop index update`, and push it again.",
         )

@@ -28,7 +28,6 @@ from lexloop.store.engine.failure import refused, status_of
 from lexloop.store.engine.generation import Generation
 from lexloop.store.engine.schema import (
     MANIFEST_ID,
-    MAPPINGS,
     floats_of,
     key_of,
     packed,
@@ -359,7 +358,6 @@ def finish(
     """
     files = sorted(graph.iterdir())
     about = {
-        "mappings": MAPPINGS,
         "manifest": manifest.as_record(),
         "statistics": asdict(tally.statistics()),
         "totals": {name: packed(one.tobytes()) for name, one in tally.totals.items()},

@@ -45,13 +45,8 @@ def documents_in(index: Path) -> list[Document]:
         return [texts.document(place) for place in range(len(texts.names()))]
 
 
-def check_told(
-    kept: Collection, documents: list[Document], access: Filters, close: float = 1e-3
-) -> None:
-    """Who asks is told what an index of the documents that they may see would tell.
-
-    Cosines may differ by ``close``.
-    """
+def check_told(kept: Collection, documents: list[Document], access: Filters) -> None:
+    """Who asks is told what an index of the documents that they may see would tell."""
     granted = [one for one in documents if access.grants(one.metadata)]
     view = kept.seen_by(access)
     alone = build_collection(granted, letter_tools()).seen_by(access)
@@ -64,7 +59,7 @@ def check_told(
         view.search_vector(QUESTIONS, 9), alone.search_vector(QUESTIONS, 9), strict=True
     ):
         assert {hit.chunk_id: hit.score for hit in found} == pytest.approx(
-            {hit.chunk_id: hit.score for hit in wanted}, abs=close
+            {hit.chunk_id: hit.score for hit in wanted}, abs=1e-3
         )
     for hits in view.search_lexical(QUESTIONS, 9):
         assert {hit.document for hit in hits} <= set(alone.documents)
@@ -97,7 +92,7 @@ def test_what_is_hidden_is_hidden_from_coarse_vectors_too(
     index = index_documents(tmp_path, [document(n, metadata) for n, metadata in enumerate(known)])
     with closing(keep(engine_address, index, Letters(), VectorKind("int8"))) as kept:
         for access in (EVERYBODY, Filters(), Filters(as_of=date(2019, 1, 1))):
-            check_told(kept, documents_in(index), access, 5e-3)
+            check_told(kept, documents_in(index), access)
 
 
 def test_the_version_in_force_on_the_day_is_seen(place: str, tmp_path: Path) -> None:

@@ -16,8 +16,7 @@ from lexloop.documents.document import Document, SkippedSource
 from lexloop.store.cluster.kept import Written, pack_written, unpack_written
 from lexloop.store.engine.generation import _is_gone
 from lexloop.store.engine.writing import Tally, total_of
-from lexloop.store.folder.texts import MARK
-from lexloop.store.protocol import PreparedChunk, PreparedDocument
+from lexloop.store.protocol import MARK, PreparedChunk, PreparedDocument
 
 TERMS = [Counter(fee=2, boat=1), Counter(fee=1)]
 
