@@ -12,6 +12,10 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "benchmarks"))
+
+import house  # noqa: E402 - found through the line above
+
 ORDER = (
     "core",
     "prompts",
@@ -108,6 +112,10 @@ def test_a_room_uses_only_those_before_it() -> None:
             if used[0] not in allowed
         ]
     assert wrong == []
+
+
+def test_no_modules_import_each_other() -> None:
+    assert house.circles(ROOT) == []
 
 
 def test_the_rooms_of_the_nodes_never_use_each_other() -> None:
