@@ -323,8 +323,8 @@ GROUPS: dict[str, Group] = {
         [f"{_E}:{n}" for n in ("disagreements", "_about", "quantities", "_counted")]
         + [f"{_E}:{n}" for n in ("_other_quantities", "_other_facts", "_placed")]
         + [f"{_E}:{n}" for n in ("_other_places", "_SOFT", "_BOUNDS_AND_IDIOMS")]
-        + [f"{_E}:{n}" for n in ("negated_terms", "has_negation", "flipped_term")]
-        + [f"{_E}:{n}" for n in ("contradicted_term", "alterations", "_otherwise")]
+        + [f"{_E}:{n}" for n in ("negated_terms", "flipped_term")]
+        + [f"{_E}:{n}" for n in ("alterations", "_otherwise")]
         + [f"{_E}:{n}" for n in ("_modal", "_bound", "_unit", "_party", "_parties")]
         + [f"{_E}:{n}" for n in ("_MODALS", "_BOUNDS", "_UNITS", "_PHRASES")],
     ),
@@ -337,10 +337,6 @@ GROUPS: dict[str, Group] = {
         for n in ("_other_quantities", "_other_facts", "_other_places")
     },
     "disagreements, denied in one": Group({f"{_E}:flipped_term": giving(None)}, [f"{_E}:_bounds"]),
-    "disagreements, denied in those near": Group(
-        {f"{_E}:contradicted_term": giving(None)},
-        [f"{_E}:has_negation"],
-    ),
     "disagreements, soft words": Group({f"{_E}:_SOFT": never}),
     "disagreements, idioms": Group({f"{_E}:_BOUNDS_AND_IDIOMS": never}),
     "alterations, all": Group(

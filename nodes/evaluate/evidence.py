@@ -106,20 +106,15 @@ def disagreements(claim: str, evidence: Evidence) -> list[str]:
     found += [f"{date} is not there" for date in sorted(dates(claim) - dates(evidence.text))]
     wanted = frozenset(term for term in tokenize(claim) if not term[0].isdigit())
     about = _about(wanted, evidence, _CLOSE)
-    near = [evidence.sentences[i] for i in about]
-    found += _other_quantities(claim, near)
+    found += _other_quantities(claim, [evidence.sentences[i] for i in about])
     found += _other_places(stated, evidence, about)
     same = _about(wanted, evidence, _SAME)
     if same:
         found += _other_facts(stated, evidence, same)
-        turns = [flipped_term(claim, evidence.sentences[i], wanted) for i in same]
-        denied_in_one = min(filter(None, turns)) if all(turns) else None
-        changes = alterations(claim, [evidence.sentences[i] for i in same], evidence.text)
-    else:
-        denied_in_one, changes = contradicted_term(claim, near, wanted) if near else None, []
-    if denied_in_one:
-        found.append(f"one denies “{denied_in_one}”, the other does not")
-    found += changes
+    turns = [flipped_term(claim, evidence.sentences[i], wanted) for i in same or about]
+    if denied := [turn for turn in turns if turn] if all(turns) else []:
+        found.append(f"one denies “{min(denied)}”, the other does not")
+    found += alterations(claim, [evidence.sentences[i] for i in same], evidence.text)
     return list(dict.fromkeys(found))
 
 
@@ -190,7 +185,7 @@ _SOFT = re.compile(
     r"|hardly|little|free)\b",
     re.IGNORECASE,
 )
-"""Words that may say what a negation says, in claim or evidence: with one, nothing is flagged."""
+"""Words that may say what a negation says: with one in the claim alone, nothing is flagged."""
 _BOUNDS_AND_IDIOMS = re.compile(
     r"\b(?:no|not)\s+(?:\w+\s+)?(?:more|later|longer|greater|less|fewer|earlier|sooner|higher|lower)"
     r"\s+than\b|\b(?:no|not)\s+(?:longer|doubt|matter)\b|\bno\.\s*\d|\bnot\s+(?:to\s+exceed|exceed|in\s+excess)\w*"
@@ -220,32 +215,8 @@ def negated_terms(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def has_negation(text: str) -> bool:
-    """Return whether ``text`` denies anything, be it by a word that only implies it."""
-    return bool(negated_terms(text)) or _SOFT.search(text) is not None
-
-
-def contradicted_term(claim: str, sentences: list[str], wanted: Set[str]) -> str | None:
-    """Return the term over which a claim and the sentences nearest to it disagree, if any.
-
-    ``wanted`` are the claim's search terms.
-    """
-    ours, theirs = negated_terms(claim), [negated_terms(sentence) for sentence in sentences]
-    if ours:
-        if any(
-            has_negation(s) and (not d or d & wanted)
-            for s, d in zip(sentences, theirs, strict=True)
-        ):
-            return None
-        return min(ours, default=None)
-    if _SOFT.search(claim):
-        return None
-    over = [d & wanted for d in theirs]
-    return min(frozenset.intersection(*over), default=None) if over else None
-
-
 def flipped_term(claim: str, sentence: str, wanted: Set[str]) -> str | None:
-    """Return the term that only one of a claim and a sentence in nearly the same words denies.
+    """Return the term that only one of a claim and a sentence about the same thing denies.
 
     ``wanted`` are the claim's search terms.
     """

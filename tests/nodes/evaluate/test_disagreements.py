@@ -7,9 +7,7 @@ from hypothesis import strategies as st
 from lexloop.documents.text.tokens import tokenize
 from lexloop.nodes.evaluate.evidence import (
     alterations,
-    contradicted_term,
     flipped_term,
-    has_negation,
     negated_terms,
 )
 
@@ -34,28 +32,6 @@ PAYS = "The owner must pay the fee."
 )
 def test_denied(text: str, terms: set[str]) -> None:
     assert negated_terms(text) == terms
-
-
-def test_a_word_can_deny_by_itself() -> None:
-    assert has_negation("The boat is exempt.")
-    assert has_negation("It is never moored.")
-    assert not has_negation(PAYS)
-
-
-@pytest.mark.parametrize(
-    ("claim", "sentence", "term"),
-    [
-        ("The owner must not pay the fee.", PAYS, "pay"),
-        ("The owner pays the fee.", "The owner must not pay the fee.", "pay"),
-        ("The owner does not pay the fee.", "No owner pays the fee.", None),
-        ("The owner need not pay the fee.", "The owner is exempt from the fee.", None),
-        ("The owner is exempt from paying the fee.", "The owner does not pay the fee.", None),
-        ("The owner pays the fee.", "The owner pays the fee, not the guest.", None),
-        ("The owner pays the fee.", PAYS, None),
-    ],
-)
-def test_contradicts(claim: str, sentence: str, term: str | None) -> None:
-    assert contradicted_term(claim, [sentence], frozenset(tokenize(claim))) == term
 
 
 @pytest.mark.parametrize(
