@@ -308,9 +308,6 @@ GROUPS: dict[str, Group] = {
         {f"{_T}.slips:Slips.read": lambda _: lambda _self, text: (text, [])},
         [f"{_T}.slips:Slips", f"{_T}.slips:_is_slip", f"{_T}.slips:_is_altered"],
     ),
-    "slips, in terms": Group(
-        {f"{_T}.slips:Slips._in_term": giving("")}, [f"{_T}.slips:Slips._holes"]
-    ),
     "slips, one letter wrong": Group({f"{_T}.slips:_is_altered": giving(False)}),
     "slips, derived words": Group({f"{_T}.slips:_ENDINGS": giving(())}),
     "other languages": Group(
