@@ -324,19 +324,22 @@ class Chooser:
         Raises:
             ModelError: The model gave no usable reply, or a collection could not be asked.
         """
-        from langchain.agents import create_agent  # half a second that only models need
-
         turns = [prompts.Data(t["role"], t["content"][:_TURN_CHARS]) for t in history[-_TURNS:]]
         self.instructions, user = self._prompt.render(history=turns, question=question)
-        agent = create_agent(
+        agent = await computed(self._agent)
+        config: RunnableConfig = {"recursion_limit": 4 * (_MOST_ROUNDS + MOST_CALLS)}
+        state = await agent.ainvoke({"messages": [HumanMessage(user)]}, config)
+        return str(state["messages"][-1].text)
+
+    def _agent(self) -> Any:
+        from langchain.agents import create_agent  # half a second that only models need
+
+        return create_agent(
             _Asked(chat=self._chat),
             self._tools,
             system_prompt=self.instructions,
             checkpointer=False,
         )
-        config: RunnableConfig = {"recursion_limit": 4 * (_MOST_ROUNDS + MOST_CALLS)}
-        state = await agent.ainvoke({"messages": [HumanMessage(user)]}, config)
-        return str(state["messages"][-1].text)
 
     def _tool(self, called: str, collection: str, description: str) -> BaseTool:
         async def ask(question: str) -> tuple[str, list[Citation]]:

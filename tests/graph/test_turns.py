@@ -26,7 +26,7 @@ from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.compiled import ThreadTurn
 from lexloop.graph.resources import Resources
 
-CALLS = 32
+CALLS = 64
 ASKED = [f"When must owner {number} pay the mooring fee?" for number in range(CALLS)]
 THREAD: Any = {"configurable": {"thread_id": "one"}}
 Saver = Callable[[], Any]
