@@ -17,6 +17,8 @@ from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
+_IDLE = 8
+"""The most loops of callers that are kept for the next ones; each holds three files."""
 
 
 class _CallersLoop(asyncio.SelectorEventLoop):
@@ -101,7 +103,10 @@ def _running_loop() -> asyncio.AbstractEventLoop | None:
 
 def _run_here(work: Coroutine[Any, Any, T]) -> T:
     process = _process
-    loop = process.idle.pop() if process.idle else _CallersLoop()
+    try:
+        loop = process.idle.pop()
+    except IndexError:
+        loop = _CallersLoop()
     try:
         task = loop.create_task(work)
         try:
@@ -111,7 +116,10 @@ def _run_here(work: Coroutine[Any, Any, T]) -> T:
                 task.cancel()
                 loop.run_until_complete(asyncio.wait([task]))
     finally:
-        process.idle.append(loop)
+        if len(process.idle) < _IDLE:
+            process.idle.append(loop)
+        else:
+            loop.close()
 
 
 async def in_time(

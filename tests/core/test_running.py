@@ -93,6 +93,8 @@ class TestWaiting:
 
         with ThreadPoolExecutor(8) as pool:
             assert list(pool.map(lambda n: waited(work(n)), range(8))) == list(range(8))
+        with ThreadPoolExecutor(16) as pool:
+            assert list(pool.map(lambda n: waited(work(n)), range(16))) == list(range(16))
 
     def test_an_interrupt_cancels_what_runs(self) -> None:
         began, ended = threading.Event(), threading.Event()
