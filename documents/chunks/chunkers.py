@@ -33,7 +33,7 @@ _LEAD_CHARS = 400
 """The most of a lead-in that is repeated for the chunks below it."""
 
 _INK = re.compile(r"\S")
-WHOLE_CHARS, MAX_CHARS = 300, 1500
+_WHOLE_CHARS, MAX_CHARS = 300, 1500
 """A provision up to the first is one chunk, and so are neighbouring scraps of text; a paragraph is
 one up to the second, and is cut between its points, or its sentences, beyond it."""
 _SCRAP_CHARS = 150
@@ -102,7 +102,7 @@ def chunker_for(chunking: Chunking, embedder: Embedder) -> Chunker:
     return by_sentences if chunking.method == "sentence" else as_recognised
 
 
-def to_chunks(document: Document, spans: Iterable[Span]) -> list[Chunk]:
+def _to_chunks(document: Document, spans: Iterable[Span]) -> list[Chunk]:
     """Make a chunk of each span, with the label and the headings of what it lies in.
 
     The spans are in order and none is blank; their starts name the chunks, so no two are equal.
@@ -111,7 +111,7 @@ def to_chunks(document: Document, spans: Iterable[Span]) -> list[Chunk]:
     version = document.metadata.version
     chunks: list[Chunk] = []
     for start, end in spans:
-        first = next_ink(text, start)
+        first = _next_ink(text, start)
         last = start + len(text[start:end].rstrip())
         place = tree.around(_behind_headings(tree, text, first, last), last)
         chunk: Chunk = {
@@ -138,7 +138,7 @@ def _behind_headings(tree: Tree, text: str, first: int, last: int) -> int:
     """Return where a span's own words begin behind the headings that open it."""
     at = first
     while (place := tree.at(at)) >= 0 and tree.units[place].start == at:
-        body = next_ink(text, tree.units[place].body)
+        body = _next_ink(text, tree.units[place].body)
         if not at < body < last:
             break
         at = body
@@ -169,13 +169,13 @@ def between(text: str, starts: Iterable[int]) -> list[Span]:
     return list(pairwise(borders)) if text.strip() else []
 
 
-def next_ink(text: str, offset: int) -> int:
+def _next_ink(text: str, offset: int) -> int:
     """Return the first character that is not blank, from ``offset`` on; else the end."""
     found = _INK.search(text, offset)
     return found.start() if found else len(text)
 
 
-def cut_to_fit(text: str, span: Span, fits: Callable[[str], bool]) -> Iterator[Span]:
+def _cut_to_fit(text: str, span: Span, fits: Callable[[str], bool]) -> Iterator[Span]:
     """Halve a span between words, and within a word where one fills a half, until it fits.
 
     The span begins and ends with a character that is not blank; what is yielded leaves out only
@@ -186,15 +186,15 @@ def cut_to_fit(text: str, span: Span, fits: Callable[[str], bool]) -> Iterator[S
         yield span
         return
     cut = _middle(text, start, end)
-    yield from cut_to_fit(text, (start, start + len(text[start:cut].rstrip())), fits)
-    yield from cut_to_fit(text, (cut, end), fits)
+    yield from _cut_to_fit(text, (start, start + len(text[start:cut].rstrip())), fits)
+    yield from _cut_to_fit(text, (cut, end), fits)
 
 
 def _middle(text: str, start: int, end: int) -> int:
     """Return the start of a word near the middle; the middle where no word starts before it."""
     middle = (start + end) // 2
     if text[middle - 1].isspace() or text[middle].isspace():
-        return next_ink(text, middle)
+        return _next_ink(text, middle)
     words = text[start:middle].rsplit(None, 1)
     return middle - len(words[1]) if len(words) == 2 else middle
 
@@ -218,9 +218,9 @@ def chunk_document(document: Document) -> list[Chunk]:
     every character; a blank document has none.
     """
     text, tree = document.text, document.tree
-    starts = sorted({0, *(next_ink(text, start) for start in _starts(tree, text))})
+    starts = sorted({0, *(_next_ink(text, start) for start in _starts(tree, text))})
     spans = list(zip(starts, [*starts[1:], len(text)], strict=True))
-    return to_chunks(document, _attach_blanks(text, spans))
+    return _to_chunks(document, _attach_blanks(text, spans))
 
 
 def _attach_blanks(text: str, spans: list[Span]) -> list[Span]:
@@ -244,7 +244,7 @@ def _starts(tree: Tree, text: str) -> Iterator[int]:
         place = left.pop()
         unit, children = tree.units[place], tree.children(place)
         size = unit.end - unit.start
-        limit = WHOLE_CHARS if unit.kind in _CONTAINERS else MAX_CHARS
+        limit = _WHOLE_CHARS if unit.kind in _CONTAINERS else MAX_CHARS
         begin = unit.start if heading is None else heading
         heading = None
         if size > limit and children and unit.kind in _CONTAINERS:
@@ -254,7 +254,7 @@ def _starts(tree: Tree, text: str) -> Iterator[int]:
             else:
                 heading = begin
             left += reversed(children)
-        elif scrap is None or unit.kind not in _LOOSE or unit.end - scrap > WHOLE_CHARS:
+        elif scrap is None or unit.kind not in _LOOSE or unit.end - scrap > _WHOLE_CHARS:
             scrap = begin if unit.kind in _LOOSE and size < _SCRAP_CHARS else None
             yield from _within(tree, place, begin, text) if size > limit else [begin]
 
@@ -313,13 +313,13 @@ def chunk_by_sentences(
             costs.append(cost)
         else:
             # a long sentence in pieces, together with the blanks around it
-            inner = next_ink(text, start), start + len(text[start:end].rstrip())
-            borders = [begin for begin, _ in cut_to_fit(text, inner, fits)]
+            inner = _next_ink(text, start), start + len(text[start:end].rstrip())
+            borders = [begin for begin, _ in _cut_to_fit(text, inner, fits)]
             pieces = list(pairwise([start, *borders[1:], end]))
             units += pieces
             costs += [count_tokens(text[slice(*piece)]) for piece in pieces]
     apart = [bool(start) and not text[start - 1].isspace() for start, _ in units]
-    return to_chunks(document, _pack(units, costs, apart, tokens, overlap))
+    return _to_chunks(document, _pack(units, costs, apart, tokens, overlap))
 
 
 def _pack(
@@ -360,7 +360,7 @@ def chunk_by_meaning(
     parts = [
         part
         for span in sentence_spans(text)
-        for part in cut_to_fit(text, span, lambda piece: len(piece) <= TOPIC_CHARS)
+        for part in _cut_to_fit(text, span, lambda piece: len(piece) <= TOPIC_CHARS)
     ]
     distances = _distances(text, parts, buffer, embedder)
     threshold = np.quantile(distances, dissimilarity) if len(distances) else 0.0
@@ -369,7 +369,7 @@ def chunk_by_meaning(
         apart = not number or distances[number - 1] > threshold
         if apart or end - starts[-1] > TOPIC_CHARS:
             starts.append(start)
-    return to_chunks(document, between(text, starts))
+    return _to_chunks(document, between(text, starts))
 
 
 def _distances(
@@ -399,16 +399,16 @@ def chunk_by_characters(document: Document, chars: int, overlap: int) -> list[Ch
     of which it repeats up to ``overlap`` characters, fewer than ``chars``. Blanks around a chunk do
     not count.
     """
-    return to_chunks(document, _spans(document.text, chars, overlap))
+    return _to_chunks(document, _spans(document.text, chars, overlap))
 
 
 def _spans(text: str, chars: int, overlap: int) -> Iterator[Span]:
     ends = [end for _, end in sentence_spans(text)]
     last = len(text.rstrip())
-    start, stop, begin = next_ink(text, 0), 0, 0
+    start, stop, begin = _next_ink(text, 0), 0, 0
     while start < last:
         stop = _stop(text, ends, start, stop, chars) if start + chars < last else last
-        following = next_ink(text, stop)
+        following = _next_ink(text, stop)
         yield begin, following
         if following == len(text):
             return
@@ -437,9 +437,9 @@ def _word_after(text: str, offset: int, end: int) -> int:
     So a chunk begins within a word only where the chunk before it had to end there.
     """
     if offset < end and text[offset - 1].isspace():
-        return next_ink(text, offset)
+        return _next_ink(text, offset)
     blank = _BLANK.search(text, offset, end)
-    return next_ink(text, blank.start() if blank else end)
+    return _next_ink(text, blank.start() if blank else end)
 
 
 def chunk_by_pattern(document: Document, pattern: str) -> list[Chunk]:
@@ -453,13 +453,13 @@ def chunk_by_pattern(document: Document, pattern: str) -> list[Chunk]:
             takes more than linear time on this text.
     """
     text = document.text
-    starts = [next_ink(text, 0)]
+    starts = [_next_ink(text, 0)]
     for offset in _matches(text, pattern):
-        if offset > starts[-1] and (start := next_ink(text, offset)) > starts[-1]:
+        if offset > starts[-1] and (start := _next_ink(text, offset)) > starts[-1]:
             starts.append(start)
     if starts[-1] == len(text):
         starts.pop()
-    return to_chunks(document, between(text, starts))
+    return _to_chunks(document, between(text, starts))
 
 
 @lru_cache(maxsize=8)

@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document, SkippedSource
-from lexloop.documents.reading.archive import Archive, open_archive
 from lexloop.documents.reading.metadata import Sidecars, is_sidecar, normal
-from lexloop.documents.reading.source import Limits, Part
+from lexloop.documents.reading.source import Archive, Limits, Part, open_archive
 
 
 class Format(NamedTuple):

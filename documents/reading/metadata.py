@@ -23,13 +23,13 @@ from lexloop.core.metadata import Metadata
 from lexloop.documents.document import Document, SkippedSource
 from lexloop.documents.reading.text import decode
 
-FIELDS = tuple(field.name for field in fields(Metadata))
+_FIELDS = tuple(field.name for field in fields(Metadata))
 NO_TEXT = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 _MEANT_AS_TAGS = frozenset({"tag", "access", "access_tag", "access_tags", "allowed_tags"})
 
 
 @lru_cache(maxsize=1024)
-def field_name(name: str) -> str:
+def _field_name(name: str) -> str:
     """Return a field's name as the metadata spells it: lower case, with underscores."""
     return name.strip().lower().replace("-", "_").replace(" ", "_")
 
@@ -43,10 +43,10 @@ def read_fields(given: Mapping[str, Any]) -> Metadata:
     """
     record: dict[str, Any] = {}
     for name, value in given.items():
-        field = field_name(name)
+        field = _field_name(name)
         if field in _MEANT_AS_TAGS:
             raise CorpusError(f"{name} is no field.", "Name the access tags `tags`.")
-        if field not in FIELDS:
+        if field not in _FIELDS:
             continue
         if field in record:
             raise CorpusError(f"{field} is given twice.", "Keep one of them.")
@@ -225,12 +225,12 @@ def _table(data: bytes) -> Iterator[tuple[int, list[str], list[str]]]:
     separator = max(",;\t", key=text.split("\n", 1)[0].count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     try:
-        columns = [field_name(column) for column in next(reader, [])]
+        columns = [_field_name(column) for column in next(reader, [])]
         if "file" not in columns:
             raise CorpusError("It has no column `file`.", "Name the file of each row in `file`.")
         for column in filter(None, columns):
-            if column not in (*FIELDS, "file"):
-                known = f"Use file, {', '.join(FIELDS)}."
+            if column not in (*_FIELDS, "file"):
+                known = f"Use file, {', '.join(_FIELDS)}."
                 raise CorpusError(f"Its column {column!r} is unknown.", known)
             if columns.count(column) > 1:
                 raise CorpusError(f"It has two columns {column!r}.", "Keep one of them.")

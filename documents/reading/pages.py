@@ -13,8 +13,6 @@ from lexloop.core.workers import Frame
 from lexloop.documents.reading.source import Limits, SourceFile, read_file
 from lexloop.documents.reading.workers import confined
 
-MEDIA_TYPE = "image/webp"
-"""Lossless: of a page of text it is a tenth of PNG, and as exact."""
 _MOST_PIXELS = 16_000_000
 _LONGEST_EDGE = 16_383
 """WebP has no longer ones."""
@@ -64,8 +62,8 @@ class _Held:
         self._pdf: Any = None
 
     def opened(self, asked: Frame, limits: Limits) -> Any:
-        from lexloop.documents.reading.archive import read_member
         from lexloop.documents.reading.pdf import open_pdf
+        from lexloop.documents.reading.source import read_member
 
         key = (asked["sha256"], asked["inside"])
         if key != self._key:
@@ -109,6 +107,7 @@ def _drawn(pdf: Any, number: int, wanted: int) -> bytes:
     try:
         bitmap = page.render(scale=min(wanted / width, most))
         made = io.BytesIO()
+        # lossless: of a page of text it is a tenth of PNG, and as exact
         bitmap.to_pil().convert("RGB").save(made, "WEBP", lossless=True, method=_EFFORT)
     except (RuntimeError, ValueError, OSError) as error:
         raise CorpusError(f"Page {number} cannot be drawn ({error}).", "Save it anew.") from error

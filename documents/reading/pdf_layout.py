@@ -48,7 +48,7 @@ _LEAST_BLANK = 0.35
 _Row = list[Segment]
 _Span = tuple[float, float]
 """The left and the right edge of a table's column."""
-Cells = list[list[Segment]]
+_Cells = list[list[Segment]]
 """The lines of each cell of a row."""
 _NARROWEST_GUTTER = 6.0
 _FEWEST_LINES = 3
@@ -207,7 +207,7 @@ def _outermost(found: Sequence[_Outer], dropped: set[int]) -> set[int]:
     return furniture
 
 
-def find_tables(segments: Sequence[Segment], rules: Sequence[float]) -> Iterator[Segment | Cells]:
+def _find_tables(segments: Sequence[Segment], rules: Sequence[float]) -> Iterator[Segment | _Cells]:
     """Yield the lines of a column in order; those of a table as rows of cells.
 
     The segments come from top to bottom, and from left to right on one line; ``rules`` say how
@@ -359,7 +359,7 @@ def _parts(rows: Sequence[_Row], opens: Sequence[bool]) -> list[list[_Row]]:
 
 
 @dataclass(slots=True)
-class Column:
+class _Column:
     """Lines below each other, and the margins between which they are set.
 
     ``segments`` stand from top to bottom; those on one line from left to right.
@@ -375,7 +375,7 @@ class PdfLine:
     """A line between the margins of its column."""
 
     segment: Segment
-    column: Column
+    column: _Column
 
     @property
     def indent(self) -> float:
@@ -392,7 +392,7 @@ class PdfLine:
 class TableRow:
     """A row of a table; ``opens`` marks the first one."""
 
-    cells: Cells
+    cells: _Cells
     opens: bool
 
 
@@ -471,7 +471,7 @@ def lines_of(
         lines: Page = []
         for column in page:
             opens = True
-            for item in find_tables(column.segments, drawn):
+            for item in _find_tables(column.segments, drawn):
                 lines.append(
                     PdfLine(item, column) if isinstance(item, Segment) else TableRow(item, opens)
                 )
@@ -479,7 +479,7 @@ def lines_of(
         yield lines
 
 
-def _widen(columns: Sequence[Column]) -> None:
+def _widen(columns: Sequence[_Column]) -> None:
     """Set each column's right margin; a short one takes that of those with the same left margin.
 
     Its own lines may all be shorter than the column is wide.
@@ -493,7 +493,7 @@ def _widen(columns: Sequence[Column]) -> None:
             column.right = max(column.right, median(beside or [column.right]))
 
 
-def _right_margin(column: Column) -> float:
+def _right_margin(column: _Column) -> float:
     """Return the farthest edge that many lines of a column reach, or nearly the farthest.
 
     A table or a formula may reach beyond the margin.
@@ -505,7 +505,7 @@ def _right_margin(column: Column) -> float:
     return max(flush) + 1.0 if flush else edges[-1 - len(edges) // _OF_LINES]
 
 
-def _columns(segments: Sequence[Segment], most: int) -> list[Column]:
+def _columns(segments: Sequence[Segment], most: int) -> list[_Column]:
     """Return the columns of a page, or of a part of one, in reading order.
 
     What crosses a gutter divides the page: the columns above it come before those below.
@@ -513,7 +513,7 @@ def _columns(segments: Sequence[Segment], most: int) -> list[Column]:
     gutter = _gutter(segments) if most > 1 else None
     if gutter is None:
         return [_column(segments)] if segments else []
-    found: list[Column] = []
+    found: list[_Column] = []
     downwards = sorted(segments, key=lambda s: -s.middle)
     for crosses, band in groupby(downwards, lambda s: s.left < gutter < s.right):
         held = list(band)
@@ -522,7 +522,7 @@ def _columns(segments: Sequence[Segment], most: int) -> list[Column]:
             continue
         found += _columns([s for s in held if s.right <= gutter], most - 1)
         found += _columns([s for s in held if s.left >= gutter], most - 1)
-    joined: list[Column] = []  # without the borders between bands that only one column has
+    joined: list[_Column] = []  # without the borders between bands that only one column has
     for column in found:
         if joined and (joined[-1].left, joined[-1].right) == (column.left, column.right):
             joined[-1].segments += column.segments
@@ -531,10 +531,10 @@ def _columns(segments: Sequence[Segment], most: int) -> list[Column]:
     return joined
 
 
-def _column(segments: Sequence[Segment]) -> Column:
+def _column(segments: Sequence[Segment]) -> _Column:
     rows = rows_of(sorted(segments, key=lambda s: (-s.middle, s.left)))
     ordered = [segment for row in rows for segment in sorted(row, key=lambda s: s.left)]
-    return Column(ordered, min(s.left for s in segments), max(s.right for s in segments))
+    return _Column(ordered, min(s.left for s in segments), max(s.right for s in segments))
 
 
 def _gutter(segments: Sequence[Segment]) -> float | None:

@@ -39,7 +39,7 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
     if not text.strip():
         raise CorpusError("It holds front matter but no text.", "Remove it or fill it.")
     text = without_boxes(text)
-    headings = underlined(text)
+    headings = _underlined(text)
     text = without_rules(text)
     if not text.strip():
         raise CorpusError("It holds rules and boxes but no text.", "Remove it or fill it.")
@@ -47,7 +47,7 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
     yield Document(name, title, text, metadata, headings=headings)
 
 
-def underlined(text: str) -> tuple[tuple[int, int], ...]:
+def _underlined(text: str) -> tuple[tuple[int, int], ...]:
     """Return where each underlined heading begins, and its level.
 
     The line is at least as long as the heading, below a blank line. The signs rank as they come.

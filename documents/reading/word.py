@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document, title_of
-from lexloop.documents.reading.archive import DAMAGED, check_size
-from lexloop.documents.reading.source import Limits
+from lexloop.documents.reading.source import DAMAGED, Limits, check_size
 from lexloop.documents.reading.text import LineWriter, numeral, printable, whole_number
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"

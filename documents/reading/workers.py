@@ -153,7 +153,7 @@ def _reason(death: WorkerDied, limits: Limits) -> CorpusError:
     """Return the error that the exit code and the last words mean."""
     code, said, limit = death.code, death.words, limits.memory
     memory = f"{limit / (1 << 30):g} GiB" if limit >= 1 << 30 else f"{limit >> 20} MiB"
-    if code == OUT_OF_MEMORY or any(mark in said for mark in _NO_MEMORY):
+    if code == _OUT_OF_MEMORY or any(mark in said for mark in _NO_MEMORY):
         return CorpusError(f"It needs more than {memory} of memory.", "Split the file.")
     if code == -signal.SIGALRM:
         return _too_long(limits)
@@ -166,7 +166,7 @@ def _reason(death: WorkerDied, limits: Limits) -> CorpusError:
     return CorpusError(f"The parser failed ({last[:200]}).", "Save the file anew.")
 
 
-OUT_OF_MEMORY = 71
+_OUT_OF_MEMORY = 71
 """Exit code of a worker that ran into its memory limit."""
 _GRACE = 5.0
 _WORN = 0.25
@@ -232,7 +232,7 @@ def confined(
         except CorpusError as error:
             yield {"failed": error.what}
         except MemoryError:
-            os._exit(OUT_OF_MEMORY)
+            os._exit(_OUT_OF_MEMORY)
         signal.setitimer(signal.ITIMER_REAL, 0)
         yield {"end": _peak() < _WORN * limits.memory}
 

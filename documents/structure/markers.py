@@ -136,7 +136,7 @@ def list_markers(line: str, at: int = 0) -> list[Marker]:
         return [Marker(style, value_of(number), number, _behind(line, found))]
     if found := _UK.match(line, at):
         number = found["number"]
-        return [Marker("1.", numeric(number), number, _behind(line, found))]
+        return [Marker("1.", _numeric(number), number, _behind(line, found))]
     if found := _DOTTED.match(line, at):
         return _readings(found["number"], "{}" + found["mark"], _behind(line, found))
     found = _BULLET.match(line, at)
@@ -146,7 +146,7 @@ def list_markers(line: str, at: int = 0) -> list[Marker]:
 def bare_number(line: str) -> Marker | None:
     """Return a number with only a blank behind it, as in UK acts: ``5 Offences``."""
     found = _BARE.match(line)
-    return Marker("1.", numeric(found["number"]), found["number"], found.end()) if found else None
+    return Marker("1.", _numeric(found["number"]), found["number"], found.end()) if found else None
 
 
 def run_in_heading(line: str, at: int) -> tuple[str, int] | None:
@@ -164,7 +164,7 @@ def title_heading(line: str, at: int) -> tuple[str, int] | None:
 def _readings(number: str, form: str, end: int) -> list[Marker]:
     """Return a letter, a Roman numeral or a number, the likelier readings first."""
     if number[0].isdigit():
-        return [Marker(form.format("1"), numeric(number), number, end)]
+        return [Marker(form.format("1"), _numeric(number), number, end)]
     low, upper = number.lower(), number.isupper()
     found = []
     if (roman := roman_value(low)) and (upper or low == number):
@@ -180,7 +180,7 @@ def _readings(number: str, form: str, end: int) -> list[Marker]:
     return found
 
 
-def numeric(number: str) -> float:
+def _numeric(number: str) -> float:
     """Return a number's value: 12 for ``12``, 12.01 for ``12A``, 12.0102 for ``12AB``.
 
     Inserted provisions stand between.
@@ -199,7 +199,7 @@ def value_of(number: str) -> float:
     """Return the place of ``5-303``, ``4.2``, ``III`` or ``B`` among its siblings."""
     last = re.split(r"[.\-–:]", number)[-1]
     if last[:1].isdigit():
-        return numeric(last)
+        return _numeric(last)
     return roman_value(last.lower()) or (float(ord(last[0].lower()) - 96) if last else 0.0)
 
 

@@ -39,8 +39,8 @@ _LONGEST_ROW, _LONGEST_HEADING = 2000, 250
 _FEWEST_HUNG, _HUNG_SHARE = 3, 0.6
 _CODE_INDENT = 4
 """From this indent on, Markdown shows a line as it stands: "# ..." is a comment there."""
-PROVISION_WORDS = frozenset(("article", "section", "rule", "clause", "regulation", "§"))
-ANNEX_WORDS = frozenset(("annex", "schedule", "appendix", "exhibit", "attachment"))
+_PROVISION_WORDS = frozenset(("article", "section", "rule", "clause", "regulation", "§"))
+_ANNEX_WORDS = frozenset(("annex", "schedule", "appendix", "exhibit", "attachment"))
 _ORDER = (
     *("annex", "book", "title", "part", "subpart", "chapter", "subchapter", "division"),
     *("subdivision", "amendment", "section", "article", "rule", "clause", "regulation", "§"),
@@ -71,6 +71,7 @@ _LONGEST_HEADING = 250
 _FEWEST_BARE = 3
 _HEAD_WORDS = 3
 _FEWEST_NAMED = 2
+_FEWEST_ENTRIES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,7 +354,7 @@ def find_outline(lines: Sequence[LogicalLine], text: str) -> Outline:
             taken = number + heading.title
     words = Counter(h.style for h in headings.values() if h.style in _ORDER)
     order = _ordered(headings, words)
-    provisions = next((word for word in reversed(order) if word in PROVISION_WORDS), "")
+    provisions = next((word for word in reversed(order) if word in _PROVISION_WORDS), "")
     ranks = {word: rank for rank, word in enumerate(order)}
     named = [(found[1] or found[3], found[2]) for found in _NAMED.finditer(text[:_READ])]
     known = bool(bare) or _numbered(lines, contents)
@@ -412,7 +413,7 @@ def _opens(line: LogicalLine, marker: Marker, before: LogicalLine | None) -> boo
 
 def _worded(line: LogicalLine, marker: Marker, following: Sequence[LogicalLine]) -> Heading:
     """Return the heading of a keyword and its number, its text from the same line or the next."""
-    word = "annex" if marker.style in ANNEX_WORDS else marker.style
+    word = "annex" if marker.style in _ANNEX_WORDS else marker.style
     begin = len(line.text) - len(line.text[marker.end :].lstrip(_SEPARATORS))
     rest = line.text[begin:]
     if rest:
@@ -425,7 +426,7 @@ def _worded(line: LogicalLine, marker: Marker, following: Sequence[LogicalLine])
         return Heading(word, _named(marker), rest.rstrip(". "), line.level)
     # a schedule may name the provision that it belongs to before its heading
     named = word_marker(following[0].text) if word == "annex" and following else None
-    source = named is not None and named.style in PROVISION_WORDS and len(following[0].text) <= 30
+    source = named is not None and named.style in _PROVISION_WORDS and len(following[0].text) <= 30
     title = next(iter(following[int(source) :]), None)
     titled = title is not None and _titles(title)
     text = title.text.rstrip(". ") if title is not None and titled else ""
@@ -434,7 +435,7 @@ def _worded(line: LogicalLine, marker: Marker, following: Sequence[LogicalLine])
 
 def _named(marker: Marker) -> str:
     """Return the number, with its keyword where that is a special one: ``Schedule 2``."""
-    if marker.style in ANNEX_WORDS:
+    if marker.style in _ANNEX_WORDS:
         return f"{marker.style.capitalize()} {marker.number}".strip()
     return marker.number
 
@@ -579,7 +580,26 @@ def _contents(lines: Sequence[LogicalLine]) -> range:
             words = entry.split(" ", _HEAD_WORDS)
             heads = (" ".join(words[:count]) for count in range(2, _HEAD_WORDS + 1))
             seen.update([entry, *(head for head in heads if word_marker(head.capitalize()))])
-    return range(0)
+    return _entries(lines)
+
+
+def _entries(lines: Sequence[LogicalLine]) -> range:
+    """Return a run of lines that all come again as headings that the format marks."""
+    marked = {_plain(line.text) for line in lines if line.level}
+    if not marked:
+        return range(0)
+    entries = [
+        number
+        for number, line in enumerate(lines)
+        if not line.level and _plain(line.text) in marked
+    ]
+    if len(entries) < _FEWEST_ENTRIES:
+        return range(0)
+    end = entries[0]
+    while end < len(lines) and (lines[end].level or _plain(lines[end].text) in marked):
+        end += 1
+    last = max(number for number in entries if number < end) + 1
+    return range(entries[0], last) if last - entries[0] >= _FEWEST_ENTRIES else range(0)
 
 
 def _is_sentence(line: LogicalLine) -> bool:
