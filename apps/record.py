@@ -58,7 +58,7 @@ def answer_record(
         candidates: Whether to list all those of the last attempt, with their signals, and what the
             model thought before its replies.
     """
-    from lexloop.knowledge.predicates import reading
+    from lexloop.knowledge.relations import reading
 
     evaluation = state["evaluation"]
     report = {

@@ -4,8 +4,7 @@ from typing import Any, NamedTuple
 
 from lexloop.apps.provisions import NEAR, similar
 from lexloop.core.errors import InputError
-from lexloop.knowledge.graph import KnowledgeGraph
-from lexloop.knowledge.walk import Relation
+from lexloop.knowledge.graph import KnowledgeGraph, Relation
 
 
 class Neighbourhood(NamedTuple):

@@ -101,6 +101,7 @@ class State(InputState, OutputState, total=False):
     pointed: Pointed | None
     candidates: list[Candidate]
     graph_candidates: list[Candidate]
+    handed_on: dict[str, str]  # chunks, each with the chunk that hands on to it
     draft: Draft
     reasoning: list[Reasoning]  # not in the output: it may recite the instructions
 

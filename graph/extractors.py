@@ -14,7 +14,7 @@ from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk, Triplet, Usage
 from lexloop.documents.document import Document
 from lexloop.knowledge.model import ExtractionCache, extract_with_model, extraction_request
-from lexloop.knowledge.rules import extract_document
+from lexloop.knowledge.relations import extract_document
 from lexloop.models.chat import ChatModel, chat_for
 from lexloop.models.request import ChatReply, ChatRequest
 from lexloop.store.opening import RULES

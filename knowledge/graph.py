@@ -1,13 +1,15 @@
 """The knowledge graph: entities and the triplets that join them, matched and walked.
 
 Follows HyPA-RAG section 3.5: keywords find entities, and paths of bounded length from them bring
-up triplets and, through these, the passages that state them.
+up triplets and, through these, the passages that state them. Entities are provisions, each of its
+document, and what they name: terms, topics, other acts.
 """
 
+import math
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import islice, product
 from pathlib import Path as Folder
 from typing import NamedTuple
 
@@ -16,22 +18,31 @@ from numpy.typing import NDArray
 
 from lexloop.core.errors import DataError
 from lexloop.core.types import Triplet
-from lexloop.knowledge.entities import EntityIndex
-from lexloop.knowledge.incidence import Incidence, Ints, Occurrences, pack, unpack
-from lexloop.knowledge.phrases import entity_key
-from lexloop.knowledge.reading import TripletSource, read_triplets
-from lexloop.knowledge.resolve import Aliases, resolve
+from lexloop.documents.text.tokens import tokenize
+from lexloop.knowledge.columns import (
+    Columns,
+    Incidence,
+    Ints,
+    Mask,
+    TripletSource,
+    pack,
+    provision_name,
+    read_triplets,
+    unpack,
+)
+from lexloop.knowledge.names import entity_key
 from lexloop.knowledge.walk import (
-    Leads,
-    LookUps,
-    Relation,
-    Walk,
-    relation,
+    SHARES,
+    Asked,
+    best_paths,
+    handed_on,
+    stated,
     triplets_around,
-    written_form,
 )
 
-_SPELLINGS, _LOOKED_AT, _STATED = 50, 16, 8
+_LOOKED_AT, _STATED = 16, 8
+_POSTINGS = 200
+"""The most entities of one word that are weighed, the shortest first; limits a match's cost."""
 
 
 class Path(NamedTuple):
@@ -43,37 +54,50 @@ class Path(NamedTuple):
 
 
 class RelatedProvision(NamedTuple):
-    """A provision that was looked up: what leads to it, some of its triplets, its score."""
+    """A provision that was looked up.
+
+    Args:
+        triplet: What leads to it.
+        stated: Some of its triplets.
+        by: The chunk that hands on to it.
+        score: In (0, 1].
+    """
 
     triplet: Triplet
     stated: list[Triplet]
+    by: str
     score: float
 
 
-class KnowledgeGraph:
-    """A bipartite graph of entities and triplets.
+class Relation(NamedTuple):
+    """A triplet near an entity.
 
-    Edges have no direction: a walk goes from "employer" to its duties and from a duty to whoever
-    has it. The order in which triplets are stored does not matter. The triplets themselves stay in
+    ``subject`` and ``object`` are the entities it leads from and to; ``reached`` is the one through
+    which it was found, which may be neither: the provision that states it.
+    """
+
+    triplet: Triplet
+    subject: str
+    object: str
+    reached: str
+
+
+class KnowledgeGraph:
+    """A graph of entities and the triplets that join them, as one asker may see it.
+
+    Edges are walked both ways: from a provision to what it refers to, and from there to what refers
+    to it. The order in which triplets are stored does not matter. The triplets themselves stay in
     their source.
     """
 
-    def __init__(
-        self,
-        found: Occurrences,
-        source: TripletSource,
-        incidence: Incidence,
-        visible: NDArray[np.bool_],
-    ) -> None:
-        self._found, self._source = found, source
-        self._incidence, self._visible = incidence, visible
+    def __init__(self, columns: Columns, source: TripletSource, visible: Mask) -> None:
+        self._columns, self._source, self._visible = columns, source, visible
 
     @classmethod
     def build(cls, source: TripletSource) -> "KnowledgeGraph":
         """Build the graph of all triplets of ``source``; repeated ones count once."""
-        found = read_triplets(source)
-        visible = np.ones(len(found.numbers), dtype=np.bool_)
-        return cls(found, source, resolve(found, visible), visible)
+        columns = read_triplets(source)
+        return cls(columns, source, np.ones(len(columns.numbers), dtype=np.bool_))
 
     @classmethod
     def load(cls, folder: Folder, source: TripletSource) -> "KnowledgeGraph":
@@ -82,17 +106,17 @@ class KnowledgeGraph:
         Raises:
             DataError: The files are missing or damaged, or belong to another source.
         """
-        found, incidence = unpack(folder)
-        if found.numbers.max(initial=-1) >= len(source):
+        columns = unpack(folder)
+        if columns.numbers.max(initial=-1) >= len(source):
             raise DataError(
                 f"The knowledge graph in {folder} knows more triplets than the {len(source)} there "
                 "are.",
                 "Build the index again with `lexloop index`.",
             )
-        return cls(found, source, incidence, np.ones(len(found.numbers), dtype=np.bool_))
+        return cls(columns, source, np.ones(len(columns.numbers), dtype=np.bool_))
 
     def save(self, folder: Folder) -> dict[str, str]:
-        """Write the files ``incidence.FILES`` into ``folder``, and return their SHA-256.
+        """Write the files ``columns.FILES`` into ``folder``, and return their SHA-256.
 
         Raises:
             OSError: They cannot be written.
@@ -100,183 +124,252 @@ class KnowledgeGraph:
         """
         if not self._visible.all():
             raise ValueError("a view of a graph cannot be saved")
-        return pack(folder, self._found, self._incidence)
+        return pack(folder, self._columns)
 
     def view(self, admits: Callable[[str], bool]) -> "KnowledgeGraph":
         """Return the graph that the triplets of the admitted documents alone make."""
-        shown = np.array([admits(name) for name in self._found.documents], dtype=np.bool_)
+        shown = np.array([admits(name) for name in self._columns.documents], dtype=np.bool_)
         if shown.all():
             return self
-        visible = shown[self._found.owners] & self._visible
-        return KnowledgeGraph(self._found, self._source, resolve(self._found, visible), visible)
+        visible = shown[self._columns.owners] & self._visible
+        return KnowledgeGraph(self._columns, self._source, visible)
 
     def __len__(self) -> int:
         """Return the number of visible triplets; repeated ones count once."""
         return int(self._visible.sum())
 
+    @cached_property
+    def _incidence(self) -> Incidence:
+        return Incidence(self._columns, self._visible, SHARES)
+
     @property
     def entities(self) -> list[str]:
         """The names of all entities, sorted."""
-        return [self._found.names[entity] for entity in self._entities.tolist()]
-
-    @property
-    def _entities(self) -> Ints:
-        return np.flatnonzero(np.diff(self._incidence.at_offsets)).astype(np.int32)
+        return [self._columns.names[n] for n in np.flatnonzero(self._incidence.degrees).tolist()]
 
     def match(self, keywords: Sequence[str], limit: int) -> dict[str, float]:
-        """Return entities for keywords with weights in (0, 1]; see ``EntityIndex.match``."""
-        return self._index.match(keywords, limit)
+        """Return entities for keywords with weights in (0, 1]; see ``_EntityIndex.match``."""
+        found = self._index.match(keywords, limit)
+        return {self._columns.names[entity]: weight for entity, weight in found.items()}
 
     @cached_property
-    def _index(self) -> EntityIndex:
-        return EntityIndex(self._found, self._entities, self._aliases.acronyms)
-
-    @cached_property
-    def _aliases(self) -> Aliases:
-        return Aliases(self._found, self._visible)
-
-    def entities_of(self, chunk_ids: Iterable[str]) -> list[str]:
-        """Return the entities of the chunks' triplets, in the order of the chunks."""
-        found: dict[int, None] = {}
-        for numbers in self._source.numbers_of(list(chunk_ids)):
-            for triplet in sorted(self._triplets[numbers].tolist()):
-                if triplet >= 0:
-                    found.update(dict.fromkeys(self._incidence.joined_by(triplet)))
-        return [self._found.names[entity] for entity in found]
-
-    @cached_property
-    def _leads(self) -> Leads:
-        return Leads(self._incidence, self._found)
-
-    @cached_property
-    def _triplets(self) -> Ints:
-        """The triplet of each number of the source; -1 where it repeats another."""
-        triplets = np.full(len(self._source), -1, dtype=np.int32)
-        triplets[self._found.numbers] = np.arange(len(self._found.numbers), dtype=np.int32)
-        return triplets
+    def _index(self) -> "_EntityIndex":
+        return _EntityIndex(self._columns, self._incidence)
 
     def walk(self, seeds: Mapping[str, float], path_length: int, limit: int) -> list[Path]:
         """Return the ``limit`` best simple paths of triplets that start at a seed.
 
-        A path has 1 to ``path_length`` triplets. It starts with its seed's weight, in (0, 1]; every
-        step multiplies it by the specificity of the entity it leaves and by how well its triplet
-        meets another seed, and every step after the first by a decay. The definition of the entity
-        left keeps the whole score. At a hub only its definitions, the triplets with the most
-        specific other entities, and those that join two seeds are followed. Unknown seeds are
-        ignored.
+        A path has 1 to ``path_length`` triplets; ``walk.best_paths`` says how it is scored. Unknown
+        seeds are ignored.
 
         Returns:
             Paths with distinct sequences of triplets, best first.
         """
         if path_length < 1 or limit < 1:
             return []
-        numbers = {name: self._number_of(name) for name in sorted(seeds)}
-        known = {n: seeds[name] for name, n in numbers.items() if n is not None}
-        steps = Walk(self._incidence, known, path_length, limit).paths()
-        fetched = self._fetch({triplet for step in steps for triplet in step.triplets})
-        names = self._found.names
+        known = self._known(seeds)
+
+        def met(entity: int) -> float:
+            return known.get(entity, 0.0)
+
+        found = best_paths(self._incidence, known, met, path_length, limit)
+        best = sorted({step.triplets: step for step in reversed(found)}.values())[:limit]
+        fetched = self._fetch({triplet for step in best for triplet in step.triplets})
+        names = self._columns.names
         return [
             Path(
                 tuple(names[entity] for entity in step.chain),
                 tuple(fetched[triplet] for triplet in step.triplets),
                 -step.cost,
             )
-            for step in steps
+            for step in best
         ]
 
     def look_up(
         self, chunk_ids: Iterable[str], seeds: Mapping[str, float], path_length: int, limit: int
     ) -> list[RelatedProvision]:
-        """Return the provisions to look up next, which those of chunks lead to.
+        """Return the provisions to look up next, which those of chunks hand on to.
 
-        From the provisions that chunks state, the best first, a step goes to those that they refer
-        to, to their exceptions and sanctions, and to the definitions of their terms; each with what
-        it states. Provisions that meet the seeds, the question's entities with weights in (0, 1],
-        come first.
+        From the provisions that chunks state, the best first, and from those that they lie in, a
+        step goes to what they refer to, to what refers to them or excepts from them, and to the
+        definitions of the terms they use. Provisions that meet the seeds, the question's entities
+        with weights in (0, 1], come first; each has what it states.
         """
         if path_length < 1 or limit < 1:
             return []
-        numbers = {n: weight for name, weight in seeds.items()
-                   if (n := self._number_of(name)) is not None}  # fmt: skip
-        looking = LookUps(self._incidence, self._leads, numbers)
-        held = self._source.numbers_of(list(chunk_ids))
-        chunks = [self._triplets[numbers_of].tolist() for numbers_of in held]
-        reached = looking.found(chunks, path_length)[:limit]
-        stated = {up.section: looking.statements(up.section)[:_STATED] for up in reached}
-        wanted = {triplet for triplets in stated.values() for triplet in triplets}
-        fetched = self._fetch(wanted.union(up.triplet for up in reached))
+        asked = Asked(self._incidence, self._known(seeds))
+        names: list[str] = []
+        chunks: list[list[int]] = []
+        asked_for = list(chunk_ids)
+        for name, numbers in zip(asked_for, self._source.numbers_of(asked_for), strict=True):
+            held = [t for t in self._triplets[numbers].tolist() if t >= 0 and self._visible[t]]
+            if held:
+                names.append(name)
+                chunks.append(held)
+        found = handed_on(self._incidence, chunks, asked, path_length, limit)
+        said = {
+            one.provision: stated(self._incidence, one.provision, asked)[:_STATED] for one in found
+        }
+        wanted = {triplet for triplets in said.values() for triplet in triplets}
+        fetched = self._fetch(wanted.union(one.triplet for one in found))
         return [
             RelatedProvision(
-                fetched[up.triplet], [fetched[t] for t in stated[up.section]], up.score
+                fetched[one.triplet],
+                [fetched[t] for t in said[one.provision]],
+                names[one.chunk],
+                one.score,
             )
-            for up in reached
+            for one in found
         ]
 
-    def find(self, phrase: str) -> str | None:
-        """Return the entity that a phrase names, however it is written; None if none."""
-        return next(
-            (name for name in self._spelled(phrase) if self._number_of(name) is not None), None
-        )
+    def _known(self, seeds: Mapping[str, float]) -> dict[int, float]:
+        numbers = ((self._number_of(name), weight) for name, weight in seeds.items())
+        return {number: weight for number, weight in numbers if number >= 0}
 
-    def _spelled(self, phrase: str) -> Iterator[str]:
-        """Yield a phrase's possible names: as it is, or with short forms written out."""
-        yield phrase
-        key = entity_key(phrase)
-        yield key
-        acronyms, names = self._aliases.acronyms, self._found.names
-        numbers = [self._index_of(word) for word in key.split(" ")] if acronyms else []
-        if any(number in acronyms for number in numbers):
-            meant = [
-                [word, *(names[n] for n in sorted(acronyms.get(number, ())))]
-                for word, number in zip(key.split(" "), numbers, strict=True)
-            ]
-            for words in islice(product(*meant), _SPELLINGS):
-                yield " ".join(words)
+    @cached_property
+    def _triplets(self) -> Ints:
+        """The triplet of each number of the source; -1 where it repeats another."""
+        triplets = np.full(len(self._source), -1, dtype=np.int32)
+        numbers = self._columns.numbers
+        triplets[numbers] = np.arange(len(numbers), dtype=np.int32)
+        return triplets
+
+    def find(self, phrase: str) -> str | None:
+        """Return the entity that a phrase names, however it is written; None if none.
+
+        A label that several documents have is that of the first, unless the phrase says "of" which.
+        """
+        said, _, document = phrase.rpartition(" of ")
+        keys = [phrase, entity_key(phrase), provision_name(entity_key(said), document)]
+        names = self._columns.names
+        first = bisect_left(names, provision_name(keys[1], ""))
+        for number in range(first, len(names)):
+            if not names[number].startswith(provision_name(keys[1], "")):
+                break
+            keys.append(names[number])
+        return next((names[n] for key in keys if (n := self._number_of(key)) >= 0), None)
 
     def written(self, entities: Iterable[str]) -> dict[str, str]:
-        """Return entities' names as the documents write them; lower case stays."""
+        """Return entities' names as the documents write them; of several forms the commonest."""
         return {name: self._written(name) for name in dict.fromkeys(entities)}
 
     def _written(self, name: str) -> str:
         number = self._number_of(name)
-        if number is None:
+        if number < 0:
             return name
-        near = [*self._incidence.near_to(number)]
+        key, _, document = name.partition("\n")
+        near = [*self._incidence.held_by(number)[:1].tolist(), *self._incidence.near_to(number)]
         near += self._incidence.triplets_at(number)[:_LOOKED_AT].tolist()
-        triplets = self._fetch(dict.fromkeys(near[:_LOOKED_AT])).values()
-        return written_form(name, triplets, lambda phrase: {*self._spelled(phrase)})
+        found = self._fetch(dict.fromkeys(near[:_LOOKED_AT])).values()
+        if document:
+            label = next(t["section"] for t in found if entity_key(t["section"]) == key)
+            others = (provision_name(key, other) for other in self._columns.documents)
+            alone = sum(self._number_of(other) >= 0 for other in others) == 1
+            return label if alone else f"{label} of {document}"
+        said = (side for t in found for side in (t["subject"], t["object"]))
+        forms = Counter(side for side in said if entity_key(side) == key)
+        return min(forms, key=lambda form: (-forms[form], len(form), form), default=key)
 
     def neighbourhood(self, entity: str, depth: int, limit: int) -> list[Relation]:
         """Return relations up to ``depth`` entities away, the nearest first."""
         number = self._number_of(entity)
-        if number is None:
+        if number < 0:
             return []
         around = triplets_around(self._incidence, number, depth, limit)
-        fetched, names = self._fetch(around), self._found.names
-        return [
-            relation(
-                fetched[triplet],
-                [names[end] for end in self._incidence.joined_by(triplet)],
-                names[reached],
+        fetched, names = self._fetch(around), self._columns.names
+        found: list[Relation] = []
+        for place, reached in around.items():
+            triplet = fetched[place]
+            subject, target, _ = self._incidence.joined[place].tolist()
+            found.append(
+                Relation(
+                    triplet,
+                    names[subject] if subject >= 0 else triplet["subject"],
+                    names[target] if target >= 0 else triplet["object"],
+                    names[reached],
+                )
             )
-            for triplet, reached in around.items()
-        ]
+        return found
 
     def degree(self, entity: str) -> int:
         """Return the number of triplets that join an entity; 0 for an unknown one."""
         number = self._number_of(entity)
-        return 0 if number is None else self._incidence.degree(number)
+        return int(self._incidence.degrees[number]) if number >= 0 else 0
 
-    def _number_of(self, entity: str) -> int | None:
-        number = self._index_of(entity)
-        return number if number >= 0 and self._incidence.degree(number) else None
-
-    def _index_of(self, name: str) -> int:
-        number = bisect_left(self._found.names, name)
-        held = number < len(self._found.names) and self._found.names[number] == name
-        return number if held else -1
+    def _number_of(self, name: str) -> int:
+        """Return the number of an entity by its name; -1 for what is none."""
+        number = bisect_left(self._columns.names, name)
+        if number == len(self._columns.names) or self._columns.names[number] != name:
+            return -1
+        return int(self._incidence.meant[number]) if self._incidence.named[number] else -1
 
     def _fetch(self, triplets: Iterable[int]) -> dict[int, Triplet]:
         wanted = sorted(triplets)
-        numbers: list[int] = self._found.numbers[wanted].tolist()
+        numbers: list[int] = self._columns.numbers[wanted].tolist()
         return dict(zip(wanted, self._source.fetch(numbers), strict=True))
+
+
+class _EntityIndex:
+    """An inverted index over the names of entities."""
+
+    def __init__(self, columns: Columns, graph: Incidence) -> None:
+        self._numbers = {term: number for number, term in enumerate(columns.terms)}
+        self._offsets, self._terms = columns.term_offsets, columns.term_ids
+        self._meant = graph.meant
+        entities = np.flatnonzero(graph.named).astype(np.int32)
+        self._total = len(entities)
+        lengths = np.diff(columns.term_offsets)
+        # the shortest names first, and names of one length in their order
+        ranked = entities[np.argsort(lengths[entities], kind="stable")]
+        terms = self._terms[_places(self._offsets, ranked)]
+        order = np.argsort(terms, kind="stable")
+        self._posted = np.repeat(ranked, lengths[ranked])[order]
+        frequency = np.bincount(terms, minlength=len(columns.terms))
+        self._ends = np.concatenate(([0], np.cumsum(frequency)))
+        self._idf = np.log(1 + (self._total - frequency + 0.5) / (frequency + 0.5))
+        self._norm = np.zeros(len(columns.names))
+        owners = np.repeat(entities, lengths[entities])
+        np.add.at(self._norm, owners, self._idf[self._terms[_places(self._offsets, entities)]])
+
+    def match(self, keywords: Sequence[str], limit: int) -> dict[int, float]:
+        """Return the entities that share words with the keywords.
+
+        A keyword and an entity are compared by the idf of the words they share, over the geometric
+        mean of the idf of all their words, so rare words count and long names do not win by
+        length. An entity that meets several keywords gains from each.
+
+        Returns:
+            Entity -> weight in (0, 1], best first.
+        """
+        missed: dict[int, float] = {}
+        for keyword in dict.fromkeys(keywords):
+            best: dict[int, float] = {}
+            for name, weight in zip(*self._alike({*tokenize(keyword)}), strict=True):
+                entity = int(self._meant[name])
+                best[entity] = max(float(weight), best.get(entity, 0.0))
+            for entity, weight in best.items():
+                missed[entity] = missed.get(entity, 1.0) * (1 - weight)
+        ranked = sorted((value, entity) for entity, value in missed.items() if value < 1)
+        return {entity: 1 - value for value, entity in ranked[: max(limit, 0)]}
+
+    def _alike(self, terms: set[str]) -> tuple[Ints, NDArray[np.float64]]:
+        numbers = (self._numbers.get(term) for term in sorted(terms))
+        known = [n for n in numbers if n is not None and self._ends[n] < self._ends[n + 1]]
+        if not known:
+            return np.zeros(0, dtype=np.int32), np.zeros(0)
+        unknown = math.log(1 + 2 * self._total) * (len(terms) - len(known))
+        wanted = math.fsum(self._idf[known]) + unknown
+        posted = [self._posted[self._ends[n] : self._ends[n + 1]][:_POSTINGS] for n in known]
+        close = np.unique(np.concatenate(posted))
+        counts = self._offsets[close + 1] - self._offsets[close]
+        held = self._terms[_places(self._offsets, close)]
+        shared = np.where(np.isin(held, known), self._idf[held], 0.0)
+        weights = np.bincount(np.repeat(np.arange(len(close)), counts), shared)
+        return close, np.minimum(1.0, weights / np.sqrt(wanted * self._norm[close]))
+
+
+def _places(offsets: Ints, owners: Ints) -> NDArray[np.int64]:
+    """Return the places of every owner's run, one run after the other."""
+    counts = (offsets[owners + 1] - offsets[owners]).astype(np.int64)
+    begins = np.repeat(offsets[owners] - np.cumsum(counts) + counts, counts)
+    return np.arange(len(begins), dtype=np.int64) + begins

@@ -9,8 +9,8 @@ from lexloop import prompts
 from lexloop.core.text_cache import TextCache
 from lexloop.core.types import Chunk, Triplet
 from lexloop.documents.text.sentences import find_quote
-from lexloop.knowledge.phrases import noun_phrase, readable
-from lexloop.knowledge.predicates import BareTriplet, typed
+from lexloop.knowledge.names import readable
+from lexloop.knowledge.relations import BareTriplet, located, typed
 from lexloop.models.request import Chat, ChatRequest, parsed
 
 MOST = 20
@@ -56,25 +56,15 @@ async def extract_with_model(chat: Chat, chunk: Chunk) -> list[Triplet]:
         span = find_quote(item.quote, chunk["text"])
         # on one line; a preposition at the end belongs to it
         verb = " ".join(item.predicate.split()).strip(" .,:;\"'“”")[:_PREDICATE_CHARS].rstrip()
-        statement = BareTriplet(noun_phrase(item.subject), verb, readable(item.object))
-        if span and all(statement):
-            triplets.append(_located(typed(statement), chunk, *span))
+        said = BareTriplet(readable(item.subject), typed(verb), readable(item.object))
+        if span and all(said):
+            triplets.append(_placed(said, chunk, *span))
     return triplets
 
 
-def _located(statement: BareTriplet, chunk: Chunk, start: int, end: int) -> Triplet:
-    return {
-        "subject": statement.subject,
-        "predicate": statement.predicate,
-        "object": statement.object,
-        "chunk_id": chunk["id"],
-        "document": chunk["document"],
-        "section": chunk["section"],
-        "page": chunk["page"],
-        "start": chunk["start"] + start,
-        "end": chunk["start"] + end,
-        "quote": chunk["text"][start:end],
-    }
+def _placed(said: BareTriplet, chunk: Chunk, start: int, end: int) -> Triplet:
+    """Return a triplet of a chunk; the offsets are into its text."""
+    return located(said, chunk, chunk["section"], chunk["start"] + start, chunk["text"][start:end])
 
 
 class ExtractionCache:
@@ -105,8 +95,7 @@ class ExtractionCache:
         try:
             for item in json.loads(held):
                 said = [str(item[name]) for name in ("subject", "predicate", "object")]
-                start, end = map(int, item["at"])
-                found.append(_located(BareTriplet(*said), chunk, start, end))
+                found.append(_placed(BareTriplet(*said), chunk, *map(int, item["at"])))
                 if found[-1]["quote"] != item["quote"]:
                     return None
         except (ValueError, TypeError, KeyError):

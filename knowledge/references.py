@@ -15,7 +15,7 @@ from lexloop.documents.structure.references import (
     find_references,
 )
 from lexloop.documents.structure.tree import Tree
-from lexloop.knowledge.phrases import PHRASE_CHARS
+from lexloop.knowledge.names import PHRASE_CHARS
 
 _THIS = re.compile(r"\b[Tt]his ([A-Z][a-z]+)")
 _READ, _TITLE = 1_000_000, 400
@@ -80,24 +80,6 @@ class References:
         if start < reference.start:
             whole = f"{code} {whole}"
         yield Target(start, end, _line(whole + body[reference.end : end]), own=False)
-
-    def this(self, place: int) -> dict[str, str]:
-        """Return the labels of "this section" and the like where a unit stands."""
-        found: dict[str, str] = {}
-        for above in (place, *self._tree.above(place)) if place >= 0 else ():
-            unit = self._tree.units[above]
-            for name in _names_of(unit.kind, unit.label):
-                found.setdefault(f"this {name}", unit.label)
-        return found
-
-
-def _names_of(kind: str, label: str) -> tuple[str, ...]:
-    word = label.split(" ", maxsplit=1)[0].lower()
-    if kind == "provision":
-        return ("section", "article", "rule", "clause", word)
-    if kind == "paragraph":
-        return ("paragraph", "subsection", "subdivision")
-    return (word,) if kind in ("part", "annex") else ()
 
 
 def _named(said: str, steps: tuple[Step, ...], kind: str) -> str:

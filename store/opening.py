@@ -24,7 +24,7 @@ from lexloop.core.types import Degradation
 from lexloop.documents.chunks.chunkers import chunker_for, chunker_name
 from lexloop.documents.reading.folder import source_files
 from lexloop.documents.reading.workers import Progress, silent
-from lexloop.knowledge.rules import extract_document
+from lexloop.knowledge.relations import extract_document
 from lexloop.models.embedding import CODED, Embedder, TokenEmbedder
 from lexloop.store.engine.address import is_address
 from lexloop.store.engine.store import manifest_of, open_engine, stamp_of

@@ -149,7 +149,7 @@ def print_trace(state: dict[str, Any]) -> None:
     _head("Candidates")
     result_console().print(_candidates(state))
     _head("Triplets")
-    from lexloop.knowledge.predicates import reading
+    from lexloop.knowledge.relations import reading
 
     for triplet in state["triplets"]:
         said = f"{triplet['subject']} — {reading(triplet['predicate'])} → {triplet['object']}"

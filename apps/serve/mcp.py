@@ -78,8 +78,8 @@ _TOOLS = {
     ),
     "related": _Tool(
         "Related statements",
-        "Tell the statements of the documents about a term, an actor or a provision: definitions, "
-        "duties, exceptions, penalties, deadlines and references, each with its source.",
+        "Tell the relations of a term or a provision: what it is part of, where it is defined and "
+        "used, what it refers to, excepts from and amends, and the reverse, each with its source.",
         arguments.RelatedArguments,
         results.Relations,
         Tools.related,

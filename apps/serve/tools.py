@@ -329,7 +329,7 @@ def _document(collection: str, view: "View", name: str) -> results.Document:
 
 
 def _relation(collection: str, found: Any) -> results.RelationFound:
-    from lexloop.knowledge.predicates import reading
+    from lexloop.knowledge.relations import reading
 
     triplet = found.triplet
     return results.RelationFound(

@@ -4,8 +4,22 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from lexloop.knowledge.phrases import singular
-
+_ENDINGS = (("ies", "y"), ("sses", "ss"), ("shes", "sh"), ("ches", "ch"), ("xes", "x"))
+_NOT_PLURAL = ("ss", "us", "is", "ous")
+_IRREGULAR = {
+    several: one
+    for pair in """analyses/analysis appendices/appendix bonuses/bonus buses/bus children/child
+        cookies/cookie criteria/criterion crises/crisis halves/half hypotheses/hypothesis
+        indices/index knives/knife lives/life matrices/matrix men/man movies/movie people/person
+        selves/self shelves/shelf statuses/status theses/thesis ties/tie viruses/virus wives/wife
+        women/woman""".split()
+    for several, _, one in [pair.partition("/")]
+}
+_SINGULAR = frozenset(
+    """alias always atlas bias besides canvas diabetes economics electronics ethics forensics
+    headquarters lens logistics mathematics means news overseas perhaps physics politics premises
+    series species statistics towards whereas""".split()
+)
 _SENTENCE = re.compile(
     r"(?:(?P<link>If|Where|When|Once|After|Before|Upon)\s(?P<front>[^,:;]+),\s)?"
     r"(?P<subject>[^,:;]+?)\s(?P<modal>must|shall|may)(?P<not>\snot)?(?P<only>\sonly)?\s"
@@ -296,3 +310,15 @@ def lowered(text: str) -> str:
     """Return a text with a small first letter, unless its first word is written in capitals."""
     first = text.split(" ", 1)[0]
     return text if first == "I" or sum(map(str.isupper, first)) > 1 else text[:1].lower() + text[1:]
+
+
+def singular(word: str) -> str:
+    """Return the singular of an English word, by its ending; enough to join two mentions."""
+    if word in _IRREGULAR:
+        return _IRREGULAR[word]
+    if len(word) < 4 or not word.endswith("s") or word.endswith(_NOT_PLURAL) or word in _SINGULAR:
+        return word
+    for ending, replacement in _ENDINGS:
+        if word.endswith(ending):
+            return word[: -len(ending)] + replacement
+    return word[:-1]

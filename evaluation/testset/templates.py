@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
 from lexloop.evaluation.case import Span
+from lexloop.evaluation.testset.measures import find_amounts, find_deadlines
 from lexloop.evaluation.testset.phrases import (
     Rule,
     is_active,
@@ -17,7 +18,6 @@ from lexloop.evaluation.testset.phrases import (
     speaks_of_it,
     who_acts,
 )
-from lexloop.knowledge.measures import find_amounts, find_deadlines
 
 _AMOUNT = re.compile(
     r"(?P<noun>(?:The|An?)\s[^,:;]+?)\s(?:is|(?:shall|must|will)\sbe)\s(?P<amount>.+)"

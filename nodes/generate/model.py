@@ -25,7 +25,7 @@ from lexloop.core.types import (
 )
 from lexloop.documents.chunks.statements import Statement
 from lexloop.documents.text.tokens import tokenize
-from lexloop.knowledge.predicates import reading
+from lexloop.knowledge.relations import reading
 from lexloop.models.request import Chat, ChatRequest
 from lexloop.nodes.context import drafted
 from lexloop.nodes.generate.quoting import cite

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, zip_longest
+from typing import NamedTuple
 
 from langgraph.runtime import Runtime
 
@@ -18,11 +19,19 @@ CANDIDATES = 10
 _PATHS = 24
 _LOOKED_UP = 24
 _KEYWORD_SEEDS = 12
-_CHUNK_SEEDS = 10
-_CHUNK_SEED_WEIGHT = 0.2
-"""An entity of a retrieved chunk counts for less than one the question names."""
+_SOURCES = 10
+"""Candidates of the search, the best first, whose provisions are followed further."""
 _CHUNKS = 2
 """Chunks of a provision that was looked up which go on."""
+
+
+class Stated(NamedTuple):
+    """A chunk to go on: its id, its score in (0, 1], and the chunk that hands on to it or ""."""
+
+    chunk_id: str
+    score: float
+    by: str
+
 
 ScoredTriplets = list[tuple[Triplet, float]]
 """Triplets with the scores, in (0, 1], of what brought them up."""
@@ -30,27 +39,27 @@ ScoredTriplets = list[tuple[Triplet, float]]
 
 def related(
     graph: KnowledgeGraph, keywords: Sequence[str], chunk_ids: Sequence[str], path_length: int
-) -> tuple[ScoredTriplets, ScoredTriplets]:
-    """Return the relations around a question, and the statements whose chunks it may need.
+) -> tuple[ScoredTriplets, list[Stated]]:
+    """Return the relations around a question, and the chunks that it may need.
 
-    Paths of up to ``path_length`` (S) triplets lead from the entities of the keywords and of the
-    chunks, best first, to what is said of them; from the provisions that the chunks state one looks
-    up what these refer to, and what refers to them.
+    Paths of up to ``path_length`` (S) triplets lead from the entities of the keywords, best first,
+    to what is said of them; from the provisions that the chunks state one looks up what these hand
+    on to, and what limits them.
 
     Returns:
-        The relations, best first; and the statements, by turns of what was looked up and of the
-        paths, each best first.
+        The relations, best first; and the chunks, by turns of what was looked up and of the paths,
+        each best first.
     """
     asked = graph.match(keywords, _KEYWORD_SEEDS)
-    seeds = dict.fromkeys(graph.entities_of(chunk_ids)[:_CHUNK_SEEDS], _CHUNK_SEED_WEIGHT) | asked
-    paths = graph.walk(seeds, path_length, _PATHS)
-    walked = [(triplet, path.score) for path in paths for triplet in path.triplets]
-    relations, looked_up = [*walked], ScoredTriplets()
+    paths = graph.walk(asked, path_length, _PATHS)
+    relations = [(triplet, path.score) for path in paths for triplet in path.triplets]
+    walked = [Stated(triplet["chunk_id"], score, "") for triplet, score in relations]
+    looked_up: list[Stated] = []
     for found in graph.look_up(chunk_ids, asked, path_length, _LOOKED_UP):
         relations.append((found.triplet, found.score))
-        homes = {triplet["chunk_id"]: triplet for triplet in reversed(found.stated)}
-        first = list(reversed(homes.values()))[:_CHUNKS]
-        looked_up += [(triplet, found.score) for triplet in first]
+        homes = dict.fromkeys(triplet["chunk_id"] for triplet in found.stated)
+        first = [name for name in homes if name != found.by][:_CHUNKS]
+        looked_up += [Stated(name, found.score, found.by) for name in first]
     by_turns = chain.from_iterable(zip_longest(looked_up, walked))
     return sorted(relations, key=lambda scored: -scored[1]), [t for t in by_turns if t is not None]
 
@@ -64,22 +73,26 @@ def triplets_of(relations: ScoredTriplets) -> list[Triplet]:
     return list(found.values())[:TRIPLETS]
 
 
-def candidates_of(
-    statements: ScoredTriplets, known: Iterable[str], chunks: Callable[[Sequence[str]], list[Chunk]]
-) -> list[Candidate]:
-    """Return the chunks of the first statements, best first; at most ``CANDIDATES`` new ones."""
-    scores: dict[str, float] = {}
+def chosen(statements: Iterable[Stated], known: Iterable[str]) -> list[Stated]:
+    """Return the first chunks, each once, best first; at most ``CANDIDATES`` new ones."""
+    taken: dict[str, Stated] = {}
     left, held = CANDIDATES, set(known)
-    for triplet, score in statements:
-        name = triplet["chunk_id"]
-        if name in scores or (name not in held and not left):
-            continue
-        left -= name not in held
-        scores[name] = score
-    best = sorted(scores, key=lambda name: -scores[name])
+    for one in statements:
+        new = one.chunk_id not in held
+        if one.chunk_id not in taken and (left or not new):
+            left -= new
+            taken[one.chunk_id] = one
+    return sorted(taken.values(), key=lambda one: -one.score)
+
+
+def candidates_of(
+    found: Sequence[Stated], chunks: Callable[[Sequence[str]], list[Chunk]]
+) -> list[Candidate]:
+    """Return the chunks as candidates, in this order."""
+    scores = {one.chunk_id: one.score for one in found}
     return [
         {**chunk, "score": scores[chunk["id"]], "signals": {"graph": scores[chunk["id"]]}}
-        for chunk in chunks(best)
+        for chunk in chunks(list(scores))
     ]
 
 
@@ -87,19 +100,21 @@ def candidates_of(
 def kg_retrieve(state: State, runtime: Runtime[Context]) -> Update:
     """Write the triplets and the candidates that the graph brings up.
 
-    The walk starts at the entities of the first K keywords and of the best candidates, and takes
-    paths of up to S triplets (HyPA-RAG tables 6 and 7); from the provisions of the best candidates
-    it looks up, S steps far, what they refer to, their exceptions and sanctions, and the
-    definitions of their terms. With K or S of 0, or without a graph, it brings up nothing.
+    The walk starts at the entities of the first K keywords, and takes paths of up to S triplets
+    (HyPA-RAG tables 6 and 7); from the provisions of the best candidates it looks up, S steps far,
+    what they refer to, what refers to them or excepts from them, and the definitions of their
+    terms. With K or S of 0, or without a graph, it brings up nothing.
     """
     source, plan = runtime.context.graph_source, state["plan"]
     if source is None or plan["K"] < 1 or plan["S"] < 1:
-        return {"triplets": [], "graph_candidates": []}
+        return {"triplets": [], "graph_candidates": [], "handed_on": {}}
     keywords = state["parsed"]["keywords"][: plan["K"]]
-    top = [candidate["id"] for candidate in state["candidates"][: plan["k"]]]
+    operative = [one for one in state["candidates"] if not one.get("supporting")]
+    top = [candidate["id"] for candidate in operative[: max(_SOURCES, plan["k"])]]
     relations, statements = related(source.graph(), keywords, top, plan["S"])
-    known = [candidate["id"] for candidate in state["candidates"]]
+    found = chosen(statements, [candidate["id"] for candidate in state["candidates"]])
     return {
         "triplets": triplets_of(relations),
-        "graph_candidates": candidates_of(statements, known, source.chunks),
+        "graph_candidates": candidates_of(found, source.chunks),
+        "handed_on": {one.chunk_id: one.by for one in found if one.by},
     }

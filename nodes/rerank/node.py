@@ -1,7 +1,7 @@
 """rerank: candidates of search and graph, in the order of a reranker -> the k passages to use."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -27,6 +27,8 @@ _MOST = 10
 """The fewest leading candidates that are told from copies of each other."""
 _BROADER = 2
 """The factor by which a retry that broadens raises the number of passages."""
+_HANDED_ON = 2
+"""Passages beside the k that are there for what one of these hands on to."""
 
 
 @computing
@@ -35,8 +37,9 @@ def rerank(state: State, runtime: Runtime[Context]) -> Update:
 
     Those that the question points to are all taken and come first, in the order of the text; then
     those that define a term whose meaning it asks, best first. Those that a retry goes to from the
-    passages before are all taken as well; one that broadens takes twice as many. Where the settings
-    let the scores set k, the plan's k becomes the number taken.
+    passages before are all taken as well; one that broadens takes twice as many. What the passages
+    hand on to most comes with them, unless the question only asks what a provision says. Where the
+    settings let the scores set k, the plan's k becomes the number taken.
     """
     reranker, settings = runtime.context.reranker, runtime.context.settings
     advice = state.get("advice")
@@ -61,6 +64,8 @@ def rerank(state: State, runtime: Runtime[Context]) -> Update:
     taken = [*pointed, *operative_first(ranked, max(0, k - len(pointed)))]
     known = {candidate["id"] for candidate in taken}
     taken += [c for c in ranked if FOLLOWED in c["signals"] and c["id"] not in known]
+    if not ((told := state.get("pointed")) and told["only"]):
+        taken += handed_on(taken, ranked, state.get("handed_on", {}))
     update["passages"] = [{**chunk, "n": n} for n, chunk in enumerate(taken, 1)]
     return update
 
@@ -100,6 +105,15 @@ def operative_first(ranked: list[Candidate], k: int) -> list[Candidate]:
     bar = operative[k - 1]["score"] if 0 < k <= len(operative) else -math.inf
     taken = [candidate for candidate in beside[:room] if candidate["score"] > bar]
     return [*operative[: k - len(taken)], *taken]
+
+
+def handed_on(
+    taken: list[Candidate], ranked: list[Candidate], by: Mapping[str, str]
+) -> list[Candidate]:
+    """Return the candidates that those taken hand on to most, with which they are to be read."""
+    known = {candidate["id"] for candidate in taken}
+    found = [c for c in ranked if c["id"] not in known and by.get(c["id"]) in known]
+    return sorted(found, key=lambda c: -c["signals"]["graph"])[:_HANDED_ON]
 
 
 def merge(found: list[Candidate], related: list[Candidate]) -> list[Candidate]:

@@ -12,7 +12,7 @@ from laws import examples
 from relations import relation
 
 from lexloop.apps.cli.graph_drawing import as_page, as_svg, row
-from lexloop.knowledge.walk import Relation
+from lexloop.knowledge.graph import Relation
 
 Run = Callable[..., Any]
 SVG = "{http://www.w3.org/2000/svg}"
@@ -38,10 +38,10 @@ def dogs(run: Run, documents: Path) -> Callable[..., Any]:
 
 
 def test_prints_the_relations_with_their_places(dogs: Run) -> None:
-    result = dogs("every Dog's")
+    result = dogs("the Dog ordinance")
     assert result.exit_code == 0
     words = " ".join(result.stdout.split())
-    assert words.startswith("dog: ")
+    assert words.startswith("Dog ordinance: ")
     assert "dogs.txt" in words
     assert "§ 1" in words
 
@@ -50,18 +50,18 @@ def test_a_section_is_an_entity_however_it_is_written(dogs: Run) -> None:
     found = [json.loads(dogs(said, "--json").stdout) for said in ("§ 2", "Section 2", "§2")]
     assert found[0] == found[1] == found[2]
     assert found[0]["entity"] == "§ 2"
-    about, leash = sorted(found[0]["relations"], key=lambda relation: relation["predicate"])
+    about, part = sorted(found[0]["relations"], key=lambda relation: relation["predicate"])
     assert (about["predicate"], about["object"]) == ("concerns", "Leash")
-    assert leash["object"].startswith("be kept on a leash")
-    assert (leash["document"], leash["section"], leash["reached"]) == ("dogs.txt", "§ 2", "§ 2")
+    assert (part["predicate"], part["object"]) == ("part_of", "Dog ordinance")
+    assert (about["document"], about["section"], about["reached"]) == ("dogs.txt", "§ 2", "§ 2")
 
 
 def test_further_entities_and_fewer_relations(dogs: Run) -> None:
-    near = json.loads(dogs("owner", "--json").stdout)["relations"]
-    far = json.loads(dogs("owner", "--depth", "2", "--json").stdout)["relations"]
+    near = json.loads(dogs("§ 1", "--json").stdout)["relations"]
+    far = json.loads(dogs("§ 1", "--depth", "2", "--json").stdout)["relations"]
     assert len(near) < len(far)
     assert far[: len(near)] == near
-    few = json.loads(dogs("owner", "--depth", "2", "--limit", "2", "--json").stdout)["relations"]
+    few = json.loads(dogs("§ 1", "--depth", "2", "--limit", "2", "--json").stdout)["relations"]
     assert few == far[:2]
 
 
@@ -69,10 +69,10 @@ def test_an_unknown_entity_names_those_near(dogs: Run) -> None:
     result = dogs("leesh of a dog licence")
     assert result.exit_code == 2
     assert "no entity 'leesh of a dog licence'" in result.stderr
-    assert "'dog'" in result.stderr
-    misspelt = dogs("dogg", "--json")
+    assert "'Dog ordinance'" in result.stderr
+    misspelt = dogs("leesh", "--json")
     assert misspelt.exit_code == 2
-    assert "dog" in json.loads(misspelt.stdout)["error"]["hint"]
+    assert "Leash" in json.loads(misspelt.stdout)["error"]["hint"]
     assert "Ask for" in dogs("qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq").stderr
 
 
@@ -85,46 +85,46 @@ def test_what_names_nothing_is_refused(dogs: Run, said: str) -> None:
 
 @pytest.mark.parametrize("wrong", [("--depth", "3"), ("--depth", "0"), ("--limit", "0")])
 def test_depth_and_limit_are_bounded(dogs: Run, wrong: tuple[str, str]) -> None:
-    assert dogs("owner", *wrong).exit_code == 2
+    assert dogs("§ 1", *wrong).exit_code == 2
 
 
 def test_draws_the_neighbourhood(dogs: Run, tmp_path: Path) -> None:
     svg, html = tmp_path / "o.svg", tmp_path / "o.html"
-    assert dogs("owner", "--svg", str(svg), "--html", str(html)).exit_code == 0
+    assert dogs("§ 1", "--svg", str(svg), "--html", str(html)).exit_code == 0
     drawn = ElementTree.fromstring(svg.read_text("utf-8"))
     assert drawn.tag == f"{SVG}svg"
     texts = [text.text for text in drawn.iter(f"{SVG}text")]
-    assert "owner" in texts
-    assert "must" in texts
+    assert "§ 1" in texts
+    assert "concerns" in texts
     assert svg.read_text("utf-8") in html.read_text("utf-8")
 
 
 def test_the_same_neighbourhood_is_drawn_the_same(dogs: Run, tmp_path: Path) -> None:
     files = [tmp_path / "1.svg", tmp_path / "2.svg"]
     for file in files:
-        dogs("owner", "--depth", "2", "--svg", str(file))
+        dogs("§ 1", "--depth", "2", "--svg", str(file))
     assert files[0].read_bytes() == files[1].read_bytes()
 
 
 def test_a_place_that_cannot_be_written_is_reported(dogs: Run, tmp_path: Path) -> None:
-    result = dogs("owner", "--svg", str(tmp_path / "missing" / "o.svg"))
+    result = dogs("§ 1", "--svg", str(tmp_path / "missing" / "o.svg"))
     assert result.exit_code == 2
     assert "cannot be written" in result.stderr
 
 
 def test_settings_without_a_graph_are_refused(dogs: Run) -> None:
-    result = dogs("owner", "--set", "retrieval.knowledge_graph=none")
+    result = dogs("§ 1", "--set", "retrieval.knowledge_graph=none")
     assert result.exit_code == 2
     assert "knowledge_graph none" in result.stderr
 
 
 def test_other_tags_are_not_shown(run: Run, documents: Path) -> None:
-    secret = "---\ntags: inspectors\n---\n\n§ 9 Raids. The warden must catch every dog.\n"
+    secret = "---\ntags: inspectors\n---\n\n# Dog ordinance\n\n§ 9 Raids. Every dog is caught.\n"
     (documents / "secret.txt").write_text(secret, "utf-8")
-    asked = ("graph", "show", "warden", "--corpus", str(documents))
+    asked = ("graph", "show", "raids", "--corpus", str(documents))
     assert run(*asked).exit_code == 2
     assert run(*asked, "--tag", "inspectors").exit_code == 0
-    public = run("graph", "show", "dog", "--corpus", str(documents), "--json")
+    public = run("graph", "show", "dog ordinance", "--corpus", str(documents), "--json")
     documents_shown = {r["document"] for r in json.loads(public.stdout)["relations"]}
     assert documents_shown == {"dogs.txt"}
 
@@ -191,8 +191,8 @@ def test_the_drawing_fits_a_screen_and_says_how_many_more_there_are(count: int) 
 
 
 def test_each_relation_shows_its_quote_and_a_pipe_gets_whole_lines(dogs: Run) -> None:
-    printed = dogs("owner").stdout
-    assert "§ 1, dogs.txt: “The owner must pay the fee of the dog licence by 31 March.”" in printed
+    printed = dogs("§ 1").stdout
+    assert "§ 1, dogs.txt: “§ 1 Licence.”" in printed
     few = dogs("§ 1", "--limit", "1").stdout
     assert few.count("“") == 1
     assert "more: --limit shows up to 200" in few
@@ -206,13 +206,13 @@ def test_a_hostile_document_is_printed_and_drawn_as_text(run: Run, tmp_path: Pat
     folder = tmp_path / "hostile"
     folder.mkdir()
     (folder / "<img src=x>.txt").write_text(
-        '§ 1 Terms. "<script>alert(1)</script>" means a [red]thing\x1b[31m\u202e that bites.\n'
-        'The owner must feed the "<script>alert(1)</script>" & tell <b>everyone</b> of it.\n',
+        "# The <b>law</b>\n\n§ 1 Of <script>alert(1)</script>\n\nSee § 2.\n\n"
+        "§ 2 Of [red]things\x1b[31m\u202e & <b>more</b>\n\nSee § 1.\n",
         "utf-8",
     )
     page, drawing = tmp_path / "p.html", tmp_path / "d.svg"
     result = run(
-        "graph", "show", "owner", "--depth", "2", "--corpus", str(folder), "--html", str(page),
+        "graph", "show", "§ 1", "--depth", "2", "--corpus", str(folder), "--html", str(page),
         "--svg", str(drawing),
     )  # fmt: skip
     assert result.exit_code == 0

@@ -19,7 +19,7 @@ from lexloop.graph.extractors import (
     extractions_path,
     extractor_for,
 )
-from lexloop.knowledge.rules import extract_document
+from lexloop.knowledge.relations import extract_document
 from lexloop.models.chat import ChatModel
 from lexloop.models.request import ChatRequest
 from lexloop.store.opening import RULES, tools_for

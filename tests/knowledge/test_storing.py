@@ -11,10 +11,11 @@ from triplet_list import TripletList, graph_of
 
 from lexloop.core.errors import DataError
 from lexloop.core.types import Triplet
+from lexloop.knowledge.columns import FILES
 from lexloop.knowledge.graph import KnowledgeGraph
-from lexloop.knowledge.incidence import FILES
+from lexloop.knowledge.names import entity_key
 
-SEEDS = st.dictionaries(NAMES, st.floats(0.05, 1.0), max_size=4)
+SEEDS = st.dictionaries(NAMES.map(entity_key), st.floats(0.05, 1.0), max_size=4)
 TRIPLETS = [
     relation("owner", "requires", "pay the fee", section="§ 1"),
     relation("fee", "defines", "sum due", section="§ 2", start=1),
@@ -35,7 +36,7 @@ def test_a_stored_graph_walks_the_same(
         assert opened.walk(seeds, 3, 20) == graph.walk(seeds, 3, 20)
         assert opened.match(["owner", "FLS"], 5) == graph.match(["owner", "FLS"], 5)
         view, other = (each.view(admitted.__contains__) for each in (opened, graph))
-        assert view.entities_of(["c1", "c3"]) == other.entities_of(["c1", "c3"])
+        assert view.look_up(["c1", "c3"], {}, 2, 9) == other.look_up(["c1", "c3"], {}, 2, 9)
         assert view.walk(seeds, 2, 20) == other.walk(seeds, 2, 20)
 
 
@@ -79,7 +80,7 @@ def test_a_damaged_file_is_refused(tmp_path: Path, name: str, content: bytes | N
 def test_files_that_do_not_fit_together_are_refused(tmp_path: Path) -> None:
     source = saved(tmp_path)
     held = json.loads((tmp_path / "knowledge.json").read_text("utf-8"))
-    held["lengths"]["places"] -= 1
+    held["shapes"]["owners"][0] -= 1
     (tmp_path / "knowledge.json").write_text(json.dumps(held), "utf-8")
     with pytest.raises(DataError, match="int32"):
         KnowledgeGraph.load(tmp_path, source)

@@ -16,7 +16,7 @@ from lexloop.core.files import MANIFEST
 from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk, Degradation, Triplet
 from lexloop.documents.document import Document
-from lexloop.knowledge.rules import extract_document
+from lexloop.knowledge.relations import extract_document
 from lexloop.models.minilm import load_minilm
 from lexloop.store import manifest, opening, scan
 from lexloop.store.folder.generations import GENERATIONS

@@ -27,6 +27,7 @@ from indexes import letter_tools, read_here
 from lexloop.core.files import MANIFEST
 from lexloop.core.settings import Settings
 from lexloop.documents.text import tokens
+from lexloop.knowledge import names
 from lexloop.models.minilm import load_shipped
 from lexloop.store import manifest, scan
 from lexloop.store.folder.generations import LOCK
@@ -66,10 +67,12 @@ def stemmed_plainly() -> Iterator[pytest.MonkeyPatch]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tokens, "_stemmer", Plain)
         tokens._terms_of.cache_clear()
+        names.entity_key.cache_clear()
         try:
             yield patch
         finally:
             tokens._terms_of.cache_clear()
+            names.entity_key.cache_clear()
 
 
 @contextmanager

@@ -1,51 +1,42 @@
-"""A small collection with a real knowledge graph, read out by the rules."""
+"""A small collection with a real knowledge graph, read off the trees of its documents."""
 
 from collections.abc import Mapping, Sequence
 
+import records
 from triplet_list import graph_of
 
 from lexloop.core.metadata import Filters, Metadata
 from lexloop.core.types import Chunk, Triplet
 from lexloop.documents.document import Document
 from lexloop.knowledge.graph import KnowledgeGraph
-from lexloop.knowledge.rules import extract_document
+from lexloop.knowledge.relations import extract_document
 
 
-def passage_of(number: int, text: str, document: str = "harbour.txt") -> Chunk:
-    """Chunk ``c<number>``, the section of that number of its document."""
-    return {
-        "id": f"c{number}",
-        "document": document,
-        "title": "Harbour",
-        "section": f"§ {number}",
-        "page": None,
-        "start": 100 * number,
-        "end": 100 * number + len(text),
-        "text": text,
-    }
+def sections_of(texts: Mapping[int, str], document: str = "harbour.txt") -> list[Chunk]:
+    """A law of sections of these numbers, each a chunk of its own: of section 3 ``c3``."""
+    law, chunks = "", list[Chunk]()
+    for number, text in texts.items():
+        start, said = len(law), f"§ {number} {text}"
+        law += f"{said}\n\n"
+        chunks.append(
+            records.chunk(
+                said, document=document, start=start, id=f"c{number}", section=f"§ {number}"
+            )
+        )
+    return chunks
 
 
-def _extracted(chunk: Chunk) -> list[Triplet]:
-    """What the rules read in a chunk as if it were the whole section of its document."""
-    found = extract_document(
-        Document(chunk["document"], chunk["title"], chunk["text"]), [{**chunk, "start": 0}]
-    )
-    shift = chunk["start"]
-    return [
-        {**t, "section": chunk["section"], "start": t["start"] + shift, "end": t["end"] + shift}
-        for t in found
-    ]
+def _law_of(chunks: Sequence[Chunk]) -> str:
+    return "".join(f"{chunk['text']}\n\n" for chunk in chunks)
 
 
 class GraphCollection:
     """Chunks and the graph of what they say, as far as one asker may see them.
 
     Args:
-        chunks: All chunks.
+        chunks: All chunks; those of one document are all of its text.
         metadata: What is known of some documents.
         access: Who asks.
-        text: The whole text of the one document that the chunks are of; without it each chunk is
-            read as a section of its own.
     """
 
     def __init__(
@@ -53,16 +44,14 @@ class GraphCollection:
         chunks: Sequence[Chunk],
         metadata: Mapping[str, Metadata] | None = None,
         access: Filters | None = None,
-        text: str = "",
     ) -> None:
         self._access = access or Filters()
         self._chunks = {chunk["id"]: chunk for chunk in chunks}
         self._metadata = metadata or {}
-        if text:
-            document = Document(chunks[0]["document"], chunks[0]["title"], text)
-            triplets = extract_document(document, chunks)
-        else:
-            triplets = [triplet for chunk in chunks for triplet in _extracted(chunk)]
+        triplets: list[Triplet] = []
+        for name in dict.fromkeys(chunk["document"] for chunk in chunks):
+            own = [chunk for chunk in chunks if chunk["document"] == name]
+            triplets += extract_document(Document(name, own[0]["title"], _law_of(own)), own)
         self._graph = graph_of(triplets)
 
     def graph(self) -> KnowledgeGraph:

@@ -11,7 +11,7 @@ from indexes import Letters, letter_tools
 from lexloop.core.errors import ModelError
 from lexloop.core.types import Chunk, Triplet
 from lexloop.documents.document import Document
-from lexloop.knowledge.rules import extract_document
+from lexloop.knowledge.relations import extract_document
 from lexloop.store.preparing import Tools
 
 DEADLY, ONCE, FAILING = "kills whoever reads it", "kills the first to read it", "fails the model"

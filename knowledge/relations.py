@@ -1,0 +1,293 @@
+"""The relations of a law, read off the tree of its provisions and the references in its words.
+
+They hold in any language: what is part of what, which topic a heading names, what is defined where
+and used where, and which provision refers to which other one. A reference that the words around it
+make an exception, an amendment, or a date of application is one of these kinds instead.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Literal, NamedTuple, get_args
+
+from lexloop.core.types import Chunk, Triplet
+from lexloop.documents.chunks.statements import Span, statements, unnumbered
+from lexloop.documents.document import Document
+from lexloop.documents.structure.lookup import owns_label
+from lexloop.documents.structure.tree import Tree
+from lexloop.documents.text.tokens import tokenize
+from lexloop.knowledge.names import readable
+from lexloop.knowledge.references import References, Target
+
+Predicate = Literal[
+    "part_of",  # Article 5(1) part_of Article 5
+    "concerns",  # Article 5 concerns: principles of processing, its heading
+    "defines",  # bias audit defines: an impartial evaluation
+    "alias_of",  # AEDT alias_of automated employment decision tool
+    "uses",  # Article 33(1) uses personal data breach, which Article 4 defines
+    "refers_to",  # Article 33(1) refers_to Article 55
+    "exception_to",  # Article 17(3) exception_to Article 17(1)
+    "amends",  # Article 94(1) amends Directive 95/46/EC
+    "applies_from",  # Article 99(2) applies_from 25 May 2018
+]
+PREDICATES: tuple[Predicate, ...] = get_args(Predicate)
+_READINGS: dict[str, str] = {
+    "defines": "is defined as",
+    "alias_of": "is short for",
+    "uses": "uses the term",
+    "exception_to": "is an exception to",
+    "requires": "must",
+    "prohibits": "must not",
+    "permits": "may",
+    "penalises": "is the penalty for",
+    "amount": "amounts to",
+    "deadline": "has the time limit",
+    "applies_to": "applies to",
+    "includes": "includes",
+    "excludes": "excludes",
+}
+"""Those of a model among them: its prompt names more kinds than the structure has."""
+_NAMES = {reading: name for name, reading in _READINGS.items()}
+
+_UNTOLD = frozenset(("row", "columns", "table", "contents", "closing", "text"))
+"""Kinds of units that are parts of nothing by a name of their own."""
+_QUOTED, _LONGEST = 160, 4000
+"""Characters of a unit that are quoted for its place; of a statement that are read."""
+_MOST_TERMS = 2000
+_FORMS = re.compile(r",?\s+or\s+|\s*/\s*")
+_MEANS = r"(?:(?:(?:shall\s)?means?|is|are)\s)?"
+_SHORT = re.compile(rf"or\W+(?P<form>[A-Z]{{2,9}})\b\W*{_MEANS}")
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_NEAR = 60
+_EXCEPTING = re.compile(
+    r"\b(?:derogat\w+|exception|notwithstanding|despite|abweichend|ausnahme|dérogation|exception"
+    r"|excepción|deroga|eccezione)\b[^.;]{0,60}$",
+    re.IGNORECASE,
+)
+_EXCEPTED = re.compile(
+    r"[^.;:]{0,20}?\b(?:(?:shall|does|do|will)\s+not\s+apply|not\s+applicable|gilt\s+nicht"
+    r"|gelten\s+nicht|ne\s+s['’]applique(?:nt)?\s+pas|no\s+se\s+aplica(?:n|rá|rán)?"
+    r"|non\s+si\s+applica(?:no)?)\b",
+    re.IGNORECASE,
+)
+_AMENDED = re.compile(
+    r"[^.;:]{0,40}?\b(?:(?:is|are|was)\s+(?:hereby\s+)?(?:amended|replaced|repealed|deleted|substituted)"
+    r"|wird\s+(?:geändert|ersetzt|aufgehoben)|est\s+(?:modifié|remplacé|abrogé)e?"
+    r"|queda\s+(?:modificad|sustituid|derogad)[oa])\b",
+    re.IGNORECASE,
+)
+_APPLIES = re.compile(
+    r"\b(?:appl(?:y|ies)|in(?:to)?\s+(?:force|effect)|takes?\s+effect|effective|gilt|in\s+Kraft"
+    r"|en\s+(?:vigueur|vigor)|in\s+vigore)\b[^.;]{0,40}?"
+    r"(?P<date>\b\d{1,2}\.?\s(?:de\s)?[^\W\d]{3,10}\s(?:de\s)?\d{4}\b|\b[^\W\d]{3,10}\s\d{1,2},\s\d{4}\b"
+    r"|\b\d{4}-\d\d-\d\d\b)",
+    re.IGNORECASE,
+)
+
+
+class BareTriplet(NamedTuple):
+    """A triplet without its source; a model's predicate is its own words."""
+
+    subject: str
+    predicate: str
+    object: str
+
+
+def reading(predicate: str) -> str:
+    """Return the words between subject and object: a term "is defined as" its meaning."""
+    return _READINGS.get(predicate, predicate.replace("_", " "))
+
+
+def typed(predicate: str) -> str:
+    """Return the name of a relation for a model's words, where they are one of ours."""
+    verb = " ".join(predicate.lower().replace("_", " ").split())
+    name = _NAMES.get(verb, verb.replace(" ", "_"))
+    return name if name in PREDICATES or name in _READINGS else predicate
+
+
+def extract_document(document: Document, chunks: Sequence[Chunk]) -> list[Triplet]:
+    """Return the relations of a document's provisions.
+
+    The chunks are those of the document, in the order of their starts.
+
+    Returns:
+        Triplets in reading order, none twice in one chunk and provision. ``start`` and ``end`` are
+        offsets into the document, ``quote`` is exactly what lies between them, and ``section`` is
+        the label of the provision that states it.
+    """
+    starts = [chunk["start"] for chunk in chunks]
+    triplets: list[Triplet] = []
+    seen: set[tuple[int, str, BareTriplet]] = set()
+    for start, end, label, said in sorted(_Reader(document).read()):
+        place = bisect_right(starts, start) - 1
+        if place < 0 or not (said.subject and said.object) or (place, label, said) in seen:
+            continue
+        seen.add((place, label, said))
+        quote = document.text[start : min(end, chunks[place]["end"])].rstrip()
+        if quote:
+            triplets.append(located(said, chunks[place], label, start, quote))
+            triplets[-1]["page"] = document.page_at(start)
+    return triplets
+
+
+def located(said: BareTriplet, chunk: Chunk, section: str, start: int, quote: str) -> Triplet:
+    """Return a triplet with its source; ``start`` is an offset into the document."""
+    return {
+        "subject": said.subject,
+        "predicate": said.predicate,
+        "object": said.object,
+        "chunk_id": chunk["id"],
+        "document": chunk["document"],
+        "section": section,
+        "page": chunk["page"],
+        "start": start,
+        "end": start + len(quote),
+        "quote": quote,
+    }
+
+
+_Located = tuple[int, int, str, BareTriplet]
+"""A relation with where it begins and ends, and the label of that place."""
+
+
+class _Reader:
+    """A reader of one document."""
+
+    def __init__(self, document: Document) -> None:
+        self._tree, self._text = document.tree, document.text
+        self._title = readable(document.title or document.name)
+        self._references = References(self._tree, self._text, document.title)
+        self._terms = _Terms(self._tree)
+        self._used: set[tuple[str, str]] = set()
+
+    def read(self) -> Iterator[_Located]:
+        """Yield everything that the provisions are, and what their statements refer to."""
+        for place, unit in enumerate(self._tree.units):
+            if unit.kind not in _UNTOLD and owns_label(self._tree, place):
+                yield from self._place(place)
+            if self._tree.operative(place):
+                yield from self._uses(place)
+        for start, end, place in _sentences(self._tree, self._text):
+            yield from self._refers(start, end, place)
+
+    def _place(self, place: int) -> Iterator[_Located]:
+        """Yield what a unit is part of, what its heading names, and the term that it defines."""
+        unit, tree = self._tree.units[place], self._tree
+        above = (tree.units[p] for p in tree.above(place) if owns_label(tree, p))
+        whole = next((outer.label for outer in above), self._title)
+        own = min(tree.own_end(place), unit.start + _QUOTED)
+        end = unit.body if unit.heading and unit.start < unit.body else max(own, unit.start + 1)
+        heading = readable(unit.heading)
+        said = [BareTriplet(unit.label, "part_of", whole)]
+        if unit.kind == "definition":
+            term, *others = _forms(unit.heading)
+            end = unit.end
+            meaning = _meaning(unnumbered(self._text[unit.body : unit.end]), unit.heading)
+            if short := _SHORT.match(meaning):
+                others.append(short["form"])
+                meaning = meaning[short.end() :]
+            said.append(BareTriplet(term, "defines", readable(meaning)))
+            said += [BareTriplet(other, "alias_of", term) for other in others]
+        elif heading and heading != unit.label:
+            said.append(BareTriplet(unit.label, "concerns", heading))
+        for one in said:
+            yield unit.start, end, unit.label, one
+
+    def _uses(self, place: int) -> Iterator[_Located]:
+        """Yield the terms in a unit's own words that are defined elsewhere in the document."""
+        label = self._tree.units[place].label
+        if not label:
+            return
+        start = self._tree.units[place].body
+        for term, begin, end in self._terms.used(self._text[start : self._tree.own_end(place)]):
+            if term == _forms(self._tree.units[place].heading)[0]:
+                continue
+            if (label, term) not in self._used:
+                self._used.add((label, term))
+                yield start + begin, start + end, label, BareTriplet(label, "uses", term)
+
+    def _refers(self, start: int, end: int, place: int) -> Iterator[_Located]:
+        label = self._tree.units[place].label if place >= 0 else ""
+        body = unnumbered(self._text[start : min(end, start + _LONGEST)])
+        subject = label or self._title
+        for target in self._references.of(body, place):
+            around = target.own and f"{label}(".startswith((f"{target.name}(", f"{target.name},"))
+            if not around:
+                said = BareTriplet(subject, _kind(body, target), target.name)
+                yield start, end, label, said
+        for date in islice(_APPLIES.finditer(body), 3):
+            yield start, end, label, BareTriplet(subject, "applies_from", readable(date["date"]))
+
+
+def _forms(heading: str) -> list[str]:
+    """Return the forms of a term: "Collects or collection", "bias audit or BA"; most have one."""
+    forms = [readable(form) for form in _FORMS.split(heading)]
+    short = all(" " not in form for form in forms)
+    if short or any(sum(map(str.isupper, form)) > 1 and " " not in form for form in forms):
+        return forms
+    return [readable(heading)]
+
+
+def _meaning(body: str, term: str) -> str:
+    """Return the words that define a term, without the term and its verb in front of them."""
+    named = rf"\W*(?:(?:the|an?)\s)?(?:(?:term|word|expression)\s)?\W*{re.escape(term)}\b\W*"
+    said = re.match(rf"(?:{named}){{1,3}}{_MEANS}", body, re.IGNORECASE)
+    return body[said.end() :] if said else body
+
+
+def _kind(body: str, target: Target) -> Predicate:
+    """Return what a reference is, by the words before and behind it."""
+    if _EXCEPTED.match(body, target.end) or _EXCEPTING.search(
+        body, max(0, target.start - _NEAR), target.start
+    ):
+        return "exception_to"
+    return "amends" if _AMENDED.match(body, target.end) else "refers_to"
+
+
+def _sentences(tree: Tree, text: str) -> Iterator[tuple[int, int, int]]:
+    """Yield start, end and unit of each statement in order, each lead-in once before its items."""
+    opened: set[Span] = set()
+    for statement in statements(tree, text):
+        if statement.points:
+            continue  # a list says what its points say
+        for start, end in (*statement.leads, (statement.start, statement.end)):
+            if (start, end) not in opened:
+                opened.add((start, end))
+                yield start, end, tree.at(start)
+
+
+class _Terms:
+    """The defined terms of a document, found in its words by their stems, the longest first."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._by_first: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+        defined = (unit.heading for unit in tree.units if unit.kind == "definition")
+        for heading in islice(dict.fromkeys(defined), _MOST_TERMS):
+            forms = _forms(heading)
+            for form in forms:
+                if stems := tuple(tokenize(form)):
+                    self._by_first.setdefault(stems[0], []).append((stems, forms[0]))
+        for found in self._by_first.values():
+            found.sort(key=lambda one: -len(one[0]))
+
+    def used(self, text: str) -> Iterator[tuple[str, int, int]]:
+        """Yield each term in a text once, with where it first stands."""
+        if not self._by_first:
+            return
+        spans = ((m, tokenize(m.group())) for m in _WORD.finditer(text))
+        said = [(stem, m.start(), m.end()) for m, found in spans for stem in found[:1]]
+        stems = [stem for stem, _, _ in said]
+        seen: set[str] = set()
+        at = 0
+        while at < len(said):
+            found = (
+                (term, len(sought))
+                for sought, term in self._by_first.get(stems[at], ())
+                if tuple(stems[at : at + len(sought)]) == sought
+            )
+            term, length = next(found, ("", 1))
+            if term and term not in seen:
+                seen.add(term)
+                yield term, said[at][1], said[at + length - 1][2]
+            at += length
