@@ -160,7 +160,7 @@ class ChatModel:
             request: The prompt, and what the reply must parse into.
             deadline: When to give up, on ``time.monotonic``.
             meter: Is counted up: one model call per attempt, tokens as the host reports them.
-            on_token: Called on the background thread with each piece of a streamed request.
+            on_token: Called on the thread of hosts with each piece of a streamed request.
 
         Raises:
             ModelAuthError: The host refused the key.

@@ -163,7 +163,7 @@ def _openai_options(connection: Connection) -> dict[str, Any]:
         "api_key": key,
         "base_url": connection.base_url,
         "stream_usage": False,
-        "http_async_client": bounded_client(),  # one of our own stays on the background loop
+        "http_async_client": bounded_client(),  # hosts are asked on one loop
     }
 
 
@@ -229,7 +229,7 @@ class Oversized(Exception):
 
 
 def bounded_client() -> Any:
-    """Return an HTTP client for the background loop that reads no reply beyond a limit.
+    """Return an HTTP client, for the one loop of hosts, that reads no reply beyond a limit.
 
     What a client library makes of a reply takes a hundred times the reply's room and a second for
     every few thousand pieces, so the bytes are counted before it sees them. It follows no redirect:
