@@ -101,6 +101,7 @@ def _plain_form(question: str) -> str:
     return _UNBRACKETED.sub(lambda m: f"({m['number']})", lettered)
 
 
+# carries, by benchmarks/rules.py, all of the GDPR's and .60 of us_cfr's provisions by number
 def read_pointing(question: str, titles: Mapping[str, str]) -> Pointing | None:
     """Return what a question that stands alone points to; None where it surely points nowhere.
 

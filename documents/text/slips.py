@@ -22,7 +22,7 @@ class Slips:
 
     Numbers, words that the documents have, words of fewer than 4 letters, acronyms and words of
     scripts without capitals stay; so does any usual word of the language, for a text about laptops
-    means no laptop's neighbour in the alphabet. Without it 17 of 25 terms of the GDPR with two
+    means no laptop's neighbour in the alphabet. Without it 16 of 25 terms of the GDPR with two
     letters swapped are not found (``benchmarks/rules.py``).
 
     Args:

@@ -109,6 +109,7 @@ def citation_problems(
     return problems
 
 
+# carries, by benchmarks/rules.py, the verdict on .25 of the GDPR's and all of us_cfr's lists
 def _quoting(sentences: list[CitedSentence], texts: dict[int, str]) -> list[CitedSentence]:
     """Let a sentence that is quoted word for word rest on the next marker after it.
 

