@@ -156,7 +156,7 @@ GROUPS: dict[str, Group] = {
     "later parts, the one thing": Group({f"{_Q}:_THING": never}),
     "later parts, idle it": Group({f"{_Q}:_NOBODY": never}),
     "preambles": Group({f"{_Q}:without_preamble": unchanged}, [f"{_Q}:_PREAMBLES"]),
-    **{f"preamble {n}": Group({f"{_Q}:_PREAMBLES": without(n)}) for n in range(7)},
+    **{f"preamble {n}": Group({f"{_Q}:_PREAMBLES": without(n)}) for n in range(5)},
     "lists asked for": Group({f"{_Q}:asks_for_several": giving(False)}, [f"{_Q}:_SEVERAL"]),
     "all duties asked for": Group({f"{_Q}:asks_for_duties": giving(False)}, [f"{_Q}:_DUTIES"]),
     "context behind a question": Group({f"{_Q}:without_context": unchanged}),
@@ -212,10 +212,9 @@ GROUPS: dict[str, Group] = {
     # definitions
     "definitions, all": Group(
         {f"{_Q}:asked_definition": giving(None)},
-        [f"{_Q}:{n}" for n in ("_ASKED_TERM", "_SURELY", "_PLAIN", "_ATTRIBUTE")]
+        [f"{_Q}:{n}" for n in ("_ASKED_TERM", "_SURELY", "_PLAIN")]
         + [f"{_N}:defines", f"{_N}:_definition_of"],
     ),
-    "definitions, attributes": Group({f"{_Q}:_ATTRIBUTE": never}),
     "definitions, surely": Group({f"{_Q}:_SURELY": never}),
     "definitions, plain": Group({f"{_Q}:_PLAIN": never}),
     "definitions, in the words": Group({f"{_N}:defines": giving(False)}, [f"{_N}:_definition_of"]),

@@ -120,8 +120,6 @@ _PREAMBLES = [
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         r"^as (?:an?|the|your)\b[^,?]{0,160},\s*",
-        r"^(?:in|within|under) the context of\b[^,?]{0,120},\s*(?=\w)",
-        r"^(?:according to|based on|given|per)\b[^,?]{0,120},\s*",
         r"^(?:(?:hi|hello|hey|thanks|thank you|ok|okay|so|well|please)\b[,.!]?\s*)+",
         r"^(?:i|we)(?:'m| am|'d| would| want| need|'ve| have|'re| are)?\b[^,?]{0,60}?\b(?:to )?"
         r"(?:know|understand|learn|find out|ask|hear|confirm|question|looking at|reading"
@@ -225,18 +223,9 @@ _ASKED_TERM = re.compile(
 )
 _SURELY = re.compile(r"defin|meaning|\bmeans?\b|refers? to|constitutes|\bthe term", re.IGNORECASE)
 _PLAIN = re.compile(
-    r"what (?:is an? |are (?!the )|is (?=[\w\-]+ ))[\w\- ]{3,40}\??$", re.IGNORECASE
-)
-_ATTRIBUTE = re.compile(
-    r"""\b(?:requirements?|purposes?|calculations?|difference\w*|relationship|deadlines?|penalt\w+
-    |dates?|changes?|criteria|roles?|consequences?|conditions?|options?|steps?|rules?|exceptions?
-    |exclusions?|obligations?|duties|duty|notices?|similarit\w+|information|process|procedures?
-    |types?|examples?|factors?|limits?|fines?|fees?|amounts?|reasons?|objective|goal|points?|main
-    |minimum|maximum|specific|impact|importance|benefits?|implications?|time\w*|responsibilit\w+
-    |it|they|them|this|that|needed|required|included|published|used|process|alternatives?|ways?
-    |methods?|name|address|number|cost|price|age|average|their|its|our|your|my|his|her|left|next
-|happen\w*|wrong|new|additional|other|add)\b""",
-    re.IGNORECASE | re.VERBOSE,
+    r"what (?:is an? |(?:are |is (?=[\w\-]+ ))"
+    r"(?!(?:the|my|your|our|his|her|its|their|it|this|that|these|those)\b))[\w\- ]{3,40}\??$",
+    re.IGNORECASE,
 )
 _MAX_WORDS = 6
 _DENIES = re.compile(
@@ -350,7 +339,7 @@ def asked_definition(part: str) -> str | None:
     if found is None:
         return None
     term = found["term"].strip()
-    if len(term.split()) > _MAX_WORDS or (_ATTRIBUTE.search(term) and not found["open"]):
+    if len(term.split()) > _MAX_WORDS:
         return None
     surely = found["open"] is not None or _SURELY.search(part) or _PLAIN.match(part.strip())
     return term if surely else None

@@ -34,7 +34,6 @@ def test_the_sentences_that_ask(question: str, asking: list[str]) -> None:
     ("sentence", "core"),
     [
         ("As a boat owner, what must I pay?", "what must I pay?"),
-        ("According to the harbour act, who pays?", "who pays?"),
         ("Hello, could you please tell me what a berth is?", "what a berth is?"),
         ("I would like to know about bias audits", "bias audits"),
         ("Please explain the mooring fee", "the mooring fee"),

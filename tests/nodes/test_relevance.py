@@ -32,7 +32,7 @@ from lexloop.store.view import View
     [
         ("What is a bias audit?", "bias audit"),
         ("What are hull inspections?", "hull inspections"),
-        ("What is a mooring fee?", None),  # a fee is more often an amount than a term
+        ("What is a mooring fee?", "mooring fee"),
         ('What does "net tonnage" mean?', "net tonnage"),
         ("Define the term berth", "berth"),
         ("What is the definition of harbour master?", "harbour master"),
@@ -42,6 +42,7 @@ from lexloop.store.view import View
         ("What is the penalty for a late fee?", None),
         ("Who pays the fee?", None),
         ("What is it?", None),
+        ("What are his duties?", None),
         ("What is a berth and who must keep it?", "berth"),
         ("What is a boat and tender?", "boat and tender"),
         ("What is a berth here?", "berth"),
