@@ -36,7 +36,7 @@ from typing import Any
 
 from _contest import chunk_ids
 from _mixture import Chunks, mixed, read_passages
-from _ours import write_index
+from _ours import write
 from _scale_asking import Found, exactly, one_by_one, overlap, percentiles, together, watch
 
 import lexloop
@@ -114,7 +114,7 @@ def _measure(
     """The figures of one size: the embedded collection's, then those of every engine."""
     chunks, index = Chunks.load(corpus), options.work / f"index-{size}"
     if not is_index(index):
-        write_index(chunks, index)
+        write(chunks, index)
     minilm, ids = load_minilm(), chunk_ids(chunks.texts)
     first = questions[_WARM_UP:][: options.asked]
     nearest = exactly(chunks.vectors, ids, minilm.embed([*first]))
