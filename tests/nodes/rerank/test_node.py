@@ -21,6 +21,7 @@ from lexloop.nodes.rerank.node import (
     NoReranker,
     _of_called,
     copies_last,
+    handed_on,
     merge,
     operative_first,
     rerank,
@@ -55,6 +56,16 @@ def test_the_graphs_chunks_come_after_and_known_ones_keep_both_signals() -> None
     assert ids(merged) == ["a", "b", "c"]
     assert merged[1]["signals"] == {"lexical": 2.0, "graph": 0.75}
     assert merged[1]["score"] == 1.0
+
+
+def test_what_those_taken_hand_on_to_most_comes_with_them() -> None:
+    taken = [candidate("a"), candidate("b")]
+    other = [candidate(name, graph=score) for name, score in
+             (("c", 0.2), ("d", 0.4), ("e", 0.3), ("f", 0.9), ("g", 0.8))]  # fmt: skip
+    by = {"c": "a", "d": "b", "e": "a", "f": "g", "b": "a"}
+    assert ids(handed_on(taken, [*taken, *other], by)) == ["d", "e"]
+    assert handed_on(taken, [*taken, *other], {}) == []
+    assert handed_on([], other, by) == []
 
 
 def _titled(id: str, title: str, text: str) -> Candidate:

@@ -76,7 +76,7 @@ MARKS = np.zeros((2, 2), dtype=np.uint64)
         (array("lexical.weights.npy", lambda a: a.sort()), "terms of the chunks"),
         (array("lexical.rows.npy", lambda a: a.fill(0)), "terms of the chunks"),
         (text("lexical.json", '"audit"', '"awdit"'), "terms of the chunks"),
-        (text("knowledge.json", "auditor", "plumber"), "knowledge graph"),
+        (text("knowledge.json", "section 1", "section 9"), "knowledge graph"),
         (array("knowledge.npy", lambda a: a.fill(0)), "knowledge graph|inconsistent"),
         (array("chunks.npy", lambda a: a[1].fill(0)), "is not what"),
     ],
