@@ -335,7 +335,7 @@ class Chooser:
         from langchain.agents import create_agent  # half a second that only models need
 
         return create_agent(
-            _Asked(chat=self._chat),
+            _ChatOfNode(chat=self._chat),
             self._tools,
             system_prompt=self.instructions,
             checkpointer=False,
@@ -387,7 +387,7 @@ def _tool_names(collections: Sequence[str]) -> dict[str, str]:
     return found
 
 
-class _Asked(BaseChatModel):
+class _ChatOfNode(BaseChatModel):
     """A chat model for LangChain's agent that is asked on the terms of the node around it.
 
     So its deadline, retries, usage and typed errors are those of every other node. LangChain's
