@@ -145,12 +145,7 @@ GROUPS: dict[str, Group] = {
     ),
     "later parts written out": Group(
         {f"{_Q}:standing_alone": unchanged},
-        [f"{_Q}:{n}" for n in ("_completed", "_joined", "_TOPIC_OF", "_THING", "_OF_OBJECT")]
-        + [f"{_Q}:{n}" for n in ("_OF_TIME_OR_PLACE", "_OF_SUBJECT", "_WHO_MUST", "_JOINT")],
-    ),
-    "later parts, left out verbs": Group(
-        {f"{_Q}:_completed": giving("")},
-        [f"{_Q}:{n}" for n in ("_OF_TIME_OR_PLACE", "_OF_SUBJECT", "_WHO_MUST", "_OF_OBJECT")],
+        [f"{_Q}:{n}" for n in ("_joined", "_TOPIC_OF", "_THING", "_JOINT")],
     ),
     "later parts, topic": Group({f"{_Q}:_TOPIC_OF": never}),
     "later parts, the one thing": Group({f"{_Q}:_THING": never}),
@@ -162,11 +157,11 @@ GROUPS: dict[str, Group] = {
     "context behind a question": Group({f"{_Q}:without_context": unchanged}),
     # follow-ups
     "follow-ups, all": Group(
-        {f"{_R}:resolved": lambda _: lambda question, _history: (question, "")},
-        [f"{_R}:{n}" for n in ("_followed", "_standing", "_substituted", "_subject", "_ADDED")]
-        + [f"{_R}:{n}" for n in ("_as_question", "_is_noun_phrase", "leans_on_history", "_named")]
+        {f"{_R}:resolved": unchanged},
+        [f"{_R}:{n}" for n in ("_followed", "_substituted", "_subject", "_ADDED")]
+        + [f"{_R}:{n}" for n in ("_is_noun_phrase", "leans_on_history", "_named")]
         + [f"{_R}:{n}" for n in ("_EMPTY", "_POINTER", "_BARE", "_POSSESSIVE", "_PERSONAL", "_OWN")]
-        + [f"{_R}:{n}" for n in ("_SUBJECTS", "_OPENING", "_OTHERWISE", "_topic", "_Thread")],
+        + [f"{_R}:{n}" for n in ("_SUBJECTS", "_OPENING", "_topic", "_Thread")],
     ),
     "follow-ups, subject in place": Group(
         {f"{_R}:_substituted": unchanged, f"{_R}:_subject": giving(None)},
@@ -175,14 +170,9 @@ GROUPS: dict[str, Group] = {
     "follow-ups, subjects of questions": Group({f"{_R}:_SUBJECTS": giving([])}),
     "follow-ups, another subject": Group({f"{_R}:_ADDED": never}),
     "follow-ups, possessives": Group({f"{_R}:_POSSESSIVE": never}),
-    "follow-ups, topic as question": Group({f"{_R}:_as_question": giving(None)}),
-    "follow-ups, otherwise": Group({f"{_R}:_OTHERWISE": never}),
     "follow-ups, openings": Group({f"{_R}:_OPENING": never}),
     "follow-ups, pointers": Group({f"{_R}:_POINTER": never}),
     "follow-ups, bare": Group({f"{_R}:_BARE": never}),
-    "follow-ups, words of the topic": Group(
-        {f"{_R}:resolved": lambda old: lambda *given: (old(*given)[0], "")}
-    ),
     "follow-ups, paragraph of a provision": Group({f"{_P}:placed": unchanged}),
     "keywords, all": Group(
         {f"{_R}:keywords": giving([])}, [f"{_R}:{n}" for n in ("_QUOTED", "_SECTION", "_ASKING")]
@@ -225,7 +215,6 @@ GROUPS: dict[str, Group] = {
     "rows of tables": Group({f"{_N}:_TABLE_ROW": never}),
     "news": Group({f"{_N}:NEWS": giving(0.0)}),
     "vague questions": Group({f"{_N}:CENTROID": giving(0.0)}),
-    "names of documents in relevance": Group({f"{_P}:short_names": giving({})}),
     "documents called by name": Group(
         {f"{_P}:documents_called": giving(frozenset())},
         [f"{_P}:_is_titled", f"{_P}:proper_in", f"{_P}:runs_in"],
@@ -257,10 +246,6 @@ GROUPS: dict[str, Group] = {
     ),
     "refusing, manners": Group({f"{_G}.guard:_MANNERS": lambda old: [_NEVER for _ in old]}),
     "refusing, telling words known": Group({f"{_G}.guard:_LIGHT": giving(frozenset())}),
-    "crimes and sex in plainer words": Group(
-        {f"{_G}.guard:plainer": unchanged},
-        [f"{_G}.guard:{n}" for n in ("_STEMS", "_DELICATE", "_WORD", "_LEFT_ALONE")],
-    ),
     "foreign names": Group(
         {f"{_Q}:_NAMED": never, f"{_Q}:_REFERENCE": never},
         [f"{_Q}:_GENERIC"],
