@@ -54,7 +54,8 @@ def surfaced(collection: Collection, filters: Filters) -> set[str]:
     graph, everyone = view.graph(), collection.seen_by(EVERYONE)
     every = [chunk["id"] for chunk in everyone.every_chunk()]
     seeds = dict.fromkeys([*graph.match([*TOPICS, "owner", "§ 1-1"], 50), *graph.entities], 1.0)
-    seeds |= dict.fromkeys(graph.entities_of(every), 1.0)
+    for one in graph.look_up(every, seeds, 2, 500):
+        found |= {triplet["document"] for triplet in (one.triplet, *one.stated)}
     for path in graph.walk(seeds, 3, limit=500):
         found |= {triplet["document"] for triplet in path.triplets}
     for entity in seeds:

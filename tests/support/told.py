@@ -80,7 +80,7 @@ def told(view: View, chunk_ids: list[str]) -> dict[str, Any]:
             graph.find(said) for said in (*QUESTIONS, *(f"{w[0].upper()}O" for w in WORDS))
         ],
         "walk": graph.walk(met, 3, 60),
-        "entities of": graph.entities_of(chunk_ids),
+        "handed on": graph.look_up(chunk_ids, met, 2, 60),
         "around": [graph.neighbourhood(entity, 2, 50) for entity in entities],
         "degrees": [graph.degree(word) for word in (*entities, *WORDS)],
     }
