@@ -68,7 +68,7 @@ def measured(rows: list[dict[str, Any]], answers: bool) -> dict[str, Any]:
     for row in rows:
         asked = _named(row["q"])
         wanted = _named(row["standalone"]) - asked
-        written, _ = resolved(row["q"], turns(row["history"], answers))
+        written = resolved(row["q"], turns(row["history"], answers))
         added = _named(written) - asked
         values["taken up" if wanted else "left alone"].append(float(bool(added) == bool(wanted)))
         if wanted:
@@ -94,7 +94,7 @@ def found(rows: list[dict[str, Any]], answers: bool) -> dict[str, Any]:
     ranks: dict[str, list[float]] = {}
     for n in asked[:: -(-len(asked) // _ASKED)]:
         row = rows[n]
-        written, _ = resolved(row["q"], turns(row["history"], answers))
+        written = resolved(row["q"], turns(row["history"], answers))
         forms = {"asked": row["q"], "written out": written, "a person": row["standalone"]}
         for name, form in forms.items():
             ranked = [texts[int(c["document"])] for c in candidates_for(form, view, settings)[:TOP]]

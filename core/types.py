@@ -238,8 +238,6 @@ class ParsedQuestion(TypedDict):
         pointing: The provisions that it names; None where it names none.
         queries: At most Q sub-queries, without duplicates.
         keywords: At most K phrases to look up in the knowledge graph.
-        topical: A follow-up as it was asked with the words of its topic, by which passages are
-            ranked beside; None for any other question.
     """
 
     text: str
@@ -250,7 +248,6 @@ class ParsedQuestion(TypedDict):
     pointing: Pointing | None
     queries: list[str]
     keywords: list[str]
-    topical: "ParsedQuestion | None"
 
 
 class Draft(TypedDict):

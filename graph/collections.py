@@ -249,7 +249,7 @@ def route(question: str, history: Sequence[Turn], contexts: Mapping[str, Context
     """
     if reply := small_talk(question, list(contexts)):
         return Routing(question, reply=reply)
-    standalone, _ = resolved(question, list(history))
+    standalone = resolved(question, list(history))
     views = views_of(contexts)
     if len(views) < 2:
         return Routing(standalone, dict.fromkeys([*views, *contexts][:1], ""))

@@ -305,7 +305,6 @@ def parse(question: str) -> ParsedQuestion:
         "pointing": None,
         "queries": [],
         "keywords": [],
-        "topical": None,
     }
 
 

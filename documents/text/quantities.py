@@ -21,6 +21,17 @@ _WORD = "|".join([*NUMBERS, *SCALES])
 _AND = r"(?<=hundred)\s+and\s+|(?<=thousand)\s+and\s+"
 TIMES = "days?|weeks?|months?|years?|hours?|minutes?"
 """The units of durations."""
+UNITS = [
+    frozenset(group.split())
+    for group in (
+        "second minute hour day week month quarter year decade",
+        "business calendar working",
+        "percent dollar euro pound cent",
+        "inch foot yard mile meter metre kilometer kilometre centimeter centimetre acre hectare",
+        "ounce gram kilogram ton tonne gallon liter litre",
+    )
+]
+"""Units of one kind, any of which in place of another says something else."""
 # Words count before a unit alone: "one" is more often a pronoun, and "first" is never checked.
 _COUNTED = re.compile(
     rf"\b(?P<words>(?:{_WORD})\b(?:(?:[\s-]+|{_AND})(?:{_WORD})\b)*+)"

@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from lexloop.documents.chunks.statements import statements_in_text
-from lexloop.documents.text.quantities import dates, facts, number_of, states
+from lexloop.documents.text.quantities import UNITS, dates, facts, number_of, states
 from lexloop.documents.text.tokens import tokenize, words
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.markers import unmarked
@@ -258,16 +258,6 @@ _PHRASES = re.compile(
     "|".join(rf"\b(?P<{name}>{pattern})\b" for name, pattern in {**_BOUNDS, **_MODALS}.items()),
     re.IGNORECASE,
 )
-_UNITS = [
-    frozenset(group.split())
-    for group in (
-        "second minute hour day week month quarter year decade",
-        "business calendar working",
-        "percent dollar euro pound cent",
-        "inch foot yard mile meter metre kilometer kilometre centimeter centimetre acre hectare",
-        "ounce gram kilogram ton tonne gallon liter litre",
-    )
-]
 _IRREGULAR = {"feet": "foot", "inches": "inch", "centuries": "century"}
 _WORD = re.compile(r"[a-z_]+(?:-[a-z]+)*|\d[\d.,]*")
 _SUBJECT = re.compile(
@@ -336,7 +326,7 @@ def _bound(was: list[str], now: list[str]) -> Iterator[str]:
 
 
 def _unit(was: list[str], now: list[str]) -> Iterator[str]:
-    for group in _UNITS:
+    for group in UNITS:
         mine, theirs = (
             {_IRREGULAR.get(w) or w.removesuffix("s") for w in words} & group
             for words in (now, was)

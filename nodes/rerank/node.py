@@ -16,13 +16,11 @@ from lexloop.core.state import State, Update
 from lexloop.core.types import DEFINING, FOLLOWED, POINTED, Candidate, ParsedQuestion
 from lexloop.documents.chunks.statements import Statement
 from lexloop.models.embedding import Vectors, without_bars
-from lexloop.nodes.context import Context, Reranker
+from lexloop.nodes.context import Context
 from lexloop.nodes.pointing import documents_called
 from lexloop.nodes.relevance import Query, Sources, query_of, relevance
 
 _SUPPORT_OF = 5
-_TOPICAL = 0.5
-"""The weight of a follow-up read by its topic's words beside its standalone form."""
 _MOST = 10
 """The fewest leading candidates that are told from copies of each other."""
 _BROADER = 2
@@ -48,7 +46,7 @@ def rerank(state: State, runtime: Runtime[Context]) -> Update:
     pool = _of_called(state["parsed"], pool)
     if strategy == "operative":
         pool = [one for one in pool if not one.get("supporting")]
-    scored = {c["id"]: c for c in _reranked(state["parsed"], reranker, pool)}
+    scored = {c["id"]: c for c in reranker.rerank(state["parsed"], pool)}
     pointed = [scored.pop(c["id"]) for c in pool if POINTED in c["signals"]]
     defining = [c for c in scored.values() if DEFINING in c["signals"]]
     pointed += [scored.pop(c["id"]) for c in defining[: max(0, state["plan"]["k"] - len(pointed))]]
@@ -78,20 +76,6 @@ def _of_called(question: ParsedQuestion, pool: list[Candidate]) -> list[Candidat
         found[one["document"]] = one["title"], f"{before} {one['text']}"
     called = documents_called(question, found)
     return [one for one in pool if not called or one["document"] in called]
-
-
-def _reranked(
-    question: ParsedQuestion, reranker: Reranker, pool: list[Candidate]
-) -> list[Candidate]:
-    """Return the candidates, best first; a follow-up's also by the words of its topic."""
-    ranked = reranker.rerank(question, pool)
-    if (topical := question["topical"]) is None:
-        return ranked
-    beside = {c["id"]: c["score"] for c in reranker.rerank(topical, pool)}
-    both: list[Candidate] = [
-        {**c, "score": c["score"] + _TOPICAL * beside[c["id"]]} for c in ranked
-    ]
-    return sorted(both, key=lambda c: (-c["score"], c["id"]))
 
 
 def operative_first(ranked: list[Candidate], k: int) -> list[Candidate]:

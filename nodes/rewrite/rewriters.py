@@ -42,20 +42,18 @@ class RuleRewriter:
         self, question: str, history: list[Turn], plan: Plan, advice: Advice | None
     ) -> ParsedQuestion:
         """Resolve follow-ups; then the whole question, what it asks, and each part of it."""
-        standalone, topical = resolved(question, history)
+        standalone = resolved(question, history)
         parsed = parse(standalone)
         queries = [
             *(advice["queries"] if advice else []),
             *(with_context_of(standalone, part["text"]) for part in parsed["parts"]),
             " ".join(map(without_preamble, asking_sentences(standalone))),
             standalone,
-            topical,
         ]
         return {
             **parsed,
             "queries": distinct(queries)[: plan["Q"]],
             "keywords": keywords(standalone)[: plan["K"]],
-            "topical": parse(topical) if topical else None,
         }
 
 
@@ -134,8 +132,6 @@ _TOPIC_CHARS = 4000
 _TURNS, _CONTEXT_CHARS = 24, 300
 """The turns that are gone through, and the characters of a topic that a question is given."""
 _OPENING = re.compile(r"(?:and|but|so|then|what about|how about|what if|also|or)\b", re.IGNORECASE)
-_OTHERWISE = re.compile(r"\b(?:if|unless|when|where|who|whom|how|not)\b|n['’]t\b", re.IGNORECASE)
-"""Names nothing, but asks for something else: "And if not?", "For how long?"."""
 _ADDED = re.compile(
     r"(?:(?:and |but )?(?:what|how) about|(?:and|but|or|also)(?= (?:to|for|of|by|with|in|on|against"
     r"|an?|the|my|our|your|his|her|their) ))\s+(?:(?:to|for|of|by|with|in|on|against)\s+)?"
@@ -210,37 +206,22 @@ def _topic(said: str) -> str | None:
 
 
 # carries, by benchmarks/rules.py, .27 of the GDPR's follow-ups found, .15 of LL144's correctness
-def resolved(question: str, history: list[Turn]) -> tuple[str, str]:
+def resolved(question: str, history: list[Turn]) -> str:
     """Return the question with what it leans on written out; unchanged where it stands alone.
 
     "What is it?" after "I would like to know about bias audits" becomes "What are bias audits?".
     Where nothing is sure to take a pronoun's place, the heading of the provision that the last
     answer comes from stands behind the question: the topic in the words of the documents.
-
-    Returns:
-        The question standing alone; and what was asked together with the words of its topic, where
-        the first leaves some of them out, else "".
     """
     thread = _followed(history)
     question = placed(question, thread.at)
     if thread.topic is None or not leans_on_history(question):
-        return question, ""
-    standing, named = _standing(question, thread.topic, thread), _named(thread.topic)
-    if set(named) <= set(words(standing)):
-        return standing, ""
-    return standing, f"{question} {' '.join(named)[:_CONTEXT_CHARS]}"
-
-
-def _standing(question: str, topic: str, thread: _Thread) -> str:
-    """Write out a question that leans, so that it stands alone."""
-    if not _named(question) and (asked := _as_question(topic)):
-        other = _OTHERWISE.search(question)
-        if other is None or other.group().lower() in words(topic):
-            return asked
+        return question
     named = _substituted(question, thread.subject) if thread.subject else question
     if named != question:
         return named
-    return in_context(question, (thread.about or thread.subject or topic)[:_CONTEXT_CHARS])
+    about = thread.about or thread.subject or thread.topic
+    return in_context(question, about[:_CONTEXT_CHARS])
 
 
 def _substituted(question: str, subject: str) -> str:
@@ -258,21 +239,6 @@ def _subject(topic: str) -> str | None:
         if (found := pattern.match(topic)) and _is_noun_phrase(found["subject"]):
             return found["subject"]
     return topic if _is_noun_phrase(topic) else None
-
-
-def _as_question(topic: str) -> str | None:
-    """Return a topic that is itself what was asked, as a question.
-
-    "the definition of 'test data'" or "where a penalty can be recovered", when the follow-up adds
-    nothing of its own.
-    """
-    if re.match(r"(?:what|where|when|who|which|how|why|whether)\b", topic, re.IGNORECASE):
-        return f"{topic[0].upper()}{topic[1:]}?"
-    attribute = re.match(r"the (?P<noun>\w+) (?:of|for|to|under)\b", topic, re.IGNORECASE)
-    if attribute is None:
-        return None
-    verb = "are" if re.search(r"[^s]s$", attribute["noun"]) else "is"
-    return f"What {verb} {topic}?"
 
 
 def _is_noun_phrase(topic: str) -> bool:

@@ -12,7 +12,7 @@ from running import runtime, update_of
 
 from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
-from lexloop.core.types import Candidate, Chunk, ParsedQuestion
+from lexloop.core.types import Candidate, Chunk
 from lexloop.models.embedding import Vectors
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.question import parse
@@ -402,24 +402,3 @@ def test_a_view_compares_its_own_tokens(small: View) -> None:
     assert means.argmax() == 0
     assert (means > 0).all()
     assert (near < 1 + 1e-5).all()
-
-
-class _ByWords:
-    """Scores a candidate by how many words of the question it holds."""
-
-    def rerank(self, question: ParsedQuestion, candidates: list[Candidate]) -> list[Candidate]:
-        asked = set(question["text"].lower().split())
-        scored: list[Candidate] = [
-            {**c, "score": float(len(asked & set(c["text"].split())))} for c in candidates
-        ]
-        return sorted(scored, key=lambda c: (-c["score"], c["id"]))
-
-
-def test_a_follow_up_is_ranked_by_the_words_of_its_topic_at_half_weight() -> None:
-    pool = [candidate("a", "sails ashore mast"), candidate("b", "sails boat winter quay")]
-    asked: State = {**state(pool, k=2), "parsed": parse("sails ashore")}
-    plain = update_of(rerank, asked, runtime(reranker=_ByWords()))["passages"]
-    assert [(p["id"], p["score"]) for p in plain] == [("a", 2.0), ("b", 1.0)]
-    asked["parsed"]["topical"] = parse("sails boat winter quay")
-    followed = update_of(rerank, asked, runtime(reranker=_ByWords()))["passages"]
-    assert [(p["id"], p["score"]) for p in followed] == [("b", 3.0), ("a", 2.5)]

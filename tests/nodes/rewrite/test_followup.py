@@ -13,7 +13,7 @@ def user(*contents: str) -> list[Turn]:
 
 
 def standalone_question(question: str, history: list[Turn]) -> str:
-    return resolved(question, history)[0]
+    return resolved(question, history)
 
 
 AUDITS = user("I would like to know about bias audits")
@@ -32,8 +32,12 @@ AUDITS = user("I would like to know about bias audits")
             "What about the penalties of hull inspections?",
         ),
         ("When is it due?", "Tell me about the mooring fee", "When is the mooring fee due?"),
-        ("Can you define it?", "the definition of 'berth'", "What is the definition of 'berth'?"),
-        ("Why?", "Who must pay the mooring fee?", "Who must pay the mooring fee?"),
+        (
+            "Can you define it?",
+            "the definition of 'berth'",
+            "Can you define the definition of 'berth'?",
+        ),
+        ("Why?", "Who must pay the mooring fee?", "Why, regarding the mooring fee?"),
     ],
 )
 def test_what_it_leans_on_is_written_out(question: str, said: str, standalone: str) -> None:
@@ -134,9 +138,9 @@ INSPECTED = ("When must a hull be inspected?", "Who pays for it?")
         ("And if we don't?", INSPECTED, "And if we don't, regarding a hull?"),
         ("Can that be extended?", INSPECTED, "Can that be extended, regarding a hull?"),
         ("And to skippers?", INSPECTED, "And to skippers, regarding a hull?"),
-        ("Why?", INSPECTED, "When must a hull be inspected?"),
+        ("Why?", INSPECTED, "Why, regarding a hull?"),
         ("By whom?", INSPECTED, "By whom, regarding a hull?"),
-        ("And when?", INSPECTED, "When must a hull be inspected?"),
+        ("And when?", INSPECTED, "And when, regarding a hull?"),
         ("Who sits on it?", ("Who owns the quay?", "And the Board?"), "Who sits on the Board?"),
         ("Who pays them?", ("Who owns the quay?", "What about pilots?"), "Who pays pilots?"),
         (
@@ -192,22 +196,14 @@ def test_a_provision_that_the_user_named_goes_before_that_of_the_answer() -> Non
     )
 
 
-def test_the_words_of_the_topic_are_given_where_the_resolved_question_has_them_not() -> None:
-    assert resolved("Who pays it?", user("What is a mooring fee?"))[1] == ""
-    assert resolved("And the sails?", ANSWERED)[1] == "And the sails? winter boat stay"
-    assert resolved("What is demurrage?", ANSWERED)[1] == ""
-
-
 def test_a_conversation_of_200_turns_grows_no_question() -> None:
     history = user("What is a mooring fee?", *["And for yachts, must they pay it?"] * 200)
     assert len(standalone_question("And its penalty?", history)) < 120
-    assert len(resolved("And its penalty?", history)[1]) < 120
     long = user(*["Who can " + "impose the fee " * 10_000] * 30)
     began = time.process_time()
     assert len(standalone_question("And twice?", long)) < 400
-    assert len(resolved("And twice?", long)[1]) < 500
     for letters in ("a", "[", "it ", "and what about ", "§ 5(", "who "):
         one = user(*[letters * (100_000 // len(letters))] * 200)
         for question in ("And to them?", "And paragraph 3?", "Why?"):
-            assert sum(map(len, resolved(question, one))) < 5_000
+            assert len(resolved(question, one)) < 5_000
     assert time.process_time() - began < 6.0
