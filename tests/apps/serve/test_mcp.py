@@ -181,7 +181,7 @@ def test_what_is_related_is_told_with_its_source(address: str) -> None:
         found = await session.call_tool("related", {"entity": "bias audit", "limit": 5})
         relations = found.structuredContent
         assert relations is not None
-        assert relations["entity"] == "bias audit"
+        assert relations["entity"] == "Bias audit"
         assert len(relations["relations"]) == 5
         assert all(one["quote"] for one in relations["relations"])
         assert {one["collection"] for one in relations["relations"]} == {"sample"}
