@@ -234,12 +234,18 @@ def answered(collection: Collection, question: str) -> dict[str, Any]:
 
 
 def test_the_answers_are_the_same(kept: Collection, flat: Collection) -> None:
-    different = list[tuple[Any, Any]]()
+    different = list[str]()
     for question in ASKED:
         ours, theirs = answered(kept, question), answered(flat, question)
         assert ours["degraded"] == []
         assert ours["abstained"] == theirs["abstained"]
         if (ours["answer"], ours["citations"]) != (theirs["answer"], theirs["citations"]):
-            different.append((ours, theirs))
-    # scores tell few passages apart by less than engines round
-    assert len(different) <= len(ASKED) // 20, different
+            different.append(question)
+            here, there = ({place(cited) for cited in one["citations"]} for one in (ours, theirs))
+            assert max(len(here - there), len(there - here)) <= 1
+    # engines round by more than tells the last passages of a few answers apart
+    assert len(different) <= len(ASKED) // 10, different
+
+
+def place(citation: dict[str, Any]) -> tuple[str, int]:
+    return citation["document"], citation["start"]
