@@ -598,8 +598,8 @@ def _without(name: str, questions: Sequence[Question]) -> list[Answered]:
 def _options() -> argparse.Namespace:
     data = os.environ.get("LEXLOOP_DATA")
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    for name in ("gdpr", "us_cfr", "ll144", "conditionalqa", "policyqa", "wice"):
-        given = f"--{name.replace('_', '-')}"
+    for given in ("--gdpr", "--us-cfr", "--ll144", "--conditionalqa", "--policyqa", "--wice"):
+        name = given[2:].replace("-", "_")
         parser.add_argument(given, type=Path, default=Path(data) / name if data else None)
     parser.add_argument("--sets", default=",".join(_SETS))
     parser.add_argument("--groups", default="", help="names of groups, with semicolons")
