@@ -21,8 +21,8 @@ from lexloop.graph.build import LAST_OF_RETRIEVAL
 from lexloop.graph.combine import with_sources
 from lexloop.graph.compiled import Lexloop
 from lexloop.models.embedders import load_embedder
-from lexloop.store.folder.verify import verify_index
 from lexloop.store.manifest import IndexSource, Manifest
+from lexloop.store.opening import verify_index
 from lexloop.store.writer import IndexUpdate, write_index
 
 

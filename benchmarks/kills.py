@@ -31,9 +31,8 @@ from lexloop.core.settings import Settings
 from lexloop.models.minilm import MiniLM, load_minilm
 from lexloop.store.folder.generations import GENERATIONS
 from lexloop.store.folder.store import open_folder
-from lexloop.store.folder.verify import verify_index
 from lexloop.store.manifest import IndexSource, Manifest
-from lexloop.store.opening import tools_for
+from lexloop.store.opening import tools_for, verify_index
 from lexloop.store.writer import write_index
 
 _FILES, _MEASURED = 12, 4

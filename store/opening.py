@@ -5,7 +5,7 @@ import json
 import os
 import shutil
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import partial
 from importlib import resources
 from pathlib import Path
@@ -31,6 +31,7 @@ from lexloop.store.engine.store import manifest_of, open_engine, stamp_of
 from lexloop.store.folder.store import open_folder
 from lexloop.store.manifest import FORMAT, IndexSource, Manifest, Recipe
 from lexloop.store.preparing import Extractor, Tools
+from lexloop.store.protocol import Store
 from lexloop.store.scan import scan
 from lexloop.store.view import Collection, View
 from lexloop.store.writer import index_in_memory, write_index
@@ -115,15 +116,30 @@ def open_corpus(
         return index_in_memory(sources, tools, progress), degraded
 
 
-def open_stored(index: str, embedder: Embedder) -> Collection:
-    """Open an index as it is, by its folder or by its address in an engine.
+def open_store(index: Path | str, embedder: Embedder) -> Store:
+    """Open an index by its folder or by its address in an engine.
 
     Raises:
         LexloopError: It cannot be read, or was built with another embedder.
     """
-    if is_address(index):
-        return Collection(open_engine(index, embedder))
-    return Collection(open_folder(_corpus_folder(index), embedder))
+    if isinstance(index, str) and is_address(index):
+        return open_engine(index, embedder)
+    return open_folder(_corpus_folder(str(index)), embedder)
+
+
+def open_stored(index: str, embedder: Embedder) -> Collection:
+    """Open an index as it is, for its readers; the errors are those of ``open_store``."""
+    return Collection(open_store(index, embedder))
+
+
+def verify_index(index: Path | str, embedder: Embedder) -> dict[str, int]:
+    """Check an index, and return its counts; see ``Store.verify``.
+
+    Raises:
+        LexloopError: It cannot be read, or its parts do not agree.
+    """
+    with closing(open_store(index, embedder)) as store:
+        return store.verify()
 
 
 def open_index(index: Path, embedder: Embedder) -> Collection:

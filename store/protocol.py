@@ -228,6 +228,17 @@ class Store(Protocol):
         """Return the knowledge graph that these documents alone make; some are cached."""
         ...
 
+    def verify(self) -> dict[str, int]:
+        """Check that everything is there and agrees, beyond what is checked when it is opened.
+
+        Returns:
+            How many documents, chunks, windows and triplets were looked at.
+
+        Raises:
+            DataError: Something does not agree.
+        """
+        ...
+
     def close(self) -> None:
         """Close it; nothing can be read afterwards."""
         ...

@@ -104,7 +104,7 @@ def verify(
 
         counts = verify_engine(index, against, embedder)
     else:
-        from lexloop.store.folder.verify import verify_index
+        from lexloop.store.opening import verify_index
 
         if against is not None:
             raise InputError(

@@ -522,6 +522,31 @@ class EngineStore:
                 [codes[first:end] for first, end in pairwise([0, *record["ends"]])],
             )
 
+    def verify(self) -> dict[str, int]:
+        """See ``Store.verify``: whether the engine has as much as the manifest says."""
+        counts, expected = self._numbers(), dict(self.manifest.counts)
+        if counts != expected:
+            raise DataError(
+                f"The index at {self.engine.address} differs: {counts} of {expected}.",
+                "Push it again.",
+            )
+        return counts
+
+    def _numbers(self) -> dict[str, int]:
+        """Return the numbers of what the engine itself has."""
+        counts = {}
+        for kind, field in (("documents", "document"), ("chunks", "chunk"), ("relations", "chunk")):
+            body: dict[str, Any] = {"size": 0, "query": {"exists": {"field": field}}}
+            body["track_total_hits"] = True
+            if kind == "chunks":
+                body["aggs"] = {"windows": {"nested": {"path": "windows"}}}
+            (told,) = self.engine.searches(self.index(kind), [body], whole=True)
+            counts[kind] = int(told["hits"]["total"]["value"])
+            if kind == "chunks":
+                counts["windows"] = int(told["aggregations"]["windows"]["doc_count"])
+        counts["triplets"] = counts.pop("relations")
+        return counts
+
 
 def _ranked(answer: Json, score_of: Callable[[Json], float], floor: float) -> list[Hit]:
     """Return hits above a score, best first, equal ones in the order of the index."""

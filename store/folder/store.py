@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexloop.core.arrays import load_array, save_array
-from lexloop.core.errors import DataError
+from lexloop.core.errors import CorpusError, DataError
 from lexloop.core.files import remedy, sha256_of, sync
 from lexloop.core.types import Chunk, Hit, Triplet
 from lexloop.documents.chunks.statements import Statement
@@ -27,7 +27,7 @@ from lexloop.knowledge.graph import KnowledgeGraph
 from lexloop.models.embedding import Codes, Embedder, Vectors
 from lexloop.store.folder.dense import DenseIndex
 from lexloop.store.folder.generations import GENERATIONS, SharedLock
-from lexloop.store.folder.lexical import LexicalIndex
+from lexloop.store.folder.lexical import LexicalIndex, searched_text
 from lexloop.store.folder.texts import TextStore
 from lexloop.store.folder.tokens import TokenIndex
 from lexloop.store.manifest import REBUILD, Manifest
@@ -44,6 +44,8 @@ from lexloop.store.protocol import (
 _GRAPHS, _DOCUMENTS, _STATED, _TERMS = 16, 64, 2048, 1 << 14
 _AT_ONCE = 1000
 _ATTEMPTS, _BETWEEN_S = 10, 0.02
+_NORM_TOLERANCE = 0.01
+_VECTORS_AT_ONCE = 50_000
 Mask = NDArray[np.bool_]
 MARKS = "marks.npy"
 
@@ -151,6 +153,7 @@ class FolderStore:
         embedder: Made the vectors.
         tokens: Token vectors of the chunks' whole texts, where the index holds them.
         release: Releases the lock on the files; None where everything lies in memory.
+        place: Where it lies, for messages.
     """
 
     manifest: Manifest
@@ -163,6 +166,7 @@ class FolderStore:
     embedder: Embedder
     tokens: TokenIndex | None = None
     release: Callable[[], None] | None = None
+    place: str = "in memory"
 
     def __len__(self) -> int:
         return len(self.layout)
@@ -204,6 +208,22 @@ class FolderStore:
             **self.load_graph().save(folder),
             TextStore.FILE: sha256_of(texts),
         }
+
+    def verify(self) -> dict[str, int]:
+        """See ``Store.verify``; that vectors are those of their texts rests on the hashes.
+
+        It reads everything, whoever asks for it, so it names a fault's place by numbers: no name,
+        no title and no word of a document is in its messages.
+        """
+        try:
+            self.catalogue  # noqa: B018 - whether it can be read
+            for check in (_database, _spans, _terms, _vectors, _graph):
+                if found := check(self):
+                    raise DataError(f"The index {self.place} is inconsistent: {found}.", REBUILD)
+            return self.counts()
+        except (CorpusError, KeyError, IndexError, ValueError, TypeError, sqlite3.Error) as error:
+            found = f"{type(error).__name__} while it was looked at"
+            raise DataError(f"The index {self.place} is inconsistent: {found}.", REBUILD) from error
 
     # --- what is known of the whole
 
@@ -389,6 +409,69 @@ class FolderStore:
             )
 
 
+def _database(store: FolderStore) -> str:
+    ((found,),) = store.texts.rows("PRAGMA integrity_check(1)")
+    return "" if found == "ok" else f"SQLite reports {found}"
+
+
+def _spans(store: FolderStore) -> str:
+    """Return the first chunk or triplet that differs from its document's text; "" if none does."""
+    layout, seen = store.layout, 0
+    for ordinal in range(len(layout.names)):
+        text, (first, end) = store.texts.text_of(ordinal), layout.span_of(ordinal)
+        chunks = store.texts.chunks(range(first, end))
+        for position, chunk in enumerate(chunks, first):
+            placed = chunk["id"] == layout.id_of(position)
+            if not placed or text[chunk["start"] : chunk["end"]] != chunk["text"]:
+                return f"chunk {position} is not what document {ordinal} holds there"
+        of_chunk = store.texts.triplets_of(range(first, end))
+        numbers = [number for found in of_chunk.values() for number in found]
+        for triplet in store.texts.fetch(numbers):
+            if text[triplet["start"] : triplet["end"]] != triplet["quote"]:
+                return f"a triplet quotes what its document, number {ordinal}, does not hold"
+        seen += len(numbers)
+    lost = len(store.texts) - seen
+    return f"{lost} triplets belong to no chunk" if lost else ""
+
+
+def _terms(store: FolderStore) -> str:
+    """Return a problem unless lexical search has the chunks' terms and their weights."""
+    lexical = store.lexical
+    again = LexicalIndex.build(map(searched_text, store.every_chunk()))
+    same = lexical.terms == again.terms and all(
+        np.array_equal(*pair)
+        for pair in (
+            (lexical.weights.indices, again.weights.indices),
+            (lexical.weights.indptr, again.weights.indptr),
+        )
+    )
+    # another processor may round a logarithm otherwise
+    if same and np.allclose(lexical.weights.data, again.weights.data, rtol=1e-5):
+        return ""
+    return "lexical search does not hold the terms of the chunks"
+
+
+def _vectors(store: FolderStore) -> str:
+    dense = store.dense
+    bare = np.setdiff1d(np.arange(dense.size), dense.owners)
+    if len(bare):
+        return f"chunk {bare[0]} has no vector"
+    for begin in range(0, len(dense.owners), _VECTORS_AT_ONCE):
+        rows = np.asarray(dense.vectors[begin : begin + _VECTORS_AT_ONCE], dtype=np.float32)
+        norms = np.linalg.norm(rows, axis=1)
+        if not np.all(np.abs(norms - 1) < _NORM_TOLERANCE):
+            return f"a vector between {begin} and {begin + len(rows)} has not length 1"
+    return ""
+
+
+def _graph(store: FolderStore) -> str:
+    """Return a problem unless the graph is the one that the triplets make."""
+    held = store.load_graph()
+    again = KnowledgeGraph.build(StoredTriplets(store.texts, store.layout))
+    same = len(held) == len(again) and held.entities == again.entities
+    return "" if same else "the knowledge graph is not that of the triplets"
+
+
 def open_folder(index: Path, embedder: Embedder, *, any_stemmer: bool = False) -> FolderStore:
     """Open the generation that the manifest names, and hold it until it is closed.
 
@@ -465,6 +548,7 @@ def load_folder(
             load_graph=lambda: KnowledgeGraph.load(folder, triplets),
             embedder=embedder,
             release=release,
+            place=str(folder.parents[1]),
         )
         found = store.counts()
         if found != dict(manifest.counts):

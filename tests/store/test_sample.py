@@ -12,9 +12,14 @@ from lexloop.documents.reading.folder import load_documents
 from lexloop.models.minilm import load_shipped
 from lexloop.store.folder.generations import LOCK
 from lexloop.store.folder.store import open_folder
-from lexloop.store.folder.verify import verify_index
 from lexloop.store.manifest import IndexSource, Manifest
-from lexloop.store.opening import open_corpus, sample_folder, shipped_indexes, tools_for
+from lexloop.store.opening import (
+    open_corpus,
+    sample_folder,
+    shipped_indexes,
+    tools_for,
+    verify_index,
+)
 from lexloop.store.writer import build_collection, write_index
 
 

@@ -10,7 +10,7 @@ from indexes import Letters, content, letter_tools, sources
 from laws import examples
 
 from lexloop.store.folder.generations import GENERATIONS
-from lexloop.store.folder.verify import verify_index
+from lexloop.store.opening import verify_index
 from lexloop.store.writer import write_index
 
 NO_SHRINKING = (Phase.explicit, Phase.reuse, Phase.generate)

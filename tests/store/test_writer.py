@@ -12,9 +12,8 @@ from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk, Triplet
 from lexloop.documents.document import Document
 from lexloop.store.folder.generations import GENERATIONS, LOCK
-from lexloop.store.folder.verify import verify_index
 from lexloop.store.manifest import IndexSource, Manifest
-from lexloop.store.opening import open_index, tools_for
+from lexloop.store.opening import open_index, tools_for, verify_index
 from lexloop.store.writer import IndexUpdate, remove_documents, write_index
 
 Write = Callable[..., IndexUpdate]

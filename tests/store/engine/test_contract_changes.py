@@ -20,9 +20,8 @@ from lexloop.documents.document import Document
 from lexloop.store import scan
 from lexloop.store.engine.address import VectorKind
 from lexloop.store.engine.moving import pull_index, push_index, verify_engine
-from lexloop.store.folder.verify import verify_index
 from lexloop.store.manifest import Manifest
-from lexloop.store.opening import open_index
+from lexloop.store.opening import open_index, verify_index
 from lexloop.store.view import Collection
 from lexloop.store.writer import build_collection, remove_documents, without
 

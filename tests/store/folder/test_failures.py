@@ -20,8 +20,8 @@ from lexloop.store import writer
 from lexloop.store.folder import generations as room
 from lexloop.store.folder.generations import GENERATIONS
 from lexloop.store.folder.store import FolderStore
-from lexloop.store.folder.verify import verify_index
 from lexloop.store.manifest import Manifest
+from lexloop.store.opening import verify_index
 from lexloop.store.writer import IndexBuilder, IndexUpdate, write_index
 
 Write = Callable[..., IndexUpdate]

@@ -19,9 +19,8 @@ from lexloop.documents.text.tokens import stemmer_name
 from lexloop.store import manifest
 from lexloop.store.folder import lexical, texts
 from lexloop.store.folder.lexical import okapi_weights
-from lexloop.store.folder.verify import verify_index
 from lexloop.store.manifest import Manifest
-from lexloop.store.opening import open_index
+from lexloop.store.opening import open_index, verify_index
 from lexloop.store.writer import IndexUpdate, remove_documents, write_index
 
 Write = Callable[..., IndexUpdate]
@@ -72,9 +71,9 @@ from pathlib import Path
 import lexloop.store
 lexloop.store.__path__[:] = [{str(copy)!r}]
 from indexes import Letters
-from lexloop.store.folder import verify
-assert verify.__file__.startswith({str(copy)!r})
-print(verify.verify_index(Path({str(index)!r}), Letters()))
+from lexloop.store import opening
+assert opening.__file__.startswith({str(copy)!r})
+print(opening.verify_index(Path({str(index)!r}), Letters()))
 """
     made = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False

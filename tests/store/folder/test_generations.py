@@ -22,9 +22,8 @@ from lexloop.store.folder.generations import (
     sweep,
     writing,
 )
-from lexloop.store.folder.verify import verify_index
 from lexloop.store.manifest import Manifest
-from lexloop.store.opening import open_index
+from lexloop.store.opening import open_index, verify_index
 from lexloop.store.writer import IndexUpdate
 
 Write = Callable[..., IndexUpdate]

@@ -13,9 +13,8 @@ from lexloop.core.errors import DataError, OutdatedIndexError
 from lexloop.core.files import MANIFEST
 from lexloop.documents.text.tokens import stemmer_name
 from lexloop.store.folder.generations import GENERATIONS
-from lexloop.store.folder.verify import verify_index
 from lexloop.store.manifest import FORMAT, Manifest
-from lexloop.store.opening import open_index
+from lexloop.store.opening import open_index, verify_index
 from lexloop.store.writer import IndexUpdate, write_index
 
 Write = Callable[..., IndexUpdate]

@@ -14,8 +14,8 @@ from lexloop.core.errors import DataError
 from lexloop.core.files import MANIFEST, sha256_of
 from lexloop.store import manifest
 from lexloop.store.folder.generations import GENERATIONS
-from lexloop.store.folder.verify import verify_index
 from lexloop.store.manifest import Manifest
+from lexloop.store.opening import verify_index
 from lexloop.store.writer import IndexUpdate
 
 Change = Callable[[Path], object]
