@@ -27,7 +27,7 @@ Mask = NDArray[np.bool_]
 Neighbours = tuple[NDArray[np.float32], NDArray[np.int64]]
 """Scores and window numbers, each of shape (queries, k), best first; -1 where there is none."""
 
-FLAT_UP_TO, HNSW_UP_TO = 10_000, 500_000
+FLAT_UP_TO, HNSW_UP_TO = 65_536, 500_000
 _LINKS, _CONSTRUCTION = 16, 100
 _HNSW_EFFORTS, _HNSW_RECALL = (128, 192, 256, 384, 512), 0.99
 _IVF_EFFORTS, _IVF_RECALL = (32, 48, 64, 96, 128, 192, 256), 0.97
@@ -43,6 +43,7 @@ _VECTORS, _OWNERS, _ABOUT, _FAISS = "vectors.npy", "owners.npy", "dense.json", "
 _FEW = 20_000
 """The number of admitted windows up to which an exact scan costs less than a filtered walk."""
 _SPARE, _GROWTH, _MOST = 8, 4, 4096
+_BYTE, _CLOSE = 127.0, 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,8 +145,13 @@ class DenseIndex:
         """Return the k best of the ``count`` windows that ``mask`` allows."""
         with one_thread():
             many = (mask is None or count > _FEW) and k <= _MOST
-            if self.kind == "flat" or (self.kind == "hnsw" and not many):
-                return search_flat(self._flat, queries, k, mask)
+            if self.kind == "flat":
+                more = min(k + _CLOSE, count)
+                near = search_flat(self._coarse, queries, more, mask)
+                scores, found = refined(self.vectors, queries, near)
+                return scores[:, :k], found[:, :k]
+            if self.kind == "hnsw" and not many:
+                return search_flat(self._exact, queries, k, mask)
             if self.kind == "ivf" and mask is not None and count <= _FEW:
                 return search_few(self.vectors, queries, k, mask)
             return self._approximate(queries, k, mask, self.effort if many else self.index.nlist)
@@ -157,11 +163,29 @@ class DenseIndex:
         return refined(self.vectors, queries, found)
 
     @cached_property
-    def _flat(self) -> Any:
-        """The exact scan; a graph contains its own."""
-        if self.kind == "hnsw":
-            return faiss_library().downcast_index(self.index.storage)
-        return flat_index(self.vectors)
+    def _exact(self) -> Any:
+        """The exact scan that a graph contains."""
+        return faiss_library().downcast_index(self.index.storage)
+
+    @cached_property
+    def _scale(self) -> float:
+        """What the vectors are multiplied with so that a byte holds a component."""
+        return _BYTE / max(float(np.abs(self.vectors).max(initial=0)), 1e-3)
+
+    @cached_property
+    def _coarse(self) -> Any:
+        """A scan of the vectors in bytes, which takes less than half of the time of the exact one.
+
+        A cosine is off by about 0.001; the vectors themselves put in order what it finds.
+        """
+        faiss = faiss_library()
+        index = faiss.IndexScalarQuantizer(
+            int(self.vectors.shape[1]),
+            faiss.ScalarQuantizer.QT_8bit_direct_signed,
+            faiss.METRIC_INNER_PRODUCT,
+        )
+        _add(index, self.vectors, self._scale)
+        return index
 
     def span_of(self, position: int) -> tuple[int, int]:
         """Return a chunk's first window and the one after its last."""
@@ -309,9 +333,9 @@ def build_ivf(vectors: Halves) -> Any:
     return index
 
 
-def _add(index: Any, vectors: Halves) -> None:
+def _add(index: Any, vectors: Halves, scale: float = 1.0) -> None:
     for first in range(0, len(vectors), _ADDED):
-        index.add(vectors[first : first + _ADDED].astype(np.float32))
+        index.add(vectors[first : first + _ADDED].astype(np.float32) * np.float32(scale))
 
 
 @contextmanager
@@ -376,11 +400,11 @@ def refined(vectors: Halves, queries: Vectors, found: Neighbours) -> Neighbours:
     FAISS's own refinement would hold every vector in memory a second time.
     """
     scores, windows = np.full(found[0].shape, -np.inf, dtype=np.float32), found[1].copy()
-    for row in range(len(queries)):
+    for row, query in enumerate(queries):
         real = np.sort(windows[row][windows[row] >= 0])
-        if len(real):
-            best, places = flat_index(vectors[real]).search(queries[row : row + 1], len(real))
-            scores[row, : len(real)], windows[row, : len(real)] = best[0], real[places[0]]
+        exact = np.einsum("ij,j->i", vectors[real].astype(np.float32), query)
+        order = np.argsort(-exact, kind="stable")
+        scores[row, : len(real)], windows[row, : len(real)] = exact[order], real[order]
     return scores, windows
 
 

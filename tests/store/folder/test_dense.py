@@ -167,7 +167,7 @@ def test_no_query_and_no_place_find_nothing() -> None:
 
 @pytest.mark.parametrize(
     ("windows", "kind"),
-    [(0, "flat"), (10_000, "flat"), (10_001, "hnsw"), (500_000, "hnsw"), (500_001, "ivf")],
+    [(0, "flat"), (65_536, "flat"), (65_537, "hnsw"), (500_000, "hnsw"), (500_001, "ivf")],
 )
 def test_the_number_of_windows_decides_the_kind(windows: int, kind: str) -> None:
     assert kind_for(windows) == kind
