@@ -147,7 +147,7 @@ class DenseIndex:
             many = (mask is None or count > _FEW) and k <= _MOST
             if self.kind == "flat":
                 more = min(k + _CLOSE, count)
-                near = search_flat(self._coarse, queries, more, mask)
+                near = search_flat(self._coarse, in_bytes(queries), more, mask)
                 scores, found = refined(self.vectors, queries, near)
                 return scores[:, :k], found[:, :k]
             if self.kind == "hnsw" and not many:
@@ -168,11 +168,6 @@ class DenseIndex:
         return faiss_library().downcast_index(self.index.storage)
 
     @cached_property
-    def _scale(self) -> float:
-        """What the vectors are multiplied with so that a byte holds a component."""
-        return _BYTE / max(float(np.abs(self.vectors).max(initial=0)), 1e-3)
-
-    @cached_property
     def _coarse(self) -> Any:
         """A scan of the vectors in bytes, which takes less than half of the time of the exact one.
 
@@ -184,7 +179,9 @@ class DenseIndex:
             faiss.ScalarQuantizer.QT_8bit_direct_signed,
             faiss.METRIC_INNER_PRODUCT,
         )
-        _add(index, self.vectors, self._scale)
+        most = float(np.abs(self.vectors).max(initial=0))
+        for first in range(0, len(self.vectors), _ADDED):
+            index.add(in_bytes(self.vectors[first : first + _ADDED], most))
         return index
 
     def span_of(self, position: int) -> tuple[int, int]:
@@ -333,9 +330,22 @@ def build_ivf(vectors: Halves) -> Any:
     return index
 
 
-def _add(index: Any, vectors: Halves, scale: float = 1.0) -> None:
+def _add(index: Any, vectors: Halves) -> None:
     for first in range(0, len(vectors), _ADDED):
-        index.add(vectors[first : first + _ADDED].astype(np.float32) * np.float32(scale))
+        index.add(vectors[first : first + _ADDED].astype(np.float32))
+
+
+def in_bytes(rows: NDArray[Any], most: float = 0.0) -> Vectors:
+    """Return rows as whole numbers that a signed byte holds; FAISS cuts off what is behind a point.
+
+    Args:
+        rows: Shape (rows, dimension).
+        most: The greatest component of all rows that are compared; 0 for that of each.
+    """
+    floats = rows.astype(np.float32)
+    found = most or np.abs(floats).max(axis=1, keepdims=True, initial=1e-9)
+    whole: Vectors = np.rint(floats * np.float32(_BYTE) / np.float32(found))
+    return whole
 
 
 @contextmanager

@@ -313,3 +313,14 @@ def test_searching_leaves_the_number_of_threads_alone() -> None:
     before = faiss.omp_get_max_threads()
     index_of((0, EAST), (1, WEST), size=2).top(rows(EAST), 1)
     assert faiss.omp_get_max_threads() == before
+
+
+def test_a_scan_in_bytes_finds_what_the_vectors_themselves_do() -> None:
+    owners = np.arange(5000, dtype=np.int32)
+    vectors, queries = random_vectors(5000, 384, 1), random_vectors(20, 384, 2)
+    index = DenseIndex.build(vectors, owners, 5000, "flat")
+    exact = index.vectors.astype(np.float32) @ queries.T
+    for row, (positions, scores) in enumerate(index.top(queries, 40)):
+        best = np.argsort(-exact[:, row], kind="stable")[:40]
+        assert positions.tolist() == best.tolist()
+        np.testing.assert_allclose(scores, exact[best, row], atol=1e-5)
