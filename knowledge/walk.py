@@ -120,13 +120,14 @@ def _steps(graph: Incidence, entity: int, parts: bool) -> list[tuple[int, int, f
     Who uses a term is led to where it is defined.
     """
     found: list[tuple[int, int, float]] = []
-    for triplet in graph.near_to(entity):
-        if graph.kinds[triplet] == PART_OF and not parts:
+    near = graph.near_to(entity)
+    rows, kinds = graph.joined[near].tolist(), graph.kinds[near].tolist()
+    for triplet, (subject, target, home), kind in zip(near, rows, kinds, strict=True):
+        if kind == PART_OF and not parts:
             continue
-        subject, target, home = graph.joined[triplet].tolist()
-        share = float(SHARES[graph.kinds[triplet], int(entity == target)])
+        share = float(SHARES[kind, int(entity == target)])
         ends = [one for one in dict.fromkeys((target, subject, home)) if one not in (entity, -1)]
-        if entity != target and graph.kinds[triplet] == USES:
+        if entity != target and kind == USES:
             ends += [home for home in graph.defining(target) if home != entity]
         found += [(triplet, end, share) for end in ends]
     return found
