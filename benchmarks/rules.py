@@ -153,6 +153,7 @@ GROUPS: dict[str, Group] = {
     "preambles": Group({f"{_Q}:without_preamble": unchanged}, [f"{_Q}:_PREAMBLES"]),
     **{f"preamble {n}": Group({f"{_Q}:_PREAMBLES": without(n)}) for n in range(5)},
     "lists asked for": Group({f"{_Q}:asks_for_several": giving(False)}, [f"{_Q}:_SEVERAL"]),
+    "all duties asked for": Group({f"{_Q}:asks_for_duties": giving(False)}, [f"{_Q}:_DUTIES"]),
     "context behind a question": Group({f"{_Q}:without_context": unchanged}),
     # follow-ups
     "follow-ups, all": Group(

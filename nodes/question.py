@@ -165,6 +165,12 @@ _SEVERAL = re.compile(
     r"|\bwhat\s+(?:must|should|shall|does|do|may|can)\b|\bwhat\s+information\b",
     re.IGNORECASE,
 )
+# carries, with the other rules of today, .024 of LL144's correct answers
+_DUTIES = re.compile(
+    r"\bwhat (?:must|should|shall|do|does|can|may)\b[^?]*\b(?:do|comply|observe)\b(?! not)"
+    r"|\bwhat (?:are|is)\b[^?]*\b(?:obligations?|duties|duty|requirements?|responsibilit\w+)\b",
+    re.IGNORECASE,
+)
 # carries, by benchmarks/rules.py, .03 of the right verdicts on LL144
 _BETWEEN = re.compile(
     r"\b(?:differ\w*|distinction\w*|distinguish\w*|relat\w+|compar\w+|similarit\w+|vs|versus)\b"
@@ -317,6 +323,7 @@ def part_of(text: str) -> Part:
         "counted": sorted(counted(text)),
         "term": asked_definition(text),
         "several": asks_for_several(text),
+        "duties": asks_for_duties(text),
         "denies": _DENIES.search(text) is not None,
         "named": [name for name in named if name.lower() not in _GENERIC],
     }
@@ -352,6 +359,11 @@ def counted(question: str) -> frozenset[str]:
 def asks_for_several(part: str) -> bool:
     """Return whether a list may answer: "which ...s", "what must ...", "when may ..."."""
     return _SEVERAL.search(part) is not None
+
+
+def asks_for_duties(part: str) -> bool:
+    """Return whether a question asks for all duties of somebody: several lists may answer it."""
+    return _DUTIES.search(part) is not None
 
 
 # carries, by benchmarks/rules.py, .15 of ConditionalQA's found, .10 of the sample's correctness

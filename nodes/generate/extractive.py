@@ -47,6 +47,8 @@ from lexloop.store.view import View
 
 NEARLY_BEST = 0.9
 """A further statement must score this share of the best one's."""
+LISTS_OF_DUTIES = 0.85
+"""A further list where all duties are asked for: half of them would be taken for the whole."""
 TOKENS = 1.6
 _COPY = 0.85
 _FACT, _LEAST = 0.05, 0.3
@@ -178,10 +180,11 @@ class Lengths:
 def select(asked: Query, scored: ScoredQuotables, lengths: Lengths, sure: bool = True) -> Chosen:
     """Return the best evidence for each part, then more that is nearly as good.
 
-    Where it is not sure that the best answers, each further passage says what it has nearest to the
-    question.
+    Where all duties are asked for, every list that is nearly as good is of the best. Where it is
+    not sure that the best answers, each further passage says what it has nearest to the question.
     """
     scored = replace(scored, scores=scored.scores + _FACT * _holding_facts(asked, scored))
+    duties = any(part["duties"] for part in asked.parts)
     chosen: list[Quotable] = []
     for row in range(len(asked.parts)):
         ranked = sorted(range(len(scored.quotables)), key=lambda i: -scored.scores[row][i])
@@ -195,11 +198,19 @@ def select(asked: Query, scored: ScoredQuotables, lengths: Lengths, sure: bool =
                 _take_first([i], scored, chosen, lengths)
         return Chosen(best, chosen[len(best) :])
     for i in ranked:
-        if len(chosen) >= lengths.statements or scored.best[i] < NEARLY_BEST * top:
+        listed = scored.quotables[i].said.points > 0
+        if len(chosen) >= lengths.statements or scored.best[i] < LISTS_OF_DUTIES * top:
             break
-        if not scored.quotables[i].said.points:
+        if duties if listed else scored.best[i] >= NEARLY_BEST * top:
             _take_first([i], scored, chosen, lengths)
-    return Chosen(best, chosen[len(best) :])
+    more = chosen[len(best) :]
+    best += [item for item in more if item.said.points]
+    if duties:  # in the order of the text
+        first = best[0].passage["document"] if best else ""
+        best.sort(
+            key=lambda i: (i.passage["document"] != first, i.passage["document"], i.said.start)
+        )
+    return Chosen(best, [item for item in more if not item.said.points])
 
 
 def _holding_facts(asked: Query, scored: ScoredQuotables) -> NDArray[np.float32]:
