@@ -165,7 +165,7 @@ _SEVERAL = re.compile(
     r"|\bwhat\s+(?:must|should|shall|does|do|may|can)\b|\bwhat\s+information\b",
     re.IGNORECASE,
 )
-# carries, with the other rules of today, .024 of LL144's correct answers
+# carries .024 of LL144's correct answers, beside the other rules that stay
 _DUTIES = re.compile(
     r"\bwhat (?:must|should|shall|do|does|can|may)\b[^?]*\b(?:do|comply|observe)\b(?! not)"
     r"|\bwhat (?:are|is)\b[^?]*\b(?:obligations?|duties|duty|requirements?|responsibilit\w+)\b",
