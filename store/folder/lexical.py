@@ -20,9 +20,8 @@ from lexloop.documents.text.tokens import tokenize
 _TERMS, _WEIGHTS = "lexical.json", "lexical.weights.npy"
 _ROWS, _STARTS = "lexical.rows.npy", "lexical.starts.npy"
 _AT_ONCE = 4_000_000  # postings weighted at once: bounds the float64 intermediates to some 100 MB
-K1, B, _EPSILON = 1.5, 0.75, 0.25
-"""rank-bm25's parameters: how soon a term's count and a chunk's length stop to matter, and what of
-the mean inverse document frequency a term has that most chunks hold."""
+K1, B = 1.5, 0.75
+"""How soon a term's count and a chunk's length stop to matter, as rank-bm25 sets them."""
 _BLOCKS_A_PLACE = 4
 """Blocks for each place asked for: with more, the first bound is closer and costs more."""
 
@@ -220,13 +219,25 @@ class OkapiStatistics:
             chunks: Their number.
             length: Of all chunks together, in terms.
         """
-        idf = np.log(chunks - frequencies + 0.5) - np.log(frequencies + 0.5)
-        return cls(chunks, length / chunks, _EPSILON * float(idf.mean()))
+        okapi = _counted_okapi(frequencies, length)(range(chunks), k1=K1, b=B)
+        return cls(chunks, okapi.avgdl, okapi.epsilon * okapi.average_idf)
 
     def idf(self, frequency: int) -> float:
         """Return the inverse document frequency of a term that so many chunks have."""
         found = math.log(self.chunks - frequency + 0.5) - math.log(frequency + 0.5)
         return found if found >= 0 else self.floor
+
+
+def _counted_okapi(frequencies: NDArray[Any], length: float) -> type:
+    """Return rank-bm25's weighing of chunks whose terms are counted already."""
+    from rank_bm25 import BM25Okapi
+
+    class CountedOkapi(BM25Okapi):  # type: ignore[misc]  # rank-bm25 has no types
+        def _initialize(self, chunks: range) -> dict[int, int]:
+            self.corpus_size, self.avgdl = len(chunks), length / len(chunks)
+            return dict(enumerate(frequencies.tolist()))
+
+    return CountedOkapi
 
 
 def best_positions(scores: NDArray[np.float32], limit: int, floor: float) -> NDArray[np.int64]:
