@@ -12,7 +12,7 @@ from pathlib import Path
 from lexloop.core.settings import Connection, Settings
 from lexloop.graph.build import build_graph
 from lexloop.graph.resources import Resources
-from lexloop.models.minilm import load_minilm
+from lexloop.models.minilm import load_shipped
 from lexloop.store.manifest import IndexSource
 from lexloop.store.opening import tools_for
 from lexloop.store.writer import write_index
@@ -20,7 +20,7 @@ from lexloop.store.writer import write_index
 
 def main() -> None:
     """Do each line's bidding until there are no more."""
-    minilm = load_minilm()
+    minilm = load_shipped()
     minilm.embed(["The first call prepares what later ones find ready."])
     graph = build_graph(Resources(Connection()))
     for line in sys.stdin:

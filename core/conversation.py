@@ -2,16 +2,18 @@
 
 import uuid
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
 from lexloop.core.errors import QuestionError, SettingsError
-from lexloop.core.state import State, Update, fresh
 from lexloop.core.types import Turn
 
+if TYPE_CHECKING:  # of LangGraph, which takes a server's start longer than all else
+    from lexloop.core.state import State, Update
 
-def open_turn(state: State, tags: Sequence[str], limit: int) -> Update:
+
+def open_turn(state: "State", tags: Sequence[str], limit: int) -> "Update":
     """Return the keys of a new turn: its question and what was said before, all else afresh.
 
     Args:
@@ -23,6 +25,8 @@ def open_turn(state: State, tags: Sequence[str], limit: int) -> Update:
         QuestionError: There is no question, or it cannot be used.
         SettingsError: The conversation was answered for somebody who may see more.
     """
+    from lexloop.core.state import fresh
+
     allowed = tags_of_thread(state.get("allowed_tags", []), tags)
     message, earlier = _asking(state, limit)
     return {
@@ -35,7 +39,7 @@ def open_turn(state: State, tags: Sequence[str], limit: int) -> Update:
     }
 
 
-def _asking(state: State, limit: int) -> tuple[HumanMessage, Sequence[AnyMessage]]:
+def _asking(state: "State", limit: int) -> tuple[HumanMessage, Sequence[AnyMessage]]:
     """Return the message that asks, and those before it."""
     messages = state.get("messages", [])
     question = state.get("question")

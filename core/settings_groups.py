@@ -153,7 +153,11 @@ class AccessSettings(Group):
 class ClassPlan(Group):
     """The retrieval plan of one complexity class."""
 
-    k: int = Field(ge=1, le=50, description="Passages for the answer.")
+    k: int = Field(
+        ge=1,
+        le=50,
+        description="Passages for the answer; up to two that they hand on to come beside them.",
+    )
     Q: int = Field(ge=0, le=20, description="Sub-queries.")
     K: int = Field(ge=0, le=20, description="Knowledge-graph keywords.")
     S: int = Field(ge=0, le=5, description="Knowledge-graph path length.")

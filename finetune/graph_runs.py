@@ -51,7 +51,7 @@ def retriever(collection: Collection, settings: Settings, k: int) -> Retrieve:
         for step in graph.stream({"messages": case.messages}, stream_mode="updates"):
             if (reranked := step.get("rerank")) is not None:
                 passages: list[Passage] = reranked["passages"]
-                return passages
+                return passages[:k]  # less what they hand on to
         return []
 
     return retrieve

@@ -119,7 +119,7 @@ def test_one_file_is_a_corpus(run: Run, documents: Path) -> None:
     assert "40 euros" in json.loads(run(*asked).stdout)["answer"]
     file.write_text(file.read_text("utf-8").replace("40 euros", "50 euros"), "utf-8")
     assert "50 euros" in json.loads(run(*asked).stdout)["answer"]
-    shown = json.loads(run("graph", "show", "dog", "--json", "--corpus", str(file)).stdout)
+    shown = json.loads(run("graph", "show", "Licence", "--json", "--corpus", str(file)).stdout)
     assert {relation["document"] for relation in shown["relations"]} == {"dogs.txt"}
     (documents / "metadata.csv").write_text("file,tags\ndogs.txt,board\n", "utf-8")
     assert json.loads(run(*asked).stdout)["abstained"]

@@ -73,7 +73,9 @@ def test_unknown_option_is_a_usage_error() -> None:
 
 
 def test_a_setting_of_the_environment_counts() -> None:
-    done = lexloop("ask", QUESTION, "--json", LEXLOOP_PLAN__k="2")
+    done = lexloop(
+        "ask", QUESTION, "--json", LEXLOOP_PLAN__k="2", LEXLOOP_RETRIEVAL__KNOWLEDGE_GRAPH="none"
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert len(json.loads(done.stdout)["passages"]) == 2
 

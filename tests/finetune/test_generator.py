@@ -18,7 +18,7 @@ from tiny_model import BEFORE, TAUGHT, make_model, rows_for, teach, write_rows
 from typer.testing import CliRunner
 
 from lexloop.apps.cli.main import app
-from lexloop.core import extras
+from lexloop.core import errors
 from lexloop.core.errors import DataError, InputError, TrainingError
 from lexloop.core.files import check_sums, let_go, sha256_of, try_lock
 from lexloop.finetune import generator as making
@@ -368,8 +368,8 @@ def test_rows_that_are_all_too_long(data: Path, tmp_path: Path) -> None:
 def test_the_extra_is_named_where_it_is_missing(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    there = extras.find_spec
-    monkeypatch.setattr(extras, "find_spec", lambda name: None if name == "peft" else there(name))
+    there = errors.find_spec
+    monkeypatch.setattr(errors, "find_spec", lambda name: None if name == "peft" else there(name))
     result = CliRunner().invoke(app, command(data, tmp_path / "out"))
     assert result.exit_code == 2
     said = " ".join(result.stderr.split())

@@ -22,7 +22,9 @@ def steps(question: str, settings: Settings) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_the_plan_says_how_many_passages_the_scores_took(question: str) -> None:
-    settings = Settings(**{"plan.k.most": 4, "loop.max_retries": 1})
+    settings = Settings(
+        **{"plan.k.most": 4, "loop.max_retries": 1, "retrieval.knowledge_graph": "none"}
+    )
     reranked = [step["rerank"] for step in steps(question, settings) if "rerank" in step]
     assert reranked
     for update in reranked:
@@ -33,7 +35,7 @@ def test_the_plan_says_how_many_passages_the_scores_took(question: str) -> None:
 
 @pytest.mark.parametrize("k", ["class", 5])
 def test_otherwise_the_plan_stays(k: str | int) -> None:
-    found = steps(QUESTIONS[0], Settings(**{"plan.k": k, "loop.max_retries": 0}))
+    found = steps(QUESTIONS[0], Settings(**{"plan.k": k, "retrieval.knowledge_graph": "none"}))
     plan = next(step["classify"]["plan"] for step in found if "classify" in step)
     update = next(step["rerank"] for step in found if "rerank" in step)
     assert "plan" not in update
@@ -42,6 +44,19 @@ def test_otherwise_the_plan_stays(k: str | int) -> None:
 
 def test_plans_of_ones_own_reach_the_passages() -> None:
     rows = [{"k": 2, "Q": 1, "K": 1, "S": 1}] * 3
-    found = steps(QUESTIONS[1], Settings(**{"plan.classes": rows, "loop.max_retries": 0}))
+    found = steps(
+        QUESTIONS[1], Settings(**{"plan.classes": rows, "retrieval.knowledge_graph": "none"})
+    )
     update = next(step["rerank"] for step in found if "rerank" in step)
     assert len(update["passages"]) == 2
+
+
+def test_what_passages_hand_on_to_comes_beside_them() -> None:
+    found = steps(QUESTIONS[0], Settings(**{"plan.k": 2, "loop.max_retries": 0}))
+    taken, by = (
+        next(step[node][key] for step in found if node in step)
+        for node, key in (("rerank", "passages"), ("kg_retrieve", "handed_on"))
+    )
+    beside = [passage["id"] for passage in taken[2:]]
+    assert 1 <= len(beside) <= 2
+    assert {by[name] for name in beside} <= {passage["id"] for passage in taken[:2]}

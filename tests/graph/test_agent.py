@@ -161,7 +161,8 @@ def test_settings_are_those_of_the_agent_or_of_the_run(agent: Lexloop) -> None:
     with pytest.raises(SettingsError, match=r"plan\.k is 99"):
         lexloop.build_agent(COLLECTIONS, **{"plan.k": 99})
     found = agent.invoke(
-        {"question": "What is a bias audit?"}, context=lexloop.Settings(**{"plan.k": 2})
+        {"question": "What is a bias audit?"},
+        context=lexloop.Settings(**{"plan.k": 2, "retrieval.knowledge_graph": "none"}),
     )
     assert len(found["passages"]) == 2
 

@@ -19,7 +19,7 @@ from lexloop.core.settings import Connection, Settings
 from lexloop.graph import resources as workshops
 from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.resources import Resources, embedded_only, settings_of
-from lexloop.models.minilm import load_minilm
+from lexloop.models.minilm import load_minilm, load_shipped
 from lexloop.nodes.context import Context
 from lexloop.store.manifest import IndexSource
 from lexloop.store.opening import tools_for
@@ -249,7 +249,7 @@ def test_a_question_is_answered_from_the_corpus_it_began_with(
     source.mkdir()
     (source / "law.txt").write_text(LAW, encoding="utf-8")
     place, sources = tmp_path / "index", [IndexSource(str(source))]
-    tools = tools_for(Settings(), load_minilm())
+    tools = tools_for(Settings(), load_shipped())
 
     def update(text: str) -> None:
         (source / "law.txt").write_text(text, encoding="utf-8")

@@ -12,7 +12,7 @@ from serving import Serving
 
 from lexloop.apps.serve.people import key_hash
 from lexloop.apps.serve.settings import ServerSettings
-from lexloop.core import extras
+from lexloop.core import errors
 
 Run = Callable[..., Any]
 
@@ -76,9 +76,9 @@ def test_the_sample_is_served_with_what_a_user_must_know(tmp_path: Path) -> None
 def test_the_extra_is_named_where_it_is_missing(
     run: Run, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
 ) -> None:
-    there = extras.find_spec
+    there = errors.find_spec
     monkeypatch.setattr(
-        extras, "find_spec", lambda name: None if name == "uvicorn" else there(name)
+        errors, "find_spec", lambda name: None if name == "uvicorn" else there(name)
     )
     result = run(*command)
     assert result.exit_code == 2
