@@ -132,6 +132,7 @@ _PREAMBLES = [
         r"\s*(?:about|if)?\s*",
     )
 ]
+_LONG_WORD = re.compile(r"\w{3,}")
 _FILLER = (
     r"(?:(?:anyway|so|but|well|now|quickly|also|please|then|actually|tell me|say|my question"
     rf"(?: is)?)\b[\s,:]*+){{0,8}}{IF_SO}"
@@ -387,7 +388,7 @@ def without_preamble(sentence: str, least: int = 2) -> str:
     text = sentence.strip()
     for pattern in _PREAMBLES * 2:
         shorter = pattern.sub("", text, count=1)
-        if len(re.findall(r"\w{3,}", shorter)) >= least:
+        if shorter != text and len(_LONG_WORD.findall(shorter)) >= least:
             text = shorter
     return text
 
