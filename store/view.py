@@ -1,11 +1,11 @@
 """An open index, and the view that one asker has of it: every text that is read comes from here."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Collection as Names
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from lexloop.documents.chunks.statements import Statement
 from lexloop.documents.document import Box, Document, SkippedSource, boxes_of, versions
 from lexloop.documents.structure.references import Reference
 from lexloop.documents.structure.tree import Tree, key_of, keys_of_term
-from lexloop.documents.text.languages import languages_of, other_language
+from lexloop.documents.text.languages import languages_of, other_language, words_of
 from lexloop.documents.text.slips import Slips, small_words
 from lexloop.documents.text.tokens import tokenize
 from lexloop.knowledge.graph import KnowledgeGraph
@@ -381,10 +381,7 @@ class View:
 
     def read(self, text: str) -> tuple[str, list[Reading]]:
         """Return the text with slips read as the documents' words, and the readings."""
-        self._store.statistics(
-            tokenize(text), self._within
-        )  # all at once, where each would be a request
-        return self._slips.read(text)
+        return self._slips.read(text, self._held(small_words(text)))
 
     def languages(self) -> list[str]:
         """Return these documents' languages, the most used first; none where unknown."""
@@ -397,15 +394,19 @@ class View:
 
     def other_language(self, question: str) -> str:
         """Return the language of a question if it is none of the documents'; else ""."""
-        return other_language(question, self.languages(), self._has)
+        return other_language(question, self.languages(), self._held(words_of(question)))
 
-    def _has(self, word: str) -> bool:
-        return all(map(self.knows, tokenize(word)))
+    def _held(self, words: Iterable[str]) -> frozenset[str]:
+        """Return those of some words that the documents have, by one request for all."""
+        stems = {word: tokenize(word) for word in dict.fromkeys(words)}
+        terms = [*dict.fromkeys(chain.from_iterable(stems.values()))]
+        frequencies = self._store.statistics(terms, self._within).frequencies
+        known = {term for term, count in zip(terms, frequencies, strict=True) if count}
+        return frozenset(word for word, found in stems.items() if known.issuperset(found))
 
     @cached_property
     def _slips(self) -> Slips:
         return Slips(
-            has=self._has,
             is_usual=lambda word: load_shipped().is_word(word),
             words=self._words,
             terms=self._terms,

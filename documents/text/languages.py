@@ -7,7 +7,7 @@ from letters is wrong too often. A word such as ``wird`` or ``alla`` is no guess
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from operator import itemgetter
 
 _WORD = re.compile(r"(?<![\w./@])[^\W\d_]++(?![\d_@])(?:['’](?=[^\W\d_]))?")
@@ -88,7 +88,7 @@ _SETS = {name: frozenset(listed.split()) for name, listed in _SMALL_WORDS.items(
 
 def languages_of(texts: Iterable[str]) -> list[str]:
     """Return the languages of texts, and their scripts but the Latin one, most used first."""
-    counts = Counter(word for text in texts for word in _words(text))
+    counts = Counter(word for text in texts for word in words_of(text))
     total, most = counts.total(), 0
     known: list[str] = []
     left = dict(counts)
@@ -108,14 +108,14 @@ def languages_of(texts: Iterable[str]) -> list[str]:
     ]
 
 
-def other_language(question: str, languages: Collection[str], knows: Callable[[str], bool]) -> str:
+def other_language(question: str, languages: Collection[str], known: Collection[str]) -> str:
     """Return the language of a question if it is none of the documents'; else "".
 
     What cannot be told from its own words is not guessed: two languages that speak equally for a
-    question are both named. ``languages`` are as ``languages_of`` gives them, and ``knows`` says
-    whether the documents have a word.
+    question are both named. ``languages`` are as ``languages_of`` gives them, and ``known`` those
+    of its ``words_of`` that the documents have.
     """
-    words = _words(question)
+    words = words_of(question)
     scripts = Counter(_script(letter) for word in words for letter in word if letter.isalpha())
     script, letters = max(scripts.items(), key=itemgetter(1), default=("Latin", 0))
     if not languages:
@@ -125,7 +125,7 @@ def other_language(question: str, languages: Collection[str], knows: Callable[[s
         return f"{script} script" if foreign else ""
     home = frozenset[str]().union(*(_SETS.get(name, ()) for name in languages))
     large = [word for word in words if not any(word in small for small in _SETS.values())]
-    mostly_known = 2 * sum(map(knows, large)) > len(large)
+    mostly_known = 2 * sum(word in known for word in large) > len(large)
     others = {name: small for name, small in _SETS.items() if name not in languages}
     found = {name: _evidence(words, small, home, mostly_known) for name, small in others.items()}
     best = max(found.values(), default=0)
@@ -143,7 +143,7 @@ def _evidence(
     return len(speaking) if enough and len(own) > len(against) else 0
 
 
-def _words(text: str) -> list[str]:
+def words_of(text: str) -> list[str]:
     """Return the words in small letters; one elided before another keeps its apostrophe."""
     return [word.replace("’", "'") for word in _WORD.findall(text.lower())]
 

@@ -26,7 +26,6 @@ class Slips:
     letters swapped are not found (``benchmarks/rules.py``).
 
     Args:
-        has: Whether the documents hold a word.
         is_usual: Whether a word in small letters is one of the language.
         words: Gives the words of the documents in small letters, each as often as it occurs.
         terms: Gives the terms that the documents define; asked once, when a word is unknown.
@@ -34,17 +33,19 @@ class Slips:
 
     def __init__(
         self,
-        has: Callable[[str], bool],
         is_usual: Callable[[str], bool],
         words: Callable[[], Iterable[str]],
         terms: Callable[[], Iterable[str]],
     ) -> None:
-        self._has, self._is_usual = has, is_usual
+        self._is_usual = is_usual
         self._words, self._given_terms = words, terms
         self._nearest = lru_cache(maxsize=_CACHED)(self._look_up)
 
-    def read(self, text: str) -> tuple[str, list[Reading]]:
-        """Return the text with its slips corrected, and the readings in order."""
+    def read(self, text: str, known: Collection[str]) -> tuple[str, list[Reading]]:
+        """Return the text with its slips corrected, and the readings in order.
+
+        ``known`` are those of its ``small_words`` that the documents have.
+        """
         shouted = text.isupper()
         readings: dict[str, Reading] = {}
         unknown: set[str] = set()
@@ -53,7 +54,7 @@ class Slips:
             written, word = match[0], match[0].lower()
             if word not in unknown and (len(unknown) == _MOST_READ or not _may_slip(word)):
                 return written
-            if self._has(word):
+            if word in known:
                 return written
             unknown.add(word)
             if (written.isupper() and not shouted) or self._is_usual(word):

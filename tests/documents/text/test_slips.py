@@ -14,11 +14,11 @@ is authorised by the superintendent towage demurrage demurrage payee lawful quan
 TERMS = ["harbour master", "mooring", "certificate of tonnage", "late berthing fee"]
 USUAL = frozenset("what is a the of who pays fee boss laptop master late issue beach".split())
 KNOWN = frozenset([*small_words(TEXT), "what", "is", "a"])
-SLIPS = Slips(KNOWN.__contains__, USUAL.__contains__, lambda: small_words(TEXT), lambda: TERMS)
+SLIPS = Slips(USUAL.__contains__, lambda: small_words(TEXT), lambda: TERMS)
 
 
 def read(text: str) -> str:
-    return SLIPS.read(text)[0]
+    return SLIPS.read(text, KNOWN)[0]
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_one_slip_is_mended(written: str, meant: str) -> None:
     ],
 )
 def test_what_may_be_meant_as_written_stays(text: str) -> None:
-    assert SLIPS.read(text) == (text, [])
+    assert SLIPS.read(text, KNOWN) == (text, [])
 
 
 def test_a_capital_is_no_name_where_it_begins_or_where_a_term_is_meant() -> None:
@@ -67,7 +67,7 @@ def test_a_capital_is_no_name_where_it_begins_or_where_a_term_is_meant() -> None
 
 
 def test_each_slip_is_told_once_and_mended_everywhere() -> None:
-    text, told = SLIPS.read("moorign, demurage and moorign")
+    text, told = SLIPS.read("moorign, demurage and moorign", KNOWN)
     assert text == "mooring, demurrage and mooring"
     assert told == [
         {"written": "moorign", "read": "mooring"},
@@ -77,23 +77,23 @@ def test_each_slip_is_told_once_and_mended_everywhere() -> None:
 
 def test_of_two_as_near_the_terms_comes_before_the_more_frequent() -> None:
     words = ["tenant", "tenant", "tenent"]
-    plain = Slips(lambda _: False, lambda _: False, lambda: words, lambda: [])
-    assert plain.read("tennt")[0] == "tenant"
-    defined = Slips(lambda _: False, lambda _: False, lambda: words, lambda: ["tenent"])
-    assert defined.read("tennt")[0] == "tenent"
+    plain = Slips(lambda _: False, lambda: words, lambda: [])
+    assert plain.read("tennt", ())[0] == "tenant"
+    defined = Slips(lambda _: False, lambda: words, lambda: ["tenent"])
+    assert defined.read("tennt", ())[0] == "tenent"
 
 
 def test_without_words_nothing_is_read() -> None:
-    empty = Slips(lambda _: False, lambda _: False, lambda: [], lambda: [])
-    assert empty.read("What is a moorign?") == ("What is a moorign?", [])
+    empty = Slips(lambda _: False, lambda: [], lambda: [])
+    assert empty.read("What is a moorign?", ()) == ("What is a moorign?", [])
 
 
 def test_the_words_are_asked_for_only_when_one_is_unknown() -> None:
     def refuse() -> list[str]:
         raise AssertionError
 
-    slips = Slips(KNOWN.__contains__, USUAL.__contains__, refuse, list)
-    assert slips.read("What is a mooring?") == ("What is a mooring?", [])
+    slips = Slips(USUAL.__contains__, refuse, list)
+    assert slips.read("What is a mooring?", KNOWN) == ("What is a mooring?", [])
 
 
 ASKED = st.lists(
@@ -109,8 +109,8 @@ ASKED = st.lists(
 
 @given(ASKED)
 def test_what_is_read_stays_as_it_is_and_only_what_is_told_changes(text: str) -> None:
-    mended, told = SLIPS.read(text)
-    assert SLIPS.read(mended) == (mended, [])
+    mended, told = SLIPS.read(text, KNOWN)
+    assert SLIPS.read(mended, KNOWN) == (mended, [])
     assert bool(told) == (mended != text)
     assert [c for c in mended if c.isdigit()] == [c for c in text if c.isdigit()]
     for reading in told:
@@ -125,7 +125,7 @@ def test_what_is_read_stays_as_it_is_and_only_what_is_told_changes(text: str) ->
 )
 def test_long_texts_take_no_time(text: str) -> None:
     began = time.process_time()
-    SLIPS.read(text)
+    SLIPS.read(text, KNOWN)
     assert time.process_time() - began < 2.0
 
 
