@@ -26,7 +26,7 @@ from lexloop.graph.clustered import WorkerTools
 from lexloop.graph.extractors import Budget
 from lexloop.models.minilm import load_shipped
 from lexloop.store.cluster.ingesting import ClusterPreparer
-from lexloop.store.cluster.kept import Staging
+from lexloop.store.cluster.staging import Staging
 from lexloop.store.cluster.tasks import Orders, joined
 from lexloop.store.manifest import IndexSource
 from lexloop.store.opening import tools_for

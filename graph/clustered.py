@@ -16,7 +16,7 @@ from lexloop.graph.extractors import Budget, expected_tokens
 from lexloop.graph.resources import Resources
 from lexloop.models.request import ChatRequest
 from lexloop.store.cluster.ingesting import ClusterPreparer
-from lexloop.store.cluster.kept import Staging
+from lexloop.store.cluster.staging import Staging
 from lexloop.store.cluster.tasks import Orders, joined
 from lexloop.store.preparing import Tools
 

@@ -356,6 +356,11 @@ def load_shipped() -> MiniLM:
     return load_trained(Path(str(resources.files("lexloop.data"))) / "embedder")
 
 
+def is_usual_word(word: str) -> bool:
+    """Return whether a word in small letters is one of the language, by the model that ships."""
+    return load_shipped().is_word(word)
+
+
 @lru_cache(maxsize=2)
 def load_trained(folder: Path) -> MiniLM:
     """Return the model of a folder, loaded once per process.

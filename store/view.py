@@ -21,7 +21,7 @@ from lexloop.documents.text.slips import Slips, small_words
 from lexloop.documents.text.tokens import tokenize
 from lexloop.knowledge.graph import KnowledgeGraph
 from lexloop.models.embedding import Embedder, TokenEmbedder, Vectors
-from lexloop.models.minilm import load_shipped
+from lexloop.models.minilm import is_usual_word
 from lexloop.store.manifest import Recipe
 from lexloop.store.protocol import Found, PreparedDocument, Store, Within
 
@@ -407,7 +407,7 @@ class View:
     @cached_property
     def _slips(self) -> Slips:
         return Slips(
-            is_usual=lambda word: load_shipped().is_word(word),
+            is_usual=is_usual_word,
             words=self._words,
             terms=self._terms,
         )

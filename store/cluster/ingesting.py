@@ -18,8 +18,8 @@ from lexloop.documents.document import SkippedSource, versions
 from lexloop.documents.reading.metadata import Sliced
 from lexloop.documents.reading.workers import Progress, silent
 from lexloop.knowledge.graph import KnowledgeGraph
-from lexloop.store.cluster.kept import Staging, Written, unpack, unpack_written
 from lexloop.store.cluster.sources import StoredFile, is_with_the_driver, listed
+from lexloop.store.cluster.staging import Staging, Written, unpack, unpack_written
 from lexloop.store.cluster.tasks import Given, Job, Orders, Steps, Target, Tasks
 from lexloop.store.engine.address import USUAL, Storage
 from lexloop.store.engine.client import engine_at

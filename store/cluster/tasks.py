@@ -24,8 +24,8 @@ from lexloop.documents.document import SkippedSource
 from lexloop.documents.reading.metadata import Sidecars
 from lexloop.documents.reading.source import Limits, Loaded, SourceFile, hash_file, read_file
 from lexloop.documents.reading.workers import read_one, start
-from lexloop.store.cluster.kept import Written, pack, pack_written, unpack
 from lexloop.store.cluster.sources import StoredFile, fetched
+from lexloop.store.cluster.staging import Written, pack, pack_written, unpack
 from lexloop.store.engine.client import engine_at
 from lexloop.store.engine.generation import Generation
 from lexloop.store.engine.store import EngineStore

@@ -12,7 +12,7 @@ from ray_cluster import running
 pytest.importorskip("ray", reason="the extra ray is not installed")
 
 from lexloop.store.cluster.ingesting import ClusterPreparer
-from lexloop.store.cluster.kept import Staging
+from lexloop.store.cluster.staging import Staging
 from lexloop.store.cluster.tasks import Orders, joined
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from lexloop.core.errors import CorpusError, DataError
 from lexloop.documents.document import Document, SkippedSource
-from lexloop.store.cluster.kept import Written, pack_written, unpack_written
+from lexloop.store.cluster.staging import Written, pack_written, unpack_written
 from lexloop.store.engine.generation import _is_gone
 from lexloop.store.engine.writing import Tally, total_of
 from lexloop.store.protocol import MARK, PreparedChunk, PreparedDocument
