@@ -13,7 +13,7 @@ from lexloop.core.settings_groups import ByScores
 from lexloop.finetune.classifier import LabelledQuestions
 from lexloop.finetune.depth import classes_of, depth, out_of_fold
 from lexloop.nodes.classify.node import TABLES, chosen_class
-from lexloop.nodes.rerank.node import adaptive_k
+from lexloop.nodes.rerank import adaptive_k
 
 MOST = 20
 """The most passages a rule may take, and the highest fixed k."""

@@ -24,7 +24,7 @@ from lexloop.core.types import Chunk
 from lexloop.documents.document import Document
 from lexloop.documents.structure.tree import Tree
 from lexloop.models.minilm import load_minilm
-from lexloop.nodes.hybrid_retrieve.fusion import standardised
+from lexloop.nodes.hybrid_retrieve import standardised
 from lexloop.store.opening import open_corpus, tools_for
 from lexloop.store.view import View
 from lexloop.store.writer import build_collection

@@ -21,7 +21,7 @@ from lexloop.documents.reading.workers import Progress as Told
 from lexloop.documents.text.tokens import stemmer_name
 from lexloop.models.embedding import Halves, Progress, Vectors
 from lexloop.models.minilm import MiniLM
-from lexloop.nodes.hybrid_retrieve.node import hybrid_retrieve
+from lexloop.nodes.hybrid_retrieve import hybrid_retrieve
 from lexloop.nodes.question import parse
 from lexloop.store.manifest import FORMAT, IndexSource
 from lexloop.store.opening import open_index, tools_for

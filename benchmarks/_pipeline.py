@@ -14,9 +14,9 @@ from lexloop.documents.document import Document
 from lexloop.documents.reading.workers import Progress
 from lexloop.models.embedding import Embedder
 from lexloop.nodes.context import Context
-from lexloop.nodes.hybrid_retrieve.node import hybrid_retrieve
+from lexloop.nodes.hybrid_retrieve import hybrid_retrieve
 from lexloop.nodes.question import parse
-from lexloop.nodes.rerank.node import FeatureReranker, rerank
+from lexloop.nodes.rerank import FeatureReranker, rerank
 from lexloop.store.opening import tools_for
 from lexloop.store.preparing import KnownVectors, Tools, cut_document
 from lexloop.store.protocol import PreparedFile

@@ -32,7 +32,7 @@ from lexloop.core.types import Turn
 from lexloop.documents.text.tokens import STOP_WORDS, words
 from lexloop.evaluation.statistics import Estimate, estimate
 from lexloop.models.embedders import load_embedder
-from lexloop.nodes.rewrite.rewriters import resolved
+from lexloop.nodes.rewrite import resolved
 
 _ASKED = 500
 

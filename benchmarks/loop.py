@@ -39,7 +39,7 @@ from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.resources import Resources
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.context import Context
-from lexloop.nodes.engineer_prompt.node import advised
+from lexloop.nodes.engineer_prompt import advised
 from lexloop.nodes.evaluate.node import best_attempt
 
 _ROOT = Path(__file__).resolve().parents[1]

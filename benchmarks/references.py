@@ -33,8 +33,8 @@ from lexloop.evaluation.statistics import estimate
 from lexloop.graph.build import build_graph
 from lexloop.graph.resources import build_context
 from lexloop.models.minilm import load_minilm
-from lexloop.nodes.kg_retrieve.node import CANDIDATES
-from lexloop.nodes.rerank.node import merge
+from lexloop.nodes.kg_retrieve import CANDIDATES
+from lexloop.nodes.rerank import merge
 from lexloop.store.opening import tools_for
 from lexloop.store.view import Collection
 from lexloop.store.writer import build_collection

@@ -26,7 +26,7 @@ from lexloop.finetune.classifier import (
     train,
 )
 from lexloop.finetune.logistic import calibration
-from lexloop.nodes.classify.linear import FILE_NAME, LinearClassifier
+from lexloop.nodes.classify.node import FILE_NAME, LinearClassifier
 
 TASKS: tuple[tuple[Classes, Text], ...] = ((3, "noisy"), (3, "clean"), (2, "noisy"), (2, "clean"))
 RESAMPLES = 2000

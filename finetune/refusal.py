@@ -33,7 +33,7 @@ from lexloop.finetune.logistic import (
 )
 from lexloop.models.embedding import Vectors
 from lexloop.models.minilm import load_shipped
-from lexloop.nodes.generate.guard import order_features, subject_features
+from lexloop.nodes.generate.node import order_features, subject_features
 
 STRENGTH, MOST = 3.0, 800
 REFUSED = {"orders": 0.008, "elsewhere": 0.013}

@@ -10,13 +10,13 @@ from lexloop.core.state import InputState, OutputState, State
 from lexloop.graph.compiled import Lexloop
 from lexloop.graph.node import Node, Resolve, node_of
 from lexloop.nodes.classify.node import classify
-from lexloop.nodes.engineer_prompt.node import engineer_prompt
+from lexloop.nodes.engineer_prompt import engineer_prompt
 from lexloop.nodes.evaluate.node import evaluate, repeats
 from lexloop.nodes.generate.node import generate
-from lexloop.nodes.hybrid_retrieve.node import hybrid_retrieve
-from lexloop.nodes.kg_retrieve.node import kg_retrieve
-from lexloop.nodes.rerank.node import rerank
-from lexloop.nodes.rewrite.node import rewrite
+from lexloop.nodes.hybrid_retrieve import hybrid_retrieve
+from lexloop.nodes.kg_retrieve import kg_retrieve
+from lexloop.nodes.rerank import rerank
+from lexloop.nodes.rewrite import rewrite
 
 __all__ = ["LAST_OF_RETRIEVAL", "RECURSION_LIMIT", "Lexloop", "build_graph"]
 

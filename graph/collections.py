@@ -17,7 +17,7 @@ from lexloop.documents.text.tokens import term_set
 from lexloop.nodes.context import Context, Guard
 from lexloop.nodes.question import ASKING, AUXILIARY, leans, without_context
 from lexloop.nodes.relevance import coverage
-from lexloop.nodes.rewrite.rewriters import resolved
+from lexloop.nodes.rewrite import resolved
 from lexloop.store.engine.address import is_address
 from lexloop.store.view import View
 

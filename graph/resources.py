@@ -335,7 +335,7 @@ def _classifier(kind: str, name: str) -> ComplexityClassifier:
         from lexloop.nodes.classify.transformers import ZeroShotClassifier
 
         return ZeroShotClassifier(name)
-    from lexloop.nodes.classify.linear import LinearClassifier
+    from lexloop.nodes.classify.node import LinearClassifier
 
     shipped = Path(str(resources.files("lexloop.data"))) / "classifier"
     return LinearClassifier.load(Path(name) if name else shipped)
@@ -352,19 +352,19 @@ def _rewrites(settings: Settings) -> bool:
 
 
 def _rewriter(settings: Settings, view: View, chat: ChatModel | None) -> Rewriter:
-    from lexloop.nodes.rewrite.rewriters import NoRewriter, RuleRewriter
+    from lexloop.nodes.rewrite import NoRewriter, RuleRewriter
 
     if not _rewrites(settings):
         return NoRewriter()
     if model := chat_for("rewriter", settings.retrieval.rewriter, chat):
-        from lexloop.nodes.rewrite.rewriters import ModelRewriter
+        from lexloop.nodes.rewrite import ModelRewriter
 
         return ModelRewriter(model, view)
     return RuleRewriter()
 
 
 def _reranker(settings: Settings, view: View) -> Reranker:
-    from lexloop.nodes.rerank.node import FeatureReranker, NoReranker
+    from lexloop.nodes.rerank import FeatureReranker, NoReranker
 
     kind, name = _parts(settings.retrieval.reranker)
     if settings.retrieval.source == "none" or kind == "none":
@@ -376,7 +376,7 @@ def _reranker(settings: Settings, view: View) -> Reranker:
 
 @lru_cache(maxsize=2)
 def _cross_encoder(name: str) -> Reranker:
-    from lexloop.nodes.rerank.node import CrossEncoderReranker
+    from lexloop.nodes.rerank import CrossEncoderReranker
 
     return CrossEncoderReranker(name)
 
@@ -402,7 +402,7 @@ def _generator(settings: Settings, view: View, chat: ChatModel | None) -> Genera
 
 
 def _guard(settings: Settings, collection: Collection, view: View, chat: ChatModel | None) -> Guard:
-    from lexloop.nodes.generate.guard import PromptGuard, QuestionGuard, RefusalClassifier
+    from lexloop.nodes.generate.node import PromptGuard, QuestionGuard, RefusalClassifier
 
     if chat_for("generator", settings.answer.generator, chat):
         return PromptGuard(view.embed, settings.answer.max_prompt_similarity)
@@ -426,9 +426,9 @@ def _judge(settings: Settings, view: View, chat: ChatModel | None) -> Judge | No
 
 def _engineer(settings: Settings, chat: ChatModel | None) -> PromptEngineer:
     if model := chat_for("prompt_engineer", settings.loop.prompt_engineer, chat):
-        from lexloop.nodes.engineer_prompt.node import ModelPromptEngineer
+        from lexloop.nodes.engineer_prompt import ModelPromptEngineer
 
         return ModelPromptEngineer(model)
-    from lexloop.nodes.engineer_prompt.node import RuleEngineer
+    from lexloop.nodes.engineer_prompt import RuleEngineer
 
     return RuleEngineer(guides=chat_for("generator", settings.answer.generator, chat) is not None)

@@ -1,6 +1,6 @@
-"""One room per step of the graph: ``node.py`` is the LangGraph node, implementations lie beside.
+"""The steps of the graph, each a module of its name or, where it has several ideas, a folder.
 
-``context.py`` holds the protocols of what can be exchanged. Shared by the rooms are ``question`` (a
-question taken apart), ``pointing`` (what it names by number or name), ``relevance`` (the one
-measure), ``markers`` ([n]) and ``weights``.
+A folder's ``node.py`` is the LangGraph node; its implementations lie beside. ``context`` holds the
+protocols of what can be exchanged. Shared are ``question`` (a question taken apart), ``pointing``
+(what it names by number or name), ``relevance`` (the one measure), ``markers`` ([n]) and ``weights``.
 """

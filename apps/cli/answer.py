@@ -170,7 +170,7 @@ def _candidates(state: dict[str, Any]) -> "Table":
     from rich import box
     from rich.table import Table
 
-    from lexloop.nodes.rerank.node import merge
+    from lexloop.nodes.rerank import merge
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("n", justify="right", style="bold cyan")

@@ -1,4 +1,4 @@
-"""The complexity of a question, and in ``node`` the plan of retrieval that follows from it.
+"""The complexity of a question, and the plan of retrieval that follows from it.
 
-``linear`` ships; ``transformers`` are the paper's.
+``node`` holds the linear classifier that ships; ``transformers`` are the paper's.
 """

@@ -1,16 +1,279 @@
 """classify: the question of this turn, how complex it is, and so how much it may retrieve."""
 
-from typing import Literal
+import io
+import re
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Self
 
+import numpy as np
 from langgraph.runtime import Runtime
+from numpy.typing import NDArray
 
 from lexloop.core.conversation import open_turn
+from lexloop.core.errors import DataError
+from lexloop.core.files import SUMS, check_sums, write_bytes
 from lexloop.core.running import computing
 from lexloop.core.settings import Settings
 from lexloop.core.settings_groups import PlanSettings
 from lexloop.core.state import State, Update
 from lexloop.core.types import Plan
 from lexloop.nodes.context import Context
+
+BUCKETS = 1 << 16
+MAX_CHARS = 4000
+FAMILIES = ("word", "char", "frame")
+N_MEASURES = 30
+N_PAIRED = N_MEASURES + N_MEASURES * (N_MEASURES - 1) // 2
+
+_TOKEN = re.compile(r"\w+|[^\w\s]")
+_START, _END, _CONTENT = "<s>", "</s>", "_"
+_QUESTION_WORDS = frozenset(_TOKEN.findall("how what when where which who whom whose why"))
+_FRAME_WORDS = _QUESTION_WORDS | frozenset(
+    _TOKEN.findall("""
+    a about after against all also among an and any are as at be been before being between both
+    by can clarify compare could define definition describe detail details did discuss do does
+    during each elaborate explain for from give had has have he her here i identify if impact
+    importance in into is it its list may me meaning might must my name no not of on or other our
+    outline over overview per please process provide role shall she should so such summarise
+    summarize tell than that the their them then there these they this those through to under via
+    was we were will with would you your
+    """)
+)
+
+FILE_NAME = "linear.npz"
+FORMAT = 1
+MEASURE_SHARE = 0.1
+_CLIP = 3.0
+_SHAPES: dict[str, tuple[int, ...]] = {
+    "format": (1,),
+    "idf": (len(FAMILIES), BUCKETS),
+    "gram_weights": (len(FAMILIES), BUCKETS, 3),
+    "measure_mean": (N_PAIRED,),
+    "measure_scale": (N_PAIRED,),
+    "measure_weights": (N_PAIRED, 3),
+    "bias": (2, 3),
+    "calibration_3": (7, 3),
+    "calibration_2": (7, 2),
+}
+# What numpy's reader lets through for files that are cut off, damaged or something else.
+_UNREADABLE = (
+    OSError,
+    EOFError,
+    KeyError,
+    ValueError,
+    TypeError,
+    MemoryError,
+    NotImplementedError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+_RETRAIN = (
+    "Reinstall lexloop, or train the classifier again with "
+    "`lexloop finetune classifier --data DIR --out FOLDER`."
+)
+Floats = NDArray[np.floating]
+Bag = tuple[NDArray[np.int64], NDArray[np.float64]]
+
+
+def bucket(gram: str) -> int:
+    """Place an n-gram, of which lone surrogates are allowed, in one of ``BUCKETS`` buckets."""
+    return zlib.crc32(gram.encode("utf-8", "surrogatepass")) % BUCKETS
+
+
+def bags(text: str) -> dict[str, Bag]:
+    """Count the hashed n-grams of a question's first ``MAX_CHARS`` characters, by family.
+
+    ``word``: words and punctuation marks, 1-2, with the ends of the text marked. ``char``:
+    characters within a word and its edges, 2-5. ``frame``: 1-5 over the sentence frame, in which
+    runs of content words are one placeholder, so that it carries over to other topics.
+
+    Returns:
+        For each of ``FAMILIES``, the buckets in ascending order, shape (n,), and their damped
+        counts 1 + ln(count), shape (n,).
+    """
+    lowered = text[:MAX_CHARS].lower()
+    tokens = _TOKEN.findall(lowered)
+    return {
+        "word": _bag(_grams([_START, *tokens, _END], 1, 2)),
+        "char": _bag(_char_grams(lowered)),
+        "frame": _bag(_grams(_frame(tokens), 1, 5)),
+    }
+
+
+def measures(text: str) -> NDArray[np.float64]:
+    """Measure length, coordination, question words, punctuation and case of a question.
+
+    Only its first ``MAX_CHARS`` characters are read. Shape (30,): counts, shares in [0, 1] and 0/1
+    marks.
+    """
+    text = text[:MAX_CHARS]
+    cased = _TOKEN.findall(text)
+    tokens = _TOKEN.findall(text.lower())
+    words = [token for token in tokens if token.isalnum()]
+    n_tokens, counts = len(tokens), Counter(tokens)
+    ands, commas = counts["and"], counts[","]
+    asked = sum(counts[word] for word in _QUESTION_WORDS)
+    ending = text.rstrip()[-1:]
+    values = [
+        np.log1p(n_tokens),
+        np.log1p(len(text)),
+        *(min(ands, 4), min(commas, 4), min(asked, 4), min(counts["or"], 3)),
+        *(min(counts["the"], 5), min(counts["of"], 5), min(counts["?"], 5)),
+        *(ending == "?", ending == ".", text[:1].isupper(), text.islower()),
+        bool(words) and words[0] in _QUESTION_WORDS,
+        sum(map(len, words)) / (len(words) + 1),
+        len(set(words)) / (len(words) + 1),
+        (n_tokens - len(words)) / (n_tokens + 1),
+        sum(token[0].isupper() for token in cased) / (n_tokens + 1),
+        *(n_tokens < bound for bound in (6, 9, 13, 18, 25)),
+        *(ands >= bound for bound in (1, 2)),
+        *(commas >= bound for bound in (1, 2, 3)),
+        *(asked >= bound for bound in (2, 3)),
+    ]
+    return np.array(values, dtype=np.float64)
+
+
+def paired(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Append the product of every two measures, so that a linear model can weigh them together.
+
+    Shape (30,) becomes (465,).
+    """
+    left, right = np.triu_indices(len(values), k=1)
+    return np.concatenate([values, values[left] * values[right]])
+
+
+def _bag(grams: Iterable[str]) -> Bag:
+    hashed = np.fromiter((bucket(gram) for gram in grams), dtype=np.int64)
+    buckets, counts = np.unique(hashed, return_counts=True)
+    return buckets, 1.0 + np.log(counts)
+
+
+def _grams(tokens: list[str], shortest: int, longest: int) -> Iterator[str]:
+    for n in range(shortest, longest + 1):
+        for i in range(len(tokens) - n + 1):
+            yield " ".join(tokens[i : i + n])
+
+
+def _char_grams(lowered: str) -> Iterator[str]:
+    for word in lowered.split():
+        edged = f" {word} "
+        for n in range(2, min(5, len(edged)) + 1):
+            for i in range(len(edged) - n + 1):
+                yield edged[i : i + n]
+
+
+def _frame(tokens: list[str]) -> list[str]:
+    frame = [_START]
+    for token in tokens:
+        if token in _FRAME_WORDS or not token.isalnum():
+            frame.append(token)
+        elif frame[-1] != _CONTENT:
+            frame.append(_CONTENT)
+    return [*frame, _END]
+
+
+@dataclass(frozen=True)
+class LinearClassifier:
+    """A complexity classifier by a question's wording and sentence frame."""
+
+    idf: Floats  # of each bucket, 0 where training met none; shape (3 families, buckets)
+    gram_weights: Floats  # of each bucket for the three classes; shape (3, buckets, 3)
+    measure_mean: Floats  # of each paired measure in training; shape (465,)
+    measure_scale: Floats  # their standard deviation, 1 for a constant; shape (465,)
+    measure_weights: Floats  # of the standardised measures; shape (465, 3)
+    bias: Floats  # the intercepts of the wording and of the frame model; shape (2, 3)
+    calibration_3: Floats  # coefficients of the six scores, intercepts last; shape (7, 3)
+    calibration_2: Floats  # the same for the two-class task; shape (7, 2)
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Read a trained classifier from the folder that holds ``linear.npz``.
+
+        Raises:
+            DataError: The file is missing, unreadable, of another format or shape, or holds
+                numbers that are not finite, or not the one that its checksum is of.
+        """
+        path = folder / FILE_NAME
+        if (folder / SUMS).is_file():
+            check_sums(folder)
+        try:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
+                arrays = {name: stored[name] for name in _SHAPES}
+            _check(arrays)
+        except FileNotFoundError as error:
+            raise DataError(f"The classifier file {path} does not exist.", _RETRAIN) from error
+        except _UNREADABLE as error:
+            what = f"The classifier file {path} cannot be read: {error}"
+            raise DataError(what, _RETRAIN) from error
+        del arrays["format"]
+        return cls(**{name: array.astype(np.float32) for name, array in arrays.items()})
+
+    def save(self, folder: Path) -> Path:
+        """Write the classifier in half precision, whole or not at all; returns the file's path."""
+        folder.mkdir(parents=True, exist_ok=True)
+        arrays = {name: getattr(self, name) for name in _SHAPES if name != "format"}
+        # half precision costs no score on the n-grams; the few other numbers stay exact
+        narrow = {
+            name: array.astype(np.float16 if name in {"idf", "gram_weights"} else np.float32)
+            for name, array in arrays.items()
+        }
+        content = io.BytesIO()
+        np.savez_compressed(content, format=np.array([FORMAT]), **narrow)
+        path = folder / FILE_NAME
+        write_bytes(path, content.getvalue())
+        return path
+
+    def probabilities(self, question: str, classes: Literal[2, 3]) -> list[float]:
+        """Return the probability of each number of pieces of context, fewest first.
+
+        Three classes are one, two, three or more pieces; two are one, more than one.
+        """
+        calibration = self.calibration_3 if classes == 3 else self.calibration_2
+        logits = np.append(self.scores(question), 1.0) @ calibration.astype(np.float64)
+        exponentials = np.exp(logits - logits.max())
+        return [float(share) for share in exponentials / exponentials.sum()]
+
+    def scores(self, question: str) -> NDArray[np.float64]:
+        """Return uncalibrated scores, shape (6,): wording of each class, then frame of each."""
+        grams = {}
+        for family, (buckets, counts) in bags(question).items():
+            row = FAMILIES.index(family)
+            weighted = counts * self.idf[row, buckets]
+            length = float(np.linalg.norm(weighted)) or 1.0
+            grams[family] = (weighted / length) @ self.gram_weights[row, buckets]
+        surface = standardise(paired(measures(question)), self.measure_mean, self.measure_scale)
+        wording = grams["word"] + grams["char"] + self.bias[0]
+        frame = grams["frame"] + surface @ self.measure_weights + self.bias[1]
+        return np.concatenate([wording, frame]).astype(np.float64)
+
+
+def standardise(values: NDArray[np.float64], mean: Floats, scale: Floats) -> NDArray[np.float64]:
+    """Bring paired measures to a common scale, a tenth of the length of an n-gram vector.
+
+    Args:
+        values: Paired measures, shape (..., 465).
+        mean: Shape (465,).
+        scale: Shape (465,), never 0.
+    """
+    return np.clip((values - mean) / scale, -_CLIP, _CLIP) * MEASURE_SHARE
+
+
+def _check(arrays: dict[str, NDArray[np.generic]]) -> None:
+    for name, shape in _SHAPES.items():
+        array = arrays[name]
+        if array.shape != shape:
+            raise ValueError(f"it holds {name} of shape {array.shape}; {shape} is needed.")
+        if array.dtype.kind not in "fi" or not np.isfinite(array.astype(np.float64)).all():
+            raise ValueError(f"it holds values of {name} that are no finite numbers.")
+    if (found := int(arrays["format"].astype(np.int64)[0])) != FORMAT:
+        raise ValueError(f"it has format {found}; this version reads {FORMAT}.")
+    if (arrays["measure_scale"].astype(np.float64) <= 0).any():
+        raise ValueError("it holds a measure_scale of 0 or less.")
 
 
 @computing

@@ -19,7 +19,7 @@ from lexloop.core.types import Candidate
 from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.resources import Resources
 from lexloop.nodes.context import Context
-from lexloop.nodes.engineer_prompt.node import RuleEngineer
+from lexloop.nodes.engineer_prompt import RuleEngineer
 
 QUESTION = "When must the owner pay the mooring fee?"
 DAY_S = 86_400.0

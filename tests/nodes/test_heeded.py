@@ -11,7 +11,7 @@ from lexloop.core.errors import DeadlineExceeded
 from lexloop.nodes.evaluate.checks import citation_problems
 from lexloop.nodes.generate.model import cited_answer
 from lexloop.nodes.question import parse
-from lexloop.nodes.rerank.node import FeatureReranker
+from lexloop.nodes.rerank import FeatureReranker
 from lexloop.store.view import View
 
 PASSAGE = passage(1, "The fee is $50.")

@@ -8,8 +8,7 @@ from lexloop.core.types import Citation, Pointed, PointedUnit
 from lexloop.documents.document import Document
 from lexloop.documents.structure.references import Reference
 from lexloop.documents.structure.tree import Tree
-from lexloop.nodes.hybrid_retrieve.pointed import point
-from lexloop.nodes.pointing import read_pointing
+from lexloop.nodes.pointing import point, read_pointing
 
 LAWS = Path(__file__).parents[1] / "data" / "laws"
 TITLES = {

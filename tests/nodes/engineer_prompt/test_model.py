@@ -10,7 +10,7 @@ from records import attempt, evaluation
 from running import Nobody
 
 from lexloop.core.errors import ModelReplyError
-from lexloop.nodes.engineer_prompt.node import AdviceReply, ModelPromptEngineer
+from lexloop.nodes.engineer_prompt import AdviceReply, ModelPromptEngineer
 from lexloop.nodes.question import parse
 
 Converse = Callable[..., Any]

@@ -9,7 +9,7 @@ from running import runtime
 from lexloop.core.running import waited
 from lexloop.core.state import State
 from lexloop.core.types import Advice, Attempt, Evaluation, Passage
-from lexloop.nodes.engineer_prompt.node import RuleEngineer, engineer_prompt, weakest
+from lexloop.nodes.engineer_prompt import RuleEngineer, engineer_prompt, weakest
 from lexloop.nodes.question import parse
 
 ASKED = "As a boat owner, what is a berth and who must pay for a berth?"

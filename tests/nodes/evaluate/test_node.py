@@ -13,7 +13,7 @@ from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
 from lexloop.core.types import ABSTENTION, Attempt, Citation, Passage, Pointed, PointedUnit
 from lexloop.nodes.context import Judge, Judgement, drafted
-from lexloop.nodes.engineer_prompt.node import RuleEngineer
+from lexloop.nodes.engineer_prompt import RuleEngineer
 from lexloop.nodes.evaluate.node import evaluate, unfinished
 from lexloop.nodes.question import parse
 

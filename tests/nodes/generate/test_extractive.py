@@ -28,8 +28,7 @@ from lexloop.nodes.generate.extractive import (
     read_features,
     score_quotables,
 )
-from lexloop.nodes.generate.guard import PromptGuard
-from lexloop.nodes.generate.node import generate
+from lexloop.nodes.generate.node import PromptGuard, generate
 from lexloop.nodes.generate.quoting import cite
 from lexloop.nodes.markers import numbers_in
 from lexloop.nodes.question import parse

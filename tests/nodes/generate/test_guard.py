@@ -15,7 +15,7 @@ from lexloop.core.errors import DataError
 from lexloop.core.types import ABSTENTION, Candidate
 from lexloop.models.embedding import Vectors
 from lexloop.models.minilm import load_minilm
-from lexloop.nodes.generate.guard import (
+from lexloop.nodes.generate.node import (
     PromptGuard,
     QuestionGuard,
     RefusalClassifier,

@@ -7,7 +7,7 @@ from lexloop.core.settings import Settings
 from lexloop.core.types import MOST_POINTED, Chunk, Passage
 from lexloop.documents.document import Document
 from lexloop.models.minilm import load_minilm
-from lexloop.nodes.hybrid_retrieve.node import provisions_around
+from lexloop.nodes.hybrid_retrieve import provisions_around
 from lexloop.store.opening import tools_for
 from lexloop.store.view import View
 from lexloop.store.writer import build_collection

@@ -12,7 +12,7 @@ from rankings import DOCUMENTS, found, ties_shuffled
 
 from lexloop.core.settings_groups import Fusion, Linear, ReciprocalRank, Standardised
 from lexloop.core.types import Hit
-from lexloop.nodes.hybrid_retrieve.fusion import (
+from lexloop.nodes.hybrid_retrieve import (
     SUB_QUERY_WEIGHT,
     Scores,
     SearchResults,

@@ -11,7 +11,7 @@ from rankings import BM25, LEXICAL, VECTOR, best_first, ties_shuffled
 from lexloop.core.metadata import Metadata
 from lexloop.core.settings_groups import Linear
 from lexloop.core.types import Hit
-from lexloop.nodes.hybrid_retrieve.fusion import (
+from lexloop.nodes.hybrid_retrieve import (
     Scores,
     SearchResults,
     best_by_document,

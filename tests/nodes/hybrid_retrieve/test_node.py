@@ -17,9 +17,8 @@ from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
 from lexloop.core.types import FOLLOWED, Candidate, Chunk
 from lexloop.models.embedding import Vectors
-from lexloop.nodes.hybrid_retrieve import node
-from lexloop.nodes.hybrid_retrieve.fusion import SUB_QUERY_WEIGHT
-from lexloop.nodes.hybrid_retrieve.node import hybrid_retrieve
+from lexloop.nodes import hybrid_retrieve as node
+from lexloop.nodes.hybrid_retrieve import SUB_QUERY_WEIGHT, hybrid_retrieve
 from lexloop.nodes.question import parse
 from lexloop.store.view import Collection, View
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from library import Shelf, pointed_in, shelf
 
 from lexloop.documents.structure.references import find_references
-from lexloop.nodes.hybrid_retrieve.pointed import MOST_DOCUMENTS
+from lexloop.nodes.pointing import MOST_DOCUMENTS
 
 ALL = shelf()
 DIRECTIVE = shelf("directive.txt")

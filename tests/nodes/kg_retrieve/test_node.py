@@ -8,7 +8,7 @@ from running import runtime, update_of
 from lexloop.core.metadata import Filters, Metadata
 from lexloop.core.state import State, Update
 from lexloop.core.types import Candidate, Plan
-from lexloop.nodes.kg_retrieve.node import CANDIDATES, TRIPLETS, kg_retrieve
+from lexloop.nodes.kg_retrieve import CANDIDATES, TRIPLETS, kg_retrieve
 from lexloop.nodes.question import parse
 
 LAW = {

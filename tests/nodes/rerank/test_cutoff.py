@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexloop.nodes.rerank.node import TEMPERATURE, adaptive_k
+from lexloop.nodes.rerank import TEMPERATURE, adaptive_k
 
 SCORES = st.lists(st.floats(0.001, 100.0), min_size=1, max_size=40).map(
     lambda found: sorted(found, reverse=True)

@@ -16,7 +16,7 @@ from lexloop.core.types import Candidate, Chunk
 from lexloop.models.embedding import Vectors
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.question import parse
-from lexloop.nodes.rerank.node import (
+from lexloop.nodes.rerank import (
     FeatureReranker,
     NoReranker,
     _of_called,

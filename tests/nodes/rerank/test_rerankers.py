@@ -10,7 +10,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from lexloop.core.deadline import Deadline, within
 from lexloop.core.errors import DataError, DeadlineExceeded
 from lexloop.nodes.question import parse
-from lexloop.nodes.rerank.node import CrossEncoderReranker
+from lexloop.nodes.rerank import CrossEncoderReranker
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "fee", "berth", "owner", "must", "pay", "the", "a"]
 

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from lexloop.core.types import Turn
-from lexloop.nodes.rewrite.rewriters import _followed, leans_on_history, resolved
+from lexloop.nodes.rewrite import _followed, leans_on_history, resolved
 
 
 def user(*contents: str) -> list[Turn]:

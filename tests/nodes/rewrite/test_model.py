@@ -10,7 +10,7 @@ from running import Nobody
 
 from lexloop.core.errors import ModelReplyError, ModelUnavailable
 from lexloop.core.types import Advice, Plan, Turn
-from lexloop.nodes.rewrite.rewriters import ModelRewriter, RewriteReply
+from lexloop.nodes.rewrite import ModelRewriter, RewriteReply
 
 PLAN: Plan = {"k": 5, "Q": 3, "K": 2, "S": 1}
 ADVICE: Advice = {

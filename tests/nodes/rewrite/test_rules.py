@@ -10,8 +10,7 @@ from lexloop.core.state import State
 from lexloop.core.types import ABSTENTION, Advice, ParsedQuestion, Plan, Reading, Turn
 from lexloop.documents.text.tokens import words
 from lexloop.nodes.question import parse
-from lexloop.nodes.rewrite.node import rewrite
-from lexloop.nodes.rewrite.rewriters import NoRewriter, RuleRewriter, distinct, keywords
+from lexloop.nodes.rewrite import NoRewriter, RuleRewriter, distinct, keywords, rewrite
 
 PLAN: Plan = {"k": 5, "Q": 5, "K": 4, "S": 2}
 ADVICE: Advice = {

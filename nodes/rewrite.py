@@ -1,16 +1,20 @@
-"""The rewriters: rules for follow-ups, decomposition and expansion; a model; and none."""
+"""rewrite: a question that stands alone, up to Q sub-queries and up to K keywords."""
 
 import re
 from dataclasses import dataclass
 
+from langgraph.runtime import Runtime
 from pydantic import BaseModel
 
 from lexloop import prompts
 from lexloop.core.running import computed, computing
+from lexloop.core.state import State, Update
 from lexloop.core.types import Advice, ParsedQuestion, Plan, Turn
 from lexloop.documents.text.tokens import STOP_WORDS, words
 from lexloop.models.request import Chat, ChatRequest, parsed
-from lexloop.nodes.pointing import only_points, placed, provision_in
+from lexloop.nodes.context import Context
+from lexloop.nodes.markers import MARKER
+from lexloop.nodes.pointing import only_points, placed, provision_in, read_pointing
 from lexloop.nodes.question import (
     asking_sentences,
     in_context,
@@ -129,8 +133,8 @@ _SUBJECTS = [
 ]
 _TOPIC_CHARS = 4000
 """Characters of a turn that are read for its topic; a history has no limit as questions have."""
-_TURNS, _CONTEXT_CHARS = 24, 300
-"""The turns that are gone through, and the characters of a topic that a question is given."""
+_TURNS, _TURN_CHARS, _CONTEXT_CHARS = 24, 4000, 300
+"""The last turns that are read, the first characters of each, and those of a topic."""
 _OPENING = re.compile(r"(?:and|but|so|then|what about|how about|what if|also|or)\b", re.IGNORECASE)
 _ADDED = re.compile(
     r"(?:(?:and |but )?(?:what|how) about|(?:and|but|or|also)(?= (?:to|for|of|by|with|in|on|against"
@@ -308,3 +312,76 @@ class ModelRewriter:
             "queries": distinct(queries)[: plan["Q"]],
             "keywords": distinct(reply.keywords)[: plan["K"]],
         }
+
+
+
+
+async def rewrite(state: State, runtime: Runtime[Context]) -> Update:
+    """Write the question as it is understood, with sub-queries and keywords.
+
+    Slips are mended first, so that all that follows is made of words that the documents have; words
+    of another language are no slips. On a retry the engineered question replaces the one asked, and
+    its advice is followed.
+    """
+    rewriter, wording = runtime.context.rewriter, runtime.context.wording
+    advice = state.get("advice")
+    if advice:
+        question, history = advice["question"], []
+    else:
+        question, history = state["asked"], state["history"][-_TURNS:]
+    update: Update = {
+        "read_as": state.get("read_as", []),
+        "untranslated": state.get("untranslated", ""),
+    }
+    if wording is not None and not advice:
+        question, history, told = await computed(
+            _worded, question, history, wording, rewriter.translates
+        )
+        update = {**update, **told}
+    parsed = await rewriter.rewrite(question, history, state["plan"], advice)
+    backend = runtime.context.backend
+    titles = backend.titles if backend is not None else {}
+    parsed["pointing"] = await computed(read_pointing, parsed["text"], titles)
+    return {
+        **update,
+        "parsed": parsed,
+        "meant": state["meant"] if advice else parsed,
+    }
+
+
+def _worded(
+    question: str, history: list[Turn], wording: View, translates: bool
+) -> tuple[str, list[Turn], Update]:
+    """Return question and history in words that the documents have, and what is to be told."""
+    told: Update = {}
+    language = wording.other_language(question)
+    if not language:
+        question, told["read_as"] = wording.read(question)
+    elif not translates:
+        told["untranslated"] = _untranslated(language, wording.languages())
+    return question, _read(history, wording), told
+
+
+def _untranslated(language: str, languages: list[str]) -> str:
+    return (
+        f"The question seems to be in {language}, and the documents are in "
+        f"{' and '.join(languages)}. It was not translated, and so not answered: ask it in their "
+        "language, or set a model, which translates it."
+    )
+
+
+def _read(history: list[Turn], wording: View) -> list[Turn]:
+    """Read slips in the user's turns, and the place that the last quoting answer is from."""
+    quoting = [t for t in history if t["role"] == "assistant" and MARKER.search(t["content"])]
+    turns: list[Turn] = []
+    for turn in history:
+        said = turn["content"][:_TURN_CHARS]
+        if turn["role"] == "user":
+            read = said if wording.other_language(said) else wording.read(said)[0]
+            turns.append({"role": "user", "content": read})
+        elif quoting and turn is quoting[-1]:
+            about, at = wording.place_of(MARKER.split(said, maxsplit=1)[0].strip())
+            turns.append({**turn, "about": about, "at": at})
+        else:
+            turns.append(turn)
+    return turns

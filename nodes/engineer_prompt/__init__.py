@@ -1,1 +1,0 @@
-"""A reworded question and advice for the next attempt."""

@@ -1,1 +1,0 @@
-"""Triplets and candidates from a walk over the knowledge graph."""

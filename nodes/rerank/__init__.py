@@ -1,1 +1,0 @@
-"""The k passages an answer may use, as a reranker orders the candidates."""

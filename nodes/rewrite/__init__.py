@@ -1,1 +1,0 @@
-"""A question understood: standing alone, with its sub-queries and keywords, by ``rewriters``."""
