@@ -2,5 +2,5 @@
 
 A folder's ``node.py`` is the LangGraph node; its implementations lie beside. ``context`` holds the
 protocols of what can be exchanged. Shared are ``question`` (a question taken apart), ``pointing``
-(what it names by number or name), ``relevance`` (the one measure), ``markers`` ([n]) and ``weights``.
+(what it names by number or name), ``relevance`` (the one measure), ``markers`` and ``weights``.
 """
