@@ -1,12 +1,18 @@
-"""The runner of the nodes: deadline, usage, shown tokens, fallback where it is allowed."""
+"""The runner of the nodes: deadline, usage, fallback, and what is shown of an answer meanwhile."""
 
+import re
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from langchain_core.callbacks import BaseCallbackManager, CallbackManager, CallbackManagerForLLMRun
+from langchain_core.messages import AIMessage, AIMessageChunk
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, LLMResult
 from langchain_core.runnables import Runnable, RunnableConfig
+from langgraph.config import get_config, get_stream_writer
 from langgraph.runtime import Runtime, get_runtime
 
 from lexloop.core.deadline import Deadline, current_deadline, within
@@ -15,11 +21,138 @@ from lexloop.core.losses import hearing
 from lexloop.core.running import computed, waited
 from lexloop.core.state import State, Update, summed
 from lexloop.core.types import Degradation, Reasoning
-from lexloop.graph.stream import showing
-from lexloop.models.chat import ChatModel, asking
+from lexloop.models.chat import ChatModel, Token, asking, passes_on
 from lexloop.models.request import ChatReply, ChatRequest
 from lexloop.nodes.context import Context
 from lexloop.nodes.evaluate.node import unfinished
+from lexloop.nodes.generate.node import recites
+
+Writer = Callable[[Any], None]
+_SENTENCE_ENDS = ".!?\n"
+_AFTER_SENTENCE = re.compile(f"(?<=[{_SENTENCE_ENDS}])")
+_CONTEXT_CHARS = 400
+"""Characters said before that a sentence is checked with; more than a run of words takes."""
+
+
+@contextmanager
+def showing(node: str, request: ChatRequest) -> Iterator["TokenStream | None"]:
+    """Show what a model writes inside, where the request asks for that, to who runs the graph.
+
+    Args:
+        node: Which node speaks.
+        request: What the model is asked.
+    """
+    if not request.stream:
+        yield None
+        return
+    spoken = StreamedMessage(request.purpose, get_config())
+    shown = TokenStream(node, request, get_stream_writer(), spoken)
+    try:
+        yield shown
+    except ModelError as error:
+        shown.finish(error)
+        raise
+    # not where the run is cancelled: what was held back was not checked to its end
+    shown.finish()
+
+
+class TokenStream:
+    """The tokens passed on sentence by sentence, until the model recites its instructions.
+
+    The answer as a whole is checked when it is finished; by then its beginning has been shown,
+    so each sentence is checked before.
+
+    Args:
+        node: Which node speaks.
+        request: What the model was asked; its system part must not come back.
+        write: LangGraph's stream writer: is given ``{"node", "token", "restart"}``.
+        spoken: Is given the same, for those who stream messages or events.
+    """
+
+    def __init__(
+        self, node: str, request: ChatRequest, write: Writer, spoken: "StreamedMessage"
+    ) -> None:
+        self._node, self._request, self._write, self._spoken = node, request, write, spoken
+        self._held, self._said, self._restart, self._silenced = "", "", False, False
+
+    def __call__(self, token: Token) -> None:
+        """Take the next token."""
+        if token.restart:
+            self._held, self._said, self._restart, self._silenced = "", "", True, False
+        self._held += token.text
+        if self._silenced or not any(end in token.text for end in _SENTENCE_ENDS):
+            return
+        self._show(max(self._held.rfind(end) for end in _SENTENCE_ENDS) + 1)
+
+    def finish(self, error: Exception | None = None) -> None:
+        """Show what is left when the answer is whole, or end where an error cut it short."""
+        if self._held and not self._silenced and error is None:
+            self._show(len(self._held))
+        self._spoken.end(error)
+
+    def _show(self, cut: int) -> None:
+        ready, self._held = self._held[:cut], self._held[cut:]
+        clean = ""
+        for sentence in _AFTER_SENTENCE.split(ready):
+            before = (self._said + clean)[-_CONTEXT_CHARS:]
+            if recites(sentence, self._request.system, before):
+                self._silenced = True
+                break
+            clean += sentence
+        if not clean:
+            return
+        self._said += clean
+        self._write({"node": self._node, "token": clean, "restart": self._restart})
+        self._spoken.say(clean, self._restart)
+        self._restart = False
+
+
+class StreamedMessage:
+    """The shown text as a chat model's run, for those who stream messages or events.
+
+    They hear of no model's own run (``lexloop.models.chat``). A message that starts over has
+    an id of its own.
+
+    Args:
+        name: What the run is called.
+        config: That of the node's run.
+    """
+
+    def __init__(self, name: str, config: RunnableConfig) -> None:
+        around = config.get("callbacks")
+        manager = around if isinstance(around, BaseCallbackManager) else CallbackManager([])
+        self._manager = CallbackManager(
+            [handler for handler in manager.handlers if passes_on(handler)],
+            parent_run_id=manager.parent_run_id,
+            tags=manager.tags,
+            metadata=manager.metadata,
+        )
+        self._name = name
+        self._run: CallbackManagerForLLMRun | None = None
+        self._text = ""
+
+    def say(self, text: str, restart: bool) -> None:
+        """Tell the next piece; ``restart``: what was told before is void."""
+        if restart:
+            self.end()
+        if self._run is None:
+            (self._run,) = self._manager.on_chat_model_start({}, [[]], name=self._name)
+            self._text = ""
+        self._text += text
+        piece = AIMessageChunk(content=text, id=f"run-{self._run.run_id}")
+        self._run.on_llm_new_token(text, chunk=ChatGenerationChunk(message=piece))
+
+    def end(self, error: Exception | None = None) -> None:
+        """Tell that the message is whole, or what cut it short; nothing where none began."""
+        run, self._run = self._run, None
+        if run is None:
+            return
+        if error is not None:
+            run.on_llm_error(error)
+            return
+        whole = AIMessage(content=self._text, id=f"run-{run.run_id}")
+        run.on_llm_end(LLMResult(generations=[[ChatGeneration(message=whole)]]))
+
 
 _STAND_IN_S, _ENDING_S = 0.7, 0.9
 """Seconds after the deadline in which what stands in for a model may still answer, and in which the

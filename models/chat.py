@@ -305,7 +305,7 @@ def _in_private(callbacks: "Callbacks") -> "Callbacks":
 
     ``stream_mode="messages"``, ``astream_events`` and ``astream_log`` pass on what a chat model is
     told and says before anything could check it; the caller of the graph gets the checked answer
-    instead (``lexloop.graph.stream``). Tracers, counters of tokens and callbacks of the process's
+    instead (``lexloop.graph.node``). Tracers, counters of tokens and callbacks of the process's
     own hear of the call itself.
     """
     if callbacks is None or isinstance(callbacks, list):

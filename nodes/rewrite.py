@@ -314,8 +314,6 @@ class ModelRewriter:
         }
 
 
-
-
 async def rewrite(state: State, runtime: Runtime[Context]) -> Update:
     """Write the question as it is understood, with sub-queries and keywords.
 

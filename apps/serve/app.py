@@ -1,9 +1,11 @@
 """The application: its parts wired together, its routes, the page's files, and how it is run."""
 
 import asyncio
+import ctypes
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -31,7 +33,6 @@ from lexloop.apps.serve.engine import Engine
 from lexloop.apps.serve.indexing import Indexing
 from lexloop.apps.serve.limits import Queue, Rates, Streams
 from lexloop.apps.serve.mcp_transports import McpEndpoint
-from lexloop.apps.serve.memory import give_back
 from lexloop.apps.serve.middleware import Guard
 from lexloop.apps.serve.pages import Pages
 from lexloop.apps.serve.people import SESSIONS, People
@@ -43,6 +44,26 @@ from lexloop.apps.serve.uploads import MB, UploadStore
 from lexloop.core.configuration import data_folder
 from lexloop.core.errors import TooSlow
 from lexloop.core.settings import Connection, Settings
+
+
+def give_back() -> bool:
+    """Give back the memory that nothing uses any more; return whether this system can.
+
+    The C library of Linux keeps what many threads freed: a server that answers thousands of
+    questions would seem to grow without end.
+    """
+    trim = _trim()
+    return trim is not None and trim(0) in (0, 1)
+
+
+@lru_cache(maxsize=1)
+def _trim() -> Callable[[int], int] | None:
+    try:
+        found: Callable[[int], int] = ctypes.CDLL(None).malloc_trim
+    except (AttributeError, OSError, TypeError):  # another C library, or another system
+        return None
+    return found
+
 
 PAGE = Path(__file__).parent / "page"
 HEADERS_S = 15.0

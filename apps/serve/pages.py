@@ -13,7 +13,7 @@ from cachetools import LRUCache, cached
 
 from lexloop.core.errors import CorpusError, NotFoundError, Overloaded
 from lexloop.core.workers import Frame, WorkerPool, WorkerProcess
-from lexloop.documents.reading.pages import page_request
+from lexloop.documents.reading.pdf import page_request
 from lexloop.documents.reading.source import Limits, SourceFile
 from lexloop.documents.reading.workers import answers
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lexloop.documents.document import Box
     from lexloop.store.view import View
 
-_MODULE = "lexloop.documents.reading.pages"
+_MODULE = "lexloop.documents.reading.pdf"
 _WIDTHS = range(100, 2401)
 _STEP = 100
 _LIMITS = Limits(seconds=20.0)

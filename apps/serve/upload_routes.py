@@ -1,11 +1,15 @@
-"""Routes that change the collections of somebody's own: making, uploading, removing, indexing."""
+"""Routes that change somebody's own collections, and the files that a body brings for them."""
 
 import json
+import os
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel
+from python_multipart.exceptions import FormParserError
+from python_multipart.multipart import MultipartParser, parse_options_header
 from sse_starlette import EventSourceResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
@@ -13,11 +17,161 @@ from starlette.requests import ClientDisconnect
 from lexloop.apps.serve.document_routes import Named
 from lexloop.apps.serve.errors import RefusedFile, documented, response_of
 from lexloop.apps.serve.indexing import Job, counts_of
-from lexloop.apps.serve.multipart import FIELD, Receiver
 from lexloop.apps.serve.people import Asker
 from lexloop.apps.serve.state import Served, Serving
-from lexloop.apps.serve.uploads import MB, Uploaded
-from lexloop.core.errors import ConflictError, InputError
+from lexloop.apps.serve.uploads import MB, Received, Uploaded, file_name
+from lexloop.core.errors import ConflictError, InputError, LexloopError, TooLargeError
+
+_AS_A_FORM = "Send a form with files in its field `files`."
+FIELD = "files"
+
+
+class Receiver:
+    """Takes the bytes of a body, and writes the files that it holds.
+
+    Args:
+        content_type: Of the request; names the boundary.
+        folder: Gets the files, under names of no meaning.
+        file_bytes: The most bytes of one file; a larger one is refused and the rest is taken.
+        files: The most files of one body.
+
+    Raises:
+        InputError: It is no multipart body.
+    """
+
+    def __init__(self, content_type: str, folder: Path, file_bytes: int, files: int) -> None:
+        kind, options = parse_options_header(content_type)
+        if kind != b"multipart/form-data" or not options.get(b"boundary"):
+            raise InputError("The body is no form with files.", _AS_A_FORM)
+        self.received: list[Received] = []
+        self.refused: list[RefusedFile] = []
+        self._folder, self._file_bytes, self._most = folder, file_bytes, files
+        self._names: set[str] = set()
+        self._header, self._value = b"", b""
+        self._headers: dict[bytes, bytes] = {}
+        self._handle, self._size, self._whole = -1, 0, False
+        self._name = ""
+        try:
+            self._parser = MultipartParser(
+                options[b"boundary"],
+                {
+                    "on_part_begin": self._part_begun,
+                    "on_header_field": self._field_read,
+                    "on_header_value": self._value_read,
+                    "on_header_end": self._header_ended,
+                    "on_headers_finished": self._headers_ended,
+                    "on_part_data": self._data_read,
+                    "on_part_end": self._part_ended,
+                    "on_end": self._ended,
+                },
+            )
+        except FormParserError as error:
+            raise _malformed(error) from error
+
+    def feed(self, data: bytes) -> None:
+        """Take the next bytes.
+
+        Raises:
+            InputError: They are no multipart body, or hold too many files.
+            LexloopError: A file cannot be written.
+        """
+        try:
+            self._parser.write(data)
+        except FormParserError as error:
+            raise _malformed(error) from error
+        except OSError as error:
+            raise LexloopError(
+                f"The upload cannot be written: {error.strerror}.",
+                "Ask the operator to check the disk.",
+            ) from error
+
+    def finish(self) -> None:
+        """Check that the body came whole.
+
+        Raises:
+            InputError: It was cut off.
+        """
+        if not self._whole:
+            raise InputError("The upload was cut off: its end is missing.", "Send it again.")
+
+    def close(self) -> None:
+        """Close a file that was begun."""
+        if self._handle >= 0:
+            os.close(self._handle)
+            self._handle = -1
+
+    def _part_begun(self) -> None:
+        self._headers, self._header, self._value = {}, b"", b""
+
+    def _field_read(self, data: bytes, start: int, end: int) -> None:
+        self._header += data[start:end]
+
+    def _value_read(self, data: bytes, start: int, end: int) -> None:
+        self._value += data[start:end]
+
+    def _header_ended(self) -> None:
+        self._headers[self._header.lower()] = self._value
+        self._header, self._value = b"", b""
+
+    def _headers_ended(self) -> None:
+        self._name, self._size = "", 0
+        _, options = parse_options_header(self._headers.get(b"content-disposition", b""))
+        if options.get(b"name") != FIELD.encode() or b"filename" not in options:
+            return
+        if len(self.received) + len(self.refused) >= self._most:
+            raise TooLargeError(
+                f"More than {self._most} files were sent at once.", "Send fewer at once."
+            )
+        said = options[b"filename"].decode("utf-8", "replace")
+        try:
+            name = file_name(said)
+        except InputError as error:
+            self._refuse(said, error.what)
+            return
+        if name in self._names:
+            self._refuse(name, "It was sent twice.")
+            return
+        self._names.add(name)
+        self._name = name
+        self._handle = os.open(self._place(), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+
+    def _place(self) -> Path:
+        return self._folder / str(len(self._names))
+
+    def _data_read(self, data: bytes, start: int, end: int) -> None:
+        if self._handle < 0:
+            return
+        self._size += end - start
+        if self._size > self._file_bytes:
+            self.close()
+            self._place().unlink()
+            self._refuse(self._name, f"It is larger than {self._file_bytes:,} bytes.")
+            return
+        left = memoryview(data)[start:end]
+        while left:
+            left = left[os.write(self._handle, left) :]
+
+    def _part_ended(self) -> None:
+        if self._handle < 0:
+            return
+        if self._size:
+            os.fsync(self._handle)
+        self.close()
+        if self._size:
+            self.received.append(Received(self._name, self._place()))
+        else:
+            self._refuse(self._name, "It is empty.")
+
+    def _ended(self) -> None:
+        self._whole = True
+
+    def _refuse(self, name: str, reason: str) -> None:
+        self.refused.append(RefusedFile(name=name[:200], reason=reason, exists=False))
+
+
+def _malformed(error: Exception) -> InputError:
+    return InputError(f"The body is no form with files: {error}.", _AS_A_FORM)
+
 
 router = APIRouter(
     prefix="/api/collections",

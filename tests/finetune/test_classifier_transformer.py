@@ -10,7 +10,7 @@ import pytest
 from lexloop.core.errors import CorpusError, DataError, InputError, SettingsError, TrainingError
 from lexloop.core.files import SUMS
 from lexloop.finetune.classifier import LabelledQuestions
-from lexloop.finetune.classifier_transformer import Tuning, predicting, tuned
+from lexloop.finetune.classifier_report import Tuning, predicting, tuned
 from lexloop.nodes.classify.transformers import TransformerClassifier
 
 WORDS = "what is a boat and who pays the fee why".split()

@@ -13,7 +13,7 @@ import torch
 from lexloop.core.errors import TrainingError
 from lexloop.core.files import check_sums, write_sums
 from lexloop.finetune.checkpoints import last_good
-from lexloop.finetune.contrastive import _columns, contrast
+from lexloop.finetune.embedder import _columns, contrast
 from lexloop.finetune.late import EmbedderRecipe, Loss
 from lexloop.finetune.pairs import CLICKED, TrainingPair
 from lexloop.models.minilm import genuine_folder

@@ -12,7 +12,7 @@ import records
 from lexloop.core.errors import DataError
 from lexloop.core.running import waited
 from lexloop.core.types import Chunk, Triplet
-from lexloop.knowledge.model import (
+from lexloop.graph.extractors import (
     ExtractedTriplet,
     Extraction,
     ExtractionCache,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lexloop.apps.serve.memory import give_back
+from lexloop.apps.serve.app import give_back
 
 _BLOCK, _BLOCKS = 64 << 10, 1000
 _C = ctypes.CDLL(None)

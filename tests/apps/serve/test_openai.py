@@ -10,7 +10,7 @@ import pytest
 from loopback_server import DOGS, PENALTY, openai_client, person, served
 from openai import OpenAI
 
-from lexloop.apps.serve.openai_messages import content_of, inert
+from lexloop.apps.serve.openai import content_of, inert
 from lexloop.apps.serve.settings import ServerSettings
 
 QUESTION = "What is a bias audit?"

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
-from lexloop.evaluation.eval_rag.correlation import correlations, weighted
+from lexloop.evaluation.eval_rag.report import correlations, weighted
 from lexloop.evaluation.score import Unresolved
 from lexloop.evaluation.statistics import Estimate, interval_of, spearman
 

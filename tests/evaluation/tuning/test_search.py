@@ -11,7 +11,7 @@ from lexloop.core.settings_groups import Linear
 from lexloop.evaluation.case import Case
 from lexloop.evaluation.score import Score, Unresolved
 from lexloop.evaluation.tuning.measure import OBJECTIVES, Measurement, Objective
-from lexloop.evaluation.tuning.search import (
+from lexloop.evaluation.tuning.tune import (
     MOST_TOKENS,
     Coordinate,
     Search,
