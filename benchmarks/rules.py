@@ -117,8 +117,8 @@ def _lines_of(path: str) -> int:
     return 0  # imported from elsewhere
 
 
-_Q, _R, _P, _N = "nodes.question", "nodes.rewrite.rewriters", "nodes.pointing", "nodes.relevance"
-_U, _G, _X = "nodes.hybrid_retrieve.pointed", "nodes.generate", "nodes.generate.extractive"
+_Q, _R, _P, _N = "nodes.question", "nodes.rewrite", "nodes.pointing", "nodes.relevance"
+_U, _G, _X = "nodes.pointing", "nodes.generate", "nodes.generate.extractive"
 _E, _J, _C = "nodes.evaluate.evidence", "nodes.evaluate.judges", "nodes.evaluate.checks"
 _T, _V = "documents.text", "documents.text.quantities"
 GROUPS: dict[str, Group] = {
@@ -219,9 +219,9 @@ GROUPS: dict[str, Group] = {
         {f"{_P}:documents_called": giving(frozenset())},
         [f"{_P}:_is_titled", f"{_P}:proper_in", f"{_P}:runs_in"],
     ),
-    "copies last": Group({"nodes.rerank.node:copies_last": unchanged}),
+    "copies last": Group({"nodes.rerank:copies_last": unchanged}),
     "operative first": Group(
-        {"nodes.rerank.node:operative_first": lambda _: lambda ranked, k: ranked[:k]}
+        {"nodes.rerank:operative_first": lambda _: lambda ranked, k: ranked[:k]}
     ),
     # writing an answer
     "whole lists": Group({f"{_X}:list_asked": giving([])}),
@@ -240,12 +240,12 @@ GROUPS: dict[str, Group] = {
     "repeats": Group({f"{_X}:_repeats": giving(False)}),
     # refusing
     "refusing, all": Group(
-        {f"{_G}.guard:QuestionGuard.refuses": giving(False)},
-        [f"{_G}.guard:{n}" for n in ("RefusalClassifier", "order_features", "subject_features")]
-        + [f"{_G}.guard:{n}" for n in ("_MANNERS", "_LIGHT")],
+        {f"{_G}.node:QuestionGuard.refuses": giving(False)},
+        [f"{_G}.node:{n}" for n in ("RefusalClassifier", "order_features", "subject_features")]
+        + [f"{_G}.node:{n}" for n in ("_MANNERS", "_LIGHT")],
     ),
-    "refusing, manners": Group({f"{_G}.guard:_MANNERS": lambda old: [_NEVER for _ in old]}),
-    "refusing, telling words known": Group({f"{_G}.guard:_LIGHT": giving(frozenset())}),
+    "refusing, manners": Group({f"{_G}.node:_MANNERS": lambda old: [_NEVER for _ in old]}),
+    "refusing, telling words known": Group({f"{_G}.node:_LIGHT": giving(frozenset())}),
     "foreign names": Group(
         {f"{_Q}:_NAMED": never, f"{_Q}:_REFERENCE": never},
         [f"{_Q}:_GENERIC"],
