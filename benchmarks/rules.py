@@ -289,7 +289,7 @@ GROUPS: dict[str, Group] = {
     ),
     # words
     "slips, all": Group(
-        {f"{_T}.slips:Slips.read": lambda _: lambda _self, text: (text, [])},
+        {f"{_T}.slips:Slips.read": lambda _: lambda _self, text, _known: (text, [])},
         [f"{_T}.slips:Slips", f"{_T}.slips:_is_slip", f"{_T}.slips:_is_altered"],
     ),
     "slips, one letter wrong": Group({f"{_T}.slips:_is_altered": giving(False)}),

@@ -163,7 +163,7 @@ def reliability(rows: Rows, said: Floats) -> str:
     return "\n".join([head, "", "| said | rows | true |", "|---|---|---|", *lines])
 
 
-class FeatureReader:
+class _FeatureReader:
     """Stands where the generator does and reads the features instead of answering."""
 
     instructions = ""
@@ -273,7 +273,7 @@ def _row(
 ) -> list[FeatureRow]:
     """The features of a question, none where it is refused before they are read."""
     number, kind = of
-    reader = FeatureReader(collection.seen_by(Filters.of(_SETTINGS)))
+    reader = _FeatureReader(collection.seen_by(Filters.of(_SETTINGS)))
     ask_graph(collection, _SETTINGS, case, generator=reader)
     if reader.features is None:
         return []

@@ -292,8 +292,6 @@ def train_and_measure(
         )
     others: dict[str, Predict] = {}
     if base is not None:
-        from lexloop.finetune.classifier_report import Tuning, predicting, tuned
-
         if training is not None and evaluate is None:
             for classes in CLASS_COUNTS:
                 tuned(training, BOTH, classes, Tuning(base, seed=seed), out=out, report=report)

@@ -53,7 +53,7 @@ def divided(data: Path) -> tuple[list[TrainingPair], list[TrainingPair]]:
     """Return the pairs that are learned, and those of documents that are not."""
     training: list[TrainingPair] = []
     kept: list[TrainingPair] = []
-    pairs = deduplicated([*every_pair(data)])
+    pairs = deduplicated([*_every_pair(data)])
     for source in LICENCES:
         found = [pair for pair in pairs if pair.source == source]
         learned, left = split(found, KEPT[source]) if source in KEPT else (found, [])
@@ -62,7 +62,7 @@ def divided(data: Path) -> tuple[list[TrainingPair], list[TrainingPair]]:
     return training, kept
 
 
-def every_pair(data: Path) -> Iterator[TrainingPair]:
+def _every_pair(data: Path) -> Iterator[TrainingPair]:
     """Yield the pairs of all sets, each text cut to where its answer begins."""
     rng = np.random.default_rng(0)
     yield from _regulations(data / "reader" / "cfr_questions", rng)

@@ -185,7 +185,7 @@ class _Agent:
             answered: State = found["found"][name]
             return answered
 
-        chooser = Chooser(chat, await computed(_descriptions, (*views_of(contexts).items(),)), ask)
+        chooser = _Chooser(chat, await computed(_descriptions, (*views_of(contexts).items(),)), ask)
         lost: list[Degradation] = []
         try:
             text = await chooser.answer(state["asked"], state["history"])
@@ -258,7 +258,7 @@ async def _to_others(state: AgentState) -> list[Send] | str:
 
 
 def _checked(
-    text: str, chooser: "Chooser", asked: str, contexts: Mapping[str, Context]
+    text: str, chooser: "_Chooser", asked: str, contexts: Mapping[str, Context]
 ) -> AgentUpdate:
     """Return what the model wrote as the answer, unless it gives its instructions away."""
     guard = next(iter(contexts.values())).guard
@@ -296,7 +296,7 @@ _TOOL_CHARS = 60
 _NO_MORE = "No further question can be asked: answer from what was found."
 
 
-class Chooser:
+class _Chooser:
     """The model with its tools, for one question.
 
     Args:

@@ -47,7 +47,7 @@ def on_cluster(
         if budget.most is not None:
             import ray
 
-            actor: Any = ray.remote(num_cpus=0)(Purse)
+            actor: Any = ray.remote(num_cpus=0)(_Purse)
             purse = actor.remote()
         make = WorkerTools(json.dumps(dict(tools.settings)), budget, base_url, purse)
         yield ClusterPreparer(Orders(make, tools.recipe), Staging(staging, tools.recipe))
@@ -61,7 +61,7 @@ class WorkerTools:
         settings: As a manifest records them, as JSON.
         budget: Of all machines.
         base_url: See ``on_cluster``.
-        purse: The actor ``Purse``; None where there is no limit.
+        purse: The actor ``_Purse``; None where there is no limit.
     """
 
     settings: str
@@ -79,11 +79,11 @@ class WorkerTools:
         budget = self.budget
         if self.purse is not None:
             prices = budget.price_in, budget.price_out, budget.most
-            budget = SharedBudget(*prices, purse=self.purse, name=secrets.token_hex(8))
+            budget = _SharedBudget(*prices, purse=self.purse, name=secrets.token_hex(8))
         return resources.tools(settings, chat, budget)
 
 
-class Purse:
+class _Purse:
     """An actor that knows what every worker has spent, or is about to."""
 
     def __init__(self) -> None:
@@ -96,7 +96,7 @@ class Purse:
 
 
 @dataclass(frozen=True)
-class SharedBudget(Budget):
+class _SharedBudget(Budget):
     """A budget of several workers; ``name`` is this one's. What a killed one claimed counts on."""
 
     purse: Any = None

@@ -17,7 +17,6 @@ from lexloop.documents.text.tokens import term_set
 from lexloop.nodes.context import Context, Guard
 from lexloop.nodes.question import ASKING, AUXILIARY, leans, without_context
 from lexloop.nodes.relevance import coverage
-from lexloop.nodes.rewrite import resolved
 from lexloop.store.engine.address import is_address
 from lexloop.store.view import View
 
@@ -249,6 +248,9 @@ def route(question: str, history: Sequence[Turn], contexts: Mapping[str, Context
     """
     if reply := small_talk(question, list(contexts)):
         return Routing(question, reply=reply)
+    # LangGraph comes with it, which those who list collections can do without
+    from lexloop.nodes.rewrite import resolved
+
     standalone = resolved(question, list(history))
     views = views_of(contexts)
     if len(views) < 2:

@@ -47,7 +47,7 @@ class Extraction(BaseModel):
     triplets: list[ExtractedTriplet] = []
 
 
-def extraction_request(chunk: Chunk) -> ChatRequest:
+def _extraction_request(chunk: Chunk) -> ChatRequest:
     """Return the request for the relations of a chunk."""
     prompt = prompts.load("extract_triplets", {"passage", "limit"})
     system, user = prompt.render(passage=[prompts.Data("passage", chunk["text"])], limit=MOST)
@@ -64,7 +64,7 @@ async def extract_with_model(chat: Chat, chunk: Chunk) -> list[Triplet]:
     Raises:
         ModelError: The model gave no usable reply.
     """
-    reply = parsed(await chat.ask(extraction_request(chunk)), Extraction)
+    reply = parsed(await chat.ask(_extraction_request(chunk)), Extraction)
     triplets: list[Triplet] = []
     for item in reply.triplets[:MOST]:
         span = find_quote(item.quote, chunk["text"])
@@ -243,7 +243,7 @@ class ModelExtractor:
         return [_placed(triplet, document) for triplet in found]
 
     def _of(self, chunk: Chunk, cache: ExtractionCache) -> list[Triplet]:
-        key = extraction_key(self._chat.name, chunk)
+        key = _extraction_key(self._chat.name, chunk)
         if (found := cache.find(key, chunk)) is not None:
             return found
         triplets = waited(extract_with_model(self, chunk))
@@ -263,7 +263,7 @@ def _placed(triplet: Triplet, document: Document) -> Triplet:
     return {**triplet, "section": label, "page": document.page_at(triplet["start"])}
 
 
-def extraction_key(model: str, chunk: Chunk) -> str:
+def _extraction_key(model: str, chunk: Chunk) -> str:
     """Return the cache key of a chunk, made of the model, its instructions and the text."""
     from lexloop import prompts
 
@@ -286,7 +286,7 @@ def expected_cost(
     """
     asked = found.chunks if settings.index.triplets == "model" else ()
     new = _uncached(asked, str(settings.model.name))
-    tokens = [expected_tokens(extraction_request(chunk)) for chunk in new]
+    tokens = [expected_tokens(_extraction_request(chunk)) for chunk in new]
     tokens_in, tokens_out = sum(t for t, _ in tokens), sum(t for _, t in tokens)
     remote = found.embedded_tokens if settings.index.embedder.startswith("openai:") else 0
     model = budget.cost(tokens_in, tokens_out) if new else 0.0
@@ -304,4 +304,4 @@ def _uncached(chunks: Sequence[Chunk], model: str) -> list[Chunk]:
     if not chunks or not extractions_path().exists():
         return list(chunks)
     with closing(ExtractionCache(extractions_path())) as cache:
-        return [c for c in chunks if cache.find(extraction_key(model, c), c) is None]
+        return [c for c in chunks if cache.find(_extraction_key(model, c), c) is None]

@@ -35,7 +35,7 @@ _CONTEXT_CHARS = 400
 
 
 @contextmanager
-def showing(node: str, request: ChatRequest) -> Iterator["TokenStream | None"]:
+def _showing(node: str, request: ChatRequest) -> Iterator["TokenStream | None"]:
     """Show what a model writes inside, where the request asks for that, to who runs the graph.
 
     Args:
@@ -266,7 +266,7 @@ class _Run:
         """Have the model answer, unless it failed for good earlier in this question."""
         if self._context.fallback is not None and (reason := self._lost(chat.name)):
             raise ModelError(reason, "The embedded implementation answers instead.")
-        with showing(self._name, request) as shown:
+        with _showing(self._name, request) as shown:
             reply = await chat.acomplete(
                 request, deadline=self._deadline.at, meter=self._meter, on_token=shown
             )

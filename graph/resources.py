@@ -169,7 +169,7 @@ class Resources:
 
     def over(self, settings: Settings, collection: Collection) -> Context:
         """Return the context of the settings over a collection."""
-        return build_with_fallbacks(settings, collection, self.chat(settings))
+        return _build_with_fallbacks(settings, collection, self.chat(settings))
 
     def close(self) -> None:
         """Let go of the collections."""
@@ -193,7 +193,7 @@ class Resources:
             settings = embedded_only(settings)
         collection, troubles = self._collection(settings, stamp, chat)
         unread = left_out(collection.seen_by(Filters.of(settings)))
-        made = build_with_fallbacks(settings, collection, chat)
+        made = _build_with_fallbacks(settings, collection, chat)
         return replace(made, snapshot=snapshot, degraded=[*missing, *unread, *troubles])
 
     def _chat_or_none(self, settings: Settings) -> tuple[ChatModel | None, list[Degradation]]:
@@ -231,17 +231,17 @@ def _corpus_key(corpus: str, stamp: str, tools: Tools) -> Any:
     return hashkey(corpus, stamp, tools.recipe)
 
 
-def build_with_fallbacks(
+def _build_with_fallbacks(
     settings: Settings, collection: Collection, chat: ChatModel | None
 ) -> Context:
     """Return the context that the settings name, with stand-ins for its chat model and embedder."""
     made = build_context(settings, collection, chat)
     fallback = unembedded = None
     if settings.model.fallback and chat is not None and settings.retrieval.source != "none":
-        fallback = build_with_fallbacks(embedded_only(settings), collection, None)
+        fallback = _build_with_fallbacks(embedded_only(settings), collection, None)
     if settings.model.fallback and collection.embedder.name.startswith("openai:"):
         spare = load_embedder("embedded", Connection())
-        unembedded = build_with_fallbacks(
+        unembedded = _build_with_fallbacks(
             settings, collection.embedded_by(spare, words_only=True), chat
         )
     return replace(made, fallback=fallback, unembedded=unembedded)

@@ -252,7 +252,7 @@ _STAMP_LENGTH = 12
 _ROLES = {"human": "user", "ai": "assistant", "system": "system"}
 
 
-class DoesNotFit(Exception):
+class _DoesNotFit(Exception):
     """A prompt that leaves no room for a reply, with the status of hosts that refuse one."""
 
     status_code = 400
@@ -329,7 +329,7 @@ class LocalChat(BaseChatModel):
         prompt = local.prompt([_turn(message) for message in messages])
         room = min(self.max_tokens or _MOST_TOKENS, local.window - len(prompt))
         if room < 1:
-            raise DoesNotFit(f"its window has {local.window} tokens, and {len(prompt)} were sent")
+            raise _DoesNotFit(f"its window has {local.window} tokens, and {len(prompt)} were sent")
         with self.lock:
             if self.seed is not None:
                 torch.manual_seed(self.seed)

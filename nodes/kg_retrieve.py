@@ -85,7 +85,7 @@ def chosen(statements: Iterable[Stated], known: Iterable[str]) -> list[Stated]:
     return sorted(taken.values(), key=lambda one: -one.score)
 
 
-def candidates_of(
+def _candidates_of(
     found: Sequence[Stated], chunks: Callable[[Sequence[str]], list[Chunk]]
 ) -> list[Candidate]:
     """Return the chunks as candidates, in this order."""
@@ -115,6 +115,6 @@ def kg_retrieve(state: State, runtime: Runtime[Context]) -> Update:
     found = chosen(statements, [candidate["id"] for candidate in state["candidates"]])
     return {
         "triplets": triplets_of(relations),
-        "graph_candidates": candidates_of(found, source.chunks),
+        "graph_candidates": _candidates_of(found, source.chunks),
         "handed_on": {one.chunk_id: one.by for one in found if one.by},
     }

@@ -62,7 +62,7 @@ def sources(record: Record) -> list[str]:
     return lines
 
 
-def found_how(record: Record) -> list[tuple[str, str]]:
+def _found_how(record: Record) -> list[tuple[str, str]]:
     """Return how an answer was found, name by name: by whom, with which settings and searches."""
     settings = record["variant"]
     if record["plan"]:  # a greeting is answered without one
@@ -207,7 +207,7 @@ def _add_answer(outline: Outline, record: Record, level: int) -> None:
         blocks.append(Heading(level, "Sources"))
         blocks += (Line([said], item=True) for said in cited)
     blocks.append(Heading(level, "How it was found"))
-    blocks.append(Facts(found_how(record)))
+    blocks.append(Facts(_found_how(record)))
     if record["passages"]:
         blocks.append(Line(["Passages that were read for it:"]))
         for passage in record["passages"]:

@@ -33,7 +33,7 @@ _SEPARATORS = {"-1": ("separator", "separator"), "0": ("continuationSeparator",)
 _AFTER = ("w:endnotePr", "w:compat", "w:docVars", "w:rsids", "m:mathPr", "w:themeFontLang")
 
 
-class Footnotes:
+class _Footnotes:
     """The footnotes of a Word document that has none yet.
 
     Args:
@@ -172,7 +172,7 @@ def as_word(outline: Outline) -> bytes:
     """Return an outline as a .docx file, its footnotes Word's own."""
     document = docx.Document()
     _set_up(document, outline)
-    footnotes = Footnotes(document)
+    footnotes = _Footnotes(document)
     document.add_paragraph(outline.title, "Title")
     written: set[int] = set()
     for block in outline.blocks:
@@ -216,7 +216,7 @@ def _add(
     document: "Document",
     block: Block,
     outline: Outline,
-    footnotes: Footnotes,
+    footnotes: _Footnotes,
     written: set[int],
 ) -> None:
     """Add a block; ``written`` are the footnotes that were referred to before."""
@@ -235,7 +235,7 @@ def _add_runs(
     paragraph: "Paragraph",
     line: Line,
     outline: Outline,
-    footnotes: Footnotes,
+    footnotes: _Footnotes,
     written: set[int],
 ) -> None:
     after_number = False

@@ -180,7 +180,7 @@ def config_of(app: FastAPI) -> uvicorn.Config:
     """
     return uvicorn.Config(
         app,
-        http=PatientProtocol,
+        http=_PatientProtocol,
         ws="none",
         log_level="warning",
         access_log=False,
@@ -190,7 +190,7 @@ def config_of(app: FastAPI) -> uvicorn.Config:
     )
 
 
-class PatientProtocol(H11Protocol):
+class _PatientProtocol(H11Protocol):
     """uvicorn's protocol, which by itself waits for ever for a request's first bytes and headers.
 
     The headers of a request have so many seconds from when the connection was made, or from its

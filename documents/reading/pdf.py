@@ -82,7 +82,7 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document | SkippedS
     Raises:
         CorpusError: It is encrypted, damaged or cut short, or no page holds text.
     """
-    with closing(open_pdf(data)) as pdf:
+    with closing(_open_pdf(data)) as pdf:
         sheets = [_sheet(pdf, number) for number in range(len(pdf))]
         title = printable(pdf.get_metadata_dict().get("Title", "")).strip()
     pages = without_furniture(sheets)
@@ -104,7 +104,7 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document | SkippedS
     yield Document(name, title, whole, pages=begun, headings=headings, boxes=boxes)
 
 
-def open_pdf(data: bytes) -> Any:
+def _open_pdf(data: bytes) -> Any:
     """Return PDFium's document; whoever opens it closes it.
 
     Raises:
@@ -471,7 +471,6 @@ class _Held:
         self._pdf: Any = None
 
     def opened(self, asked: Frame, limits: Limits) -> Any:
-        from lexloop.documents.reading.pdf import open_pdf
         from lexloop.documents.reading.source import read_member
 
         key = (asked["sha256"], asked["inside"])
@@ -482,7 +481,7 @@ class _Held:
             data = read_file(Path(asked["path"]), asked["sha256"], limits)
             if asked["inside"]:
                 data = read_member(data, asked["inside"], limits)
-            self._pdf = open_pdf(data)
+            self._pdf = _open_pdf(data)
             self._key = key
         return self._pdf
 

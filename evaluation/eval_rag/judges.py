@@ -57,7 +57,7 @@ class AnswerJudge:
     """
 
     def __init__(self, embedder: Embedder) -> None:
-        self._vectors = VectorCache(embedder)
+        self._vectors = _VectorCache(embedder)
         embed, sources = self._vectors.embed, _NoCollection(self._vectors.embed)
         self._sources = sources
         self._support = ClaimSupport(embed)
@@ -199,7 +199,7 @@ def model_scores(
     ]
 
 
-class VectorCache:
+class _VectorCache:
     """Embeds like its embedder, and remembers what was made ahead.
 
     Judges embed a few texts a time, which costs several times as much a text as many at once.

@@ -248,7 +248,7 @@ class ProvisionQuestions(BaseModel):
     questions: list[str] = Field(min_length=1, max_length=_MOST_QUESTIONS)
 
 
-async def written_questions(chat: Chat, authority: Authority, count: int) -> list[str]:
+async def _written_questions(chat: Chat, authority: Authority, count: int) -> list[str]:
     """Have a model write so many questions that a provision answers."""
     prompt = prompts.load("eval_rag_questions", {"document", "label", "count"})
     system, user = prompt.render(document=authority.text, label=authority.label, count=count)
@@ -278,7 +278,7 @@ def entries_by_model(
     """
 
     def ask(authority: Authority) -> list[str] | Unresolved:
-        return asker.settle(written_questions(asker, authority, count))
+        return asker.settle(_written_questions(asker, authority, count))
 
     entries: list[Entry] = []
     missing: list[str] = []

@@ -45,7 +45,7 @@ _LOOP = {
 }
 
 
-def variant_table(summary: Summary) -> Table:
+def _variant_table(summary: Summary) -> Table:
     """Return the variants and the settings that each changes."""
     variants = summary["variants"]
     lines: list[list[Value]] = [
@@ -60,7 +60,7 @@ def variant_table(summary: Summary) -> Table:
     return _table("Variants", note, ["Source", "Settings changed", "Questions"], variants, lines)
 
 
-def metric_tables(summary: Summary) -> list[Table]:
+def _metric_tables(summary: Summary) -> list[Table]:
     """Return every metric of every variant, some metrics to a table."""
     variants = summary["variants"]
     names = dict.fromkeys(
@@ -80,7 +80,7 @@ def metric_tables(summary: Summary) -> list[Table]:
     return tables
 
 
-def group_tables(summary: Summary, by: Grouping) -> list[Table]:
+def _group_tables(summary: Summary, by: Grouping) -> list[Table]:
     """Return the main metrics by question type or class, and by class what questions cost."""
     variants = summary["variants"]
     groups = sorted({name for variant in variants for name in variant[by]})
@@ -104,7 +104,7 @@ def group_tables(summary: Summary, by: Grouping) -> list[Table]:
     return tables
 
 
-def time_tables(timings: Timings) -> list[Table]:
+def _time_tables(timings: Timings) -> list[Table]:
     """Return the seconds that questions took, in all and by complexity class."""
     variants = timings["variants"]
     times = [variant["seconds"] for variant in variants]
@@ -135,7 +135,7 @@ def time_tables(timings: Timings) -> list[Table]:
     ]
 
 
-def loop_table(summary: Summary) -> Table:
+def _loop_table(summary: Summary) -> Table:
     """Return how often the loop retried, its gain, and its cost."""
     note = (
         f"{NOTE} Gains are over the questions that were tried again; p: paired randomisation test. "
@@ -154,7 +154,7 @@ def _account(account: Mapping[str, Any]) -> dict[str, Any]:
     return {**account, "correctness_gain": gain, "changed": changed}
 
 
-def refusal_tables(summary: Summary) -> list[Table]:
+def _refusal_tables(summary: Summary) -> list[Table]:
     """Return the negative queries that each variant refused; nothing where none was asked."""
     refused = [variant["refused"] for variant in summary["variants"]]
     kinds = sorted({kind for one in refused if one for kind in one["by_kind"]})
@@ -175,7 +175,7 @@ def refusal_tables(summary: Summary) -> list[Table]:
     return [table] if table.rows else []
 
 
-def missing_tables(summary: Summary) -> list[Table]:
+def _missing_tables(summary: Summary) -> list[Table]:
     """Return variants not run, why scores are missing, and questions that went wrong, if any."""
     skipped = [[one["variant"], one["reason"]] for one in summary["skipped"]]
     troubles = _table(
@@ -225,7 +225,7 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(map(label, names[:_MOST_NAMED])) + (f" and {more} more" if more > 0 else "")
 
 
-def hardest_tables(summary: Summary, records: Sequence[Record]) -> list[Table]:
+def _hardest_tables(summary: Summary, records: Sequence[Record]) -> list[Table]:
     """Return the questions that score lowest by the first main metric; nothing without scores."""
     mains = main_metrics(variant["metrics"] for variant in summary["variants"])
     if not mains:
@@ -326,13 +326,13 @@ def render(title: str, facts: Sequence[str], sections: Sequence[Section]) -> str
 def to_markdown(summary: Summary) -> str:
     """Return every table of a run but those of its seconds."""
     tables = [
-        variant_table(summary),
-        *metric_tables(summary),
-        *group_tables(summary, "by_type"),
-        *group_tables(summary, "by_class"),
-        loop_table(summary),
-        *refusal_tables(summary),
-        *missing_tables(summary),
+        _variant_table(summary),
+        *_metric_tables(summary),
+        *_group_tables(summary, "by_type"),
+        *_group_tables(summary, "by_class"),
+        _loop_table(summary),
+        *_refusal_tables(summary),
+        *_missing_tables(summary),
     ]
     heading = "\n".join(["# Evaluation", "", *(f"- {escaped(line)}" for line in _facts(summary))])
     return "\n\n".join([heading, *map(as_markdown, tables)]) + "\n"
@@ -356,15 +356,15 @@ def to_html(summary: Summary, timings: Timings, records: Sequence[Record], info:
         "Judges and people": human_plots(records),
     }
     tables = {
-        "Variants": [variant_table(summary)],
-        "Question types": group_tables(summary, "by_type"),
-        "Complexity": group_tables(summary, "by_class"),
-        "Latency": time_tables(timings),
-        "The loop": [loop_table(summary)],
-        "Negative queries": refusal_tables(summary),
-        "All metrics": metric_tables(summary),
-        "What is missing": missing_tables(summary),
-        "Hardest questions": hardest_tables(summary, records),
+        "Variants": [_variant_table(summary)],
+        "Question types": _group_tables(summary, "by_type"),
+        "Complexity": _group_tables(summary, "by_class"),
+        "Latency": _time_tables(timings),
+        "The loop": [_loop_table(summary)],
+        "Negative queries": _refusal_tables(summary),
+        "All metrics": _metric_tables(summary),
+        "What is missing": _missing_tables(summary),
+        "Hardest questions": _hardest_tables(summary, records),
     }
     sections = [
         Section(title, intro, plots.get(title, ()), tables.get(title, ()))

@@ -264,7 +264,7 @@ def noun_phrase(subject: str, text: str) -> str:
     if found := re.match(r"(?:any|each|every)\s(?=\w)", small):
         noun = small[found.end() :]
         head = _RELATING.split(noun)[0]
-        return small if is_many(head) or " and " in head else with_article(noun)
+        return small if _is_many(head) or " and " in head else with_article(noun)
     return uncapitalised(subject, text)
 
 
@@ -280,7 +280,7 @@ def uncapitalised(phrase: str, text: str) -> str:
     return phrase
 
 
-def is_many(noun: str) -> bool:
+def _is_many(noun: str) -> bool:
     """Return whether a noun is in the plural, as far as its last word tells."""
     last = noun.rsplit(maxsplit=1)[-1].lower()
     return singular(last) != last

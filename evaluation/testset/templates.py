@@ -87,14 +87,14 @@ class Measure:
     end: int
 
 
-def find_amounts(body: str) -> Iterator[Measure]:
+def _find_amounts(body: str) -> Iterator[Measure]:
     """Yield sums of money and percentages, each with its bound and what it is for."""
     for amount in _measures(_AMOUNT, _AFTER_AMOUNT, body):
         if not _BARE_SHARE.fullmatch(amount.text):  # a share of nothing named is a table's cell
             yield amount
 
 
-def find_deadlines(body: str) -> Iterator[Measure]:
+def _find_deadlines(body: str) -> Iterator[Measure]:
     """Yield durations, dates and recurrences, each with the event it counts from."""
     yield from _measures(_DURATION, _AFTER_DURATION, body)
     yield from _measures(_DATE, None, body)
@@ -289,7 +289,7 @@ def _of_sum(one: Stated) -> Iterator[Fact]:
     """Ask how much something costs, where a sum follows at once."""
     found = _SET_AMOUNT.fullmatch(settled(one.words))
     noun = noun_phrase(found["noun"], one.text) if found else ""
-    first = next(find_amounts(found["amount"]), None) if found and noun else None
+    first = next(_find_amounts(found["amount"]), None) if found and noun else None
     if first and first.start == 0 and _MONEY.search(first.text):
         yield _inverted("amount", "How much", "is", noun)
 
@@ -342,7 +342,7 @@ def _limited(rule: Rule, under: str) -> Iterator[Fact]:
 
 def _timed(rule: Rule, under: str) -> Iterator[Fact]:
     """By when, for how long or how often something must be done, said last."""
-    time = next(find_deadlines(rule.act), None)
+    time = next(_find_deadlines(rule.act), None)
     if rule.modal != "must" or rule.link or not time or time.end < len(rule.act):
         return
     act = rule.act[: time.start].rstrip(" ,")

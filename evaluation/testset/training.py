@@ -42,7 +42,7 @@ _QUALIFYING = re.compile(
 _LEAST_KEPT = 2
 
 
-def noisy_words(text: str, rng: Random) -> str:
+def _noisy_words(text: str, rng: Random) -> str:
     """One to three words put in anywhere that do not belong there."""
     words = text.split()
     for _ in range(rng.randint(1, 3)):
@@ -50,7 +50,7 @@ def noisy_words(text: str, rng: Random) -> str:
     return " ".join(words)
 
 
-def noisy_marks(text: str, rng: Random) -> str:
+def _noisy_marks(text: str, rng: Random) -> str:
     """One to four punctuation marks put in anywhere."""
     for _ in range(rng.randint(1, 4)):
         place = rng.randint(0, len(text))
@@ -58,14 +58,14 @@ def noisy_marks(text: str, rng: Random) -> str:
     return text
 
 
-def words_or_marks(text: str, rng: Random) -> str:
+def _words_or_marks(text: str, rng: Random) -> str:
     """Either of the two."""
-    return rng.choice((noisy_words, noisy_marks))(text, rng)
+    return rng.choice((_noisy_words, _noisy_marks))(text, rng)
 
 
-def words_and_marks(text: str, rng: Random) -> str:
+def _words_and_marks(text: str, rng: Random) -> str:
     """Both of them."""
-    return noisy_marks(noisy_words(text, rng), rng)
+    return _noisy_marks(_noisy_words(text, rng), rng)
 
 
 def reordered(text: str, rng: Random) -> str:
@@ -126,8 +126,8 @@ def shortened(text: str, _: Random) -> str:
 
 NOISES: dict[str, Callable[[str, Random], str]] = {
     "vague": vaguer,
-    "words or punctuation": words_or_marks,
-    "words and punctuation": words_and_marks,
+    "words or punctuation": _words_or_marks,
+    "words and punctuation": _words_and_marks,
     "reordered": reordered,
     "misspelt": misspelt,
     "verbose": verbose,

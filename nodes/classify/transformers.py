@@ -21,12 +21,12 @@ class TransformerClassifier:
         name: A local folder, or a hub id that transformers may download or has in its cache.
 
     Raises:
-        SettingsError: Nothing loadable is there; see ``load_sequence_classifier``.
+        SettingsError: Nothing loadable is there; see ``_load_sequence_classifier``.
     """
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._tokenizer, self._model = load_sequence_classifier(name)
+        self._tokenizer, self._model = _load_sequence_classifier(name)
 
     def probabilities(self, question: str, classes: Literal[2, 3]) -> list[float]:
         """Return the probability of each number of pieces of context, fewest first.
@@ -51,7 +51,7 @@ class TransformerClassifier:
         return shares
 
 
-def load_sequence_classifier(name: str) -> tuple[Any, Any]:
+def _load_sequence_classifier(name: str) -> tuple[Any, Any]:
     """Load tokenizer and weights, from safetensors alone and without code of the repository's.
 
     The tokenizer has its window set to the model's, and the model is in evaluation mode.
@@ -102,7 +102,7 @@ class ZeroShotClassifier:
     def __init__(self, name: str) -> None:
         from transformers import pipeline
 
-        tokenizer, model = load_sequence_classifier(name)
+        tokenizer, model = _load_sequence_classifier(name)
         labels = [str(label) for label in model.config.label2id]
         if not any(label.lower().startswith("entail") for label in labels):
             raise SettingsError(

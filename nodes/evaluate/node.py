@@ -54,7 +54,7 @@ def unfinished(
     if not attempts:
         return None
     best = best_attempt(attempts)
-    return _final(state, attempts, best, warning_for_unfinished(best, error.what))
+    return _final(state, attempts, best, _warning_for_unfinished(best, error.what))
 
 
 def _with_draft(state: State, evaluation: Evaluation) -> list[Attempt]:
@@ -280,7 +280,7 @@ def warning_for(best: Attempt, judged: bool) -> str:
     return f"No attempt passed the evaluation; this is the best one. {_reasons(best)}".strip()
 
 
-def warning_for_unfinished(best: Attempt, what: str) -> str:
+def _warning_for_unfinished(best: Attempt, what: str) -> str:
     """Return the warning about a question that ended early, also for an abstention.
 
     ``what`` says what failed.

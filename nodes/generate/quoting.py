@@ -31,7 +31,7 @@ class QuoteSource(NamedTuple):
     label: str
 
 
-class QuotedSpan(NamedTuple):
+class _QuotedSpan(NamedTuple):
     """A span that makes a line, the place of the unit whose own words it has, and its source."""
 
     start: int
@@ -187,11 +187,11 @@ def _plain(words: str) -> str:
     return unmarked(_MARKDOWN.sub("", " ".join(" ".join(rows).split())))
 
 
-def _pieces(tree: Tree, text: str, places: Sequence[int]) -> Iterator[QuotedSpan]:
+def _pieces(tree: Tree, text: str, places: Sequence[int]) -> Iterator[_QuotedSpan]:
     """Yield the spans to quote, in order, first those of the words that lead into the units."""
     for above in _leading(tree, text, places[0]):
         start, end = _trimmed(text, tree.units[above].body, tree.own_end(above))
-        yield QuotedSpan(start, end, above, QuoteSource(start, end, tree.units[above].label))
+        yield _QuotedSpan(start, end, above, QuoteSource(start, end, tree.units[above].label))
     for place in places:
         unit = tree.units[place]
         whole = unit.kind not in ("provision", "annex", "part")
@@ -203,7 +203,7 @@ def _pieces(tree: Tree, text: str, places: Sequence[int]) -> Iterator[QuotedSpan
                 continue
             if source is None or start >= source.end:
                 source = _top_source(tree, text, place, of)
-            yield QuotedSpan(start, end, of, source)
+            yield _QuotedSpan(start, end, of, source)
 
 
 def _leading(tree: Tree, text: str, place: int) -> list[int]:

@@ -153,28 +153,28 @@ class Target(NamedTuple):
 
 def survey(job: Job, orders: Orders) -> bytes:
     """Return a file cut into chunks, packed."""
-    return pack(_cut(job, tools_of(orders)))
+    return pack(_cut(job, _tools_of(orders)))
 
 
 def relate(job: Job, orders: Orders) -> bytes:
     """Return a file cut and related, packed: what needs no accelerator."""
-    tools = tools_of(orders)
+    tools = _tools_of(orders)
     return pack(related(_cut(job, tools), tools))
 
 
 def prepare(job: Job, orders: Orders) -> bytes:
     """Return a file cut, related and embedded, packed."""
-    tools = tools_of(orders)
+    tools = _tools_of(orders)
     (made,) = embedded([related(_cut(job, tools), tools)], tools)
     return pack(made)
 
 
-class Accelerated:
+class _Accelerated:
     """An actor with an accelerator, which embeds what tasks on processors have cut and related."""
 
     def embed(self, packed: bytes, orders: Orders) -> bytes:
         """Return a packed file with its vectors."""
-        (made,) = embedded([unpack(packed)], tools_of(orders))
+        (made,) = embedded([unpack(packed)], _tools_of(orders))
         return pack(made)
 
 
@@ -198,7 +198,7 @@ def copy(job: Job, orders: Orders, target: Target) -> bytes:
         EngineError: The engine failed.
     """
     before = Generation(engine_at(target.address), target.before)
-    held = EngineStore(before, tools_of(orders).embedder)
+    held = EngineStore(before, _tools_of(orders).embedder)
     with closing(held), _writer(target) as writer:
         for place, name in enumerate(job.held, job.ordinal):
             writer.add(place, held.made_of(name))
@@ -237,7 +237,7 @@ def _readers() -> WorkerPool:
 
 
 @lru_cache(maxsize=1)
-def tools_of(orders: Orders) -> Tools:
+def _tools_of(orders: Orders) -> Tools:
     """Return the tools, made once a process.
 
     Raises:
@@ -273,7 +273,7 @@ class Steps:
         self._ray: Any = ray
         self._orders, self._target = ray.put(orders), target
         accelerators = 0 if surveyed else int(self._ray.cluster_resources().get("GPU", 0))
-        actor: Any = ray.remote(num_gpus=1, num_cpus=0, max_restarts=-1)(Accelerated)
+        actor: Any = ray.remote(num_gpus=1, num_cpus=0, max_restarts=-1)(_Accelerated)
         self._actors = [actor.remote() for _ in range(accelerators)]
         self._turns = cycle(self._actors)
         prepared = relate if accelerators else prepare

@@ -133,7 +133,7 @@ class EngineStore:
     def __init__(self, generation: Generation, embedder: Embedder) -> None:
         self.engine, self.generation, self.embedder = generation.engine, generation, embedder
         address = str(self.engine.address)
-        self.about = about_of(generation)
+        self.about = _about_of(generation)
         try:
             self.manifest = Manifest.from_record(self.about["manifest"], address)
             _check_make(self.manifest, address, embedder)
@@ -582,7 +582,7 @@ def open_engine(address: str, embedder: Embedder) -> EngineStore:
 
 def manifest_of(address: str) -> Manifest:
     """Return the manifest of an index in an engine; the errors are those of ``open_engine``."""
-    return Manifest.from_record(about_of(_published(address))["manifest"], address)
+    return Manifest.from_record(_about_of(_published(address))["manifest"], address)
 
 
 def stamp_of(address: str) -> str:
@@ -596,7 +596,7 @@ def _published(address: str) -> Generation:
     return Generation(engine, published(engine))
 
 
-def about_of(generation: Generation) -> Json:
+def _about_of(generation: Generation) -> Json:
     """Return what the writer of a generation stored of the whole."""
     path = f"/{generation.index('documents')}/_doc/{key_of(MANIFEST_ID)}"
     record: Json = generation.engine.ask("GET", path)["_source"]["record"]

@@ -92,7 +92,7 @@ class DenseIndex:
         flat = cls(halves, owners, size, "flat", _direction(halves))
         if chosen == "flat":
             return flat
-        built = build_hnsw(halves) if chosen == "hnsw" else build_ivf(halves)
+        built = build_hnsw(halves) if chosen == "hnsw" else _build_ivf(halves)
         index = replace(flat, kind=chosen, index=built)
         effort, recall = tune(
             halves, chosen, lambda queries, effort: index._approximate(queries, 10, None, effort)
@@ -148,7 +148,7 @@ class DenseIndex:
             if self.kind == "flat":
                 more = min(k + _CLOSE, count)
                 near = search_flat(self._coarse, in_bytes(queries), more, mask)
-                scores, found = refined(self.vectors, queries, near)
+                scores, found = _refined(self.vectors, queries, near)
                 return scores[:, :k], found[:, :k]
             if self.kind == "hnsw" and not many:
                 return search_flat(self._exact, queries, k, mask)
@@ -159,8 +159,8 @@ class DenseIndex:
     def _approximate(self, queries: Vectors, k: int, mask: Mask | None, effort: int) -> Neighbours:
         if self.kind == "hnsw":
             return search_hnsw(self.index, queries, k, mask, effort)
-        found = search_ivf(self.index, queries, k, mask, effort)
-        return refined(self.vectors, queries, found)
+        found = _search_ivf(self.index, queries, k, mask, effort)
+        return _refined(self.vectors, queries, found)
 
     @cached_property
     def _exact(self) -> Any:
@@ -310,7 +310,7 @@ def build_hnsw(vectors: Halves) -> Any:
     return index
 
 
-def build_ivf(vectors: Halves) -> Any:
+def _build_ivf(vectors: Halves) -> Any:
     """Build FAISS lists of 8-bit codes over ``vectors``, shape (windows, dimension)."""
     faiss = faiss_library()
     windows, dimension = vectors.shape
@@ -392,7 +392,7 @@ def search_hnsw(index: Any, queries: Vectors, k: int, mask: Mask | None, effort:
     return scores, found
 
 
-def search_ivf(index: Any, queries: Vectors, k: int, mask: Mask | None, effort: int) -> Neighbours:
+def _search_ivf(index: Any, queries: Vectors, k: int, mask: Mask | None, effort: int) -> Neighbours:
     """Return the k best windows of the nearest lists by their 8-bit codes."""
     faiss = faiss_library()
     if mask is None:
@@ -404,7 +404,7 @@ def search_ivf(index: Any, queries: Vectors, k: int, mask: Mask | None, effort: 
     return scores, found
 
 
-def refined(vectors: Halves, queries: Vectors, found: Neighbours) -> Neighbours:
+def _refined(vectors: Halves, queries: Vectors, found: Neighbours) -> Neighbours:
     """Return the windows found by their codes, scored and ordered by their vectors.
 
     FAISS's own refinement would hold every vector in memory a second time.

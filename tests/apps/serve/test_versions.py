@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from indexes import ANYBODY, letter_tools
 
 from lexloop.apps.provisions import Source
-from lexloop.apps.serve.document_routes import (
+from lexloop.apps.serve.versions import (
     compared,
     differences,
     same_provision,
