@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from lexloop.apps.provisions import NEAR, similar
 from lexloop.core.errors import InputError
-from lexloop.knowledge.graph import KnowledgeGraph, Relation
+from lexloop.store.graph import KnowledgeGraph, Relation
 
 
 class Neighbourhood(NamedTuple):

@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"
 from triplet_list import TripletList
 
 from lexloop.core.types import Triplet
-from lexloop.knowledge.graph import KnowledgeGraph
+from lexloop.store.graph import KnowledgeGraph
 
 _ACTORS = 300
 _TERMS = 4000

@@ -1,1 +1,1 @@
-"""What is known of the relations of provisions: triplets, the graph of them, and its walks."""
+"""What is known of the relations of provisions: triplets, their graph as numbers, and its walks."""

@@ -2,11 +2,11 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,24 +30,7 @@ _INTEGERS, _TEXTS = "knowledge.npy", "knowledge.json"
 FILES = (_INTEGERS, _TEXTS)
 """The names of the files that ``pack`` writes."""
 
-
-_AT_ONCE, _DEEPEST = 4096, 8
-
-
-class TripletSource(Protocol):
-    """Triplets by number, from 0 in the order in which they are stored."""
-
-    def __len__(self) -> int:
-        """Return the number of triplets."""
-        ...
-
-    def fetch(self, numbers: Sequence[int]) -> list[Triplet]:
-        """Return the triplets with these numbers, in the order asked for."""
-        ...
-
-    def numbers_of(self, chunk_ids: Sequence[str]) -> list[list[int]]:
-        """Return the triplets' numbers of each chunk; none for an unknown chunk."""
-        ...
+_DEEPEST = 8
 
 
 @dataclass(frozen=True)
@@ -93,16 +76,13 @@ class _Row(NamedTuple):
     number: int
 
 
-def read_triplets(source: TripletSource) -> Columns:
-    """Read every triplet of ``source`` once; repeated ones count once."""
-    rows: list[_Row] = []
-    for first in range(0, len(source), _AT_ONCE):
-        numbers = range(first, min(first + _AT_ONCE, len(source)))
-        for number, t in zip(numbers, source.fetch(numbers), strict=True):
-            rows.append(
-                _Row(t["document"], t["start"], t["end"], t["subject"], t["predicate"],
-                     t["object"], t["chunk_id"], t["section"], number)
-            )  # fmt: skip
+def read_triplets(triplets: Iterable[Triplet]) -> Columns:
+    """Read triplets in the order of their numbers; repeated ones count once."""
+    rows = [
+        _Row(t["document"], t["start"], t["end"], t["subject"], t["predicate"],
+             t["object"], t["chunk_id"], t["section"], number)
+        for number, t in enumerate(triplets)
+    ]  # fmt: skip
     rows.sort()
     return _Reader([r for i, r in enumerate(rows) if not i or r[:-1] != rows[i - 1][:-1]]).columns()
 

@@ -1,6 +1,7 @@
-"""Searches of the knowledge graph: best paths, and what provisions hand on to."""
+"""Searches of the knowledge graph: entities, best paths, and what provisions hand on to."""
 
 import heapq
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -8,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lexloop.knowledge.columns import HOME, PART_OF, USES, Incidence
+from lexloop.documents.text.tokens import tokenize
+from lexloop.knowledge.columns import HOME, PART_OF, USES, Columns, Incidence, Ints
 from lexloop.knowledge.relations import PREDICATES
 
 _DECAY = 0.6
@@ -32,6 +34,8 @@ a model named."""
 _ABOVE = 0.8
 """What a provision counts for of each level below it that a passage states."""
 _RANK = 0.2
+_POSTINGS = 200
+"""The most entities of one word that are weighed, the shortest first; limits a match's cost."""
 _REACH = 200
 """Triplets of one provision or keyword that are looked at; a hub has more."""
 
@@ -72,20 +76,21 @@ class Asked:
 def best_paths(
     graph: Incidence,
     seeds: Mapping[int, float],
-    met: Callable[[int], float],
     length: int,
     limit: int,
     *,
+    met: Callable[[int], float] | None = None,
     parts: bool = True,
 ) -> list[PartialPath]:
     """Return the best simple paths of 1 to ``length`` triplets, best first.
 
     A path starts at a seed with its weight, in (0, 1]. A step multiplies that by the specificity of
     the entity it leaves, by the share of its relation, and by more the more what it reaches has to
-    do with what was asked, in [0, 1] by ``met``; every step after the first by a decay. At a hub
-    only the most telling triplets are followed; and without ``parts`` none from a provision to its
-    parts or to its whole.
+    do with what was asked, in [0, 1] by ``met`` or, without it, by the seeds; every step after the
+    first by a decay. At a hub only the most telling triplets are followed; and without ``parts``
+    none from a provision to its parts or to its whole.
     """
+    wanted = met or (lambda entity: seeds.get(entity, 0.0))
     steps = lru_cache(maxsize=None)(lambda entity: _steps(graph, entity, parts))  # they meet again
     queue: list[PartialPath] = []
     best: list[float] = []
@@ -97,7 +102,7 @@ def best_paths(
         for triplet, end, share in steps(leave):
             if triplet in path.triplets or end in path.chain:
                 continue
-            reached = cost * share * (_UNMET + (1 - _UNMET) * met(end))
+            reached = cost * share * (_UNMET + (1 - _UNMET) * wanted(end))
             if len(best) == most and -reached < best[0]:
                 continue  # so many better ones are queued that its turn cannot come
             (heapq.heappushpop if len(best) == most else heapq.heappush)(best, -reached)
@@ -173,7 +178,7 @@ def handed_on(
                     seeds[above], stating[above] = weight, rank
                 weight *= _ABOVE
     best: dict[int, HandedOn] = {}
-    for path in best_paths(graph, seeds, asked.met, length, 2 * limit, parts=False):
+    for path in best_paths(graph, seeds, length, 2 * limit, met=asked.met, parts=False):
         end, by = path.chain[-1], stating[path.chain[0]]
         if end not in own[by] and len(graph.held_by(end)):
             best.setdefault(end, HandedOn(path.triplets[-1], end, by, -path.cost))
@@ -212,3 +217,69 @@ def triplets_around(graph: Incidence, entity: int, depth: int, limit: int) -> di
         ring = [end for end in ends if end not in seen]
         seen.update(ring)
     return found
+
+
+class EntityIndex:
+    """An inverted index over the names of entities."""
+
+    def __init__(self, columns: Columns, graph: Incidence) -> None:
+        self._numbers = {term: number for number, term in enumerate(columns.terms)}
+        self._offsets, self._terms = columns.term_offsets, columns.term_ids
+        self._meant = graph.meant
+        entities = np.flatnonzero(graph.named).astype(np.int32)
+        self._total = len(entities)
+        lengths = np.diff(columns.term_offsets)
+        # the shortest names first, and names of one length in their order
+        ranked = entities[np.argsort(lengths[entities], kind="stable")]
+        terms = self._terms[_places(self._offsets, ranked)]
+        order = np.argsort(terms, kind="stable")
+        self._posted = np.repeat(ranked, lengths[ranked])[order]
+        frequency = np.bincount(terms, minlength=len(columns.terms))
+        self._ends = np.concatenate(([0], np.cumsum(frequency)))
+        self._idf = np.log(1 + (self._total - frequency + 0.5) / (frequency + 0.5))
+        self._norm = np.zeros(len(columns.names))
+        owners = np.repeat(entities, lengths[entities])
+        np.add.at(self._norm, owners, self._idf[self._terms[_places(self._offsets, entities)]])
+
+    def match(self, keywords: Sequence[str], limit: int) -> dict[int, float]:
+        """Return the entities that share words with the keywords.
+
+        A keyword and an entity are compared by the idf of the words they share, over the geometric
+        mean of the idf of all their words, so rare words count and long names do not win by
+        length. An entity that meets several keywords gains from each.
+
+        Returns:
+            Entity -> weight in (0, 1], best first.
+        """
+        missed: dict[int, float] = {}
+        for keyword in dict.fromkeys(keywords):
+            best: dict[int, float] = {}
+            for name, weight in zip(*self._alike({*tokenize(keyword)}), strict=True):
+                entity = int(self._meant[name])
+                best[entity] = max(float(weight), best.get(entity, 0.0))
+            for entity, weight in best.items():
+                missed[entity] = missed.get(entity, 1.0) * (1 - weight)
+        ranked = sorted((value, entity) for entity, value in missed.items() if value < 1)
+        return {entity: 1 - value for value, entity in ranked[: max(limit, 0)]}
+
+    def _alike(self, terms: set[str]) -> tuple[Ints, NDArray[np.float64]]:
+        numbers = (self._numbers.get(term) for term in sorted(terms))
+        known = [n for n in numbers if n is not None and self._ends[n] < self._ends[n + 1]]
+        if not known:
+            return np.zeros(0, dtype=np.int32), np.zeros(0)
+        unknown = math.log(1 + 2 * self._total) * (len(terms) - len(known))
+        wanted = math.fsum(self._idf[known]) + unknown
+        posted = [self._posted[self._ends[n] : self._ends[n + 1]][:_POSTINGS] for n in known]
+        close = np.unique(np.concatenate(posted))
+        counts = self._offsets[close + 1] - self._offsets[close]
+        held = self._terms[_places(self._offsets, close)]
+        shared = np.where(np.isin(held, known), self._idf[held], 0.0)
+        weights = np.bincount(np.repeat(np.arange(len(close)), counts), shared)
+        return close, np.minimum(1.0, weights / np.sqrt(wanted * self._norm[close]))
+
+
+def _places(offsets: Ints, owners: Ints) -> NDArray[np.int64]:
+    """Return the places of every owner's run, one run after the other."""
+    counts = (offsets[owners + 1] - offsets[owners]).astype(np.int64)
+    begins = np.repeat(offsets[owners] - np.cumsum(counts) + counts, counts)
+    return np.arange(len(begins), dtype=np.int64) + begins

@@ -9,8 +9,8 @@ from langgraph.runtime import Runtime
 from lexloop.core.running import computing
 from lexloop.core.state import State, Update
 from lexloop.core.types import Candidate, Chunk, Triplet
-from lexloop.knowledge.graph import KnowledgeGraph
 from lexloop.nodes.context import Context
+from lexloop.store.graph import KnowledgeGraph
 
 TRIPLETS = 12
 """Triplets that go on to the generator."""

@@ -16,8 +16,8 @@ from lexloop.core.metadata import Metadata
 from lexloop.core.types import Chunk, Hit, Triplet
 from lexloop.documents.chunks.statements import Statement
 from lexloop.documents.document import Document, SkippedSource
-from lexloop.knowledge.graph import KnowledgeGraph
 from lexloop.models.embedding import Codes, Embedder, Halves, Vectors
+from lexloop.store.graph import KnowledgeGraph
 from lexloop.store.manifest import Manifest
 
 Within = frozenset[str] | None

@@ -19,9 +19,9 @@ from lexloop.documents.structure.tree import Tree, key_of, keys_of_term
 from lexloop.documents.text.languages import languages_of, other_language, words_of
 from lexloop.documents.text.slips import Slips, small_words
 from lexloop.documents.text.tokens import tokenize
-from lexloop.knowledge.graph import KnowledgeGraph
 from lexloop.models.embedding import Embedder, TokenEmbedder, Vectors
 from lexloop.models.minilm import is_usual_word
+from lexloop.store.graph import KnowledgeGraph
 from lexloop.store.manifest import Recipe
 from lexloop.store.protocol import Found, PreparedDocument, Store, Within
 

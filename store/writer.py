@@ -17,7 +17,6 @@ from lexloop.core.files import is_index
 from lexloop.core.types import Chunk
 from lexloop.documents.document import Document, SkippedSource
 from lexloop.documents.reading.workers import Progress, silent
-from lexloop.knowledge.graph import KnowledgeGraph
 from lexloop.models.embedding import CODED, Codes, Embedder, Halves
 from lexloop.store.folder.dense import DenseIndex
 from lexloop.store.folder.generations import discard, new_generation, sync_generation, writing
@@ -31,6 +30,7 @@ from lexloop.store.folder.store import (
 )
 from lexloop.store.folder.texts import TextStore
 from lexloop.store.folder.tokens import TokenIndex
+from lexloop.store.graph import KnowledgeGraph
 from lexloop.store.manifest import REBUILD, IndexSource, Manifest
 from lexloop.store.preparing import (
     KnownVectors,

@@ -16,7 +16,7 @@ from lexloop.core.settings import SAMPLE_CORPUS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lexloop.knowledge.graph import KnowledgeGraph, Relation
+    from lexloop.store.graph import KnowledgeGraph, Relation
 
 _MOST, _MOST_ASKED = 30, 200
 """Relations that are looked for unless more are asked for, and the most that can be."""

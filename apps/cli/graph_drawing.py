@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
 from lexloop.apps.plain_text import one_line, shortened
-from lexloop.knowledge.graph import Relation
 from lexloop.knowledge.relations import reading
+from lexloop.store.graph import Relation
 
 if TYPE_CHECKING:
     import numpy as np

@@ -17,7 +17,6 @@ from lexloop.core.files import write_text
 from lexloop.documents.document import SkippedSource, versions
 from lexloop.documents.reading.metadata import Sliced
 from lexloop.documents.reading.workers import Progress, silent
-from lexloop.knowledge.graph import KnowledgeGraph
 from lexloop.store.cluster.sources import StoredFile, is_with_the_driver, listed
 from lexloop.store.cluster.staging import Staging, Written, unpack, unpack_written
 from lexloop.store.cluster.tasks import Given, Job, Orders, Steps, Target, Tasks
@@ -27,6 +26,7 @@ from lexloop.store.engine.generation import Generation, Hold, writing
 from lexloop.store.engine.relations import EngineTriplets
 from lexloop.store.engine.store import EngineStore, manifest_of, open_engine
 from lexloop.store.engine.writing import Tally, finish, remove
+from lexloop.store.graph import KnowledgeGraph
 from lexloop.store.manifest import IndexSource, Manifest
 from lexloop.store.preparing import Tools
 from lexloop.store.protocol import PreparedFile

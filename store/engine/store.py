@@ -19,7 +19,6 @@ from lexloop.documents.chunks.statements import Statement, statements_in
 from lexloop.documents.document import Document, SkippedSource
 from lexloop.documents.structure.tree import Tree
 from lexloop.documents.text.tokens import stemmer_name, tokenize
-from lexloop.knowledge.graph import KnowledgeGraph
 from lexloop.models.embedding import Codes, Embedder, Vectors
 from lexloop.store.engine.address import FLOAT, VectorKind
 from lexloop.store.engine.client import engine_at
@@ -39,6 +38,7 @@ from lexloop.store.engine.schema import (
 )
 from lexloop.store.folder.lexical import K1, OkapiStatistics
 from lexloop.store.folder.tokens import TokenIndex
+from lexloop.store.graph import KnowledgeGraph
 from lexloop.store.manifest import Manifest
 from lexloop.store.protocol import (
     MARK,

@@ -23,13 +23,13 @@ from lexloop.core.files import remedy, sha256_of, sync
 from lexloop.core.types import Chunk, Hit, Triplet
 from lexloop.documents.chunks.statements import Statement
 from lexloop.documents.document import Document, SkippedSource, versions
-from lexloop.knowledge.graph import KnowledgeGraph
 from lexloop.models.embedding import Codes, Embedder, Vectors
 from lexloop.store.folder.dense import DenseIndex
 from lexloop.store.folder.generations import GENERATIONS, SharedLock
 from lexloop.store.folder.lexical import LexicalIndex, searched_text
 from lexloop.store.folder.texts import TextStore
 from lexloop.store.folder.tokens import TokenIndex
+from lexloop.store.graph import KnowledgeGraph
 from lexloop.store.manifest import REBUILD, Manifest
 from lexloop.store.protocol import (
     Catalogue,

@@ -12,7 +12,7 @@ from laws import examples
 from relations import relation
 
 from lexloop.apps.cli.graph_drawing import as_page, as_svg, row
-from lexloop.knowledge.graph import Relation
+from lexloop.store.graph import Relation
 
 Run = Callable[..., Any]
 SVG = "{http://www.w3.org/2000/svg}"

@@ -8,8 +8,8 @@ from triplet_list import graph_of
 from lexloop.core.metadata import Filters, Metadata
 from lexloop.core.types import Chunk, Triplet
 from lexloop.documents.document import Document
-from lexloop.knowledge.graph import KnowledgeGraph
 from lexloop.knowledge.relations import extract_document
+from lexloop.store.graph import KnowledgeGraph
 
 
 def sections_of(texts: Mapping[int, str], document: str = "harbour.txt") -> list[Chunk]:

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from lexloop.core.types import Triplet
-from lexloop.knowledge.graph import KnowledgeGraph
+from lexloop.store.graph import KnowledgeGraph
 
 
 class TripletList:

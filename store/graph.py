@@ -1,30 +1,27 @@
-"""The knowledge graph: entities and the triplets that join them, matched and walked.
+"""The knowledge graph as one asker may see it: numbers that are walked, and triplets kept here.
 
 Follows HyPA-RAG section 3.5: keywords find entities, and paths of bounded length from them bring
 up triplets and, through these, the passages that state them. Entities are provisions, each of its
 document, and what they name: terms, topics, other acts.
 """
 
-import math
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from pathlib import Path as Folder
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lexloop.core.errors import DataError
 from lexloop.core.types import Triplet
-from lexloop.documents.text.tokens import tokenize
 from lexloop.knowledge.columns import (
     Columns,
     Incidence,
     Ints,
     Mask,
-    TripletSource,
     pack,
     provision_name,
     read_triplets,
@@ -34,15 +31,30 @@ from lexloop.knowledge.names import entity_key
 from lexloop.knowledge.walk import (
     SHARES,
     Asked,
+    EntityIndex,
     best_paths,
     handed_on,
     stated,
     triplets_around,
 )
 
-_LOOKED_AT, _STATED = 16, 8
-_POSTINGS = 200
-"""The most entities of one word that are weighed, the shortest first; limits a match's cost."""
+_AT_ONCE, _LOOKED_AT, _STATED = 4096, 16, 8
+
+
+class TripletSource(Protocol):
+    """Triplets by number, from 0 in the order in which they are stored."""
+
+    def __len__(self) -> int:
+        """Return the number of triplets."""
+        ...
+
+    def fetch(self, numbers: Sequence[int]) -> list[Triplet]:
+        """Return the triplets with these numbers, in the order asked for."""
+        ...
+
+    def numbers_of(self, chunk_ids: Sequence[str]) -> list[list[int]]:
+        """Return the triplets' numbers of each chunk; none for an unknown chunk."""
+        ...
 
 
 class Path(NamedTuple):
@@ -96,7 +108,8 @@ class KnowledgeGraph:
     @classmethod
     def build(cls, source: TripletSource) -> "KnowledgeGraph":
         """Build the graph of all triplets of ``source``; repeated ones count once."""
-        columns = read_triplets(source)
+        parts = (range(n, min(n + _AT_ONCE, len(source))) for n in range(0, len(source), _AT_ONCE))
+        columns = read_triplets(chain.from_iterable(map(source.fetch, parts)))
         return cls(columns, source, np.ones(len(columns.numbers), dtype=np.bool_))
 
     @classmethod
@@ -148,13 +161,13 @@ class KnowledgeGraph:
         return [self._columns.names[n] for n in np.flatnonzero(self._incidence.degrees).tolist()]
 
     def match(self, keywords: Sequence[str], limit: int) -> dict[str, float]:
-        """Return entities for keywords with weights in (0, 1]; see ``_EntityIndex.match``."""
+        """Return entities for keywords with weights in (0, 1]; see ``EntityIndex.match``."""
         found = self._index.match(keywords, limit)
         return {self._columns.names[entity]: weight for entity, weight in found.items()}
 
     @cached_property
-    def _index(self) -> "_EntityIndex":
-        return _EntityIndex(self._columns, self._incidence)
+    def _index(self) -> EntityIndex:
+        return EntityIndex(self._columns, self._incidence)
 
     def walk(self, seeds: Mapping[str, float], path_length: int, limit: int) -> list[Path]:
         """Return the ``limit`` best simple paths of triplets that start at a seed.
@@ -168,11 +181,7 @@ class KnowledgeGraph:
         if path_length < 1 or limit < 1:
             return []
         known = self._known(seeds)
-
-        def met(entity: int) -> float:
-            return known.get(entity, 0.0)
-
-        found = best_paths(self._incidence, known, met, path_length, limit)
+        found = best_paths(self._incidence, known, path_length, limit)
         best = sorted({step.triplets: step for step in reversed(found)}.values())[:limit]
         fetched = self._fetch({triplet for step in best for triplet in step.triplets})
         names = self._columns.names
@@ -307,69 +316,3 @@ class KnowledgeGraph:
         wanted = sorted(triplets)
         numbers: list[int] = self._columns.numbers[wanted].tolist()
         return dict(zip(wanted, self._source.fetch(numbers), strict=True))
-
-
-class _EntityIndex:
-    """An inverted index over the names of entities."""
-
-    def __init__(self, columns: Columns, graph: Incidence) -> None:
-        self._numbers = {term: number for number, term in enumerate(columns.terms)}
-        self._offsets, self._terms = columns.term_offsets, columns.term_ids
-        self._meant = graph.meant
-        entities = np.flatnonzero(graph.named).astype(np.int32)
-        self._total = len(entities)
-        lengths = np.diff(columns.term_offsets)
-        # the shortest names first, and names of one length in their order
-        ranked = entities[np.argsort(lengths[entities], kind="stable")]
-        terms = self._terms[_places(self._offsets, ranked)]
-        order = np.argsort(terms, kind="stable")
-        self._posted = np.repeat(ranked, lengths[ranked])[order]
-        frequency = np.bincount(terms, minlength=len(columns.terms))
-        self._ends = np.concatenate(([0], np.cumsum(frequency)))
-        self._idf = np.log(1 + (self._total - frequency + 0.5) / (frequency + 0.5))
-        self._norm = np.zeros(len(columns.names))
-        owners = np.repeat(entities, lengths[entities])
-        np.add.at(self._norm, owners, self._idf[self._terms[_places(self._offsets, entities)]])
-
-    def match(self, keywords: Sequence[str], limit: int) -> dict[int, float]:
-        """Return the entities that share words with the keywords.
-
-        A keyword and an entity are compared by the idf of the words they share, over the geometric
-        mean of the idf of all their words, so rare words count and long names do not win by
-        length. An entity that meets several keywords gains from each.
-
-        Returns:
-            Entity -> weight in (0, 1], best first.
-        """
-        missed: dict[int, float] = {}
-        for keyword in dict.fromkeys(keywords):
-            best: dict[int, float] = {}
-            for name, weight in zip(*self._alike({*tokenize(keyword)}), strict=True):
-                entity = int(self._meant[name])
-                best[entity] = max(float(weight), best.get(entity, 0.0))
-            for entity, weight in best.items():
-                missed[entity] = missed.get(entity, 1.0) * (1 - weight)
-        ranked = sorted((value, entity) for entity, value in missed.items() if value < 1)
-        return {entity: 1 - value for value, entity in ranked[: max(limit, 0)]}
-
-    def _alike(self, terms: set[str]) -> tuple[Ints, NDArray[np.float64]]:
-        numbers = (self._numbers.get(term) for term in sorted(terms))
-        known = [n for n in numbers if n is not None and self._ends[n] < self._ends[n + 1]]
-        if not known:
-            return np.zeros(0, dtype=np.int32), np.zeros(0)
-        unknown = math.log(1 + 2 * self._total) * (len(terms) - len(known))
-        wanted = math.fsum(self._idf[known]) + unknown
-        posted = [self._posted[self._ends[n] : self._ends[n + 1]][:_POSTINGS] for n in known]
-        close = np.unique(np.concatenate(posted))
-        counts = self._offsets[close + 1] - self._offsets[close]
-        held = self._terms[_places(self._offsets, close)]
-        shared = np.where(np.isin(held, known), self._idf[held], 0.0)
-        weights = np.bincount(np.repeat(np.arange(len(close)), counts), shared)
-        return close, np.minimum(1.0, weights / np.sqrt(wanted * self._norm[close]))
-
-
-def _places(offsets: Ints, owners: Ints) -> NDArray[np.int64]:
-    """Return the places of every owner's run, one run after the other."""
-    counts = (offsets[owners + 1] - offsets[owners]).astype(np.int64)
-    begins = np.repeat(offsets[owners] - np.cumsum(counts) + counts, counts)
-    return np.arange(len(begins), dtype=np.int64) + begins
