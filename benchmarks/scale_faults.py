@@ -29,10 +29,9 @@ from typing import Any
 
 import numpy as np
 
-from lexloop.core.deadline import Deadline, within
-from lexloop.core.errors import LexloopError
-from lexloop.core.losses import hearing
+from lexloop.core.errors import LexloopError, hearing
 from lexloop.core.metadata import Filters
+from lexloop.core.running import Deadline, within
 from lexloop.core.settings import Settings
 from lexloop.models.embedding import Vectors
 from lexloop.models.minilm import MiniLM, load_minilm

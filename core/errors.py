@@ -1,4 +1,4 @@
-"""The one error tree.
+"""The one error tree, and what was lost where none was raised.
 
 LexloopError
 ├── InputError            what the caller gave cannot be used
@@ -31,8 +31,11 @@ LexloopError
     └── DeadlineExceeded  the question's deadline ran out
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NamedTuple
 
 
 class LexloopError(RuntimeError):
@@ -217,3 +220,32 @@ def need_extra(extra: str, *names: str) -> None:
             f'Install the extra: pip install "lexloop[{extra}]", '
             f'or in a checkout pip install ".[{extra}]".',
         )
+
+
+class Loss(NamedTuple):
+    """What was wanted, what was used in its place, and why."""
+
+    wanted: str
+    used: str
+    reason: str
+
+
+_heard: ContextVar[list[Loss] | None] = ContextVar("heard", default=None)
+
+
+@contextmanager
+def hearing() -> Iterator[list[Loss]]:
+    """Collect what is told of losses inside, in threads that have its context too."""
+    told: list[Loss] = []
+    token = _heard.set(told)
+    try:
+        yield told
+    finally:
+        _heard.reset(token)
+
+
+def tell_loss(wanted: str, used: str, reason: str) -> None:
+    """Tell whoever listens that less could be used than was wanted; the same once."""
+    told, loss = _heard.get(), Loss(wanted, used, reason)
+    if told is not None and loss not in told:
+        told.append(loss)

@@ -20,9 +20,8 @@ from langgraph.types import Checkpointer, Send
 
 from lexloop import prompts
 from lexloop.core.conversation import open_turn
-from lexloop.core.deadline import Deadline, seconds_left, within
 from lexloop.core.errors import InputError, ModelError, ModelReplyError, SettingsError
-from lexloop.core.running import computed, computing
+from lexloop.core.running import Deadline, computed, computing, seconds_left, within
 from lexloop.core.settings import Settings
 from lexloop.core.state import AgentOutput, AgentState, AgentUpdate, InputState, State, summed
 from lexloop.core.types import ABSTENTION, Citation, Degradation, Turn, Usage

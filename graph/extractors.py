@@ -19,8 +19,7 @@ from lexloop.core.text_cache import TextCache
 from lexloop.core.types import Chunk, Triplet, Usage
 from lexloop.documents.document import Document
 from lexloop.documents.text.sentences import find_quote
-from lexloop.knowledge.names import readable
-from lexloop.knowledge.relations import BareTriplet, extract_document, located, typed
+from lexloop.knowledge.relations import BareTriplet, extract_document, located, readable, typed
 from lexloop.models.chat import ChatModel, chat_for
 from lexloop.models.request import Chat, ChatReply, ChatRequest, parsed
 from lexloop.store.opening import RULES

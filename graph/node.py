@@ -15,10 +15,8 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.config import get_config, get_stream_writer
 from langgraph.runtime import Runtime, get_runtime
 
-from lexloop.core.deadline import Deadline, current_deadline, within
-from lexloop.core.errors import DeadlineExceeded, LexloopError, ModelError, ModelReplyError
-from lexloop.core.losses import hearing
-from lexloop.core.running import computed, waited
+from lexloop.core.errors import DeadlineExceeded, LexloopError, ModelError, ModelReplyError, hearing
+from lexloop.core.running import Deadline, computed, current_deadline, waited, within
 from lexloop.core.state import State, Update, summed
 from lexloop.core.types import Degradation, Reasoning
 from lexloop.models.chat import ChatModel, Token, asking, passes_on

@@ -19,9 +19,9 @@ from cachetools import LRUCache, cached
 from cachetools.keys import hashkey
 
 from lexloop.core.configuration import configured
-from lexloop.core.deadline import Deadline, within
 from lexloop.core.errors import DataError, ModelError, SettingsError
 from lexloop.core.metadata import Filters
+from lexloop.core.running import Deadline, within
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Degradation
 from lexloop.documents.reading.workers import Progress, silent

@@ -15,8 +15,7 @@ from lexloop.core.arrays import load_array, save_array
 from lexloop.core.errors import DataError
 from lexloop.core.files import remedy, write_text
 from lexloop.core.types import Triplet
-from lexloop.knowledge.names import cites, entity_key, outer_key, reference_key
-from lexloop.knowledge.relations import PREDICATES
+from lexloop.knowledge.relations import PREDICATES, cites, entity_key, outer_key, reference_key
 
 Ints = NDArray[np.int32]
 Mask = NDArray[np.bool_]

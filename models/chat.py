@@ -16,17 +16,17 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from lexloop.core.deadline import out_of_time
 from lexloop.core.errors import ModelReplyError, ModelUnavailable, SettingsError
-from lexloop.core.running import in_time
+from lexloop.core.running import in_time, out_of_time
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Usage
-from lexloop.models.parameters import Parameters, Refusals
 from lexloop.models.provider import (
     MOST_CHARS,
     Client,
     FailedAttempt,
     Oversized,
+    Parameters,
+    Refusals,
     client,
     failed_call,
     failed_reply,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from lexloop.core.deadline import current_deadline, heed_deadline, out_of_time
 from lexloop.core.errors import (
     DataError,
     ModelAuthError,
@@ -18,7 +17,7 @@ from lexloop.core.errors import (
     SettingsError,
 )
 from lexloop.core.files import sha256_of
-from lexloop.core.running import in_time, waited
+from lexloop.core.running import current_deadline, heed_deadline, in_time, out_of_time, waited
 from lexloop.core.settings import Connection
 from lexloop.models.embedding import (
     Embedder,

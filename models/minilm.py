@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from lexloop.core.deadline import heed_deadline
 from lexloop.core.errors import DataError
 from lexloop.core.files import CARD, sha256_of
+from lexloop.core.running import heed_deadline
 from lexloop.models.embedding import (
     CODED,
     Codes,

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from langgraph.runtime import Runtime
 
-from lexloop.core.deadline import heed_deadline
 from lexloop.core.errors import DataError
-from lexloop.core.running import computing
+from lexloop.core.running import computing, heed_deadline
 from lexloop.core.settings_groups import ByScores
 from lexloop.core.state import State, Update
 from lexloop.core.types import DEFINING, FOLLOWED, POINTED, Candidate, ParsedQuestion

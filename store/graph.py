@@ -27,7 +27,7 @@ from lexloop.knowledge.columns import (
     read_triplets,
     unpack,
 )
-from lexloop.knowledge.names import entity_key
+from lexloop.knowledge.relations import entity_key
 from lexloop.knowledge.walk import (
     SHARES,
     Asked,

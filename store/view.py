@@ -9,8 +9,8 @@ from itertools import chain, islice
 
 import numpy as np
 
-from lexloop.core.deadline import heed_deadline
 from lexloop.core.metadata import UNKNOWN, Filters, Metadata
+from lexloop.core.running import heed_deadline
 from lexloop.core.types import MOST_POINTED, Chunk, Citation, Hit, PointedUnit, Reading
 from lexloop.documents.chunks.statements import Statement
 from lexloop.documents.document import Box, Document, SkippedSource, boxes_of, versions

@@ -18,7 +18,7 @@ from lexloop.evaluation.testset.phrases import (
     speaks_of_it,
     who_acts,
 )
-from lexloop.knowledge.names import readable
+from lexloop.knowledge.relations import readable
 
 _BOUND = (
     r"(?:(?:not|no)\s+(?:more|less|fewer|greater|lower|later|earlier)\s+than|at\s+least|at\s+most"

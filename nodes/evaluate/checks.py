@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from functools import lru_cache
 
-from lexloop.core.deadline import heed_deadline
+from lexloop.core.running import heed_deadline
 from lexloop.core.types import Citation
 from lexloop.documents.chunks.statements import unnumbered
 from lexloop.documents.text.quantities import facts, states

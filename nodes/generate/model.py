@@ -11,8 +11,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 
 from lexloop import prompts
-from lexloop.core.deadline import heed_deadline
-from lexloop.core.running import computed
+from lexloop.core.running import computed, heed_deadline
 from lexloop.core.types import (
     ABSTENTION,
     Advice,

@@ -19,8 +19,7 @@ from typing import Any
 
 from lexloop.core.errors import CorpusError, DataError, EngineError, IndexWriteError, LexloopError
 from lexloop.store.engine.address import Storage
-from lexloop.store.engine.client import Engine
-from lexloop.store.engine.failure import status_of
+from lexloop.store.engine.client import Engine, status_of
 from lexloop.store.engine.schema import KINDS, bodies
 
 LEASE_S, HOLD_S = 60.0, 600.0

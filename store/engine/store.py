@@ -11,8 +11,7 @@ import numpy as np
 from cachetools import LRUCache
 from numpy.typing import NDArray
 
-from lexloop.core.errors import DataError, OutdatedIndexError
-from lexloop.core.losses import hearing, tell_loss
+from lexloop.core.errors import DataError, OutdatedIndexError, hearing, tell_loss
 from lexloop.core.metadata import UNKNOWN, Metadata
 from lexloop.core.types import Chunk, Hit, Triplet
 from lexloop.documents.chunks.statements import Statement, statements_in

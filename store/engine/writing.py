@@ -23,8 +23,7 @@ from lexloop.documents.chunks.statements import statements_text
 from lexloop.documents.text.tokens import tokenize
 from lexloop.models.embedding import Vectors
 from lexloop.store.engine.address import VectorKind
-from lexloop.store.engine.client import Engine
-from lexloop.store.engine.failure import refused, status_of
+from lexloop.store.engine.client import Engine, refused, status_of
 from lexloop.store.engine.generation import Generation
 from lexloop.store.engine.schema import (
     MANIFEST_ID,

@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from lexloop.core.deadline import Deadline, current_deadline, heed_deadline, within
 from lexloop.core.errors import DeadlineExceeded
+from lexloop.core.running import Deadline, current_deadline, heed_deadline, within
 
 
 def ends_in(seconds: float, grace_s: float = 0.0) -> Deadline:

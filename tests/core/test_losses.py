@@ -3,7 +3,7 @@
 from contextvars import copy_context
 from threading import Thread
 
-from lexloop.core.losses import Loss, hearing, tell_loss
+from lexloop.core.errors import Loss, hearing, tell_loss
 
 LOSS = Loss("all of it", "half", "the rest did not answer")
 

@@ -74,7 +74,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    for room in ("lexloop.graph.node", "lexloop.core.deadline"):
+    for room in ("lexloop.graph.node", "lexloop.core.running"):
         monkeypatch.setattr(f"{room}.time", SimpleNamespace(monotonic=made.monotonic))
     return made
 

@@ -8,7 +8,7 @@ from relations import NAMES, RELATIONS, relation, spoken
 from triplet_list import graph_of
 
 from lexloop.core.types import Triplet
-from lexloop.knowledge.names import entity_key
+from lexloop.knowledge.relations import entity_key
 
 HARBOUR = [
     relation("mooring fee", "defines", "sum due for a berth", chunk="c1", section="§ 1"),

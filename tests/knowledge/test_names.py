@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from relations import relation
 from triplet_list import graph_of
 
-from lexloop.knowledge.names import cites, entity_key, outer_key, readable, reference_key
+from lexloop.knowledge.relations import cites, entity_key, outer_key, readable, reference_key
 
 
 @pytest.mark.parametrize(

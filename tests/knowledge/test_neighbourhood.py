@@ -1,7 +1,7 @@
 from relations import relation
 from triplet_list import graph_of
 
-from lexloop.knowledge.names import entity_key
+from lexloop.knowledge.relations import entity_key
 
 
 def test_a_relation_leads_from_its_subject_to_its_object() -> None:

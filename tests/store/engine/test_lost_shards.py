@@ -10,8 +10,7 @@ import pytest
 from indexes import ANYBODY, Letters, letter_tools, sources
 from scripted_engine import Said, ScriptedEngine, passed_on_to
 
-from lexloop.core.errors import EngineUnavailable
-from lexloop.core.losses import hearing
+from lexloop.core.errors import EngineUnavailable, hearing
 from lexloop.core.settings import Settings
 from lexloop.graph.build import build_graph
 from lexloop.graph.resources import build_context

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from lexloop.core.losses import hearing, tell_loss
+from lexloop.core.errors import hearing, tell_loss
 from lexloop.store.engine.store import Recent
 
 
