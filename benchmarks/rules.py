@@ -134,22 +134,17 @@ GROUPS: dict[str, Group] = {
     ),
     "splitting, sides of comparisons": Group(
         {f"{_Q}:_sides": lambda _: lambda part: [part]},
-        [f"{_Q}:{n}" for n in ("_BETWEEN", "_DIFFER", "_COMPARED", "_NAMELESS", "_MANY", "_PAIR")]
-        + [f"{_Q}:{n}" for n in ("_TERM", "_TERMS", "_ONE_THING", "_what")],
+        [f"{_Q}:{n}" for n in ("_BETWEEN", "_DIFFER", "_NAMELESS", "_MANY", "_what")],
     ),
-    **{f"sides, {n}": Group({f"{_Q}:{n}": never}) for n in ("_BETWEEN", "_DIFFER", "_COMPARED")},
-    **{f"sides, {n}": Group({f"{_Q}:{n}": never}) for n in ("_TERMS", "_PAIR", "_ONE_THING")},
+    **{f"sides, {n}": Group({f"{_Q}:{n}": never}) for n in ("_BETWEEN", "_DIFFER")},
     "sentences that ask": Group(
         {f"{_Q}:asking_sentences": lambda _: lambda question: [question]},
         [f"{_Q}:_REQUEST", f"{_Q}:_ASKS"],
     ),
     "later parts written out": Group(
         {f"{_Q}:standing_alone": unchanged},
-        [f"{_Q}:{n}" for n in ("_joined", "_TOPIC_OF", "_THING", "_JOINT")],
+        [f"{_Q}:_JOINT"],
     ),
-    "later parts, topic": Group({f"{_Q}:_TOPIC_OF": never}),
-    "later parts, the one thing": Group({f"{_Q}:_THING": never}),
-    "later parts, idle it": Group({f"{_Q}:_NOBODY": never}),
     "preambles": Group({f"{_Q}:without_preamble": unchanged}, [f"{_Q}:_PREAMBLES"]),
     **{f"preamble {n}": Group({f"{_Q}:_PREAMBLES": without(n)}) for n in range(5)},
     "lists asked for": Group({f"{_Q}:asks_for_several": giving(False)}, [f"{_Q}:_SEVERAL"]),
@@ -158,46 +153,33 @@ GROUPS: dict[str, Group] = {
     # follow-ups
     "follow-ups, all": Group(
         {f"{_R}:resolved": unchanged},
-        [f"{_R}:{n}" for n in ("_followed", "_substituted", "_subject", "_ADDED")]
+        [f"{_R}:{n}" for n in ("_followed", "_substituted", "_subject")]
         + [f"{_R}:{n}" for n in ("_is_noun_phrase", "leans_on_history", "_named")]
-        + [f"{_R}:{n}" for n in ("_EMPTY", "_POINTER", "_BARE", "_POSSESSIVE", "_PERSONAL", "_OWN")]
+        + [f"{_R}:{n}" for n in ("_EMPTY", "_POINTER", "_PERSONAL", "_OWN")]
         + [f"{_R}:{n}" for n in ("_SUBJECTS", "_OPENING", "_topic", "_Thread")],
     ),
     "follow-ups, subject in place": Group(
         {f"{_R}:_substituted": unchanged, f"{_R}:_subject": giving(None)},
-        [f"{_R}:{n}" for n in ("_SUBJECTS", "_POSSESSIVE", "_is_noun_phrase", "_ADDED")],
+        [f"{_R}:{n}" for n in ("_SUBJECTS", "_is_noun_phrase")],
     ),
     "follow-ups, subjects of questions": Group({f"{_R}:_SUBJECTS": giving([])}),
-    "follow-ups, another subject": Group({f"{_R}:_ADDED": never}),
-    "follow-ups, possessives": Group({f"{_R}:_POSSESSIVE": never}),
     "follow-ups, openings": Group({f"{_R}:_OPENING": never}),
     "follow-ups, pointers": Group({f"{_R}:_POINTER": never}),
-    "follow-ups, bare": Group({f"{_R}:_BARE": never}),
     "follow-ups, paragraph of a provision": Group({f"{_P}:placed": unchanged}),
-    "keywords, all": Group(
-        {f"{_R}:keywords": giving([])}, [f"{_R}:{n}" for n in ("_QUOTED", "_SECTION", "_ASKING")]
-    ),
-    "keywords, sections": Group({f"{_R}:_SECTION": never}),
-    "keywords, quoted": Group({f"{_R}:_QUOTED": never}),
+    "keywords, all": Group({f"{_R}:keywords": giving([])}, [f"{_R}:_ASKING"]),
     # kinds of facts
     "kinds of facts, all": Group(
         {f"{_Q}:expected_kind": giving(None)},
         [f"{_Q}:_ASKED_KINDS", f"{_Q}:counted"]
-        + [f"{_V}:{n}" for n in ("_HELD", "_DURATION", "_DATE", "holds")],
+        + [f"{_V}:{n}" for n in ("_HELD", "_DURATION", "holds")],
     ),
     **{
         f"kind of fact, {kind}": Group({f"{_Q}:_KINDS": without(kind)})
-        for kind in (
-            *("duration", "money", "percentage", "measure", "age"),
-            *("date", "number", "contact", "name"),
-        )
+        for kind in ("duration", "money", "percentage", "measure", "number", "contact", "name")
     },
     "kinds of facts, what is counted": Group(
         {f"{_Q}:counted": giving(frozenset())},
         [f"{_Q}:_HOW_MANY", f"{_Q}:_ANYBODY"],
-    ),
-    "kinds of facts, first": Group(
-        {f"{_X}:_holding_facts": lambda _: lambda _asked, scored: 0 * scored.scores}
     ),
     # definitions
     "definitions, all": Group(
@@ -208,32 +190,24 @@ GROUPS: dict[str, Group] = {
     "definitions, surely": Group({f"{_Q}:_SURELY": never}),
     "definitions, plain": Group({f"{_Q}:_PLAIN": never}),
     "definitions, in the words": Group({f"{_N}:defines": giving(False)}, [f"{_N}:_definition_of"]),
-    "definitions, in the tree": Group({f"{_X}:is_definition": giving(False)}, [f"{_X}:_DEFINED"]),
-    "definitions, unnumbered": Group({f"{_X}:_DEFINED": never}),
+    "definitions, in the tree": Group({f"{_X}:is_definition": giving(False)}),
     # relevance
-    "exceptions": Group({f"{_Q}:_DENIES": never}, [f"{_N}:_EXCEPTS"]),
-    "rows of tables": Group({f"{_N}:_TABLE_ROW": never}),
     "news": Group({f"{_N}:NEWS": giving(0.0)}),
     "vague questions": Group({f"{_N}:CENTROID": giving(0.0)}),
     "documents called by name": Group(
         {f"{_P}:documents_called": giving(frozenset())},
         [f"{_P}:_is_titled", f"{_P}:proper_in", f"{_P}:runs_in"],
     ),
-    "copies last": Group({"nodes.rerank:copies_last": unchanged}),
     "operative first": Group(
         {"nodes.rerank:operative_first": lambda _: lambda ranked, k: ranked[:k]}
     ),
     # writing an answer
     "whole lists": Group({f"{_X}:list_asked": giving([])}),
-    "short provisions whole": Group({f"{_X}:ExtractiveGenerator._is_quotable": giving(False)}),
     "parts left unanswered": Group({f"{_X}:ExtractiveGenerator._unanswered": giving([])}),
     "antecedents": Group(
         {f"{_X}:with_antecedent": lambda _: lambda item, _sources: [item.said]},
-        [f"{_X}:{n}" for n in ("_POINTS_BACK", "_TURNS_FROM", "_ITSELF", "_before")],
+        [f"{_X}:{n}" for n in ("_POINTS_BACK", "_ITSELF", "_before")],
     ),
-    "antecedents, turns": Group({f"{_X}:_TURNS_FROM": never}),
-    "blanks of forms": Group({f"{_X}:_BLANK": never}),
-    "lines of names": Group({f"{_X}:_is_line_of_names": giving(False)}, [f"{_X}:_LINK"]),
     "recitals weigh less": Group({f"{_X}:_SUPPORTING": giving(1.0)}),
     "nearly as good": Group({f"{_X}:NEARLY_BEST": giving(9.0)}),
     "nearest of each passage": Group({f"{_X}:_nearest_by_passage": giving([])}),
@@ -303,23 +277,16 @@ GROUPS: dict[str, Group] = {
         {f"{_E}:disagreements": giving([])},
         [f"{_E}:{n}" for n in ("disagreements", "_about", "quantities", "_counted")]
         + [f"{_E}:{n}" for n in ("_other_quantities", "_other_facts", "_placed")]
-        + [f"{_E}:{n}" for n in ("_other_places", "_SOFT", "_BOUNDS_AND_IDIOMS")]
         + [f"{_E}:{n}" for n in ("negated_terms", "flipped_term")]
         + [f"{_E}:{n}" for n in ("alterations", "_otherwise")]
         + [f"{_E}:{n}" for n in ("_modal", "_bound", "_unit", "_party", "_parties")]
         + [f"{_E}:{n}" for n in ("_MODALS", "_BOUNDS", "_UNITS", "_PHRASES")],
     ),
-    "disagreements, dates": Group(
-        {f"{_V}:dates": giving(set())},
-        [f"{_V}:_DAY"],
-    ),
     **{
         f"disagreements, {n}": Group({f"{_E}:{n}": giving(())})
-        for n in ("_other_quantities", "_other_facts", "_other_places")
+        for n in ("_other_quantities", "_other_facts")
     },
     "disagreements, denied in one": Group({f"{_E}:flipped_term": giving(None)}, [f"{_E}:_bounds"]),
-    "disagreements, soft words": Group({f"{_E}:_SOFT": never}),
-    "disagreements, idioms": Group({f"{_E}:_BOUNDS_AND_IDIOMS": never}),
     "alterations, all": Group(
         {f"{_E}:alterations": giving([])},
         [f"{_E}:{n}" for n in ("_otherwise", "_words", "_modal", "_bound", "_unit")]
@@ -334,7 +301,6 @@ GROUPS: dict[str, Group] = {
     "facts, months": Group({f"{_V}:_MONTH": never}),
     "facts, ISO dates": Group({f"{_V}:_ISO": never}),
     "facts, amounts": Group({f"{_V}:_AMOUNT": never}),
-    "claims apart at semicolons": Group({f"{_J}:_CLAUSE": never}),
     "claims, bullets": Group({f"{_J}:_BULLET": never}),
     "claims quoted word for word": Group({f"{_J}:_quoted": giving(False)}),
     "checks, foreign matter": Group(

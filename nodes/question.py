@@ -28,61 +28,25 @@ ELLIPSIS = (
 _REGARDING = ", regarding "
 _LEFT_OUT = re.compile(rf"(?:and\s+|or\s+)?(?:{ELLIPSIS}|who|what|which)\s*\??$", re.IGNORECASE)
 _JOINT = re.compile(rf"^(?:(?:and|or|but|also)\b,?\s*)?{IF_SO}", re.IGNORECASE)
-_NOBODY = re.compile(
-    r"\bit(?=\s+(?:is\s+|be\s+)?(?:help|matter|suffic|enough|possible|necessary|allowed to"
-    r"|lawful to|permitted to|make a difference)\w*\b)",
-    re.IGNORECASE,
-)
-"""An "it" that stands for nothing: "would it help if ..."."""
-_PRONOUN = re.compile(r"\b(?:it|they|them)\b", re.IGNORECASE)
 _LEANS = re.compile(
     r"\b(?:it|its|they|them|their|he|him|his|she|hers?)\b"
     r"|^(?:is|are|was|were)\s+there(?:\s+(?:any|some))?\s+[\w-]+\s*\??$"
     r"|\b(?:this|these|those)(?=\s*(?:\?|$)|\s+(?:is|are|be|apply|take|happen|mean|work)\b)",
     re.IGNORECASE,
 )
-_TOPIC_OF = re.compile(
-    r"(?:\b(?:definitions?|meaning|purpose|role) of |^what (?:is|are) "
-    r"|^what do(?:es)? (?=[^?]{0,80} mean\b))"
-    r"(?P<topic>(?:an? |the )?['\"‘“]?[\w\s\-]{2,60}?['\"’”]?)"
-    r"(?=[,?;.]|\s(?:and|in|for|mean|when)\b|$)",
-    re.IGNORECASE,
-)
-_THING = re.compile(
-    r"\b(?:an?|the|my|your|our)\s+(?:(?:new|full|first|second|next|last|other|[\w-]+(?:al|ive|ary|ory|ic|ous|ble|ful|ed|ing|en))\s+){0,2}"
-    r"[\w-]+",
-    re.IGNORECASE,
-)
-_PEOPLE = re.compile(r"^who\b", re.IGNORECASE)
 
 
 def leans(part: str) -> bool:
     """Return whether a part of a question needs another part or sentence to be understood."""
-    return _LEANS.search(_NOBODY.sub("", part)) is not None or bool(_LEFT_OUT.match(part))
+    return _LEANS.search(part) is not None or bool(_LEFT_OUT.match(part))
 
 
 def standing_alone(part: str, first: str) -> str:
-    """Return a later part of a question as it can be understood without the first.
-
-    What is left out of it is taken from the first, and a pronoun stands for the one thing that the
-    first names; where that is not certain the first part is put before it.
-    """
+    """Return a later part of a question with the first before it, where it leans on that."""
     bare = _JOINT.sub("", part).strip()
-    if _LEFT_OUT.match(bare):
-        return _joined(bare, first)
-    if not leans(bare):
-        return bare or part
-    topic = _TOPIC_OF.search(first)
-    if topic and _PRONOUN.search(bare):
-        return _PRONOUN.sub(lambda _: topic["topic"].strip(), bare, count=1)
-    things = dict.fromkeys(_THING.findall(first))
-    if len(things) == 1 and _PRONOUN.search(bare) and not _PEOPLE.match(first):
-        return _PRONOUN.sub(lambda _: next(iter(things)), bare, count=1)
-    return _joined(bare, first)
-
-
-def _joined(part: str, first: str) -> str:
-    return f"{first.rstrip(' ,;?.')}, {part}"
+    if leans(bare):
+        return f"{first.rstrip(' ,;?.')}, {bare}"
+    return bare or part
 
 
 def in_context(question: str, context: str) -> str:
@@ -184,11 +148,6 @@ _DIFFER = re.compile(
     r"(?:from|to|with)\s+(?P<right>[^?,;]{1,120}))",
     re.IGNORECASE,
 )
-_COMPARED = re.compile(
-    r"^compare\s+(?P<of>the\s+[\w-]+\s+of\s+)?(?P<left>[^?,;]{1,120}?)(?<!\s)\s+(?:and|with|to)\s+"
-    r"(?P<right>[^?,;.]{1,120})",
-    re.IGNORECASE,
-)
 _NAMELESS = re.compile(
     rf"(?:{ASKING}|that|those|this|these|it|them|one|each other|one another|the others?)\b",
     re.IGNORECASE,
@@ -196,22 +155,6 @@ _NAMELESS = re.compile(
 _MANY = re.compile(
     r"(?!an?\b)(?:the\s+)?[\w-]+[^\Wsiu]s\b(?=$|\s+(?:of|for|in|on|to)\b)", re.IGNORECASE
 )
-_PAIR = re.compile(
-    r"^(?P<head>what (?:is|are) the )(?P<left>[\w\s]{3,40}?) and (?P<right>[\w\s]{3,40}?)"
-    r"(?P<tail> (?:of|for|associated with|in) .+)$",
-    re.IGNORECASE,
-)
-_TERM = r"(?:an?\s+|the\s+)?(?:[\"“‘'][^\"“”‘’'?]{2,60}[\"”’']|[A-Z][\w-]*(?:\s+[A-Z][\w-]*){0,4})"
-_TERMS = re.compile(
-    rf"(?i:what\s+(?:is|are|do|does))\s+(?P<left>{_TERM})\s+and\s+(?P<right>{_TERM})(?:\s+mean)?\s*\??$"
-)
-"""Two terms by their capitals or quotation marks: each has a definition of its own."""
-_ONE_THING = re.compile(
-    r"\b(?:terms and conditions|rules and regulations|health and safety|research and development"
-    r"|policies and procedures|search and seizure|checks and balances)\b",
-    re.IGNORECASE,
-)
-
 
 _ASKED_TERM = re.compile(
     r"(?:definitions? of|meanings? of|what (?:is|are)|what do(?:es)?|what constitutes"
@@ -230,9 +173,6 @@ _PLAIN = re.compile(
     re.IGNORECASE,
 )
 _MAX_WORDS = 6
-_DENIES = re.compile(
-    r"\b(?:not|never|no longer|except\w*|exempt\w*|spite|unless|without)\b|n['’]t\b", re.IGNORECASE
-)
 # carries, by benchmarks/rules.py, .20 of the GDPR's and .33 of us_cfr's questions not answered
 _ASKED_KINDS: list[tuple[Kind, str]] = [
     (
@@ -256,12 +196,6 @@ _ASKED_KINDS: list[tuple[Kind, str]] = [
         r"\bhow (?:large|big|small|high|tall|wide|deep|far|heavy|fast|loud|close|thick)\b"
         r"(?!.*\b(?:fees?|fines?|penalt\w+|costs?|prices?|rents?|tax\w*|damages|compensation)\b)"
         r"|\b(?:what|which) (?:\w+ )?(?:size|height|width|distance|weight|temperature|speed)\b",
-    ),
-    ("age", r"\b(?:what|which|minimum|maximum) age\b|\bhow old\b"),
-    (
-        "date",
-        r"^when (?:did|was|were)\b|^when\b.*\b(?:take effect|come into|begin|start|expire|end)\b"
-        r"|\b(?:what|which|on what) (?:date|year|day|month)\b|\beffective date\b",
     ),
     ("number", r"\bhow many\b|\baverage\b|\bwhat number\b"),
     (
@@ -325,7 +259,6 @@ def part_of(text: str) -> Part:
         "term": asked_definition(text),
         "several": asks_for_several(text),
         "duties": asks_for_duties(text),
-        "denies": _DENIES.search(text) is not None,
         "named": [name for name in named if name.lower() not in _GENERIC],
     }
 
@@ -439,18 +372,13 @@ def _pieces(sentence: str) -> list[str]:
 
 
 def _sides(part: str) -> list[str]:
-    if found := _BETWEEN.search(part) or _DIFFER.search(part) or _COMPARED.match(part):
-        held = {"of": "", "both": "", **found.groupdict("")}
-        sides = [
-            f"{held['of']}{side}".strip() for side in (held["left"], held["right"] or held["both"])
-        ]
-        named = not any(_NAMELESS.match(side) for side in sides)
-        return [part, *map(_what, sides)] if named else [part]
-    if (terms := _TERMS.match(part)) and not _ONE_THING.search(part):
-        return [_what(terms["left"]), _what(terms["right"])]
-    if (pair := _PAIR.match(part)) and not _ONE_THING.search(part):
-        return [f"{pair['head']}{pair[side].strip()}{pair['tail']}" for side in ("left", "right")]
-    return [part]
+    found = _BETWEEN.search(part) or _DIFFER.search(part)
+    if found is None:
+        return [part]
+    held = found.groupdict("")
+    sides = [held["left"].strip(), (held.get("right") or held.get("both", "")).strip()]
+    named = not any(_NAMELESS.match(side) for side in sides)
+    return [part, *map(_what, sides)] if named else [part]
 
 
 def _what(side: str) -> str:

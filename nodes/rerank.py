@@ -20,8 +20,6 @@ from lexloop.nodes.pointing import documents_called
 from lexloop.nodes.relevance import Query, Sources, query_of, relevance
 
 _SUPPORT_OF = 5
-_MOST = 10
-"""The fewest leading candidates that are told from copies of each other."""
 _BROADER = 2
 """The factor by which a retry that broadens raises the number of passages."""
 _HANDED_ON = 2
@@ -51,8 +49,7 @@ def rerank(state: State, runtime: Runtime[Context]) -> Update:
     pointed += [scored.pop(c["id"]) for c in defining[: max(0, state["plan"]["k"] - len(pointed))]]
     update: Update = {}
     k, by_scores = state["plan"]["k"], settings.plan.k
-    most = max(k, by_scores.most if isinstance(by_scores, ByScores) else _MOST) * _BROADER
-    ranked = copies_last(list(scored.values()), most)
+    ranked = list(scored.values())
     if isinstance(by_scores, ByScores):
         scores = [candidate["score"] for candidate in ranked]
         k = adaptive_k(scores, by_scores.min_share, by_scores.most) or len(pointed)
@@ -107,28 +104,6 @@ def merge(found: list[Candidate], related: list[Candidate]) -> list[Candidate]:
         signals = {**known["signals"], **candidate["signals"]}
         merged[candidate["id"]] = {**known, "signals": signals}
     return list(merged.values())
-
-
-def copies_last(candidates: list[Candidate], enough: int) -> list[Candidate]:
-    """Move a candidate whose words a better one nearly all holds behind the others.
-
-    Those after the first ``enough`` operative ones that are no copies stay as they are.
-    """
-    kept: list[Candidate] = []
-    copies: list[Candidate] = []
-    seen: list[set[str]] = []
-    for place, candidate in enumerate(candidates):
-        if not enough:
-            kept += candidates[place:]
-            break
-        words = set(candidate["text"].lower().split())
-        least = 0.85 * len(words)
-        copy = any(len(other) >= least and len(words & other) >= least for other in seen)
-        (copies if copy else kept).append(candidate)
-        if not copy:
-            seen.append(words)
-            enough -= not candidate.get("supporting")
-    return kept + copies
 
 
 TEMPERATURE = 0.08

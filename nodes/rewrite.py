@@ -24,10 +24,6 @@ from lexloop.nodes.question import (
 )
 from lexloop.store.view import View
 
-_QUOTED = re.compile(r"['\"‘“]([^'\"’”]{3,60})['\"’”](?!\w)")
-_SECTION = re.compile(
-    r"(?:(?<!§)§+\s*|\b(?:section|article|rule|part)\s+)[\dIVX][\w.\-()]*", re.IGNORECASE
-)
 _ASKING = frozenset(
     """according explain describe tell provide know please define definition mean meaning document
     documents policy question context purpose following specific information law require required
@@ -86,9 +82,8 @@ def distinct(queries: list[str]) -> list[str]:
 def keywords(question: str) -> list[str]:
     """Return phrases to look up in the knowledge graph, the most telling first.
 
-    Quoted terms and section references come first, then runs of content words, longest first.
+    They are runs of content words, the longest first.
     """
-    found = [*_QUOTED.findall(question), *_SECTION.findall(question)]
     runs: list[list[str]] = [[]]
     for token in re.findall(r"[\w\-]+|[^\w\s]", question):
         word = token.lower()
@@ -97,7 +92,7 @@ def keywords(question: str) -> list[str]:
         else:
             runs[-1].append(token)
     phrases = sorted((" ".join(run) for run in runs if run), key=lambda p: -len(p.split()))
-    return distinct([*found, *(p for p in phrases if len(p) > 2)])
+    return distinct([phrase for phrase in phrases if len(phrase) > 2])
 
 
 _EMPTY = STOP_WORDS | frozenset(
@@ -113,12 +108,6 @@ _POINTER = re.compile(
     r"|afterwards?|instead|otherwise|again|as well|the same|either|both|ones?)\b",
     re.IGNORECASE,
 )
-_BARE = re.compile(
-    r"(?:what(?! (?:is|are) (?:an? )?(?!the\b|\w+ed\b)\w+\W*$)|which|why|the|\w+\W*$)",
-    re.IGNORECASE,
-)
-"""With one word of its own, "Which courts?" leans; "Who can sue?", "What is rent?" do not."""
-_POSSESSIVE = re.compile(r"\b(?:its|their|his|her)\s+(?!own\b)(\w+)", re.IGNORECASE)
 _PERSONAL = re.compile(r"\b(?:it|they|them|he|him|she)\b(?!\s+own\b)", re.IGNORECASE)
 _OWN = re.compile(r"\b(?:its|their|his|her|theirs|ours)\b", re.IGNORECASE)
 _SUBJECTS = [
@@ -136,13 +125,6 @@ _TOPIC_CHARS = 4000
 _TURNS, _TURN_CHARS, _CONTEXT_CHARS = 24, 4000, 300
 """The last turns that are read, the first characters of each, and those of a topic."""
 _OPENING = re.compile(r"(?:and|but|so|then|what about|how about|what if|also|or)\b", re.IGNORECASE)
-_ADDED = re.compile(
-    r"(?:(?:and |but )?(?:what|how) about|(?:and|but|or|also)(?= (?:to|for|of|by|with|in|on|against"
-    r"|an?|the|my|our|your|his|her|their) ))\s+(?:(?:to|for|of|by|with|in|on|against)\s+)?"
-    r"(?P<subject>[^?,;.!]+?)[\s?.!]*$",
-    re.IGNORECASE,
-)
-"""A turn that brings another subject to what was asked: "And the Board?"."""
 _SHORT, _LONG = 4, 8
 """The most words of its own of a question that leans by a word such as "that", and of one
 that leans by a pronoun with nothing before it that it could stand for."""
@@ -153,7 +135,7 @@ def leans_on_history(question: str) -> bool:
     if only_points(question):
         return False
     content = _named(question)
-    if not content or (len(content) == 1 and _BARE.match(question)):
+    if not content:
         return True
     if _OPENING.match(question):
         return len(content) <= _LONG
@@ -195,12 +177,9 @@ def _followed(history: list[Turn]) -> _Thread:
             continue
         named = provision_in(said)
         thread.at = named or thread.at
-        if (topic := _topic(said)) is None:
-            continue
-        if thread.topic is None or not leans_on_history(said):
+        topic = _topic(said)
+        if topic and (thread.topic is None or not leans_on_history(said)):
             thread = _Thread(topic, _subject(topic), at=thread.at)
-        elif (added := _ADDED.match(said)) and _is_noun_phrase(added["subject"]):
-            thread.subject = added["subject"]
     return thread
 
 
@@ -233,8 +212,7 @@ def _substituted(question: str, subject: str) -> str:
     if plural := re.match(r"(?P<wh>what|who|where|how) is it\b", question, re.IGNORECASE):
         verb = "are" if re.search(r"[^s]s$", subject.partition(" of ")[0]) else "is"
         return f"{plural['wh']} {verb} {subject}{question[plural.end() :]}"
-    named = _POSSESSIVE.sub(lambda its: f"the {its[1]} of {subject}", question, count=1)
-    return named if named != question else _PERSONAL.sub(lambda _: subject, question, count=1)
+    return _PERSONAL.sub(lambda _: subject, question, count=1)
 
 
 def _subject(topic: str) -> str | None:

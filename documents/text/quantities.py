@@ -47,10 +47,6 @@ _NAMED = (
     r"(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b\.?"
 )
 _MONTH = re.compile(rf"\b({_NAMED})(?=[\s,]+\d)|(?<=\d )({_NAMED})(?!\w)")
-_DAY = re.compile(
-    rf"\b(?P<month>{_NAMED})\s+(?P<day>\d{{1,2}})(?!\d)|(?<!\d)(?P<early>\d{{1,2}})\s+(?P<late>{_NAMED})"
-    r"(?!\w)"
-)
 _ISO = re.compile(r"(?<![\d-])((?:19|20)\d\d)-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?![\d-])")
 _THOUSANDS = r"\d{1,3}(?:,\d{3})+(?!\d)"
 # A sum or a share is told from a reference like 5.30 by its sign, its commas or its unit.
@@ -78,12 +74,6 @@ def facts(text: str) -> frozenset[str]:
     references = [match.group() for match in _REFERENCE.finditer(rest)]
     found |= {reference.replace("–", "-").lower() for reference in references}
     return frozenset(found.union(_NUMBER.findall(_REFERENCE.sub(" ", rest))))
-
-
-def dates(text: str) -> set[str]:
-    """Return every day of a month that ``text`` names, as ``december 23``."""
-    found = _DAY.finditer(_spelt_out(text))
-    return {f"{_month(m['month'] or m['late'])} {int(m['day'] or m['early'])}" for m in found}
 
 
 def number_of(word: str) -> str | None:
@@ -141,20 +131,13 @@ _DURATION = (
     rf"\b(?:\d+|{_NUMBER_WORD}|an?)\)?\s+(?:(?:business|calendar|working)\s+)?(?:{TIMES})\b"
     r"|\b(?:annual|annually|yearly|daily|monthly|weekly|immediately|promptly)\b"
 )
-_MONTH_NAME = "|".join(MONTHS)
-_DATE = rf"\b(?:{_MONTH_NAME})\s+\d|\b\d{{1,2}}\s+(?:{_MONTH_NAME})\b|\b(?:19|20)\d\d\b"
 _HELD: dict[Kind, re.Pattern[str]] = {
     "duration": re.compile(_DURATION, re.IGNORECASE),
     "money": re.compile(r"[$€£¥]\s?\d|\d[,.]*\s?(?:dollars|USD|EUR|GBP|AED|euros?|pounds)\b", re.I),
     "percentage": re.compile(r"\d\s?%|\bper ?cent\b", re.IGNORECASE),
-    "date": re.compile(f"{_DATE}|{_DURATION}", re.IGNORECASE),
     "measure": re.compile(
         r"\d\s?°|\d\s?(?:[mck]?m|mm|km/h|mph|kg|g|cm|metres?|meters?|feet|foot|inch(?:es)?|miles?"
         r"|kilomet\w+|centimet\w+|points?|pixels?|dB|litres?|tons?|tonnes?)\b",
-        re.IGNORECASE,
-    ),
-    "age": re.compile(
-        rf"\b(?:\d+|{_NUMBER_WORD})\b.{{0,12}}\b(?:years?|age)\b|\bage(?:d)?\b.{{0,20}}\d",
         re.IGNORECASE,
     ),
     "number": re.compile(

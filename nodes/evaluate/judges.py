@@ -26,8 +26,6 @@ from lexloop.nodes.relevance import Query, Sources, coverage, query_of
 from lexloop.nodes.weights import load_weights
 
 _BULLET = re.compile(r"^(?:[-*•]|\(?(?:[ivx]{1,5}|[a-z]|\d{1,3})[.)])\s+", re.IGNORECASE)
-_CLAUSE = re.compile(r";\s+(?:and\s+|or\s+|but\s+)?(?=\w)")
-_LEAST_TERMS = 3
 _LEAST_QUOTED = 3
 _JOINT = re.compile(r"(?<=:)\s+(?=\S)")  # between a lead-in and its list item
 _NAME = re.compile(r"\b[A-Z][\w\-]+")
@@ -38,15 +36,9 @@ _COMMONEST = 0.3  # what a term that every sentence holds still weighs
 def claims_of(text: str) -> list[str]:
     """Return each claim of ``text`` in order, without [n] markers and list marks.
 
-    A sentence is one claim; its clauses between semicolons are claims of their own where each has
-    at least three search terms. What holds no search term claims nothing.
+    A sentence is one claim. What holds no search term claims nothing.
     """
-    found: list[str] = []
-    for sentence in cited_sentences(text):
-        plain = _BULLET.sub("", sentence.text.strip())
-        clauses = _CLAUSE.split(plain)
-        whole = any(len(set(tokenize(clause))) < _LEAST_TERMS for clause in clauses)
-        found += [plain] if whole else clauses
+    found = (_BULLET.sub("", sentence.text.strip()) for sentence in cited_sentences(text))
     return [claim for claim in found if tokenize(claim)]
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass
 from itertools import islice
 
 import numpy as np
@@ -23,8 +23,7 @@ from lexloop.core.types import (
     Triplet,
 )
 from lexloop.documents.chunks.statements import Statement, sentence_before
-from lexloop.documents.structure.telling import groups
-from lexloop.documents.structure.tree import Tree, keys_of_term
+from lexloop.documents.structure.tree import Tree
 from lexloop.documents.text.quantities import holds
 from lexloop.documents.text.sentences import sentence_spans
 from lexloop.documents.text.tokens import term_set, tokenize
@@ -51,15 +50,10 @@ LISTS_OF_DUTIES = 0.85
 """A further list where all duties are asked for: half of them would be taken for the whole."""
 TOKENS = 1.6
 _COPY = 0.85
-_FACT, _LEAST = 0.05, 0.3
+_LEAST = 0.3
 """What the kind of fact that is asked for adds to a score, and the share of the best one's score
 that a further passage must reach: below it nothing was found of what laws were asked."""
 _DEFINES = 0.5
-_DEFINED = re.compile(r' "(?P<term>[^"]+)"$')
-"""The label of a definition that has no number ends with its term."""
-_BLANK = re.compile(r"_{3,}\W*$")
-"""The end of a line of a form that is still to be filled in."""
-_LINK = re.compile(r"\b\w+://\S+")
 _SUPPORTING = 0.85
 """A recital explains what an article says: it answers where it is clearly closer."""
 
@@ -155,9 +149,7 @@ def is_definition(item: Quotable, term: str) -> bool:
     """Return whether a statement is the documents' own definition of a term."""
     if DEFINING not in item.passage["signals"]:
         return False
-    defined = _DEFINED.search(item.said.label)
-    asked = set(keys_of_term(term)[:1])
-    return defines(term, item.text) or bool(defined and asked & {*keys_of_term(defined["term"])})
+    return defines(term, item.text)
 
 
 @dataclass(frozen=True)
@@ -183,7 +175,6 @@ def select(asked: Query, scored: ScoredQuotables, lengths: Lengths, sure: bool =
     Where all duties are asked for, every list that is nearly as good is of the best. Where it is
     not sure that the best answers, each further passage says what it has nearest to the question.
     """
-    scored = replace(scored, scores=scored.scores + _FACT * _holding_facts(asked, scored))
     duties = any(part["duties"] for part in asked.parts)
     chosen: list[Quotable] = []
     for row in range(len(asked.parts)):
@@ -213,16 +204,6 @@ def select(asked: Query, scored: ScoredQuotables, lengths: Lengths, sure: bool =
     return Chosen(best, [item for item in more if not item.said.points])
 
 
-def _holding_facts(asked: Query, scored: ScoredQuotables) -> NDArray[np.float32]:
-    """Return 1 where a statement holds a fact of the kind that a part asks for, else 0."""
-    found = np.zeros_like(scored.scores)
-    for row, part in enumerate(asked.parts):
-        if kind := part["kind"]:
-            what = frozenset(part["counted"])
-            found[row] = [holds(kind, item.text, what) for item in scored.quotables]
-    return found
-
-
 # carries, by benchmarks/rules.py, .19 of the GDPR's everyday answers found
 def _nearest_by_passage(scored: ScoredQuotables) -> list[int]:
     """Return the best statement of each passage, in the order of the passages."""
@@ -230,18 +211,10 @@ def _nearest_by_passage(scored: ScoredQuotables) -> list[int]:
     for i, item in enumerate(scored.quotables):
         if item.said.points:
             continue  # a list is quoted whole or not at all
-        if _is_line_of_names(item.text):
-            continue
         held = found.setdefault(item.passage["id"], i)
         if scored.best[i] > scored.best[held]:
             found[item.passage["id"]] = i
     return [*found.values()]
-
-
-def _is_line_of_names(text: str) -> bool:
-    """Return whether a line says nothing of anything: "Version 2.0, January 2004"."""
-    words = re.findall(r"[^\W\d_]+", _LINK.sub("", text))
-    return all(word[0].isupper() for word in words) and not all(map(str.isupper, words))
 
 
 def _take_first(
@@ -256,8 +229,6 @@ def _take_first(
             continue
         if item.said.own.endswith((":", " means")) and not item.said.points:
             continue  # it leads into what is no list of its own
-        if _BLANK.search(item.said.own):
-            continue
         if any(_repeats(item, other) for other in chosen):
             return
         chosen.append(item)
@@ -349,8 +320,6 @@ MIN_THERE, MIN_NEAR, SURE = 0.4, 0.1, 0.75
 near one to be shown; and that the passages do for the best alone to be quoted."""
 _NEAR = 2
 _LAST_MARKER = re.compile(r" \[(\d+)\]$")
-_SHORT = 300
-"""A provision of so few words is quoted whole, whatever is asked of it."""
 _POINT, _OF_SEVERAL = 0.1, 0.3
 """The share of a question, weighted by idf, that one point must add to the words leading into its
 list for the question to ask for that point: where one thing is asked, and where several are."""
@@ -359,10 +328,6 @@ _ITSELF = (
     r"|subpart|title)s?\b))"
 )
 """Excludes a "this" by which a text speaks of itself: "This Act", "In this section"."""
-_TURNS_FROM = re.compile(
-    r"(?:however|nevertheless|moreover|furthermore|otherwise)\b", re.IGNORECASE
-)
-_MOST_ANTECEDENTS = 3
 _POINTS_BACK = re.compile(
     r"(?:however|nevertheless|moreover|furthermore|otherwise|therefore|thereafter|accordingly"
     r"|similarly|likewise|in addition|for (?:this|that|these|those|such) \w+"
@@ -397,25 +362,12 @@ class ExtractiveGenerator:
         """
         units = pointed["units"] if pointed else []
         only = pointed is not None and pointed["only"]
-        defined = any(part["term"] for part in question["parts"])
-        if units and (only or (not defined and self._is_quotable(units))):
+        if units and only:
             return self._quoted(units)
         draft = self._selected(question, passages, units)
         if draft["abstained"] and not (quoted := self._quoted(units))["abstained"]:
             return quoted
         return draft
-
-    def _is_quotable(self, units: list[PointedUnit]) -> bool:
-        """Return whether units are best quoted whole: short ones, and the parts of provisions."""
-        words = 0
-        for unit in units:
-            tree = self._sources.tree_of(unit["document"])
-            text = self._sources.text_of(unit["document"])
-            if tree is None or text is None or groups(tree, unit["place"]):
-                return False
-            words += len(text[unit["start"] : unit["end"]].split())
-        parts = all(unit["label"].endswith(")") for unit in units)
-        return words <= (self._lengths.whole if parts else _SHORT)
 
     def _quoted(self, units: list[PointedUnit]) -> Draft:
         lines, citations = quote_all(units, self._sources, self._lengths.whole)
@@ -542,17 +494,9 @@ def _units(document: str, tree: Tree, place: int) -> list[PointedUnit]:
 
 
 def with_antecedent(item: Quotable, sources: View) -> list[Statement]:
-    """Return the statement after the one before it where its first word points back to that.
-
-    One that turns from the sentence before it ("However, ...") comes after that one, and so on.
-    """
-    said, points_back = [item.said], _POINTS_BACK
-    while len(said) <= _MOST_ANTECEDENTS and points_back.match(said[0].own):
-        before = _before(said[0], item, sources)
-        if before is None:
-            break
-        said, points_back = [before, *said], _TURNS_FROM
-    return said
+    """Return the statement after the one before it where its first word points back to that."""
+    before = _before(item.said, item, sources) if _POINTS_BACK.match(item.said.own) else None
+    return [before, item.said] if before else [item.said]
 
 
 def _before(said: Statement, item: Quotable, sources: View) -> Statement | None:
