@@ -143,7 +143,7 @@ GROUPS: dict[str, Group] = {
     ),
     "later parts written out": Group(
         {f"{_Q}:standing_alone": unchanged},
-        [f"{_Q}:_JOINT"],
+        [f"{_Q}:{n}" for n in ("_joined", "_TOPIC_OF", "_THING", "_JOINT")],
     ),
     "preambles": Group({f"{_Q}:without_preamble": unchanged}, [f"{_Q}:_PREAMBLES"]),
     **{f"preamble {n}": Group({f"{_Q}:_PREAMBLES": without(n)}) for n in range(5)},
@@ -153,18 +153,21 @@ GROUPS: dict[str, Group] = {
     # follow-ups
     "follow-ups, all": Group(
         {f"{_R}:resolved": unchanged},
-        [f"{_R}:{n}" for n in ("_followed", "_substituted", "_subject")]
+        [f"{_R}:{n}" for n in ("_followed", "_substituted", "_subject", "_ADDED")]
         + [f"{_R}:{n}" for n in ("_is_noun_phrase", "leans_on_history", "_named")]
-        + [f"{_R}:{n}" for n in ("_EMPTY", "_POINTER", "_PERSONAL", "_OWN")]
+        + [f"{_R}:{n}" for n in ("_EMPTY", "_POINTER", "_BARE", "_POSSESSIVE", "_PERSONAL", "_OWN")]
         + [f"{_R}:{n}" for n in ("_SUBJECTS", "_OPENING", "_topic", "_Thread")],
     ),
     "follow-ups, subject in place": Group(
         {f"{_R}:_substituted": unchanged, f"{_R}:_subject": giving(None)},
-        [f"{_R}:{n}" for n in ("_SUBJECTS", "_is_noun_phrase")],
+        [f"{_R}:{n}" for n in ("_SUBJECTS", "_POSSESSIVE", "_is_noun_phrase", "_ADDED")],
     ),
     "follow-ups, subjects of questions": Group({f"{_R}:_SUBJECTS": giving([])}),
     "follow-ups, openings": Group({f"{_R}:_OPENING": never}),
     "follow-ups, pointers": Group({f"{_R}:_POINTER": never}),
+    "follow-ups, another subject": Group({f"{_R}:_ADDED": never}),
+    "follow-ups, possessives": Group({f"{_R}:_POSSESSIVE": never}),
+    "follow-ups, bare": Group({f"{_R}:_BARE": never}),
     "follow-ups, paragraph of a provision": Group({f"{_P}:placed": unchanged}),
     "keywords, all": Group({f"{_R}:keywords": giving([])}, [f"{_R}:_ASKING"]),
     # kinds of facts
@@ -192,6 +195,7 @@ GROUPS: dict[str, Group] = {
     "definitions, in the words": Group({f"{_N}:defines": giving(False)}, [f"{_N}:_definition_of"]),
     "definitions, in the tree": Group({f"{_X}:is_definition": giving(False)}),
     # relevance
+    "exceptions": Group({f"{_Q}:_DENIES": never}, [f"{_N}:_EXCEPTS"]),
     "news": Group({f"{_N}:NEWS": giving(0.0)}),
     "vague questions": Group({f"{_N}:CENTROID": giving(0.0)}),
     "documents called by name": Group(
@@ -284,9 +288,11 @@ GROUPS: dict[str, Group] = {
     ),
     **{
         f"disagreements, {n}": Group({f"{_E}:{n}": giving(())})
-        for n in ("_other_quantities", "_other_facts")
+        for n in ("_other_quantities", "_other_facts", "_other_places")
     },
     "disagreements, denied in one": Group({f"{_E}:flipped_term": giving(None)}, [f"{_E}:_bounds"]),
+    "disagreements, dates": Group({f"{_V}:dates": giving(set())}, [f"{_V}:_DAY"]),
+    "disagreements, idioms": Group({f"{_E}:_BOUNDS_AND_IDIOMS": never}),
     "alterations, all": Group(
         {f"{_E}:alterations": giving([])},
         [f"{_E}:{n}" for n in ("_otherwise", "_words", "_modal", "_bound", "_unit")]

@@ -28,25 +28,61 @@ ELLIPSIS = (
 _REGARDING = ", regarding "
 _LEFT_OUT = re.compile(rf"(?:and\s+|or\s+)?(?:{ELLIPSIS}|who|what|which)\s*\??$", re.IGNORECASE)
 _JOINT = re.compile(rf"^(?:(?:and|or|but|also)\b,?\s*)?{IF_SO}", re.IGNORECASE)
+_NOBODY = re.compile(
+    r"\bit(?=\s+(?:is\s+|be\s+)?(?:help|matter|suffic|enough|possible|necessary|allowed to"
+    r"|lawful to|permitted to|make a difference)\w*\b)",
+    re.IGNORECASE,
+)
+"""An "it" that stands for nothing: "would it help if ..."."""
+_PRONOUN = re.compile(r"\b(?:it|they|them)\b", re.IGNORECASE)
 _LEANS = re.compile(
     r"\b(?:it|its|they|them|their|he|him|his|she|hers?)\b"
     r"|^(?:is|are|was|were)\s+there(?:\s+(?:any|some))?\s+[\w-]+\s*\??$"
     r"|\b(?:this|these|those)(?=\s*(?:\?|$)|\s+(?:is|are|be|apply|take|happen|mean|work)\b)",
     re.IGNORECASE,
 )
+_TOPIC_OF = re.compile(
+    r"(?:\b(?:definitions?|meaning|purpose|role) of |^what (?:is|are) "
+    r"|^what do(?:es)? (?=[^?]{0,80} mean\b))"
+    r"(?P<topic>(?:an? |the )?['\"‘“]?[\w\s\-]{2,60}?['\"’”]?)"
+    r"(?=[,?;.]|\s(?:and|in|for|mean|when)\b|$)",
+    re.IGNORECASE,
+)
+_THING = re.compile(
+    r"\b(?:an?|the|my|your|our)\s+(?:(?:new|full|first|second|next|last|other|[\w-]+(?:al|ive|ary|ory|ic|ous|ble|ful|ed|ing|en))\s+){0,2}"
+    r"[\w-]+",
+    re.IGNORECASE,
+)
+_PEOPLE = re.compile(r"^who\b", re.IGNORECASE)
 
 
 def leans(part: str) -> bool:
     """Return whether a part of a question needs another part or sentence to be understood."""
-    return _LEANS.search(part) is not None or bool(_LEFT_OUT.match(part))
+    return _LEANS.search(_NOBODY.sub("", part)) is not None or bool(_LEFT_OUT.match(part))
 
 
 def standing_alone(part: str, first: str) -> str:
-    """Return a later part of a question with the first before it, where it leans on that."""
+    """Return a later part of a question as it can be understood without the first.
+
+    What is left out of it is taken from the first, and a pronoun stands for the one thing that the
+    first names; where that is not certain the first part is put before it.
+    """
     bare = _JOINT.sub("", part).strip()
-    if leans(bare):
-        return f"{first.rstrip(' ,;?.')}, {bare}"
-    return bare or part
+    if _LEFT_OUT.match(bare):
+        return _joined(bare, first)
+    if not leans(bare):
+        return bare or part
+    topic = _TOPIC_OF.search(first)
+    if topic and _PRONOUN.search(bare):
+        return _PRONOUN.sub(lambda _: topic["topic"].strip(), bare, count=1)
+    things = dict.fromkeys(_THING.findall(first))
+    if len(things) == 1 and _PRONOUN.search(bare) and not _PEOPLE.match(first):
+        return _PRONOUN.sub(lambda _: next(iter(things)), bare, count=1)
+    return _joined(bare, first)
+
+
+def _joined(part: str, first: str) -> str:
+    return f"{first.rstrip(' ,;?.')}, {part}"
 
 
 def in_context(question: str, context: str) -> str:
@@ -155,7 +191,6 @@ _NAMELESS = re.compile(
 _MANY = re.compile(
     r"(?!an?\b)(?:the\s+)?[\w-]+[^\Wsiu]s\b(?=$|\s+(?:of|for|in|on|to)\b)", re.IGNORECASE
 )
-
 _ASKED_TERM = re.compile(
     r"(?:definitions? of|meanings? of|what (?:is|are)|what do(?:es)?|what constitutes"
     r"|how (?:is|are)|\bdefine)\s++"
@@ -173,6 +208,9 @@ _PLAIN = re.compile(
     re.IGNORECASE,
 )
 _MAX_WORDS = 6
+_DENIES = re.compile(
+    r"\b(?:not|never|no longer|except\w*|exempt\w*|spite|unless|without)\b|n['’]t\b", re.IGNORECASE
+)
 # carries, by benchmarks/rules.py, .20 of the GDPR's and .33 of us_cfr's questions not answered
 _ASKED_KINDS: list[tuple[Kind, str]] = [
     (
@@ -259,6 +297,7 @@ def part_of(text: str) -> Part:
         "term": asked_definition(text),
         "several": asks_for_several(text),
         "duties": asks_for_duties(text),
+        "denies": _DENIES.search(text) is not None,
         "named": [name for name in named if name.lower() not in _GENERIC],
     }
 

@@ -21,11 +21,16 @@ from lexloop.documents.text.tokens import term_set, tokenize
 from lexloop.models.embedding import Vectors
 
 CLOSENESS, PART, COVERAGE, DEFINITION, NEWS, CENTROID = 0.7, 0.15, 0.15, 0.1, 0.05, 0.4
-LIST = 0.12
+LIST, EXCEPTION = 0.12, 0.1
 """Weights of the measure, set on the development questions of LL144 and on the gold questions of
 the sample corpus; `lexloop eval` shows what they reach."""
 VAGUE_TERMS = 2
 _ENOUGH_NEWS = 8
+_EXCEPTS = re.compile(
+    r"\b(?:(?:shall|does|do|is|are|need) not (?:\w+ )?(?:apply|(?:be )?required|necessary|needed)"
+    r"|not be required|except\w*|exempt\w*|notwithstanding|derogat\w+)\b",
+    re.IGNORECASE,
+)
 
 
 def defines(term: str, text: str) -> bool:
@@ -151,6 +156,8 @@ def relevance(
     """
     texts = [statement.text for statement in found]
     listed = np.array([statement.points > 0 for statement in found], dtype=np.bool_)
+    denied = [part["denies"] for part in asked.parts]
+    excepting = any(denied) and np.array([bool(_EXCEPTS.search(text)) for text in texts])
     cosines = asked.vectors @ vectors.T
     closeness = cosines[:2].max(axis=0)
     held = [_terms(statement.lead, statement.own) for statement in found]
@@ -170,6 +177,7 @@ def relevance(
             + COVERAGE * covered
             + DEFINITION * defining
             + LIST * listed * asked.parts[row]["several"]
+            + EXCEPTION * excepting * denied[row]
             + shared
         )
     return scores

@@ -108,6 +108,12 @@ _POINTER = re.compile(
     r"|afterwards?|instead|otherwise|again|as well|the same|either|both|ones?)\b",
     re.IGNORECASE,
 )
+_BARE = re.compile(
+    r"(?:what(?! (?:is|are) (?:an? )?(?!the\b|\w+ed\b)\w+\W*$)|which|why|the|\w+\W*$)",
+    re.IGNORECASE,
+)
+"""With one word of its own, "Which courts?" leans; "Who can sue?", "What is rent?" do not."""
+_POSSESSIVE = re.compile(r"\b(?:its|their|his|her)\s+(?!own\b)(\w+)", re.IGNORECASE)
 _PERSONAL = re.compile(r"\b(?:it|they|them|he|him|she)\b(?!\s+own\b)", re.IGNORECASE)
 _OWN = re.compile(r"\b(?:its|their|his|her|theirs|ours)\b", re.IGNORECASE)
 _SUBJECTS = [
@@ -125,6 +131,13 @@ _TOPIC_CHARS = 4000
 _TURNS, _TURN_CHARS, _CONTEXT_CHARS = 24, 4000, 300
 """The last turns that are read, the first characters of each, and those of a topic."""
 _OPENING = re.compile(r"(?:and|but|so|then|what about|how about|what if|also|or)\b", re.IGNORECASE)
+_ADDED = re.compile(
+    r"(?:(?:and |but )?(?:what|how) about|(?:and|but|or|also)(?= (?:to|for|of|by|with|in|on|against"
+    r"|an?|the|my|our|your|his|her|their) ))\s+(?:(?:to|for|of|by|with|in|on|against)\s+)?"
+    r"(?P<subject>[^?,;.!]+?)[\s?.!]*$",
+    re.IGNORECASE,
+)
+"""A turn that brings another subject to what was asked: "And the Board?"."""
 _SHORT, _LONG = 4, 8
 """The most words of its own of a question that leans by a word such as "that", and of one
 that leans by a pronoun with nothing before it that it could stand for."""
@@ -135,7 +148,7 @@ def leans_on_history(question: str) -> bool:
     if only_points(question):
         return False
     content = _named(question)
-    if not content:
+    if not content or (len(content) == 1 and _BARE.match(question)):
         return True
     if _OPENING.match(question):
         return len(content) <= _LONG
@@ -177,9 +190,12 @@ def _followed(history: list[Turn]) -> _Thread:
             continue
         named = provision_in(said)
         thread.at = named or thread.at
-        topic = _topic(said)
-        if topic and (thread.topic is None or not leans_on_history(said)):
+        if (topic := _topic(said)) is None:
+            continue
+        if thread.topic is None or not leans_on_history(said):
             thread = _Thread(topic, _subject(topic), at=thread.at)
+        elif (added := _ADDED.match(said)) and _is_noun_phrase(added["subject"]):
+            thread.subject = added["subject"]
     return thread
 
 
@@ -212,7 +228,8 @@ def _substituted(question: str, subject: str) -> str:
     if plural := re.match(r"(?P<wh>what|who|where|how) is it\b", question, re.IGNORECASE):
         verb = "are" if re.search(r"[^s]s$", subject.partition(" of ")[0]) else "is"
         return f"{plural['wh']} {verb} {subject}{question[plural.end() :]}"
-    return _PERSONAL.sub(lambda _: subject, question, count=1)
+    named = _POSSESSIVE.sub(lambda its: f"the {its[1]} of {subject}", question, count=1)
+    return named if named != question else _PERSONAL.sub(lambda _: subject, question, count=1)
 
 
 def _subject(topic: str) -> str | None:

@@ -47,6 +47,10 @@ _NAMED = (
     r"(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b\.?"
 )
 _MONTH = re.compile(rf"\b({_NAMED})(?=[\s,]+\d)|(?<=\d )({_NAMED})(?!\w)")
+_DAY = re.compile(
+    rf"\b(?P<month>{_NAMED})\s+(?P<day>\d{{1,2}})(?!\d)|(?<!\d)(?P<early>\d{{1,2}})\s+(?P<late>{_NAMED})"
+    r"(?!\w)"
+)
 _ISO = re.compile(r"(?<![\d-])((?:19|20)\d\d)-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?![\d-])")
 _THOUSANDS = r"\d{1,3}(?:,\d{3})+(?!\d)"
 # A sum or a share is told from a reference like 5.30 by its sign, its commas or its unit.
@@ -74,6 +78,12 @@ def facts(text: str) -> frozenset[str]:
     references = [match.group() for match in _REFERENCE.finditer(rest)]
     found |= {reference.replace("–", "-").lower() for reference in references}
     return frozenset(found.union(_NUMBER.findall(_REFERENCE.sub(" ", rest))))
+
+
+def dates(text: str) -> set[str]:
+    """Return every day of a month that ``text`` names, as ``december 23``."""
+    found = _DAY.finditer(_spelt_out(text))
+    return {f"{_month(m['month'] or m['late'])} {int(m['day'] or m['early'])}" for m in found}
 
 
 def number_of(word: str) -> str | None:

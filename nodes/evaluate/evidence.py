@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from lexloop.documents.chunks.statements import statements_in_text
-from lexloop.documents.text.quantities import UNITS, facts, number_of, states
+from lexloop.documents.text.quantities import UNITS, dates, facts, number_of, states
 from lexloop.documents.text.tokens import tokenize, words
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.markers import unmarked
@@ -90,6 +90,7 @@ _CLOSE, _SAME, _NEARLY = 0.6, 0.9, 0.8
 in the same words; those that hold nearly as many as the best one count as well."""
 _CLAUSE = re.compile(r"[,;:.()](?:\s|$)")
 _QUALIFIERS = frozenset(tokenize("business calendar working full consecutive percent"))
+_REFERENCE = re.compile(r"\d[.\-]\d")
 
 
 # carries, by benchmarks/rules.py, .64 to 1.00 of altered statements, .17 of WiCE's unsupported
@@ -103,9 +104,11 @@ def disagreements(claim: str, evidence: Evidence) -> list[str]:
     found = [f"{fact} is not there" for fact in missing]
     if missing:
         return found
+    found += [f"{date} is not there" for date in sorted(dates(claim) - dates(evidence.text))]
     wanted = frozenset(term for term in tokenize(claim) if not term[0].isdigit())
     about = _about(wanted, evidence, _CLOSE)
     found += _other_quantities(claim, [evidence.sentences[i] for i in about])
+    found += _other_places(stated, evidence, about)
     same = _about(wanted, evidence, _SAME)
     if same:
         found += _other_facts(stated, evidence, same)
@@ -164,7 +167,24 @@ def _placed(evidence: Evidence, i: int) -> str:
     return f"{evidence.places[i] if evidence.places else ''}\n{evidence.sentences[i]}"
 
 
+def _other_places(stated: Set[str], evidence: Evidence, about: list[int]) -> Iterable[str]:
+    """Yield references to sections under which the evidence says nothing of the kind."""
+    named = sorted(fact for fact in stated if _REFERENCE.search(fact))
+    if not (named and about and evidence.places and all(evidence.places[i] for i in about)):
+        return
+    around = "\n".join(_placed(evidence, i) for i in about)
+    for reference in named:
+        if not states(around, reference) and reference.split("(")[0] not in facts(around):
+            yield f"it does not stand in {reference}"
+
+
 _NEGATORS = frozenset("not no never none nor neither without cannot nobody nothing nowhere".split())
+_BOUNDS_AND_IDIOMS = re.compile(
+    r"\b(?:no|not)\s+(?:\w+\s+)?(?:more|later|longer|greater|less|fewer|earlier|sooner|higher|lower)"
+    r"\s+than\b|\b(?:no|not)\s+(?:longer|doubt|matter)\b|\bno\.\s*\d|\bnot\s+(?:to\s+exceed|exceed|in\s+excess)\w*"
+    r"|\bnot\s+(?:only|just|merely|limited|necessarily)\b|\b(?:whether|or|if)\s+not\b",
+    re.IGNORECASE,
+)
 _BOUND = re.compile(
     r"\b(?P<deny>(?:no|not)\s+)?(?P<than>more|later|longer|greater|less|fewer|earlier|sooner|higher"
     r"|lower)\s+than\b",
@@ -177,10 +197,10 @@ _REACH = 5
 def negated_terms(text: str) -> frozenset[str]:
     """Return the search terms that a negation in ``text`` stands before.
 
-    A "No." before the rest denies nothing.
+    Bounds ("not more than"), idioms ("not only") and a "No." before the rest deny nothing.
     """
     found: set[str] = set()
-    following = words(_VERDICT.sub("", text))
+    following = words(_BOUNDS_AND_IDIOMS.sub(" ", _VERDICT.sub("", text)))
     for place, word in enumerate(following):
         if word in _NEGATORS or re.search(r"n['’]t$", word):
             near = (tokenize(other) for other in following[place + 1 : place + 1 + _REACH])

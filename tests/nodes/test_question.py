@@ -70,15 +70,6 @@ def test_how_much_must_be_left_is_the_callers_choice() -> None:
                 "What is a quay?",
             ],
         ),
-        (
-            "What are the duties and penalties of owners?",
-            ["What are the duties of owners?", "What are the penalties of owners?"],
-        ),
-        (
-            "What are a Mooring Fee and Covered Boats?",
-            ["What is a Mooring Fee?", "What is Covered Boats?"],
-        ),
-        ("what do 'fee' and “quay” mean", ["What is 'fee'?", "What is “quay”?"]),
         ("What are the Terms and Conditions?", ["What are the Terms and Conditions?"]),
         ("Do owners and masters pay?", ["Do owners and masters pay?"]),
     ],
@@ -225,10 +216,6 @@ def test_three_parts() -> None:
         ("How do a berth and a quay differ?", ["What is a berth?", "What is a quay?"]),
         ("How does a berth differ from a quay?", ["What is a berth?", "What is a quay?"]),
         ("How do berths compare with quays?", ["What are berths?", "What are quays?"]),
-        (
-            "Compare the duties of owners and masters.",
-            ["What are the duties of owners?", "What are the duties of masters?"],
-        ),
     ],
 )
 def test_the_sides_of_a_comparison(question: str, sides: list[str]) -> None:

@@ -129,7 +129,7 @@ def test_relevance_by_hand(small: View) -> None:
     expected = np.array(
         [
             (CLOSENESS + PART) * cosines[0, 0] + COVERAGE * 1.0 + NEWS * 1 / 8,
-            (CLOSENESS + PART) * cosines[0, 1] + COVERAGE * 0.0 + NEWS * 2 / 8 - 0.1,
+            (CLOSENESS + PART) * cosines[0, 1] + COVERAGE * 0.0 + NEWS * 2 / 8,
         ]
     )
     scores = relevance(asked, said(*texts), vectors, small)

@@ -25,10 +25,6 @@ from lexloop.nodes.weights import load_weights
     [
         ("The fee is due. [1] It is $5. [2]", ["The fee is due.", "It is $5."]),
         ("- A berth holds one boat.", ["A berth holds one boat."]),
-        (
-            "The owner pays the mooring fee; the master keeps the harbour register.",
-            ["The owner pays the mooring fee", "the master keeps the harbour register."],
-        ),
         ("The owner pays the fee; it is due.", ["The owner pays the fee; it is due."]),
         ("[1]", []),
         ("...", []),

@@ -59,7 +59,6 @@ def test_features_of_a_plain_question(features: Callable[..., AnswerabilityFeatu
         ("How much is the fee?", "lacking", 0.0),
         ("How short must an exempt boat be?", "lacking", 0.0),
         ("How large is a boat that is exempt?", "lacking", 0.0),  # 4 metres
-        ("How old must the harbour master be?", "lacking", 1.0),
         ("How many surveyors check the hull?", "lacking", 1.0),
     ],
 )

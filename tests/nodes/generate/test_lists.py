@@ -280,12 +280,6 @@ def test_what_points_back_brings_what_stands_before_it(opening: str, before: boo
     assert said == ([first, second] if before else [second])
 
 
-def test_a_sentence_that_turns_from_another_that_turns_brings_both() -> None:
-    text = "It ends. A boat pays. However, a raft is free. Moreover, a canoe is free."
-    given, found = record(1, text), statements_in_text(text)
-    assert with_antecedent(Quotable(given, found[3], 0), Read(given)) == found[1:]
-
-
 def test_what_points_back_out_of_its_passage_brings_what_stands_before_it_in_the_document() -> None:
     text = "Article 1\nFees\n1. A boat is free of it.\n2. However, a raft must pay.\n"
     start = text.index("2. However")

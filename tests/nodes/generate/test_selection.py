@@ -257,33 +257,6 @@ def test_a_further_passage_must_come_near_the_best(small: View, passage: Passage
     assert [item.order for item in [*unsure.best, *unsure.more]] == [0, 1]
 
 
-def test_what_holds_the_kind_of_fact_that_is_asked_for_goes_first(
-    small: View, passage: Passage
-) -> None:
-    texts = ["A berth is given up at the end.", "A berth is given up after 30 days.", "Pay soon."]
-    found = scored([0.52, 0.48, 0.2], texts=texts, passage=passage)
-    for question, first in (("How long may I keep a berth?", 1), ("Who keeps a berth?", 0)):
-        chosen = select(query(question, small), found, LENGTHS)
-        assert chosen.best[0].order == first
-
-
-def test_a_further_passage_does_not_answer_with_a_line_of_names(
-    small: View, passage: Passage
-) -> None:
-    texts = ["alpha fee", "Issue 2, May 2004 https://fees.example/a", "NO FEE IS DUE", "費用不要"]
-    found = scored([0.9, 0.5, 0.4, 0.3], texts=texts, passage=passage)
-    unsure = select(asked(small, 1), of_passages(found, 1, 2, 3, 4), LENGTHS, sure=False)
-    assert [item.order for item in [*unsure.best, *unsure.more]] == [0, 2, 3]
-
-
-def test_a_line_of_a_form_that_is_still_to_be_filled_in_tells_nothing(
-    small: View, passage: Passage
-) -> None:
-    texts = ["The keeper of the berth is ______________.", "The keeper is whoever signs."]
-    chosen = select(asked(small, 1), scored([0.9, 0.8], texts=texts, passage=passage), LENGTHS)
-    assert [item.order for item in chosen.best] == [1]
-
-
 def test_of_no_passages_there_is_none() -> None:
     nothing = ScoredQuotables(
         [], np.zeros((0, 1), dtype=np.float32), np.zeros((1, 0), dtype=np.float32)

@@ -20,7 +20,6 @@ from lexloop.nodes.rerank import (
     FeatureReranker,
     NoReranker,
     _of_called,
-    copies_last,
     handed_on,
     merge,
     operative_first,
@@ -85,25 +84,6 @@ def test_only_the_document_that_the_question_calls_by_name_is_read() -> None:
     assert ids(_of_called(parse("When does the Inner Ferry Licence end?"), pool)) == ["a", "b", "c"]
     assert ids(_of_called(parse("Kestrel? When does a licence end?"), pool)) == ["a", "b", "c"]
     assert _of_called(parse("When does the Kestrel Licence end?"), []) == []
-
-
-def test_a_near_copy_goes_behind_the_others() -> None:
-    ten = "one two three four five six seven eight nine ten"
-    ranked = [
-        candidate("a", ten),
-        candidate("copy", ten.upper()),
-        candidate("most", f"{ten.removesuffix('ten')}else"),  # 9 of 10 words
-        candidate("half", "one two three four five and other words again here"),
-    ]
-    assert ids(copies_last(ranked, 9)) == ["a", "half", "copy", "most"]
-
-
-@given(st.lists(st.text("ab \n", max_size=8), max_size=6))
-def test_copies_are_moved_and_never_lost(texts: list[str]) -> None:
-    ranked = [candidate(str(n), text) for n, text in enumerate(texts)]
-    moved = copies_last(ranked, 9)
-    assert sorted(ids(moved)) == sorted(ids(ranked))
-    assert ids(moved[:1]) == ids(ranked[:1])
 
 
 def test_k_passages_numbered_from_one() -> None:

@@ -50,14 +50,6 @@ def rewritten(
             ],
         ),
         (
-            "What are the duties and penalties of owners?",
-            [
-                "What are the duties of owners?",
-                "What are the penalties of owners?",
-                "What are the duties and penalties of owners?",
-            ],
-        ),
-        (
             "As a boat owner with two boats, how long does notice of a fee take?",
             [
                 "how long does notice of a fee take?",
@@ -108,8 +100,7 @@ def test_advice_leads_and_repeats_nothing() -> None:
     [
         ('What does "net tonnage" mean?', ["net tonnage"]),
         ("What is the ‘harbour master’?", ["harbour master"]),
-        ("What does § 10-2(b)(1) require?", ["§ 10-2(b)(1)"]),
-        ("Under Article 6(1), who is liable?", ["Article 6(1)"]),
+        ("Under Article 6, who is liable?", ["Article 6", "liable"]),
         ("What is it?", []),
         ("", []),
     ],
