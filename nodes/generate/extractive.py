@@ -54,6 +54,9 @@ _LEAST = 0.3
 """What the kind of fact that is asked for adds to a score, and the share of the best one's score
 that a further passage must reach: below it nothing was found of what laws were asked."""
 _DEFINES = 0.5
+_BLANK = re.compile(r"_{3,}\W*$")
+"""The end of a line of a form that is still to be filled in."""
+_LINK = re.compile(r"\b\w+://\S+")
 _SUPPORTING = 0.85
 """A recital explains what an article says: it answers where it is clearly closer."""
 
@@ -211,10 +214,18 @@ def _nearest_by_passage(scored: ScoredQuotables) -> list[int]:
     for i, item in enumerate(scored.quotables):
         if item.said.points:
             continue  # a list is quoted whole or not at all
+        if _is_line_of_names(item.text):
+            continue
         held = found.setdefault(item.passage["id"], i)
         if scored.best[i] > scored.best[held]:
             found[item.passage["id"]] = i
     return [*found.values()]
+
+
+def _is_line_of_names(text: str) -> bool:
+    """Return whether a line says nothing of anything: "Version 2.0, January 2004"."""
+    words = re.findall(r"[^\W\d_]+", _LINK.sub("", text))
+    return all(word[0].isupper() for word in words) and not all(map(str.isupper, words))
 
 
 def _take_first(
@@ -229,6 +240,8 @@ def _take_first(
             continue
         if item.said.own.endswith((":", " means")) and not item.said.points:
             continue  # it leads into what is no list of its own
+        if _BLANK.search(item.said.own):
+            continue
         if any(_repeats(item, other) for other in chosen):
             return
         chosen.append(item)
