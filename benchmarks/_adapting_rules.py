@@ -12,7 +12,7 @@ from lexloop.core.settings import Settings
 from lexloop.core.settings_groups import ByScores
 from lexloop.finetune.classifier import LabelledQuestions
 from lexloop.finetune.depth import classes_of, depth, out_of_fold
-from lexloop.nodes.classify.node import TABLES, chosen_class
+from lexloop.nodes.classify import TABLES, chosen_class
 from lexloop.nodes.rerank import adaptive_k
 
 MOST = 20

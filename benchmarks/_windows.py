@@ -12,7 +12,7 @@ from _mixture import _digest, read_passages
 from numpy.typing import NDArray
 from platformdirs import user_cache_path
 
-from lexloop.documents.text.sentences import sentence_spans
+from lexloop.documents.text.tokens import sentence_spans
 from lexloop.models.minilm import load_shipped
 
 _FEWEST_WORDS = 4

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexloop.core.errors import CorpusError
-from lexloop.nodes.classify.node import (
+from lexloop.nodes.classify import (
     BUCKETS,
     FAMILIES,
     N_PAIRED,

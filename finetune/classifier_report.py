@@ -45,8 +45,7 @@ from lexloop.finetune.classifier import (
 )
 from lexloop.finetune.logistic import calibration
 from lexloop.models.minilm import genuine_folder
-from lexloop.nodes.classify.node import FILE_NAME, LinearClassifier
-from lexloop.nodes.classify.transformers import TransformerClassifier
+from lexloop.nodes.classify import FILE_NAME, LinearClassifier, TransformerClassifier
 
 MINILM = "minilm"
 _LONGEST = 256
@@ -297,7 +296,7 @@ def train_and_measure(
                 tuned(training, BOTH, classes, Tuning(base, seed=seed), out=out, report=report)
         others[f"{Path(base).name}, fine-tuned"] = predicting(out)
     if zero_shot is not None:
-        from lexloop.nodes.classify.transformers import ZeroShotClassifier
+        from lexloop.nodes.classify import ZeroShotClassifier
 
         others[f"{Path(zero_shot).name}, zero-shot"] = ours(ZeroShotClassifier(zero_shot))
     # what is measured is the file as stored, in half precision

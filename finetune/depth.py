@@ -27,7 +27,7 @@ from lexloop.finetune.classifier import (
 )
 from lexloop.finetune.classifier_report import ClassifierScores, table_row
 from lexloop.finetune.graph_runs import retriever
-from lexloop.nodes.classify.node import class_plans as plans
+from lexloop.nodes.classify import class_plans as plans
 from lexloop.store.view import Collection as Index
 
 MOST = 20

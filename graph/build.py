@@ -9,7 +9,7 @@ from lexloop.core.settings import Settings
 from lexloop.core.state import InputState, OutputState, State
 from lexloop.graph.compiled import Lexloop
 from lexloop.graph.node import Node, Resolve, node_of
-from lexloop.nodes.classify.node import classify
+from lexloop.nodes.classify import classify
 from lexloop.nodes.engineer_prompt import engineer_prompt
 from lexloop.nodes.evaluate.node import evaluate, repeats
 from lexloop.nodes.generate.node import generate

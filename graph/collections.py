@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from lexloop.core.errors import CorpusError, SettingsError
 from lexloop.core.settings import SAMPLE_CORPUS
 from lexloop.core.types import Candidate, Turn
-from lexloop.documents.text.sentences import sentence_spans
-from lexloop.documents.text.tokens import term_set
+from lexloop.documents.text.tokens import sentence_spans, term_set
 from lexloop.nodes.context import Context, Guard
 from lexloop.nodes.question import ASKING, AUXILIARY, leans, without_context
 from lexloop.nodes.relevance import coverage

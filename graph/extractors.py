@@ -18,7 +18,7 @@ from lexloop.core.settings import Settings
 from lexloop.core.text_cache import TextCache
 from lexloop.core.types import Chunk, Triplet, Usage
 from lexloop.documents.document import Document
-from lexloop.documents.text.sentences import find_quote
+from lexloop.documents.text.tokens import find_quote
 from lexloop.knowledge.relations import BareTriplet, extract_document, located, readable, typed
 from lexloop.models.chat import ChatModel, chat_for
 from lexloop.models.request import Chat, ChatReply, ChatRequest, parsed

@@ -328,14 +328,14 @@ def build_context(settings: Settings, collection: Collection, chat: ChatModel | 
 @lru_cache(maxsize=2)
 def _classifier(kind: str, name: str) -> ComplexityClassifier:
     if kind == "transformer":
-        from lexloop.nodes.classify.transformers import TransformerClassifier
+        from lexloop.nodes.classify import TransformerClassifier
 
         return TransformerClassifier(name)
     if kind == "zero_shot":
-        from lexloop.nodes.classify.transformers import ZeroShotClassifier
+        from lexloop.nodes.classify import ZeroShotClassifier
 
         return ZeroShotClassifier(name)
-    from lexloop.nodes.classify.node import LinearClassifier
+    from lexloop.nodes.classify import LinearClassifier
 
     shipped = Path(str(resources.files("lexloop.data"))) / "classifier"
     return LinearClassifier.load(Path(name) if name else shipped)

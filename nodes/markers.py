@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from lexloop.documents.text.sentences import sentence_spans
+from lexloop.documents.text.tokens import sentence_spans
 
 # Three digits at most: [2021] is part of a law report's name.
 MARKER = re.compile(r"\[\s*(\d{1,3}(?:\s*[-–,;]\s*\d{1,3})*)\s*\]")

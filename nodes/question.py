@@ -5,8 +5,7 @@ from collections.abc import Iterator
 
 from lexloop.core.types import Kind, ParsedQuestion, Part
 from lexloop.documents.text.quantities import TIMES
-from lexloop.documents.text.sentences import sentence_spans
-from lexloop.documents.text.tokens import tokenize
+from lexloop.documents.text.tokens import sentence_spans, tokenize
 from lexloop.nodes.pointing import proper_in, runs_in
 
 AUXILIARY = (

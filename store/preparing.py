@@ -20,7 +20,7 @@ from lexloop.documents.chunks.statements import Statement, statements_of_chunks
 from lexloop.documents.document import Document
 from lexloop.documents.reading.source import Loaded
 from lexloop.documents.reading.workers import Progress, silent
-from lexloop.documents.text.sentences import sentence_spans
+from lexloop.documents.text.tokens import sentence_spans
 from lexloop.models.embedding import CODED, Codes, Embedder, Halves, TokenEmbedder
 from lexloop.store.folder.store import FolderStore
 from lexloop.store.folder.tokens import TokenIndex

@@ -22,7 +22,7 @@ from lexloop.core.settings_groups import (
 from lexloop.core.types import Chunk
 from lexloop.documents.document import Document
 from lexloop.documents.structure.tree import Kind, Tree
-from lexloop.documents.text.sentences import sentence_spans
+from lexloop.documents.text.tokens import sentence_spans
 from lexloop.models.embedding import Embedder
 
 Span = tuple[int, int]

@@ -13,7 +13,7 @@ from lexloop.documents.structure.markers import list_markers
 from lexloop.documents.structure.outline import cells
 from lexloop.documents.structure.parse import parse
 from lexloop.documents.structure.tree import ITEMS, Kind, Tree
-from lexloop.documents.text.sentences import sentence_spans
+from lexloop.documents.text.tokens import sentence_spans
 
 Span = tuple[int, int]
 """Start and end in code points of the document's text, half-open."""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from lexloop.core.types import StructureQuestion
 from lexloop.documents.structure.references import steps_of
 from lexloop.documents.structure.tree import Missing, Tree, Unit
-from lexloop.documents.text.sentences import sentence_spans
+from lexloop.documents.text.tokens import sentence_spans
 
 _MOST_LINES = 100
 _ITEMS = {"paragraph": ("paragraph",), "point": ("point", "definition")}

@@ -1,9 +1,82 @@
-"""Terms for lexical search: lower-cased, stop-worded, stemmed, with section numbers kept whole."""
+"""Sentences of legal text, and its terms for search: stemmed, with section numbers kept whole."""
 
 import re
 from functools import lru_cache
 from importlib.metadata import version
 from typing import Any
+
+_ABBREVIATIONS = frozenset(
+    """art arts cf ch cl co corp dept dr ed eds eg e.g est etc fig gov ie i.e inc int jr ltd mr mrs
+    ms no nos op p para paras pp prof pt reg regs sec secs sr st subd supp v viz vol vs u.s u.s.c
+    c.f.r u.k e.u n.y d.c a.m p.m l.l jan feb apr aug sept oct nov dec""".split()
+)
+_BOUNDARY = re.compile(r"(?<=[.!?;:])[\"'”’)\]]*\s+|\n+")
+_LIST_ITEM = re.compile(
+    r"\s*(?:[-*•]\s|\(?(?:[ivx]{1,5}|[a-z]|\d{1,3})[.)]\s|§|#|\|)", re.IGNORECASE
+)
+_MARK = re.compile(r"[a-z]|[ivx]{1,5}")
+_INLINE_ITEM = re.compile(r"[a-z]\.\s+[A-Z]")
+_LAST_WORD = re.compile(r"(?<![\w.])([\w.]+)\.[\"'”’)\]]*$")
+_REACH = 80  # longer than any abbreviation or indent; keeps the cost linear in hostile text
+
+
+def sentence_spans(text: str) -> list[tuple[int, int]]:
+    """Return the half-open spans of the sentences and list items of a text, trimmed.
+
+    Abbreviations, section numbers and the marks of items end none. A new line ends a sentence
+    unless the line was merely wrapped; a colon or semicolon ends one only before a new line, so
+    that a clause and its list items become units of their own.
+    """
+    spans: list[tuple[int, int]] = []
+    start = 0
+    for match in _BOUNDARY.finditer(text):
+        if match.start() <= start or not _ends_sentence(text, start, match):
+            continue
+        _append(spans, text, start, match.end())
+        start = match.end()
+    _append(spans, text, start, len(text))
+    return spans
+
+
+def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
+    before = text[max(start, match.start() - _REACH) : match.start()]
+    after = text[match.end() : match.end() + 1]
+    new_line = "\n" in match.group()
+    last = before.rstrip("\"'”’)]")[-1:]
+    if new_line:
+        item = _LIST_ITEM.match(text, match.end(), match.end() + _REACH)
+        wrapped = last not in ".!?;:" and after.islower() and not item
+        return not wrapped
+    if last in ";:":
+        return False
+    if last == "." and (word := _LAST_WORD.search(before)):
+        token = word.group(1).lower()
+        if token in _ABBREVIATIONS or _MARK.fullmatch(token):
+            return False
+        if not before[: word.start()].strip() and _LIST_ITEM.match(before + " "):
+            return False
+    if after.islower():
+        return _INLINE_ITEM.match(text, match.end()) is not None
+    return after.isupper() or after.isdigit() or after in "\"'“‘([§-"
+
+
+def _append(spans: list[tuple[int, int]], text: str, start: int, end: int) -> None:
+    piece = text[start:end]
+    stripped = piece.strip()
+    if stripped:
+        begin = start + len(piece) - len(piece.lstrip())
+        spans.append((begin, begin + len(stripped)))
+
+
+def find_quote(quote: str, text: str) -> tuple[int, int] | None:
+    """Return the first span of ``quote`` in a text; None where it is blank or not there.
+
+    Blanks and line breaks between the words do not count; it may begin and end within a word.
+    """
+    words = map(re.escape, quote.split())
+    found = re.search(r"\s+".join(words), text) if quote.strip() else None
+    return found.span() if found else None
+
 
 STOP_WORDS = frozenset(
     """a about above after again all also am an and any are as at be because been before being

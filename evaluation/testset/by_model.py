@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from lexloop.core.errors import ModelUnavailable
 from lexloop.core.types import Chunk
-from lexloop.documents.text.sentences import find_quote
+from lexloop.documents.text.tokens import find_quote
 from lexloop.evaluation.asking import Asker
 from lexloop.evaluation.case import OUT_OF_SCOPE, Case, Span
 from lexloop.evaluation.score import Unresolved

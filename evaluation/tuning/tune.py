@@ -34,7 +34,7 @@ from lexloop.evaluation.tuning.measure import (
     Measurer,
     Objective,
 )
-from lexloop.nodes.classify.node import TABLES, class_plans
+from lexloop.nodes.classify import TABLES, class_plans
 
 Changes = Mapping[str, Any]
 

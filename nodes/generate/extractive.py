@@ -25,8 +25,7 @@ from lexloop.core.types import (
 from lexloop.documents.chunks.statements import Statement, sentence_before
 from lexloop.documents.structure.tree import Tree
 from lexloop.documents.text.quantities import holds
-from lexloop.documents.text.sentences import sentence_spans
-from lexloop.documents.text.tokens import term_set, tokenize
+from lexloop.documents.text.tokens import sentence_spans, term_set, tokenize
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.context import drafted
 from lexloop.nodes.generate.quoting import LEFT_OUT, cite, quote_all

@@ -24,7 +24,7 @@ from lexloop.finetune.classifier_report import (
     save,
     train_and_measure,
 )
-from lexloop.nodes.classify.node import FILE_NAME, LinearClassifier
+from lexloop.nodes.classify import FILE_NAME, LinearClassifier
 
 TOPICS = ["penguins", "volcanoes", "harpsichords", "glaciers", "saffron", "zeppelins", "obsidian"]
 PLACES = ["Norway", "Lisbon", "the Andes"]

@@ -11,7 +11,7 @@ from lexloop.core.errors import CorpusError, DataError, InputError, SettingsErro
 from lexloop.core.files import SUMS
 from lexloop.finetune.classifier import LabelledQuestions
 from lexloop.finetune.classifier_report import Tuning, predicting, tuned
-from lexloop.nodes.classify.transformers import TransformerClassifier
+from lexloop.nodes.classify import TransformerClassifier
 
 WORDS = "what is a boat and who pays the fee why".split()
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from lexloop.documents.chunks.chunkers import MAX_CHARS, chunk_document
 from lexloop.documents.document import Document
-from lexloop.documents.text.sentences import sentence_spans
+from lexloop.documents.text.tokens import sentence_spans
 
 LINES = ["§ 1-2 Scope", "# Head", "Section 3. Fees", "(a) an item; ", "1. one", "- dash", "a | b"]
 WORDS = [

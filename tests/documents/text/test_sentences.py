@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexloop.documents.text.sentences import sentence_spans
+from lexloop.documents.text.tokens import sentence_spans
 
 MARKS = [". ", "! ", "? ", ": ", "; ", "\n", "\n\n", " ", "\t", "\x0b", "\u2028", '." ', "”", ")"]
 WORDS = [

@@ -19,7 +19,7 @@ from lexloop.evaluation.tuning.tune import (
     scaled,
     thinned,
 )
-from lexloop.nodes.classify.node import class_plans
+from lexloop.nodes.classify import class_plans
 
 
 def names(settings: Settings, chunking: bool = True) -> list[str]:

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexloop.core.errors import DataError
-from lexloop.nodes.classify.node import (
+from lexloop.nodes.classify import (
     BUCKETS,
     FAMILIES,
     FILE_NAME,
@@ -38,7 +38,7 @@ def test_bucket_is_the_low_half_of_the_published_crc_32() -> None:
 
 
 def test_buckets_do_not_depend_on_the_hash_seed_of_a_process() -> None:
-    code = "from lexloop.nodes.classify.node import bucket; print(bucket('bias audit'))"
+    code = "from lexloop.nodes.classify import bucket; print(bucket('bias audit'))"
     command = [sys.executable, "-c", code]
     printed = {
         subprocess.run(
@@ -283,7 +283,7 @@ def test_more_pieces_are_likelier_when_more_is_asked(shipped: LinearClassifier) 
 def test_classifying_loads_no_heavy_library() -> None:
     code = (
         "import sys; from pathlib import Path;"
-        "from lexloop.nodes.classify.node import LinearClassifier as C;"
+        "from lexloop.nodes.classify import LinearClassifier as C;"
         f"C.load(Path({str(SHIPPED)!r})).probabilities('who?', 3);"
         "print([m for m in ('sklearn', 'scipy', 'torch', 'transformers') if m in sys.modules])"
     )

@@ -14,7 +14,7 @@ from lexloop.core.errors import QuestionError
 from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
 from lexloop.core.types import Degradation
-from lexloop.nodes.classify.node import LinearClassifier, classify
+from lexloop.nodes.classify import LinearClassifier, classify
 
 Opened = Callable[..., Update]
 DATA = Path(__file__).parents[3] / "data"

@@ -4,7 +4,7 @@ import pytest
 
 from lexloop.core.errors import SettingsError
 from lexloop.core.settings import FIXED_K, Settings, Variant
-from lexloop.nodes.classify.node import TABLES, chosen_class, plan_for
+from lexloop.nodes.classify import TABLES, chosen_class, plan_for
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lexloop.core.errors import SettingsError
-from lexloop.nodes.classify.transformers import TransformerClassifier, ZeroShotClassifier
+from lexloop.nodes.classify import TransformerClassifier, ZeroShotClassifier
 
 QUESTION = "what must an employer do and who checks it ?"
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *QUESTION.split(), "simple", "complex"]
