@@ -79,7 +79,7 @@ def test_a_streamed_reply_comes_word_by_word(folder: Path, meter: Usage, soon: f
     asked = replace(ASKED, stream=True)
     reply = complete(model(folder), asked, deadline=soon, meter=meter, on_token=shown.append)
     assert reply.text == TAUGHT == "".join(token.text for token in shown)
-    assert len(shown) == len(TAUGHT.split())
+    assert max(len(token.text.split()) for token in shown) == 1
     assert meter["tokens_out"] == len(load_local(str(folder)).tokenizer(TAUGHT)["input_ids"]) + 1
 
 
