@@ -95,7 +95,7 @@ def write_bytes(path: Path, data: bytes) -> str:
     return file.sha256
 
 
-def publish_folder(place: Path, fill: Callable[[Path], None]) -> Path:
+def publish_folder(place: Path, fill: Callable[[Path], object]) -> Path:
     """Return a folder, filled by ``fill`` aside and moved to its place whole unless it is there.
 
     Raises:

@@ -1,8 +1,8 @@
 """The context of the nodes: all that can be exchanged, and the types that it returns."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from lexloop.core.settings import Settings
 from lexloop.core.types import (
@@ -40,9 +40,9 @@ class Rewriter(Protocol):
 
     translates: bool  # whether it puts a question into the language of the documents
 
-    async def rewrite(
+    def rewrite(
         self, question: str, history: list[Turn], plan: Plan, advice: Advice | None
-    ) -> ParsedQuestion:
+    ) -> Coroutine[Any, Any, ParsedQuestion]:
         """Resolve follow-ups, take apart what is asked, and name the queries and keywords.
 
         What the question points to is left to the node.
@@ -86,14 +86,14 @@ class Generator(Protocol):
 
     instructions: str  # the system prompt that it works under; empty where there is none
 
-    async def generate(
+    def generate(
         self,
         question: ParsedQuestion,
         passages: list[Passage],
         triplets: list[Triplet],
         advice: Advice | None,
         pointed: Pointed | None = None,
-    ) -> Draft:
+    ) -> Coroutine[Any, Any, Draft]:
         """Answer ``question`` from ``passages`` and cite them as [n], or abstain.
 
         ``pointed`` is what the question points to; its passages come first.
@@ -135,13 +135,13 @@ class Judgement:
 class Judge(Protocol):
     """The judge of an answer beside its question and its passages."""
 
-    async def judge(
+    def judge(
         self,
         question: ParsedQuestion,
         passages: list[Passage],
         answer: str,
         answers: float | None = None,
-    ) -> Judgement:
+    ) -> Coroutine[Any, Any, Judgement]:
         """Judge ``answer`` (with its [n] markers) to ``question``, written from ``passages``.
 
         ``answers`` is its writer's probability that it answers the question, if it gives one.
@@ -152,7 +152,7 @@ class Judge(Protocol):
 class PromptEngineer(Protocol):
     """The adviser of the next attempt after one that did not pass (LQ-RAG algorithm 3)."""
 
-    async def advise(self, asked: ParsedQuestion, attempts: list[Attempt]) -> Advice:
+    def advise(self, asked: ParsedQuestion, attempts: list[Attempt]) -> Coroutine[Any, Any, Advice]:
         """Return advice for the next attempt; the last attempt has the verdict to react to.
 
         ``asked`` is the question as the user meant it, standing alone.

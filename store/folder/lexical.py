@@ -233,8 +233,8 @@ def _counted_okapi(frequencies: NDArray[Any], length: float) -> type:
     from rank_bm25 import BM25Okapi
 
     class CountedOkapi(BM25Okapi):  # type: ignore[misc]  # rank-bm25 has no types
-        def _initialize(self, chunks: range) -> dict[int, int]:
-            self.corpus_size, self.avgdl = len(chunks), length / len(chunks)
+        def _initialize(self, corpus: range) -> dict[int, int]:
+            self.corpus_size, self.avgdl = len(corpus), length / len(corpus)
             return dict(enumerate(frequencies.tolist()))
 
     return CountedOkapi
