@@ -34,15 +34,15 @@ def main() -> None:
     parser.add_argument("--topic", help="data protection, children's services or hiring tools")
     parser.add_argument("--show", action="store_true", help="print what was answered")
     options = parser.parse_args()
-    negative = [row for file in options.negative for row in read_rows(file)]
     named = [r for r in read_rows(options.named) if options.topic in (None, r["topic"])]
     print("| corpus | kind | refused | share |\n|---|---|---|---|")
     for corpus in options.corpus:
         graph = build_graph(Resources(defaults=Settings(corpus=corpus)))
-        asked = {
-            kind: [row["query"] for row in negative if row["kind"] == kind]
-            for kind in dict.fromkeys(row["kind"] for row in negative)
-        }
+        asked: dict[str, list[str]] = {}
+        for file in options.negative:
+            for row in read_rows(file):
+                for of in (f"{file.name}: all", f"{file.name}: {row['kind']}"):
+                    asked.setdefault(of, []).append(row["query"])
         asked["names crimes or sex"] = [row["query"] for row in named]
         asked["without these words"] = [row["plain"] for row in named]
         for kind, queries in asked.items():
@@ -51,7 +51,7 @@ def main() -> None:
             print(
                 f"| {corpus} | {kind} | {count} of {len(queries)} | {share(count, len(queries))} |"
             )
-            if options.show and kind not in ("names crimes or sex", "without these words"):
+            if options.show and kind.endswith(": all"):
                 for query in answered:
                     print(f"  answered: {query}")
 

@@ -1,0 +1,330 @@
+"""Makes every figure of README.md and benchmarks/README.md anew, and writes it where it stands.
+
+    python benchmarks/all.py [--data DATA] [--only NAME,NAME] [--again] [--list]
+
+A figure is a command, and what it prints is a block of benchmarks/README.md, with the day and the
+commit. README.md quotes cells of these blocks. A figure is left alone while the rooms, its script
+and the published data that it takes are as they were when it was measured, so that the command
+goes on where it was ended; ``--again`` measures it all the same. Those for which something is
+missing here (data, a running engine, an extra) are told and keep what they were.
+
+DATA holds the published sets (default: ``LEXLOOP_DATA``); ``LEXLOOP_ENGINES`` and
+``LEXLOOP_ENGINE_FILE`` are those of the tests. Figures of speed want a machine that does nothing
+else. All together take a night.
+"""
+
+import argparse
+import datetime
+import importlib.util
+import os
+import platform
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from _page import Page
+
+ROOT = Path(__file__).parents[1]
+_ROOMS = (
+    *("core", "prompts", "models", "documents", "knowledge", "store", "nodes", "graph"),
+    *("evaluation", "finetune", "apps", "data"),
+)
+_FITTED = "weights, abstention and the judges were fitted on these questions"
+_LAW = "weights on some kinds of these questions; rules were made with this law in view"
+_LIMIT_S = 6 * 3600
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A command and what of its output is shown.
+
+    Args:
+        name: Of its block in benchmarks/README.md.
+        command: ``{data}`` is the folder of the published sets, ``{out}`` an empty one,
+            ``{texts}`` one with the ``.txt`` files of ``{data}/ll144`` alone, ``{engines}``
+            addresses of nodes and ``{engine_file}`` the script that starts some.
+        fitted: What of the system was fitted on what is asked.
+        sections: Of ``{out}/summary.md``, by their headings; without any, what the command prints.
+        needs: A package of an extra.
+    """
+
+    name: str
+    command: str
+    fitted: str = ""
+    sections: tuple[str, ...] = ()
+    needs: str = ""
+
+
+_ANSWERS = (
+    "Quality",
+    "Quality (continued)",
+    "Grounds",
+    "Words shared with the reference",
+    "Cost per question",
+    "The loop's account",
+    "Negative queries refused",
+)
+_ABLATED = (
+    "Variants",
+    "Quality",
+    "Grounds",
+    "Retrieval, at each plan's own k",
+    "Cost per question",
+)
+_EVAL = "lexloop eval {data}/ll144/gold_dev.jsonl --corpus {texts} --out {out}"
+_OBLIQA = "--passages {data}/obliqa/passages.jsonl --questions {data}/obliqa/dev.jsonl"
+_PASSAGES = "--passages {data}/obliqa/passages.jsonl"
+_CANARD = "{data}/reader/canard_dev/rewrites.jsonl"
+_FAULTS = "--engine-file {engine_file} --folder {out}"
+_LL144 = "--gold {data}/ll144/gold_dev.jsonl --docs {texts}"
+FIGURES = [
+    Figure(
+        "answers-ll144",
+        f"{_EVAL} --variant hypa --closed-domain --negative data/negative.jsonl",
+        f"{_FITTED}; refusals on these negative queries",
+        _ANSWERS,
+    ),
+    Figure(
+        "answers-sample",
+        "lexloop eval data/gold.jsonl --corpus sample --out {out} --variant hypa --closed-domain"
+        " --negative data/negative.jsonl",
+        f"{_FITTED}; refusals on these negative queries",
+        _ANSWERS,
+    ),
+    Figure(
+        "refusals",
+        "python benchmarks/refusals.py",
+        "negative.jsonl; bars were chosen with the others in sight",
+    ),
+    Figure("ablation-paper", f"{_EVAL} --ablation paper", _FITTED, _ABLATED),
+    Figure("ablation-chunking", f"{_EVAL} --ablation chunking", _FITTED, _ABLATED),
+    Figure(
+        "judges",
+        "python benchmarks/judges.py --wice {data}/wice/dev.jsonl --recorded"
+        " {data}/recorded/ll144_dev.jsonl --gold {data}/ll144/gold_dev.jsonl --fit",
+        "the shipped weights on all of it; the column cross-validated on other folds alone",
+    ),
+    Figure("altered", "python benchmarks/altered.py", "rules were made with such changes in view"),
+    Figure(
+        "eval-kills",
+        "python benchmarks/eval_kills.py {data}/ll144/gold_dev.jsonl --corpus {texts}",
+    ),
+    Figure("retrieval", f"python benchmarks/retrieval.py {_OBLIQA}", "BM25's weight, in part"),
+    Figure("chunking", f"python benchmarks/chunking.py {_LL144}"),
+    Figure(
+        "references",
+        "python benchmarks/references.py --law {data}/gdpr/gdpr_en.txt",
+        "how many passages are handed on was chosen on these questions",
+    ),
+    Figure("adapting", f"python benchmarks/adapting.py {_LL144} {_OBLIQA}"),
+    Figure("tune-sample", "lexloop tune data/gold.jsonl --corpus sample --out {out}/settings.json"),
+    Figure(
+        "tune-ll144",
+        "lexloop tune {data}/ll144/gold_dev.jsonl --corpus {texts} --out {out}/settings.json",
+    ),
+    Figure("loop", "python benchmarks/loop.py", _LAW),
+    Figure(
+        "trained", "python benchmarks/trained.py", "the embedder on other documents of these sets"
+    ),
+    Figure(
+        "classifier",
+        "lexloop finetune classifier --data {data}/complexity --out {out} --transformer minilm",
+    ),
+    Figure(
+        "followups",
+        "python benchmarks/followups.py --rewrites {data}/reader/trec_cast_rewrites/rewrites.jsonl",
+    ),
+    Figure(
+        "followups-canard",
+        f"python benchmarks/followups.py --rewrites {_CANARD} --answers",
+    ),
+    Figure("law", "python benchmarks/law.py", _LAW),
+    Figure("law-parts", "python benchmarks/law.py --parts", _LAW),
+    Figure("law-labels", "python benchmarks/law.py --labels", "rules were made with these in view"),
+    Figure("law-cuts", "python benchmarks/law.py --ablate", _LAW),
+    Figure("routing", "python benchmarks/routing.py --data {data}", "the first sixty"),
+    Figure("languages", "python benchmarks/languages.py"),
+    Figure("promises", "python benchmarks/promises.py"),
+    Figure(
+        "latency",
+        f"python benchmarks/latency.py {_PASSAGES} --chunks 13000,100000 --questions 30",
+        needs="bm25s",
+    ),
+    Figure("encoding", f"python benchmarks/encoding.py {_PASSAGES} --sample 2000"),
+    Figure(
+        "indexing",
+        f"python benchmarks/indexing.py {_PASSAGES} --every 50 --windows statements,tokenless",
+    ),
+    Figure("startup", "python benchmarks/startup.py"),
+    Figure("graph-walk", "python benchmarks/graph_walk.py"),
+    Figure("server", "python benchmarks/server.py --runs 3 --seconds 15"),
+    Figure("server-memory", "python benchmarks/server.py --questions 10000"),
+    Figure("rules", "python benchmarks/rules.py"),
+    Figure("house", "python benchmarks/house.py --against d84da46"),
+    Figure("kills", "python benchmarks/kills.py --kills 200"),
+    Figure("ray-faults", "python benchmarks/ray_faults.py --kills 20 --files 30", needs="ray"),
+    Figure("ray-ingestion", "python benchmarks/ray_ingestion.py --files 32", needs="ray"),
+    Figure("quantisation", f"python benchmarks/quantisation.py {{engines}} {_OBLIQA}"),
+    Figure("scale", f"python benchmarks/scale.py {{engines}} {_OBLIQA} --work {{out}}"),
+    Figure(
+        "scale-faults-elasticsearch",
+        f"python benchmarks/scale_faults.py elasticsearch {_FAULTS}",
+    ),
+    Figure(
+        "scale-faults-opensearch",
+        f"python benchmarks/scale_faults.py opensearch {_FAULTS}",
+    ),
+    Figure("scale-model", "python benchmarks/scale_model.py --check"),
+]
+
+
+def main() -> None:
+    """Measure what is not up to date, one figure after the other."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("--data", type=Path, default=os.environ.get("LEXLOOP_DATA"))
+    parser.add_argument("--only", help="names of figures, with commas")
+    parser.add_argument("--again", action="store_true", help="also what is up to date")
+    parser.add_argument("--list", action="store_true", help="say of each when it was measured")
+    options = parser.parse_args()
+    names = options.only.split(",") if options.only else [figure.name for figure in FIGURES]
+    if unknown := set(names) - {figure.name for figure in FIGURES}:
+        parser.error(f"no such figure: {', '.join(sorted(unknown))}; --list names all")
+    page, front = Page(ROOT / "benchmarks" / "README.md"), Page(ROOT / "README.md")
+    chosen = [figure for figure in FIGURES if figure.name in names]
+    if options.list:
+        for figure in chosen:
+            print(f"{figure.name:28} {page.commit(figure.name) or '-':10} {_state(figure, page)}")
+        return
+    if changed := _git("status", "--porcelain", "--", *_ROOMS, "benchmarks/*.py"):
+        parser.error(f"a figure names its commit, and there are changes: commit them\n{changed}")
+    failed = [
+        figure.name
+        for figure in chosen
+        if (options.again or not _up_to_date(figure, page))
+        and not _measure(figure, page, options.data)
+    ]
+    front.quote(page)
+    sys.exit(f"failed: {', '.join(failed)}" if failed else 0)
+
+
+def _state(figure: Figure, page: Page) -> str:
+    return "as the code is" if _up_to_date(figure, page) else "of other code"
+
+
+def _up_to_date(figure: Figure, page: Page) -> bool:
+    """Whether nothing that a figure hangs on has changed since it was measured."""
+    commit = page.commit(figure.name)
+    script = re.findall(r"benchmarks/\w+\.py", figure.command)
+    return commit is not None and not _git("diff", "--name-only", commit, "--", *_ROOMS, *script)
+
+
+def _measure(figure: Figure, page: Page, data: Path | None) -> bool:
+    """Put what a command prints into the page; whether it ended well or was left out."""
+    with tempfile.TemporaryDirectory() as folder:
+        given = _given(Path(folder), data)
+        missing = [n for n in re.findall(r"{(\w+)}", figure.command) if not given[n]]
+        if figure.needs and importlib.util.find_spec(figure.needs) is None:
+            missing.append(f"the package {figure.needs}")
+        if missing:
+            print(f"left out {figure.name}: there is no {', '.join(missing)}", flush=True)
+            return True
+        begun = time.monotonic()
+        printed = _printed(figure, given)
+        taken = time.monotonic() - begun
+        print(f"{figure.name}: {taken:.0f} s{'' if printed else ', failed'}", flush=True)
+        if printed is None:
+            return False
+        for name, value in given.items():
+            printed = printed.replace(value, name.upper()) if value else printed
+        printed = printed.replace(f"{ROOT}/", "").replace(folder, "TMP")
+        page.put(figure.name, f"{_head(figure, taken)}\n\n{printed}")
+    return True
+
+
+def _printed(figure: Figure, given: dict[str, str]) -> str | None:
+    """What a command prints or leaves as its summary; None where it failed."""
+    command = shlex.split(figure.command.format_map(given))
+    told = {**os.environ, "LEXLOOP_DATA": given["data"]}
+    try:
+        made = subprocess.run(
+            command,
+            cwd=ROOT,
+            env=told,
+            stdout=subprocess.PIPE,
+            text=True,
+            timeout=_LIMIT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        print(f"no end after {_LIMIT_S} s: {figure.command}", file=sys.stderr, flush=True)
+        return None
+    if made.returncode:
+        print(made.stdout[-2000:], file=sys.stderr, flush=True)
+        return None
+    if figure.sections:
+        summary = Path(given["out"], "summary.md").read_text(encoding="utf-8")
+        return _sections(summary, figure.sections)
+    return _fenced(made.stdout)
+
+
+def _given(folder: Path, data: Path | None) -> dict[str, str]:
+    """What the placeholders of a command stand for; "" for what is not there."""
+    out, texts = folder / "out", folder / "texts"
+    texts.mkdir()
+    out.mkdir()
+    law = sorted((data / "ll144").glob("*.txt")) if data else []
+    for text in law:
+        shutil.copy(text, texts)
+    return {
+        "texts": str(texts) if law else "",
+        "out": str(out),
+        "data": str(data.absolute()) if data and data.is_dir() else "",
+        "engines": os.environ.get("LEXLOOP_ENGINES", ""),
+        "engine_file": os.environ.get("LEXLOOP_ENGINE_FILE", ""),
+    }
+
+
+def _head(figure: Figure, taken: float) -> str:
+    command = figure.command
+    for name in ("data", "texts", "out", "engines", "engine_file"):
+        command = command.replace(f"{{{name}}}", name.upper())
+    commit = _git("rev-parse", "--short=8", "HEAD")
+    fitted = f" Fitted on: {figure.fitted}." if figure.fitted else ""
+    return (
+        f"`{command}`, {datetime.datetime.now(datetime.UTC):%Y-%m-%d}, commit `{commit}`,"
+        f" {os.cpu_count()} cores of {_processor()}, {taken:,.0f} s.{fitted}"
+    )
+
+
+def _processor() -> str:
+    told = re.search(r"^model name\s*: (.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    return told[1] if told else platform.machine()
+
+
+def _sections(summary: str, headings: tuple[str, ...]) -> str:
+    """The tables below some headings of a run's summary."""
+    parts = dict(part.split("\n", 1) for part in re.split(r"^## ", summary, flags=re.M)[1:])
+    return "\n\n".join(f"{name}: {parts[name].strip()}" for name in headings if name in parts)
+
+
+def _fenced(printed: str) -> str:
+    """Tables as they are, anything else between fences."""
+    if any(line.startswith("|---") or line.startswith("| ---") for line in printed.splitlines()):
+        return printed.strip()
+    return f"```text\n{printed.strip()}\n```"
+
+
+def _git(*arguments: str) -> str:
+    return subprocess.run(
+        ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.strip()
+
+
+if __name__ == "__main__":
+    main()
