@@ -12,7 +12,7 @@ from lexloop.core.files import write_text
 
 _BLOCK = r"(<!-- figure: {} -->\n)(.*?)(<!-- end -->)"
 _COMMIT = re.compile(r"^.*?, \d{4}-\d\d-\d\d, commit `([0-9a-f]{7,40})`", re.DOTALL)
-_QUOTED = re.compile(r"<!-- ([\w-]+) \| ([^|]+) \| ([^|]+) -->(.*?)<!-- -->")
+_QUOTED = re.compile(r"<!-- ([\w-]+) \| ([^|>]+) \| ([^|>]+) -->(.*?)<!-- -->")
 
 
 class Page:
@@ -28,7 +28,7 @@ class Page:
 
     def names(self) -> list[str]:
         """Return the names of the blocks, in order."""
-        return re.findall(_BLOCK.format(r"([\w-]+)").replace("(.*?)", ".*?", 1), self._text, re.S)
+        return re.findall(r"<!-- figure: ([\w-]+) -->", self._text)
 
     def block(self, name: str) -> str:
         """Return what stands in a block, "" where nothing was measured yet.

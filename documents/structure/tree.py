@@ -35,6 +35,7 @@ LEADS = (":", "—", "–", ":-")
 """The endings of words that a list's items complete."""
 _ANNEXES = ("annex", "schedule", "appendix")
 _MOST = 200
+_PEEK = 40
 _OR = re.compile(r",?\s+or\s+|\s*[,/]\s*", re.IGNORECASE)
 
 
@@ -142,11 +143,23 @@ class Tree:
         return not any(self.units[p].kind in _INOPERATIVE for p in (place, *self.above(place)))
 
     def leads(self, place: int, text: str) -> bool:
-        """Return whether a unit's own words lead into the items below it."""
+        """Return whether a unit's own words lead into the items below it.
+
+        They end as a lead-in does; or they end as no sentence does, and the first item goes on
+        with a small letter ("which the party can show (a) was known").
+        """
+        below = (self.units[child] for child in self.children(place))
+        item = next((unit for unit in below if unit.kind in ITEMS), None)
         own = text[self.units[place].body : self.own_end(place)].rstrip()
-        return own.endswith(LEADS) and any(
-            self.units[child].kind in ITEMS for child in self.children(place)
+        if item is None or own.endswith(LEADS):
+            return item is not None
+        words = (
+            text[item.body : item.body + _PEEK]
+            .lstrip("( ")
+            .removeprefix(item.number)
+            .lstrip(").: \n")
         )
+        return own[-1:].isalnum() and words[:1].islower()
 
     def find(self, reference: Reference, at: int = -1) -> list[int]:
         """Return the places that a reference names; empty where one of them is missing.

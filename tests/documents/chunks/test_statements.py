@@ -64,6 +64,19 @@ def test_only_the_last_sentence_before_a_list_leads_into_it() -> None:
     ]
 
 
+def test_words_that_end_as_no_sentence_lead_into_items_that_go_on_with_a_small_letter() -> None:
+    text = (
+        "Article 1\nSecrecy\n1. No duty is owed for any part of the data that a party can show\n"
+        "(a) was known before; or\n(b) is public.\n"
+        "2. Fees and charges\n(a) A fee is due.\n(b) It covers water.\n"
+    )
+    found = stated(text)
+    lead = "No duty is owed for any part of the data that a party can show"
+    assert ("Article 1(1)(a)", f"{lead} was known before; or") in found
+    assert ("Article 1(1)(b)", f"{lead} is public.") in found
+    assert ("Article 1(2)(a)", "A fee is due.") in found
+
+
 def test_a_row_is_one_statement_and_the_columns_are_none() -> None:
     text = "Table 1 Fees\nBoat | Fee\nBarge | £5. Less in winter.\n"
     assert stated(text) == [("Table 1, row Barge", "Boat: Barge; Fee: £5. Less in winter.")]

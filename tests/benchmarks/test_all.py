@@ -1,0 +1,144 @@
+"""The page of figures: what is put, quoted, named by its commit; and every figure has its place."""
+
+import re
+from pathlib import Path
+
+import all as figures
+import pytest
+from _page import Page, cell
+
+ROOT = Path(__file__).parents[2]
+TABLE = """`python x.py`, 2026-01-02, commit `0123abcd`, 2 cores of a machine, 3 s.
+
+| # | variant | share \\[low, high\\] |
+|---|---|---|
+| 1 | hypa | 0.5 \\[0.4, 0.6\\] |
+| 2 | pa | – |"""
+PAGE = f"""# Figures
+
+<!-- figure: one -->
+{TABLE}
+<!-- end -->
+
+Words between.
+
+<!-- figure: two -->
+<!-- end -->
+"""
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Page:
+    path = tmp_path / "page.md"
+    path.write_text(PAGE, encoding="utf-8")
+    return Page(path)
+
+
+def test_blocks_are_read_with_their_commits(page: Page) -> None:
+    assert page.names() == ["one", "two"]
+    assert page.block("one") == TABLE + "\n"
+    assert page.block("two") == ""
+    assert page.commit("one") == "0123abcd"
+    assert page.commit("two") is None
+    with pytest.raises(KeyError, match="no block for the figure three"):
+        page.block("three")
+
+
+def test_a_block_is_put_alone_and_kept(page: Page, tmp_path: Path) -> None:
+    page.put("two", r"\1 is no group" + "\n")
+
+    text = (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert text == PAGE.replace("<!-- figure: two -->\n", "<!-- figure: two -->\n\\1 is no group\n")
+    page.put("two", "")
+    assert page.block("two") == "\n"
+
+
+def test_cells_are_quoted_elsewhere(page: Page, tmp_path: Path) -> None:
+    path = tmp_path / "front.md"
+    path.write_text(
+        "a <!-- one | hypa | share [low, high] -->0.9<!-- --> b"
+        " <!-- one | lost | share [low, high] -->0.8<!-- -->",
+        encoding="utf-8",
+    )
+    front = Page(path)
+
+    front.quote(page)
+
+    assert front.quoted() == {
+        ("one", "hypa", "share [low, high]"): "0.5 [0.4, 0.6]",
+        ("one", "lost", "share [low, high]"): "0.8",
+    }
+
+
+@pytest.mark.parametrize(
+    ("row", "column", "value"),
+    [("hypa", "share [low, high]", "0.5 [0.4, 0.6]"), ("pa", "#", "2"), ("no", "#", None)],
+)
+def test_a_cell_is_found_by_its_row_and_column(row: str, column: str, value: str | None) -> None:
+    assert cell(TABLE, row, column) == value
+
+
+def test_every_figure_has_its_block_and_every_block_its_figure() -> None:
+    page = Page(ROOT / "benchmarks" / "README.md")
+
+    assert page.names() == [figure.name for figure in figures.FIGURES]
+
+
+def test_what_the_readme_quotes_stands_in_the_blocks() -> None:
+    page, front = Page(ROOT / "benchmarks" / "README.md"), Page(ROOT / "README.md")
+
+    assert front.quoted()
+    for (name, row, column), value in front.quoted().items():
+        assert cell(page.block(name), row, column) == value
+
+
+def test_a_block_names_what_its_figure_is_made_by() -> None:
+    page = Page(ROOT / "benchmarks" / "README.md")
+    for figure in figures.FIGURES:
+        if block := page.block(figure.name).strip():
+            script = re.match(r"`(python benchmarks/\w+\.py|lexloop [\w ]+?)[ `]", block)
+            assert script, figure.name
+            assert figure.command.startswith(script[1])
+
+
+def test_summaries_are_cut_to_the_tables_that_are_shown() -> None:
+    summary = "# Run\n\n## Quality\n\nMean.\n\n| a |\n|---|\n| 1 |\n\n## Other\n\n| b |\n"
+
+    assert (
+        figures._sections(summary, ("Quality", "Lost")) == "Quality: Mean.\n\n| a |\n|---|\n| 1 |"
+    )
+
+
+def test_what_is_no_table_is_fenced() -> None:
+    assert figures._fenced("a 1\n") == "```text\na 1\n```"
+    assert figures._fenced("| a |\n|---|\n| 1 |\n") == "| a |\n|---|\n| 1 |"
+
+
+def test_a_command_is_put_with_its_day_and_without_this_machine(tmp_path: Path) -> None:
+    path = tmp_path / "page.md"
+    path.write_text("<!-- figure: told -->\n<!-- end -->\n", encoding="utf-8")
+    page = Page(path)
+    told = figures.Figure("told", "python -c \"print('{data}/x')\"", "nothing")
+
+    assert figures._measure(told, page, tmp_path)
+
+    assert re.fullmatch(
+        r"`python -c \"print\('DATA/x'\)\"`, \d{4}-\d\d-\d\d, commit `[0-9a-f]{8}`,"
+        r" \d+ cores of .+, 0 s\. Fitted on: nothing\.\n\n```text\nDATA/x\n```\n",
+        page.block("told"),
+    )
+
+
+def test_what_is_missing_or_fails_leaves_a_block_as_it_was(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "page.md"
+    path.write_text("<!-- figure: told -->\nbefore\n<!-- end -->\n", encoding="utf-8")
+    page = Page(path)
+
+    assert figures._measure(figures.Figure("told", "python {engines}"), page, None)
+    assert figures._measure(figures.Figure("told", "python", needs="no_such_package"), page, None)
+    assert not figures._measure(figures.Figure("told", 'python -c "1/0"'), page, None)
+
+    assert page.block("told") == "before\n"
+    assert "left out told: there is no engines" in capfd.readouterr().out
