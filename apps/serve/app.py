@@ -112,17 +112,20 @@ def create_app(
     return app
 
 
-def parts_of(server: ServerSettings, engine: Engine, hosts: list[str]) -> Serving:
+def parts_of(
+    server: ServerSettings, engine: Engine, hosts: list[str], *, named_alone: bool = False
+) -> Serving:
     """Return what a server is made of, wired together.
 
     Args:
         server: The operator's settings.
         engine: Has the graph.
         hosts: Where text of questions and passages goes.
+        named_alone: See ``Collections``.
     """
     limits = server.limits
     uploads = UploadStore(data_folder() / "collections", int(limits.stored_mb * MB))
-    collections = Collections(server, engine, uploads)
+    collections = Collections(server, engine, uploads, named_alone)
     rates = Rates(
         requests=limits.requests_per_minute,
         questions=limits.questions_per_minute,

@@ -42,13 +42,20 @@ class Collections:
         server: Names those of the operator.
         engine: Opens them.
         uploads: Has those that were uploaded.
+        named_alone: Whether nobody sees any but those that the operator names.
     """
 
-    def __init__(self, server: ServerSettings, engine: "Engine", uploads: UploadStore) -> None:
+    def __init__(
+        self,
+        server: ServerSettings,
+        engine: "Engine",
+        uploads: UploadStore,
+        named_alone: bool = False,
+    ) -> None:
         self._known = dict(server.collections)
         self._engine = engine
         self._uploads = uploads
-        self._alone = not server.people
+        self._alone, self._named_alone = not server.people, named_alone
         self._lock = Lock()
         self._openers = ThreadPoolExecutor(_OPENERS, thread_name_prefix="lexloop-opening")
         self._opening: dict[tuple[str, Person], Future[View]] = {}
@@ -241,6 +248,8 @@ class Collections:
 
     def _own(self, person: Person) -> dict[str, Uploaded]:
         """Return a person's uploaded collections but those that the operator's hide."""
+        if self._named_alone:
+            return {}
         found = self._uploads.of(person.name)
         if self._alone:
             found = {**{one.name: one for one in self._uploads.every()}, **found}
