@@ -158,7 +158,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     parts: Serving = app.state.serving
     parts.engine.start(parts.collections.open_aside)
     parts.indexing.resume(parts.uploads)
-    tidying = asyncio.create_task(_tidy())
+    tidying = asyncio.create_task(_tidy(parts.indexing))
     async with app.state.mcp.run():
         yield
     tidying.cancel()
@@ -169,11 +169,15 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     parts.store.close()
 
 
-async def _tidy() -> None:
-    """Give unused memory back now and then, which takes some milliseconds of one thread."""
+async def _tidy(indexing: Indexing) -> None:
+    """Do now and then what takes some milliseconds of one thread.
+
+    Unused memory is given back, and what a full disk kept from being indexed is tried again.
+    """
     while True:
         await asyncio.sleep(_TIDY_S)
         await run_in_threadpool(give_back)
+        await run_in_threadpool(indexing.retry)
 
 
 def config_of(app: FastAPI) -> uvicorn.Config:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from lexloop.apps.serve.bodies import CollectionBody, ExampleBody, TitledBody
+from lexloop.apps.serve.indexing import removed_of
 from lexloop.apps.serve.people import LOCAL, Person
 from lexloop.apps.serve.settings import CollectionSettings, ServerSettings
 from lexloop.apps.serve.uploads import Uploaded, UploadStore
@@ -266,7 +267,9 @@ def _of_index(one: Uploaded) -> dict[str, Any]:
     if not one.indexed:
         raise ConflictError(f"{one.name} is not indexed yet.", "Wait until its indexing is done.")
     manifest = one.index / "manifest.json"
-    return dict(_recorded(one.index, manifest.stat().st_mtime_ns))
+    recorded = _recorded(one.index, manifest.stat().st_mtime_ns)
+    # what was removed answers no more, however long its index takes to follow
+    return {**recorded, "access.without": removed_of(one) if one.change() else ()}
 
 
 @lru_cache(maxsize=256)
