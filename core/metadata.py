@@ -129,6 +129,7 @@ class Filters:
         jurisdictions: Only documents of these; none for all.
         kinds: Only these kinds of sources; none for all.
         hosts: Only documents of these publishers; none for all.
+        without: Source files whose documents are left out.
     """
 
     allowed_tags: frozenset[str] = frozenset()
@@ -136,6 +137,7 @@ class Filters:
     jurisdictions: frozenset[str] = frozenset()
     kinds: frozenset[str] = frozenset()
     hosts: frozenset[str] = frozenset()
+    without: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, settings: "Settings") -> Self:
@@ -148,6 +150,7 @@ class Filters:
             jurisdictions=frozenset(settings.access.jurisdictions),
             kinds=frozenset(settings.access.kinds),
             hosts=frozenset(settings.access.hosts),
+            without=frozenset(settings.access.without),
         )
 
     def grants(self, metadata: Metadata) -> bool:

@@ -141,6 +141,9 @@ class AccessSettings(Group):
     hosts: tuple[Tag, ...] = Field(
         default=(), description="Only documents of these publishers' hosts; none for all."
     )
+    without: tuple[str, ...] = Field(
+        default=(), description="Source files whose documents are left out, by their names."
+    )
 
     @field_validator("as_of")
     @classmethod

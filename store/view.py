@@ -136,6 +136,10 @@ class View:
     ) -> None:
         self._store, self._embed, self._words_only = store, embed, words_only
         names, known, bare = store.catalogue.names, store.catalogue.metadata, access.admits(UNKNOWN)
+        if access.without:
+            files = store.catalogue.files
+            names = [name for name in names if files[name] not in access.without]
+            known = {name: known[name] for name in names if name in known}
         granted, self._troubles = versions(names, known, access.grants)
         self._skipped = skipped
         self.all_public = not any(metadata.tags for metadata in known.values())
@@ -145,7 +149,7 @@ class View:
             if (bare if name not in known else name in granted and access.admits(granted[name]))
         ]
         self._names = frozenset(self.documents)
-        whole = len(self.documents) == len(names)
+        whole = len(self.documents) == len(store.catalogue.names)
         self._within: Within = None if whole else self._names
         self._metadata = {name: found for name, found in granted.items() if self._shows(name)}
         self._near_to = lru_cache(maxsize=_QUESTIONS)(lambda _: dict[str, Vectors]())

@@ -27,7 +27,7 @@ def mcp(*, context: typer.Context, collections: options.Collections = None) -> N
     named = options.named_collections(collections, settings.corpus)
     server = ServerSettings.of({"collections": named} if named else {})
     hosts = text_hosts(settings, connection, *server.corpora)
-    parts = parts_of(server, Engine(settings, connection), hosts)
+    parts = parts_of(server, Engine(settings, connection), hosts, named_alone=True)
     say_where_text_goes(parts.asking.hosts)
     person = Person(LOCAL, tags=settings.access.tags)
     try:

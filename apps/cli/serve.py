@@ -1,6 +1,10 @@
 """``lexloop serve``: the page, the HTTP API and MCP, in one process on one port."""
 
+import fcntl
+import os
 import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,6 +15,7 @@ from lexloop.apps.cli import options
 from lexloop.apps.cli.options import option
 from lexloop.apps.cli.session import say_where_text_goes
 from lexloop.apps.cli.terminal import say
+from lexloop.core.configuration import data_folder
 from lexloop.core.errors import SettingsError, need_extra
 
 if TYPE_CHECKING:
@@ -71,8 +76,7 @@ def serve(
         tags=settings.access.tags or None,
     )
     server.check_guarded(anyone)
-    listening = _listening(server)
-    with listening:
+    with _listening(server) as listening, _alone_in(data_folder()):
         _run(server, settings, options.chosen_connection(context.params), listening, open_page)
 
 
@@ -94,6 +98,28 @@ def _run(
 
         webbrowser.open(address)
     uvicorn.Server(config_of(app)).run(sockets=[listening])
+
+
+@contextmanager
+def _alone_in(data: Path) -> Iterator[None]:
+    """Hold the data folder inside; the hold ends with the process, however that ends.
+
+    Raises:
+        SettingsError: Another server holds it: each would undo what the other keeps.
+    """
+    with ExitStack() as held:
+        with suppress(OSError):  # where nothing can be kept nobody else keeps anything
+            data.mkdir(parents=True, exist_ok=True, mode=0o700)
+            handle = os.open(data, os.O_RDONLY)
+            held.callback(os.close, handle)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise SettingsError(
+                    f"Another server keeps its sessions and conversations in {data}.",
+                    "End it, or set LEXLOOP_DATA_DIR to a folder of this server's own.",
+                ) from error
+        yield
 
 
 def _open_as_many_files_as_may_be() -> None:

@@ -112,17 +112,20 @@ def create_app(
     return app
 
 
-def parts_of(server: ServerSettings, engine: Engine, hosts: list[str]) -> Serving:
+def parts_of(
+    server: ServerSettings, engine: Engine, hosts: list[str], *, named_alone: bool = False
+) -> Serving:
     """Return what a server is made of, wired together.
 
     Args:
         server: The operator's settings.
         engine: Has the graph.
         hosts: Where text of questions and passages goes.
+        named_alone: See ``Collections``.
     """
     limits = server.limits
     uploads = UploadStore(data_folder() / "collections", int(limits.stored_mb * MB))
-    collections = Collections(server, engine, uploads)
+    collections = Collections(server, engine, uploads, named_alone)
     rates = Rates(
         requests=limits.requests_per_minute,
         questions=limits.questions_per_minute,
@@ -155,7 +158,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     parts: Serving = app.state.serving
     parts.engine.start(parts.collections.open_aside)
     parts.indexing.resume(parts.uploads)
-    tidying = asyncio.create_task(_tidy())
+    tidying = asyncio.create_task(_tidy(parts.indexing))
     async with app.state.mcp.run():
         yield
     tidying.cancel()
@@ -166,11 +169,15 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     parts.store.close()
 
 
-async def _tidy() -> None:
-    """Give unused memory back now and then, which takes some milliseconds of one thread."""
+async def _tidy(indexing: Indexing) -> None:
+    """Do now and then what takes some milliseconds of one thread.
+
+    Unused memory is given back, and what a full disk kept from being indexed is tried again.
+    """
     while True:
         await asyncio.sleep(_TIDY_S)
         await run_in_threadpool(give_back)
+        await run_in_threadpool(indexing.retry)
 
 
 def config_of(app: FastAPI) -> uvicorn.Config:

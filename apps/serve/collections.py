@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from lexloop.apps.serve.bodies import CollectionBody, ExampleBody, TitledBody
+from lexloop.apps.serve.indexing import removed_of
 from lexloop.apps.serve.people import LOCAL, Person
 from lexloop.apps.serve.settings import CollectionSettings, ServerSettings
 from lexloop.apps.serve.uploads import Uploaded, UploadStore
@@ -42,13 +43,20 @@ class Collections:
         server: Names those of the operator.
         engine: Opens them.
         uploads: Has those that were uploaded.
+        named_alone: Whether nobody sees any but those that the operator names.
     """
 
-    def __init__(self, server: ServerSettings, engine: "Engine", uploads: UploadStore) -> None:
+    def __init__(
+        self,
+        server: ServerSettings,
+        engine: "Engine",
+        uploads: UploadStore,
+        named_alone: bool = False,
+    ) -> None:
         self._known = dict(server.collections)
         self._engine = engine
         self._uploads = uploads
-        self._alone = not server.people
+        self._alone, self._named_alone = not server.people, named_alone
         self._lock = Lock()
         self._openers = ThreadPoolExecutor(_OPENERS, thread_name_prefix="lexloop-opening")
         self._opening: dict[tuple[str, Person], Future[View]] = {}
@@ -241,6 +249,8 @@ class Collections:
 
     def _own(self, person: Person) -> dict[str, Uploaded]:
         """Return a person's uploaded collections but those that the operator's hide."""
+        if self._named_alone:
+            return {}
         found = self._uploads.of(person.name)
         if self._alone:
             found = {**{one.name: one for one in self._uploads.every()}, **found}
@@ -257,7 +267,9 @@ def _of_index(one: Uploaded) -> dict[str, Any]:
     if not one.indexed:
         raise ConflictError(f"{one.name} is not indexed yet.", "Wait until its indexing is done.")
     manifest = one.index / "manifest.json"
-    return dict(_recorded(one.index, manifest.stat().st_mtime_ns))
+    recorded = _recorded(one.index, manifest.stat().st_mtime_ns)
+    # what was removed answers no more, however long its index takes to follow
+    return {**recorded, "access.without": removed_of(one) if one.change() else ()}
 
 
 @lru_cache(maxsize=256)

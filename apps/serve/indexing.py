@@ -17,7 +17,7 @@ from typing import Any
 
 from lexloop.apps.serve.uploads import Uploaded, UploadStore
 from lexloop.core import errors
-from lexloop.core.errors import CorpusError, DataError, LexloopError
+from lexloop.core.errors import CorpusError, DataError, IndexWriteError, LexloopError
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.workers import Frame, WorkerDied, WorkerProcess
 from lexloop.documents.reading.metadata import is_sidecar
@@ -44,6 +44,7 @@ class Job:
         self.collection = collection
         self.begun = False
         self.worker: WorkerProcess | None = None
+        self.waits_for = 0  # the bytes that the disk has to have left for another try
         self._listeners: set[Callable[[], None]] = set()
         self.latest: Event = ("progress", {"stage": "waiting", "done": 0, "of": 1})
 
@@ -123,6 +124,13 @@ class Indexing:
         except OSError as error:
             _log.error("The uploads that were left unfinished cannot be read: %s", error)
 
+    def retry(self) -> None:
+        """Index anew what could not be written, where the disk has so much more space by now."""
+        for job in [*self._jobs.values()]:
+            with suppress(OSError):  # it was deleted meanwhile
+                if job.over and 0 < job.waits_for <= _free(job.collection):
+                    self.start(job.collection)
+
     def of(self, collection: Uploaded) -> Job | None:
         """Return the last job of a collection; None where there was none since the start."""
         return self._jobs.get(collection.folder)
@@ -163,8 +171,10 @@ class Indexing:
             event: Event = ("done", done)
         except LexloopError as error:
             event = _failure(error, job.collection)
-            if isinstance(error, CorpusError) and _has_removed(job.collection):
-                _emptied(job.collection)  # what was removed is not to answer
+            if isinstance(error, IndexWriteError):
+                job.waits_for = _free(job.collection) + _size(job.collection)
+            elif isinstance(error, CorpusError) and removed_of(job.collection):
+                _emptied(job.collection)  # what was removed is not to stay
         except OSError as error:
             event = _failure(LexloopError(f"The disk refused: {error.strerror}.", "Try again."))
         except Exception as error:  # noqa: BLE001 - logged; who follows would wait for ever
@@ -245,10 +255,24 @@ def _readable(collection: Uploaded) -> bool:
     return not all(is_sidecar(PurePosixPath(file).name) for file in collection.files())
 
 
-def _has_removed(collection: Uploaded) -> bool:
-    """Return whether the index has a file that was removed."""
+def removed_of(collection: Uploaded) -> list[str]:
+    """Return the files that an index has and that were removed since.
+
+    Raises:
+        DataError: The index is damaged.
+    """
     held = Manifest.read(collection.index).fingerprints if collection.indexed else {}
-    return not held.keys() <= set(collection.files())
+    return sorted(held.keys() - set(collection.files()))
+
+
+def _free(collection: Uploaded) -> int:
+    """Return the bytes that the disk of a collection has left."""
+    return shutil.disk_usage(collection.folder).free
+
+
+def _size(collection: Uploaded) -> int:
+    """Return the bytes of an index: the next takes about as many."""
+    return sum(file.stat().st_size for file in collection.index.rglob("*") if file.is_file())
 
 
 def _emptied(collection: Uploaded) -> dict[str, Any]:

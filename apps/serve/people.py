@@ -6,7 +6,6 @@ import json
 import secrets
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
@@ -16,8 +15,8 @@ from typing import Annotated, Any
 from fastapi import Depends, Request
 
 from lexloop.apps.serve.settings import PersonSettings, ServerSettings
-from lexloop.core.errors import AccessError, UnknownPerson
-from lexloop.core.files import replacing
+from lexloop.core.errors import AccessError, LexloopError, UnknownPerson
+from lexloop.core.files import replacing, sync
 
 COOKIE = "lexloop_session"
 SESSIONS = "sessions.json"
@@ -142,10 +141,14 @@ class People:
         return token
 
     def end_session(self, token: str) -> None:
-        """End a session; nothing where there is none."""
+        """End a session for good; nothing where there is none.
+
+        Raises:
+            LexloopError: It is over, but a server that starts anew would take it for open.
+        """
         with self._lock:
-            if self._sessions.pop(key_hash(token), None):
-                self._keep()
+            if self._sessions.pop(key_hash(token), None) and not self._keep():
+                self._forget_all()
 
     def _in_session(self, token: str) -> Person | None:
         digest, until = self._sessions.get(key_hash(token), ("", 0.0))
@@ -153,12 +156,31 @@ class People:
         whose = dict(self._hashes).get(digest, "")
         return self._known[whose] if whose and time.time() < until else None
 
-    def _keep(self) -> None:
+    def _keep(self) -> bool:
+        """Return whether the sessions are kept; where they are not they hold until the end."""
         if self._file is not None:
-            with suppress(OSError):  # the session holds all the same, until the server ends
+            try:
                 self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
                 with replacing(self._file, 0o600) as file:
                     file.write(json.dumps(self._sessions).encode())
+                sync(self._file.parent)
+            except OSError:
+                return False
+        return True
+
+    def _forget_all(self) -> None:
+        """Remove the file, which still tells an ended session; a full disk lets that be done."""
+        if self._file is not None:
+            try:
+                self._file.unlink()
+                sync(self._file.parent)
+            except FileNotFoundError:
+                pass
+            except OSError as error:
+                raise LexloopError(
+                    f"You are signed out, but that cannot be kept: {error.strerror}.",
+                    "Ask the operator to check the disk before the server starts anew.",
+                ) from error
 
     def _named_by_proxy(self, headers: Mapping[str, str], address: str) -> str:
         """Return the name that a trusted proxy gives; anybody else's word is none."""

@@ -5,7 +5,7 @@ import os
 import sqlite3
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -15,9 +15,10 @@ from lexloop.core.errors import DataError, NotFoundError
 from lexloop.core.types import Turn
 
 FILE_NAME = "server.sqlite"
-_APPLICATION = 0x4C585356
-"""Tells a file of these threads from every other SQLite file ("LXSV")."""
-_VERSION = 1
+_MARKS = {"application_id": 0x4C585356, "user_version": 1}
+"""Tell a file of these threads from every other SQLite file ("LXSV")."""
+_ROOM = 1 << 18
+"""Bytes of journal that are there before they are needed."""
 _TABLES = """
 CREATE TABLE threads(
     id TEXT PRIMARY KEY, person TEXT NOT NULL, title TEXT NOT NULL, created TEXT NOT NULL,
@@ -205,15 +206,20 @@ class ThreadStore:
         return self.thread(person, id)
 
     def delete(self, person: str, id: str) -> None:
-        """Delete a thread with its answers.
+        """Delete a thread with its answers, from a full disk too.
 
         Raises:
             NotFoundError: The person has no such thread.
             DataError: The file cannot be written.
         """
         self.thread(person, id)
-        with self._opened() as database, database:
-            database.execute("DELETE FROM threads WHERE id = ?", (id,))
+        with self._opened() as database:
+            try:
+                database.execute("DELETE FROM threads WHERE id = ?", (id,))
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_FULL:
+                    raise
+                _delete_by_turns(database, id)
 
     def answer(self, person: str, id: str) -> tuple[Thread, dict[str, Any]]:
         """Return an answer, and the thread that it is of.
@@ -284,21 +290,40 @@ def _connected(place: Path | str) -> sqlite3.Connection:
         )
         database.row_factory = sqlite3.Row
         database.execute("PRAGMA foreign_keys = ON")
-        database.execute("PRAGMA journal_mode = WAL")
+        known = database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        found = [database.execute(f"PRAGMA {name}").fetchone()[0] for name in _MARKS]
+        if known and found != [*_MARKS.values()]:
+            raise sqlite3.DatabaseError("it is another file, or of another version")
+        database.execute("PRAGMA journal_mode = PERSIST")
         database.execute("PRAGMA synchronous = NORMAL")
         with database:
             database.execute("BEGIN IMMEDIATE")
+            if isinstance(place, Path):
+                _make_room(place.with_name(f"{place.name}-journal"))
             if database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
                 for statement in _TABLES.split(";"):
                     database.execute(statement)
-                database.execute(f"PRAGMA application_id = {_APPLICATION}")
-                database.execute(f"PRAGMA user_version = {_VERSION}")
-        found = database.execute("PRAGMA application_id").fetchone()[0]
-        version = database.execute("PRAGMA user_version").fetchone()[0]
-        if (found, version) != (_APPLICATION, _VERSION):
-            raise sqlite3.DatabaseError("it is another file, or of another version")
+                for name, value in _MARKS.items():
+                    database.execute(f"PRAGMA {name} = {value}")
         stack.pop_all()  # it was opened as it should be, and stays open
     return database
+
+
+def _make_room(journal: Path) -> None:
+    """Lengthen a journal that stays between changes; the caller alone may write there.
+
+    A change first keeps there what it replaces. On a full disk that takes room that is there.
+    """
+    with suppress(OSError), journal.open("ab") as file:
+        file.write(bytes(max(0, _ROOM - file.tell())))
+
+
+def _delete_by_turns(database: sqlite3.Connection, id: str) -> None:
+    """Delete a thread one answer after the other, each of which needs little of the journal."""
+    turns = "SELECT number FROM turns WHERE thread = ? ORDER BY number DESC"
+    for (number,) in database.execute(turns, (id,)).fetchall():
+        database.execute("DELETE FROM turns WHERE number = ?", (number,))
+    database.execute("DELETE FROM threads WHERE id = ?", (id,))
 
 
 def _write(

@@ -11,6 +11,7 @@ import os
 import re
 import secrets
 import shutil
+import time
 import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -28,7 +29,7 @@ from lexloop.core.errors import (
     NotFoundError,
     TooLargeError,
 )
-from lexloop.core.files import is_index, let_go, move, write_text
+from lexloop.core.files import is_index, let_go, move, sync
 from lexloop.documents.reading.formats import SUFFIXES
 from lexloop.documents.reading.metadata import is_sidecar, normal
 from lexloop.store.folder.generations import SharedLock
@@ -74,14 +75,17 @@ class Uploaded:
         return sorted(path.relative_to(self.documents).as_posix() for path in found)
 
     def mark(self) -> None:
-        """Note that the files change, so that the index has to follow."""
-        write_text(self._pending, secrets.token_hex(8))
+        """Note that the files change, so that the index has to follow; a full disk lets it."""
+        self._pending.touch(mode=0o600)
+        now = time.time_ns()
+        os.utime(self._pending, ns=(now, now))
+        sync(self.folder)
 
     def change(self) -> str:
         """Return what names the last change that the index may not have; "" for none."""
         try:
-            return self._pending.read_text(encoding="ascii")
-        except (OSError, ValueError):
+            return str(self._pending.stat().st_mtime_ns)
+        except OSError:
             return ""
 
     def settle(self, change: str) -> None:
@@ -217,6 +221,7 @@ class UploadStore:
             one.mark()
             place = one.documents / file
             place.unlink()
+            one.mark()  # an index that is being made may have read it still
             for parent in place.relative_to(one.documents).parents:
                 with suppress(OSError):  # goes only where it is empty
                     (one.documents / parent).rmdir()

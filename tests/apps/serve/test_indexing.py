@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import ANY
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from disks import filled, small_disk
 from fastapi.testclient import TestClient
 from loopback_server import served
 from reading_room import as_, people, reading_room
@@ -21,6 +23,7 @@ from lexloop.apps.serve.indexing import Indexing, Job
 from lexloop.apps.serve.state import Serving
 from lexloop.apps.serve.uploads import UploadStore
 from lexloop.core.settings import Connection, Settings
+from lexloop.store.manifest import Manifest
 
 LAW = b"Article 1 Duty\nThe keeper must register the boat.\n"
 OTHER = b"Article 1 Duty\nThe keeper must register the raft.\n"
@@ -223,6 +226,41 @@ def test_a_document_is_removed_with_its_empty_folders(room: Room, mine: str) -> 
     assert documents(client)["documents"] == []
     assert not one.indexed
     assert not one.change()
+
+
+def test_a_document_is_removed_from_a_full_disk(tmp_path: Path) -> None:
+    ann = people(ann={"may_upload": True})
+    with (
+        small_disk(tmp_path / "disk", "16m") as disk,
+        reading_room(disk / "data", {"sample": "sample"}, people=ann) as (client, parts),
+    ):
+        client.post("/api/collections", json={"name": "Mine"}, headers=as_("ann"))
+        upload(client, ("act.txt", LAW), ("other.txt", OTHER))
+        wait(client)
+        one = parts.uploads.of("ann")["Mine"]
+        asked = {"question": "What must the keeper do?", "collections": ["Mine"]}
+
+        def seen() -> tuple[list[str], set[str]]:
+            """What is listed, and what an answer is written from."""
+            found = client.post("/api/ask", json=asked, headers=as_("ann")).json()
+            return named(client), {passage["document"] for passage in found["passages"]}
+
+        assert seen() == (["act.txt", "other.txt"], {"act.txt", "other.txt"})
+        with filled(disk):
+            url, gone = "/api/collections/Mine/documents", {"document": "act.txt"}
+            assert client.delete(url, params=gone, headers=as_("ann")).status_code == 202
+            assert seen() == (["other.txt"], {"other.txt"})
+            kind, told = wait(client)[-1]
+            assert (kind, told["error"]["kind"]) == ("error", "IndexWriteError")
+            assert seen() == (["other.txt"], {"other.txt"})
+            failed = parts.indexing.of(one)
+            parts.indexing.retry()
+            assert parts.indexing.of(one) is failed
+        parts.indexing.retry()
+        assert wait(client)[-1] == ("done", {"counts": ANY, "skipped": []})
+        assert seen() == (["other.txt"], {"other.txt"})
+        assert not one.change()
+        assert [*Manifest.read(one.index).fingerprints] == ["other.txt"]
 
 
 def test_what_cannot_be_read_is_told_and_the_rest_is_indexed(client: TestClient, mine: str) -> None:

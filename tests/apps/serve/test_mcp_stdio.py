@@ -17,6 +17,9 @@ from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.types import TextContent
 from mcp_messages import BEGIN, LIST, READY
+from reading_room import reading_room
+
+from lexloop.apps.serve.people import LOCAL, Person
 
 COMMAND = [sys.executable, "-m", "lexloop.apps.cli", "mcp"]
 
@@ -93,6 +96,42 @@ def test_a_client_asks_over_standard_streams(dogs: Path, tmp_path: Path) -> None
     assert names == ["public.txt", "secret.txt"]  # by the tag given
     assert [one.isError for one in refused] == [True, True]
     assert len(str(refused)) < 2000
+
+
+def test_what_is_named_is_all_there_is(
+    dogs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = tmp_path / "data"
+    with reading_room(data, {"sample": "sample"}) as (client, parts):
+        assert client.post("/api/collections", json={"name": "Mine"}).status_code == 201
+        sent = [("files", ("yacht.txt", b"The yacht fee is 70 dollars.\n"))]
+        assert client.post("/api/collections/Mine/documents", files=sent).status_code == 202
+        parts.indexing.idle()
+        assert "Mine" in parts.collections.names(Person(LOCAL))
+    monkeypatch.setenv("LEXLOOP_DATA_DIR", str(data))
+    calls = [
+        ("tools/call", {"name": "list_documents", "arguments": {}}),
+        ("resources/list", {}),
+        ("tools/call", {"name": "ask", "arguments": {"question": "What is the yacht fee?"}}),
+        ("tools/call", {"name": "search", "arguments": {"query": "yacht fee"}}),
+        ("tools/call", {"name": "read_provision", "arguments": {"document": "yacht.txt"}}),
+        ("resources/read", {"uri": "lexloop://Mine/yacht.txt"}),
+        ("tools/call", {"name": "search", "arguments": {"query": "fee", "collections": ["Mine"]}}),
+    ]
+    with started("--collections", f"dogs={dogs}") as process:
+        say(process, BEGIN)
+        hear(process)
+        say(process, READY)
+        found = []
+        for n, (method, given) in enumerate(calls, start=10):
+            say(process, {"jsonrpc": "2.0", "id": n, "method": method, "params": given})
+            found.append(hear(process))
+    assert "public.txt" in str(found[0])
+    assert "There is no collection 'Mine'." in str(found[-1])
+    assert "70 dollars" not in str(found)
+    # what does not repeat the name that was asked for
+    assert "yacht.txt" not in str([*found[:2], found[3]])
+    assert "error" in found[5]
 
 
 def test_it_ends_with_its_input_and_tells_nothing_but_the_protocol() -> None:

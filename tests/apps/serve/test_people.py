@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from disks import filled, small_disk
 from fastapi.testclient import TestClient
 from reading_room import KEYS, as_, people, reading_room
 
@@ -80,6 +81,40 @@ def test_a_session_outlasts_the_server_but_not_its_key(tmp_path: Path) -> None:
     assert People(ServerSettings.of({"people": changed}), file).identified({}, "", token) is None
     People(ServerSettings.of(TWO), file).end_session(token)
     assert People(ServerSettings.of(TWO), file).identified({}, "127.0.0.1", token) is None
+
+
+def test_who_signed_out_stays_out_though_the_disk_was_full(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", "64k") as disk:
+        file = disk / "data" / "sessions.json"
+        known = People(ServerSettings.of(TWO), file)
+        token, other = known.open_session("key-of-ann"), known.open_session("key-of-bob")
+        with filled(disk):
+            known.end_session(token)
+            assert known.identified({}, "127.0.0.1", other) is not None
+        anew = People(ServerSettings.of(TWO), file)
+        assert anew.identified({}, "127.0.0.1", token) is None
+        assert anew.open_session("key-of-ann")
+
+
+def test_a_sign_out_that_cannot_be_kept_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with reading_room(tmp_path, {"sample": "sample"}, people=people()) as (client, served):
+        signed_in = client.post("/api/session", json={"key": "key-of-ann"})
+        assert signed_in.status_code == 204
+
+        def refuse(*_: object, **__: object) -> None:
+            raise OSError(30, "Read-only file system")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, "unlink", refuse)
+            patch.setattr("lexloop.apps.serve.people.replacing", refuse)
+            found = client.delete("/api/session")
+        assert found.status_code == 500
+        said = found.json()["error"]["what"]
+        assert said == "You are signed out, but that cannot be kept: Read-only file system."
+        assert client.get("/api/collections").status_code == 401
+        served.people.end_session("nobody's")
 
 
 @pytest.mark.parametrize("held", ["", "[]", "{", '{"a": 1}', '{"a": ["b", "c"]}', "null", "\ud800"])

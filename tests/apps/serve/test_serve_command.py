@@ -1,5 +1,7 @@
 """``lexloop serve`` as it is typed."""
 
+import os
+import signal
 import socket
 import tomllib
 from collections.abc import Callable
@@ -70,6 +72,22 @@ def test_the_sample_is_served_with_what_a_user_must_know(tmp_path: Path) -> None
         assert (me["name"], me["needs_key"], me["model"], me["hosts"]) == ("local", False, None, [])
     assert "Traceback" not in server.log
     assert "bias" not in server.log
+
+
+def test_a_second_server_on_one_data_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "second").mkdir()
+    with Serving(tmp_path) as server:
+        second = Serving(tmp_path / "second", environ={"LEXLOOP_DATA_DIR": str(server.data)})
+        with pytest.raises(AssertionError) as refused, second:
+            pass
+        said = " ".join(str(refused.value).split())
+        assert "Another server keeps its sessions and conversations in" in said
+        assert "set LEXLOOP_DATA_DIR" in said
+        assert server.get("health")["status"] == "ok"
+        os.kill(server.pid, signal.SIGKILL)
+        os.waitid(os.P_PID, server.pid, os.WEXITED | os.WNOWAIT)
+        with second:
+            assert second.get("health")["status"] == "ok"
 
 
 @pytest.mark.parametrize("command", [("serve",), ("serve", "--new-key", "ann"), ("mcp",)])

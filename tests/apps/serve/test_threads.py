@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from answers import record
+from disks import filled, small_disk
 
 from lexloop.apps.serve.threads import ThreadStore
 from lexloop.core.errors import DataError, NotFoundError
@@ -132,3 +133,50 @@ def test_nor_is_another_database_taken(tmp_path: Path) -> None:
         database.execute("CREATE TABLE threads(mine TEXT)")
     with closing(ThreadStore(file)) as store, pytest.raises(DataError, match="another file"):
         kept(store, "a", 1)
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_a_conversation_is_deleted_from_a_full_disk(tmp_path: Path, restarted: bool) -> None:
+    with small_disk(tmp_path / "disk", "8m") as disk:
+        store = ThreadStore(disk / "data" / "server.sqlite")
+        kept(store, "long", 200)
+        kept(store, "short", 1)
+        kept(store, "other", 2)
+        if restarted:
+            store.close()
+        with filled(disk):
+            assert len(store.turns("ann", "long")) == 20
+            store.delete("ann", "long")
+            store.delete("ann", "short")
+            assert [one.id for one in store.threads("ann")] == ["other"]
+        store.close()
+        with closing(ThreadStore(store.file)) as anew:
+            assert [one.id for one in anew.threads("ann")] == ["other"]
+            assert len(anew.turns("ann", "other")) == 2
+        with sqlite3.connect(store.file) as database:
+            assert database.execute("SELECT count(*) FROM turns").fetchone() == (2,)
+            assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        database.close()
+
+
+def test_a_file_of_an_earlier_release_is_read_on(store: ThreadStore) -> None:
+    kept(store, "before", 2)
+    store.close()
+    with sqlite3.connect(store.file) as database:
+        assert database.execute("PRAGMA journal_mode = WAL").fetchone() == ("wal",)
+    database.close()
+    assert len(store.turns("ann", "before")) == 2
+    kept(store, "after", 1)
+    assert not [*store.file.parent.glob("*-wal")]
+
+
+def test_another_programs_file_is_left_as_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "other.sqlite"
+    with sqlite3.connect(file) as database:
+        database.execute("CREATE TABLE notes(text)")
+    database.close()
+    before = file.read_bytes()
+    with closing(ThreadStore(file)) as found, pytest.raises(DataError, match="another file"):
+        found.threads("ann")
+    assert file.read_bytes() == before
+    assert [*tmp_path.iterdir()] == [file]

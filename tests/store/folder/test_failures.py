@@ -3,15 +3,14 @@
 import os
 import resource
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from functools import partial
 from itertools import product
 from pathlib import Path
 
 import pytest
+from disks import small_disk
 from indexes import Letters, content, generations, letter_tools, sources
 
 from lexloop.core import files
@@ -238,22 +237,6 @@ def test_files_that_may_not_grow(index: Path, folder: Path, write: Write, most: 
     assert generations(index) == {Manifest.read(index).generation}
     assert write().difference.added == ["long.txt"]
     verify_index(index, Letters())
-
-
-@contextmanager
-def small_disk(place: Path, size: str) -> Iterator[None]:
-    place.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "none", str(place)]
-    try:
-        mounted = subprocess.run(command, capture_output=True, check=False).returncode == 0
-    except FileNotFoundError:
-        mounted = False
-    if not mounted:
-        pytest.skip("no small disk can be mounted here")
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", "-l", str(place)], check=True)
 
 
 def test_a_full_disk(tmp_path: Path, folder: Path, parsed: list[str]) -> None:
