@@ -301,7 +301,8 @@ def test_a_web_socket_is_refused(address: str) -> None:
     where = urlsplit(address)
     connection = http.client.HTTPConnection(str(where.hostname), where.port, timeout=20)
     headers = {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13"}
-    connection.request("GET", "/api/nothing", headers={**headers, "Sec-WebSocket-Key": "eA=="})
+    headers |= {"Sec-WebSocket-Key": "eA==", "Authorization": "Bearer key-ann"}
+    connection.request("GET", "/api/nothing", headers=headers)
     assert connection.getresponse().status == 404
     connection.close()
 

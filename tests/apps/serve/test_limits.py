@@ -75,11 +75,11 @@ def test_as_many_streams_as_may_be(server: FakeOpenAI) -> None:
 def test_who_waits_too_long_in_line_is_told() -> None:
     async def second() -> None:
         queue = Queue(1, 0.01)
-        async with queue.turn():
+        async with queue.turn("ann"):
             with pytest.raises(Overloaded, match="behind others"):
-                async with queue.turn():
+                async with queue.turn("bob"):
                     pass
-        async with queue.turn():
+        async with queue.turn("bob"):
             pass
 
     asyncio.run(second())

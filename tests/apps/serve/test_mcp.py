@@ -201,8 +201,9 @@ def test_where_documents_lie_is_told_to_nobody(address: str) -> None:
         ):
             found = await session.call_tool(tool, {**given, "collections": ["gone"]})
             assert found.isError
-            said = "The documents cannot be read at the moment.\nTell the operator."
-            assert text_of(found) == said
+            said = text_of(found)
+            assert said.startswith("The documents cannot be read at the moment.\n")
+            assert "gone" not in said
         with pytest.raises(McpError, match="cannot be read at the moment"):
             await session.read_resource(AnyUrl("lexloop://gone/a.txt"))
 
@@ -216,7 +217,7 @@ def test_where_documents_lie_is_told_to_nobody(address: str) -> None:
         ("ask", {"question": 7}, "question: Input should be a valid string"),
         ("ask", {"question": ""}, "question: String should have at least 1 character"),
         ("ask", {"question": "?", "collections": ["dogs"]}, "holds no word"),
-        ("ask", {"question": "x" * 2_000_000}, "at most 20000 characters"),
+        ("ask", {"question": "x" * 900_000}, "at most 20000 characters"),
         ("ask", {"question": "Why?", "corpus": "/etc"}, "corpus: Extra inputs"),
         ("ask", {"question": "Why?", "collections": ["/etc"]}, "no collection '/etc'"),
         ("ask", {"question": "Why?", "collections": "dogs"}, "collections: Input should be"),

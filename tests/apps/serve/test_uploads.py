@@ -127,16 +127,16 @@ def test_a_disk_that_refuses_leaves_what_was_there(
 def test_one_person_may_store_so_much(tmp_path: Path) -> None:
     store = UploadStore(tmp_path / "collections", most_bytes=2 * len(LAW))
     first, second = store.make("ann", "First"), store.make("ann", "Second")
-    for number in range(4):
-        (tmp_path / str(number)).write_bytes(LAW)
-    sent = [Received(f"{number}.txt", tmp_path / str(number)) for number in range(4)]
-    store.put(first, sent[:1], replace=False)
+    (tmp_path / "0").write_bytes(LAW)
+    store.put(first, [Received("0.txt", tmp_path / "0")], replace=False)
     with pytest.raises(TooLargeError, match=r"limits\.stored_mb"):
-        store.put(second, sent[1:3], replace=False)
-    assert second.files() == []
-    assert store.put(second, sent[1:2], replace=False)[0] == ["1.txt"]
-    # what another has is no matter
-    assert store.put(store.make("bob", "First"), sent[2:], replace=False)[0] == ["2.txt", "3.txt"]
+        store.reserve(second, len(LAW) + 1)
+    store.reserve(second, len(LAW))
+    with pytest.raises(TooLargeError):  # it is as if the other had come
+        store.reserve(first, 1)
+    store.reserve(store.make("bob", "First"), 2 * len(LAW))  # what another has is no matter
+    store.release(second, len(LAW))
+    store.reserve(first, len(LAW))
 
 
 def test_files_and_folders_of_one_name(tmp_path: Path) -> None:
