@@ -299,6 +299,25 @@ def test_a_session_is_its_makers_alone(address: str) -> None:
         assert client.get("/mcp", headers={"Authorization": "Bearer key-ann"}).status_code == 405
 
 
+def test_sessions_of_one_person_take_nobody_elses_place() -> None:
+    given = {"people": [person("ann"), person("bob")], "limits": {"mcp_sessions": 3}}
+    with served(ServerSettings.of(given)) as address, httpx.Client(base_url=address) as client:
+
+        def begun(name: str) -> httpx.Response:
+            key = {"Authorization": f"Bearer key-{name}"}
+            return client.post("/mcp", json=BEGIN, headers={**HEADERS, **key})
+
+        opened = [begun("ann") for _ in range(4)]
+        assert [one.status_code for one in opened] == [200, 200, 200, 503]
+        assert begun("bob").status_code == 200
+        ended = {
+            "Authorization": "Bearer key-ann",
+            "Mcp-Session-Id": opened[0].headers["mcp-session-id"],
+        }
+        assert client.delete("/mcp", headers=ended).status_code == 200
+        assert begun("ann").status_code == 200
+
+
 @pytest.mark.parametrize(
     ("body", "status"),
     [
