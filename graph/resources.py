@@ -212,11 +212,11 @@ class Resources:
             if not settings.model.fallback or not (error.embedder or chat):
                 raise
             failed = error
-        if failed.embedder:
+        if failed.embedder or chat is None:
             lost = _lost("index", f"index.embedder={settings.index.embedder}", failed)
             settings = settings.changed(**{"index.embedder": "embedded"})
         else:
-            lost = _lost("index", f"triplets by {settings.model.name}", failed)
+            lost = _lost("index", f"triplets by {chat.name}", failed)
             settings, chat = embedded_only(settings), None
         try:
             collection, troubles = self._collection(settings, stamp, chat)

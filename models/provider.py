@@ -14,6 +14,7 @@ import traceback
 from collections.abc import AsyncIterator, Callable
 from contextvars import ContextVar
 from dataclasses import KW_ONLY, dataclass, field
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import urlsplit
 
@@ -120,7 +121,7 @@ def client(settings: Settings, connection: Connection) -> Client:
     if "temperature" in type(model).model_fields:
         model = model.model_copy(update={"temperature": None})  # LangChain has defaults of its own
     if stamp := getattr(model, "stamp", ""):  # of a local model's weights
-        name = f"{name}@{stamp}"
+        name = f"{PurePath(name).name}@{stamp}"  # where they lie is no matter of who reads answers
     return Client(model, provider, f"{provider}:{name}", _host(provider, model), secrets)
 
 

@@ -106,13 +106,14 @@ def open_corpus(
                 with suppress(OSError):
                     publish_folder(cached, partial(shutil.copytree, shipped, dirs_exist_ok=True))
         except DataError as error:
-            troubles[place] = _cache_trouble("a cached index", "a fresh one", error)
+            troubles[place] = _cache_trouble("a cached index", "a fresh one", error, place)
     degraded = [*troubles.values()]
     try:
         write_index(cached, sources, tools, progress=progress, fresh=cached in troubles)
         return open_index(cached, tools.embedder), degraded
     except (IndexWriteError, DataError) as error:
-        degraded.append(_cache_trouble("an index kept for next time", "memory only", error))
+        wanted = "an index kept for next time"
+        degraded.append(_cache_trouble(wanted, "memory only", error, cached))
         return index_in_memory(sources, tools, progress), degraded
 
 
@@ -260,8 +261,15 @@ def left_out(view: View) -> list[Degradation]:
     ]
 
 
-def _cache_trouble(wanted: str, used: str, error: CorpusError | DataError) -> Degradation:
-    return {"node": "index", "wanted": wanted, "used": used, "reason": error.what}
+def _cache_trouble(
+    wanted: str, used: str, error: CorpusError | DataError, place: Path
+) -> Degradation:
+    """Return what an asker is told of the cache, but not where it lies: they may ask a server."""
+    reason = error.what.replace(f"{place.parent}{os.sep}", "")
+    if isinstance(error, IndexWriteError) and isinstance(error.__cause__, OSError):
+        why = error.__cause__.strerror or type(error.__cause__).__name__
+        reason = f"It cannot be written: {why}."  # the system may name any folder above
+    return {"node": "index", "wanted": wanted, "used": used, "reason": reason}
 
 
 def corpus_stamp(corpus: str) -> str:

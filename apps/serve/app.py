@@ -31,9 +31,9 @@ from lexloop.apps.serve.asking import Asking
 from lexloop.apps.serve.collections import Collections
 from lexloop.apps.serve.engine import Engine
 from lexloop.apps.serve.indexing import Indexing
-from lexloop.apps.serve.limits import Queue, Rates, Streams
+from lexloop.apps.serve.limits import Queue, Rates, Shares, Streams
 from lexloop.apps.serve.mcp_transports import McpEndpoint
-from lexloop.apps.serve.middleware import Guard
+from lexloop.apps.serve.middleware import SCHEMA, Guard
 from lexloop.apps.serve.pages import Pages
 from lexloop.apps.serve.people import SESSIONS, People
 from lexloop.apps.serve.settings import ServerSettings
@@ -95,17 +95,21 @@ def create_app(
         title="Lexloop",
         summary="Cited, checked answers to questions about laws, rules and policies.",
         version=version("lexloop"),
-        openapi_url="/api/openapi.json",
+        openapi_url=SCHEMA,
         docs_url=None,  # they load scripts from another host
         redoc_url=None,
         lifespan=_lifespan,
     )
     app.state.serving = parts
     errors.install(app)
-    app.add_middleware(Guard, settings=server, people=parts.people, rates=parts.rates)
+    # where there are no people, all that is asked is one person's
+    shares = Shares(server.limits.requests_at_once if server.people else None)
+    app.add_middleware(
+        Guard, settings=server, people=parts.people, rates=parts.rates, shares=shares
+    )
     for routes in (ask_routes, thread_routes, document_routes, upload_routes, openai):
         app.include_router(routes.router)
-    app.state.mcp = McpEndpoint(parts.tools, parts.people.needs_key)
+    app.state.mcp = McpEndpoint(parts.tools, server.limits.mcp_sessions)
     app.router.routes.append(Route("/mcp", app.state.mcp))
     page = StaticFiles(directory=PAGE, html=True, check_dir=False)
     app.mount("/", GZipMiddleware(page), name="page")
@@ -181,9 +185,9 @@ async def _tidy(indexing: Indexing) -> None:
 
 
 def config_of(app: FastAPI) -> uvicorn.Config:
-    """Return how an application is run: nothing of a request in a log, nobody's word for who asks.
+    """Return how an application is run: nothing of a request in a log.
 
-    A proxy's headers are read by ``people`` alone, where it trusts the address.
+    A proxy's headers are read by the middleware alone, where the settings trust its address.
     """
     return uvicorn.Config(
         app,
@@ -241,5 +245,5 @@ class _PatientProtocol(H11Protocol):
 def _too_slow() -> bytes:
     error = TooSlow("The request's headers did not come in time.", "Send them faster.")
     response = errors.response_of(error)
-    lines = [b"%s: %s" % header for header in response.raw_headers]
+    lines = [b"connection: close", *(b"%s: %s" % header for header in response.raw_headers)]
     return b"\r\n".join((b"HTTP/1.1 408 Request Timeout", *lines, b"", bytes(response.body)))

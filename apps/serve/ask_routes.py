@@ -14,7 +14,8 @@ from lexloop.apps.serve.asking import AskRequest, Event
 from lexloop.apps.serve.bodies import EVENTS, Answer
 from lexloop.apps.serve.choices import choices
 from lexloop.apps.serve.errors import body_of, documented
-from lexloop.apps.serve.people import COOKIE, Asker, People
+from lexloop.apps.serve.people import COOKIE, Asker
+from lexloop.apps.serve.run import shown
 from lexloop.apps.serve.state import PING_S, SEND_S, Served, while_there
 
 router = APIRouter(prefix="/api")
@@ -67,7 +68,7 @@ async def me(person: Asker, served: Served) -> Me:
         name=person.name,
         may_upload=person.may_upload,
         needs_key=served.people.needs_key,
-        model=served.engine.settings.model.name,
+        model=shown(served.engine.settings.model.name),
         hosts=served.asking.hosts,
     )
 
@@ -83,7 +84,7 @@ def open_session(given: Key, request: Request, served: Served) -> Response:
         max_age=int(served.settings.session_hours * 3600),
         httponly=True,
         samesite="strict",
-        secure=_is_https(request, served.people),
+        secure=_is_https(request),
     )
     return made
 
@@ -118,20 +119,19 @@ async def ask(
     if _STREAM in request.headers.get("accept", ""):
         events = served.asking.events(person, asked)
         first = await anext(events)
-        told = _as_events(first, events, served.people.needs_key)
-        return EventSourceResponse(told, ping=PING_S, send_timeout=SEND_S)
+        return EventSourceResponse(_as_events(first, events), ping=PING_S, send_timeout=SEND_S)
     return JSONResponse(await while_there(request, served.asking.answer(person, asked)))
 
 
 async def _as_events(
-    first: Event, rest: AsyncGenerator[Event, None], served_to_others: bool
+    first: Event, rest: AsyncGenerator[Event, None]
 ) -> AsyncIterator[dict[str, str]]:
     try:
         yield _sent(*first)
         async for name, data in rest:
             yield _sent(name, data)
     except Exception as error:  # noqa: BLE001 - told and logged; the status is sent by now
-        yield _sent("error", body_of(error, served_to_others=served_to_others))
+        yield _sent("error", body_of(error))
     finally:
         await rest.aclose()
 
@@ -140,9 +140,7 @@ def _sent(name: str, data: dict[str, Any]) -> dict[str, str]:
     return {"event": name, "data": json.dumps(data, ensure_ascii=False)}
 
 
-def _is_https(request: Request, people: People) -> bool:
+def _is_https(request: Request) -> bool:
     """Return whether the page was loaded over https, perhaps from a proxy before this server."""
-    address = request.client.host if request.client else ""
-    forwarded = request.headers.get("x-forwarded-proto", "") if people.trusts(address) else ""
     origin = request.headers.get("origin", "")
-    return "https" in (request.url.scheme, forwarded) or origin.startswith("https://")
+    return request.url.scheme == "https" or origin.startswith("https://")

@@ -11,7 +11,7 @@ from weakref import WeakValueDictionary
 from pydantic import BaseModel, ConfigDict, Field
 
 from lexloop.apps.serve.choices import chosen
-from lexloop.apps.serve.collections import Collections
+from lexloop.apps.serve.collections import Collections, opening
 from lexloop.apps.serve.engine import Engine
 from lexloop.apps.serve.limits import Queue, Rates, Streams, ahead
 from lexloop.apps.serve.people import Person
@@ -67,7 +67,7 @@ class Asking:
         store: Keeps threads.
         rates: Count each person's questions and searches.
         streams: Hold those that run or wait.
-        queue: Lets so many of them run.
+        queue: Lets so many of them run, as many of each person's as of another's.
     """
 
     def __init__(
@@ -129,13 +129,14 @@ class Asking:
         self, run: Run, history: Sequence[Turn] | None
     ) -> AsyncGenerator[Event, None]:
         try:
-            async with self._turn(run), self._queue.turn():
+            async with self._turn(run), self._queue.turn(run.person.name):
                 if history is None:
                     earlier = self._store.history
                     history = [] if run.begins else await asyncio.to_thread(earlier, run.thread)
-                async with aclosing(self._steps(run, history)) as steps:
-                    async for event in steps:
-                        yield event
+                with opening():
+                    async with aclosing(self._steps(run, history)) as steps:
+                        async for event in steps:
+                            yield event
                 yield "answer", await asyncio.to_thread(self._ended, run)
         except ModelError as error:
             error.embedded_possible = not error.embedder and run.by_a_model
@@ -229,7 +230,8 @@ class Asking:
             except DataError as error:
                 _log.error("An answer was not kept: %s", error)
                 lost = {"node": "thread", "wanted": "the answer kept", "used": "nothing"}
-                record["degraded"] = [*record["degraded"], {**lost, "reason": error.what}]
+                why = "It cannot be written; the server's log says why."
+                record["degraded"] = [*record["degraded"], {**lost, "reason": why}]
         return record
 
     async def passages(
@@ -252,7 +254,7 @@ class Asking:
         chosen = {name: self._collections.settings(person, name, **changes) for name in names}
         self._rates.count("questions", person.name)
         with self._streams.one():
-            async with self._queue.turn():
+            async with self._queue.turn(person.name):
                 found = {name: await self._found(query, own) for name, own in chosen.items()}
         lists = [
             [{"collection": name, **passage} for passage in passages]
@@ -265,10 +267,11 @@ class Asking:
         from lexloop.graph.build import LAST_OF_RETRIEVAL
 
         streamed = graph.astream({"question": query}, context=settings, stream_mode="updates")
-        async with aclosing(cast("AsyncGenerator[Any, None]", streamed)) as steps:
-            async for step in steps:
-                if found := step.get(LAST_OF_RETRIEVAL):
-                    return list(found["passages"])
+        with opening():
+            async with aclosing(cast("AsyncGenerator[Any, None]", streamed)) as steps:
+                async for step in steps:
+                    if found := step.get(LAST_OF_RETRIEVAL):
+                        return list(found["passages"])
         return []
 
 

@@ -2,9 +2,9 @@
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -17,7 +17,14 @@ from lexloop.apps.serve.indexing import removed_of
 from lexloop.apps.serve.people import LOCAL, Person
 from lexloop.apps.serve.settings import CollectionSettings, ServerSettings
 from lexloop.apps.serve.uploads import Uploaded, UploadStore
-from lexloop.core.errors import AccessError, ConflictError, LexloopError, NotFoundError
+from lexloop.core.errors import (
+    AccessError,
+    ConflictError,
+    CorpusError,
+    LexloopError,
+    NotFoundError,
+    SettingsError,
+)
 from lexloop.core.settings import SAMPLE_CORPUS
 
 if TYPE_CHECKING:
@@ -97,7 +104,8 @@ class Collections:
         from lexloop.core.metadata import Filters
 
         settings = self.settings(person, name, **{"access.as_of": "any"})
-        collection, _ = self._engine.resources.collection(settings)
+        with opening():
+            collection, _ = self._engine.resources.collection(settings)
         return collection.seen_by(Filters.of(settings))
 
     def make(self, person: Person, name: str) -> Uploaded:
@@ -260,6 +268,21 @@ class Collections:
     def _check_upload(self, person: Person) -> None:
         if not person.may_upload:
             raise AccessError("You may not upload.", "Ask the operator for `may_upload`.")
+
+
+@contextmanager
+def opening() -> Iterator[None]:
+    """Tell settings that an index was not made with as documents that cannot be read.
+
+    What a caller may set was checked by then: these are the operator's, and say where it lies.
+
+    Raises:
+        CorpusError: In place of a ``SettingsError``.
+    """
+    try:
+        yield
+    except SettingsError as error:
+        raise CorpusError(error.what, error.hint) from error
 
 
 def _of_index(one: Uploaded) -> dict[str, Any]:

@@ -38,6 +38,7 @@ _STATUS: Mapping[type[LexloopError], int] = {
 """The status of each kind of error; a kind before those that it descends from."""
 _HTTP_KINDS = {404: "NotFoundError", 405: "MethodNotAllowed"}
 _MOST_TOLD = 5
+_SEE_LOG = "The server's log says why; tell its operator."
 OPENAI = "/v1/"
 """Where paths of OpenAI's protocol begin."""
 _OPENAI_TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
@@ -111,15 +112,11 @@ def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {status: {"model": ErrorBody} for status in sorted({*COMMON, *statuses})}
 
 
-def problem_of(
-    error: Exception, served_to_others: bool = True, refused: Sequence[RefusedFile] = ()
-) -> Problem:
-    """Return what people are told of an error; what they are not told is logged.
+def problem_of(error: Exception, refused: Sequence[RefusedFile] = ()) -> Problem:
+    """Return what people are told of an error; where things lie they are not, which is logged.
 
     Args:
         error: What happened; whatever is none of ours is told as unexpected.
-        served_to_others: Whether those who ask need a key, and so are not the operator: they are
-            not told where documents lie.
         refused: The files of an upload of which none was taken.
     """
     kind = type(error).__name__
@@ -133,8 +130,7 @@ def problem_of(
     what, hint = error.what, error.hint
     if isinstance(error, (errors.CorpusError, errors.DataError, errors.EngineError)):
         _log.error("%s: %s", kind, error)
-        if served_to_others:
-            what, hint = "The documents cannot be read at the moment.", "Tell the operator."
+        what, hint = "The documents cannot be read at the moment.", _SEE_LOG
     possible = isinstance(error, errors.ModelError) and error.embedded_possible
     return Problem(
         kind=kind,
@@ -154,7 +150,6 @@ def status_of(error: Exception) -> int:
 def body_of(
     error: Exception,
     path: str = "",
-    served_to_others: bool = True,
     refused: Sequence[RefusedFile] = (),
 ) -> dict[str, Any]:
     """Return the JSON object that tells an error.
@@ -162,10 +157,9 @@ def body_of(
     Args:
         error: What happened.
         path: That of the request, which says in whose form it is told.
-        served_to_others: See ``problem_of``.
         refused: The files of an upload of which none was taken.
     """
-    problem = problem_of(error, served_to_others, refused)
+    problem = problem_of(error, refused)
     if not path.startswith(OPENAI):
         return ErrorBody(error=problem).model_dump()
     param, code = getattr(error, "param", None), _OPENAI_CODES.get(problem.kind)
@@ -175,18 +169,15 @@ def body_of(
 def response_of(
     error: Exception,
     path: str = "",
-    served_to_others: bool = True,
     refused: Sequence[RefusedFile] = (),
 ) -> JSONResponse:
     """Return the response that tells an error; see ``body_of``."""
     headers = {}
     if isinstance(error, errors.Overloaded):
         headers["Retry-After"] = str(error.retry_after_s)
-    if isinstance(error, (errors.TooLargeError, errors.TooSlow)):
-        headers["Connection"] = "close"  # or the rest of the body would be read to its end
     if isinstance(error, errors.UnknownPerson):
         headers["WWW-Authenticate"] = "Bearer"
-    body = body_of(error, path, served_to_others, refused)
+    body = body_of(error, path, refused)
     return _AsciiResponse(body, status_of(error), headers)
 
 
@@ -213,8 +204,7 @@ def install(app: FastAPI) -> None:
 async def _ours(request: Request, error: Exception) -> JSONResponse:
     if isinstance(error, LexloopError) and status_of(error) == 500:
         _log.error("%s: %s", type(error).__name__, error.what, exc_info=error)
-    to_others: bool = request.app.state.serving.people.needs_key
-    return response_of(error, request.url.path, to_others)
+    return response_of(error, request.url.path)
 
 
 async def _malformed(request: Request, error: Exception) -> JSONResponse:

@@ -1,6 +1,7 @@
 """How much may be done at once, and how often one person may ask."""
 
 import asyncio
+from collections import Counter, deque
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from typing import TypeVar
@@ -93,8 +94,42 @@ class Streams:
             self.open -= 1
 
 
+class Shares:
+    """The requests that people have under way, of which each may have so many.
+
+    Args:
+        most: How many; None for any number, where all is one person's.
+    """
+
+    def __init__(self, most: int | None) -> None:
+        self._most, self._held = most, Counter[str]()
+
+    @contextmanager
+    def one(self, who: str) -> Iterator[None]:
+        """Hold one more of somebody's.
+
+        Raises:
+            RateExceeded: They have as many as they may.
+        """
+        if self._most is not None and self._held[who] >= self._most:
+            raise RateExceeded(
+                f"{self._most} requests of yours are under way, and no more may be "
+                "(limits.requests_at_once).",
+                "Wait until one of them is done.",
+            )
+        self._held[who] += 1
+        try:
+            yield
+        finally:
+            self._held[who] -= 1
+            self._held += Counter()  # keeps those alone that hold any
+
+
 class Queue:
-    """The questions that are worked on; the others wait in the order in which they came.
+    """The questions that are worked on; the next is one of whoever has the fewest among them.
+
+    Of several such people it is whoever was served longest ago, so nobody waits behind all that
+    another asked; the questions of one person keep their order.
 
     Args:
         at_once: How many are worked on.
@@ -102,18 +137,23 @@ class Queue:
     """
 
     def __init__(self, at_once: int, patience_s: float) -> None:
-        self._places, self._patience_s = asyncio.Semaphore(at_once), patience_s
+        self._free, self._patience_s = at_once, patience_s
+        self._working = Counter[str]()
+        self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
 
     @asynccontextmanager
-    async def turn(self) -> AsyncIterator[None]:
+    async def turn(self, who: str) -> AsyncIterator[None]:
         """Wait for a turn and hold it.
+
+        Args:
+            who: Asks.
 
         Raises:
             Overloaded: It did not come in time.
         """
         try:
             async with asyncio.timeout(self._patience_s):
-                await self._places.acquire()
+                await self._begun(who)
         except TimeoutError as error:
             raise Overloaded(
                 f"The question waited for {self._patience_s:g} s behind others (limits.queue_s).",
@@ -122,4 +162,34 @@ class Queue:
         try:
             yield
         finally:
-            self._places.release()
+            self._end(who)
+
+    async def _begun(self, who: str) -> None:
+        mine = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(who, deque()).append(mine)
+        self._call()
+        try:
+            await mine
+        except asyncio.CancelledError:
+            if not mine.cancelled():  # it was called as it left
+                self._end(who)
+            raise
+
+    def _call(self) -> None:
+        """Begin as many of those that wait as there are places."""
+        while self._free and self._waiting:
+            who = min(self._waiting, key=self._working.__getitem__)
+            line = self._waiting.pop(who)
+            called = line.popleft()
+            if not called.cancelled():  # its client is still there
+                called.set_result(None)
+                self._free -= 1
+                self._working[who] += 1
+            if line:
+                self._waiting[who] = line  # behind the others
+
+    def _end(self, who: str) -> None:
+        self._free += 1
+        self._working[who] -= 1
+        self._working += Counter()
+        self._call()

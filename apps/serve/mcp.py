@@ -87,18 +87,15 @@ _TOOLS = {
 }
 
 
-def mcp_server(
-    tools: Tools, person_of: Callable[[Any], Person], served_to_others: bool
-) -> Server[Any, Any]:
+def mcp_server(tools: Tools, person_of: Callable[[Any], Person]) -> Server[Any, Any]:
     """Return a server of the protocol.
 
     Args:
         tools: What it offers.
         person_of: Gives who sent an HTTP request; its argument is None where there is none.
-        served_to_others: Whether others than the operator ask, who are not told where things lie.
     """
     made: Any = Server("lexloop", version=version("lexloop"), instructions=_INSTRUCTIONS)
-    handlers = _Handlers(made, tools, person_of, served_to_others)
+    handlers = _Handlers(made, tools, person_of)
     made.list_tools()(handlers.list_tools)
     made.call_tool(validate_input=False)(handlers.call_tool)
     made.list_resource_templates()(handlers.list_templates)
@@ -112,14 +109,9 @@ class _Handlers:
     """What answers each kind of request."""
 
     def __init__(
-        self,
-        server: Server[Any, Any],
-        tools: Tools,
-        person_of: Callable[[Any], Person],
-        served_to_others: bool,
+        self, server: Server[Any, Any], tools: Tools, person_of: Callable[[Any], Person]
     ) -> None:
         self._server, self._tools, self._person_of = server, tools, person_of
-        self._to_others = served_to_others
 
     def _person(self) -> Person:
         return self._person_of(self._server.request_context.request)
@@ -136,7 +128,7 @@ class _Handlers:
             try:
                 return await _result(self._tools, self._person(), name, given, report)
             except Exception as error:  # noqa: BLE001 - told and logged; the session goes on
-                return _failure(problem_of(error, self._to_others))
+                return _failure(problem_of(error))
         return _failure(Problem(kind="Cancelled", what="The client left.", hint="Ask again."))
 
     async def list_templates(self) -> list[types.ResourceTemplate]:
@@ -160,7 +152,7 @@ class _Handlers:
             text = await self._tools.text_at(self._person(), str(uri))
         except LexloopError as error:
             code = _NOT_FOUND if isinstance(error, NotFoundError) else types.INTERNAL_ERROR
-            problem = problem_of(error, self._to_others)
+            problem = problem_of(error)
             said = clean(f"{problem.what} {problem.hint}")
             raise McpError(types.ErrorData(code=code, message=said)) from error
         return [ReadResourceContents(content=text, mime_type="text/plain")]

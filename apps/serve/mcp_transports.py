@@ -25,14 +25,14 @@ from starlette.types import Message, Receive, Scope, Send
 from lexloop.apps.serve.errors import response_of
 from lexloop.apps.serve.people import Person, person_of
 from lexloop.apps.serve.tools import Tools
-from lexloop.core.errors import InputError, UnknownPerson
+from lexloop.core.errors import InputError
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 _log = logging.getLogger("lexloop.serve")
-_SESSIONS, _IDLE_S = 1000, 600.0
-_MOST_BYTES, _MOST_LINE_BYTES = 4 << 20, 32 << 20
+_IDLE_S = 600.0
+_MOST_LINE_BYTES = 32 << 20
 _ALLOWED = ("POST", "DELETE")
 _INPUT, _OUTPUT, _ERRORS = 0, 1, 2
 
@@ -40,17 +40,18 @@ _INPUT, _OUTPUT, _ERRORS = 0, 1, 2
 class McpEndpoint:
     """An ASGI application that speaks the protocol while ``run`` is entered.
 
-    Each request says who asks; a session is its maker's.
+    Each person has sessions of their own: to anybody else they do not exist, nor do they take
+    their place.
 
     Args:
         tools: What it offers.
-        served_to_others: See ``mcp_server``.
+        sessions: The most of one person.
     """
 
-    def __init__(self, tools: Tools, served_to_others: bool) -> None:
-        self._tools, self._to_others = tools, served_to_others
+    def __init__(self, tools: Tools, sessions: int) -> None:
+        self._tools, self._sessions = tools, sessions
         self._group: TaskGroup | None = None
-        self._manager: StreamableHTTPSessionManager | None = None
+        self._managers: dict[str, StreamableHTTPSessionManager] = {}
         self._loading = asyncio.Lock()
 
     @asynccontextmanager
@@ -61,15 +62,19 @@ class McpEndpoint:
             try:
                 yield
             finally:
-                self._group = self._manager = None
+                self._group = None
+                self._managers.clear()
                 group.cancel_scope.cancel()
 
-    async def _ready(self) -> "StreamableHTTPSessionManager | None":
-        """Return the manager of the sessions, begun where it was not; None outside of ``run``."""
+    async def _ready(self, person: Person) -> "StreamableHTTPSessionManager | None":
+        """Return the manager of somebody's sessions, begun where it was not.
+
+        It is None outside of ``run``.
+        """
         async with self._loading:
-            if self._manager is None and self._group is not None:
-                self._manager = await self._group.start(self._hold)
-        return self._manager
+            if person.name not in self._managers and self._group is not None:
+                self._managers[person.name] = await self._group.start(self._hold)
+        return self._managers.get(person.name)
 
     async def _hold(self, *, task_status: TaskStatus[Any]) -> None:
         manager = await run_in_threadpool(self._made)
@@ -83,21 +88,17 @@ class McpEndpoint:
         from lexloop.apps.serve.mcp import mcp_server
 
         return StreamableHTTPSessionManager(
-            mcp_server(self._tools, person_of, self._to_others),
+            mcp_server(self._tools, person_of),
             session_idle_timeout=_IDLE_S,
-            max_request_body_size=_MOST_BYTES,
-            max_sessions=_SESSIONS,
+            max_request_body_size=sys.maxsize,  # the middleware limits it
+            max_sessions=self._sessions,
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
-        try:
-            person = person_of(Request(scope))
-        except UnknownPerson as error:
-            await response_of(error)(scope, receive, send)
-            return
+        person = person_of(Request(scope))
         # nothing is told unasked, so a stream that waits for it would only hold a connection
-        manager = await self._ready() if scope["method"] in _ALLOWED else None
+        manager = await self._ready(person) if scope["method"] in _ALLOWED else None
         if manager is None:
             refusal = Response(status_code=405, headers={"Allow": ", ".join(_ALLOWED)})
             await refusal(scope, receive, send)
@@ -110,21 +111,13 @@ class McpEndpoint:
         from lexloop.apps.serve.mcp import WORK
 
         work: list[anyio.CancelScope] = []
-        asked = {**scope, "user": _user(person), WORK: work}
+        asked = {**scope, WORK: work}
         try:
             await manager.handle_request(asked, _replayed(body, receive), send)
         finally:
             # an answer cannot be fetched later, so whoever leaves wants none
             for held in work:
                 held.cancel()
-
-
-def _user(person: Person) -> Any:
-    """Return a person as the sessions know their owner; another's are as if they did not exist."""
-    from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
-    from mcp.server.auth.provider import AccessToken
-
-    return AuthenticatedUser(AccessToken(token="", client_id=person.name, scopes=[]))
 
 
 def _is_json(body: bytes) -> bool:
@@ -181,7 +174,7 @@ async def _serve(tools: Tools, person: Person, given: BinaryIO, told: BinaryIO) 
 
     from lexloop.apps.serve.mcp import mcp_server
 
-    server = mcp_server(tools, lambda _: person, served_to_others=False)
+    server = mcp_server(tools, lambda _: person)
     lines: Any = _lines(given)
     written = anyio.wrap_file(io.TextIOWrapper(told, encoding="utf-8", write_through=True))
     async with stdio_server(lines, written) as (incoming, outgoing):

@@ -1,22 +1,40 @@
-"""What every request passes: hosts, origins, identity, rates, bodies, and security headers.
+"""What every request passes before the work, in this order.
 
-Plain ASGI, so that streams pass through as they are.
+1. Whether it can be trusted in its form: what it says of its length, its host, its origin.
+2. Who asks. Where keys are set, nothing of a body is taken from whom nobody knows.
+3. How often they ask, and how much they have under way (``limits``).
+4. How much of a body is taken and for how long: what fits into memory, unless a route that writes
+   to the disk takes more (``Body.allow``).
+
+Every response gets the headers that browsers heed. Plain ASGI, so that streams pass through as they
+are.
 """
 
 import asyncio
 import socket
 import time
+from contextlib import ExitStack, suppress
 from http.cookies import CookieError, SimpleCookie
 from ipaddress import ip_address
+from typing import Any, cast
 from urllib.parse import urlsplit
 
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from lexloop.apps.serve.errors import Refused, response_of
-from lexloop.apps.serve.limits import Rates
-from lexloop.apps.serve.people import COOKIE, People
+from lexloop.apps.serve.limits import Rates, Shares
+from lexloop.apps.serve.people import COOKIE, People, Person
 from lexloop.apps.serve.settings import LimitSettings, ServerSettings
-from lexloop.core.errors import AccessError, LexloopError, TooLargeError, TooSlow, UnknownPerson
+from lexloop.core.errors import (
+    AccessError,
+    InputError,
+    LexloopError,
+    TooLargeError,
+    TooSlow,
+    UnknownPerson,
+)
 
 _POLICY = "; ".join(
     (
@@ -45,8 +63,13 @@ _HEADERS = [
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _LOCAL_NAMES = frozenset({"localhost", "testserver"})
 _GUARDED = ("/api", "/v1", "/mcp")
-_OPEN = frozenset({"/api/health", "/api/session"})
+_HEALTH, _SIGN_IN = "/api/health", "/api/session"
+SCHEMA = "/api/openapi.json"
+_UNCOUNTED = frozenset({_HEALTH, SCHEMA})
 _MB = 1024 * 1024
+_UNKNOWN_BYTES = 16 * 1024
+"""The most that is taken of somebody who is not known, which a key to sign in with fits into."""
+_LINGER_S, _LINGER_BYTES = 2.0, 16 * _MB
 
 
 class Guard:
@@ -57,51 +80,79 @@ class Guard:
         settings: Name the hosts and the limits.
         people: Know who asks.
         rates: Count requests.
+        shares: Hold those under way.
     """
 
     def __init__(
-        self, app: ASGIApp, settings: ServerSettings, people: People, rates: Rates
+        self,
+        app: ASGIApp,
+        settings: ServerSettings,
+        people: People,
+        rates: Rates,
+        shares: Shares,
     ) -> None:
-        self._app, self._limits, self._people, self._rates = app, settings.limits, people, rates
+        self._app, self._limits, self._people = app, settings.limits, people
+        self._rates, self._shares = rates, shares
         own = {socket.gethostname().lower(), settings.host.lower()}
         self._hosts = {*_LOCAL_NAMES, *own, *(name.lower() for name in settings.hosts)}
+        # what a trusted proxy forwards becomes the scope's client and scheme
+        self._forwarded: Any = ProxyHeadersMiddleware(cast("Any", self._answer), people.proxies)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
-            return
-        if scope["type"] != "http":
+        elif scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1008})
-            return
-        private = scope["path"].startswith(_GUARDED)
-        guarded = _with_headers(send, b"no-store" if private else b"no-cache")
-        try:
-            self._admit(scope)
-            receive = _Body(scope, receive, self._limits).receive
-        except LexloopError as error:
-            await response_of(error, scope["path"])(scope, receive, guarded)
-            return
-        await self._app(scope, receive, guarded)
+        else:
+            scope["lexloop.peer"] = _address_of(scope)
+            await self._forwarded(scope, receive, send)
 
-    def _admit(self, scope: Scope) -> None:
-        headers = _headers_of(scope)
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        person: Person | None = None
+        answer: ASGIApp = self._app
+        with ExitStack() as held:
+            try:
+                scope["lexloop.person"] = person = self._admitted(scope)
+                if person is not None:
+                    held.enter_context(self._shares.one(person.name))
+            except LexloopError as error:
+                answer = response_of(error, scope["path"])
+            body = scope["lexloop.body"] = Body(scope, receive, self._limits, person is not None)
+            private = scope["path"].startswith(_GUARDED)
+            sent = _Responding(send, body, b"no-store" if private else b"no-cache").send
+            await answer(scope, body.receive, sent)
+
+    def _admitted(self, scope: Scope) -> Person | None:
+        """Return who asks; None where that is no matter.
+
+        Raises:
+            LexloopError: The request is refused.
+        """
+        headers, path = _headers_of(scope), scope["path"]
+        _check_length(headers)
         self._check_host(headers.get("host", ""))
         if scope["method"] not in _SAFE:
             self._check_origin(headers)
-        if not scope["path"].startswith(_GUARDED):
-            return
-        address = (scope.get("client") or ("", 0))[0]
-        if scope["path"] in _OPEN:
-            self._rates.count("requests", address)
-            return
+        if path == _HEALTH or not path.startswith(_GUARDED):
+            return None
+        who = _address_of(scope)
+        if path == _SIGN_IN:
+            # counted apart: who sends no key keeps nobody at their address from signing in
+            self._rates.count("requests", f"sign-in from {who}")
+            return None
         try:
-            person = self._people.identified(headers, address, _session(headers))
-        except UnknownPerson:
-            self._rates.count("requests", address)
-            raise
-        self._rates.count("requests", person.name if person else address)
-        scope["lexloop.person"] = person
+            person = self._people.identified(headers, scope["lexloop.peer"], _session(headers))
+            if person is None:
+                raise UnknownPerson(
+                    "A key is needed.",
+                    "Send it as `Authorization: Bearer KEY`, or sign in on the page.",
+                )
+            who = person.name
+        finally:
+            if path not in _UNCOUNTED:
+                self._rates.count("requests", who)
+        return person
 
     def _check_host(self, host: str) -> None:
         """Refuse names that are not the server's: a page elsewhere may resolve to this address."""
@@ -124,21 +175,40 @@ class Guard:
             )
 
 
-class _Body:
-    """The body of a request, of which no more is taken than may be, nor for longer."""
+def _check_length(headers: dict[str, str]) -> None:
+    """Refuse a request that tells its length in two ways: proxies may read it in the other."""
+    if "content-length" in headers and "transfer-encoding" in headers:
+        raise InputError(
+            "The request has both Content-Length and Transfer-Encoding.", "Send one of the two."
+        )
 
-    def __init__(self, scope: Scope, receive: Receive, limits: LimitSettings) -> None:
+
+class Body:
+    """The body of a request, of which no more is taken than may be, nor for longer.
+
+    Args:
+        scope: The request's.
+        receive: Gives the messages.
+        limits: On a body that is read into memory.
+        known: Whether it is known who sends it.
+    """
+
+    def __init__(
+        self, scope: Scope, receive: Receive, limits: LimitSettings, known: bool = True
+    ) -> None:
         headers = dict(scope["headers"])
-        upload = headers.get(b"content-type", b"").startswith(b"multipart/")
-        self._receive, self._idle_s = receive, limits.idle_s
-        self._most = int((limits.upload_mb if upload else limits.body_mb) * _MB)
-        self._until = time.monotonic() + (limits.upload_s if upload else limits.body_s)
-        self._got, self._whole = 0, False
-        try:
-            said = int(headers.get(b"content-length", b"0"))
-        except ValueError:
-            said = 0
-        self._check_size(said)
+        said = headers.get(b"content-length", b"" if b"transfer-encoding" in headers else b"0")
+        self.length = int(said) if said.isdigit() else None
+        """How many bytes the client says it has; None where it does not say."""
+        self.whole = self.length == 0
+        self._receive, self._idle_s, self._began = receive, limits.idle_s, time.monotonic()
+        self._got = 0
+        most = limits.body_mb * _MB
+        self.allow(int(most if known else min(most, _UNKNOWN_BYTES)), limits.body_s)
+
+    def allow(self, most: int, within_s: float) -> None:
+        """Set how many bytes are taken, and for how many seconds from when the request came."""
+        self._most, self._until = most, self._began + within_s
 
     async def receive(self) -> Message:
         """Return the next message.
@@ -146,31 +216,82 @@ class _Body:
         Raises:
             Refused: The body is too large, or does not come in time.
         """
-        if self._whole:
+        if self.whole:
             return await self._receive()
+        self._check_size(self.length or 0)
         left = min(self._idle_s, self._until - time.monotonic())
         try:
             async with asyncio.timeout(max(0.0, left)):
-                message = await self._receive()
+                message = await self._next()
         except TimeoutError as error:
             raise Refused(
                 TooSlow("The request's body did not come in time.", "Send it faster.")
             ) from error
+        self._check_size(self._got)
+        return message
+
+    async def drain(self) -> None:
+        """Take what still comes within a moment, up to a size, and keep nothing of it.
+
+        A connection that is closed while its client sends loses the answer on the way.
+        """
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LINGER_S):
+                while not self.whole and self._got < _LINGER_BYTES:
+                    await self._next()
+
+    async def _next(self) -> Message:
+        message = await self._receive()
         self._got += len(message.get("body", b""))
-        self._whole = message["type"] != "http.request" or not message.get("more_body")
-        try:
-            self._check_size(self._got)
-        except TooLargeError as error:
-            raise Refused(error) from error
+        self.whole = message["type"] != "http.request" or not message.get("more_body")
         return message
 
     def _check_size(self, size: int) -> None:
         if size > self._most:
             most = round(self._most / _MB, 2)
-            raise TooLargeError(
-                f"More than {most:g} MB were sent at once; nothing of it was taken.",
-                "Send less at once.",
+            raise Refused(
+                TooLargeError(
+                    f"More than {most:g} MB were sent at once; nothing of it was taken.",
+                    "Send less at once.",
+                )
             )
+
+
+def body_of(request: Request) -> Body:
+    """Return the body of a request, as the middleware lets it be taken."""
+    found: Body = request.scope["lexloop.body"]
+    return found
+
+
+class _Responding:
+    """Sends a response with the usual headers; one that leaves a body unread ends the connection.
+
+    Args:
+        send: Takes the messages.
+        body: The request's.
+        caching: What is said of it to caches.
+    """
+
+    def __init__(self, send: Send, body: Body, caching: bytes) -> None:
+        self._send, self._body = send, body
+        self._usual = [*_HEADERS, (b"cache-control", caching)]
+
+    async def send(self, message: Message) -> None:
+        """Send the next message."""
+        if message["type"] == "http.response.start":
+            given = {name.lower() for name, _ in message["headers"]}
+            usual = self._usual if self._body.whole else [*self._usual, (b"connection", b"close")]
+            added = [one for one in usual if one[0] not in given]
+            message = {**message, "headers": [*message["headers"], *added]}
+        elif not message.get("more_body") and not self._body.whole:
+            await self._send({**message, "more_body": True})
+            await self._body.drain()
+            message = {"type": "http.response.body"}
+        await self._send(message)
+
+
+def _address_of(scope: Scope) -> str:
+    return str((scope.get("client") or ("", 0))[0])
 
 
 def _headers_of(scope: Scope) -> dict[str, str]:
@@ -181,18 +302,6 @@ def _headers_of(scope: Scope) -> dict[str, str]:
         between = "; " if said == "cookie" else ", "
         found[said] = f"{found[said]}{between}{text}" if said in found else text
     return found
-
-
-def _with_headers(send: Send, caching: bytes) -> Send:
-    async def sent(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            given = {name.lower() for name, _ in message["headers"]}
-            usual = [*_HEADERS, (b"cache-control", caching)]
-            added = [one for one in usual if one[0] not in given]
-            message = {**message, "headers": [*message["headers"], *added]}
-        await send(message)
-
-    return sent
 
 
 def _session(headers: dict[str, str]) -> str:

@@ -252,7 +252,7 @@ async def complete(
         return JSONResponse(_completion(asked.model, await while_there(request, answer)))
     events = served.asking.events(person, wanted, before)
     first = await anext(events)
-    chunks = _Chunks(asked, first[1]["id"], served.people.needs_key)
+    chunks = _Chunks(asked, first[1]["id"])
     return EventSourceResponse(chunks.told(events), ping=PING_S, send_timeout=SEND_S)
 
 
@@ -297,10 +297,9 @@ class _Chunks:
     draft is told as reasoning, and ``content`` is the answer once it was checked.
     """
 
-    def __init__(self, asked: ChatRequest, id: str, served_to_others: bool) -> None:
+    def __init__(self, asked: ChatRequest, id: str) -> None:
         self._head = _head("chat.completion.chunk", asked.model, id)
         options = asked.stream_options
-        self._to_others = served_to_others
         self._with_usage = bool(options and options.include_usage)
 
     async def told(self, events: AsyncGenerator[Event, None]) -> AsyncIterator[dict[str, str]]:
@@ -315,7 +314,7 @@ class _Chunks:
                     for chunk in self._answer(data):
                         yield chunk
         except Exception as error:  # noqa: BLE001 - told and logged; the status is sent by now
-            yield _event(body_of(error, OPENAI, self._to_others))
+            yield _event(body_of(error, OPENAI))
         finally:
             await events.aclose()
         yield {"data": "[DONE]"}

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
 from threading import Lock
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Depends, Request
 
@@ -78,7 +78,7 @@ class People:
 
         Args:
             headers: Of the request, by lower-case names.
-            address: Of who connected.
+            address: Of who connected, be it a proxy.
             session: The session's cookie; empty where there is none.
 
         Raises:
@@ -99,8 +99,12 @@ class People:
             return self._known[name]
         return self._in_session(session) if session else None
 
-    def trusts(self, address: str) -> bool:
-        """Return whether an address is that of a proxy whose word counts."""
+    @property
+    def proxies(self) -> list[str]:
+        """The networks of proxies whose word counts."""
+        return [] if self._proxy is None else [str(one) for one in self._proxy.trusted]
+
+    def _trusts(self, address: str) -> bool:
         if self._proxy is None:
             return False
         try:
@@ -184,7 +188,7 @@ class People:
 
     def _named_by_proxy(self, headers: Mapping[str, str], address: str) -> str:
         """Return the name that a trusted proxy gives; anybody else's word is none."""
-        if self._proxy is None or not self.trusts(address):
+        if self._proxy is None or not self._trusts(address):
             return ""
         return headers.get(self._proxy.header.lower(), "")
 
@@ -204,16 +208,8 @@ def _person(one: PersonSettings) -> Person:
 
 
 def person_of(request: Request) -> Person:
-    """Return who asks, as the middleware found out.
-
-    Raises:
-        UnknownPerson: Nothing says so.
-    """
-    found: Any = request.scope.get("lexloop.person")
-    if not isinstance(found, Person):
-        raise UnknownPerson(
-            "A key is needed.", "Send it as `Authorization: Bearer KEY`, or sign in on the page."
-        )
+    """Return who asks, as the middleware found out before it let the request in."""
+    found: Person = request.scope["lexloop.person"]
     return found
 
 

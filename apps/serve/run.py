@@ -4,6 +4,7 @@ import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from itertools import starmap
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from lexloop.apps.record import answer_record, dated, of_collection, searched_for
@@ -113,7 +114,18 @@ class Run:
         made = dated(
             record, collections, self.first.access.as_of, self.thread if self.kept else None
         )
-        return {**made, "corpus": ", ".join(collections), "steps": self.told}
+        told = {"corpus": ", ".join(collections), "model": shown(self.first.model.name)}
+        return {**made, **told, "steps": self.told}
+
+
+def shown(model: str | None) -> str | None:
+    """Return a model's name as people are told it: of a folder on this machine the last part."""
+    if model is None:
+        return None
+    from lexloop.models.provider import LOCAL
+
+    provider, _, name = model.partition(":")
+    return f"{provider}:{PurePath(name).name}" if provider == LOCAL else model
 
 
 def _left_out(collection: str, reason: str) -> Degradation:

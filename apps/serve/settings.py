@@ -48,9 +48,9 @@ class PersonSettings(_Table):
 
 
 class ProxySettings(_Table):
-    """A reverse proxy that says who asks."""
+    """A reverse proxy that says for which address it asks, and in ``header`` for whom."""
 
-    header: str = Field(pattern=r"^[A-Za-z0-9-]{1,100}$")
+    header: str = Field(default="", pattern=r"^[A-Za-z0-9-]{0,100}$")
     trusted: tuple[IPv4Network | IPv6Network, ...] = Field(min_length=1)
 
 
@@ -59,7 +59,9 @@ class LimitSettings(_Table):
 
     requests_per_minute: int = Field(default=3000, ge=1, le=1_000_000)
     questions_per_minute: int = Field(default=300, ge=1, le=1_000_000)
-    body_mb: float = Field(default=2.0, gt=0.0, le=1024.0)
+    requests_at_once: int = Field(default=20, ge=1, le=10_000)
+    mcp_sessions: int = Field(default=50, ge=1, le=10_000)
+    body_mb: float = Field(default=1.0, gt=0.0, le=1024.0)
     upload_mb: float = Field(default=200.0, gt=0.0, le=65536.0)
     stored_mb: float = Field(default=2000.0, gt=0.0, le=1e9)
     body_s: float = Field(default=30.0, gt=0.0, le=3600.0)
@@ -105,13 +107,13 @@ class ServerSettings(_Table):
             if len(set(found)) < len(found):
                 raise ValueError(f"two people have the same {what}")
         for one in self.people:
-            if not one.key_sha256 and self.proxy is None:
-                raise ValueError(f"{one.name} has no key_sha256, and there is no proxy")
+            if not one.key_sha256 and not (self.proxy and self.proxy.header):
+                raise ValueError(f"{one.name} has no key_sha256, and no proxy has a header")
             for name in one.collections or ():
                 if name not in self.collections:
                     raise ValueError(f"{one.name} is given {name}, which is no collection")
-        if self.proxy is not None and not self.people:
-            raise ValueError("a proxy is set, and nobody whom it could name")
+        if self.proxy is not None and self.proxy.header and not self.people:
+            raise ValueError("a proxy's header is set, and nobody whom it could name")
         return self
 
     @classmethod

@@ -17,6 +17,7 @@ from starlette.requests import ClientDisconnect
 from lexloop.apps.serve.document_routes import Named
 from lexloop.apps.serve.errors import RefusedFile, documented, response_of
 from lexloop.apps.serve.indexing import Job, counts_of
+from lexloop.apps.serve.middleware import body_of
 from lexloop.apps.serve.people import Asker
 from lexloop.apps.serve.state import Served, Serving
 from lexloop.apps.serve.uploads import MB, Received, Uploaded, file_name
@@ -259,22 +260,34 @@ async def _taken(
     request: Request, served: Serving, one: Uploaded, replace: bool
 ) -> tuple[list[str], list[RefusedFile]]:
     """Return the names of the files of a request that are among the documents now, and the rest."""
-    content_type = request.headers.get("content-type", "")
-    most = int(served.settings.limits.upload_mb * MB)
-    with served.uploads.staging(one) as folder:
-        receiver = Receiver(content_type, folder, most, _FILES)
-        try:
-            async for block in request.stream():
-                await run_in_threadpool(receiver.feed, block)
-        except ClientDisconnect as error:
-            raise InputError("The upload was cut off.", "Send it again.") from error
-        finally:
-            receiver.close()
-        receiver.finish()
-        added, refused = await run_in_threadpool(
-            served.uploads.put, one, receiver.received, replace
-        )
+    limits, body = served.settings.limits, body_of(request)
+    most = int(limits.upload_mb * MB)
+    body.allow(most, limits.upload_s)
+    size = most if body.length is None else min(body.length, most)
+    await run_in_threadpool(served.uploads.reserve, one, size)
+    try:
+        with served.uploads.staging(one) as folder:
+            receiver = await _received(request, folder, most)
+            added, refused = await run_in_threadpool(
+                served.uploads.put, one, receiver.received, replace
+            )
+    finally:
+        served.uploads.release(one, size)
     return added, [*receiver.refused, *refused]
+
+
+async def _received(request: Request, folder: Path, most: int) -> Receiver:
+    """Return what received a body, of which it wrote the files into a folder as they came."""
+    receiver = Receiver(request.headers.get("content-type", ""), folder, most, _FILES)
+    try:
+        async for block in request.stream():
+            await run_in_threadpool(receiver.feed, block)
+    except ClientDisconnect as error:
+        raise InputError("The upload was cut off.", "Send it again.") from error
+    finally:
+        receiver.close()
+    receiver.finish()
+    return receiver
 
 
 def _nothing_added(refused: list[RefusedFile]) -> InputError:

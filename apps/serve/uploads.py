@@ -13,6 +13,7 @@ import secrets
 import shutil
 import time
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -112,7 +113,8 @@ class UploadStore:
 
     def __init__(self, root: Path, most_bytes: int = _MOST_BYTES) -> None:
         self._root, self._most_bytes = root, most_bytes
-        self._lock = Lock()
+        self._lock, self._counting = Lock(), Lock()
+        self._coming = Counter[Path]()
 
     def of(self, owner: str) -> dict[str, Uploaded]:
         """Return somebody's collections by their names, in order."""
@@ -158,6 +160,34 @@ class UploadStore:
             one.folder.rename(gone)
         shutil.rmtree(gone, ignore_errors=True)
 
+    def reserve(self, one: Uploaded, size: int) -> None:
+        """Count what is about to be sent among the files of its owner, until it is released.
+
+        Args:
+            one: The collection that it is for.
+            size: The most bytes that it may have.
+
+        Raises:
+            TooLargeError: The person would have more than they may.
+        """
+        home = one.folder.parent
+        with self._lock, _on_disk(one.name):
+            own = (Uploaded(place.name, place) for place in _folders(home))
+            held = sum((each.documents / f).stat().st_size for each in own for f in each.files())
+            with self._counting:
+                if held + self._coming[home] + size > self._most_bytes:
+                    raise TooLargeError(
+                        f"You would have more than {self._most_bytes / MB:g} MB of files here, "
+                        "with those that are being sent (limits.stored_mb).",
+                        "Remove some first, or wait until the others have come.",
+                    )
+                self._coming[home] += size
+
+    def release(self, one: Uploaded, size: int) -> None:
+        """Count no more what was reserved: it is among the files, or did not come."""
+        with self._counting:
+            self._coming[one.folder.parent] -= size
+
     @contextmanager
     def staging(self, one: Uploaded) -> Iterator[Path]:
         """Lend a folder for what is being sent; nothing of it is left behind.
@@ -180,6 +210,8 @@ class UploadStore:
     ) -> tuple[list[str], list[RefusedFile]]:
         """Move what was received among the documents, each file at once.
 
+        Room for it was reserved before it came.
+
         Args:
             one: The collection.
             received: The files, in its staging folder.
@@ -189,14 +221,11 @@ class UploadStore:
             The names of those that are there now, and those that are not.
 
         Raises:
-            TooLargeError: The person would have more than they may.
             LexloopError: The disk does not let it.
         """
         added: list[str] = []
         refused: list[RefusedFile] = []
         with self._lock, _on_disk(one.name):
-            received = list(received)
-            self._check_space(one, sum(file.path.stat().st_size for file in received))
             for file in received:
                 place = one.documents / file.name
                 if why := _hindrance(one.documents, place, replace):
@@ -234,16 +263,6 @@ class UploadStore:
             for one in _folders(home):
                 for staged in one.glob(f"{STAGED}*"):
                     _remove_unused(staged)
-
-    def _check_space(self, one: Uploaded, more: int) -> None:
-        beside = (Uploaded(place.name, place) for place in _folders(one.folder.parent))
-        held = sum((each.documents / f).stat().st_size for each in beside for f in each.files())
-        if held + more > self._most_bytes:
-            raise TooLargeError(
-                f"You would have more than {self._most_bytes / MB:g} MB of files here "
-                "(limits.stored_mb).",
-                "Remove some first.",
-            )
 
     def _home(self, owner: str) -> Path:
         fits = re.fullmatch(NAME, owner) and len(owner.encode()) <= _LONGEST_PART

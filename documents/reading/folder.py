@@ -78,7 +78,9 @@ def list_sources(folder: Path) -> tuple[list[Path], list[SkippedSource]]:
     files, leading_out, barred = _walk(folder, is_source)
     skipped = [SkippedSource(_name(path, folder), _LEADS_OUT) for path in leading_out]
     skipped += [
-        SkippedSource(_name(Path(error.filename), folder), f"The folder cannot be listed: {error}.")
+        SkippedSource(
+            _name(Path(error.filename), folder), f"The folder cannot be listed: {error.strerror}."
+        )
         for error in barred
     ]
     if not files and is_index(folder):

@@ -103,11 +103,12 @@ def _opened(path: Path, limits: Limits) -> Iterator[BufferedReader]:
         with open(path, "rb", opener=lambda p, flags: os.open(p, flags | os.O_NONBLOCK)) as file:
             _size_of(os.fstat(file.fileno()))
             yield file
-    except FileNotFoundError as error:
-        what = f"It vanished or leads nowhere: {error}."
+    except FileNotFoundError as error:  # told without its path: who hears of it may ask a server
+        what = f"It vanished or leads nowhere: {error.strerror}."
         raise CorpusError(what, "Run the command again.") from error
     except (OSError, ValueError) as error:
-        raise CorpusError(f"It cannot be read: {error}.", "Check its permissions.") from error
+        why = error.strerror if isinstance(error, OSError) else error
+        raise CorpusError(f"It cannot be read: {why}.", "Check its permissions.") from error
 
 
 def _size_of(found: os.stat_result) -> int:

@@ -4,7 +4,9 @@ import http.client
 import json
 import socket
 import threading
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -173,6 +175,104 @@ def test_nor_is_more_read_of_one_whose_size_is_not_told(client: httpx.Client) ->
     assert sent < 50_000_000
 
 
+BODIES = ["/api/ask", "/v1/chat/completions", "/mcp", "/api/collections/mine/documents"]
+
+
+@pytest.mark.parametrize("path", [*BODIES, "/api/collections", "/api/nothing"])
+def test_nothing_is_taken_of_whom_nobody_knows(address: str, path: str) -> None:
+    for key in ("", "Authorization: Bearer key-eve\r\n"):
+        head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/x\r\n{key}"
+        asking = f"{head}Content-Length: 100000000\r\nExpect: 100-continue\r\n\r\n"
+        found = raw(address, asking.encode())
+        assert found.startswith(b"HTTP/1.1 401 ")
+        assert b"connection: close" in found
+
+
+@pytest.mark.parametrize("kind", ["application/json", "multipart/x", "multipart/form-data"])
+@pytest.mark.parametrize("path", BODIES[:-1])
+def test_a_body_is_as_large_as_its_route_takes_whatever_it_is_called(
+    client: httpx.Client, path: str, kind: str
+) -> None:
+    found = client.post(path, content=b"x" * 20_000, headers={"Content-Type": kind})
+    assert found.status_code == 413
+
+
+def test_little_is_taken_of_who_signs_in() -> None:
+    limits = {"body_mb": 1.0}
+    with served(ServerSettings.of({"people": [person("ann")], "limits": limits})) as address:
+        found = httpx.post(f"{address}/api/session", json={"key": "x" * 20_000})
+    assert kind_of(found) == (413, "TooLargeError")
+
+
+@pytest.mark.parametrize("path", BODIES[:-1])
+def test_a_body_that_drips_is_left_after_its_time(address: str, path: str) -> None:
+    where = urlsplit(address)
+    place = (str(where.hostname), int(where.port or 0))
+    head = (
+        f"POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer key-ann\r\n"
+        "Content-Type: multipart/x\r\nContent-Length: 9000\r\n\r\n"
+    )
+    began, found = time.monotonic(), b""
+    with socket.create_connection(place, 20) as connection:
+        connection.sendall(head.encode())
+        connection.settimeout(0.2)
+        while not found and time.monotonic() - began < 10:
+            connection.sendall(b" ")
+            with suppress(TimeoutError):
+                found = connection.recv(65536)
+    assert found.startswith(b"HTTP/1.1 408 ")
+    assert 1.0 <= time.monotonic() - began < 5.0
+
+
+def test_a_length_that_is_told_in_two_ways_is_refused(address: str) -> None:
+    found = raw(
+        address,
+        b"POST /api/ask HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer key-ann\r\n"
+        b"Content-Type: application/json\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n"
+        b"\r\n1\r\n{\r\n0\r\n\r\nGET /api/me HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    )
+    assert found.startswith(b"HTTP/1.1 400 ")
+    assert found.count(b"HTTP/1.1") == 1  # what follows is no second request
+    assert b"connection: close" in found
+
+
+def test_the_schema_is_for_people_where_there_are_any(address: str, client: httpx.Client) -> None:
+    assert httpx.get(f"{address}/api/openapi.json").status_code == 401
+    assert "/api/ask" in client.get("/api/openapi.json", timeout=60).json()["paths"]
+    with served() as alone:
+        assert httpx.get(f"{alone}/api/openapi.json", timeout=60).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/api/health", "/api/openapi.json", "/api/me"])
+def test_who_sends_no_key_keeps_nobody_from_signing_in(path: str) -> None:
+    given = {"people": [person("ann")], "limits": {"requests_per_minute": 3}}
+    with served(ServerSettings.of(given)) as address, httpx.Client(base_url=address) as client:
+        told = {client.get(path).status_code for _ in range(20)}
+        assert told == {"/api/health": {200}, "/api/openapi.json": {401}}.get(path, {401, 429})
+        assert client.post("/api/session", json={"key": "key-ann"}).status_code == 204
+        assert client.get("/api/me").status_code == 200
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_a_forwarded_address_is_believed_of_a_trusted_proxy_alone(trusted: bool) -> None:
+    proxy = {"trusted": ["127.0.0.1" if trusted else "10.0.0.1"]}
+    given = {"people": [person("ann")], "proxy": proxy, "limits": {"requests_per_minute": 2}}
+    with served(ServerSettings.of(given)) as address, httpx.Client(base_url=address) as client:
+
+        def status(forwarded: str) -> int:
+            return client.get("/api/me", headers={"X-Forwarded-For": forwarded}).status_code
+
+        told = [status("192.0.2.1") for _ in range(3)]
+        assert told == [401, 401, 429]
+        assert status("192.0.2.1, 192.0.2.2") == (401 if trusted else 429)
+        # what a client says of itself is before what its proxy adds
+        assert status("192.0.2.3, 192.0.2.1") == 429
+        secure = client.post(
+            "/api/session", json={"key": "key-ann"}, headers={"X-Forwarded-Proto": "https"}
+        )
+        assert ("; Secure" in secure.headers["set-cookie"]) == trusted
+
+
 def test_a_body_that_does_not_come_is_not_waited_for(address: str) -> None:
     found = raw(
         address,
@@ -301,7 +401,8 @@ def test_a_web_socket_is_refused(address: str) -> None:
     where = urlsplit(address)
     connection = http.client.HTTPConnection(str(where.hostname), where.port, timeout=20)
     headers = {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13"}
-    connection.request("GET", "/api/nothing", headers={**headers, "Sec-WebSocket-Key": "eA=="})
+    headers |= {"Sec-WebSocket-Key": "eA==", "Authorization": "Bearer key-ann"}
+    connection.request("GET", "/api/nothing", headers=headers)
     assert connection.getresponse().status == 404
     connection.close()
 

@@ -1,13 +1,17 @@
 """As much at once as a server may do: streams, places in line, readers that are slow or leave."""
 
 import asyncio
+from collections import Counter
 from typing import Any
 
 import httpx
+import hypothesis
 import pytest
 from fake_openai import FakeOpenAI, Reply
 from http_questions import ANSWER, QUESTION, SSE, client_of, model_settings
-from loopback_server import served
+from hypothesis import given
+from hypothesis import strategies as st
+from loopback_server import person, served
 from waiting import eventually
 
 from lexloop.apps.serve.choices import EMBEDDED_ALONE
@@ -75,14 +79,99 @@ def test_as_many_streams_as_may_be(server: FakeOpenAI) -> None:
 def test_who_waits_too_long_in_line_is_told() -> None:
     async def second() -> None:
         queue = Queue(1, 0.01)
-        async with queue.turn():
+        async with queue.turn("ann"):
             with pytest.raises(Overloaded, match="behind others"):
-                async with queue.turn():
+                async with queue.turn("bob"):
                     pass
-        async with queue.turn():
+        async with queue.turn("bob"):
             pass
 
     asyncio.run(second())
+
+
+@given(st.lists(st.sampled_from("abc"), max_size=12))
+@hypothesis.settings(deadline=None)
+def test_nobody_waits_behind_all_that_another_asked(asked: list[str]) -> None:
+    served: list[tuple[str, int]] = []
+
+    async def main() -> None:
+        queue = Queue(1, 30.0)
+
+        async def ask(who: str, number: int) -> None:
+            async with queue.turn(who):
+                served.append((who, number))
+
+        async with asyncio.TaskGroup() as tasks, queue.turn("d"):
+            for number, who in enumerate(asked):
+                tasks.create_task(ask(who, number))
+            await asyncio.sleep(0)  # all stand in line
+
+    asyncio.run(main())
+    assert sorted(number for _, number in served) == [*range(len(asked))]
+    for who in "abc":
+        own = [number for one, number in served if one == who]
+        assert own == sorted(own)
+    for end in range(len(served)):
+        done = Counter(who for who, _ in served[:end])
+        waiting = {who for who, _ in served[end:]}
+        counts = [done[who] for who in waiting]
+        assert max(counts) - min(counts) <= 1
+
+
+def test_who_leaves_the_line_gives_the_place_to_the_next() -> None:
+    async def main() -> list[str]:
+        queue, served = Queue(1, 30.0), list[str]()
+
+        async def ask(who: str) -> None:
+            async with queue.turn(who):
+                served.append(who)
+
+        async with queue.turn("ann"):
+            leaving, called, last = [asyncio.create_task(ask(who)) for who in ("bob", "eve", "ann")]
+            await asyncio.sleep(0)
+            leaving.cancel()
+        called.cancel()  # it has its turn, and leaves before it begins
+        await asyncio.wait([leaving, called, last], timeout=10)
+        async with queue.turn("bob"):
+            return served
+
+    assert asyncio.run(main()) == ["ann"]
+
+
+def test_each_person_has_a_share_of_what_is_under_way(server: FakeOpenAI) -> None:
+    server.otherwise = Reply(hang=True)
+    limits = {"requests_at_once": 2, "questions_at_once": 3}
+    settings = ServerSettings.of({"people": [person("ann"), person("bob")], "limits": limits})
+
+    async def crowd(address: str) -> list[httpx.Response]:
+        async with (
+            httpx.AsyncClient(base_url=f"{address}/api", timeout=60) as client,
+            asyncio.timeout(60),
+            asyncio.TaskGroup() as tasks,
+        ):
+            ann, bob = ({"Authorization": f"Bearer key-{name}"} for name in ("ann", "bob"))
+            waiting = [
+                tasks.create_task(client.post("/ask", json=QUESTION, headers=ann)) for _ in range(2)
+            ]
+            await asyncio.to_thread(server.wait_for, 2)
+            once = {**QUESTION, "settings": EMBEDDED_ALONE}
+            told = [
+                await client.post("/ask", json=once, headers=ann),
+                await client.get("/me", headers=ann),
+                await client.post("/ask", json=once, headers=bob),
+            ]
+            for one in waiting:
+                one.cancel()
+        return told
+
+    with served(settings, model_settings(), server.connection) as address:
+        refused, also, answered = asyncio.run(crowd(address))
+        for one in (refused, also):
+            assert (one.status_code, one.json()["error"]["kind"]) == (429, "RateExceeded")
+            assert one.headers["retry-after"] == "5"
+        assert answered.status_code == 200
+        with client_of(address, "ann") as client:  # once the server has heard of the leaving
+            assert eventually(lambda: client.get("/me").status_code == 200)
 
 
 def test_a_place_is_given_back_whatever_happens() -> None:

@@ -201,8 +201,9 @@ def test_where_documents_lie_is_told_to_nobody(address: str) -> None:
         ):
             found = await session.call_tool(tool, {**given, "collections": ["gone"]})
             assert found.isError
-            said = "The documents cannot be read at the moment.\nTell the operator."
-            assert text_of(found) == said
+            said = text_of(found)
+            assert said.startswith("The documents cannot be read at the moment.\n")
+            assert "gone" not in said
         with pytest.raises(McpError, match="cannot be read at the moment"):
             await session.read_resource(AnyUrl("lexloop://gone/a.txt"))
 
@@ -216,7 +217,7 @@ def test_where_documents_lie_is_told_to_nobody(address: str) -> None:
         ("ask", {"question": 7}, "question: Input should be a valid string"),
         ("ask", {"question": ""}, "question: String should have at least 1 character"),
         ("ask", {"question": "?", "collections": ["dogs"]}, "holds no word"),
-        ("ask", {"question": "x" * 2_000_000}, "at most 20000 characters"),
+        ("ask", {"question": "x" * 900_000}, "at most 20000 characters"),
         ("ask", {"question": "Why?", "corpus": "/etc"}, "corpus: Extra inputs"),
         ("ask", {"question": "Why?", "collections": ["/etc"]}, "no collection '/etc'"),
         ("ask", {"question": "Why?", "collections": "dogs"}, "collections: Input should be"),
@@ -296,6 +297,25 @@ def test_a_session_is_its_makers_alone(address: str) -> None:
         elsewhere = {**session, "Authorization": "Bearer key-ann", "Origin": "http://evil.invalid"}
         assert client.post("/mcp", json=LIST, headers=elsewhere).status_code == 403
         assert client.get("/mcp", headers={"Authorization": "Bearer key-ann"}).status_code == 405
+
+
+def test_sessions_of_one_person_take_nobody_elses_place() -> None:
+    given = {"people": [person("ann"), person("bob")], "limits": {"mcp_sessions": 3}}
+    with served(ServerSettings.of(given)) as address, httpx.Client(base_url=address) as client:
+
+        def begun(name: str) -> httpx.Response:
+            key = {"Authorization": f"Bearer key-{name}"}
+            return client.post("/mcp", json=BEGIN, headers={**HEADERS, **key})
+
+        opened = [begun("ann") for _ in range(4)]
+        assert [one.status_code for one in opened] == [200, 200, 200, 503]
+        assert begun("bob").status_code == 200
+        ended = {
+            "Authorization": "Bearer key-ann",
+            "Mcp-Session-Id": opened[0].headers["mcp-session-id"],
+        }
+        assert client.delete("/mcp", headers=ended).status_code == 200
+        assert begun("ann").status_code == 200
 
 
 @pytest.mark.parametrize(

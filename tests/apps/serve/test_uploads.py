@@ -2,10 +2,17 @@
 
 import io
 import os
+import socket
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
+import httpx
 import pytest
+from loopback_server import person, served
+from waiting import eventually
 
+from lexloop.apps.serve.settings import ServerSettings
 from lexloop.apps.serve.upload_routes import Receiver
 from lexloop.apps.serve.uploads import Received, Uploaded, UploadStore, file_name
 from lexloop.core.errors import ConflictError, InputError, LexloopError, TooLargeError
@@ -127,16 +134,62 @@ def test_a_disk_that_refuses_leaves_what_was_there(
 def test_one_person_may_store_so_much(tmp_path: Path) -> None:
     store = UploadStore(tmp_path / "collections", most_bytes=2 * len(LAW))
     first, second = store.make("ann", "First"), store.make("ann", "Second")
-    for number in range(4):
-        (tmp_path / str(number)).write_bytes(LAW)
-    sent = [Received(f"{number}.txt", tmp_path / str(number)) for number in range(4)]
-    store.put(first, sent[:1], replace=False)
+    (tmp_path / "0").write_bytes(LAW)
+    store.put(first, [Received("0.txt", tmp_path / "0")], replace=False)
     with pytest.raises(TooLargeError, match=r"limits\.stored_mb"):
-        store.put(second, sent[1:3], replace=False)
-    assert second.files() == []
-    assert store.put(second, sent[1:2], replace=False)[0] == ["1.txt"]
-    # what another has is no matter
-    assert store.put(store.make("bob", "First"), sent[2:], replace=False)[0] == ["2.txt", "3.txt"]
+        store.reserve(second, len(LAW) + 1)
+    store.reserve(second, len(LAW))
+    with pytest.raises(TooLargeError):  # it is as if the other had come
+        store.reserve(first, 1)
+    store.reserve(store.make("bob", "First"), 2 * len(LAW))  # what another has is no matter
+    store.release(second, len(LAW))
+    store.reserve(first, len(LAW))
+
+
+def test_what_is_being_sent_counts_among_what_one_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LEXLOOP_DATA_DIR", str(tmp_path))
+    who = [person("ann", may_upload=True), person("bob", may_upload=True)]
+    settings = ServerSettings.of({"people": who, "limits": {"stored_mb": 1.0, "upload_mb": 1.0}})
+    whole = b"\r\n".join(
+        (
+            b"--x",
+            b'Content-Disposition: form-data; name="files"; filename="a.txt"',
+            b"",
+            b"The keeper must register the boat. " * 17_000,
+            b"--x--",
+            b"",
+        )
+    )
+    with served(settings) as address:
+        for name in ("ann", "bob"):
+            assert posted(address, name, "", json={"name": "Mine"}).status_code == 201
+        place = (str(urlsplit(address).hostname), int(urlsplit(address).port or 0))
+        head = (
+            "POST /api/collections/Mine/documents HTTP/1.1\r\nHost: localhost\r\n"
+            "Authorization: Bearer key-ann\r\nContent-Type: multipart/form-data; boundary=x\r\n"
+            f"Content-Length: {len(whole)}\r\nConnection: close\r\n\r\n"
+        )
+        with socket.create_connection(place, 30) as first:
+            first.sendall(head.encode() + whole[:1000])
+            staged = tmp_path / "collections" / "ann" / "Mine"
+            assert eventually(lambda: [*staged.glob(".upload-*/1")])
+            second = posted(address, "ann", "/Mine/documents", content=whole)
+            assert (second.status_code, second.json()["error"]["kind"]) == (413, "TooLargeError")
+            assert "that are being sent" in second.json()["error"]["what"]
+            assert posted(address, "bob", "/Mine/documents", content=whole).status_code == 202
+            first.sendall(whole[1000:])
+            assert first.recv(100).startswith(b"HTTP/1.1 202 ")
+        third = posted(address, "ann", "/Mine/documents?replace=true", content=whole)
+        assert third.status_code == 413
+
+
+def posted(address: str, name: str, path: str, **sent: Any) -> httpx.Response:
+    headers = {"Authorization": f"Bearer key-{name}"}
+    if "content" in sent:
+        headers["Content-Type"] = "multipart/form-data; boundary=x"
+    return httpx.post(f"{address}/api/collections{path}", headers=headers, timeout=30, **sent)
 
 
 def test_files_and_folders_of_one_name(tmp_path: Path) -> None:
