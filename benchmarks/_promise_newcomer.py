@@ -1,7 +1,12 @@
-"""What someone meets who has just come: an agent's tool that is asked badly."""
+"""What someone meets who has just come: a tool that is asked badly, a chat that is left."""
 
 import json
+import re
+import sys
+import tempfile
 from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 from _promise import Line
@@ -10,6 +15,9 @@ from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 import lexloop
+
+sys.path.append(str(Path(__file__).parents[1] / "tests" / "support"))
+from pseudo_terminal import Terminal  # noqa: E402 - found through the line above
 
 _QUESTION = "What is a bias audit?"
 _RECORD = {"answer", "citations", "finding", "warning", "degraded", "verdict"}
@@ -26,6 +34,7 @@ class _Scripted(GenericFakeChatModel):
 def held() -> Iterator[Line]:
     """Try each as a newcomer would."""
     yield _agent()
+    yield _ctrl_c()
 
 
 def _agent() -> Line:
@@ -51,4 +60,36 @@ def _agent() -> Line:
         "an agent goes on after bad questions, and the artifact is the record",
         f"{statuses}, {len(kept)} of {len(_RECORD)} parts of the record",
         statuses == ["error", "error", "success"] and kept == _RECORD,
+    )
+
+
+def _ctrl_c() -> Line:
+    """A chat on a terminal: a question, a line half typed, Ctrl-C twice, and the thread resumed."""
+    with tempfile.TemporaryDirectory() as folder:
+        environ = {"LEXLOOP_DATA_DIR": folder}
+        with closing(Terminal(["chat"], environ)) as shown:
+            shown.ask(_QUESTION)
+            shown.expect("Passed")
+            shown.expect("> ")
+            shown.type("half a quest")
+            shown.expect("half a quest")
+            pressed = []
+            for _ in range(2):
+                shown.interrupt_prompt()
+                try:
+                    shown.expect("> ")
+                    pressed.append("stayed")
+                except AssertionError:
+                    pressed.append("left")
+                    break
+            left = re.search(r"lexloop chat --thread (\S+)", shown.screen)
+        resumed = False
+        if left:
+            with closing(Terminal(["chat", "--thread", left[1]], environ)) as again:
+                again.expect("> ")
+                resumed = "goes on after 1 question" in again.screen
+    return Line(
+        "Ctrl-C clears a half-typed line, then leaves, and the chat can be gone on with",
+        f"{', '.join(pressed)}; {'resumed' if resumed else 'lost'}",
+        pressed == ["stayed", "left"] and resumed,
     )
