@@ -17,7 +17,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 import lexloop
 
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "support"))
-from pseudo_terminal import Terminal  # noqa: E402 - found through the line above
+from pseudo_terminal import Terminal
 
 _QUESTION = "What is a bias audit?"
 _RECORD = {"answer", "citations", "finding", "warning", "degraded", "verdict"}
