@@ -1,20 +1,22 @@
 """Lexloop as a library: the names that ``import lexloop`` offers."""
 
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import Any, Self, cast, get_type_hints
 
-from langchain_core.tools import BaseTool, StructuredTool
+from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from langgraph.types import Checkpointer
 
+from lexloop.apps.hosts import text_hosts
+from lexloop.apps.record import answer_record
 from lexloop.core.configuration import configured
-from lexloop.core.errors import CorpusError
+from lexloop.core.errors import CorpusError, LexloopError
 from lexloop.core.files import is_index
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
-from lexloop.core.state import OutputState
-from lexloop.core.types import Citation, Passage
+from lexloop.core.state import OutputState, State
+from lexloop.core.types import Passage
 from lexloop.graph.agent import build_agent_graph
 from lexloop.graph.app import graph, resources
 from lexloop.graph.build import LAST_OF_RETRIEVAL
@@ -24,6 +26,9 @@ from lexloop.models.embedders import load_embedder
 from lexloop.store.manifest import IndexSource, Manifest
 from lexloop.store.opening import verify_index
 from lexloop.store.writer import IndexUpdate, write_index
+
+_STATE = list(get_type_hints(State))
+"""The keys that a record is made of: more than the graph gives to whoever asks."""
 
 
 def ask(question: str, corpus: str | Path | None = None, **settings: Any) -> OutputState:
@@ -64,15 +69,24 @@ def as_tool(
 
     Returns:
         A tool of one argument, ``question``. Its content is the answer with its sources, its
-        artifact the citations.
+        artifact the answer's whole record, as ``lexloop ask --json`` prints it. What is wrong with
+        a question, the documents or a model is told in a message whose status is ``error``, for
+        the agent to go on with.
+
+    Raises:
+        LexloopError: A setting cannot be used.
     """
     chosen = _chosen(corpus, settings)
 
-    def answer(question: str) -> tuple[str, list[Citation]]:
-        return _told(graph.invoke({"question": question}, context=chosen))
+    def answer(question: str) -> tuple[str, dict[str, Any]]:
+        with _told_to_an_agent():
+            found = graph.invoke({"question": question}, context=chosen, output_keys=_STATE)
+            return _recorded(found, chosen)
 
-    async def aanswer(question: str) -> tuple[str, list[Citation]]:
-        return _told(await graph.ainvoke({"question": question}, context=chosen))
+    async def aanswer(question: str) -> tuple[str, dict[str, Any]]:
+        with _told_to_an_agent():
+            found = await graph.ainvoke({"question": question}, context=chosen, output_keys=_STATE)
+            return _recorded(found, chosen)
 
     return StructuredTool.from_function(
         answer,
@@ -80,6 +94,7 @@ def as_tool(
         name=name,
         description=description,
         response_format="content_and_artifact",
+        handle_tool_error=True,
     )
 
 
@@ -148,9 +163,18 @@ def _chosen(corpus: str | Path | None, settings: dict[str, Any]) -> Settings:
     return configured({"corpus": str(corpus)} if corpus else {}, settings)
 
 
-def _told(found: dict[str, Any]) -> tuple[str, list[Citation]]:
-    citations: list[Citation] = found["citations"]
-    return with_sources(found["answer"], citations, found["warning"]), citations
+@contextmanager
+def _told_to_an_agent() -> Iterator[None]:
+    """Raise what an agent is told, instead of what would end its run."""
+    try:
+        yield
+    except LexloopError as error:
+        raise ToolException(str(error)) from error
+
+
+def _recorded(state: dict[str, Any], settings: Settings) -> tuple[str, dict[str, Any]]:
+    record = answer_record(state, settings, text_hosts(settings, resources.connection))
+    return with_sources(record["answer"], record["citations"], record["warning"]), record
 
 
 class Index:

@@ -29,8 +29,14 @@ _COLOURS: dict["Finding", str] = {
 }
 
 
-def print_answer(state: dict[str, Any], session: Session) -> None:
-    """Print how slips were read, the answer, its sources, the verdict, and what it cost."""
+def print_answer(state: dict[str, Any], session: Session, start_s: float | None = None) -> None:
+    """Print how slips were read, the answer, its sources, the verdict, and what it cost.
+
+    Args:
+        state: The working state after the question.
+        session: Where it was asked.
+        start_s: What went by before it was asked, where it was the first.
+    """
     for item in state["read_as"]:
         say(f"“{item['written']}” read as: {item['read']}", style="yellow")
     result_console().print(_marked(state["answer"]))
@@ -43,7 +49,8 @@ def print_answer(state: dict[str, Any], session: Session) -> None:
     for item in state["degraded"]:
         said = f"{item['node']}: {item['used']} instead of {item['wanted']}. {item['reason']}"
         say(("Degraded: ", "bold yellow"), (said, "yellow"))
-    say(f"{_cost(state, session)} · {state['usage']['seconds']:.2f} s", style="dim")
+    start = "" if start_s is None else f", and {start_s:.2f} s to start"
+    say(f"{_cost(state, session)} · {state['usage']['seconds']:.2f} s{start}", style="dim")
 
 
 def print_sources(citations: list["Citation"], heading: str = "Sources") -> None:

@@ -3,13 +3,14 @@
 import asyncio
 import shlex
 import sys
+import time
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
-from lexloop.apps.cli import options
+from lexloop.apps.cli import BEGAN, options
 from lexloop.apps.cli.answer import print_answer, print_trace
 from lexloop.apps.cli.options import option
 from lexloop.apps.cli.progress import Progress
@@ -71,6 +72,7 @@ def ask(
     asked = _read(question, settings)
     with Progress() as progress:
         session = _opened(settings, connection, progress, context.params)
+        start_s = time.monotonic() - BEGAN
         state = asyncio.run(session.ask(asked, progress))
     record = answer_record(state, session.settings, session.hosts, candidates=trace)
     if collections is not None:
@@ -79,11 +81,11 @@ def ask(
         write_answers(out, [_kept(record, session.settings)], overwrite)
         note(f"Written to {out}.")
     if as_json:
-        write_json(record)
+        write_json({**record, "start_seconds": round(start_s, 4)})
     else:
         if trace:
             print_trace(state)
-        print_answer(state, session)
+        print_answer(state, session, start_s)
     if exit_code and state["abstained"]:
         raise typer.Exit(ABSTAINED)
     if exit_code and not state["evaluation"]["passed"]:

@@ -3,8 +3,9 @@
 import asyncio
 import contextlib
 import importlib
-import sys
-import uuid
+import secrets
+import shlex
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,17 +18,21 @@ from lexloop.apps.cli.progress import Progress
 from lexloop.apps.cli.session import Session, open_session
 from lexloop.apps.cli.terminal import (
     ctrl_c_is_ignored,
+    note,
     plain,
     read_line,
     result_console,
     say,
     show_error,
+    typed_so_far,
 )
 from lexloop.apps.cli.threads import last_turn, open_threads, threads_file
 from lexloop.apps.record import answer_record
-from lexloop.core.errors import LexloopError
+from lexloop.core.errors import DataError, LexloopError
 
 if TYPE_CHECKING:
+    from langgraph.checkpoint.base import BaseCheckpointSaver
+
     from lexloop.evaluation.feedback import Vote
 
 _PROMPT = "> "
@@ -49,7 +54,7 @@ def chat(
     thread: Annotated[
         str | None,
         option(
-            "Keep the conversation under this name, or resume it. Default: not kept.",
+            "Keep the conversation under this name, or resume it. Default: a new name.",
             "ID",
             flag="--thread",
         ),
@@ -63,26 +68,51 @@ def chat(
         ),
     ] = None,
 ) -> None:
-    """Ask question after question; Ctrl-C stops an answer, Ctrl-D leaves."""
+    """Ask question after question; Ctrl-C stops an answer or drops a line, Ctrl-D leaves."""
     settings = options.chosen_settings(context.params)
     connection = options.chosen_connection(context.params)
     kept_in = threads_file(thread, file)
+    name = thread or _new_name()
     with asyncio.Runner() as runner, contextlib.ExitStack() as stack:
         with Progress() as progress:
-            threads = open_threads(kept_in)
-            saver = runner.run(threads.__aenter__())
-            stack.callback(lambda: runner.run(threads.__aexit__(None, None, None)))
+            try:
+                saver = _opened(kept_in, runner, stack)
+            except DataError as error:
+                if thread is not None or file is not None:
+                    raise
+                note(f"This conversation is not kept. {error}")
+                kept_in, saver = None, _opened(None, runner, stack)
             session = open_session(settings, connection, progress, saver)
         from lexloop.evaluation.feedback import feedback_file
 
         with contextlib.suppress(ImportError):
             # importing it is what gives input() its line editing
             importlib.import_module("readline")
-        name = thread or uuid.uuid4().hex
         conversation = _Conversation(runner, session, name, feedback_file(kept_in))
         conversation.greet()
         while conversation.turn():
             pass
+        if kept_in is not None and conversation.begun:
+            again = [*options.typed(context.params), "--thread", name]
+            again += [] if file is None else ["--threads-file", str(file)]
+            command = plain(shlex.join(["lexloop", "chat", *again]))
+            _note(f"Thread {name} is kept. To go on with it:")
+            result_console().print(command, soft_wrap=True)  # to be copied as one line
+
+
+def _new_name() -> str:
+    """Return a name that says when, and that no other conversation has."""
+    return f"{datetime.now():%Y-%m-%d-%H%M%S}-{secrets.token_hex(2)}"
+
+
+def _opened(
+    file: Path | None, runner: asyncio.Runner, stack: contextlib.ExitStack
+) -> "BaseCheckpointSaver[str]":
+    """Open what keeps the conversation until the stack is left; see ``open_threads``."""
+    threads = open_threads(file)
+    saver = runner.run(threads.__aenter__())
+    stack.callback(lambda: runner.run(threads.__aexit__(None, None, None)))
+    return saver
 
 
 class _Conversation:
@@ -94,6 +124,12 @@ class _Conversation:
         self._runner, self._session, self._thread = runner, session, thread
         self._feedback = feedback
         self._last: dict[str, Any] = {}
+        self._interrupted = False
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is something to go on with."""
+        return bool(self._last)
 
     def greet(self) -> None:
         """Say what this is and, of a resumed thread, where it stands."""
@@ -118,21 +154,30 @@ class _Conversation:
             return False
         except KeyboardInterrupt:
             say()
-            # a half-written question is dropped; on an empty line Ctrl-C leaves
-            editing = sys.modules.get("readline")
-            return bool(editing and editing.get_line_buffer())
+            return self._cleared()
+        self._interrupted = False
         try:
             if line.startswith("/"):
                 return self._obey(*line.split(maxsplit=1))
             if line:
                 self._answer(line)
         except KeyboardInterrupt:
+            self._interrupted = True
             _note("Stopped.")
         except LexloopError as error:
             show_error(error.what, error.hint)
         if line and not line.startswith("/"):
             say()
         return True
+
+    def _cleared(self) -> bool:
+        """Return whether Ctrl-C cleared a line at the prompt; on an empty one it leaves."""
+        typed, again = typed_so_far(), self._interrupted
+        self._interrupted = True
+        if typed is None and not again:
+            _note("Ctrl-C again leaves.")
+            return True
+        return bool(typed)
 
     def _answer(self, question: str) -> None:
         progress = Progress()

@@ -36,6 +36,7 @@ from lexloop.apps.cli.ask import AskCommand, ask
 from lexloop.apps.cli.chat import chat
 from lexloop.apps.cli.compare import compare
 from lexloop.apps.cli.evaluate import evaluate
+from lexloop.apps.cli.example import example
 from lexloop.apps.cli.feedback import commands as feedback_commands
 from lexloop.apps.cli.finetune import commands as finetune_commands
 from lexloop.apps.cli.graph import commands as graph_commands
@@ -66,6 +67,7 @@ app = typer.Typer(
 )
 app.command(cls=AskCommand, epilog=_EPILOG)(ask)
 app.command(epilog=_EPILOG)(chat)
+app.command(epilog=_EPILOG)(example)
 app.command(epilog=_EPILOG)(show)
 app.command(epilog=_EPILOG)(serve)
 app.command(epilog=_EPILOG)(mcp)

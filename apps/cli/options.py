@@ -170,13 +170,17 @@ def _option(setting: str) -> Any:
     return Annotated[
         kind,
         typer.Option(
-            *(_FLAGS[setting][:1] if annotation is bool else _FLAGS[setting]),
-            *([f"--no-{_FLAGS[setting][0][2:]}"] if annotation is bool else []),
+            *([_switch(setting)] if annotation is bool else _FLAGS[setting]),
             metavar="|".join(map(str, choices)) or None,
             help=f"{description}{' May be repeated.' * several}{said}",
             rich_help_panel=_PANELS.get(setting.partition(".")[0], "The loop"),
         ),
     ]
+
+
+def _switch(setting: str) -> str:
+    flag = _FLAGS[setting][0]
+    return f"{flag}/--no-{flag[2:]}"
 
 
 def chosen_settings(given: Mapping[str, Any], *before: Mapping[str, Any]) -> Settings:
@@ -210,13 +214,16 @@ def typed(given: Mapping[str, Any]) -> list[str]:
         given: Parameters by name; those that are None or no setting are left out.
     """
     flags = {_parameter(name): flags[0] for name, flags in _FLAGS.items()}
-    flags |= {"settings_file": "--settings", "assignments": "--set"}
-    several = {
-        flag: value if isinstance(value, list) else [value]
-        for name, flag in flags.items()
-        if (value := given.get(name))
-    }
-    return [part for flag, values in several.items() for one in values for part in (flag, str(one))]
+    flags |= {"base_url": "--base-url", "settings_file": "--settings", "assignments": "--set"}
+    words: list[str] = []
+    for name, flag in flags.items():
+        value = given.get(name)
+        if isinstance(value, bool):
+            words.append(flag if value else f"--no-{flag[2:]}")
+        elif value:
+            each = value if isinstance(value, list) else [value]
+            words += [part for one in each for part in (flag, str(one))]
+    return words
 
 
 def _refuse_other(settings: Settings, wanted: Mapping[str, Any]) -> None:

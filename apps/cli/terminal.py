@@ -99,6 +99,17 @@ def read_line(prompt: str) -> str:
     return input(prompt if sys.stdin.isatty() else "").strip()
 
 
+def typed_so_far() -> str | None:
+    """Return what stood on the line of ``read_line`` when Ctrl-C came; None where nobody knows.
+
+    Without line editing the terminal keeps the line to itself until it ends.
+    """
+    editing = sys.modules.get("readline")
+    if not sys.stdin.isatty():
+        return ""
+    return editing.get_line_buffer() if editing and sys.stdout.isatty() else None
+
+
 def write_json(value: dict[str, Any]) -> None:
     """Write one JSON object to standard output, safe to look at on a terminal."""
     text = json.dumps(value, ensure_ascii=False, indent=2)

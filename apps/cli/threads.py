@@ -20,24 +20,20 @@ if TYPE_CHECKING:
 _TRIES, _PAUSE_S = 40, 0.05
 
 
-def threads_file(thread: str | None, file: Path | None) -> Path | None:
-    """Return the file of threads, None without a thread; ``LEXLOOP_DATA_DIR`` moves the default.
+def threads_file(thread: str | None, file: Path | None) -> Path:
+    """Return the file of threads; ``LEXLOOP_DATA_DIR`` moves the default.
 
     Args:
-        thread: The thread's name; without one nothing is kept.
+        thread: The thread's name, where one is given.
         file: One that was asked for.
 
     Raises:
-        InputError: The thread's name cannot be kept, or a file is named without a thread.
+        InputError: The thread's name cannot be kept.
     """
-    if thread is None:
-        if file is not None:
-            raise InputError("--threads-file is given without a thread.", "Add --thread ID.")
-        return None
-    if not thread.strip():
+    if thread is not None and not thread.strip():
         raise InputError("The thread's name is empty.", "Give --thread a name.")
     try:
-        thread.encode()
+        (thread or "").encode()
     except UnicodeEncodeError as error:
         said = f"The thread's name {thread!r} is no text."
         raise InputError(said, "Write it in UTF-8.") from error

@@ -1,6 +1,9 @@
 """``lexloop chat``: with its lines from a pipe in this process, and on a real terminal."""
 
+import os
 import pickle
+import re
+import shlex
 import sqlite3
 import subprocess
 import sys
@@ -92,9 +95,43 @@ def test_threads_lie_in_the_data_folder_and_are_private(run: Run, tmp_path: Path
     assert file.parent.stat().st_mode & 0o077 == 0
 
 
-def test_without_a_thread_nothing_is_kept(run: Run, tmp_path: Path) -> None:
-    run("chat", stdin=f"{FIRST}\n")
-    assert not (tmp_path / "data").exists()
+def test_a_conversation_without_a_name_gets_one_and_is_resumed(run: Run, documents: Path) -> None:
+    among = ("chat", "--corpus", str(documents), "--k", "2", "--no-fallback")
+    asked = "What does a dog licence cost?\n"
+    told, command = run(*among, stdin=asked).stdout.splitlines()[-2:]
+    name = told.removeprefix("Thread ").removesuffix(" is kept. To go on with it:")
+    words = shlex.split(command)
+    assert sorted(words) == sorted(["lexloop", *among, "--thread", name])
+    resumed = run(*words[1:], stdin="/sources\n").stdout
+    assert f"Thread {name} goes on after 1 question(s)." in resumed
+    assert "dogs.txt" in resumed
+    assert name not in run(*among, stdin=asked).stdout
+
+
+def test_of_a_conversation_that_has_not_begun_nothing_is_told(run: Run, threads: Path) -> None:
+    for lines in ("", "/help\n", f"{FIRST}\n/reset\n"):
+        kept = run("chat", "--threads-file", str(threads), stdin=lines)
+        assert "To go on" not in kept.stdout
+
+
+def test_where_the_thread_lies_is_told_as_it_was_given(run: Run, threads: Path) -> None:
+    kept = ("chat", "--thread", "my own", "--threads-file", str(threads))
+    left = run(*kept, stdin=f"{FIRST}\n").stdout.splitlines()[-1]
+    assert shlex.split(left) == ["lexloop", *kept]
+
+
+def test_what_cannot_be_kept_is_told_once(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("LEXLOOP_DATA_DIR", str(tmp_path / "file" / "data"))
+    result = run("chat", stdin=f"{FIRST}\nWho can perform it?\n")
+    assert result.exit_code == 0
+    assert result.stdout.count("Passed") == 2
+    assert result.stderr.count("This conversation is not kept.") == 1
+    assert "is kept" not in result.stdout
+    named = run("chat", "--thread", "mine", stdin=f"{FIRST}\n")
+    assert (named.exit_code, named.stdout) == (5, "")
 
 
 def test_reset_forgets_the_thread(run: Run, threads: Path) -> None:
@@ -144,7 +181,6 @@ def test_a_thread_that_another_chat_has_is_refused_in_time(run: Run, threads: Pa
     ("arguments", "code", "said"),
     [
         (["--thread", " "], 2, "The thread's name is empty."),
-        (["--threads-file", "x.sqlite"], 2, "Add --thread ID."),
         (["--variant", "huge"], 2, "hypa, pa"),
         (["--corpus", "no-such-folder"], 4, "does not exist"),
     ],
@@ -256,3 +292,47 @@ def test_ctrl_c_on_an_empty_line_leaves(on_terminal: Callable[..., Terminal]) ->
     shown.expect("> ")
     shown.interrupt_prompt()
     assert shown.wait() == 0
+
+
+def test_ctrl_c_stops_or_clears_and_the_second_leaves(
+    on_terminal: Callable[..., Terminal], server: FakeOpenAI, by_model: list[str]
+) -> None:
+    server.play("generate", Reply(ANSWER), Reply("Every employer must wait. ", drip=True))
+    shown = on_terminal("chat", *by_model)
+    shown.expect("nowhere else")
+    shown.ask(FIRST)
+    shown.expect("Passed")
+    shown.ask("How long must an employer wait?")
+    shown.expect("Every employer must wait")
+    shown.type(CTRL_C)
+    shown.expect("Stopped.")
+    shown.expect("> ")
+    shown.type("half a quest")
+    shown.expect("half a quest")
+    shown.interrupt_prompt()
+    shown.expect("> ")
+    shown.interrupt_prompt()
+    assert shown.wait() == 0
+    assert re.search(r"To go on with it:.*\n.*lexloop chat --model .* --thread \S+\s", shown.screen)
+
+
+def test_without_line_editing_too_a_half_typed_line_is_cleared_first(
+    tmp_path: Path, on_terminal: Callable[..., Terminal]
+) -> None:
+    (tmp_path / "readline.py").write_text("raise ImportError('none here')\n")
+    path = os.pathsep.join([str(tmp_path), os.environ["PYTHONPATH"]])
+    shown = on_terminal("chat", PYTHONPATH=path)
+    shown.expect("> ")
+    shown.type("half a quest")
+    shown.expect("half a quest")
+    shown.interrupt_prompt()
+    shown.expect("Ctrl-C again leaves.")
+    shown.ask(FIRST)
+    shown.expect("Passed")
+    shown.expect("> ")
+    shown.interrupt_prompt()
+    shown.expect("Ctrl-C again leaves.")
+    shown.expect("> ")
+    shown.interrupt_prompt()
+    assert shown.wait() == 0
+    assert "lexloop chat --thread" in shown.screen

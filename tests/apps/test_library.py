@@ -59,15 +59,31 @@ def test_a_setting_that_is_none(law: Path) -> None:
         lexloop.ask("How much is the mooring fee?", law, colour="blue")
 
 
-def test_a_tool_gives_the_answer_with_its_sources_and_the_citations(law: Path) -> None:
+def test_a_tool_gives_the_answer_with_its_sources_and_its_record(law: Path) -> None:
     tool = lexloop.as_tool("harbour_law", "The law of boats in harbours.", law)
     assert (tool.name, tool.description) == ("harbour_law", "The law of boats in harbours.")
     call = {"name": tool.name, "args": {"question": "How much is the mooring fee?"}, "id": "1"}
     message = tool.invoke({**call, "type": "tool_call"})
     assert "[1] boats.txt, § 1: The owner of a boat must pay" in message.content
-    assert [citation["section"] for citation in message.artifact][:1] == ["§ 1"]
+    record = json.loads(json.dumps(message.artifact))
+    assert record == message.artifact
+    assert (record["answer"], record["finding"]) == (message.content.splitlines()[0], "answers")
+    assert [citation["section"] for citation in record["citations"]][:1] == ["§ 1"]
+    assert 0.0 < record["verdict"]["probability"] < 1.0
+    assert record["verdict"]["head"] == "Passed"
+    assert (record["warning"], record["degraded"], record["hosts"]) == ("", [], [])
     again = asyncio.run(tool.ainvoke({**call, "type": "tool_call"}))
     assert again.content == message.content
+    assert again.artifact["citations"] == record["citations"]
+
+
+@pytest.mark.parametrize("question", ["", " \n", "x" * 4001])
+def test_a_tool_says_what_is_wrong_with_a_question(law: Path, question: str) -> None:
+    tool = lexloop.as_tool("harbour_law", "The law of boats in harbours.", law)
+    call = {"name": tool.name, "args": {"question": question}, "id": "1", "type": "tool_call"}
+    for message in (tool.invoke(call), asyncio.run(tool.ainvoke(call))):
+        assert (message.status, message.artifact) == ("error", None)
+        assert "4000" in message.content
 
 
 def test_a_tool_writes_no_marker_that_a_document_brings(tmp_path: Path) -> None:
@@ -78,7 +94,7 @@ def test_a_tool_writes_no_marker_that_a_document_brings(tmp_path: Path) -> None:
     message = tool.invoke({**call, "type": "tool_call"})
     assert message.content.count("a mooring fee {2} of $50.") == 2  # in the answer and its source
     assert "[2]" not in message.content
-    assert "a mooring fee [2] of $50." in message.artifact[0]["quote"]
+    assert "a mooring fee [2] of $50." in message.artifact["citations"][0]["quote"]
 
 
 def test_an_index_from_its_making_to_its_update(law: Path, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ def parsed() -> Callable[..., Settings]:
         app, made = typer.Typer(), []
 
         @app.command()
-        @options.taking("fusion.method", *options.ACCESS)
+        @options.taking("fusion.method", "model.fallback", *options.ACCESS)
         def command(
             *,
             context: typer.Context,
@@ -50,6 +50,13 @@ def test_filters_set_the_fields_they_are_named_like(parsed: Callable[..., Settin
     assert settings.access.as_of == "2023-07-05"
     assert settings.access.jurisdictions == ("NYC",)
     assert settings.access.kinds == ("statute", "rule")
+
+
+@pytest.mark.parametrize(("switch", "set_to"), [("--fallback", True), ("--no-fallback", False)])
+def test_a_switch_can_be_turned_either_way(
+    parsed: Callable[..., Settings], switch: str, set_to: bool
+) -> None:
+    assert parsed(switch).model.fallback is set_to
 
 
 @pytest.mark.parametrize("fusion", ["standardised", "linear", "rrf"])

@@ -2,9 +2,11 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -63,6 +65,18 @@ def test_small_products_take_one_thread_unless_told_otherwise(
 
 def test_version() -> None:
     assert lexloop("--version").stdout.startswith("lexloop 0.")
+
+
+def test_the_time_that_is_told_is_that_of_the_whole_command() -> None:
+    began = time.monotonic()
+    done = lexloop("ask", QUESTION)
+    took = time.monotonic() - began
+    told = re.search(r"· (\d+\.\d\d) s, and (\d+\.\d\d) s to start$", done.stdout.rstrip())
+    assert told, done.stdout
+    asked, start = map(float, told.groups())
+    assert took / 2 < asked + start < took
+    report = json.loads(lexloop("ask", QUESTION, "--json").stdout)
+    assert 0 < report["usage"]["seconds"] < report["start_seconds"]
 
 
 def test_unknown_option_is_a_usage_error() -> None:

@@ -1,7 +1,8 @@
 """What the documents tell a reader to type: it exists, it runs, and it prints what they say.
 
-A block of ``sh`` or ``python`` is run in a folder with the documents of ``workspace/``, the blocks
-of a page one after the other; a ``text`` block right behind one is what it prints. A block that
+A block of ``sh`` or ``python`` is run in a folder with what the first steps of ``docs/index.md``
+write, or in an empty one where the page has those steps itself, the blocks of a page one after the
+other; a ``text`` block right behind one is what it prints. A block that
 cannot be run here stands behind ``<!-- not run: WHY -->``, and is read all the same.
 """
 
@@ -10,7 +11,6 @@ import io
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -27,7 +27,8 @@ from lexloop.core.configuration import read_value
 from lexloop.core.settings import Settings
 
 ROOT = Path(__file__).parents[2]
-WORKSPACE = Path(__file__).parent / "workspace"
+FIRST_STEPS = ROOT / "docs" / "index.md"
+EXAMPLE = re.compile(r"^lexloop (example .*)$", re.MULTILINE)
 PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "benchmarks/README.md")),
     *sorted((ROOT / "docs").rglob("*.md")),
@@ -210,9 +211,8 @@ def runnable(page: Path) -> list[Block]:
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Work in a folder with documents, and an environment in which ``lexloop`` is found."""
     programs, home, work = (tmp_path / name for name in ("bin", "home", "work"))
-    for folder in (programs, home):
+    for folder in (programs, home, work):
         folder.mkdir()
-    shutil.copytree(WORKSPACE, work)
     starts = {"lexloop": '-c "from lexloop.apps.cli.main import main; main()"', "python": ""}
     for name, arguments in starts.items():
         program = programs / name
@@ -234,6 +234,11 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("place")
 @pytest.mark.parametrize("page", [page for page in PAGES if runnable(page)], ids=name_of)
 def test_every_block_runs_and_prints_what_the_page_says(page: Path) -> None:
+    steps = EXAMPLE.findall(FIRST_STEPS.read_text(encoding="utf-8"))
+    assert len(steps) == 3
+    if not EXAMPLE.search(page.read_text(encoding="utf-8")):
+        for step in steps:
+            here(f"lexloop {step}", name_of(FIRST_STEPS))
     for block in runnable(page):
         at = f"{name_of(page)}:{block.line}\n{block.body}"
         if block.language == "python":

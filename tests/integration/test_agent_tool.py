@@ -12,8 +12,6 @@ from fake_openai import KEY, FakeOpenAI, Reply, Request, Script
 from langchain_core.messages import AnyMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
-from lexloop.core.errors import QuestionError
-
 QUESTION = "What is a bias audit?"
 Example = Callable[[str], ModuleType]
 
@@ -92,10 +90,15 @@ def test_only_the_agents_words_are_streamed(agents_model: FakeOpenAI, example: E
     assert said == "Made by an auditor. [1]"
 
 
-def test_an_unusable_question_surfaces_typed(agents_model: FakeOpenAI, example: Example) -> None:
-    agents_model.script(calls("  "))
-    with pytest.raises(QuestionError, match="empty"):
-        example("agent_tool").build_agent("openai:scripted").invoke(asking("?"))
+def test_an_unusable_question_is_told_and_the_agent_goes_on(
+    agents_model: FakeOpenAI, example: Example
+) -> None:
+    agents_model.script(calls("  "), calls(QUESTION), Reply("By an auditor. [1]"))
+    state = example("agent_tool").build_agent("openai:scripted").invoke(asking("?"))
+    told = [message for message in state["messages"] if message.type == "tool"]
+    assert [message.status for message in told] == ["error", "success"]
+    assert told[0].text.startswith("The question is empty.")
+    assert state["messages"][-1].text == "By an auditor. [1]"
 
 
 def test_the_agent_takes_its_model_from_the_command_line(

@@ -77,6 +77,33 @@ def test_several_tools_of_one_agent_keep_their_citations(agents_model: FakeOpenA
     asked: Any = {"messages": [HumanMessage("What are the two?")]}
     state = create_agent("openai:scripted", tools).invoke(asked)
     told = {message.name: message for message in state["messages"] if message.type == "tool"}
-    assert told["ask_hiring"].artifact[0]["document"] == "law.txt"
-    assert told["ask_tenancy"].artifact[0]["document"] == "act.txt"
+    assert told["ask_hiring"].artifact["citations"][0]["document"] == "law.txt"
+    assert told["ask_tenancy"].artifact["citations"][0]["document"] == "act.txt"
     assert "[1] act.txt" in told["ask_tenancy"].text
+
+
+def test_an_agent_goes_on_after_a_question_that_a_tool_cannot_answer(
+    agents_model: FakeOpenAI,
+) -> None:
+    embedded = {"generator": "embedded"}
+    tools = [
+        lexloop.as_tool("ask_hiring", "Answer on hiring tools.", answer=embedded),
+        lexloop.as_tool("ask_nothing", "Its folder is gone.", "no-such-folder", answer=embedded),
+        lexloop.as_tool("ask_model", "Its model is gone.", model="openai:gone"),
+    ]
+    agents_model.script(
+        calls(("ask_hiring", " "), ("ask_nothing", QUESTION), ("ask_model", QUESTION)),
+        Reply(status=404),
+        calls(("ask_hiring", QUESTION)),
+        Reply("It is an evaluation. [1]"),
+    )
+    asked: Any = {"messages": [HumanMessage("What is it?")]}
+    state = create_agent("openai:scripted", tools).invoke(asked)
+    told = [message for message in state["messages"] if message.type == "tool"]
+    assert [message.status for message in told] == ["error", "error", "error", "success"]
+    assert "The question is empty." in told[0].text
+    assert "no-such-folder does not exist" in told[1].text
+    assert "gone" in told[2].text
+    assert [message.artifact for message in told[:3]] == [None, None, None]
+    assert told[3].artifact["finding"] == "answers"
+    assert state["messages"][-1].text == "It is an evaluation. [1]"

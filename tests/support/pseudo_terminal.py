@@ -52,14 +52,16 @@ class Terminal:
         self.type(line + "\r")
 
     def interrupt_prompt(self) -> None:
-        """Press Ctrl-C at the prompt.
+        """Press Ctrl-C at the prompt, until its line ends.
 
-        Readline overlooks one that arrives while it is about to wait for a key, until the next.
+        One that arrives while ``input`` is about to wait for a key is overlooked until the next.
         """
+        before = len(self.screen)
         for _ in range(int(_PATIENCE_S / _REPEAT_S)):
             self.type(CTRL_C)
-            if self._more(_REPEAT_S):
-                return
+            while self._more(_REPEAT_S):
+                if "\n" in self.screen[before:]:
+                    return
         raise AssertionError(f"Ctrl-C had no effect: {self.screen!r}")
 
     def wait(self) -> int:
