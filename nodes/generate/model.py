@@ -23,6 +23,7 @@ from lexloop.core.types import (
     Triplet,
 )
 from lexloop.documents.chunks.statements import Statement
+from lexloop.documents.text.quantities import facts
 from lexloop.documents.text.tokens import tokenize
 from lexloop.knowledge.relations import reading
 from lexloop.models.request import Chat, ChatRequest
@@ -264,10 +265,11 @@ def abstains(answer: str) -> bool:
 def citation_for(sentence: str, passage: Passage, found: Sequence[Statement], n: int) -> Citation:
     """Return the citation of a passage's statements that share most with a sentence of an answer.
 
-    Numbers and section references weigh more than words. A second or third statement is taken in
-    where it brings more than it costs; a passage that shares nothing is cited as a whole.
+    Numbers, in digits or words, and section references weigh more than words. A second or third
+    statement is taken in where it brings more than it costs; a passage that shares nothing is cited
+    as a whole.
     """
-    best = _best_run(tokenize(sentence), found)
+    best = _best_run([*tokenize(sentence), *facts(sentence)], found)
     if not best:
         end = passage["start"] + len(passage["text"].rstrip())
         best = [Statement(passage["start"], end, (), passage["section"], "", passage["text"])]
@@ -277,7 +279,7 @@ def citation_for(sentence: str, passage: Passage, found: Sequence[Statement], n:
 def _best_run(sought: list[str], found: Sequence[Statement]) -> Sequence[Statement]:
     weights = {term: _NUMBER_WEIGHT if term[0].isdigit() else 1.0 for term in sought}
     total = sum(weights.values())
-    terms = [{*tokenize(statement.label), *tokenize(statement.text)} for statement in found]
+    terms = [{*tokenize(one.label), *tokenize(one.text), *facts(one.text)} for one in found]
     best, best_score = found[:0], 0.0
     for first in range(len(found)):
         covered: set[str] = set()
