@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 
 from lexloop import prompts
+from lexloop.core.errors import ModelReplyError
 from lexloop.core.running import computed, heed_deadline
 from lexloop.core.types import (
     ABSTENTION,
@@ -33,6 +34,7 @@ from lexloop.nodes.markers import (
     MARKER,
     as_markers,
     cited_sentences,
+    is_data,
     marker_numbers,
     numbers_in,
     unmarked,
@@ -67,7 +69,12 @@ class ModelGenerator:
         )
         reply = await self._chat.ask(ChatRequest("generate", system, user, stream=True))
         statements = self._sources.statements
-        return await computed(cited_answer, reply.text, passages, lambda name: statements(name)[0])
+
+        def cited() -> Draft:
+            need_answer(reply.text, passages)
+            return cited_answer(reply.text, passages, lambda name: statements(name)[0])
+
+        return await computed(cited)
 
 
 class ModelAlone:
@@ -89,13 +96,47 @@ class ModelAlone:
         """Answer without passages and so without citations."""
         system, user = self._prompt.render(question=question["text"])
         reply = await self._chat.ask(ChatRequest("generate", system, user, stream=True))
+        need_answer(reply.text)
         return drafted(ABSTENTION if abstains(reply.text) else reply.text.strip())
+
+
+def need_answer(reply: str, passages: Sequence[Passage] = ()) -> None:
+    """Refuse what a gateway says in a model's place: data, a page, or a message of its own.
+
+    Args:
+        reply: What came as the answer.
+        passages: What it was to be written from; without any only data and pages are told.
+
+    Raises:
+        ModelReplyError: It is no answer. One cites a passage, or abstains, or has at least half of
+            its words from the passages.
+    """
+    if is_data(reply) or _PAGE.match(reply):
+        raise _no_answer(reply, "is data or a page, not sentences")
+    numbers = {passage["n"] for passage in passages}
+    if not passages or abstains(reply) or numbers & {*numbers_in(with_markers(reply, numbers))}:
+        return
+    said = frozenset(tokenize(reply))
+    held = frozenset(term for passage in passages for term in tokenize(passage["text"]))
+    if len(said & held) < _FROM_PASSAGES * max(1, len(said)):
+        raise _no_answer(reply, "neither cites a passage nor is in the words of one")
+
+
+def _no_answer(reply: str, why: str) -> ModelReplyError:
+    began = " ".join(reply.split())[:_SHOWN_CHARS]
+    return ModelReplyError(
+        f"What came in place of an answer {why}: {began!r}.",
+        "Check that LEXLOOP_BASE_URL leads to the model itself, or use another model.",
+    )
 
 
 def _stated(triplet: Triplet) -> str:
     return f"{triplet['subject']} | {reading(triplet['predicate'])} | {triplet['object']}"
 
 
+_PAGE = re.compile(r"\s*<(?:!doctype|\?xml|html|head|body|center|h1|title)\b", re.IGNORECASE)
+_FROM_PASSAGES = 0.5
+_SHOWN_CHARS = 80
 _NUMBER = r"\d{1,3}(?!\d)"
 _NAME = (
     r"(?:passages?|sources?|documents?|docs?\.?|references?|refs?\.?|citations?|excerpts?|n\s*="
