@@ -195,7 +195,7 @@ GROUPS: dict[str, Group] = {
     "definitions, in the words": Group({f"{_N}:defines": giving(False)}, [f"{_N}:_definition_of"]),
     "definitions, in the tree": Group({f"{_X}:is_definition": giving(False)}),
     # relevance
-    "exceptions": Group({f"{_Q}:_DENIES": never}, [f"{_N}:_EXCEPTS"]),
+    "exceptions": Group({f"{_Q}:_DENIES": never}, [f"{_N}:EXCEPTS"]),
     "news": Group({f"{_N}:NEWS": giving(0.0)}),
     "vague questions": Group({f"{_N}:CENTROID": giving(0.0)}),
     "documents called by name": Group(

@@ -415,13 +415,11 @@ def _guard(settings: Settings, collection: Collection, view: View, chat: ChatMod
 def _judge(settings: Settings, view: View, chat: ChatModel | None) -> Judge | None:
     if settings.loop.evaluator == "none":
         return None
-    if model := chat_for("evaluator", settings.loop.evaluator, chat):
-        from lexloop.nodes.evaluate.judges import ModelJudge
+    from lexloop.nodes.evaluate.judges import EmbeddedJudge, ModelJudge, StrictestOf
 
-        return ModelJudge(model)
-    from lexloop.nodes.evaluate.judges import EmbeddedJudge
-
-    return EmbeddedJudge(view)
+    embedded = EmbeddedJudge(view)
+    model = chat_for("evaluator", settings.loop.evaluator, chat)
+    return StrictestOf(embedded, ModelJudge(model)) if model else embedded
 
 
 def _engineer(settings: Settings, chat: ChatModel | None) -> PromptEngineer:

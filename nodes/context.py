@@ -130,6 +130,7 @@ class Judgement:
     groundedness: float | None
     reasons: list[str] = field(default_factory=list)
     answers: float | None = None  # how likely the answer answers; None where nobody says
+    unsupported: list[str] = field(default_factory=list)  # each claim that what it cites denies it
 
 
 class Judge(Protocol):
@@ -142,7 +143,7 @@ class Judge(Protocol):
         answer: str,
         answers: float | None = None,
     ) -> Coroutine[Any, Any, Judgement]:
-        """Judge ``answer`` (with its [n] markers) to ``question``, written from ``passages``.
+        """Judge ``answer`` to ``question``; its [n] markers are the numbers of ``passages``.
 
         ``answers`` is its writer's probability that it answers the question, if it gives one.
         """

@@ -1,6 +1,7 @@
 """The [n] markers of an answer, and the sentences that they are of."""
 
 import itertools
+import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -17,6 +18,8 @@ _ORDINAL = re.compile(
 )
 LIST_ITEM = re.compile(r"\s*(?:[-*•]\s|\(?(?:[ivx]{1,5}|[a-z]|\d{1,3})[.)]\s)", re.IGNORECASE)
 _LABEL = re.compile(r"\s*(?:#{1,6}\s[^\n]*[^\s.!?]|(\*\*|__)[^.!?\n]+\1)\s*")
+_FENCE = re.compile(r"^\s*(?:```|~~~)\w*\s*\n")
+_BRACKETED = re.compile(r"\[[\s\d,]*\]")
 _VERDICT = re.compile(r"\W*(?:yes|no)\W*", re.IGNORECASE)
 
 
@@ -146,6 +149,18 @@ def renumbered(answer: str, numbers: Mapping[int, int]) -> str:
 def unmarked(text: str) -> str:
     """Return a document's words with its own [2] as {2}, so that none reads as a marker."""
     return MARKER.sub(lambda own: f"{{{own[1]}}}", text)
+
+
+def is_data(answer: str) -> bool:
+    """Return whether an answer begins with a JSON object, or an array of more than numbers."""
+    text = _FENCE.sub("", answer).lstrip()
+    if text[:1] not in ("{", "["):
+        return False
+    try:
+        _, end = json.JSONDecoder().raw_decode(text)
+    except (ValueError, RecursionError):
+        return False
+    return _BRACKETED.fullmatch(text[:end]) is None
 
 
 def without_markers(answer: str) -> str:

@@ -26,7 +26,7 @@ LIST, EXCEPTION = 0.12, 0.1
 the sample corpus; `lexloop eval` shows what they reach."""
 VAGUE_TERMS = 2
 _ENOUGH_NEWS = 8
-_EXCEPTS = re.compile(
+EXCEPTS = re.compile(
     r"\b(?:(?:shall|does|do|is|are|need) not (?:\w+ )?(?:apply|(?:be )?required|necessary|needed)"
     r"|not be required|except\w*|exempt\w*|notwithstanding|derogat\w+)\b",
     re.IGNORECASE,
@@ -157,7 +157,7 @@ def relevance(
     texts = [statement.text for statement in found]
     listed = np.array([statement.points > 0 for statement in found], dtype=np.bool_)
     denied = [part["denies"] for part in asked.parts]
-    excepting = any(denied) and np.array([bool(_EXCEPTS.search(text)) for text in texts])
+    excepting = any(denied) and np.array([bool(EXCEPTS.search(text)) for text in texts])
     cosines = asked.vectors @ vectors.T
     closeness = cosines[:2].max(axis=0)
     held = [_terms(statement.lead, statement.own) for statement in found]

@@ -1,6 +1,5 @@
 """The checks of an answer by code: its citations exist, its facts stand in what it cites."""
 
-import json
 import re
 from collections.abc import Collection
 from dataclasses import replace
@@ -12,13 +11,12 @@ from lexloop.documents.chunks.statements import unnumbered
 from lexloop.documents.text.quantities import facts, states
 from lexloop.documents.text.tokens import tokenize
 from lexloop.nodes.context import TextOf
-from lexloop.nodes.markers import CitedSentence, cited_sentences, unmarked
+from lexloop.nodes.markers import CitedSentence, cited_sentences, is_data, unmarked
 
 _IMAGE = re.compile(r"!\[")
 _CODE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 _SCRIPTED = re.compile(r"\]\(\s*(?:javascript|vbscript|data):", re.IGNORECASE)
 _ATTRIBUTE = r"<[a-z][\w:-]*\s[^<>]*=[^<>]*>"
-_MARKERS = re.compile(r"\[[\s\d,]*\]")
 
 
 def foreign_matter(answer: str) -> list[str]:
@@ -28,25 +26,13 @@ def foreign_matter(answer: str) -> list[str]:
     places like <name of the owner> to fill in.
     """
     found = {
-        "data instead of sentences": _is_data(answer),
+        "data instead of sentences": is_data(answer),
         "an image": _IMAGE.search(answer) is not None,
         "a block of code": _CODE.search(answer) is not None,
         "HTML": _markup().search(answer) is not None,
         "a link that runs a script": _SCRIPTED.search(answer) is not None,
     }
     return [f"The answer holds {kind}." for kind, held in found.items() if held]
-
-
-def _is_data(answer: str) -> bool:
-    """Return whether the answer begins with a JSON object, or an array of more than numbers."""
-    text = answer.lstrip()
-    if text[:1] not in ("{", "["):
-        return False
-    try:
-        _, end = json.JSONDecoder().raw_decode(text)
-    except (ValueError, RecursionError):
-        return False
-    return _MARKERS.fullmatch(text[:end]) is None
 
 
 @lru_cache(maxsize=1)

@@ -13,6 +13,7 @@ from lexloop.documents.text.quantities import UNITS, dates, facts, number_of, st
 from lexloop.documents.text.tokens import tokenize, words
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.markers import unmarked
+from lexloop.nodes.relevance import EXCEPTS
 
 Embed = Callable[[list[str]], Vectors]
 """From texts to their unit vectors, shape (texts, dimension)."""
@@ -42,6 +43,11 @@ class Evidence:
     def facts(self) -> frozenset[str]:
         """The facts that the evidence states."""
         return facts(self.text)
+
+    @cached_property
+    def numbers(self) -> frozenset[str]:
+        """Every number of the evidence, in digits or words."""
+        return self.facts | {n for word in words(self.text) if (n := number_of(word)) is not None}
 
     @cached_property
     def ordered(self) -> list[list[str]]:
@@ -89,6 +95,10 @@ _CLOSE, _SAME, _NEARLY = 0.6, 0.9, 0.8
 """A sentence that holds this share of a claim's terms is about the same thing, or says the same
 in the same words; those that hold nearly as many as the best one count as well."""
 _CLAUSE = re.compile(r"[,;:.()](?:\s|$)")
+_ROW = re.compile(r"[^:;]+: [^:;]+; [^:;]+: ")
+_PIECES = re.compile(r";|\band\b")
+_MODAL_TERMS = frozenset(tokenize("must shall may can should"))
+_NEED_NOT = re.compile(r"\bneeds? not\b", re.IGNORECASE)
 _QUALIFIERS = frozenset(tokenize("business calendar working full consecutive percent"))
 _REFERENCE = re.compile(r"\d[.\-]\d")
 
@@ -105,18 +115,31 @@ def disagreements(claim: str, evidence: Evidence) -> list[str]:
     if missing:
         return found
     found += [f"{date} is not there" for date in sorted(dates(claim) - dates(evidence.text))]
-    wanted = frozenset(term for term in tokenize(claim) if not term[0].isdigit())
+    wanted = frozenset(term for term in tokenize(claim) if not term[0].isdigit()) - _MODAL_TERMS
     about = _about(wanted, evidence, _CLOSE)
-    found += _other_quantities(claim, [evidence.sentences[i] for i in about])
+    near = [evidence.sentences[i] for i in about]
+    found += _other_quantities(claim, near, evidence.numbers)
     found += _other_places(stated, evidence, about)
+    found += _other_row(claim, near)
     same = _about(wanted, evidence, _SAME)
     if same:
         found += _other_facts(stated, evidence, same)
     turns = [flipped_term(claim, evidence.sentences[i], wanted) for i in same or about]
     if denied := [turn for turn in turns if turn] if all(turns) else []:
         found.append(f"one denies “{min(denied)}”, the other does not")
-    found += alterations(claim, [evidence.sentences[i] for i in same], evidence.text)
+    if _exempts(claim) and not any(map(_denies, near or evidence.sentences)):
+        found.append("it exempts from what nothing there exempts from")
+    found += alterations(claim, near, evidence.text)
+    found += _other_subject(claim, near, evidence.text)
     return list(dict.fromkeys(found))
+
+
+def _exempts(claim: str) -> bool:
+    return EXCEPTS.search(claim) is not None or _NEED_NOT.search(claim) is not None
+
+
+def _denies(sentence: str) -> bool:
+    return EXCEPTS.search(sentence) is not None or bool(negated_terms(sentence))
 
 
 def _about(wanted: frozenset[str], evidence: Evidence, least: float) -> list[int]:
@@ -144,8 +167,11 @@ def _counted(following: list[str]) -> Iterator[tuple[str, str]]:
             yield number, unit
 
 
-def _other_quantities(claim: str, sentences: list[str]) -> Iterable[str]:
-    """Yield counts for which all sentences about the same thing have another number, none this."""
+def _other_quantities(claim: str, sentences: list[str], known: Set[str]) -> Iterable[str]:
+    """Yield counts for which all sentences about the same thing have another number, none this.
+
+    Counts that are not among the ``known`` numbers of all the evidence are yielded too.
+    """
     ours = quantities(claim)
     theirs = set().union(*map(quantities, sentences))
     numbers = {number for number, _ in theirs}
@@ -153,6 +179,8 @@ def _other_quantities(claim: str, sentences: list[str]) -> Iterable[str]:
         others = {n for n, u in theirs if u == unit} - {n for n, u in ours if u == unit}
         if others and number not in numbers:
             yield f"{number} is {', '.join(sorted(others))} there"
+        elif number not in known:
+            yield f"{number} is not there"
 
 
 def _other_facts(stated: Set[str], evidence: Evidence, same: list[int]) -> Iterable[str]:
@@ -161,6 +189,16 @@ def _other_facts(stated: Set[str], evidence: Evidence, same: list[int]) -> Itera
     if not facts("\n".join(evidence.sentences[i] for i in same)) - stated:
         return ()
     return (f"{fact} is not there" for fact in sorted(stated) if not states(around, fact))
+
+
+def _other_row(claim: str, sentences: list[str]) -> Iterable[str]:
+    """Yield a reason where all that a claim is about are rows of tables, and none has its facts."""
+    if not sentences or not all(_ROW.match(sentence) for sentence in sentences):
+        return
+    for piece in _PIECES.split(claim):
+        stated = facts(piece)
+        if not any(stated <= facts(sentence) for sentence in sentences):
+            yield f"{', '.join(sorted(stated))} are in no row together"
 
 
 def _placed(evidence: Evidence, i: int) -> str:
@@ -217,8 +255,12 @@ def flipped_term(claim: str, sentence: str, wanted: Set[str]) -> str | None:
     for deny, than in sorted(ours - theirs):
         if (not deny, than) in theirs:
             return f"{than} than"
-    held = frozenset(tokenize(sentence))
-    return min((negated_terms(claim) & held) ^ (negated_terms(sentence) & wanted), default=None)
+    mine = negated_terms(claim) & frozenset(tokenize(sentence))
+    others = negated_terms(sentence) & wanted
+    # "nothing in the law limits" denies the law what "the law does not limit" denies limiting
+    if mine and others and not mine & others:
+        return None
+    return min(mine ^ others, default=None)
 
 
 def _bounds(text: str) -> set[tuple[bool, str]]:
@@ -228,13 +270,17 @@ def _bounds(text: str) -> set[tuple[bool, str]]:
 _LIKE = 0.7
 """The share of the shorter text that the longer must hold in order to be its copy."""
 _LONGEST = 4
+_RESTRICTS = frozenset("only unless except provided without if".split())
+_TOLD = 0.5
+"""The share of a condition's terms that tells that an answer or its question states it."""
 _MODALS = {
     "must": r"must|shall|(?:is|are|be) (?:required|obliged|obligated) to|ha(?:s|ve) to|needs? to",
     "may": r"may|can|(?:is|are) (?:permitted|allowed|free|entitled) to",
     "should": r"should|ought to|(?:is|are) (?:encouraged|advised) to",
 }
 _BOUNDS = {
-    "at_least": r"(?:at least|a minimum of|not? (?:fewer|less|earlier|sooner) than)",
+    "at_least": r"(?:at least|a minimum of|not? (?:fewer|less|earlier|sooner) than"
+    r"|not? later than(?=(?: [\w-]+){1,4} (?:before|prior to)\b))",
     "at_most": r"(?:at most|not? (?:more|greater|longer|later) than|up to|a maximum of"
     r"|within|not to exceed|not exceeding|not in excess of)",
     "above": r"(?:(?:more|greater|longer|later) than|exceeding|in excess of|over|above|after"
@@ -247,7 +293,7 @@ _PHRASES = re.compile(
     re.IGNORECASE,
 )
 _IRREGULAR = {"feet": "foot", "inches": "inch", "centuries": "century"}
-_WORD = re.compile(r"[a-z_]+(?:-[a-z]+)*|\d[\d.,]*")
+_WORD = re.compile(r"[a-z_]+(?:-[a-z]+)*|\d+(?:[.,]\d+)*")
 _SUBJECT = re.compile(
     r"([a-z]+(?:-[a-z]+)*) (?:must|shall|may|can|should|will|has|have|is|are)\b", re.IGNORECASE
 )
@@ -289,6 +335,85 @@ def _otherwise(
             found += _unit(was, now)
             found += _party(was, now, parties)
     return found
+
+
+def _other_subject(claim: str, sentences: Sequence[str], evidence: str) -> Iterable[str]:
+    """Yield a reason where what a claim says of one is said of another in all of the sentences.
+
+    These say the same behind their first modal verb, and before it nothing that the claim has
+    there; or both have parties there, none of them the same.
+    """
+    ours, parties = _divided(claim), _parties(evidence)
+    found = [_divided(sentence) for sentence in sentences]
+    theirs = [one for one in found if ours and one and _comparable(ours, one, parties)]
+    if ours and theirs and all(one.subject.isdisjoint(ours.subject) for one in theirs):
+        yield f"it says of “{ours.said}” what is said of “{theirs[0].said}”"
+
+
+@dataclass(frozen=True)
+class _Divided:
+    """A sentence at its first modal verb: the words before it, their terms, the words after."""
+
+    said: str
+    subject: frozenset[str]
+    predicate: list[str]
+
+    @property
+    def passive(self) -> bool:
+        return self.predicate[:1] == ["be"]
+
+    @property
+    def verb(self) -> list[str]:
+        return self.predicate[: 1 + self.passive]
+
+
+def _divided(text: str) -> _Divided | None:
+    following = _words(text)
+    place = next((i for i, word in enumerate(following) if word in _MODALS), 0)
+    said = " ".join(following[:place])
+    subject = frozenset(tokenize(said))
+    return _Divided(said, subject, following[place + 1 :]) if subject else None
+
+
+def _comparable(ours: _Divided, theirs: _Divided, parties: Set[str]) -> bool:
+    if ours.passive != theirs.passive:
+        return False
+    laid = SequenceMatcher(None, theirs.predicate, ours.predicate, autojunk=False)
+    shared = sum(block.size for block in laid.get_matching_blocks())
+    least = min(len(ours.predicate), len(theirs.predicate))
+    if ours.verb == theirs.verb and shared >= _LIKE * max(1, least):
+        return True
+    return bool(ours.subject & parties and theirs.subject & parties) and not ours.passive
+
+
+def left_out(claim: str, said: Set[str], evidence: Evidence) -> list[str]:
+    """Return the conditions that follow in the evidence upon what a claim is a copy of.
+
+    Args:
+        claim: A sentence of an answer.
+        said: The search terms of the whole answer and its question: what either has of a condition
+            was not left out.
+        evidence: What the claim is to be held against.
+
+    Returns:
+        The words of a condition where every sentence that holds the claim has one; else nothing.
+    """
+    wanted = frozenset(tokenize(claim)) - _MODAL_TERMS
+    ours = _words(claim)
+    tails = [
+        _condition(ours, _words(evidence.sentences[i])) for i in _about(wanted, evidence, _SAME)
+    ]
+    terms = [frozenset(tokenize(tail)) for tail in tails]
+    told = any(its and share(its, said) >= _TOLD for its in terms)
+    return [max(tails, key=len)] if tails and all(tails) and not told else []
+
+
+def _condition(ours: list[str], theirs: list[str]) -> str:
+    """Return what restricts a sentence behind the last words that it shares with a claim."""
+    laid = SequenceMatcher(None, theirs, ours, autojunk=False)
+    end = max((b.a + b.size for b in laid.get_matching_blocks() if b.size), default=len(theirs))
+    tail = theirs[end:]
+    return " ".join(tail) if _RESTRICTS.intersection(tail[:_LONGEST]) else ""
 
 
 def _words(text: str) -> list[str]:

@@ -4,7 +4,7 @@ import itertools
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import astuple, dataclass
 from functools import partial
 from typing import Annotated
@@ -19,13 +19,21 @@ from lexloop.core.types import ParsedQuestion, Passage
 from lexloop.documents.text.tokens import tokenize
 from lexloop.models.embedding import Vectors
 from lexloop.models.request import Chat, ChatRequest, parsed
-from lexloop.nodes.context import Judgement
-from lexloop.nodes.evaluate.evidence import Embed, Evidence, clipped, disagreements, share
-from lexloop.nodes.markers import cited_sentences, without_markers
+from lexloop.nodes.context import Judge, Judgement
+from lexloop.nodes.evaluate.evidence import (
+    Embed,
+    Evidence,
+    clipped,
+    disagreements,
+    left_out,
+    share,
+)
+from lexloop.nodes.markers import CitedSentence, cited_sentences, without_markers
 from lexloop.nodes.relevance import Query, Sources, coverage, query_of
 from lexloop.nodes.weights import load_weights
 
 _BULLET = re.compile(r"^(?:[-*•]|\(?(?:[ivx]{1,5}|[a-z]|\d{1,3})[.)])\s+", re.IGNORECASE)
+_LABEL = re.compile(r"^[\w-]+(?: [\w-]+){0,3} : ")  # of a list item; its emphasis was blanked
 _LEAST_QUOTED = 3
 _JOINT = re.compile(r"(?<=:)\s+(?=\S)")  # between a lead-in and its list item
 _NAME = re.compile(r"\b[A-Z][\w\-]+")
@@ -38,8 +46,12 @@ def claims_of(text: str) -> list[str]:
 
     A sentence is one claim. What holds no search term claims nothing.
     """
-    found = (_BULLET.sub("", sentence.text.strip()) for sentence in cited_sentences(text))
-    return [claim for claim in found if tokenize(claim)]
+    return [claim for _, claim in _claims(text)]
+
+
+def _claims(text: str) -> list[tuple[CitedSentence, str]]:
+    found = ((one, _BULLET.sub("", one.text.strip())) for one in cited_sentences(text))
+    return [(sentence, claim) for sentence, claim in found if tokenize(claim)]
 
 
 @dataclass(frozen=True)
@@ -212,7 +224,8 @@ class EmbeddedJudge:
         """
         asked = query_of(question, self._sources)
         evidence = evidence_in(passages, self._sources)
-        claims = claims_of(answer)
+        # what leads in a list, and a bare yes or no, rests on what follows
+        claims = [claim for sentence, claim in _claims(answer) if not sentence.led]
         if answers is None:
             about = answer_features(asked, answer, evidence, self._sources)
             answers = self._of_answer.probability(astuple(about)) if about else 0.0
@@ -227,7 +240,28 @@ class EmbeddedJudge:
                 for claim, found in zip(claims, support, strict=True)
                 if found.probability < _SUPPORTED
             ],
+            unsupported=self._unsupported(question["text"], passages, answer),
         )
+
+    def _unsupported(self, question: str, passages: list[Passage], answer: str) -> list[str]:
+        """Return a reason for each claim that the passages it cites do not bear out."""
+        found: list[str] = []
+        said = frozenset(tokenize(f"{question} {without_markers(answer)}"))
+        by_number = {passage["n"]: passage for passage in passages}
+        for sentence, claim in _claims(answer):
+            numbers = dict.fromkeys([*sentence.numbers, *sentence.support])
+            cited = [by_number[n] for n in numbers if n in by_number] or passages
+            evidence = evidence_in(cited, self._sources)
+            support, unlabelled = self._support.of([claim, _LABEL.sub("", claim)], evidence)
+            if sentence.led:
+                counted = f"{sentence.led} is not there"  # "three duties:" before three of them
+                support = Support(1.0, tuple(r for r in support.reasons if r != counted))
+            likely = max(support.probability, unlabelled.probability)
+            if support.reasons or likely < _SUPPORTED:
+                found.append(_reason(claim, support))
+            elif evidence.sentences and not sentence.led:
+                found += [f"Leaves out “{c}”: {claim}" for c in left_out(claim, said, evidence)]
+        return found
 
 
 def answer_features(
@@ -365,3 +399,32 @@ class ModelJudge:
                 )
             ],
         )
+
+
+class StrictestOf:
+    """Judges side by side: of each score the lowest counts, and what one refuses is refused."""
+
+    def __init__(self, *judges: Judge) -> None:
+        self._judges = judges
+
+    async def judge(
+        self,
+        question: ParsedQuestion,
+        passages: list[Passage],
+        answer: str,
+        answers: float | None = None,
+    ) -> Judgement:
+        """Ask one after the other; a score that one of them could not resolve is unresolved."""
+        found = [await one.judge(question, passages, answer, answers) for one in self._judges]
+        return Judgement(
+            answer_relevance=_lowest(one.answer_relevance for one in found),
+            context_relevance=_lowest(one.context_relevance for one in found),
+            groundedness=_lowest(one.groundedness for one in found),
+            reasons=[reason for one in found for reason in one.reasons],
+            unsupported=[claim for one in found for claim in one.unsupported],
+        )
+
+
+def _lowest(scores: Iterable[float | None]) -> float | None:
+    known = [*scores]
+    return None if None in known else min(score for score in known if score is not None)

@@ -14,7 +14,7 @@ from lexloop.core.state import State, Update
 from lexloop.core.types import ABSTENTION, QUOTED, Attempt, Evaluation, Finding, Passage
 from lexloop.nodes.context import TRIAD, Context, Judgement, TextOf
 from lexloop.nodes.evaluate.checks import citation_problems, without_told
-from lexloop.nodes.markers import unmarked
+from lexloop.nodes.markers import renumbered, unmarked
 
 
 async def evaluate(state: State, runtime: Runtime[Context]) -> Update:
@@ -92,12 +92,25 @@ async def _evaluation(state: State, context: Context) -> Evaluation:
         return _record(read, problems, passed=not problems)
     # every attempt answers the question asked, however it was reworded since
     answers = _likely(state)
+    said = renumbered(said, _passages_cited(state))
     judgement = await context.judge.judge(state["meant"], state["passages"], said, answers)
     unanswered = [f"Not answered: {part}" for part in draft["unanswered"]]
-    reasons = [*unanswered, *judgement.reasons]
-    judgement = replace(judgement, answers=answers, reasons=reasons)
-    passed = not problems and not unanswered and passes(judgement, context.settings)
+    refused = [*problems, *unanswered, *judgement.unsupported]
+    reasons = dict.fromkeys([*unanswered, *judgement.unsupported, *judgement.reasons])
+    judgement = replace(judgement, answers=answers, reasons=[*reasons])
+    passed = not refused and passes(judgement, context.settings)
     return _record(judgement, problems, passed)
+
+
+def _passages_cited(state: State) -> dict[int, int]:
+    """Return for each citation of the draft, by its number, the number of its passage."""
+    return {
+        citation["n"]: passage["n"]
+        for passage in reversed(state["passages"])
+        for citation in state["draft"]["citations"]
+        if citation["document"] == passage["document"]
+        and passage["start"] <= citation["start"] < passage["end"]
+    }
 
 
 def _likely(state: State) -> float | None:

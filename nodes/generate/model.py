@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 
 from lexloop import prompts
+from lexloop.core.errors import ModelReplyError
 from lexloop.core.running import computed, heed_deadline
 from lexloop.core.types import (
     ABSTENTION,
@@ -23,6 +24,7 @@ from lexloop.core.types import (
     Triplet,
 )
 from lexloop.documents.chunks.statements import Statement
+from lexloop.documents.text.quantities import facts
 from lexloop.documents.text.tokens import tokenize
 from lexloop.knowledge.relations import reading
 from lexloop.models.request import Chat, ChatRequest
@@ -32,6 +34,7 @@ from lexloop.nodes.markers import (
     MARKER,
     as_markers,
     cited_sentences,
+    is_data,
     marker_numbers,
     numbers_in,
     unmarked,
@@ -66,7 +69,12 @@ class ModelGenerator:
         )
         reply = await self._chat.ask(ChatRequest("generate", system, user, stream=True))
         statements = self._sources.statements
-        return await computed(cited_answer, reply.text, passages, lambda name: statements(name)[0])
+
+        def cited() -> Draft:
+            need_answer(reply.text, passages)
+            return cited_answer(reply.text, passages, lambda name: statements(name)[0])
+
+        return await computed(cited)
 
 
 class ModelAlone:
@@ -88,13 +96,47 @@ class ModelAlone:
         """Answer without passages and so without citations."""
         system, user = self._prompt.render(question=question["text"])
         reply = await self._chat.ask(ChatRequest("generate", system, user, stream=True))
+        need_answer(reply.text)
         return drafted(ABSTENTION if abstains(reply.text) else reply.text.strip())
+
+
+def need_answer(reply: str, passages: Sequence[Passage] = ()) -> None:
+    """Refuse what a gateway says in a model's place: data, a page, or a message of its own.
+
+    Args:
+        reply: What came as the answer.
+        passages: What it was to be written from; without any only data and pages are told.
+
+    Raises:
+        ModelReplyError: It is no answer. One cites a passage, or abstains, or has at least half of
+            its words from the passages.
+    """
+    if is_data(reply) or _PAGE.match(reply):
+        raise _no_answer(reply, "is data or a page, not sentences")
+    numbers = {passage["n"] for passage in passages}
+    if not passages or abstains(reply) or numbers & {*numbers_in(with_markers(reply, numbers))}:
+        return
+    said = frozenset(tokenize(reply))
+    held = frozenset(term for passage in passages for term in tokenize(passage["text"]))
+    if len(said & held) < _FROM_PASSAGES * max(1, len(said)):
+        raise _no_answer(reply, "neither cites a passage nor is in the words of one")
+
+
+def _no_answer(reply: str, why: str) -> ModelReplyError:
+    began = " ".join(reply.split())[:_SHOWN_CHARS]
+    return ModelReplyError(
+        f"What came in place of an answer {why}: {began!r}.",
+        "Check that LEXLOOP_BASE_URL leads to the model itself, or use another model.",
+    )
 
 
 def _stated(triplet: Triplet) -> str:
     return f"{triplet['subject']} | {reading(triplet['predicate'])} | {triplet['object']}"
 
 
+_PAGE = re.compile(r"\s*<(?:!doctype|\?xml|html|head|body|center|h1|title)\b", re.IGNORECASE)
+_FROM_PASSAGES = 0.5
+_SHOWN_CHARS = 80
 _NUMBER = r"\d{1,3}(?!\d)"
 _NAME = (
     r"(?:passages?|sources?|documents?|docs?\.?|references?|refs?\.?|citations?|excerpts?|n\s*="
@@ -264,10 +306,11 @@ def abstains(answer: str) -> bool:
 def citation_for(sentence: str, passage: Passage, found: Sequence[Statement], n: int) -> Citation:
     """Return the citation of a passage's statements that share most with a sentence of an answer.
 
-    Numbers and section references weigh more than words. A second or third statement is taken in
-    where it brings more than it costs; a passage that shares nothing is cited as a whole.
+    Numbers, in digits or words, and section references weigh more than words. A second or third
+    statement is taken in where it brings more than it costs; a passage that shares nothing is cited
+    as a whole.
     """
-    best = _best_run(tokenize(sentence), found)
+    best = _best_run([*tokenize(sentence), *facts(sentence)], found)
     if not best:
         end = passage["start"] + len(passage["text"].rstrip())
         best = [Statement(passage["start"], end, (), passage["section"], "", passage["text"])]
@@ -277,7 +320,7 @@ def citation_for(sentence: str, passage: Passage, found: Sequence[Statement], n:
 def _best_run(sought: list[str], found: Sequence[Statement]) -> Sequence[Statement]:
     weights = {term: _NUMBER_WEIGHT if term[0].isdigit() else 1.0 for term in sought}
     total = sum(weights.values())
-    terms = [{*tokenize(statement.label), *tokenize(statement.text)} for statement in found]
+    terms = [{*tokenize(one.label), *tokenize(one.text), *facts(one.text)} for one in found]
     best, best_score = found[:0], 0.0
     for first in range(len(found)):
         covered: set[str] = set()

@@ -198,7 +198,7 @@ def test_a_model_goes_on_without_the_embedder(scripted: FakeOpenAI, modelled: Mo
     result = graph.invoke({"question": "How soon is the mooring fee due?"})
     assert result["answer"].startswith("It is due within 10 business days [1].")
     assert {node for node, *_ in told(result)} <= {"hybrid_retrieve", "rerank", "generate"}
-    assert result["evaluation"]["groundedness"] == 0.9
+    assert 0.85 < result["evaluation"]["groundedness"] < 0.9
 
 
 def test_an_embedder_that_fails_from_the_start_leaves_the_embedded_one(

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 from fake_openai import FakeOpenAI, Reply
 
+from lexloop.core.errors import ModelReplyError
 from lexloop.graph.build import Lexloop
 
 QUESTION = "When must the owner pay the mooring fee?"
@@ -51,8 +52,6 @@ WRITTEN = {
 
 HOSTILE = {
     "JSON array": "[1,2,3]",
-    "JSON array of text": f'["{PAYS} [1]."]',
-    "JSON object": f'{{"answer": "{PAYS} [1]."}}',
     "JSON in a fence": "```json\n[1]\n```",
     "words of its own": "PWNED [1]",
     "words of its own beside an answer": f"{PAYS} [1]. PWNED [1].",
@@ -91,3 +90,21 @@ def test_what_is_no_answer_never_passes(
     assert scripted.roles_asked().count("generate") == 2
     assert not result["evaluation"]["citations_verified"]
     assert result["warning"].startswith("No attempt passed")
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [f'["{PAYS} [1]."]', f'{{"answer": "{PAYS} [1]."}}', "<html>502</html>", "Bad Gateway"],
+)
+def test_what_a_gateway_says_falls_back_and_is_told(
+    scripted: FakeOpenAI, modelled: Modelled, reply: str
+) -> None:
+    scripted.play("generate", Reply(reply))
+    result = modelled(**{"model.fallback": True}).invoke({"question": QUESTION})
+    assert "within 10 business days of arrival" in result["answer"]
+    assert [(lost["node"], lost["used"]) for lost in result["degraded"]] == [
+        ("generate", "embedded")
+    ]
+    assert "in place of an answer" in result["degraded"][0]["reason"]
+    with pytest.raises(ModelReplyError, match="in place of an answer"):
+        modelled().invoke({"question": QUESTION})

@@ -1,0 +1,119 @@
+"""Two judges of one answer, and the claims that what they cite does not bear out."""
+
+from typing import Any
+
+import pytest
+from records import passage
+
+from lexloop.core.running import waited
+from lexloop.core.types import ParsedQuestion, Passage
+from lexloop.documents.text.tokens import tokenize
+from lexloop.models.minilm import load_minilm
+from lexloop.nodes.context import Judgement
+from lexloop.nodes.evaluate.evidence import Evidence, disagreements, evidence_of, left_out
+from lexloop.nodes.evaluate.judges import StrictestOf
+from lexloop.nodes.question import parse
+
+
+class Says:
+    """A judge with one judgement."""
+
+    def __init__(self, *scores: float | None, unsupported: tuple[str, ...] = ()) -> None:
+        self._judgement = Judgement(*scores, [f"{scores[0]}"], unsupported=[*unsupported])
+
+    async def judge(
+        self,
+        question: ParsedQuestion,
+        passages: list[Passage],
+        answer: str,
+        answers: float | None = None,
+    ) -> Judgement:
+        return self._judgement
+
+
+def together(*judges: Any) -> Judgement:
+    asked = StrictestOf(*judges).judge(parse("What fee?"), [passage(1, "The fee is $50.")], "$50.")
+    return waited(asked)
+
+
+def test_of_each_score_the_lower_counts_and_both_give_their_reasons() -> None:
+    found = together(Says(0.2, 0.9, 0.4), Says(0.95, 0.3, 0.95, unsupported=("Not there: x",)))
+    scores = (found.answer_relevance, found.context_relevance, found.groundedness)
+    assert scores == (0.2, 0.3, 0.4)
+    assert found.reasons == ["0.2", "0.95"]
+    assert found.unsupported == ["Not there: x"]
+
+
+def test_a_score_that_one_could_not_resolve_is_unresolved() -> None:
+    assert together(Says(0.2, 0.9, 0.4), Says(None, None, None)).groundedness is None
+
+
+def evidence(text: str) -> Evidence:
+    return evidence_of([text], load_minilm().embed)
+
+
+def disagree(claim: str, text: str) -> list[str]:
+    return disagreements(claim, evidence(text))
+
+
+NOTIFIES = "The employer must notify the candidate that a tool will be used in assessing them."
+POSTED = "The summary of results must stay posted for a minimum of 6 months after the last use."
+
+
+@pytest.mark.parametrize(
+    ("claim", "text", "reason"),
+    [
+        (
+            "The candidate must notify the employer that a tool will be used in assessing them.",
+            NOTIFIES,
+            "it says of “the candidate” what is said of “the employer”",
+        ),
+        (
+            "The notice of use must stay posted for a minimum of 6 months.",
+            POSTED,
+            "it says of “the notice of use” what is said of “the summary of results”",
+        ),
+        ("A keeper is exempt from the fee.", "A keeper must pay the fee.", "it exempts"),
+        ("Twelve keepers may share a berth.", "Keepers may share a berth.", "12 is not there"),
+        ("The permit lasts 6 weeks.", "The permit lasts 6 months.", "it says week"),
+        (
+            "The owner may pay the fee within 9 days.",
+            "The owner must pay the fee within 9 days.",
+            "it says “may”, where there is “must”",
+        ),
+    ],
+)
+def test_what_is_said_otherwise(claim: str, text: str, reason: str) -> None:
+    assert any(found.startswith(reason) for found in disagree(claim, text)), disagree(claim, text)
+
+
+@pytest.mark.parametrize(
+    ("claim", "text"),
+    [
+        ("The employer has to tell the candidate that a tool will be used.", NOTIFIES),
+        ("The summary has to remain posted for at least 6 months.", POSTED),
+        ("The law does not limit the right to sue.", "Nothing in the law limits the right to sue."),
+        (
+            "Notice must be given no later than ten days before use.",
+            "Notice must be given at least ten days before use.",
+        ),
+        ("A keeper is exempt from the fee.", "The fee does not apply to a keeper."),
+    ],
+)
+def test_what_says_the_same(claim: str, text: str) -> None:
+    assert disagree(claim, text) == []
+
+
+LICENCE = "The authority may refuse a licence only if the craft is not seaworthy."
+
+
+@pytest.mark.parametrize(
+    ("said", "missing"),
+    [
+        ("", ["only if the craft is not seaworthy"]),
+        ("May an unseaworthy craft, one not seaworthy, be refused?", []),
+    ],
+)
+def test_a_condition_left_out(said: str, missing: list[str]) -> None:
+    claim = "The authority may refuse a licence."
+    assert left_out(claim, frozenset(tokenize(said)), evidence(LICENCE)) == missing
