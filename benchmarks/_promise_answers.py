@@ -1,14 +1,17 @@
 """What is told is an answer: a question is none, nor is an absence that was not seen."""
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from _promise import Line
+from typer.testing import CliRunner
 
-from lexloop.apps.library import ask
+from lexloop.apps.cli.main import app
+from lexloop.apps.library import as_tool, ask
+from lexloop.graph.app import graph
 
 
 class _Subject(NamedTuple):
@@ -78,6 +81,7 @@ class _Asked(NamedTuple):
 def held() -> Iterator[Line]:
     """Ask questions that documents repeat."""
     yield _questions_quoted()
+    yield _greetings()
 
 
 def _questions_quoted() -> Line:
@@ -111,8 +115,47 @@ def _questions_quoted() -> Line:
     )
 
 
-def _asked_of(files: dict[str, str], question: str) -> dict[str, object]:
+def _asked_of(files: dict[str, str], question: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         for name, text in files.items():
             (Path(folder) / name).write_text(text, encoding="utf-8")
         return dict(ask(question, corpus=folder))
+
+
+_GREETINGS = ("hello", "thanks", "who are you?", "Good morning!")
+_BEHIND = "hello, what is a bias audit?"
+
+
+def _greetings() -> Line:
+    """Greet on every way in, and ask behind a greeting."""
+    tool = as_tool("law", "Local Law 144")
+    ways: dict[str, Callable[[str], str]] = {
+        "ask": lambda said: str(ask(said)["finding"]),
+        "graph": lambda said: str(graph.invoke({"question": said})["finding"]),
+        "messages": lambda said: str(graph.invoke({"messages": [("user", said)]})["finding"]),
+        "as_tool": lambda said: _finding_in(str(tool.invoke({"question": said}))),
+        "command": lambda said: _finding_in(_command("ask", said)),
+        "chat": lambda said: _finding_in(_command("chat", stdin=f"{said}\n")),
+    }
+    wrong = [
+        f"{name}: {said}"
+        for name, way in ways.items()
+        for said in (*_GREETINGS, _BEHIND)
+        if (way(said) == "reply") != (said in _GREETINGS)
+    ]
+    count = len(ways) * (len(_GREETINGS) + 1)
+    return Line(
+        f"greetings are replied to by {', '.join(ways)}, and what is asked behind one is answered",
+        f"{len(wrong)} of {count} wrong {wrong[:3] or ''}".strip(),
+        not wrong,
+    )
+
+
+def _command(*arguments: str, stdin: str = "") -> str:
+    result = CliRunner().invoke(app, arguments, input=stdin)
+    return f"{result.output}"
+
+
+def _finding_in(told: str) -> str:
+    """Return whether a text is a reply, by what every reply says of the documents."""
+    return "reply" if "history.txt" in told and "[1]" not in told else "none"
