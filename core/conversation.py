@@ -39,6 +39,14 @@ def open_turn(state: "State", tags: Sequence[str], limit: int) -> "Update":
     }
 
 
+def answer_message(answer: str, state: "State", warning: str) -> AIMessage:
+    """Return the answer as a message, with its warning and readings as metadata."""
+    beside: dict[str, Any] = {"warning": warning} if warning else {}
+    if read_as := state.get("read_as"):
+        beside["read_as"] = read_as
+    return AIMessage(content=answer, id=f"{state['turn_id']}-answer", response_metadata=beside)
+
+
 def _asking(state: "State", limit: int) -> tuple[HumanMessage, Sequence[AnyMessage]]:
     """Return the message that asks, and those before it."""
     messages = state.get("messages", [])

@@ -5,7 +5,7 @@ import re
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, cast
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
@@ -19,23 +19,23 @@ from langgraph.runtime import Runtime, get_runtime
 from langgraph.types import Checkpointer, Send
 
 from lexloop import prompts
-from lexloop.core.conversation import open_turn
+from lexloop.core.conversation import answer_message, open_turn
 from lexloop.core.errors import InputError, ModelError, ModelReplyError, SettingsError
 from lexloop.core.running import Deadline, computed, computing, seconds_left, within
 from lexloop.core.settings import Settings
 from lexloop.core.state import AgentOutput, AgentState, AgentUpdate, InputState, State, summed
 from lexloop.core.types import ABSTENTION, Citation, Degradation, Turn, Usage
 from lexloop.graph.build import RECURSION_LIMIT, build_graph
-from lexloop.graph.collections import described, route, small_talk, views_of
-from lexloop.graph.combine import Said, combined, replied, searched, told, written
+from lexloop.graph.collections import described, route, views_of
+from lexloop.graph.combine import Said, absent, combined, searched, told, written
 from lexloop.graph.compiled import Lexloop
 from lexloop.graph.node import Node, node_of
 from lexloop.graph.resources import Resources, embedded_only, settings_of
 from lexloop.models.chat import ChatModel
 from lexloop.models.request import ChatRequest
 from lexloop.nodes.context import Context
-from lexloop.nodes.evaluate.node import answer_message
 from lexloop.nodes.question import parse
+from lexloop.nodes.small_talk import replied, small_talk
 from lexloop.store.view import View
 
 _ASK = "ask "
@@ -141,7 +141,7 @@ class _Agent:
         each = [context.settings for context in contexts.values()]
         tags = sorted({tag for settings in each for tag in settings.access.tags})
         turn = open_turn(state, tags, runtime.context.settings.max_question_chars)
-        reply = small_talk(turn["asked"], list(contexts))
+        reply = small_talk(turn["asked"], "collections", list(contexts))
         by_model = runtime.context.chat is not None and not reply
         opened: AgentUpdate = {
             **turn,
@@ -233,7 +233,10 @@ async def combine(state: AgentState) -> AgentUpdate:
     said = [Said(name, part, found[name]) for name, part in state["ways"].items()]
     update: AgentUpdate = {}
     if not state["answer"]:
-        update = combined(said) if said else replied(state["reply"])
+        if said:
+            update = combined(said)
+        else:
+            update = cast("AgentUpdate", replied(state["reply"])) if state["reply"] else absent()
         update["parsed"] = searched(state["parsed"], said)
         update["degraded"] = [*state["degraded"], *update.get("degraded", [])]
         update["usage"] = summed(state["usage"], *(one.state["usage"] for one in said))

@@ -1,4 +1,4 @@
-"""The state machine: its wiring in flow order, and its two forks."""
+"""The state machine: its wiring in flow order, and its three forks."""
 
 from typing import Literal
 
@@ -24,6 +24,11 @@ RECURSION_LIMIT = 64
 """Seven nodes before the first verdict and eight a retry, of which five are the most."""
 LAST_OF_RETRIEVAL = "rerank"
 """The node whose update has the passages that an answer is written from."""
+
+
+async def after_classify(state: State) -> Literal["rewrite", "__end__"]:
+    """End where a greeting was replied to."""
+    return "__end__" if state["answer"] else "rewrite"
 
 
 async def after_rerank(state: State) -> Literal["generate", "evaluate"]:
@@ -64,7 +69,7 @@ def build_graph(contexts: Resolve | None = None, checkpointer: Checkpointer = No
         first = function is classify
         graph.add_node(function.__name__, node_of(function, contexts, first))
     graph.add_edge(START, "classify")
-    graph.add_edge("classify", "rewrite")
+    graph.add_conditional_edges("classify", Node(after_classify), ["rewrite", END])
     graph.add_edge("rewrite", "hybrid_retrieve")
     graph.add_edge("hybrid_retrieve", "kg_retrieve")
     graph.add_edge("kg_retrieve", "rerank")

@@ -9,18 +9,11 @@ from lexloop.nodes.context import TRIAD
 from lexloop.nodes.evaluate.checks import citation_problems
 from lexloop.nodes.generate.model import abstains, with_markers
 from lexloop.nodes.markers import as_markers, numbers_in, renumbered, unmarked
+from lexloop.nodes.small_talk import UNSCORED
 
 T = TypeVar("T")
 TextIn = Callable[[str, str], str | None]
 """From a collection and the name of one of its documents to the text."""
-_UNSCORED: Evaluation = {
-    "answer_relevance": None,
-    "context_relevance": None,
-    "groundedness": None,
-    "citations_verified": True,
-    "passed": False,
-    "reasons": [],
-}
 _UNBACKED = "The answer comes from the model alone: no document backs it."
 
 
@@ -43,14 +36,14 @@ class Said(NamedTuple):
         return not self.state["abstained"]
 
 
-def replied(reply: str) -> AgentUpdate:
-    """Return the keys of a reply that needed no documents; of the abstention where it is empty."""
-    said = "No document was needed." if reply else "None of the collections is about this."
+def absent() -> AgentUpdate:
+    """Return the keys of the abstention where no collection was asked."""
+    reasons = ["None of the collections is about this."]
     return {
-        "answer": reply or ABSTENTION,
-        "abstained": not reply,
-        "finding": "reply" if reply else "absent",
-        "evaluation": {**_UNSCORED, "passed": bool(reply), "reasons": [said]},
+        "answer": ABSTENTION,
+        "abstained": True,
+        "finding": "absent",
+        "evaluation": {**UNSCORED, "reasons": reasons},
     }
 
 
@@ -109,13 +102,13 @@ def written(text: str, said: Sequence[Said], text_in: TextIn) -> AgentUpdate:
         said: What it was told.
         text_in: The documents.
     """
-    base = combined(said) if said else replied("")
+    base = combined(said) if said else absent()
     sources = base.get("citations", [])
     text = with_markers(text.strip(), {source["n"] for source in sources})
     if abstains(text):
         near = [*sources, *base.get("near", [])]
         finding: Finding = "near" if near else "absent"
-        verdict: Evaluation = {**_UNSCORED, "reasons": ["The model abstained."]}
+        verdict: Evaluation = {**UNSCORED, "reasons": ["The model abstained."]}
         return {
             **base,
             "answer": ABSTENTION,
@@ -235,7 +228,7 @@ def _evaluation(said: Sequence[Said], left: list[str], *, many: bool) -> Evaluat
     """Return the verdict on them all: the lowest of each score, passed where each passed."""
     each = [one.state["evaluation"] for one in said]
     merged: Evaluation = {
-        **_UNSCORED,
+        **UNSCORED,
         "citations_verified": all(one["citations_verified"] for one in each),
         "passed": not left and all(one["passed"] for one in each),
         "reasons": [

@@ -14,7 +14,7 @@ import numpy as np
 from langgraph.runtime import Runtime
 from numpy.typing import NDArray
 
-from lexloop.core.conversation import open_turn
+from lexloop.core.conversation import answer_message, open_turn
 from lexloop.core.errors import DataError, SettingsError
 from lexloop.core.files import SUMS, check_sums, write_bytes
 from lexloop.core.running import computing
@@ -24,6 +24,8 @@ from lexloop.core.state import State, Update
 from lexloop.core.types import Plan
 from lexloop.models.embedding import without_bars
 from lexloop.nodes.context import Context
+from lexloop.nodes.question import parse
+from lexloop.nodes.small_talk import replied, small_talk
 
 BUCKETS = 1 << 16
 MAX_CHARS = 4000
@@ -279,7 +281,7 @@ def _check(arrays: dict[str, NDArray[np.generic]]) -> None:
 
 @computing
 def classify(state: State, runtime: Runtime[Context]) -> Update:
-    """Open the turn, and plan the retrieval of its question.
+    """Open the turn, and plan the retrieval of its question; reply to what needs none.
 
     Raises:
         QuestionError: There is no question, or it cannot be used.
@@ -290,13 +292,19 @@ def classify(state: State, runtime: Runtime[Context]) -> Update:
     turn = open_turn(state, settings.access.tags, settings.max_question_chars)
     probabilities = context.classifier.probabilities(turn["asked"], settings.plan.count)
     complexity = chosen_class(probabilities, settings.plan.min_class_probability)
-    return {
+    opened: Update = {
         **turn,
         "complexity": complexity,
         "probabilities": probabilities,
         "plan": plan_for(complexity, settings),
         "degraded": list(context.degraded),
     }
+    names = context.backend.documents if context.backend else ()
+    if not names or not (reply := small_talk(turn["asked"], "documents", names)):
+        return opened
+    ended: State = {**opened, "parsed": parse(turn["asked"]), **replied(reply)}
+    message = answer_message(reply, ended, "")
+    return {**ended, "messages": [*turn["messages"], message]}
 
 
 TABLES: dict[Literal[2, 3], tuple[Plan, ...]] = {

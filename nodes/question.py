@@ -333,6 +333,11 @@ def asks_for_several(part: str) -> bool:
     return _SEVERAL.search(part) is not None
 
 
+def opens_like_asking(text: str) -> bool:
+    """Return whether a text begins as questions and requests do."""
+    return _OPENS.match(text) is not None
+
+
 def asks_for_duties(part: str) -> bool:
     """Return whether a question asks for all duties of somebody: several lists may answer it."""
     return _DUTIES.search(part) is not None

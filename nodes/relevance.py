@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from lexloop.core.types import ParsedQuestion, Part
 from lexloop.documents.chunks.statements import Statement
+from lexloop.documents.structure.tree import Tree
 from lexloop.documents.text.tokens import term_set, tokenize
 from lexloop.models.embedding import Vectors
 
@@ -60,6 +61,10 @@ class Sources(Protocol):
 
     def statements(self, chunk_id: str) -> tuple[list[Statement], Vectors]:
         """Return the statements of a chunk and their vectors."""
+        ...
+
+    def tree_of(self, document: str) -> Tree | None:
+        """Return the tree of a document; None where there is none to see."""
         ...
 
     def idf(self, term: str) -> float:
@@ -142,7 +147,7 @@ def coverage(wanted: Mapping[str, float], held: Set[str]) -> float:
 
 
 @lru_cache(maxsize=1 << 13)
-def _terms(lead: str, own: str) -> frozenset[str]:
+def terms_of(lead: str, own: str) -> frozenset[str]:
     """Return the search terms of a statement; cached, since many share their lead-in."""
     return term_set(lead).union(tokenize(own))
 
@@ -160,7 +165,7 @@ def relevance(
     excepting = any(denied) and np.array([bool(EXCEPTS.search(text)) for text in texts])
     cosines = asked.vectors @ vectors.T
     closeness = cosines[:2].max(axis=0)
-    held = [_terms(statement.lead, statement.own) for statement in found]
+    held = [terms_of(statement.lead, statement.own) for statement in found]
     known = asked.all_terms.keys()
     news = np.array([min(len(terms - known), _ENOUGH_NEWS) / _ENOUGH_NEWS for terms in held])
     news = np.maximum(news, listed)  # the points of a list are not in its text

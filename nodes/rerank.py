@@ -15,6 +15,7 @@ from lexloop.core.state import State, Update
 from lexloop.core.types import DEFINING, FOLLOWED, POINTED, Candidate, ParsedQuestion
 from lexloop.documents.chunks.statements import Statement
 from lexloop.models.embedding import Vectors, without_bars
+from lexloop.nodes.answering import answering
 from lexloop.nodes.context import Context
 from lexloop.nodes.pointing import documents_called
 from lexloop.nodes.relevance import Query, Sources, query_of, relevance
@@ -154,19 +155,24 @@ class FeatureReranker:
         self._sources = sources
 
     def rerank(self, question: ParsedQuestion, candidates: list[Candidate]) -> list[Candidate]:
-        """Return the candidates by the best of their statements for any part of the question."""
+        """Return the candidates by the best of their statements for any part of the question.
+
+        Those in which none may answer, as where the question alone is repeated, come last.
+        """
         if not candidates:
             return []
         asked = query_of(question, self._sources)
         fused, said = _fused(candidates), self._best_said(asked, candidates)
         close = self._closeness(asked.text, candidates)
         ranked: list[Candidate] = []
+        silent = {c["id"] for c, best in zip(candidates, said, strict=True) if best is None}
         for candidate, best, nearer in zip(candidates, said, close, strict=True):
             graph = candidate["signals"].get("graph", 0.0)
-            score = best + FUSED * fused[candidate["id"]] + GRAPH * graph + TOKENS * nearer
+            searched = FUSED * fused[candidate["id"]] + GRAPH * graph
+            score = (best or 0.0) + searched + TOKENS * nearer
             signals = {**candidate["signals"], "rerank": score}
             ranked.append({**candidate, "score": score, "signals": signals})
-        return sorted(ranked, key=lambda candidate: (-candidate["score"], candidate["id"]))
+        return sorted(ranked, key=lambda c: (c["id"] in silent, -c["score"], c["id"]))
 
     def _closeness(self, question: str, candidates: list[Candidate]) -> list[float]:
         """Return each candidate's MaxSim less the mean of all; 0 without token vectors."""
@@ -178,22 +184,22 @@ class FeatureReranker:
         mean = math.fsum(close) / len(close)
         return [one - mean for one in close]
 
-    def _best_said(self, asked: Query, candidates: list[Candidate]) -> list[float]:
-        """Return the best relevance among each candidate's statements; 0 where it has none."""
+    def _best_said(self, asked: Query, candidates: list[Candidate]) -> list[float | None]:
+        """Return the best relevance among each candidate's statements; None where none answers."""
         every: list[Statement] = []
         rows: list[Vectors] = []
         ends: list[int] = []
         for candidate in candidates:
             heed_deadline("while passages were reranked")
-            found, vectors = self._sources.statements(candidate["id"])
-            every += found
-            rows.append(vectors[: len(found)])
+            found = list(answering(asked, candidate, self._sources))
+            every += [one.scored for one in found]
+            rows += [one.vector for one in found]
             ends.append(len(every))
         if not every:
-            return [0.0] * len(candidates)
-        scores = relevance(asked, every, np.concatenate(rows), self._sources).max(axis=0)
+            return [None] * len(candidates)
+        scores = relevance(asked, every, np.stack(rows), self._sources).max(axis=0)
         spans = pairwise([0, *ends])
-        return [float(scores[first:end].max()) if end > first else 0.0 for first, end in spans]
+        return [float(scores[first:end].max()) if end > first else None for first, end in spans]
 
 
 def _fused(candidates: list[Candidate]) -> dict[str, float]:

@@ -65,7 +65,7 @@ def sources(record: Record) -> list[str]:
 def _found_how(record: Record) -> list[tuple[str, str]]:
     """Return how an answer was found, name by name: by whom, with which settings and searches."""
     settings = record["variant"]
-    if record["plan"]:  # a greeting is answered without one
+    if record["plan"] and record["finding"] != "reply":  # a greeting is answered without one
         plan = ", ".join(f"{name} = {value}" for name, value in record["plan"].items())
         settings = f"{settings}, question of class {record['complexity']}, {plan}"
     rows = [

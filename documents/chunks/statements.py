@@ -180,6 +180,8 @@ def _is_label(words: str, kind: Kind, alone: bool) -> bool:
     if kind == "row" or (alone and kind in ITEMS):
         return False
     said = unnumbered(words)
+    if said.endswith("?"):
+        return False  # what follows answers it
     if alone and said.endswith(".") and said.count(" ") > 1:
         return False
     if kind in ITEMS and said[:1].islower():

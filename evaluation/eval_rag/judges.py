@@ -9,6 +9,7 @@ import numpy as np
 
 from lexloop.core.types import ABSTENTION
 from lexloop.documents.chunks.statements import Statement, statements_in_text
+from lexloop.documents.structure.tree import Tree
 from lexloop.documents.text.tokens import words
 from lexloop.evaluation.asking import Asker
 from lexloop.evaluation.correctness import CorrectnessJudge
@@ -242,6 +243,9 @@ class _NoCollection:
 
     def statements(self, chunk_id: str) -> tuple[list[Statement], Vectors]:
         raise KeyError(chunk_id)
+
+    def tree_of(self, document: str) -> Tree | None:
+        return None
 
     def idf(self, term: str) -> float:
         return 1.0

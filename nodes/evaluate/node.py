@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 
+from lexloop.core.conversation import answer_message
 from lexloop.core.errors import LexloopError
 from lexloop.core.running import computed
 from lexloop.core.settings import Settings
@@ -169,14 +169,6 @@ def _final(state: State, attempts: list[Attempt], best: Attempt, warning: str) -
         # one id a turn: running the turn again replaces its answer instead of adding another
         "messages": [answer_message(answer, state, warning)],
     }
-
-
-def answer_message(answer: str, state: State, warning: str) -> AIMessage:
-    """Return the answer as a message, with its warning and readings as metadata."""
-    beside: dict[str, Any] = {"warning": warning} if warning else {}
-    if read_as := state.get("read_as"):
-        beside["read_as"] = read_as
-    return AIMessage(content=answer, id=f"{state['turn_id']}-answer", response_metadata=beside)
 
 
 def passes(judgement: Judgement, settings: Settings) -> bool:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from itertools import islice
 
 import numpy as np
@@ -23,10 +23,12 @@ from lexloop.core.types import (
     Triplet,
 )
 from lexloop.documents.chunks.statements import Statement, sentence_before
+from lexloop.documents.structure.telling import heading_span
 from lexloop.documents.structure.tree import Tree
 from lexloop.documents.text.quantities import holds
 from lexloop.documents.text.tokens import sentence_spans, term_set, tokenize
 from lexloop.models.embedding import Vectors
+from lexloop.nodes.answering import answering, repeats
 from lexloop.nodes.context import drafted
 from lexloop.nodes.generate.quoting import LEFT_OUT, cite, quote_all
 from lexloop.nodes.markers import unmarked
@@ -53,8 +55,6 @@ _LEAST = 0.3
 """What the kind of fact that is asked for adds to a score, and the share of the best one's score
 that a further passage must reach: below it nothing was found of what laws were asked."""
 _DEFINES = 0.5
-_BLANK = re.compile(r"_{3,}\W*$")
-"""The end of a line of a form that is still to be filled in."""
 _LINK = re.compile(r"\b\w+://\S+")
 _SUPPORTING = 0.85
 """A recital explains what an article says: it answers where it is clearly closer."""
@@ -67,11 +67,13 @@ class Quotable:
     passage: Passage
     said: Statement
     order: int
+    question: str = ""  # of the document, which it answers; see ``Answering``
+    before: Statement | None = None
 
     @property
     def text(self) -> str:
-        """It as it can stand alone."""
-        return self.said.text
+        """It as it can stand alone, behind the question that it answers."""
+        return f"{self.question} {self.said.text}".strip()
 
     @property
     def words(self) -> int:
@@ -118,15 +120,17 @@ def score_quotables(
 ) -> ScoredQuotables | None:
     """Score every statement and list of the passages; None when there is none."""
     quotables: list[Quotable] = []
+    said: list[Statement] = []
     rows: list[Vectors] = []
     for passage in passages:
-        for statement, vector in zip(*sources.statements(passage["id"]), strict=True):
-            quotables.append(Quotable(passage, statement, len(quotables)))
-            rows.append(vector)
+        for one in answering(asked, passage, sources):
+            place = len(quotables)
+            quotables.append(Quotable(passage, one.said, place, one.question, one.before))
+            said.append(one.scored)
+            rows.append(one.vector)
     if not quotables:
         return None
     vectors = np.stack(rows)
-    said = [item.said for item in quotables]
     near = _closeness(asked, passages, sources)
     weights = [_SUPPORTING if item.passage.get("supporting") else 1.0 for item in quotables]
     scores = relevance(asked, said, vectors, sources) * np.array(weights, dtype=np.float32)
@@ -239,8 +243,6 @@ def _take_first(
             continue
         if item.said.own.endswith((":", " means")) and not item.said.points:
             continue  # it leads into what is no list of its own
-        if _BLANK.search(item.said.own):
-            continue
         if any(_repeats(item, other) for other in chosen):
             return
         chosen.append(item)
@@ -450,6 +452,7 @@ class ExtractiveGenerator:
             said = with_antecedent(item, self._sources)
             if citations:  # what the line before says already is not said again
                 said = [one for one in said if not _within(one, document, citations[-1])]
+            said = self._with_question(item, said, asked.text)
             text = unmarked(" ".join(statement.text for statement in said))
             text = text[:1].upper() + text[1:]
             # a marker after each sentence, so that none stands uncited
@@ -458,6 +461,25 @@ class ExtractiveGenerator:
         holding = (chunk_id for unit in quoted for chunk_id in self._sources.chunks_over(unit))
         chunks = dict.fromkeys(islice(holding, MOST_POINTED))
         return drafted("\n".join(lines), citations, told=told, quoted=[*chunks])
+
+    def _with_question(self, item: Quotable, said: list[Statement], asked: str) -> list[Statement]:
+        """Lead a statement by the question of the document that it answers, if another was asked.
+
+        "No." may be right of that one alone.
+        """
+        question, before = item.question, item.before
+        if not question or said[0].leads or repeats(question, asked):
+            return said
+        document = item.passage["document"]
+        span = (before.start, before.end) if before else self._heading(document, said[0])
+        return [replace(said[0], lead=question, leads=(span,)), *said[1:]] if span else said
+
+    def _heading(self, document: str, said: Statement) -> tuple[int, int] | None:
+        tree, text = self._sources.tree_of(document), self._sources.text_of(document)
+        if tree is None or text is None or (at := tree.at(said.start)) < 0:
+            return None
+        headed = (p for p in (at, *tree.above(at)) if tree.units[p].heading == said.label)
+        return next((heading_span(tree, place, text) for place in headed), None)
 
     def _cited(self, item: Quotable, said: list[Statement], n: int) -> Citation:
         start, document = said[0].start, item.passage["document"]

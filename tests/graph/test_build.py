@@ -57,7 +57,11 @@ def test_the_edges_are_the_flow(graph: Lexloop) -> None:
     edges = {(edge.source, edge.target, edge.conditional) for edge in graph.get_graph().edges}
     flow = ["__start__", *NODES[:7]]
     assert edges == {
-        *((source, target, source == "rerank") for source, target in itertools.pairwise(flow)),
+        *(
+            (source, target, source in ("classify", "rerank"))
+            for source, target in itertools.pairwise(flow)
+        ),
+        ("classify", "__end__", True),
         ("rerank", "evaluate", True),
         ("evaluate", "engineer_prompt", True),
         ("evaluate", "__end__", True),
@@ -177,3 +181,18 @@ def test_who_blocks_a_running_loop_is_answered_too(graph: Lexloop) -> None:
         return graph.invoke({"question": QUESTION})
 
     assert comparable(asyncio.run(blocking())) == comparable(graph.invoke({"question": QUESTION}))
+
+
+@pytest.mark.parametrize("said", ["hello", "thanks", "who are you?"])
+def test_a_greeting_is_replied_to_without_documents(graph: Lexloop, said: str) -> None:
+    steps = list(graph.stream({"question": said}, stream_mode="updates"))
+    assert [node for step in steps for node in step] == ["classify"]
+    found = graph.invoke({"messages": [HumanMessage(said)]})
+    assert (found["finding"], found["abstained"], found["citations"]) == ("reply", False, [])
+    assert [message.text for message in found["messages"]] == [said, found["answer"]]
+    assert "law.txt" in found["answer"]
+
+
+def test_a_question_behind_a_greeting_is_a_question(graph: Lexloop) -> None:
+    found = graph.invoke({"question": f"hello, {QUESTION}"})
+    assert found["finding"] == "answers"

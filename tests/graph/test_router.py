@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lexloop.core.settings import Settings
-from lexloop.graph.collections import route, small_talk
+from lexloop.graph.collections import route
 from lexloop.graph.resources import Resources
 from lexloop.nodes.context import Context
 
@@ -84,35 +84,3 @@ def test_where_nothing_is_retrieved_the_first_is_asked(
 @pytest.mark.parametrize("said", ["?!", "…", "x" * 4000, "and and and, and or, or with to", "١٢٣"])
 def test_hostile_questions_go_somewhere_or_nowhere(contexts: Contexts, said: str) -> None:
     assert set(route(said, [], contexts).ways) <= set(contexts)
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        "Good morning!",
-        "Thanks a lot, that was clear.",
-        "Bye, see you tomorrow.",
-        "Who are you?",
-        "Which collections do you have?",
-        "What kind of questions can you answer?",
-        "Got it.",
-    ],
-)
-def test_small_talk_is_told_what_can_be_asked(said: str) -> None:
-    assert "laws, lease" in small_talk(said, ["laws", "lease"])
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        "What is rent?",
-        "Why?",
-        "And then?",
-        "Hello, what is rent?",
-        "Can you help me with my lease?",
-        "Do you have to give notice?",
-        "",
-    ],
-)
-def test_a_question_is_no_small_talk(said: str) -> None:
-    assert small_talk(said, ["laws", "lease"]) == ""

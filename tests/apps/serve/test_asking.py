@@ -117,9 +117,12 @@ def test_several_collections_are_asked_and_answer_as_one(ann: httpx.Client) -> N
     assert answer["retries"] == 0
 
 
-def test_a_greeting_needs_no_collection(ann: httpx.Client) -> None:
-    answer = asked(ann, question="Hello!", collections=None)
-    assert answer["collections"] == []
+@pytest.mark.parametrize(("wanted", "named"), [(None, []), (["sample"], ["sample"])])
+def test_a_greeting_needs_no_documents(
+    ann: httpx.Client, wanted: list[str] | None, named: list[str]
+) -> None:
+    answer = asked(ann, question="Hello!", collections=wanted)
+    assert answer["collections"] == named
     assert (answer["finding"], answer["retries"]) == ("reply", 0)
     assert answer["verdict"]["head"] == "Replied: no document was needed"
 

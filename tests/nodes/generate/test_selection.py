@@ -291,11 +291,3 @@ def test_a_further_passage_does_not_answer_with_a_line_of_names(
     found = scored([0.9, 0.5, 0.4, 0.3], texts=texts, passage=passage)
     unsure = select(asked(small, 1), of_passages(found, 1, 2, 3, 4), LENGTHS, sure=False)
     assert [item.order for item in [*unsure.best, *unsure.more]] == [0, 2, 3]
-
-
-def test_a_line_of_a_form_that_is_still_to_be_filled_in_tells_nothing(
-    small: View, passage: Passage
-) -> None:
-    texts = ["The keeper of the berth is ______________.", "The keeper is whoever signs."]
-    chosen = select(asked(small, 1), scored([0.9, 0.8], texts=texts, passage=passage), LENGTHS)
-    assert [item.order for item in chosen.best] == [1]

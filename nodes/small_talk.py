@@ -1,0 +1,98 @@
+"""Greetings, thanks and questions about the assistant itself, which need no documents."""
+
+import re
+from collections.abc import Sequence
+
+from lexloop.core.state import Update
+from lexloop.core.types import Evaluation
+from lexloop.nodes.markers import unmarked
+from lexloop.nodes.question import WH
+
+UNSCORED: Evaluation = {
+    "answer_relevance": None,
+    "context_relevance": None,
+    "groundedness": None,
+    "citations_verified": True,
+    "passed": False,
+    "reasons": [],
+}
+"""The evaluation of what nobody scored."""
+_MOST_NAMES = 5
+_COUNTS = re.compile(r"\bhow (?:many|much)\b", re.IGNORECASE)
+_ASKS = re.compile(rf"\?\s*$|^\W*(?:{WH})\b", re.IGNORECASE)
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_PLEASANT = frozenset(
+    """a again all alright am and answer answers any appreciate are as at awesome back be been best
+    bit brilliant but care chat clear cool could day days dear did doing done earlier enough evening
+    everyone everything excellent exactly explained explanation explanations fantastic fine folks
+    for friend from fully glad go going good got great had happy has have having help helped helpful
+    helping helps hope how i i'll i'm information interesting is it it's its just kind know later
+    learnt let lot lots lovely made makes many me meet moment much my need needed needs nice nicely
+    night no nothing now of oh ok okay one only perfect perfectly please pleased pleasure pretty
+    question questions quick quickly really rest right say see sense so soon still super talk team
+    that that's that'll the then there there's this time to today tonight too understand understood
+    useful very was way week weekend well what with wonderful wonderfully work worked yes yet you
+    you're you've your yours yourself""".split()
+)
+_OPENS = {
+    "Hello. {offered}": """afternoon evening greetings hello hey hi hiya howdy morning yo""",
+    "You are welcome. You can ask on about {known}.": (
+        "appreciate appreciated cheers grateful thank thankful thanks thx ty"
+    ),
+    "Goodbye. You can come back to {known}.": """bye bye-bye cya farewell goodbye goodnight later
+    night soon tomorrow""",
+}
+_OFFERED = "I answer questions from these {kind}, and cite where it stands: {known}."
+_ABOUT = frozenset(
+    """a able about ai all am an and answer answered answering answers any anything are area areas
+    ask asked asking assist assistant at available based bot built by can capabilities chatbot
+    collection collections could cover covered covers database databases deal do document documents
+    does else exactly examples explain field fields file files find for from function functions give
+    good have help helpful here how human i in is it kind kinds know language languages
+    laws like list look machine made main made make may me model more my name named not of offer on
+    or our people person please purpose question questions read real robot search show so some
+    something sort sorts source sources speak subject subjects support system talk tell that the
+    there these they thing things this to tool topic topics type types understand up us
+    we what what's which who who's with work works would you your yourself""".split()
+)
+_TO_ME = frozenset(
+    """assistant bot capabilities chatbot collection collections help robot you your
+    yourself""".split()
+)
+
+
+def small_talk(said: str, kind: str, names: Sequence[str]) -> str:
+    """Return the reply to a greeting, thanks, or what can be asked; "" for a question.
+
+    It is one where each of its words is: a question about a law has a word that is not.
+
+    Args:
+        said: What was written.
+        kind: What can be asked: ``documents``, ``collections``.
+        names: What they are called.
+    """
+    words = {word.lower().replace("’", "'") for word in _WORD.findall(said)}
+    more = [f"{len(names) - _MOST_NAMES} more"] if len(names) > _MOST_NAMES else []
+    known = unmarked(", ".join([*names[:_MOST_NAMES], *more]))
+    offered = _OFFERED.format(kind=kind, known=known)
+    opening = {reply: set(opens.split()) for reply, opens in _OPENS.items()}
+    if words and words <= _PLEASANT.union(*opening.values()) and not _COUNTS.search(said):
+        greeting, *_ = opening.values()
+        if _ASKS.search(said) and words.isdisjoint({"you", *greeting}):
+            return ""
+        for reply, opens in opening.items():
+            if words & opens:
+                return reply.format(known=known, offered=offered)
+        return offered
+    asks_me = words & _TO_ME or {"i", "ask"} <= words
+    return offered if asks_me and words <= _ABOUT else ""
+
+
+def replied(reply: str) -> Update:
+    """Return the keys of an answer that needed no documents."""
+    return {
+        "answer": reply,
+        "abstained": False,
+        "finding": "reply",
+        "evaluation": {**UNSCORED, "passed": True, "reasons": ["No document was needed."]},
+    }
