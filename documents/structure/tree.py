@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Literal, Self
 
+from lexloop.core.folding import narrowed
 from lexloop.documents.structure.references import Reference, Step, roman_value, steps_of
 from lexloop.documents.text.tokens import tokenize
 
@@ -144,7 +145,7 @@ class Tree:
     def leads(self, place: int, text: str) -> bool:
         """Return whether a unit's own words lead into the items below it."""
         own = text[self.units[place].body : self.own_end(place)].rstrip()
-        return own.endswith(LEADS) and any(
+        return narrowed(own[-2:]).endswith(LEADS) and any(
             self.units[child].kind in ITEMS for child in self.children(place)
         )
 
