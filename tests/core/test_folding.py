@@ -83,7 +83,9 @@ def test_what_means_something_else_is_not_folded(text: str) -> None:
     assert folded(text) == legible(text) == narrowed(text) == text
 
 
-@pytest.mark.parametrize("text", ["می\u200cخواهم", "👩\u200d👧", "❤\ufe0f", "क्\u200dष", "第５条（１）"])
+@pytest.mark.parametrize(
+    "text", ["می\u200cخواهم", "👩\u200d👧", "❤\ufe0f", "क्\u200dष", "第５条（１）"]
+)
 def test_what_a_reader_sees_is_kept_in_a_document(text: str) -> None:
     assert legible(text) == text
 
