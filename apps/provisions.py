@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
 from lexloop.core.errors import InputError, NotFoundError
+from lexloop.core.folding import folded
 from lexloop.documents.structure.lookup import (
     asked_references,
     lead_ins,
@@ -34,13 +35,13 @@ def named_document(view: View, said: str) -> str:
     """
     if said in view.documents:
         return said
-    wanted = said.casefold()
+    wanted = folded(said).casefold()
     found = [name for name in view.documents if wanted in _endings(name)]
     if len(found) == 1:
         return found[0]
     if found:
         raise InputError(f"{len(found)} documents end in {said!r}.", one_of("Name one", found))
-    alike = similar(wanted, {name.casefold(): name for name in reversed(view.documents)})
+    alike = similar(wanted, {folded(name).casefold(): name for name in reversed(view.documents)})
     raise NotFoundError(
         f"There is no document {said!r}.",
         one_of("Near it are" if alike else "There are", alike or view.documents),
@@ -49,7 +50,7 @@ def named_document(view: View, said: str) -> str:
 
 def _endings(name: str) -> set[str]:
     """Return every end of a name, by whole parts of its path, with and without suffix."""
-    parts = name.casefold().split("/")
+    parts = folded(name).casefold().split("/")
     ends = {"/".join(parts[first:]) for first in range(len(parts))}
     return ends | {end.rpartition(".")[0] for end in ends}
 
@@ -119,7 +120,7 @@ class Source(NamedTuple):
             there = f"is {first}" if first == last else f"are {first} to {last}"
             raise NotFoundError(f"{name} has no {said}; there {there}.", see)
         known = {text.casefold(): text for u in tree.units for text in (u.label, u.heading) if text}
-        alike = similar(said.casefold(), known)
+        alike = similar(folded(said).casefold(), known)
         raise NotFoundError(
             f"{name} has no {said}.", one_of("Near it are", alike) if alike else see
         )

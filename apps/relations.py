@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 from lexloop.apps.provisions import NEAR, similar
 from lexloop.core.errors import InputError
+from lexloop.core.folding import folded
 from lexloop.store.graph import KnowledgeGraph, Relation
 
 
@@ -67,7 +68,7 @@ def _named(graph: KnowledgeGraph, entity: str, where: str, elsewhere: str) -> st
     if name is not None:
         return name
     known = {name: name for name in graph.entities}
-    alike = list(graph.match([entity], NEAR)) or similar(entity.lower(), known)
+    alike = list(graph.match([entity], NEAR)) or similar(folded(entity).lower(), known)
     words = dict.fromkeys(graph.written(alike).values())
     hint = f"Near it are: {', '.join(map(repr, words))}." if alike else "Ask for one of its terms."
     raise InputError(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
 from lexloop.core.errors import QuestionError, SettingsError
+from lexloop.core.folding import folded
 from lexloop.core.types import Turn
 
 if TYPE_CHECKING:  # of LangGraph, which takes a server's start longer than all else
@@ -52,8 +53,8 @@ def _asking(state: "State", limit: int) -> tuple[HumanMessage, Sequence[AnyMessa
     messages = state.get("messages", [])
     question = state.get("question")
     if question is not None and question != "":
-        text = checked_question(question, limit)
-        return HumanMessage(content=text, id=uuid.uuid4().hex), messages
+        checked_question(question, limit)
+        return HumanMessage(content=typed(question), id=uuid.uuid4().hex), messages
     if messages and isinstance(messages[-1], HumanMessage):
         return messages[-1], messages[:-1]
     if question is None and not messages:
@@ -66,7 +67,7 @@ def _asking(state: "State", limit: int) -> tuple[HumanMessage, Sequence[AnyMessa
 
 
 def checked_question(question: Any, limit: int) -> str:
-    """Return the question with surrounding blanks removed.
+    """Return the question as it is read: folded, with surrounding blanks removed.
 
     Raises:
         QuestionError: It is not text, blank, without a word, or longer than ``limit``.
@@ -74,17 +75,28 @@ def checked_question(question: Any, limit: int) -> str:
     hint = f"Give a text of 1 to {limit} characters."
     if not isinstance(question, str):
         raise QuestionError(f"The question is a {type(question).__name__}, not text.", hint)
-    text = _encodable(question).strip()
+    text = folded(_encodable(question)).strip()
     if not text:
         raise QuestionError("The question is empty.", hint)
     if not any(character.isalnum() for character in text):
         raise QuestionError(f"The question {text[:40]!r} holds no word.", hint)
-    if len(text) > limit:
+    if (length := max(len(text), len(typed(question)))) > limit:
         raise QuestionError(
-            f"The question has {len(text)} characters; the limit is {limit}.",
+            f"The question has {length} characters; the limit is {limit}.",
             "Shorten it, or raise max_question_chars.",
         )
     return text
+
+
+def typed(question: str) -> str:
+    """Return a question as it was typed, with surrounding blanks removed."""
+    return _encodable(question).strip()
+
+
+def last_typed(messages: Sequence[AnyMessage]) -> str:
+    """Return the last question of a conversation as it was typed; "" where there is none."""
+    asked = (message for message in reversed(messages) if isinstance(message, HumanMessage))
+    return next((message_text(message).strip() for message in asked), "")
 
 
 def tags_of_thread(held: Sequence[str], granted: Sequence[str]) -> list[str]:
@@ -117,11 +129,11 @@ def _encodable(text: str) -> str:
 
 
 def history_turns(messages: Sequence[AnyMessage]) -> list[Turn]:
-    """Return the turns of a conversation that people and the assistant wrote."""
+    """Return the turns of a conversation that people and the assistant wrote, folded."""
     turns: list[Turn] = []
     for message in messages:
         if isinstance(message, HumanMessage):
-            turns.append({"role": "user", "content": message_text(message)})
+            turns.append({"role": "user", "content": folded(message_text(message))})
         elif isinstance(message, AIMessage) and message_text(message):
-            turns.append({"role": "assistant", "content": message_text(message)})
+            turns.append({"role": "assistant", "content": folded(message_text(message))})
     return turns

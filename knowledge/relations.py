@@ -12,6 +12,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Literal, NamedTuple, get_args
 
+from lexloop.core.folding import folded, narrowed
 from lexloop.core.types import Chunk, Triplet
 from lexloop.documents.chunks.statements import Span, statements, unnumbered
 from lexloop.documents.document import Document
@@ -30,7 +31,6 @@ from lexloop.documents.structure.tree import Tree
 from lexloop.documents.text.tokens import tokenize, words
 
 PHRASE_CHARS = 120
-_INVISIBLE = re.compile(r"[\u200b-\u200f\u202a-\u202e\u2060\ufeff\xad]")
 _QUOTES = re.compile('["“”„«»]')
 _EDGES = " \t\n\r'‘’`.,;:–—-|*#"
 _ABBREVIATED = (
@@ -45,8 +45,8 @@ _KINDS = ("§", "sec", "art", "rule", "regul", "clau", "chap", "titl", "annex", 
 
 
 def readable(text: str, limit: int = PHRASE_CHARS) -> str:
-    """Return ``text`` on one line, without quotation marks and edge stops, cut between words."""
-    text = _QUOTES.sub("", _INVISIBLE.sub("", text[: 8 * limit]))
+    """Return ``text`` folded on one line, without quotation marks and edge stops, cut to words."""
+    text = _QUOTES.sub("", folded(text[: 8 * limit]))
     line = " ".join(text.split()).strip(_EDGES)
     if len(line) > limit:
         line = line[: limit + 1].rsplit(" ", 1)[0][:limit].rstrip(_EDGES)
@@ -70,8 +70,9 @@ def entity_key(phrase: str) -> str:
     Case, number, stops and the ways to write section signs make no difference. A label keeps every
     word of its own: "point a" is another than "point".
     """
+    phrase = folded(phrase)
     if not cites(phrase):
-        said = words(_INVISIBLE.sub("", phrase))
+        said = words(phrase)
         return " ".join(stem for word in said for stem in tokenize(word)[:1]) or " ".join(said)
     for written, plain in _ABBREVIATED:
         phrase = written.sub(plain, phrase)
@@ -314,7 +315,7 @@ class _Reader:
     """A reader of one document."""
 
     def __init__(self, document: Document) -> None:
-        self._tree, self._text = document.tree, document.text
+        self._tree, self._text = document.tree, narrowed(document.text)
         self._title = readable(document.title or document.name)
         self._references = References(self._tree, self._text, document.title)
         self._terms = _Terms(self._tree)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import islice
 
+from lexloop.core.folding import folded
 from lexloop.core.types import (
     MOST_POINTED,
     NamedRun,
@@ -232,6 +233,7 @@ def placed(question: str, provision: str) -> str:
 @lru_cache(maxsize=1 << 13)
 def _words_of(name: str, title: str) -> frozenset[str]:
     """Return the words that name a document: of its path and title, and the title's acronyms."""
+    name, title = folded(name), folded(title)
     plain = {word.lower() for word in re.findall(r"[^\W_]+", f"{name} {title}")}
     plain |= {bare for word in plain if len(bare := word.rstrip("0123456789")) > 1}
     runs = (re.findall(r"[A-Z]", run.group()) for run in _RUN.finditer(title))
@@ -286,7 +288,7 @@ def documents_called(
     if not said:
         return frozenset(named)
     names = {name: said & _words_of(name, title) for name, (title, _) in found.items()}
-    texts = {name: set(_WORD.findall(text.lower())) for name, (_, text) in found.items()}
+    texts = {name: set(_WORD.findall(folded(text).lower())) for name, (_, text) in found.items()}
     return frozenset(
         name
         for name, own in names.items()
@@ -323,7 +325,7 @@ def _name_begins(run: NamedRun, is_name: Callable[[list[str]], bool]) -> int:
 
 
 def _is_titled(title: str, name: list[str]) -> bool:
-    return f" {' '.join(name)} " in f" {' '.join(_WORD.findall(title.lower()))} "
+    return f" {' '.join(name)} " in f" {' '.join(_WORD.findall(folded(title).lower()))} "
 
 
 def _act_after(text: str, end: int) -> tuple[int, str]:

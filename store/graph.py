@@ -16,6 +16,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from lexloop.core.errors import DataError
+from lexloop.core.folding import folded
 from lexloop.core.types import Triplet
 from lexloop.knowledge.columns import (
     Columns,
@@ -248,6 +249,7 @@ class KnowledgeGraph:
 
         A label that several documents have is that of the first, unless the phrase says "of" which.
         """
+        phrase = folded(phrase)
         said, _, document = phrase.rpartition(" of ")
         keys = [phrase, entity_key(phrase), provision_name(entity_key(said), document)]
         names = self._columns.names

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from lexloop.core.folding import folded
 from lexloop.core.types import Chunk, Triplet
 from lexloop.documents.chunks.chunkers import Chunker
 from lexloop.documents.chunks.statements import Statement, statements_of_chunks
@@ -226,17 +227,17 @@ def window_texts(
 ) -> list[str]:
     """Return the whole chunk, then each of its statements where it has several.
 
-    The whole has the context and a statement the point; scoring a chunk by the better of the two
-    finds more than either alone. The chunk's headings stand in front of the whole. A whole longer
-    than the embedder's window is cut into several, so that every word is embedded; a statement
-    longer than that is represented by its beginning.
+    All are folded. The whole has the context and a statement the point; scoring a chunk by the
+    better of the two finds more than either alone. The chunk's headings stand in front of the
+    whole. A whole longer than the embedder's window is cut into several, so that every word is
+    embedded; a statement longer than that is represented by its beginning.
 
     ``kind`` is statements, or whole for the whole alone.
     """
-    wholes = _placed(chunk["text"].strip(), chunk.get("context", ""), embedder)
+    wholes = _placed(folded(chunk["text"]).strip(), folded(chunk.get("context", "")), embedder)
     if kind != "statements" or len(found) <= 1:
         return wholes
-    return wholes + [_fitting(statement.text, embedder)[0] for statement in found]
+    return wholes + [_fitting(folded(statement.text), embedder)[0] for statement in found]
 
 
 def _wholes_of(windows: Sequence[str], found: Sequence[Statement], kind: str) -> int:

@@ -9,6 +9,7 @@ from itertools import chain, islice
 
 import numpy as np
 
+from lexloop.core.folding import folded, narrowed
 from lexloop.core.metadata import UNKNOWN, Filters, Metadata
 from lexloop.core.running import heed_deadline
 from lexloop.core.types import MOST_POINTED, Chunk, Citation, Hit, PointedUnit, Reading
@@ -333,7 +334,7 @@ class View:
         found = self._store.statements(*self._checked([chunk_id]))
         by_chunk = len(found) > 1 and self._store.manifest.recipe.windows != "statements"
         if by_chunk or self._words_only:
-            return found, self.embed([statement.text for statement in found])
+            return found, self.embed([folded(statement.text) for statement in found])
         windows = self._store.windows(chunk_id)
         return found, windows[-len(found) :] if len(found) > 1 else windows[: len(found)]
 
@@ -374,7 +375,7 @@ class View:
         hits = self.search_lexical([quote], 1)[0]
         for chunk in self.chunks([hit.chunk_id for hit in hits]):
             tree = self.tree_of(chunk["document"]) or Tree()
-            within = max(0, chunk["text"].find(quote))
+            within = max(0, narrowed(chunk["text"]).find(folded(quote)))
             # a chunk may begin with a title that stands before its provision
             for place in map(tree.at, (chunk["start"] + within, chunk["end"] - 1)):
                 above = (place, *tree.above(place)) if place >= 0 else ()

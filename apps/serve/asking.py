@@ -17,7 +17,7 @@ from lexloop.apps.serve.limits import Queue, Rates, Streams, ahead
 from lexloop.apps.serve.people import Person
 from lexloop.apps.serve.run import Run
 from lexloop.apps.serve.threads import Thread, ThreadStore
-from lexloop.core.conversation import checked_question, tags_of_thread
+from lexloop.core.conversation import checked_question, tags_of_thread, typed
 from lexloop.core.errors import AccessError, DataError, ModelError, NotFoundError, ThreadBusy
 from lexloop.core.types import POINTED, Turn
 
@@ -145,7 +145,7 @@ class Asking:
     def _begun(self, person: Person, request: AskRequest, kept: bool) -> Run:
         """Return a run, checked to be one that may be begun."""
         operators = self._engine.settings
-        asked = checked_question(request.question, operators.max_question_chars)
+        checked_question(request.question, operators.max_question_chars)
         wanted = chosen(operators, request.settings)
         if request.as_of is not None:
             wanted["access.as_of"] = request.as_of
@@ -159,6 +159,7 @@ class Asking:
         settings = {name: self._collections.settings(person, name, **wanted) for name in names}
         if (thread := request.thread) is not None:
             self.readable(person, thread)
+        asked = typed(request.question)
         return Run(person, asked, settings, unready=unready, thread=thread, kept=kept)
 
     def readable(self, person: Person, id: str) -> Thread:

@@ -23,6 +23,7 @@ from lexloop.core.errors import (
     ModelError,
     NotFoundError,
 )
+from lexloop.core.folding import folded
 
 if TYPE_CHECKING:
     from lexloop.apps.provisions import Source
@@ -166,14 +167,14 @@ class Tools:
     def _list(self, person: Person, given: arguments.ListArguments) -> results.Documents:
         names = self._names(person, given.collections)
         views = self._views(person, given.collections)
-        wanted = (given.containing or "").casefold()
+        wanted = folded(given.containing or "").casefold()
         found: list[tuple[str, str]] = []
         for name, view in views.items():
             titles = view.titles
             found += [
                 (name, document)
                 for document in view.documents
-                if wanted in document.casefold() or wanted in titles.get(document, "").casefold()
+                if wanted in folded(f"{document}\n{titles.get(document, '')}").casefold()
             ]
         shown = found[given.offset : given.offset + given.limit]
         return results.Documents(

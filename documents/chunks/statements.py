@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass, replace
 from itertools import accumulate, zip_longest
 
+from lexloop.core.folding import narrowed
 from lexloop.core.types import Chunk
 from lexloop.documents.document import Document
 from lexloop.documents.structure.markers import list_markers
@@ -63,6 +64,7 @@ def statements(tree: Tree, text: str) -> Iterator[Statement]:
 
     Headings and labels are none. A lead-in stands for its list, which comes before its points.
     """
+    text = narrowed(text)
     leads: list[tuple[Span, ...]] = []
     items: dict[int, set[int]] = {}
     columns: dict[int, list[str]] = {}
@@ -147,8 +149,8 @@ def sentence_before(tree: Tree, text: str, place: int) -> Statement | None:
 
 
 def unnumbered(text: str) -> str:
-    """Return a text on one line, without the number that it begins with."""
-    flat = " ".join(text.split())
+    """Return a text narrowed, on one line, without the number that it begins with."""
+    flat = " ".join(narrowed(text).split())
     at = 0
     for _ in range(_DEEPEST):
         markers = list_markers(flat, at)

@@ -3,9 +3,10 @@
 import ctypes
 import math
 import re
+import unicodedata
 from array import array
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import compress, pairwise, repeat
@@ -24,6 +25,8 @@ _MARKS_OF_BREAK = "\x02\ufffe\xad"
 """PDFium's signs for a hyphen at the end of a line, and the soft hyphen."""
 _SOFT_HYPHEN = "\xad"
 _WORD = re.compile(r"[^\s\x00-\x1f\x7f-\x9f\ufffe\uffff]+(?:[\x02\ufffe]|\xad(?=\s|$))?")
+_CLUSTER = re.compile("[^\u0300-\u036f\u200c\u200d][\u0300-\u036f\u200c\u200d]*|.")
+"""A character with its accents and joiners."""
 _BOLD = re.compile(rb"bold|black|heavy|demi", re.IGNORECASE)
 _BOLD_WEIGHT = 600
 _LONGEST_NAME = 128
@@ -197,7 +200,11 @@ class _Characters:
         if len(text) != count:  # PDFium leaves out what has no character
             text = "".join(map(chr, map(unicode, repeat(address), range(count))))
         self.text = text.replace(HYPHEN, _SOFT_HYPHEN)
-        self._unprintable = {c for c in set(self.text) if not c.isspace() and not printable(c)}
+        self.odd = {
+            c
+            for c in set(self.text)
+            if not c.isspace() and (unicodedata.combining(c) or printable(c) != c)
+        }
         boxes = (ctypes.c_float * (4 * count))()
         at = ctypes.addressof(boxes)
         places = range(at, at + 16 * count, 16)
@@ -251,9 +258,8 @@ class _Characters:
             if word[-1] in _MARKS_OF_BREAK:
                 word = word[:-1] + HYPHEN
             places = self.left[start:end]
-            if self._unprintable and not self._unprintable.isdisjoint(word):
-                places = [x for c, x in zip(word, places, strict=True) if printable(c)]
-                word = printable(word)
+            if self.odd and not self.odd.isdisjoint(word):
+                word, places = _shown(word, places)
             texts.append(word)
             edges.extend(places)
             edges.append(self.right[end - 1])
@@ -276,6 +282,18 @@ class _Characters:
         return round(size, 1), weight >= _BOLD_WEIGHT or _BOLD.search(name.value) is not None
 
 
+def _shown(word: str, places: Sequence[float]) -> tuple[str, list[float]]:
+    """Return a word as its reader sees it, and the place of each of its characters."""
+    shown: list[str] = []
+    kept: list[float] = []
+    for cluster in _CLUSTER.finditer(word):
+        text = printable(cluster[0])
+        own = places[cluster.start() : cluster.end()]
+        shown.append(text)
+        kept += (*own[: len(text)], *(own[-1] for _ in range(len(text) - len(own))))
+    return "".join(shown), kept
+
+
 def _lines(characters: _Characters) -> Iterator[list[Word]]:
     """Yield words that stand on one line and follow each other in the file."""
     left, right = characters.left, characters.right
@@ -283,6 +301,8 @@ def _lines(characters: _Characters) -> Iterator[list[Word]]:
     low = high = reached = 0.0
     broken = False
     for found in _WORD.finditer(characters.text):
+        if characters.odd and not printable(found[0]) and found[0] not in _MARKS_OF_BREAK:
+            continue
         start, end = found.span()
         bottom, top = characters.bottom[start], characters.top[start]
         if line:

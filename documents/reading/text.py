@@ -4,6 +4,7 @@ import codecs
 import re
 
 from lexloop.core.errors import CorpusError
+from lexloop.core.folding import legible
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -17,7 +18,7 @@ _CHARACTER = re.compile(  # a character above ASCII in well-formed UTF-8
 )
 _CODED_SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x84\x86-\x9f\xad\ufffe\uffff]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]")
 _RUN = re.compile(r"[^\W\d_a-zA-Z]{4}")
 _SIGN_IN_WORD = re.compile(r"[^\W\d_][¡-©«-´¶-¹»-¿×÷][^\W\d_]")
 _WESTERN = frozenset("§°€–—‘’“”„•…©®™£¥¢«»·¿¡ªº½¼¾²³¹×±÷¶†‡‚‹›¨´¸¯¬µ\xa0\xad")
@@ -32,23 +33,24 @@ _COMMON = [  # what texts are found in; the rest differs from these in a few let
 
 
 def printable(text: str) -> str:
-    """Return text without soft hyphens, control characters and halves of characters."""
-    return _SURROGATE.sub("\ufffd", _CONTROL.sub("", _line_feeds(text)))
+    """Return legible text without control characters and halves of characters."""
+    return _SURROGATE.sub("\ufffd", legible(_CONTROL.sub("", _line_feeds(text))))
 
 
 def whole_text(text: str) -> str:
-    """Return the text of a file unchanged, but with line feeds.
+    """Return the text of a file as its reader sees it, with line feeds.
 
     Raises:
-        CorpusError: It holds NUL bytes or lone surrogates, or nothing but blanks.
+        CorpusError: It holds NUL bytes or lone surrogates, or nothing to see.
     """
     if "\x00" in text:
         raise CorpusError("It holds NUL bytes, so it is no text.", "Convert it to UTF-8.")
     if _SURROGATE.search(text):
         raise CorpusError("It holds lone surrogates, which are no characters.", "Correct them.")
-    if not text.strip():
+    seen = legible(_line_feeds(text))
+    if not seen.strip():
         raise CorpusError("It is empty.", "Remove it or fill it.")
-    return _line_feeds(text)
+    return seen
 
 
 def _line_feeds(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from lexloop.core.folding import folded, narrowed
 from lexloop.documents.structure.outline import cells
 from lexloop.documents.structure.references import (
     Reference,
@@ -14,7 +15,8 @@ from lexloop.documents.structure.tree import ITEMS, Missing, Tree
 
 def named_places(tree: Tree, said: str) -> list[int]:
     """Return the places that words name, in order; all with the label if it is repeated."""
-    wanted = " ".join(said.split()).casefold()
+    said = " ".join(folded(said).split())
+    wanted = said.casefold()
     own = {place: unit.label for place, unit in enumerate(tree.units) if owns_label(tree, place)}
     found = [place for place, label in own.items() if label.casefold() == wanted]
     if not found:
@@ -36,7 +38,7 @@ def missing_place(tree: Tree, said: str) -> Missing | None:
 
 def asked_references(said: str) -> Sequence[Reference]:
     """Return the references in words that name only provisions; "17" is Section 17."""
-    whole = " ".join(said.split())
+    whole = " ".join(folded(said).split())
     alone = find_references(f"section {whole}")
     if len(alone) == 1 and alone[0].end == len(f"section {whole}"):
         return alone
@@ -67,7 +69,7 @@ def mentions(tree: Tree, place: int, text: str) -> dict[str, list[int]]:
     """Return the references in a unit's text, in order, and the places that they name."""
     found: dict[str, list[int]] = {}
     for at in (place, *tree.below(place)):
-        own = text[tree.units[at].body : tree.own_end(at)]
+        own = narrowed(text[tree.units[at].body : tree.own_end(at)])
         for reference in find_references(own):
             act = elsewhere(own, reference)
             said = " ".join(own[reference.start : act.end].split())

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from functools import partial
 
+from lexloop.core.folding import narrowed
 from lexloop.documents.structure.markers import (
     Fit,
     Marker,
@@ -67,6 +68,7 @@ def parse(text: str, headings: Sequence[tuple[int, int]] = (), paged: bool = Fal
         headings: Those that the format itself marks: offset of the line, and level from 1.
         paged: Whether the format has pages, so that a line beginning with ``#`` is no heading.
     """
+    text = narrowed(text)
     lines = logical_lines(text, dict(headings), paged)
     return _Parser(lines, find_outline(lines, text)).tree()
 

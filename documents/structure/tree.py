@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Literal, Self
 
+from lexloop.core.folding import narrowed
 from lexloop.documents.structure.references import Reference, Step, roman_value, steps_of
 from lexloop.documents.text.tokens import tokenize
 
@@ -151,7 +152,7 @@ class Tree:
         below = (self.units[child] for child in self.children(place))
         item = next((unit for unit in below if unit.kind in ITEMS), None)
         own = text[self.units[place].body : self.own_end(place)].rstrip()
-        if item is None or own.endswith(LEADS):
+        if item is None or narrowed(own[-2:]).endswith(LEADS):
             return item is not None
         words = (
             text[item.body : item.body + _PEEK]

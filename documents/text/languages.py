@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from operator import itemgetter
 
+from lexloop.core.folding import folded
+
 _WORD = re.compile(r"(?<![\w./@])[^\W\d_]++(?![\d_@])(?:['’](?=[^\W\d_]))?")
 _LEAST_LETTERS = 3
 """Letters of another script from which on a question is one in it."""
@@ -145,7 +147,7 @@ def _evidence(
 
 def words_of(text: str) -> list[str]:
     """Return the words in small letters; one elided before another keeps its apostrophe."""
-    return [word.replace("’", "'") for word in _WORD.findall(text.lower())]
+    return [word.replace("’", "'") for word in _WORD.findall(folded(text).lower())]
 
 
 def _script(letter: str) -> str:

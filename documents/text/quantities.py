@@ -3,6 +3,7 @@
 import re
 from functools import lru_cache
 
+from lexloop.core.folding import folded
 from lexloop.core.types import Kind
 from lexloop.documents.text.tokens import tokenize
 
@@ -95,8 +96,8 @@ def number_of(word: str) -> str | None:
 
 
 def _spelt_out(text: str) -> str:
-    """Return the text with its ISO dates as words, so that a date has one form."""
-    return _ISO.sub(lambda m: f"{MONTHS[int(m[2]) - 1]} {int(m[3])}, {m[1]}", text)
+    """Return the text folded, and with its ISO dates as words, so that a date has one form."""
+    return _ISO.sub(lambda m: f"{MONTHS[int(m[2]) - 1]} {int(m[3])}, {m[1]}", folded(text))
 
 
 def _month(name: str) -> str:
@@ -131,8 +132,9 @@ def states(text: str, fact: str) -> bool:
     if fact in held or any(other.startswith(f"{fact}(") for other in held):
         return True
     section, *subdivisions = re.findall(r"[^()]+", fact)
+    plain = folded(text)
     return section in held and all(
-        re.search(rf"(?<!\w){re.escape(mark)}[.)]", text, re.IGNORECASE) for mark in subdivisions
+        re.search(rf"(?<!\w){re.escape(mark)}[.)]", plain, re.IGNORECASE) for mark in subdivisions
     )
 
 
@@ -163,6 +165,6 @@ _HELD: dict[Kind, re.Pattern[str]] = {
 
 def holds(kind: Kind, text: str, what: frozenset[str] = frozenset()) -> bool:
     """Return whether ``text`` holds a fact of this kind, a number only where it names ``what``."""
-    return _HELD[kind].search(text) is not None and (
+    return _HELD[kind].search(folded(text)) is not None and (
         kind != "number" or what <= frozenset(tokenize(text))
     )

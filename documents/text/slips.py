@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable
 from functools import cached_property, lru_cache
 
+from lexloop.core.folding import folded
 from lexloop.core.types import Reading
 
 _WORD = re.compile(r"(?<![\w@/\\.])[^\W\d_]{4,40}+(?![\w@\u0300-\u036f]|[./\\]\w|['’]t\b)")
@@ -110,7 +111,7 @@ class Slips:
 
 def small_words(text: str) -> list[str]:
     """Return the words of a text in small letters, without numbers."""
-    return _LETTERS.findall(text.lower())
+    return _LETTERS.findall(folded(text).lower())
 
 
 def _may_slip(word: str) -> bool:

@@ -1,9 +1,12 @@
 """Sentences of legal text, and its terms for search: stemmed, with section numbers kept whole."""
 
 import re
+import unicodedata
 from functools import lru_cache
 from importlib.metadata import version
 from typing import Any
+
+from lexloop.core.folding import folded, narrowed
 
 _ABBREVIATIONS = frozenset(
     """art arts cf ch cl co corp dept dr ed eds eg e.g est etc fig gov ie i.e inc int jr ltd mr mrs
@@ -27,6 +30,7 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     unless the line was merely wrapped; a colon or semicolon ends one only before a new line, so
     that a clause and its list items become units of their own.
     """
+    text = narrowed(text)
     spans: list[tuple[int, int]] = []
     start = 0
     for match in _BOUNDARY.finditer(text):
@@ -73,8 +77,8 @@ def find_quote(quote: str, text: str) -> tuple[int, int] | None:
 
     Blanks and line breaks between the words do not count; it may begin and end within a word.
     """
-    words = map(re.escape, quote.split())
-    found = re.search(r"\s+".join(words), text) if quote.strip() else None
+    words = list(map(re.escape, folded(quote).split()))
+    found = re.search(r"\s+".join(words), narrowed(text)) if words else None
     return found.span() if found else None
 
 
@@ -117,7 +121,7 @@ def stemmer_name() -> str:
 
 def words(text: str) -> list[str]:
     """Return the words and numbers of a text, lower-cased, in order; section numbers stay whole."""
-    return [word.lower() for word in _TERM.findall(text)]
+    return [word.lower() for word in _TERM.findall(folded(text))]
 
 
 def tokenize(text: str) -> list[str]:
@@ -126,7 +130,7 @@ def tokenize(text: str) -> list[str]:
     A section number with subdivisions, ``20-871(b)(1)``, also yields the bare number ``20-871``,
     so that a question about a section finds its subdivisions and the reverse.
     """
-    return [term for word in _TERM.findall(text) for term in _terms_of(word)]
+    return [term for word in _TERM.findall(folded(text)) for term in _terms_of(word)]
 
 
 @lru_cache(maxsize=1 << 13)
@@ -137,8 +141,8 @@ def term_set(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1 << 16)
 def _terms_of(written: str) -> tuple[str, ...]:
-    """Return the search terms of one word or number as written."""
-    word = written.lower()
+    """Return the search terms of one word or number as written; "m²" is "m2"."""
+    word = (unicodedata.normalize("NFKC", written) if written[0].isalpha() else written).lower()
     if re.sub(r"['’]\w*$", "", word) in STOP_WORDS or word in STOP_WORDS:
         return ()
     if word[0].isdigit():

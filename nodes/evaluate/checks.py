@@ -5,6 +5,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from functools import lru_cache
 
+from lexloop.core.folding import folded
 from lexloop.core.running import heed_deadline
 from lexloop.core.types import Citation
 from lexloop.documents.chunks.statements import unnumbered
@@ -75,7 +76,7 @@ def citation_problems(
         reference and web address is in the cited text or the words that lead into it.
     """
     altered = [problem for citation in citations if (problem := _misquoted(citation, text_of))]
-    said = without_told(answer, told)
+    said = folded(without_told(answer, told))
     if told and not said:
         return altered
     problems = [*altered, *foreign_matter(said)]
@@ -180,9 +181,9 @@ def _lead(citation: Citation, text: str) -> str:
 
 
 def _read(citation: Citation, text_of: TextOf) -> str:
-    """Return a citation's text: its label, the words that lead into it, and its quote."""
+    """Return a citation's text folded: its label, the words that lead into it, and its quote."""
     lead = _lead(citation, text_of(citation["document"]) or "")
-    return "\n".join([citation["section"], lead, citation["quote"]])
+    return folded("\n".join([citation["section"], lead, citation["quote"]]))
 
 
 def _short(text: str, limit: int = 80) -> str:

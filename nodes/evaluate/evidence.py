@@ -8,6 +8,7 @@ from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
 from typing import Any
 
+from lexloop.core.folding import folded
 from lexloop.documents.chunks.statements import statements_in_text
 from lexloop.documents.text.quantities import UNITS, dates, facts, number_of, states
 from lexloop.documents.text.tokens import tokenize, words
@@ -31,8 +32,8 @@ class Evidence:
 
     @cached_property
     def text(self) -> str:
-        """All of the evidence on one line."""
-        return " ".join(" ".join([self.whole, *self.sentences]).split())
+        """All of the evidence, folded on one line."""
+        return " ".join(folded(" ".join([self.whole, *self.sentences])).split())
 
     @cached_property
     def flat(self) -> str:

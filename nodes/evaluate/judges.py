@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field
 
 from lexloop import prompts
 from lexloop.core.errors import ModelReplyError
+from lexloop.core.folding import folded
 from lexloop.core.running import computing
 from lexloop.core.types import ParsedQuestion, Passage
 from lexloop.documents.text.tokens import tokenize
@@ -42,7 +43,7 @@ _COMMONEST = 0.3  # what a term that every sentence holds still weighs
 
 
 def claims_of(text: str) -> list[str]:
-    """Return each claim of ``text`` in order, without [n] markers and list marks.
+    """Return each claim of ``text`` in order, folded, without [n] markers and list marks.
 
     A sentence is one claim. What holds no search term claims nothing.
     """
@@ -50,7 +51,7 @@ def claims_of(text: str) -> list[str]:
 
 
 def _claims(text: str) -> list[tuple[CitedSentence, str]]:
-    found = ((one, _BULLET.sub("", one.text.strip())) for one in cited_sentences(text))
+    found = ((one, _BULLET.sub("", one.text.strip())) for one in cited_sentences(folded(text)))
     return [(sentence, claim) for sentence, claim in found if tokenize(claim)]
 
 

@@ -63,3 +63,11 @@ def test_a_view_shows_the_neighbourhood_that_may_be_seen() -> None:
     assert view.find("agents") is None
     assert view.neighbourhood("agent", 1, 9) == []
     assert graph.find("agents") == "agent"
+
+
+def test_an_entity_is_found_however_it_is_coded() -> None:
+    graph = graph_of([relation("official log", "refers_to", "§ 1(b)", section="§ 2")])
+    assert (
+        graph.find("oﬃcial lo\xadg") == graph.find("ｏｆｆｉｃｉａｌ\u3000ｌｏｇ") == "offici log"
+    )
+    assert graph.find("§\xa01（ｂ）") == graph.find("§ 1(b)") is not None

@@ -1,12 +1,13 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import pypdfium2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lexloop.core.errors import CorpusError
-from lexloop.documents.document import Document, SkippedSource
+from lexloop.documents.document import Document, SkippedSource, boxes_of
 from lexloop.documents.reading.pdf import keeps_hyphen
 from lexloop.documents.reading.pdf import read as read_pdf
 from lexloop.documents.reading.source import Limits
@@ -128,3 +129,27 @@ def test_a_broken_word_keeps_its_hyphen_where_it_has_one(
     left: str, right: str, words: set[str], keeps: bool
 ) -> None:
     assert keeps_hyphen(left, right, frozenset(words)) is keeps
+
+
+def test_what_no_reader_sees_is_left_out_and_boxes_stay_in_place() -> None:
+    import matplotlib as mpl
+    from fpdf import FPDF
+
+    pdf = FPDF()
+    pdf.add_page()
+    pdf.add_font("DejaVu", "", Path(mpl.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf")
+    pdf.set_font("DejaVu", size=11)
+    coded = (
+        "The o\ufb03ce of the e\u0301tat keeps Arti\u200bcle 5\u20111\ufeff. \u200b Keepers pay."
+    )
+    pdf.multi_cell(0, 6, coded)
+    data = bytes(pdf.output())
+    document, _ = parts(data)
+    assert document.text == "The office of the état keeps Article 5-1. Keepers pay.\n"
+    with pypdfium2.PdfDocument(data) as read:
+        page = read[0].get_textpage()
+        for word in ("office", "tat", "keeps", "Keepers"):
+            start = document.text.index(word)
+            (box,) = boxes_of(document, start, start + len(word))
+            edges = (box.x0 + 0.4, box.y0 + 0.4, box.x1 - 0.4, box.y1 - 0.4)
+            assert page.get_text_bounded(*edges).strip() == word

@@ -57,3 +57,9 @@ def test_hostile_text_is_read_in_linear_time(text: str) -> None:
     began = time.process_time()
     tokenize(text)
     assert time.process_time() - began < 5.0
+
+
+def test_raised_letters_and_roman_numerals_are_spelt_out_behind_a_letter_alone() -> None:
+    assert tokenize("a hall of 40 m²") == tokenize("a hall of 40 m2")
+    assert tokenize("ﬁshing ＢＥＲＴＨ Mo\xador\u200bings") == ["fish", "berth", "moor"]
+    assert tokenize("5²") == ["5²"]

@@ -304,3 +304,14 @@ def test_hostile_text_takes_no_time(hostile: str) -> None:
     began = time.monotonic()
     foreign_matter(hostile * 20_000)
     assert time.monotonic() - began < 20
+
+
+def test_an_answer_and_what_it_cites_are_compared_however_they_are_coded() -> None:
+    said = "Up to 2\u202f% is added un\xadder §\xa020\u2011871(b)(1)."
+    assert citation_problems(f"{said} [1]", [citation(SHARE)], text_of) == []
+    wide = "".join(chr(ord(c) + 0xFEE0) if "!" <= c <= "~" else c for c in TEXT)
+    start, end = wide.index(wide[TEXT.index(FEE) :]), TEXT.index(FEE) + len(FEE)
+    quoted = citation(FEE, start=start, end=end, quote=wide[start:end])
+    assert citation_problems(f"{FEE} [1]", [quoted], lambda _: wide) == []
+    (problem,) = citation_problems(f"{FEE.replace('1,500', '1,600')} [1]", [quoted], lambda _: wide)
+    assert "1600 is not in the cited text" in problem
