@@ -56,9 +56,10 @@ _MAGIC = (
     (b"SQLite format 3", "a database"),
 )
 _HTML = re.compile(
-    rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b",
+    rb"\s*+(?:<\?xml[^>]*+>\s*+)?(?:(?><!--.*?-->)\s*+)*+<(?:!doctype\s+html|html|head|body)\b",
     re.IGNORECASE | re.DOTALL,
 )
+"""A comment ends at its first mark: other ends are not tried, which are many of many comments."""
 _HEAD = 2048
 
 

@@ -34,6 +34,9 @@ _ITEM_STYLES = {"a": "lower-alpha", "A": "upper-alpha", "i": "lower-roman", "I":
 _NUMBERED = re.compile(r"\s*(?:\(?\w{1,5}[).]|\d+(?:\.\d+)+)\s")
 _CHARSET = re.compile(rb"<(?:meta|\?xml)[^>]*?(?:charset|encoding)\s*=\s*[\"']?\s*([\w-]+)", re.I)
 _HEAD, _MOST_ROWS = 4096, 400
+_LONGEST_MARK, _MOST_INNER = 80, 100
+_DEEPEST = 16
+"""Tables that lie in each other deeper than this are no longer looked at for what they set."""
 
 
 def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
@@ -65,7 +68,8 @@ def _read(soup: Any, lines: LineWriter) -> None:
     from bs4.element import NavigableString, PreformattedString
 
     left: list[tuple[Any, bool]] = [(soup, False)]
-    layouts: set[int] = set()
+    layouts: list[bool] = []  # of each open table, whether it only sets numbers
+    counts: dict[int, int] = {}
     pre = 0
     while left:
         node, closing = left.pop()
@@ -77,21 +81,25 @@ def _read(soup: Any, lines: LineWriter) -> None:
             continue
         if node.name == "pre":
             pre += -1 if closing else 1
-        if node.name == "table" and not closing and _is_layout(node):
-            layouts.add(id(node))
-        laid_out = node.name in _TABLE_TAGS and id(_table_of(node)) in layouts
+        if node.name == "table" and not closing:
+            layouts.append(len(layouts) < _DEEPEST and _is_layout(node))
+        laid_out = node.name in _TABLE_TAGS and bool(layouts) and layouts[-1]
         tag = "div" if laid_out else node.name
         if closing:
+            if node.name == "table":
+                layouts.pop()
             _close(tag, lines)
             continue
         children = _marked_row(node, lines) if laid_out and node.name == "tr" else node.contents
         _open(node, tag, lines)
+        if node.name == "li" and (mark := _item_mark(node, counts)):
+            lines.mark(mark)
         left.append((node, True))
         left.extend((child, False) for child in reversed(children))
 
 
 def _open(node: Any, tag: str, lines: LineWriter) -> None:
-    """Begin a tag's line, row or cell, with the level of a heading or the number of an item."""
+    """Begin a tag's line, row or cell, with the level of a heading."""
     if tag in _CELLS:
         lines.cell()
     elif tag == "tr":
@@ -102,8 +110,6 @@ def _open(node: Any, tag: str, lines: LineWriter) -> None:
         lines.heading(int(tag[1]))
     elif node.name in ("p", "div", "span", "caption") and _is_named_heading(node):
         lines.heading(_CLASS_LEVEL)
-    elif node.name == "li" and (mark := _item_mark(node)):
-        lines.mark(mark)
 
 
 def _close(tag: str, lines: LineWriter) -> None:
@@ -118,43 +124,72 @@ def _close(tag: str, lines: LineWriter) -> None:
 def _is_named_heading(node: Any) -> bool:
     """Return whether a paragraph's class names it a heading."""
     named = " ".join(node.get("class") or [])
-    if not named or not _NAMED_HEADING.search(named) or node.find(_BLOCKS & {"p", "div", "table"}):
+    if not named or not _NAMED_HEADING.search(named):
         return False
-    return 0 < len(node.get_text(" ", strip=True)) <= _LONGEST_HEADING
+    if any(inner.name in ("p", "div", "table") for inner in _inside(node) if inner is not node):
+        return False
+    return 0 < len(_beginning(node, _LONGEST_HEADING)) <= _LONGEST_HEADING
 
 
-def _item_mark(item: Any) -> str:
-    """Return the number that a browser shows in front of an item; "" if its text has one."""
+def _inside(node: Any) -> Iterator[Any]:
+    """Yield what lies in a tag in its order, a hundred nodes at most.
+
+    Tags lie in each other to any depth, and each is asked for its own: none is read to its end.
+    """
+    left = [node]
+    for _ in range(_MOST_INNER):
+        if not left:
+            return
+        yield (inner := left.pop())
+        left.extend(reversed(getattr(inner, "contents", [])[:_MOST_INNER]))
+
+
+def _beginning(node: Any, chars: int) -> str:
+    """Return the first characters of a tag's text, and perhaps more."""
+    from bs4.element import NavigableString, PreformattedString
+
+    found = ""
+    for inner in _inside(node):
+        if isinstance(inner, NavigableString) and not isinstance(inner, PreformattedString):
+            found = (found + inner).lstrip()
+            if len(found) > chars:
+                break
+    return found.rstrip()
+
+
+def _item_mark(item: Any, counts: dict[int, int]) -> str:
+    """Return the number that a browser shows in front of an item; "" if its text has one.
+
+    ``counts`` holds the items of each list so far, to which this one is added.
+    """
     listed = item.parent
     if listed is None or listed.name not in ("ol", "ul", "menu"):
         return ""
+    before = counts.get(id(listed), 0)
+    counts[id(listed)] = before + 1
     style = f"{listed.get('style', '')} {item.get('style', '')}".lower()
-    if "none" in style or _NUMBERED.match(item.get_text()[:80].lstrip() + " "):
+    if "none" in style or _NUMBERED.match(f"{_beginning(item, _LONGEST_MARK)} "):
         return ""
     if listed.name != "ol":
         return "•"
-    before = sum(1 for brother in item.previous_siblings if getattr(brother, "name", "") == "li")
     first = whole_number(listed.get("start"), 1)
     value = whole_number(item.get("value"), first + before)
     kind = next((k for k, name in _ITEM_STYLES.items() if name in style), listed.get("type", "1"))
     return numeral(value, kind) + "."
 
 
-def _table_of(node: Any) -> Any:
-    return node if node.name == "table" else node.find_parent("table")
-
-
 def _filled_cells(row: Any) -> list[tuple[Any, str]]:
-    """Return the cells of a row that hold text, with it."""
+    """Return the cells of a row that hold text, with its beginning."""
     cells = row.find_all(_CELLS, recursive=False)
-    texts = [(cell, cell.get_text(" ", strip=True)) for cell in cells]
+    texts = [(cell, _beginning(cell, _LONGEST_MARK)) for cell in cells]
     return [(cell, text) for cell, text in texts if text]
 
 
 def _is_layout(table: Any) -> bool:
     """Return whether a table only sets numbers beside paragraphs, as the Official Journal's."""
     found = table.find_all("tr", limit=_MOST_ROWS)
-    rows = [[text for _, text in _filled_cells(row)] for row in found if _table_of(row) is table]
+    own = (row for row in found if row.find_parent("table") is table)
+    rows = [[text for _, text in _filled_cells(row)] for row in own]
     if len(rows) == _MOST_ROWS or not any(len(row) == 2 for row in rows):
         return False
     return all(len(row) <= 2 and (not row or _MARK.fullmatch(row[0])) for row in rows)

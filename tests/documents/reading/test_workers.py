@@ -159,3 +159,22 @@ def test_a_module_beside_the_user_is_not_taken_for_a_library(
     (tmp_path / "a.txt").write_text("The law.")
     monkeypatch.chdir(tmp_path)
     assert read(tmp_path)[0].documents[0].text == "The law."
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("comments.txt", "<!---->" * 35 + "x"),
+        ("tables.html", "<table><tr><td>" * 10_000 + "x"),
+        ("lists.html", "<ol><li>a" * 10_000),
+        ("headings.html", "<span class=title>a" * 10_000),
+        ("items.html", "<ol>" + "<li>a</li>" * 20_000),
+    ],
+)
+def test_what_says_the_same_again_and_again_takes_no_longer_than_it_is_long(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    (tmp_path / name).write_text(text)
+    (loaded,) = read(tmp_path, limits=Limits(seconds=20))
+    assert not loaded.skipped
+    assert len(loaded.documents) == 1
