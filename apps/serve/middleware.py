@@ -65,7 +65,6 @@ _LOCAL_NAMES = frozenset({"localhost", "testserver"})
 _GUARDED = ("/api", "/v1", "/mcp")
 _HEALTH, _SIGN_IN = "/api/health", "/api/session"
 SCHEMA = "/api/openapi.json"
-_UNCOUNTED = frozenset({_HEALTH, SCHEMA})
 _MB = 1024 * 1024
 _UNKNOWN_BYTES = 16 * 1024
 """The most that is taken of somebody who is not known, which a key to sign in with fits into."""
@@ -136,11 +135,12 @@ class Guard:
             self._check_origin(headers)
         if path == _HEALTH or not path.startswith(_GUARDED):
             return None
-        who = _address_of(scope)
+        address = _address_of(scope)
         if path == _SIGN_IN:
             # counted apart: who sends no key keeps nobody at their address from signing in
-            self._rates.count("requests", f"sign-in from {who}")
+            self._rates.count("requests", f"sign-in: {address}")
             return None
+        who = f"stranger: {address}"
         try:
             person = self._people.identified(headers, scope["lexloop.peer"], _session(headers))
             if person is None:
@@ -150,7 +150,7 @@ class Guard:
                 )
             who = person.name
         finally:
-            if path not in _UNCOUNTED:
+            if path != SCHEMA:
                 self._rates.count("requests", who)
         return person
 
