@@ -112,7 +112,9 @@ def open_corpus(
         write_index(cached, sources, tools, progress=progress, fresh=cached in troubles)
         return open_index(cached, tools.embedder), degraded
     except (IndexWriteError, DataError) as error:
-        degraded.append(_cache_trouble("an index kept for next time", "memory only", error))
+        trouble = _cache_trouble("an index kept for next time", "memory only", error)
+        trouble["reason"] += " LEXLOOP_CACHE names another folder for it."
+        degraded.append(trouble)
         return index_in_memory(sources, tools, progress), degraded
 
 
