@@ -21,9 +21,10 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 import lexloop
 
-_ROOT = Path(__file__).parents[1]
-sys.path.append(str(_ROOT / "tests" / "support"))
+sys.path.append(str(Path(__file__).parents[1] / "tests" / "support"))
 from pseudo_terminal import Terminal
+
+_ROOT = Path(__file__).parents[1]
 
 _AS_NOBODY = (
     *("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"),

@@ -72,7 +72,7 @@ def chat(
     """Ask question after question; Ctrl-C stops an answer or drops a line, Ctrl-D leaves."""
     settings = options.chosen_settings(context.params)
     connection = options.chosen_connection(context.params)
-    kept_in = threads_file(thread, file)
+    kept_in: Path | None = threads_file(thread, file)
     name = thread or _new_name()
     with asyncio.Runner() as runner, contextlib.ExitStack() as stack:
         with Progress() as progress:
