@@ -126,7 +126,8 @@ def data_folder() -> Path:
 
 
 def _of_file(path: Path) -> dict[str, Any]:
-    return read_file(path) if path.is_file() else {}
+    # not the path's own is_file: under another's home, as after `su`, that raises
+    return read_file(path) if os.path.isfile(path) else {}
 
 
 def _user_file() -> Path:

@@ -113,7 +113,9 @@ def open_corpus(
         return open_index(cached, tools.embedder), degraded
     except (IndexWriteError, DataError) as error:
         wanted = "an index kept for next time"
-        degraded.append(_cache_trouble(wanted, "memory only", error, cached))
+        trouble = _cache_trouble(wanted, "memory only", error, cached)
+        trouble["reason"] += " LEXLOOP_CACHE names another folder for it."
+        degraded.append(trouble)
         return index_in_memory(sources, tools, progress), degraded
 
 

@@ -33,6 +33,7 @@ from lexloop.core.errors import DataError, LexloopError
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
 
+    from lexloop.core.types import Degradation
     from lexloop.evaluation.feedback import Vote
 
 _PROMPT = "> "
@@ -71,7 +72,7 @@ def chat(
     """Ask question after question; Ctrl-C stops an answer or drops a line, Ctrl-D leaves."""
     settings = options.chosen_settings(context.params)
     connection = options.chosen_connection(context.params)
-    kept_in = threads_file(thread, file)
+    kept_in: Path | None = threads_file(thread, file)
     name = thread or _new_name()
     with asyncio.Runner() as runner, contextlib.ExitStack() as stack:
         with Progress() as progress:
@@ -125,6 +126,7 @@ class _Conversation:
         self._feedback = feedback
         self._last: dict[str, Any] = {}
         self._interrupted = False
+        self._told: list[Degradation] = []
 
     @property
     def begun(self) -> bool:
@@ -189,7 +191,14 @@ class _Conversation:
             if progress.draft:
                 result_console().print(plain(progress.draft, "dim"))
             raise
-        print_answer(self._last, self._session)
+        print_answer({**self._last, "degraded": self._not_told_yet()}, self._session)
+
+    def _not_told_yet(self) -> list["Degradation"]:
+        """Return what the last answer had to do without; of the index only what is new."""
+        lost: list[Degradation] = self._last["degraded"]
+        new = [item for item in lost if item["node"] != "index" or item not in self._told]
+        self._told += [item for item in new if item["node"] == "index"]
+        return new
 
     def _obey(self, command: str, comment: str = "") -> bool:
         if command == "/quit":

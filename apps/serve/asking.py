@@ -83,6 +83,7 @@ class Asking:
     ) -> None:
         self._engine, self._collections, self.hosts = engine, collections, list(hosts)
         self._store, self._rates, self._streams, self._queue = store, rates, streams, queue
+        self._unkept = ""
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def answer(
@@ -229,7 +230,9 @@ class Asking:
             try:
                 self._store.keep(run.person.name, record, run.person.tags, run.begins)
             except DataError as error:
-                _log.error("An answer was not kept: %s", error)
+                if error.what != self._unkept:  # the same once: every record says it, too
+                    _log.error("Answers are not kept: %s", error)
+                    self._unkept = error.what
                 lost = {"node": "thread", "wanted": "the answer kept", "used": "nothing"}
                 why = "It cannot be written; the server's log says why."
                 record["degraded"] = [*record["degraded"], {**lost, "reason": why}]

@@ -249,7 +249,7 @@ def test_what_is_kept_is_nobody_elses_business(ann: httpx.Client, data: Path) ->
 
 
 def test_an_answer_that_cannot_be_kept_is_given_all_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("LEXLOOP_DATA_DIR", str(tmp_path))
     (tmp_path / "server.sqlite").write_text("this is no database, but some text of somebody's")
@@ -259,6 +259,8 @@ def test_an_answer_that_cannot_be_kept_is_given_all_the_same(
         assert lost["wanted"] == "the answer kept"
         assert lost["reason"] == "It cannot be written; the server's log says why."
         assert client.get("/threads").json()["error"]["kind"] == "DataError"
+        assert asked(client)["degraded"] == [lost]
+    assert caplog.text.count("not kept") == 1
     assert (tmp_path / "server.sqlite").read_text().startswith("this is no database")
 
 
