@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from _canary import leaks, said
 from _garbage import garbage
 from _judged import judged
 from _pipeline import read_rows
@@ -44,6 +45,7 @@ def held() -> Iterator[Line]:
     yield from _judging()
     yield from _replies()
     yield from _rewriting()
+    yield _address()
 
 
 def _judging() -> Iterator[Line]:
@@ -146,4 +148,16 @@ def _people(path: Path, answers: bool) -> Line:
         f"{path.parent.name}: what a person wrote out is taken, another question is not",
         f"{taken / len(rows):.3f} taken, {refused / len(rows):.3f} refused of {len(rows)}",
         taken >= _LEAST_LEGITIMATE * len(rows) and refused >= _LEAST_REFUSED * len(rows),
+    )
+
+
+def _address() -> Line:
+    """A name and a password in the model's address."""
+    found = said()
+    leaking = leaks(found)
+    return Line(
+        f"a password in the model's address is sent, and stands in none of {len(found) - 1} places",
+        f"{'sent' if found['sent'].startswith('Basic ') else 'not sent'}, "
+        f"{', '.join(leaking) or 'nowhere else'}",
+        found["sent"].startswith("Basic ") and not leaking,
     )
