@@ -2,7 +2,11 @@
 
 import json
 import random
+import sys
 from collections.abc import Iterator
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
 from fake_openai import Reply
 

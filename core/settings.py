@@ -7,10 +7,20 @@ land in a checkpoint.
 """
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+from urllib.parse import quote, unquote
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from lexloop.core.errors import SettingsError
 from lexloop.core.settings_groups import (
@@ -29,6 +39,8 @@ from lexloop.core.settings_groups import (
 )
 
 SAMPLE_CORPUS = "sample"
+_CREDENTIALS = re.compile(r"\s*(?:[\w+.-]+:/*)??(?://)?(?P<named>[^/?#]*)@")
+_ENGINE = re.compile(r"(?:elasticsearch|opensearch)(?:\+tls)?:")
 _MOST_SHOWN = 200
 Variant = Literal["hypa", "pa", "fixed", "llm_only"]
 VARIANTS = (
@@ -132,6 +144,13 @@ class Settings(Group):
 
         def __init__(self, **named: Any) -> None: ...
 
+    @field_validator("corpus")
+    @classmethod
+    def _without_secrets(cls, corpus: str) -> str:
+        """Refuse an engine's address with a secret: settings are in traces and kept answers."""
+        refuse_secrets(corpus)
+        return corpus
+
     @model_validator(mode="wrap")
     @classmethod
     def _raise_ours(cls, data: Any, handler: Any) -> Self:
@@ -198,17 +217,53 @@ class Connection(BaseModel):
     """Address and key of chat and embedding models: process-wide, never in a run's context.
 
     It serves the provider ``openai`` and hosts that are compatible with it; other providers read
-    their own environment variables.
+    their own environment variables. A name and a password are taken out of the address here, so
+    that nothing else can show them.
 
     Args:
         base_url: An OpenAI-compatible endpoint; None for the provider's own.
         api_key: The key; None leaves it to the provider's environment variable.
+        credentials: ``name:password``, in the place of the key; from the address, where it has
+            them.
+
+    Raises:
+        SettingsError: The address has a query, which would be in logs, or cannot be read.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     base_url: str | None = Field(default=None, pattern=r"^https?://\S+$")
     api_key: SecretStr | None = None
+    credentials: SecretStr | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_credentials(cls, given: Any) -> Any:
+        if not isinstance(given, Mapping) or not isinstance(address := given.get("base_url"), str):
+            return given
+        address, credentials = parted(address)
+        if not {"?", "#", "@"}.isdisjoint(address):
+            raise SettingsError(
+                "The address of the model has a query, or an @ that ends no name and password.",
+                "Set LEXLOOP_BASE_URL without it, and a key as LEXLOOP_API_KEY; in a password "
+                "write / as %2F, ? as %3F and # as %23.",
+            )
+        named = {"credentials": SecretStr(credentials)} if credentials else {}
+        return {**given, "base_url": address, **named}
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """How a process of our own is told all this: by what no list of processes shows."""
+        found = {}
+        if self.base_url:
+            scheme, _, rest = self.base_url.partition("://")
+            named = self.credentials.get_secret_value() if self.credentials else ""
+            user, _, password = named.partition(":")
+            at = f"{quote(user, safe='')}:{quote(password, safe='')}@" if named else ""
+            found["LEXLOOP_BASE_URL"] = f"{scheme}://{at}{rest}"
+        if self.api_key:
+            found["LEXLOOP_API_KEY"] = self.api_key.get_secret_value()
+        return found
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str]) -> Self:
@@ -224,6 +279,30 @@ class Connection(BaseModel):
             )
         except ValidationError as error:
             raise settings_error(error) from error
+
+
+def refuse_secrets(address: str) -> None:
+    """Refuse an engine's address that holds a user, a password or a query, without showing it.
+
+    Raises:
+        SettingsError: It does.
+    """
+    if _ENGINE.match(address) and not {"@", "?", "#"}.isdisjoint(address):
+        raise SettingsError(
+            "The engine's address holds a user, a password or a query.",
+            "Set LEXLOOP_ENGINE_USER and LEXLOOP_ENGINE_PASSWORD, or LEXLOOP_ENGINE_API_KEY.",
+        )
+
+
+def parted(address: str) -> tuple[str, str]:
+    """Return an address without the name and password in it, and these as ``name:password``."""
+    found = _CREDENTIALS.match(address)
+    if not found:
+        return address, ""
+    name, _, password = found["named"].partition(":")
+    return address[: found.start("named")] + address[found.end() :], (
+        f"{unquote(name)}:{unquote(password)}" if found["named"] else ""
+    )
 
 
 def _grouped(named: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:

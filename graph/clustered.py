@@ -73,7 +73,9 @@ class WorkerTools:
         """Return the tools."""
         settings = Settings(**json.loads(self.settings))
         own = Connection.from_environment(os.environ)
-        connection = own.model_copy(update={"base_url": self.base_url or own.base_url})
+        connection = own
+        if self.base_url not in (None, own.base_url):  # no password goes to another host
+            connection = Connection(base_url=self.base_url, api_key=own.api_key)
         resources = Resources(connection)
         chat = resources.chat(settings) if settings.index.triplets == "model" else None
         budget = self.budget

@@ -359,7 +359,7 @@ def _rewriter(settings: Settings, view: View, chat: ChatModel | None) -> Rewrite
     if model := chat_for("rewriter", settings.retrieval.rewriter, chat):
         from lexloop.nodes.rewrite import ModelRewriter
 
-        return ModelRewriter(model, view)
+        return ModelRewriter(model, view, load_shipped().embed)
     return RuleRewriter()
 
 

@@ -206,7 +206,7 @@ class OpenAIEmbedder:
             check_embedding_ctx_length=False,
             max_retries=0,  # the client would sleep through any deadline on Retry-After
             timeout=2 * _TIMEOUT_S,  # between two bytes; a request has a deadline as a whole
-            http_async_client=bounded_client(),
+            http_async_client=bounded_client(connection),
             **options,
         )
         self._secrets = secrets_of(connection)

@@ -11,9 +11,11 @@ import os
 import random
 import time
 import traceback
-from collections.abc import AsyncIterator, Callable
+from base64 import b64encode
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextvars import ContextVar
 from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import urlsplit
@@ -169,7 +171,7 @@ def _openai_options(connection: Connection) -> dict[str, Any]:
         "api_key": key,
         "base_url": connection.base_url,
         "stream_usage": False,
-        "http_async_client": bounded_client(),  # hosts are asked on one loop
+        "http_async_client": bounded_client(connection),  # hosts are asked on one loop
     }
 
 
@@ -224,6 +226,10 @@ def secrets_of(connection: Connection) -> tuple[str, ...]:
     named = [value for name, value in os.environ.items() if name.endswith(_SECRET_NAMES)]
     if connection.api_key is not None:
         named.append(connection.api_key.get_secret_value())
+    if connection.credentials is not None:
+        whole = connection.credentials.get_secret_value()
+        # a host may echo the header, or either half of what it says
+        named += [b64encode(whole.encode()).decode(), whole.partition(":")[2], whole]
     return tuple(value for value in named if len(value) >= _SHORTEST_SECRET)
 
 
@@ -234,8 +240,11 @@ class Oversized(Exception):
         super().__init__(f"it is longer than {most:,} {unit}")
 
 
-def bounded_client() -> Any:
+def bounded_client(connection: Connection) -> Any:
     """Return an HTTP client, for the one loop of hosts, that reads no reply beyond a limit.
+
+    It signs in with the connection's name and password: no other part of a client library, each
+    of which may be traced, hears of them.
 
     What a client library makes of a reply takes a hundred times the reply's room and a second for
     every few thousand pieces, so the bytes are counted before it sees them. It follows no redirect:
@@ -243,8 +252,14 @@ def bounded_client() -> Any:
     """
     import openai
 
+    signing: dict[str, Any] = {}
+    if connection.credentials is not None:
+        name, _, password = connection.credentials.get_secret_value().partition(":")
+        signing["auth"] = (name, password)
     return openai.DefaultAsyncHttpxClient(
-        follow_redirects=False, event_hooks={"response": [_bound]}
+        follow_redirects=False,
+        event_hooks={"response": [_bounding(secrets_of(connection))]},
+        **signing,
     )
 
 
@@ -256,26 +271,48 @@ def oversized(error: BaseException) -> Oversized | None:
     return found
 
 
-async def _bound(response: Any) -> None:
-    """Count the bytes read of a response, decompressed, and stop where they are too many."""
-    streamed = "text/event-stream" in response.headers.get("content-type", "")
-    most = most_bytes.get() or (_STREAM_BYTES if streamed else _WHOLE_BYTES)
-    parts = response.aiter_bytes
+def _bounding(secrets: tuple[str, ...]) -> Callable[[Any], Coroutine[Any, Any, None]]:
+    """Return a hook that bounds a response, and blots out the secrets that a refusal repeats.
 
-    async def counted(chunk_size: int | None = None) -> AsyncIterator[bytes]:
-        read = 0
-        async for part in parts(chunk_size):
-            read += len(part)
-            if read > most:
-                raise Oversized(most)
-            yield part
+    A client library raises the words of a refusal, and tracers keep them before we see them.
+    """
 
-    # every way to read a response goes through this method; a transport of our own in its place
-    # would switch the environment's proxies off
-    response.aiter_bytes = counted
+    async def bound(response: Any) -> None:
+        streamed = "text/event-stream" in response.headers.get("content-type", "")
+        most = most_bytes.get() or (_STREAM_BYTES if streamed else _WHOLE_BYTES)
+        counted = partial(_counted, response.aiter_bytes, most)
+        # every way to read a response goes through this method; a transport of our own in its place
+        # would switch the environment's proxies off
+        refused = response.status_code >= _REFUSED
+        response.aiter_bytes = partial(_blotted, counted, secrets) if refused else counted
+
+    return bound
+
+
+Parts = Callable[[int | None], AsyncIterator[bytes]]
+
+
+async def _counted(parts: Parts, most: int, chunk_size: int | None = None) -> AsyncIterator[bytes]:
+    """Count the bytes read, decompressed, and stop where they are too many."""
+    read = 0
+    async for part in parts(chunk_size):
+        read += len(part)
+        if read > most:
+            raise Oversized(most)
+        yield part
+
+
+async def _blotted(
+    parts: Parts, secrets: tuple[str, ...], chunk_size: int | None = None
+) -> AsyncIterator[bytes]:
+    whole = b"".join([part async for part in parts(chunk_size)])
+    for secret in secrets:
+        whole = whole.replace(secret.encode(), b"[key]")
+    yield whole
 
 
 _UNREADABLE = (ValueError, TypeError, KeyError, IndexError, AttributeError)
+_REFUSED = 400
 _PASSING = frozenset({408, 409, 425, 429})
 _FIRST_WAIT_S, _WAIT_GROWTH, _LONGEST_WAIT_S = 0.25, 4.0, 16.0
 

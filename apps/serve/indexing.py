@@ -184,7 +184,7 @@ class Indexing:
             job.tell(*event)
 
     def _indexed(self, job: Job) -> dict[str, Any]:
-        worker = WorkerProcess(_MODULE, environment=self._environment())
+        worker = WorkerProcess(_MODULE, environment=self._connection.environment)
         with closing(worker):
             with self._lock:
                 job.worker = worker
@@ -222,15 +222,6 @@ class Indexing:
                 else:
                     found: dict[str, Any] = frame["done"]
                     return found
-
-    def _environment(self) -> dict[str, str]:
-        """Return how the process reaches an embedder: by what no list of processes shows."""
-        found = {}
-        if self._connection.base_url:
-            found["LEXLOOP_BASE_URL"] = self._connection.base_url
-        if self._connection.api_key:
-            found["LEXLOOP_API_KEY"] = self._connection.api_key.get_secret_value()
-        return found
 
 
 def counts_of(collection: Uploaded) -> dict[str, int]:

@@ -219,8 +219,10 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
     if closed:
         draft = drafted(ABSTENTION)
     else:
+        # a model answers what was meant, whatever an attempt searched for
+        asked = state["meant"] if generator.instructions else state["parsed"]
         draft = await generator.generate(
-            state["parsed"], state["passages"], state["triplets"], state.get("advice"), pointed
+            asked, state["passages"], state["triplets"], state.get("advice"), pointed
         )
     if await computed(guard.withholds, draft["answer"], generator.instructions, state["asked"]):
         draft = drafted(ABSTENTION)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, NewType, cast
 
 from lexloop.core.errors import SettingsError
+from lexloop.core.settings import refuse_secrets
 
 Product = Literal["elasticsearch", "opensearch"]
 _ADDRESS = re.compile(r"(elasticsearch|opensearch)(\+tls)?://([^/?#]*)(?:/(.*))?", re.S)
@@ -46,15 +47,11 @@ class Address:
         Raises:
             SettingsError: It is none, or it holds a user or a password.
         """
+        refuse_secrets(text)  # they would be in logs, traces and lists of processes
         found = _ADDRESS.fullmatch(text)
         if not found:
             raise SettingsError(f"{text!r} is no address of an engine.", _FORM)
         product, tls, hosts, name = found.groups()
-        if "@" in hosts:  # it would be in logs, traces and lists of processes
-            raise SettingsError(
-                "The engine's address holds a user or a password.",
-                "Set LEXLOOP_ENGINE_USER and LEXLOOP_ENGINE_PASSWORD, or LEXLOOP_ENGINE_API_KEY.",
-            )
         if not _NAME.fullmatch(name or ""):
             raise SettingsError(
                 f"The engine's index has the name {name or ''!r}.",

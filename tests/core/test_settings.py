@@ -1,4 +1,5 @@
 import re
+import traceback
 from typing import Any
 
 import pytest
@@ -204,3 +205,53 @@ def test_the_key_is_in_no_representation() -> None:
     connection = Connection.from_environment({"LEXLOOP_API_KEY": KEY})
     shown = f"{connection!r} {connection} {connection.model_dump()} {connection.model_dump_json()}"
     assert KEY not in shown
+
+
+@pytest.mark.parametrize(
+    ("address", "clean", "credentials"),
+    [
+        ("http://user:p%40ss@host:8000/v1", "http://host:8000/v1", "user:p@ss"),
+        ("https://token@host/v1", "https://host/v1", "token:"),
+        ("http://u:p@q@host/v1", "http://host/v1", "u:p@q"),
+        ("http://u:p%2Fq@host/v1", "http://host/v1", "u:p/q"),
+    ],
+)
+def test_a_password_is_taken_out_of_the_address(address: str, clean: str, credentials: str) -> None:
+    connection = Connection(base_url=address)
+    assert connection.base_url == clean
+    assert connection.credentials is not None
+    assert connection.credentials.get_secret_value() == credentials
+    assert credentials not in f"{connection!r}{connection}{connection.model_dump_json()}"
+    assert Connection.from_environment(connection.environment) == connection
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://host/v1?api_key=canary",
+        "http://host/v1#canary",
+        "http://user:1/canary@host/v1",
+        "user:canary@host/v1",
+        "ftp://user:canary@host",
+        "//user:canary@host",
+    ],
+)
+def test_a_refused_address_shows_no_secret(address: str) -> None:
+    with pytest.raises((SettingsError, ValueError)) as told:
+        Connection.from_environment({"LEXLOOP_BASE_URL": address})
+    assert "canary" not in "".join(traceback.format_exception(told.value))
+
+
+@pytest.mark.parametrize(
+    "corpus",
+    [
+        "opensearch://user:canary@host:9200/laws",
+        "elasticsearch+tls://host/laws?api_key=canary",
+        "opensearch:user:canary@host",
+    ],
+)
+def test_an_engine_with_a_secret_is_refused_before_it_is_kept(corpus: str) -> None:
+    with pytest.raises(SettingsError, match="LEXLOOP_ENGINE_PASSWORD") as told:
+        Settings(corpus=corpus)
+    assert "canary" not in "".join(traceback.format_exception(told.value))
+    assert Settings(corpus="laws@home/2024?").corpus == "laws@home/2024?"

@@ -2,15 +2,16 @@
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from fake_openai import FakeOpenAI, Reply
 from running import Nobody
 
-from lexloop.core.errors import ModelReplyError, ModelUnavailable
+from lexloop.core.errors import ModelReplyError, ModelUnavailable, hearing
 from lexloop.core.types import Advice, Plan, Turn
-from lexloop.nodes.rewrite import ModelRewriter, RewriteReply
+from lexloop.models.minilm import load_minilm
+from lexloop.nodes.rewrite import ModelRewriter, RewriteReply, drift
 
 PLAN: Plan = {"k": 5, "Q": 3, "K": 2, "S": 1}
 ADVICE: Advice = {
@@ -34,6 +35,10 @@ class English:
 Converse = Callable[..., Any]
 
 
+def rewriter(chat: Any) -> ModelRewriter:
+    return ModelRewriter(chat, cast("Any", English()), load_minilm().embed)
+
+
 def says(**fields: object) -> Reply:
     return Reply(json.dumps(fields))
 
@@ -48,9 +53,7 @@ def test_all_three_in_one_call(server: FakeOpenAI, converse: Converse) -> None:
         ),
     )
     history: list[Turn] = [{"role": "user", "content": "I would like to know about bias audits"}]
-    rewriting = converse(
-        lambda chat: ModelRewriter(chat, English()).rewrite("What is it?", history, PLAN, None)
-    )
+    rewriting = converse(lambda chat: rewriter(chat).rewrite("What is it?", history, PLAN, None))
     assert rewriting["text"] == "What is a bias audit?"
     assert rewriting["queries"] == ["bias audit definition", "who performs a bias audit"]
     assert rewriting["keywords"] == ["bias audit"]
@@ -68,9 +71,7 @@ def test_limits_and_duplicates_are_kept_by_code(server: FakeOpenAI, converse: Co
         queries=["Bias  audit", "bias audit", "", "a fee", "a fine", "a date"],
         keywords=["Fee", "fee", "fine", "date"],
     )
-    rewriting = converse(
-        lambda chat: ModelRewriter(chat, English()).rewrite("What fee?", [], PLAN, None)
-    )
+    rewriting = converse(lambda chat: rewriter(chat).rewrite("What fee?", [], PLAN, None))
     assert rewriting["text"] == "What fee?"
     assert rewriting["queries"] == ["Bias audit", "a fee", "a fine"]
     assert rewriting["keywords"] == ["Fee", "fine"]
@@ -78,26 +79,20 @@ def test_limits_and_duplicates_are_kept_by_code(server: FakeOpenAI, converse: Co
 
 def test_nothing_is_invented(server: FakeOpenAI, converse: Converse) -> None:
     server.otherwise = says(standalone="What fee?")
-    rewriting = converse(
-        lambda chat: ModelRewriter(chat, English()).rewrite("What fee?", [], PLAN, None)
-    )
+    rewriting = converse(lambda chat: rewriter(chat).rewrite("What fee?", [], PLAN, None))
     assert (rewriting["queries"], rewriting["keywords"]) == ([], [])
 
 
 def test_advice_leads(server: FakeOpenAI, converse: Converse) -> None:
     server.otherwise = says(standalone="What is a bias audit?", queries=["meaning", "a", "b"])
-    rewriting = converse(
-        lambda chat: ModelRewriter(chat, English()).rewrite(ADVICE["question"], [], PLAN, ADVICE)
-    )
+    rewriting = converse(lambda chat: rewriter(chat).rewrite(ADVICE["question"], [], PLAN, ADVICE))
     assert rewriting["queries"] == ["bias audit definition", "meaning", "a"]
     assert 'kind="guidance">\nLook for the definition.\n' in server.requests[0].user
 
 
 def test_no_call_where_nothing_is_wanted(server: FakeOpenAI, converse: Converse) -> None:
     plan: Plan = {"k": 5, "Q": 0, "K": 0, "S": 0}
-    rewriting = converse(
-        lambda chat: ModelRewriter(chat, English()).rewrite("What fee?", [], plan, None)
-    )
+    rewriting = converse(lambda chat: rewriter(chat).rewrite("What fee?", [], plan, None))
     assert rewriting["text"] == "What fee?"
     assert server.requests == []
 
@@ -111,11 +106,11 @@ def test_failure_is_passed_on(
 ) -> None:
     server.otherwise = reply
     with pytest.raises(error):
-        converse(lambda chat: ModelRewriter(chat, English()).rewrite("What fee?", [], PLAN, None))
+        converse(lambda chat: rewriter(chat).rewrite("What fee?", [], PLAN, None))
 
 
 def test_prompt_and_schema_name_the_same_fields() -> None:
-    system = ModelRewriter(Nobody(), English())._prompt.system
+    system = rewriter(Nobody())._prompt.system
     assert all(f'"{field}"' in system for field in RewriteReply.model_fields)
 
 
@@ -125,11 +120,66 @@ def test_a_question_in_another_language_is_to_be_translated(
     server.otherwise = says(standalone="How high is the fee?", queries=["amount of the fee"])
     plan: Plan = {"k": 5, "Q": 0, "K": 0, "S": 0}
     rewriting = converse(
-        lambda chat: ModelRewriter(chat, English()).rewrite(
-            "Wie hoch ist die Gebühr?", [], plan, None
-        )
+        lambda chat: rewriter(chat).rewrite("Wie hoch ist die Gebühr?", [], plan, None)
     )
     assert rewriting["text"] == "How high is the fee?"
     [request] = server.requests
     assert 'kind="language">\nEnglish\n</data-' in request.user
     assert "translate it" in request.system
+
+
+PENALTY = says(standalone="What is the penalty for a violation?", queries=["penalty"])
+ASKED_FIRST: list[Turn] = [{"role": "user", "content": "I would like to know about bias audits"}]
+
+
+@pytest.mark.parametrize(
+    ("question", "history", "meant"),
+    [
+        ("What is a bias audit?", [], "What is a bias audit?"),
+        ("What is it?", ASKED_FIRST, "What are bias audits?"),
+    ],
+)
+def test_another_question_is_not_asked(
+    server: FakeOpenAI, converse: Converse, question: str, history: list[Turn], meant: str
+) -> None:
+    server.otherwise = PENALTY
+    with hearing() as told:
+        rewriting = converse(lambda chat: rewriter(chat).rewrite(question, history, PLAN, None))
+    assert rewriting["text"] == meant
+    assert not any("penalty" in query for query in rewriting["queries"])
+    [loss] = told
+    assert loss.used == "the rules' reading"
+    assert "another question" in loss.reason
+
+
+def test_a_question_that_stands_alone_stays_as_asked(
+    server: FakeOpenAI, converse: Converse
+) -> None:
+    server.otherwise = says(standalone="How is a bias audit defined?", queries=["audit meaning"])
+    rewriting = converse(
+        lambda chat: rewriter(chat).rewrite("What is a bias audit?", [], PLAN, None)
+    )
+    assert (rewriting["text"], rewriting["queries"]) == ("What is a bias audit?", ["audit meaning"])
+
+
+@pytest.mark.parametrize(
+    ("written", "asked"),
+    [
+        ("What does § 20-872 say about bias audits?", "What does § 20-871 say about bias audits?"),
+        ("What is a bias audit?", "What is a bias audit under § 20-871?"),
+        ("Is a bias audit due within 30 days?", "When is a bias audit due?"),
+    ],
+)
+def test_numbers_and_references_neither_come_nor_go(written: str, asked: str) -> None:
+    assert drift(written, asked, [], load_minilm().embed).endswith("came or went")
+
+
+def test_what_the_conversation_names_may_come() -> None:
+    history: list[Turn] = [{"role": "user", "content": "What does § 20-871 require?"}]
+    written = "Who must follow § 20-871?"
+    assert drift(written, "Who must follow it?", history, load_minilm().embed) == ""
+
+
+@pytest.mark.parametrize(("written", "asked"), [("?", "?"), ("", "What is a fee?"), ("é", "ß")])
+def test_drift_of_nothing_crashes_nothing(written: str, asked: str) -> None:
+    drift(written, asked, [], load_minilm().embed)

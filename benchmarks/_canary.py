@@ -1,0 +1,174 @@
+"""Looks for a password of the model's address in all that Lexloop says, logs, traces and keeps."""
+
+import io
+import json
+import logging
+import os
+import subprocess
+import sys
+import threading
+import traceback
+from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
+
+from fake_openai import FakeOpenAI, Reply, Request, refusal
+from langgraph.checkpoint.memory import InMemorySaver
+
+from lexloop.apps.hosts import text_hosts
+from lexloop.apps.record import answer_record
+from lexloop.core.errors import LexloopError
+from lexloop.core.settings import Connection, Settings
+from lexloop.graph.build import build_graph
+from lexloop.graph.resources import Resources
+
+NAME, PASSWORD, KEY = "canary-name", "canary-p4ssw0rd", "canary-key"
+_BASIC = b64encode(f"{NAME}:{PASSWORD}".encode()).decode()
+_QUESTION = "What is the penalty for a first violation?"
+_MODEL = {"model": "openai:played", "model.attempts": 1, "model.fallback": True}
+"""The fallback answers where the host of this refuses, so that what it says is kept as well."""
+
+
+def said() -> dict[str, str]:
+    """All that was said, by where; ``sent`` is the header with which the host was asked."""
+    found: dict[str, str] = {}
+    with FakeOpenAI() as server, _tracing() as (client, traced), _logging() as logged:
+        server.key = None
+        address = server.base_url.replace("://", f"://{NAME}:{PASSWORD}@")
+        connection = Connection.from_environment({"LEXLOOP_BASE_URL": address})
+        settings = Settings(**_MODEL)
+        found["connection"] = f"{connection!r} {connection} {connection.model_dump_json()}"
+        found["settings"] = f"{settings!r} {settings} {settings.model_dump_json()}"
+        found |= _asked(connection, settings, client, server)
+        found["command"] = _command(address)
+        found["refused addresses"] = " ".join(map(_refusal, _refused(address)))
+        found["sent"] = server.requests[0].headers.get("authorization", "")
+        found["logs"], found["traces"] = logged.getvalue(), "\n".join(traced)
+    return found
+
+
+def leaks(found: dict[str, str]) -> list[str]:
+    """Where one of the secrets stands, other than where it was sent."""
+    secrets = (PASSWORD, _BASIC, KEY)
+    return [place for place, text in found.items() if place != "sent" and _holds(text, secrets)]
+
+
+def _holds(text: str, secrets: tuple[str, ...]) -> bool:
+    return any(secret in text for secret in secrets)
+
+
+def _asked(
+    connection: Connection, settings: Settings, client: Any, server: FakeOpenAI
+) -> dict[str, str]:
+    from langchain_core.tracers import LangChainTracer
+
+    saver = InMemorySaver()
+    graph = build_graph(Resources(connection, settings), checkpointer=saver)
+    config: Any = {
+        "configurable": {"thread_id": "1"},
+        "callbacks": [LangChainTracer(client=client)],
+    }
+
+    def echo(request: Request) -> Reply:
+        return refusal(401, f"Bad login: {request.headers.get('authorization')} {PASSWORD}")
+
+    server.otherwise = echo
+    result = graph.invoke({"question": _QUESTION}, config)
+    client.flush()
+    state = graph.get_state(config).values
+    try:
+        strict = settings.changed(**{"model.fallback": False})
+        build_graph(Resources(connection, strict)).invoke({"question": _QUESTION})
+        error = "none"
+    except LexloopError as raised:
+        error = "".join(traceback.format_exception(raised))
+    kept = [*saver.storage.items(), *saver.blobs.items(), *saver.writes.items()]
+    return {
+        "answer": json.dumps(result, default=str),
+        "record": json.dumps(
+            answer_record(state, settings, text_hosts(settings, connection)), default=str
+        ),
+        "error": error,
+        "checkpoints": repr(kept),
+    }
+
+
+def _command(address: str) -> str:
+    """What the command prints, whose host refuses it."""
+    environ = {**os.environ, "LEXLOOP_BASE_URL": address}
+    command = [sys.executable, "-m", "lexloop.apps.cli", "ask", _QUESTION, "--json"]
+    done = subprocess.run(
+        [*command, "--model", "openai:played"], env=environ, capture_output=True, check=False
+    )
+    return (done.stdout + done.stderr).decode()
+
+
+def _refused(address: str) -> list[dict[str, Any]]:
+    """Addresses that cannot be used, and hold a secret."""
+    return [
+        {"base_url": f"{address}?api_key={KEY}"},
+        {"base_url": address.replace("http", "ftp")},
+        {"base_url": address.replace("http://", "")},
+        {"base_url": f"http://{NAME}:1/{PASSWORD}@host/v1"},
+        {"corpus": f"opensearch://{NAME}:{PASSWORD}@host:9200/laws"},
+        {"corpus": f"elasticsearch+tls://host/laws?api_key={KEY}"},
+    ]
+
+
+def _refusal(given: dict[str, Any]) -> str:
+    kind = Settings if "corpus" in given else Connection
+    try:
+        kind(**given)
+    except (LexloopError, ValueError) as error:
+        return "".join(traceback.format_exception(error))
+    return f"taken: {PASSWORD}"
+
+
+@contextmanager
+def _logging() -> Iterator[io.StringIO]:
+    """Everything that any logger says."""
+    written = io.StringIO()
+    handler, root = logging.StreamHandler(written), logging.getLogger()
+    before = root.level
+    root.addHandler(handler)
+    root.setLevel(logging.DEBUG)
+    try:
+        yield written
+    finally:
+        root.setLevel(before)
+        root.removeHandler(handler)
+
+
+@contextmanager
+def _tracing() -> Iterator[tuple[Any, list[str]]]:
+    """A client of LangSmith's whose server is here, and what it was sent."""
+    from langsmith import Client
+
+    traced: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            length = int(self.headers.get("Content-Length", 0))
+            traced.append(self.rfile.read(length).decode("utf-8", "replace"))
+            self.send_response(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        do_PATCH = do_POST
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{server.server_port}"
+    try:
+        yield Client(api_url=address, api_key="none", auto_batch_tracing=False), traced
+    finally:
+        server.shutdown()
+        server.server_close()
