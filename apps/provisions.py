@@ -15,11 +15,14 @@ from lexloop.documents.structure.lookup import (
     named_places,
     owns_label,
 )
+from lexloop.documents.structure.telling import missing_line, not_found
 from lexloop.documents.structure.tree import Tree
 from lexloop.store.view import View
 
 HEADS = frozenset({"part", "annex", "provision"})
 """The kinds of units that are listed whatever the depth; what lies in them counts as deeper."""
+UNRESOLVED = "not found in this document"
+"""What is said of a reference that leads nowhere: to another document, or to what was not read."""
 NEAR = 5
 """The most names that an error lists."""
 _LONGEST = 20_000
@@ -115,15 +118,11 @@ class Source(NamedTuple):
         if found:
             raise InputError(f"{said!r} fits {len(labels)} places.", one_of("Name one", labels))
         missing = missing_place(tree, said)
-        if missing is not None and missing.first >= 0:
-            first, last = tree.units[missing.first].label, tree.units[missing.last].label
-            there = f"is {first}" if first == last else f"are {first} to {last}"
-            raise NotFoundError(f"{name} has no {said}; there {there}.", see)
+        if missing is not None:
+            raise NotFoundError(missing_line(tree, missing, name, said).text, see)
         known = {text.casefold(): text for u in tree.units for text in (u.label, u.heading) if text}
         alike = similar(folded(said).casefold(), known)
-        raise NotFoundError(
-            f"{name} has no {said}.", one_of("Near it are", alike) if alike else see
-        )
+        raise NotFoundError(not_found(said, name), one_of("Near it are", alike) if alike else see)
 
     def record(self, place: int) -> dict[str, Any]:
         """Return a unit's label, kind, number, heading, page and span, without its text."""

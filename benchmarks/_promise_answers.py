@@ -81,6 +81,7 @@ class _Asked(NamedTuple):
 def held() -> Iterator[Line]:
     """Ask questions that documents repeat."""
     yield _questions_quoted()
+    yield _absences()
     yield _greetings()
 
 
@@ -120,6 +121,44 @@ def _asked_of(files: dict[str, str], question: str) -> dict[str, Any]:
         for name, text in files.items():
             (Path(folder) / name).write_text(text, encoding="utf-8")
         return dict(ask(question, corpus=folder))
+
+
+_NUMBERINGS = (
+    ("Annex {}", "Subject {0}\n\nThe owner must keep part {0}.", ("I", "II", "III", "IV"), "VII"),
+    ("Article {}", "Subject {0}\n\nThe owner must keep part {0}.", ("1", "2", "3", "4"), "9"),
+    ("Section {}.", "The owner of a boat must keep part {0} of it.", ("1", "2", "3", "4"), "9"),
+    ("Chapter {}", "Subject {0}\n\nThe owner must keep part {0}.", ("I", "II", "III", "IV"), "IX"),
+)
+
+
+def _absences() -> Line:
+    """Ask for what is in none of the texts read: only a whole numbering may deny it."""
+    wrong: list[str] = []
+    cases = 0
+    for head, body, numbers, lacking in _NUMBERINGS:
+        one, two, three, four = numbers
+        runs = {
+            "whole": (numbers, lacking),
+            "with a gap": ((one, two, four), three),
+            "with a gap before": ((one, two, four), lacking),
+            "from the second on": ((two, three, four), one),
+            "from the second on, beyond": ((two, three, four), lacking),
+            "one twice": ((one, two, two, three), lacking),
+        }
+        for name, (kept, asked) in runs.items():
+            cases += 1
+            text = "\n\n".join(f"{head.format(n)} {body.format(n)}" for n in kept)
+            word = head.split()[0]
+            found = _asked_of({"law.txt": f"{text}\n"}, f"What does {word} {asked} say?")
+            denied = f"There is no {word} {asked}" in found["answer"]
+            cited = bool(found["citations"])
+            if denied != (name == "whole") or cited != denied:
+                wrong.append(f"{word} {name}: {found['answer']!r}")
+    return Line(
+        f"a provision is denied where its numbering is whole alone, in {cases} texts",
+        f"{len(wrong)} of {cases} wrong{'; '.join(['', *wrong[:3]])}",
+        not wrong,
+    )
 
 
 _GREETINGS = ("hello", "thanks", "who are you?", "Good morning!")

@@ -94,6 +94,8 @@ def _provisions(source: "Source", places: Sequence[int], depth: int, as_json: bo
 
 
 def _print_provision(source: "Source", place: int, record: dict[str, Any], depth: int) -> None:
+    from lexloop.apps.provisions import UNRESOLVED
+
     kind = record["kind"]
     page = f" · page {record['page']}" if record["page"] else ""
     where = f" · {source.name}{page} · characters {record['start']}–{record['end']}"
@@ -110,7 +112,7 @@ def _print_provision(source: "Source", place: int, record: dict[str, Any], depth
         say()
     for mention in record["refers_to"] if kind != "part" else ():
         labels = mention["labels"]
-        there = "not in this document" if not labels else ", ".join((labels[0], *labels[1:][-1:]))
+        there = UNRESOLVED if not labels else ", ".join((labels[0], *labels[1:][-1:]))
         say(f"Refers to {mention['said']}: {there}", style="dim")
     say()
 

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Sequence
 
 from pydantic import BaseModel, Field
 
+from lexloop.apps.provisions import UNRESOLVED
+
 _QUOTE_CHARS = 400
 
 
@@ -123,8 +125,7 @@ class Provision(Source):
         """Return the provision with what is around it."""
         above = [f"In {said}" for said in self.above]
         said = "; ".join(
-            f"{one.said} ({', '.join(one.labels) or 'not in this document'})"
-            for one in self.refers_to
+            f"{one.said} ({', '.join(one.labels) or UNRESOLVED})" for one in self.refers_to
         )
         more = ["[The text goes on; read its parts one by one.]"] if self.cut else []
         refers = [f"Refers to {said}"] if said else []

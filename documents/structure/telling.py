@@ -44,9 +44,8 @@ def told(
     found = members(tree, word, within)
     if not found:
         if word in _CERTAIN:
-            yield AnswerLine(
-                f"{whole} has no {_plural(asked['word'])}.{_instead(tree, asked['word'], within)}"
-            )
+            instead = _instead(tree, word, within)
+            yield AnswerLine(f"No {word} was found in {whole} as it was read.{instead}")
         return
     if asked["end"] is not None:
         which, place = "first" if asked["end"] == 0 else "last", found[asked["end"]]
@@ -197,7 +196,11 @@ def _is_listed(tree: Tree, place: int) -> bool:
 
 
 def missing_line(tree: Tree, missing: Missing, document: str, written: str) -> AnswerLine:
-    """Return that a number, as the question writes it, is missing, and what is there instead."""
+    """Return that a number, as the question writes it, is missing, and what is there instead.
+
+    That there is none is said only of what comes after a whole numbering. Anything else may stand
+    where nobody read it: it was not found, for which no place of the document stands.
+    """
     units = tree.units
     within = units[missing.within] if missing.within >= 0 else None
     first, last = units[missing.first], units[missing.last]
@@ -205,9 +208,9 @@ def missing_line(tree: Tree, missing: Missing, document: str, written: str) -> A
         wanted = _outermost(missing, last if missing.last >= 0 else within, written)
     else:
         wanted = f"{within.label}{_step(missing, tree)}"
+    if not missing.beyond:
+        return AnswerLine(not_found(wanted, document))
     said = f"There is no {wanted} in {document}"
-    if within is not None and missing.first < 0:
-        return AnswerLine(f"{said}: {within.label} has no numbered parts.", (missing.within,))
     if first is last:
         return AnswerLine(f"{said}, only {first.label}.", (missing.first,))
     whose = f"{within.label} runs" if within else f"its {_plural(word_of(last.label))} run"
@@ -215,6 +218,11 @@ def missing_line(tree: Tree, missing: Missing, document: str, written: str) -> A
     return AnswerLine(
         f"{said}: {whose} from {ends[0]} to {ends[1]}.", (missing.first, missing.last)
     )
+
+
+def not_found(wanted: str, document: str) -> str:
+    """Return the sentence for what a document, as it was read, does not show."""
+    return f"{wanted} was not found in {document} as it was read."
 
 
 def _named_whole(missing: Missing, within: Unit) -> bool:

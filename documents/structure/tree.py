@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Literal, Self
 
 from lexloop.core.folding import narrowed
@@ -73,12 +73,15 @@ class Missing:
         within: The place of the innermost unit on the way that is there; -1 where there is none.
         first: The place of the first of its siblings that are there; -1 where there are none.
         last: The place of the last of them.
+        beyond: Whether their numbers run from the first on without a gap or a repetition, and the
+            number that is missing comes after them: else it may be what was not read.
     """
 
     wanted: tuple[Step, ...]
     within: int
     first: int
     last: int
+    beyond: bool = False
 
 
 @dataclass(frozen=True)
@@ -218,13 +221,26 @@ class Tree:
             if steps[0].key == "provision" and steps[0].number.isdigit():
                 roots = [p for p in roots if not self.units[p].number.isalpha()]
             found = [p for p in roots if ("." in self.units[p].number) == bool(dot)] or roots
-            return Missing(steps, -1, found[0], found[-1]) if found else None
+            if not found:
+                return None
+            return Missing(steps, -1, found[0], found[-1], self._are_before(found, steps[0].number))
         inside = self.children(within)
         if not any(self.units[p].number for p in inside):
             # an unnumbered paragraph leads into the list
             inside = [p for c in inside for p in self.children(c)]
-        found = [p for p in inside if self.units[p].number] or [-1]
-        return Missing(steps, within, found[0], found[-1])
+        found = [p for p in inside if self.units[p].number]
+        if not found:
+            return Missing(steps, within, -1, -1)
+        depth = min(len(steps_of(self.units[within].label)), len(steps) - 1)
+        whole = is_beyond(steps[depth].number, [self.units[p].number for p in found])
+        return Missing(steps, within, found[0], found[-1], whole)
+
+    def _are_before(self, places: Sequence[int], wanted: str) -> bool:
+        """Return whether outermost units are one whole numbering, and a number is beyond it."""
+        (stem, *more) = {self.units[place].label.rpartition(" ")[0] for place in places}
+        named = [u.label.rpartition(" ") for u in self.units if u.label.endswith(u.number or " ")]
+        alike = [n for held, _, n in named if held == stem and ("." in n) == ("." in wanted)]
+        return not more and is_beyond(wanted, alike)
 
     def _from(self, steps: tuple[Step, ...], at: int) -> int | None:
         """Return the place that steps lead to, from the nearest unit in which there is one."""
@@ -319,6 +335,34 @@ class Tree:
         """Return the tree of a text by ``to_json``."""
         held = json.loads(stored)
         return cls(tuple(Unit(*row) for row in held["units"]), tuple(held["problems"]))
+
+
+def is_beyond(wanted: str, numbers: Sequence[str]) -> bool:
+    """Return whether a number comes after numbers that run from the first on: 1, 2, 3; a, b; I, II.
+
+    They do not where one is left out or there twice; what was inserted, as 2a, is counted with 2.
+    """
+    if len({number.lower() for number in numbers}) < max(1, len(numbers)):
+        return False
+    own = [re.split(r"[.\-:]", number.lower())[-1] for number in (*numbers, wanted)]
+    for value_of in (_digits, _letter, roman_value):
+        values = [value_of(number) for number in own]
+        steps = (after - before for before, after in pairwise([0, *values[:-1]]))
+        if values[0] == 1 and all(0 <= step <= 1 for step in steps):
+            return values[-1] > values[-2]
+    return False
+
+
+def _digits(number: str) -> int:
+    found = re.match(r"[0-9]{1,15}", number)
+    return int(found.group()) if found else 0
+
+
+def _letter(number: str) -> int:
+    """Return the place of a letter in the alphabet, "aa" after "z"; 0 where it is none."""
+    if not number.isascii() or not number.isalpha() or len(set(number)) > 1:
+        return 0
+    return 26 * (len(number) - 1) + ord(number[0]) - ord("a") + 1
 
 
 def key_of(steps: Sequence[Step]) -> str:

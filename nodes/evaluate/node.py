@@ -89,7 +89,8 @@ async def _evaluation(state: State, context: Context) -> Evaluation:
         said = "\n".join(f"{unmarked(c['quote'])} [{c['n']}]" for c in draft["citations"])
     if not said:
         read = _unscored("It was read off the structure of the documents.")
-        return _record(read, problems, passed=not problems)
+        # that something was not found has no source, and answers nothing
+        return _record(read, problems, passed=not problems and bool(draft["citations"]))
     # every attempt answers the question asked, however it was reworded since
     answers = _likely(state)
     said = renumbered(said, _passages_cited(state))

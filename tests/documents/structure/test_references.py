@@ -3,9 +3,12 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lexloop.documents.document import Document
 from lexloop.documents.structure.references import find_references, loose_numbers, steps_of
+from lexloop.documents.structure.tree import is_beyond
 
 LAWS = Path(__file__).parents[2] / "data" / "laws"
 
@@ -142,3 +145,39 @@ def test_what_is_not_there_is_told_by_what_is(
 def test_a_kind_of_provision_that_a_document_does_not_have_is_not_missing_from_it() -> None:
     tree = Document("d", "d", (LAWS / "policy.md").read_text(encoding="utf-8")).tree
     assert tree.missing(find_references("Annex IV")[0]) is None
+
+
+@pytest.mark.parametrize(
+    ("wanted", "numbers", "beyond"),
+    [
+        ("7", ["1", "2", "3"], True),
+        ("7", ["2", "3"], False),
+        ("7", ["1", "3"], False),
+        ("7", ["1", "2", "2"], False),
+        ("VII", ["II", "III"], False),
+        ("XIV", ["I", "II", "III"], True),
+        ("d", ["a", "b", "c"], True),
+        ("j", [*"abcdefghi"], True),
+        ("vi", ["i", "ii", "iii", "iv", "v"], True),
+        ("4.9", ["4.1", "4.2"], True),
+        ("14", ["312.1", "312.2"], True),
+        ("2a", ["1", "2", "3"], False),
+        ("9", ["1", "2", "2a", "3"], True),
+        ("x", ["1", "2"], False),
+        ("1", [], False),
+    ],
+)
+def test_a_number_is_beyond_a_whole_numbering_alone(
+    wanted: str, numbers: list[str], beyond: bool
+) -> None:
+    assert is_beyond(wanted, numbers) is beyond
+
+
+@given(st.integers(1, 60), st.integers(1, 60), st.data())
+def test_a_numbering_with_a_gap_denies_nothing(
+    count: int, wanted: int, data: st.DataObject
+) -> None:
+    numbers = [str(number) for number in range(1, count + 1)]
+    assert is_beyond(str(wanted), numbers) is (wanted > count)
+    numbers.remove(str(data.draw(st.integers(1, max(1, count - 1)))))
+    assert not numbers or not is_beyond(str(wanted), numbers)

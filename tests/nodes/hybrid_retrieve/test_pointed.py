@@ -113,7 +113,7 @@ def test_the_document_named_goes_first_else_all_that_have_it(
         ),
         (
             "Article 4(1)",
-            "There is no Article 4(1) in directive.txt: Article 4 has no numbered parts.",
+            "Article 4(1) was not found in directive.txt as it was read.",
         ),
         (
             "Article 99999999999",
@@ -138,6 +138,11 @@ def test_the_document_named_goes_first_else_all_that_have_it(
 )
 def test_what_is_there_in_place_of_a_number_that_is_not(question: str, told: str) -> None:
     assert lines(question) == [told]
+
+
+def test_what_was_not_found_has_no_source() -> None:
+    (told,) = pointed_in("Article 4(1)", DIRECTIVE)["told"]
+    assert told["citations"] == []
 
 
 def test_a_decimal_number_is_missed_in_its_clause() -> None:
@@ -177,7 +182,7 @@ def test_one_document_has_it_and_another_has_not() -> None:
         ("which annexes are there", ["directive.txt has 2 annexes:", "Annex I — Fees", "Annex II"]),
         (
             "How many schedules does it have?",
-            ["directive.txt has no schedules. It has 4 articles."],
+            ["No schedule was found in directive.txt as it was read. It has 4 articles."],
         ),
         (
             "What are the articles of chapter II?",
