@@ -11,6 +11,8 @@ from typer.testing import CliRunner
 
 from lexloop.apps.cli.main import app
 from lexloop.apps.library import as_tool, ask
+from lexloop.documents.chunks.statements import statements
+from lexloop.documents.structure.parse import parse
 from lexloop.graph.app import graph
 
 
@@ -83,6 +85,7 @@ def held() -> Iterator[Line]:
     yield _questions_quoted()
     yield _absences()
     yield _greetings()
+    yield _sentences()
 
 
 def _questions_quoted() -> Line:
@@ -198,3 +201,29 @@ def _command(*arguments: str, stdin: str = "") -> str:
 def _finding_in(told: str) -> str:
     """Return whether a text is a reply, by what every reply says of the documents."""
     return "reply" if "history.txt" in told and "[1]" not in told else "none"
+
+
+_REFERENCES = (
+    *("Article 31", "Section 4.2(a)", "paragraph 2", "Annex IV", "Annex I", "§ 7", "Art. 5"),
+    *("No. 12", "Nr. 3", "15 U.S.C. 45", "Chapter II", "Schedule A"),
+)
+
+
+def _sentences() -> Line:
+    """Break texts at every word: each sentence that ends in a reference is quoted whole."""
+    wrong: list[str] = []
+    cases = 0
+    for reference, lead in product(_REFERENCES, ("", "1. ", "Article 1\nFees\n\n")):
+        said = f"The fee is due as laid down in {reference}.", "The owner must pay it in time."
+        words = " ".join(said).split(" ")
+        for cut in range(1, len(words)):
+            cases += 1
+            text = f"{lead}{' '.join(words[:cut])}\n{' '.join(words[cut:])}\n"
+            own = [one.own for one in statements(parse(text), text)]
+            if not {*said} <= {*own}:
+                wrong.append(repr(text))
+    return Line(
+        f"a sentence that ends in a reference is whole wherever its line breaks, in {cases} texts",
+        f"{len(wrong)} of {cases} wrong {'; '.join(wrong[:3])}".strip(),
+        not wrong,
+    )

@@ -14,6 +14,7 @@ from lexloop.documents.structure.markers import (
     title_heading,
     word_marker,
 )
+from lexloop.documents.structure.references import lies_over
 from lexloop.documents.structure.tree import LEADS
 
 _TERMINAL = ".:;!?"
@@ -238,6 +239,8 @@ def _goes_on(first: LogicalLine, last: LogicalLine, line: str, edge: int, width:
     Edge and width are in characters from the beginning of the line; the width is 0 where the text
     was not wrapped.
     """
+    if lies_over(last.text, line):
+        return True
     opens = bool(list_markers(line)) or word_marker(line) is not None
     if width and edge + 1 + len(line.split(None, 1)[0]) > width - 2:
         return not (opens and last.ended)

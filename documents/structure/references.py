@@ -40,6 +40,15 @@ _ATOM = re.compile(
     rf"(?:(?P<number>{_NUMBER})(?P<subs>{_SUBS})?|(?P<bare>{_SUBS}))",
     re.IGNORECASE,
 )
+_REFERS = re.compile(
+    r"\b(?:and|by|for|from|in|of|or|per|see|than|to|under|with|within|cf\.|e\.g\.|i\.e\.)\s+$",
+    re.IGNORECASE,
+)
+_UNFINISHED = re.compile(r"\b(?:by|from|in|of|per|see|than|to|under|with|within)$")
+_NUMBERED = re.compile(r"\bN(?:os?|r)\.$")
+_JOINT, _FEWEST = 60, 3
+"""The characters on either side of a joint in which a reference may lie over it, and the fewest
+blanks before one: with fewer they may be a heading, as "Table of Articles"."""
 _MORE = re.compile(
     rf"\s*(?P<joint>,\s?(?:and|or)\s|,|\band\b|\bor\b|\bto\b|\bthrough\b|\buntil\b|[–-])\s*"
     r"(?!\d{1,3}\s(?:C\.?F\.?R|U\.?S\.?C)\b)"
@@ -133,6 +142,27 @@ def steps_of(label: str) -> tuple[Step, ...]:
     """Return the steps that lead to a unit, read off its label; empty without a number."""
     found = find_references(label)
     return found[0].steps if found and found[0].start == 0 and found[0].end == len(label) else ()
+
+
+def lies_over(before: str, after: str) -> bool:
+    """Return whether what follows goes on with a reference: "in Article", "31."; "in", "§ 4."."""
+    before = " ".join(before[-_JOINT:].split())
+    if before.count(" ") < _FEWEST:
+        return False
+    after = after[:_JOINT].lstrip()
+    if after[:1].isdigit() and _NUMBERED.search(before):
+        return True
+    if _UNFINISHED.search(before) and _ATOM.match(after):
+        return True
+    text = f"{before} {after}"
+    over = (m for m in _ATOM.finditer(text) if m.start() < len(before) < m.end())
+    return any(_REFERS.search(before[: m.start()]) or before[m.start()] == "§" for m in over)
+
+
+def ends_in_reference(text: str) -> bool:
+    """Return whether a text ends with a provision and its number: "as listed in Annex I"."""
+    tail = text[-_JOINT:]
+    return any(found.end() == len(tail) for found in _ATOM.finditer(tail))
 
 
 def roman_value(text: str) -> int:

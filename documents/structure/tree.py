@@ -232,8 +232,8 @@ class Tree:
         if not found:
             return Missing(steps, within, -1, -1)
         depth = min(len(steps_of(self.units[within].label)), len(steps) - 1)
-        whole = is_beyond(steps[depth].number, [self.units[p].number for p in found])
-        return Missing(steps, within, found[0], found[-1], whole)
+        beyond = is_beyond(steps[depth].number, [self.units[p].number for p in found])
+        return Missing(steps, within, found[0], found[-1], beyond)
 
     def _are_before(self, places: Sequence[int], wanted: str) -> bool:
         """Return whether outermost units are one whole numbering, and a number is beyond it."""

@@ -7,11 +7,12 @@ from importlib.metadata import version
 from typing import Any
 
 from lexloop.core.folding import folded, narrowed
+from lexloop.documents.structure.references import ends_in_reference, lies_over
 
 _ABBREVIATIONS = frozenset(
     """art arts cf ch cl co corp dept dr ed eds eg e.g est etc fig gov ie i.e inc int jr ltd mr mrs
     ms no nos op p para paras pp prof pt reg regs sec secs sr st subd supp v viz vol vs u.s u.s.c
-    c.f.r u.k e.u n.y d.c a.m p.m l.l jan feb apr aug sept oct nov dec""".split()
+    c.f.r u.k e.u n.y d.c a.m p.m l.l nr abs jan feb apr aug sept oct nov dec""".split()
 )
 _BOUNDARY = re.compile(r"(?<=[.!?;:])[\"'”’)\]]*\s+|\n+")
 _LIST_ITEM = re.compile(
@@ -48,20 +49,38 @@ def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
     new_line = "\n" in match.group()
     last = before.rstrip("\"'”’)]")[-1:]
     if new_line:
-        item = _LIST_ITEM.match(text, match.end(), match.end() + _REACH)
-        wrapped = last not in ".!?;:" and after.islower() and not item
-        return not wrapped
+        return not _is_wrapped(text, match.end(), before)
     if last in ";:":
         return False
-    if last == "." and (word := _LAST_WORD.search(before)):
-        token = word.group(1).lower()
-        if token in _ABBREVIATIONS or _MARK.fullmatch(token):
-            return False
-        if not before[: word.start()].strip() and _LIST_ITEM.match(before + " "):
-            return False
+    if last == "." and _abbreviates(before):
+        return False
     if after.islower():
         return _INLINE_ITEM.match(text, match.end()) is not None
     return after.isupper() or after.isdigit() or after in "\"'“‘([§-"
+
+
+def _abbreviates(before: str) -> bool:
+    """Return whether a full stop at the end of a text ends an abbreviation or the mark of an item.
+
+    That of a reference, as in "Annex I.", ends its sentence.
+    """
+    word = _LAST_WORD.search(before)
+    if word is None:
+        return False
+    token = word.group(1).lower()
+    if token in _ABBREVIATIONS:
+        return True
+    if _MARK.fullmatch(token) and not ends_in_reference(before[: word.end(1)]):
+        return True
+    return not before[: word.start()].strip() and _LIST_ITEM.match(before + " ") is not None
+
+
+def _is_wrapped(text: str, at: int, before: str) -> bool:
+    """Return whether the line that begins at an offset only goes on with what is before it."""
+    ended = before.rstrip("\"'”’)]")[-1:] in (".", "!", "?", ";", ":")
+    if not ended and text[at : at + 1].islower():
+        return not _LIST_ITEM.match(text, at, at + _REACH)
+    return lies_over(before, text[at : at + _REACH])
 
 
 def _append(spans: list[tuple[int, int]], text: str, start: int, end: int) -> None:
