@@ -4,8 +4,6 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from lexloop.core.conversation import last_typed
-
 if TYPE_CHECKING:
     from lexloop.core.settings import Settings
     from lexloop.core.types import Evaluation, Finding
@@ -65,7 +63,7 @@ def answer_record(
     evaluation = state["evaluation"]
     report = {
         "id": state["turn_id"],
-        "question": last_typed(state["messages"]),
+        "question": state.get("typed") or state["asked"],
         **{name: state[name] for name in ("answer", "abstained", "finding", "near")},
         "answers": evaluation.get("answers"),
         "passed": evaluation["passed"],

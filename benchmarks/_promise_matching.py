@@ -23,11 +23,14 @@ _WIDE = str.maketrans(_NARROW, "".join(chr(ord(c) + 0xFEE0) for c in _NARROW))
 _LIGATURES = {"ffi": "ﬃ", "ffl": "ﬄ", "ff": "ﬀ", "fi": "ﬁ", "fl": "ﬂ"}
 
 
+_Written = Callable[[str], str]
+
+
 def _same(text: str) -> str:
     return text
 
 
-def _within(signs: str) -> Callable[[str], str]:
+def _within(signs: str) -> _Written:
     """Put signs behind every second letter of each word, one after the other."""
 
     def written(text: str) -> str:
@@ -67,8 +70,8 @@ def _decomposed(text: str) -> str:
 class _Way(NamedTuple):
     """A way to code text, and what it should be read as."""
 
-    written: Callable[[str], str]
-    meant: Callable[[str], str] = _same
+    written: _Written
+    meant: _Written = _same
 
 
 _WAYS = {
@@ -94,10 +97,11 @@ class _Outcome(NamedTuple):
 def held() -> Iterator[Line]:
     """Ask in each way, then ask documents that are coded in each way."""
     questions = _questions()
+    codings: tuple[_Written, ...] = (_same, _accented)
     with tempfile.TemporaryDirectory() as place:
-        plain = {meant: _index(Path(place), meant) for meant in (_same, _accented)}
+        plain = {meant: _index(Path(place), meant) for meant in codings}
         usual = {meant: _ask(index, questions, _same)[0] for meant, index in plain.items()}
-        asked = {meant: _ask(plain[_same], questions, meant)[0] for meant in (_same, _accented)}
+        asked = {meant: _ask(plain[_same], questions, meant)[0] for meant in codings}
         for name, way in _WAYS.items():
             found, _ = _ask(plain[_same], questions, way.written)
             yield _line(f"questions with {name}", asked[way.meant], found)
@@ -117,7 +121,7 @@ def _questions() -> list[str]:
     return list(islice(filter(None, every), _QUESTIONS))
 
 
-def _index(folder: Path, written: Callable[[str], str]) -> lexloop.Index:
+def _index(folder: Path, written: _Written) -> lexloop.Index:
     """Return the index of the sample, its texts written so."""
     documents = Path(tempfile.mkdtemp(dir=folder))
     for file in sample_folder().glob("*.txt"):
@@ -126,7 +130,7 @@ def _index(folder: Path, written: Callable[[str], str]) -> lexloop.Index:
 
 
 def _ask(
-    index: lexloop.Index, questions: Sequence[str], written: Callable[[str], str]
+    index: lexloop.Index, questions: Sequence[str], written: _Written
 ) -> tuple[list[_Outcome], int]:
     """Return what came of each question, and how many quotes are not in their document."""
     answers = [index.ask(written(question)) for question in questions]

@@ -35,6 +35,7 @@ def open_turn(state: "State", tags: Sequence[str], limit: int) -> "Update":
         "allowed_tags": allowed,
         "messages": [message],
         "turn_id": message.id or uuid.uuid4().hex,
+        "typed": message_text(message).strip(),
         "asked": checked_question(message_text(message), limit),
         "history": history_turns(earlier),
     }
@@ -91,12 +92,6 @@ def checked_question(question: Any, limit: int) -> str:
 def typed(question: str) -> str:
     """Return a question as it was typed, with surrounding blanks removed."""
     return _encodable(question).strip()
-
-
-def last_typed(messages: Sequence[AnyMessage]) -> str:
-    """Return the last question of a conversation as it was typed; "" where there is none."""
-    asked = (message for message in reversed(messages) if isinstance(message, HumanMessage))
-    return next((message_text(message).strip() for message in asked), "")
 
 
 def tags_of_thread(held: Sequence[str], granted: Sequence[str]) -> list[str]:

@@ -89,7 +89,8 @@ class State(InputState, OutputState, total=False):
     allowed_tags: list[str]
     turn_id: str
     seconds_left: float
-    asked: str
+    typed: str  # the question as it is shown; threads of earlier versions have none
+    asked: str  # the same, folded: what is read
     history: list[Turn]
     complexity: int
     probabilities: list[float]

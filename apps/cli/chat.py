@@ -135,7 +135,7 @@ class _Conversation:
 
     def greet(self) -> None:
         """Say what this is and, of a resumed thread, where it stands."""
-        from lexloop.core.conversation import last_typed, tags_of_thread
+        from lexloop.core.conversation import tags_of_thread
 
         ignored = ctrl_c_is_ignored()
         stop = "Ctrl-C is ignored, Ctrl-D leaves" if ignored else "Ctrl-C stops an answer"
@@ -146,7 +146,7 @@ class _Conversation:
             _note(f"Thread {self._thread} goes on after {count} question(s).")
         if state.get("answer"):
             self._last = state
-            _note(f"Last: {last_typed(state['messages'])}")
+            _note(f"Last: {state.get('typed') or state['asked']}")
 
     def turn(self) -> bool:
         """Read one line and deal with it; False when the user leaves."""
