@@ -85,12 +85,18 @@ class SkippedSource:
     indexed: bool = False
 
 
-def title_of(text: str, stem: str) -> str:
-    """Return the first heading or short first line; else the file's name in words."""
-    for line in text[:10_000].splitlines()[:10]:
+def title_of(text: str, stem: str, headings: Sequence[tuple[int, int]] = ()) -> str:
+    """Return the first heading or short first line; else the file's name in words.
+
+    ``headings`` are those that the format itself marks, where no sign in the text does.
+    """
+    marked, at = {offset for offset, _ in headings}, 0
+    for line in text[:10_000].splitlines(keepends=True)[:10]:
         heading = re.sub(r"^#+\s*", "", line).strip()
-        if heading and len(heading) <= 120 and (line.startswith("#") or heading[-1] not in ".;,"):
+        is_marked = line.startswith("#") or at in marked
+        if heading and len(heading) <= 120 and (is_marked or heading[-1] not in ".;,"):
             return heading
+        at += len(line)
     return re.sub(r"[_\-]+", " ", stem).strip()
 
 
