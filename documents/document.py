@@ -8,7 +8,7 @@ import sys
 import zlib
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from functools import cached_property
@@ -83,6 +83,21 @@ class SkippedSource:
     name: str
     reason: str
     indexed: bool = False
+
+
+def in_part(skipped: Iterable[SkippedSource], documents: Collection[str]) -> list[SkippedSource]:
+    """Return what could not be read, with what was read all the same told as such.
+
+    Of a file or an archive that gave a document, only a part is missing.
+    """
+    held = {name for document in documents for name in lying_in(document)}
+    return [replace(one, indexed=one.indexed or one.name in held) for one in skipped]
+
+
+def lying_in(name: str) -> Iterator[str]:
+    """Return a document's name and those of all it lies in, the outermost first."""
+    parts = name.split("/")
+    return ("/".join(parts[:end]) for end in range(1, len(parts) + 1))
 
 
 def title_of(text: str, stem: str, headings: Sequence[tuple[int, int]] = ()) -> str:

@@ -295,7 +295,7 @@ def classify(state: State, runtime: Runtime[Context]) -> Update:
         "complexity": complexity,
         "probabilities": probabilities,
         "plan": plan_for(complexity, settings),
-        "degraded": list(context.degraded),
+        "degraded": [*context.degraded, *([] if turn["history"] else context.unread)],
     }
 
 
