@@ -15,7 +15,6 @@ _SIGNS = re.compile(r"[>#]+ ?")
 _FOOTNOTE = re.compile(r"\[\^[^\]\s]{1,60}\](?:: ?)?")
 _EMPTY_ITEMS = ("-", "*", "+", ">")
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
-_BLANK_LINES = re.compile(r"[^\S\n]*\n\s*")
 _CODE = "    "
 """In front of a line of code, where no sign means a heading."""
 _MOST_DEEP = 100
@@ -215,4 +214,4 @@ def _text_of(tokens: Iterable[Any]) -> str:
         else:
             parts.append(token.content)
     text = printable("".join(parts)).replace("\xa0", " ")
-    return _BLANK_LINES.sub("\n", text).strip()
+    return "\n".join(filter(None, map(str.strip, text.split("\n"))))
