@@ -8,7 +8,7 @@ import sys
 import zlib
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from functools import cached_property
@@ -85,12 +85,33 @@ class SkippedSource:
     indexed: bool = False
 
 
-def title_of(text: str, stem: str) -> str:
-    """Return the first heading or short first line; else the file's name in words."""
-    for line in text[:10_000].splitlines()[:10]:
+def in_part(skipped: Iterable[SkippedSource], documents: Collection[str]) -> list[SkippedSource]:
+    """Return what could not be read, with what was read all the same told as such.
+
+    Of a file or an archive that gave a document, only a part is missing.
+    """
+    held = {name for document in documents for name in lying_in(document)}
+    return [replace(one, indexed=one.indexed or one.name in held) for one in skipped]
+
+
+def lying_in(name: str) -> Iterator[str]:
+    """Return a document's name and those of all it lies in, the outermost first."""
+    parts = name.split("/")
+    return ("/".join(parts[:end]) for end in range(1, len(parts) + 1))
+
+
+def title_of(text: str, stem: str, headings: Sequence[tuple[int, int]] = ()) -> str:
+    """Return the first heading or short first line; else the file's name in words.
+
+    ``headings`` are those that the format itself marks, where no sign in the text does.
+    """
+    marked, at = {offset for offset, _ in headings}, 0
+    for line in text[:10_000].splitlines(keepends=True)[:10]:
         heading = re.sub(r"^#+\s*", "", line).strip()
-        if heading and len(heading) <= 120 and (line.startswith("#") or heading[-1] not in ".;,"):
+        is_marked = line.startswith("#") or at in marked
+        if heading and len(heading) <= 120 and (is_marked or heading[-1] not in ".;,"):
             return heading
+        at += len(line)
     return re.sub(r"[_\-]+", " ", stem).strip()
 
 

@@ -194,7 +194,7 @@ class Resources:
         collection, troubles = self._collection(settings, stamp, chat)
         unread = left_out(collection.seen_by(Filters.of(settings)))
         made = _build_with_fallbacks(settings, collection, chat)
-        return replace(made, snapshot=snapshot, degraded=[*missing, *unread, *troubles])
+        return replace(made, snapshot=snapshot, degraded=[*missing, *troubles], unread=unread)
 
     def _chat_or_none(self, settings: Settings) -> tuple[ChatModel | None, list[Degradation]]:
         try:

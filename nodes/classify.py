@@ -297,7 +297,7 @@ def classify(state: State, runtime: Runtime[Context]) -> Update:
         "complexity": complexity,
         "probabilities": probabilities,
         "plan": plan_for(complexity, settings),
-        "degraded": list(context.degraded),
+        "degraded": [*context.degraded, *([] if turn["history"] else context.unread)],
     }
     names = context.backend.documents if context.backend else ()
     if not names or not (reply := small_talk(turn["asked"], "documents", names)):

@@ -188,4 +188,5 @@ class Context:
     fallback: "Context | None" = None  # stands in for a failing chat model, where settings allow it
     unembedded: "Context | None" = None  # stands in for a failing embedder
     degraded: list[Degradation] = field(default_factory=list)
+    unread: list[Degradation] = field(default_factory=list)  # told once in a conversation
     snapshot: str = ""  # tells the state of the corpus from an earlier or a later one

@@ -255,11 +255,15 @@ def index_key(folder: Path | None, recipe: Recipe) -> str:
 
 
 def left_out(view: View) -> list[Degradation]:
-    """Return what an asker is told of documents that could not be read."""
+    """Return what an asker is told of files that could not be read, or only in part."""
     return [
-        {"node": "index", "wanted": item.name, "used": "nothing of it", "reason": item.reason}
-        for item in view.skipped()
-        if not item.indexed
+        {
+            "node": "index",
+            "wanted": item.name,
+            "used": "the rest of it" if item.indexed else "nothing of it",
+            "reason": item.reason,
+        }
+        for item in view.unread()
     ]
 
 

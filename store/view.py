@@ -14,7 +14,7 @@ from lexloop.core.metadata import UNKNOWN, Filters, Metadata
 from lexloop.core.running import heed_deadline
 from lexloop.core.types import MOST_POINTED, Chunk, Citation, Hit, PointedUnit, Reading
 from lexloop.documents.chunks.statements import Statement
-from lexloop.documents.document import Box, Document, SkippedSource, boxes_of, versions
+from lexloop.documents.document import Box, Document, SkippedSource, boxes_of, in_part, versions
 from lexloop.documents.structure.references import Reference
 from lexloop.documents.structure.tree import Tree, key_of, keys_of_term
 from lexloop.documents.text.languages import languages_of, other_language, words_of
@@ -292,16 +292,25 @@ class View:
     def skipped(self, stored: bool = False) -> list[SkippedSource]:
         """Return what could not be read, and each ``supersedes`` that cannot be followed.
 
-        Who may see what could not be read is unknown, so where documents have access tags its
-        names are told to nobody. ``stored`` asks an index for it that was opened as it is.
+        ``stored`` asks an index for it that was opened as it is.
         """
         if self._skipped is None and not stored:
             return []
-        found = self._store.catalogue.skipped if self._skipped is None else self._skipped
-        told = [*found]
+        troubles = (trouble for trouble in self._troubles if self._shows(trouble.name))
+        return [*self.unread(), *troubles]
+
+    def unread(self) -> list[SkippedSource]:
+        """Return what could not be read; ``indexed`` where only a part of it is missing.
+
+        Who may see what could not be read is unknown, so where documents have access tags its
+        names are told to nobody.
+        """
+        catalogue = self._store.catalogue
+        found = catalogue.skipped if self._skipped is None else self._skipped
+        told = in_part(found, catalogue.names)
         if told and not self.all_public:
-            told = [SkippedSource(f"{len(told)} of the sources", _UNNAMED)]
-        return [*told, *(trouble for trouble in self._troubles if self._shows(trouble.name))]
+            return [SkippedSource(f"{len(told)} of the sources", _UNNAMED)]
+        return told
 
     def search(self, queries: list[str], limit: int) -> Found:
         """Return for each query the best chunks by BM25, without scores of 0, and by cosine."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from lexloop.core.errors import CorpusError, DataError, IndexWriteError
 from lexloop.core.files import is_index
 from lexloop.core.types import Chunk
-from lexloop.documents.document import Document, SkippedSource
+from lexloop.documents.document import Document, SkippedSource, in_part
 from lexloop.documents.reading.workers import Progress, silent
 from lexloop.models.embedding import CODED, Codes, Embedder, Halves
 from lexloop.store.folder.dense import DenseIndex
@@ -355,7 +355,7 @@ def _nothing_to_write(old: FolderStore, manifest: Manifest, now: Scan) -> bool:
 
 
 def _outcome(store: FolderStore, changes: SourceChanges) -> IndexUpdate:
-    skipped = [*store.catalogue.skipped, *store.version_troubles]
+    skipped = in_part(store.catalogue.skipped, store.catalogue.names) + store.version_troubles
     return IndexUpdate(changes, store.counts(), skipped, store.recall)
 
 
@@ -547,11 +547,11 @@ def surveyed(
         known: Vectors that serve again.
     """
     fresh = {*changes.added, *changes.changed}
-    documents, chunks, windows, skipped = 0, list[Chunk](), list[str](), [*now.skipped]
+    documents, chunks, windows, skipped = list[str](), list[Chunk](), list[str](), [*now.skipped]
     here = (cut(loaded, "", tools) for loaded in now.read(fresh, progress))
     for made in cluster.survey(now, fresh, progress) if cluster else here:
         wanted = [one for one in made.documents if one.name not in excluded]
-        documents += len(wanted)
+        documents += [one.name for one in wanted]
         skipped += made.skipped
         for part in (part for one in wanted for part in one.chunks):
             chunks.append(part.chunk)
@@ -563,9 +563,9 @@ def surveyed(
         files_added=len(changes.added),
         files_changed=len(changes.changed),
         files_removed=len(changes.removed),
-        documents=documents,
+        documents=len(documents),
         chunks=tuple(chunks),
         embedded_texts=len(windows),
         embedded_tokens=sum(tools.embedder.count_tokens_many(windows)),
-        skipped=skipped,
+        skipped=in_part(skipped, documents),
     )

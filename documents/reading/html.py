@@ -32,7 +32,7 @@ _CLASS_LEVEL, _LONGEST_HEADING = 7, 250
 _MARK = re.compile(r"\(?(?:\d{1,3}|[a-z]{1,5}|[A-Z]{1,4})[).]|[-–—•·]")
 _ITEM_STYLES = {"a": "lower-alpha", "A": "upper-alpha", "i": "lower-roman", "I": "upper-roman"}
 _NUMBERED = re.compile(r"\s*(?:\(?\w{1,5}[).]|\d+(?:\.\d+)+)\s")
-_CHARSET = re.compile(rb"<(?:meta|\?xml)[^>]*?(?:charset|encoding)\s*=\s*[\"']?\s*([\w-]+)", re.I)
+_CHARSET = re.compile(rb"<(?:meta|\?xml)[^<>]*?(?:charset|encoding)\s*=\s*[\"']?\s*([\w-]+)", re.I)
 _HEAD, _MOST_ROWS = 4096, 400
 _LONGEST_MARK, _MOST_INNER = 80, 100
 _DEEPEST = 16
@@ -45,22 +45,27 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
     Raises:
         CorpusError: It is no text of one encoding, or shows no text.
     """
-    from bs4 import BeautifulSoup, XMLParsedAsHTMLWarning
-
     declared = _CHARSET.search(data[:_HEAD])
     source = decode(data, declared.group(1).decode() if declared else None)
     if "\x00" in source:
         raise CorpusError("It holds NUL bytes, so it is no text.", "Convert it to UTF-8.")
+    text, headings, title = read_page(source)
+    if not text.strip():
+        raise CorpusError("It shows no text.", "Remove it, or save the page as it is shown.")
+    yield Document(name, title or title_of(text, PurePosixPath(name).stem), text, headings=headings)
+
+
+def read_page(source: str) -> tuple[str, tuple[tuple[int, int], ...], str]:
+    """Return the visible text of a page, the offset and level of each heading, and its title."""
+    from bs4 import BeautifulSoup, XMLParsedAsHTMLWarning
+
     with warnings.catch_warnings():  # XHTML is read as a browser reads it
         warnings.simplefilter("ignore", XMLParsedAsHTMLWarning)
         soup = BeautifulSoup(source, "lxml")
     lines = LineWriter()
     _read(soup, lines)
-    text, headings = lines.finished()
-    if not text.strip():
-        raise CorpusError("It shows no text.", "Remove it, or save the page as it is shown.")
     title = printable(" ".join(soup.title.get_text().split())) if soup.title else ""
-    yield Document(name, title or title_of(text, PurePosixPath(name).stem), text, headings=headings)
+    return *lines.finished(), title
 
 
 def _read(soup: Any, lines: LineWriter) -> None:

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 from lexloop.core.errors import CorpusError
 from lexloop.core.metadata import Metadata
-from lexloop.documents.document import Document, SkippedSource
+from lexloop.documents.document import Document, SkippedSource, lying_in
 from lexloop.documents.reading.text import decode
 
 _FIELDS = tuple(field.name for field in fields(Metadata))
@@ -141,14 +141,14 @@ class Sidecars:
             self.barred[target] += f" ({error.what.rstrip('.')})."
             raise
         self.rows[target] = {**self.rows.get(target, {}), **record}
-        if not any(exists(name) for name in _names(target)):
+        if not any(exists(name) for name in lying_in(target)):
             raise CorpusError(f"file: there is no {target!r}.", "Correct the name.")
 
     def applied(self, document: Document) -> Document | SkippedSource:
         """Return a document with its rows' metadata, or why it must not be shown."""
         if (why := self.bars(document.name)) is not None:
             return SkippedSource(document.name, why)
-        said = [self.rows[n] for n in _names(normal(document.name)) if n in self.rows]
+        said = [self.rows[n] for n in lying_in(normal(document.name)) if n in self.rows]
         if not said:
             return document
         record = document.metadata.as_record()
@@ -162,7 +162,7 @@ class Sidecars:
 
     def bars(self, name: str) -> str | None:
         """Return why a file or document must not be shown; None where it may."""
-        names = ("", *_names(normal(name)))
+        names = ("", *lying_in(normal(name)))
         return next((self.barred[name] for name in names if name in self.barred), None)
 
     def marks(self, names: Iterable[str]) -> dict[str, str]:
@@ -170,7 +170,7 @@ class Sidecars:
         said: dict[str, list[Any]] = {name: [] for name in names}
         by_normal = {normal(name): name for name in said}
         for target, entry in sorted([*self.rows.items(), *self.barred.items()], key=itemgetter(0)):
-            for name in _names(target):
+            for name in lying_in(target):
                 if name in by_normal:
                     said[by_normal[name]].append((target, entry))
         marks = {name: json.dumps([s, self.bars(name)], sort_keys=True) for name, s in said.items()}
@@ -195,7 +195,7 @@ class Sliced:
         inside = takewhile(
             lambda target: target.startswith(f"{own}/"), islice(self._targets, first, None)
         )
-        wanted = ["", *_names(own), *inside]
+        wanted = ["", *lying_in(own), *inside]
         rows, barred = self._whole.rows, self._whole.barred
         return Sidecars(
             {target: rows[target] for target in wanted if target in rows},
@@ -257,9 +257,3 @@ def _file(value: str) -> str:
 def normal(name: str) -> str:
     """Return a name with its characters composed, in which file systems and tables differ."""
     return unicodedata.normalize("NFC", name)
-
-
-def _names(name: str) -> Iterator[str]:
-    """Return the name and those of all it lies in, the outermost first."""
-    parts = name.split("/")
-    return ("/".join(parts[:end]) for end in range(1, len(parts) + 1))

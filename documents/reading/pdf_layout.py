@@ -37,6 +37,8 @@ _NEAR, _NEAR_CELLS = 0.6, 2.2
 """So many heights of a line, at most, lie above a lone cell, and above several; more if a rule lies
 there."""
 _FURTHEST_RULED = 6.0
+_MOST_ROWS = 200
+"""Of a table on one page: each row of one may begin a table anew."""
 _WIDER_STEP = 1.2
 """White space between rows is at least so many times that between lines of a cell."""
 _WIDE_STEP = 1.4
@@ -238,7 +240,8 @@ def _extent(rows: list[_Row], begin: int, rules: Sequence[float]) -> tuple[list[
     """Return the columns of a table that begins at a row, and its end."""
     spans = [(s.left, s.right) for s in rows[begin]]
     end = last = begin + 1
-    while end < len(rows) and _near(rows[end - 1], rows[end], rules):
+    most = min(len(rows), begin + _MOST_ROWS)
+    while end < most and _near(rows[end - 1], rows[end], rules):
         row = [part for segment in rows[end] for part in _by_columns(segment, spans)]
         widened = _widened(spans, row)
         if widened is None:

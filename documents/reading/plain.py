@@ -1,4 +1,4 @@
-""".txt and .md: the text as it is, and the YAML front matter at its head."""
+""".txt and .md: the text as it is shown, and the YAML front matter at its head."""
 
 import re
 from collections.abc import Iterator
@@ -7,6 +7,7 @@ from typing import Any
 
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document, title_of
+from lexloop.documents.reading.markdown import rendered
 from lexloop.documents.reading.metadata import read_fields
 from lexloop.documents.reading.source import Limits
 from lexloop.documents.reading.text import decode, whole_text
@@ -41,9 +42,11 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
     text = without_boxes(text)
     headings = _underlined(text)
     text = without_rules(text)
+    if PurePosixPath(name).suffix.lower() == ".md":
+        text, headings = rendered(text, headings)
     if not text.strip():
         raise CorpusError("It holds rules and boxes but no text.", "Remove it or fill it.")
-    title = metadata.title or title_of(text, PurePosixPath(name).stem)
+    title = metadata.title or title_of(text, PurePosixPath(name).stem, headings)
     yield Document(name, title, text, metadata, headings=headings)
 
 

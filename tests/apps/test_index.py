@@ -6,6 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.messages import AIMessage, HumanMessage
+
+from lexloop.graph.app import graph
 
 Run = Callable[..., Any]
 
@@ -157,3 +160,27 @@ def test_an_index_needs_a_place(run: Run, documents: Path) -> None:
     assert "There is no --out, the folder that the index is written to." in refused.stderr
     example = f"lexloop index {documents} --out documents.index"
     assert f"Give one, e.g. `{example}`." in refused.stderr
+
+
+def test_what_was_not_read_is_told_with_the_first_answer_of_a_conversation(
+    run: Run, documents: Path, out: Path
+) -> None:
+    (documents / "zero.txt").write_bytes(b"")
+    (documents / "rows.jsonl").write_text('{"id": "a", "text": "One may moor."}\nnonsense\n')
+    run("index", str(documents), "--out", str(out))
+    asked = run("ask", "How much does a dog licence cost?", "--json", "--corpus", str(out))
+    told = {one["wanted"]: one["used"] for one in json.loads(asked.stdout)["degraded"]}
+    assert told == {"zero.txt": "nothing of it", "rows.jsonl": "the rest of it"}
+    messages = [HumanMessage("May one moor?"), AIMessage("One may."), HumanMessage("At night?")]
+    later = graph.invoke({"messages": messages}, context={"corpus": str(out)})
+    assert later["degraded"] == []
+    shown = run("index", "info", str(out)).stdout
+    assert "Skipped zero.txt: It is empty." in shown
+    assert "Note on rows.jsonl: Line 2: It is no JSON" in shown
+
+
+def test_a_file_read_in_part_is_no_skipped_file(run: Run, documents: Path, out: Path) -> None:
+    (documents / "rows.jsonl").write_text('{"id": "a", "text": "One may moor."}\nnonsense\n')
+    made = run("index", str(documents), "--out", str(out))
+    assert made.exit_code == 0
+    assert "Note on rows.jsonl: Line 2: It is no JSON" in made.stderr

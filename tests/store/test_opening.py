@@ -290,7 +290,11 @@ def test_bad_files_are_left_out_with_their_reason(source: Path, embedder: Letter
             "rows.jsonl/a",
         }
         said.append(sorted((item["wanted"], item["reason"]) for item in degraded))
-        assert {item["used"] for item in degraded} == {"nothing of it"}
+        assert {item["wanted"]: item["used"] for item in degraded} == {
+            "picture.md": "nothing of it",
+            "rows.jsonl": "the rest of it",
+            "zero.txt": "nothing of it",
+        }
     assert said[0] == said[1]
     assert [name for name, _ in said[0]] == ["picture.md", "rows.jsonl", "zero.txt"]
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from lexloop.core.errors import CorpusError
+from lexloop.documents.document import SkippedSource, in_part
 from lexloop.documents.reading import formats
 from lexloop.documents.reading.folder import (
     hash_sources,
@@ -205,3 +206,15 @@ def test_a_sidecar_is_no_source_whatever_formats_there_are(monkeypatch: pytest.M
     monkeypatch.setattr(formats, "SUFFIXES", (*formats.SUFFIXES, ".csv"))
     assert formats.is_source("in/fees.csv")
     assert not formats.is_source("in/Metadata.CSV")
+
+
+def test_a_file_of_which_a_part_is_missing_is_not_among_those_skipped() -> None:
+    missing = [
+        SkippedSource("laws.zip/a.pdf", "Page 2 of laws.zip/a.pdf holds no text (an image?)."),
+        SkippedSource("rows.jsonl", "Line 3: It is no JSON."),
+        SkippedSource("laws.zip/b.pdf", "It is encrypted and needs a password."),
+        SkippedSource("b.pd", "It is empty."),
+    ]
+    told = in_part(missing, ["laws.zip/a.pdf", "rows.jsonl/1", "b.pdf"])
+    assert [one.indexed for one in told] == [True, True, False, False]
+    assert [one.reason for one in told] == [one.reason for one in missing]

@@ -15,7 +15,7 @@ FRONT = "---\ntitle: Act\ntags: [staff]\nin_force_from: 2023-01-01\nlayout: x\n-
 
 
 def plain(text: str) -> Document:
-    (document,) = read_plain(text.encode(), "a.md", Limits())
+    (document,) = read_plain(text.encode(), "a.txt", Limits())
     return document
 
 

@@ -1,0 +1,166 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lexloop.documents.chunks.chunkers import chunk_document
+from lexloop.documents.chunks.statements import statements_of_chunks
+from lexloop.documents.document import Document
+from lexloop.documents.reading.markdown import rendered
+from lexloop.documents.reading.plain import read as read_plain
+from lexloop.documents.reading.source import Limits
+
+RULES = """# The *harbour* rules
+
+<a id="dues"></a>**Dues** are [paid](#pay "at once") on <span class="x">arrival</span>&nbsp;\\*.
+See &sect; 5, `form A` and ![the pier](pier.png)[^1].
+
+1. Boats
+1. Ropes, which are:
+   - of hemp,
+     not of wire
+     * and dry
+   - (a) long
+
+(a) first<br>(b) second
+
+    (i) **deeper**
+
+| Boat | Fee |
+|:-----|----:|
+| a *skiff* | 40 |
+|  | none |
+
+> A note[^2] to <b>all</b>.
+
+<!-- not for
+readers -->
+<div><h2>By hand</h2><p>It <i>binds</i>.</p></div>
+
+Names
+===
+
+```sh
+# no heading
+```
+
+***
+
+[form]: http://harbour.example
+[^1]: Of 1990.
+"""
+SHOWN = """The harbour rules
+
+Dues are paid on arrival *.
+See § 5, form A and the pier.
+
+1. Boats
+2. Ropes, which are:
+   • of hemp,
+     not of wire
+     ◦ and dry
+   • (a) long
+
+(a) first
+(b) second
+
+    (i) deeper
+
+| Boat | Fee |
+
+| a skiff | 40 |
+|  | none |
+
+A note to all.
+
+
+
+By hand
+It binds.
+
+Names
+
+
+
+    # no heading
+
+
+
+
+
+Of 1990.
+"""
+
+
+PIECES = [*"a b 1. - * # > | ` < & [ ] ( ) ! \\ _ ~ é".split(), "\n"]
+
+
+def read(text: str) -> Document:
+    (document,) = read_plain(text.encode(), "rules.md", Limits())
+    return document
+
+
+def test_markdown_is_read_as_it_is_shown() -> None:
+    document = read(RULES)
+    assert document.text == SHOWN
+    assert document.title == "The harbour rules"
+    headed = [(document.text[at:].partition("\n")[0], level) for at, level in document.headings]
+    assert headed == [("The harbour rules", 1), ("By hand", 2), ("Names", 1)]
+
+
+def test_no_sign_of_markdown_stands_in_a_statement() -> None:
+    document = read(RULES)
+    found = statements_of_chunks(document, chunk_document(document))
+    said = [statement.text for held in found for statement in held]
+    assert "Dues are paid on arrival *." in said
+    assert "Boat: a skiff; Fee: 40" in " ".join(said)
+    assert not [text for text in said for sign in ("**", "](", "<", "[^", "&nbsp") if sign in text]
+
+
+def test_numbers_are_those_that_are_shown_and_those_of_a_law_are_kept() -> None:
+    assert rendered("1. a\n1. b\n3. c\n\n---\n\n7. d\n9) e")[0] == (
+        "1. a\n2. b\n3. c\n\n\n\n7. d\n9) e"
+    )
+
+
+def test_lists_in_lists_lie_in_them() -> None:
+    tree = read("# Gifts\n\n- cash, such as\n  - coins\n  - notes\n- shares\n").tree
+    assert [unit.kind for unit in tree.units] == [
+        "provision",
+        "paragraph",
+        "point",
+        "point",
+        "paragraph",
+    ]
+
+
+def test_a_line_of_the_file_stays_a_line() -> None:
+    text = "> 1. **a**\n>    b\n\n# C #\n\n[d](e)\n\n    *f*\n"
+    assert rendered(text)[0].split("\n") == ["1. a", "   b", "", "C", "", "d", "", "    f", ""]
+
+
+@pytest.mark.parametrize(
+    "text", ["The fee is 40.\n", "(a) one\n  (b) two\n", "A\n\n\tB\n", "2.5 % of x\n", "§ 5 Fees\n"]
+)
+def test_a_text_without_marks_stays_as_it_is(text: str) -> None:
+    assert rendered(text) == (text, ())
+
+
+def test_what_lies_too_deep_is_kept() -> None:
+    assert "bottom" in rendered("> " * 300 + "bottom")[0]
+    assert "bottom" in rendered("- " * 300 + "bottom")[0]
+
+
+@given(
+    st.lists(
+        st.sampled_from("a b 1. - * # > | ` < & [ ] ( ) ! \\ \n _ ~ é".split(" ")), max_size=60
+    )
+)
+def test_no_word_is_lost_and_headings_stand_where_their_offsets_say(pieces: list[str]) -> None:
+    text = "".join(f"{piece} " if piece != "\n" else "\n" for piece in pieces)
+    shown, headings = rendered(text)
+    for word in ("a", "b", "é"):
+        assert shown.count(word) == text.count(word)
+    for offset, level in headings:
+        assert 1 <= level <= 6
+        assert shown[offset] not in " \n"
+        assert not shown[shown.rfind("\n", 0, offset) + 1 : offset].strip()
