@@ -82,8 +82,8 @@ def ask(
         write_json(record)
     else:
         if trace:
-            print_trace(state)
-        print_answer(state, session)
+            print_trace(record)
+        print_answer(record, session)
     if exit_code and state["abstained"]:
         raise typer.Exit(ABSTAINED)
     if exit_code and not state["evaluation"]["passed"]:

@@ -23,14 +23,17 @@ from lexloop.apps.cli.terminal import (
     say,
     show_error,
 )
-from lexloop.apps.cli.threads import last_turn, open_threads, threads_file
-from lexloop.apps.record import answer_record
-from lexloop.core.errors import LexloopError
+from lexloop.apps.cli.threads import threads_file
+from lexloop.apps.record import answer_record, dated
+from lexloop.apps.serve.threads import ThreadStore
+from lexloop.core.errors import LexloopError, NotFoundError
 
 if TYPE_CHECKING:
     from lexloop.evaluation.feedback import Vote
 
 _PROMPT = "> "
+_LOCAL = "local"
+"""Whose a conversation is on a terminal, for the store keeps those of several people."""
 _HELP = (
     ("/sources", "the cited spans of the last answer"),
     ("/trace", "how the last answer came about"),
@@ -67,19 +70,17 @@ def chat(
     settings = options.chosen_settings(context.params)
     connection = options.chosen_connection(context.params)
     kept_in = threads_file(thread, file)
-    with asyncio.Runner() as runner, contextlib.ExitStack() as stack:
+    store = ThreadStore(kept_in)
+    with asyncio.Runner() as runner, contextlib.closing(store):
         with Progress() as progress:
-            threads = open_threads(kept_in)
-            saver = runner.run(threads.__aenter__())
-            stack.callback(lambda: runner.run(threads.__aexit__(None, None, None)))
-            session = open_session(settings, connection, progress, saver)
+            session = open_session(settings, connection, progress)
         from lexloop.evaluation.feedback import feedback_file
 
         with contextlib.suppress(ImportError):
             # importing it is what gives input() its line editing
             importlib.import_module("readline")
         name = thread or uuid.uuid4().hex
-        conversation = _Conversation(runner, session, name, feedback_file(kept_in))
+        conversation = _Conversation(runner, session, store, name, feedback_file(kept_in))
         conversation.greet()
         while conversation.turn():
             pass
@@ -89,26 +90,36 @@ class _Conversation:
     """A chat over one thread; Ctrl-C ends what the runner runs and nothing else."""
 
     def __init__(
-        self, runner: asyncio.Runner, session: Session, thread: str, feedback: Path
+        self,
+        runner: asyncio.Runner,
+        session: Session,
+        store: ThreadStore,
+        thread: str,
+        feedback: Path,
     ) -> None:
-        self._runner, self._session, self._thread = runner, session, thread
+        self._runner, self._session = runner, session
+        self._store, self._thread = store, thread
         self._feedback = feedback
         self._last: dict[str, Any] = {}
 
     def greet(self) -> None:
         """Say what this is and, of a resumed thread, where it stands."""
-        from lexloop.core.conversation import tags_of_thread
-
         ignored = ctrl_c_is_ignored()
         stop = "Ctrl-C is ignored, Ctrl-D leaves" if ignored else "Ctrl-C stops an answer"
         _note(f"Ask a question. /help lists the commands, {stop}.")
-        count, state = self._runner.run(last_turn(self._session.graph, self._thread))
-        tags_of_thread(state.get("allowed_tags", []), self._session.settings.access.tags)
-        if count:
+        self._check_tags()
+        if count := self._store.count(self._thread):
             _note(f"Thread {self._thread} goes on after {count} question(s).")
-        if state.get("answer"):
-            self._last = state
-            _note(f"Last: {state['asked']}")
+            (self._last,) = self._store.turns(_LOCAL, self._thread, limit=1)
+            _note(f"Last: {self._last['question']}")
+
+    def _check_tags(self) -> None:
+        """Check that what is kept of the conversation may be read with these settings."""
+        from lexloop.core.conversation import tags_of_thread
+
+        with contextlib.suppress(NotFoundError):  # it begins with the next answer
+            held = self._store.thread(_LOCAL, self._thread)
+            tags_of_thread(held.tags, self._session.settings.access.tags)
 
     def turn(self) -> bool:
         """Read one line and deal with it; False when the user leaves."""
@@ -135,23 +146,28 @@ class _Conversation:
         return True
 
     def _answer(self, question: str) -> None:
+        self._check_tags()
         progress = Progress()
+        settings = self._session.settings
         try:
             with progress:
-                asked = self._session.ask(question, progress, self._thread)
-                self._last = self._runner.run(asked)
+                history = self._store.history(self._thread)
+                state = self._runner.run(self._session.ask(question, progress, history))
         except KeyboardInterrupt:
             if progress.draft:
                 result_console().print(plain(progress.draft, "dim"))
             raise
+        record = answer_record(state, settings, self._session.hosts, candidates=True)
+        self._last = dated(record, [settings.corpus], settings.access.as_of, self._thread)
         print_answer(self._last, self._session)
+        self._store.keep(_LOCAL, self._last, settings.access.tags, begins=True)
 
     def _obey(self, command: str, comment: str = "") -> bool:
         if command == "/quit":
             return False
         if command == "/reset":
-            graph, settings = self._session.graph, self._session.settings
-            self._runner.run(graph.aforget(self._thread, settings))
+            with contextlib.suppress(NotFoundError):
+                self._store.delete(_LOCAL, self._thread)
             self._last = {}
             _note("The conversation is forgotten.")
         elif command in ("/sources", "/trace", "/up", "/down"):
@@ -181,8 +197,8 @@ class _Conversation:
         from lexloop.evaluation.feedback import FeedbackStore, opinion_on
 
         vote: Vote = "up" if command == "/up" else "down"
-        record = answer_record(self._last, self._session.settings, self._session.hosts)
-        opinion = opinion_on(record, self._last["history"], vote, comment)
+        history = self._store.history(self._thread, before=self._last["id"])
+        opinion = opinion_on(self._last, history, vote, comment)
         replaced = FeedbackStore(self._feedback).keep(opinion)
         instead = " in place of the one before" if replaced else ""
         _note(f"Kept{instead} in {self._feedback}: thumb {vote}.")

@@ -1,4 +1,4 @@
-"""People's conversations, in one SQLite file that its owner alone can read."""
+"""Conversations on the page and in chats, in a SQLite file that its owner alone can read."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from lexloop.core.types import Turn
 FILE_NAME = "server.sqlite"
 _MARKS = {"application_id": 0x4C585356, "user_version": 1}
 """Tell a file of these threads from every other SQLite file ("LXSV")."""
-_ROOM = 1 << 18
+_ROOM = 1 << 17
 """Bytes of journal that are there before they are needed."""
 _TABLES = """
 CREATE TABLE threads(
@@ -35,8 +35,6 @@ CREATE INDEX turns_of ON turns(thread, number);
 _TITLE_CHARS = 80
 _BUSY_S = 10.0
 _END_OF_TIME = ("9999-12-31", "")
-_QUICKEST = 1
-"""The compression that takes a millisecond for an answer and makes a tenth of it."""
 
 
 @dataclass(frozen=True)
@@ -58,10 +56,10 @@ class ThreadStore:
     Safe to use from several threads and processes.
 
     Args:
-        file: The SQLite file.
+        file: The SQLite file; None keeps them in memory, until they are closed.
     """
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path | None) -> None:
         self.file = file
         self._lock = Lock()
         self._database: sqlite3.Connection | None = None
@@ -140,6 +138,16 @@ class ThreadStore:
                 (id, until, limit),
             ).fetchall()
         return [_answer(row) for row in reversed(rows)]
+
+    def count(self, id: str) -> int:
+        """Return the number of answers in a thread.
+
+        Raises:
+            DataError: The file cannot be read.
+        """
+        with self._opened() as database:
+            found = database.execute("SELECT count(*) FROM turns WHERE thread = ?", (id,))
+            return int(found.fetchone()[0])
 
     def history(self, id: str, before: str = "", most: int = 12) -> list[Turn]:
         """Return the last questions of a thread and what was said to them, the oldest first.
@@ -259,7 +267,7 @@ class ThreadStore:
         with self._lock:
             try:
                 if self._database is None:
-                    if not make and not self.file.exists():
+                    if not make and not (self.file and self.file.exists()):
                         with closing(_connected(":memory:")) as empty:
                             yield empty
                         return
@@ -267,11 +275,13 @@ class ThreadStore:
                 yield self._database
             except (OSError, sqlite3.Error, zlib.error, ValueError) as error:
                 raise DataError(
-                    f"Conversations cannot be kept in {self.file}: {error}.",
+                    f"Conversations cannot be kept in {self.file or 'memory'}: {error}.",
                     "Check the disk, move that file away, or set LEXLOOP_DATA_DIR.",
                 ) from error
 
     def _made(self) -> sqlite3.Connection:
+        if self.file is None:
+            return _connected(":memory:")
         # conversations are nobody else's business
         self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         os.close(os.open(self.file, os.O_RDWR | os.O_CREAT, 0o600))
@@ -293,7 +303,7 @@ def _connected(place: Path | str) -> sqlite3.Connection:
         known = database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         found = [database.execute(f"PRAGMA {name}").fetchone()[0] for name in _MARKS]
         if known and found != [*_MARKS.values()]:
-            raise sqlite3.DatabaseError("it is another file, or of another version")
+            raise sqlite3.DatabaseError(_other(database))
         database.execute("PRAGMA journal_mode = PERSIST")
         database.execute("PRAGMA synchronous = NORMAL")
         with database:
@@ -307,6 +317,14 @@ def _connected(place: Path | str) -> sqlite3.Connection:
                     database.execute(f"PRAGMA {name} = {value}")
         stack.pop_all()  # it was opened as it should be, and stays open
     return database
+
+
+def _other(database: sqlite3.Connection) -> str:
+    """Return what a file is that is none of these."""
+    named = "SELECT count(*) FROM sqlite_master WHERE name = 'checkpoints'"
+    if database.execute(named).fetchone()[0]:
+        return "it holds the checkpoints of LangGraph, which an earlier `lexloop chat` kept"
+    return "it is another file, or of another version"
 
 
 def _make_room(journal: Path) -> None:
@@ -348,7 +366,7 @@ def _write(
             json.dumps(sorted({*(held.tags if held else ()), *tags})),
         ),
     )
-    packed = zlib.compress(json.dumps(answer).encode(), _QUICKEST)
+    packed = zlib.compress(json.dumps(answer).encode())
     database.execute(
         "INSERT INTO turns(id, thread, question, said, answer) VALUES (?, ?, ?, ?, ?)",
         (answer["id"], answer["thread"], answer["question"], answer["answer"], packed),
