@@ -104,7 +104,7 @@ def _spoken(calls: list[tuple[str, dict[str, Any]]], environ: dict[str, str]) ->
     """Return the replies of ``lexloop mcp`` to requests."""
     hello = {"protocolVersion": "2025-06-18", "capabilities": {},
              "clientInfo": {"name": "promise", "version": "1"}}  # fmt: skip
-    lines = [
+    lines: list[dict[str, Any]] = [
         {"id": 0, "method": "initialize", "params": hello},
         {"method": "notifications/initialized"},
         *({"id": n, "method": m, "params": p} for n, (m, p) in enumerate(calls, 1)),

@@ -121,5 +121,8 @@ def history_turns(messages: Sequence[AnyMessage]) -> list[Turn]:
 
 def messages_of(history: Sequence[Turn]) -> list[AnyMessage]:
     """Return the messages of what was said before a question."""
-    kinds: dict[str, type[AnyMessage]] = {"user": HumanMessage, "assistant": AIMessage}
+    kinds: dict[str, type[HumanMessage] | type[AIMessage]] = {
+        "user": HumanMessage,
+        "assistant": AIMessage,
+    }
     return [kinds[turn["role"]](content=turn["content"]) for turn in history]

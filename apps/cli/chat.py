@@ -25,7 +25,7 @@ from lexloop.apps.cli.terminal import (
 )
 from lexloop.apps.cli.threads import threads_file
 from lexloop.apps.record import answer_record, dated
-from lexloop.apps.serve.threads import ThreadStore
+from lexloop.apps.serve.threads import IN_MEMORY, ThreadStore
 from lexloop.core.errors import LexloopError, NotFoundError
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def chat(
     settings = options.chosen_settings(context.params)
     connection = options.chosen_connection(context.params)
     kept_in = threads_file(thread, file)
-    store = ThreadStore(kept_in)
+    store = ThreadStore(kept_in or IN_MEMORY)
     with asyncio.Runner() as runner, contextlib.closing(store):
         with Progress() as progress:
             session = open_session(settings, connection, progress)

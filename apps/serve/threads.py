@@ -15,6 +15,7 @@ from lexloop.core.errors import DataError, NotFoundError
 from lexloop.core.types import Turn
 
 FILE_NAME = "server.sqlite"
+IN_MEMORY = Path(":memory:")
 _MARKS = {"application_id": 0x4C585356, "user_version": 1}
 """Tell a file of these threads from every other SQLite file ("LXSV")."""
 _ROOM = 1 << 17
@@ -56,10 +57,10 @@ class ThreadStore:
     Safe to use from several threads and processes.
 
     Args:
-        file: The SQLite file; None keeps them in memory, until they are closed.
+        file: The SQLite file; ``IN_MEMORY`` keeps them until they are closed.
     """
 
-    def __init__(self, file: Path | None) -> None:
+    def __init__(self, file: Path) -> None:
         self.file = file
         self._lock = Lock()
         self._database: sqlite3.Connection | None = None
@@ -267,28 +268,28 @@ class ThreadStore:
         with self._lock:
             try:
                 if self._database is None:
-                    if not make and not (self.file and self.file.exists()):
-                        with closing(_connected(":memory:")) as empty:
+                    if not make and not self.file.exists():
+                        with closing(_connected(IN_MEMORY)) as empty:
                             yield empty
                         return
                     self._database = self._made()
                 yield self._database
             except (OSError, sqlite3.Error, zlib.error, ValueError) as error:
                 raise DataError(
-                    f"Conversations cannot be kept in {self.file or 'memory'}: {error}.",
+                    f"Conversations cannot be kept in {self.file}: {error}.",
                     "Check the disk, move that file away, or set LEXLOOP_DATA_DIR.",
                 ) from error
 
     def _made(self) -> sqlite3.Connection:
-        if self.file is None:
-            return _connected(":memory:")
+        if self.file == IN_MEMORY:
+            return _connected(IN_MEMORY)
         # conversations are nobody else's business
         self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         os.close(os.open(self.file, os.O_RDWR | os.O_CREAT, 0o600))
         return _connected(self.file)
 
 
-def _connected(place: Path | str) -> sqlite3.Connection:
+def _connected(place: Path) -> sqlite3.Connection:
     """Open a database, and make the tables of a new one."""
     with ExitStack() as stack:
         database = stack.enter_context(
@@ -308,7 +309,7 @@ def _connected(place: Path | str) -> sqlite3.Connection:
         database.execute("PRAGMA synchronous = NORMAL")
         with database:
             database.execute("BEGIN IMMEDIATE")
-            if isinstance(place, Path):
+            if place != IN_MEMORY:
                 _make_room(place.with_name(f"{place.name}-journal"))
             if database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
                 for statement in _TABLES.split(";"):
