@@ -127,7 +127,7 @@ def _spoken(calls: list[tuple[str, dict[str, Any]]], environ: dict[str, str]) ->
 
 def _full(disk: Path) -> Iterator[Line]:
     """Sign out and delete on a full disk, kill the server, and see what is there again."""
-    from _server import Serving, person
+    from serving import Serving, person
 
     settings = person("ann", _KEY, may_upload=True)
     with Serving(disk, settings=settings) as server:
