@@ -4,8 +4,9 @@ import asyncio
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
+from lexloop.apps.serve.threads import ThreadStore
 from lexloop.core.errors import LexloopError
 from lexloop.graph.build import build_graph
 from lexloop.graph.resources import Resources
@@ -47,10 +49,10 @@ def held() -> Iterator[Line]:
         yield asyncio.run(_acalls(resources, None))
         yield asyncio.run(_acalls(resources, folder / "acalls.sqlite"))
         graph = [sys.executable, "-c", _GRAPH, str(folder / "graphs.sqlite")]
-        yield _processes("graphs", graph, folder / "graphs.sqlite")
+        yield _processes("graphs", graph, folder / "graphs.sqlite", _in_graphs)
         file = folder / "chats.sqlite"
         chat = [sys.executable, "-m", "lexloop.apps.cli", "chat", "--thread", "promise"]
-        yield _processes("chats", [*chat, "--threads-file", str(file)], file)
+        yield _processes("chats", [*chat, "--threads-file", str(file)], file, _in_chats)
 
 
 def _calls(resources: Resources, saver: BaseCheckpointSaver[Any]) -> Line:
@@ -66,7 +68,9 @@ def _calls(resources: Resources, saver: BaseCheckpointSaver[Any]) -> Line:
     with ThreadPoolExecutor(_CALLS) as pool:
         answered = sum(pool.map(ask, range(_CALLS)))
     messages = graph.get_state(_THREAD).values["messages"]
-    return _line(f"{_CALLS} invoke at once, {type(saver).__name__}", messages, answered, _CALLS)
+    return _line(
+        f"{_CALLS} invoke at once, {type(saver).__name__}", _spoken(messages), answered, _CALLS
+    )
 
 
 async def _acalls(resources: Resources, file: Path | None) -> Line:
@@ -86,10 +90,27 @@ async def _asked_at_once(resources: Resources, saver: BaseCheckpointSaver[Any]) 
         raise strange[0]
     answered = sum(isinstance(result, dict) for result in done)
     messages = (await graph.aget_state(_THREAD)).values["messages"]
-    return _line(f"{_CALLS} ainvoke at once, {type(saver).__name__}", messages, answered, _CALLS)
+    return _line(
+        f"{_CALLS} ainvoke at once, {type(saver).__name__}", _spoken(messages), answered, _CALLS
+    )
 
 
-def _processes(name: str, command: list[str], file: Path) -> Line:
+def _in_graphs(file: Path) -> list[str]:
+    """Return who speaks, message by message, in the checkpoints of a file."""
+    with SqliteSaver.from_conn_string(str(file)) as saver:
+        kept = saver.get_tuple(_THREAD)
+    return [one.type for one in kept.checkpoint["channel_values"]["messages"]] if kept else []
+
+
+def _in_chats(file: Path) -> list[str]:
+    """Return who speaks, message by message, in a conversation of a file."""
+    with closing(ThreadStore(file)) as store:
+        return ["human", "ai"] * store.count("promise")
+
+
+def _processes(
+    name: str, command: list[str], file: Path, spoken: Callable[[Path], list[str]]
+) -> Line:
     """Processes that ask the questions of their standard input, all on one thread of one file."""
     questions = f"{_QUESTION}\n" * _TURNS
 
@@ -101,15 +122,16 @@ def _processes(name: str, command: list[str], file: Path) -> Line:
 
     with ThreadPoolExecutor(_PROCESSES) as pool:
         answered = sum(pool.map(run, range(_PROCESSES)))
-    with SqliteSaver.from_conn_string(str(file)) as saver:
-        kept = saver.get_tuple(_THREAD)
-    messages = kept.checkpoint["channel_values"]["messages"] if kept else []
     promise = f"{_PROCESSES} {name} on one file, {_TURNS} turns each"
-    return _line(promise, messages, answered, _PROCESSES * _TURNS)
+    return _line(promise, spoken(file), answered, _PROCESSES * _TURNS)
 
 
-def _line(promise: str, messages: list[Any], answered: int, asked: int) -> Line:
-    pairs = [message.type for message in messages] == ["human", "ai"] * answered
+def _spoken(messages: list[Any]) -> list[str]:
+    return [message.type for message in messages]
+
+
+def _line(promise: str, spoken: list[str], answered: int, asked: int) -> Line:
+    pairs = spoken == ["human", "ai"] * answered
     refused = asked - answered
-    measured = f"{answered} answered, {refused} refused, {len(messages)} messages in the thread"
+    measured = f"{answered} answered, {refused} refused, {len(spoken)} messages in the thread"
     return Line(promise, measured, pairs and answered > 0)

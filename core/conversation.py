@@ -132,3 +132,12 @@ def history_turns(messages: Sequence[AnyMessage]) -> list[Turn]:
         elif isinstance(message, AIMessage) and message_text(message):
             turns.append({"role": "assistant", "content": folded(message_text(message))})
     return turns
+
+
+def messages_of(history: Sequence[Turn]) -> list[AnyMessage]:
+    """Return the messages of what was said before a question."""
+    kinds: dict[str, type[HumanMessage] | type[AIMessage]] = {
+        "user": HumanMessage,
+        "assistant": AIMessage,
+    }
+    return [kinds[turn["role"]](content=turn["content"]) for turn in history]

@@ -253,12 +253,6 @@ class Lexloop(CompiledStateGraph[State, Settings, InputState, OutputState]):
         async with self._turn(config, Settings()):
             return await super().abulk_update_state(config, supersteps)
 
-    async def aforget(self, thread: str, settings: Settings) -> None:
-        """Delete a thread, between two runs; raises what ``stream`` does."""
-        async with self._turn({"configurable": {"thread_id": thread}}, settings):
-            if isinstance(self.checkpointer, BaseCheckpointSaver):
-                await self.checkpointer.adelete_thread(thread)
-
     def _turn(
         self, config: RunnableConfig | None, context: Any
     ) -> "ThreadTurn | nullcontext[None]":

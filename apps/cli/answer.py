@@ -6,7 +6,7 @@ from lexloop.apps.cli.session import Session
 from lexloop.apps.cli.terminal import Part, joined, plain, result_console, say
 from lexloop.apps.hosts import tracing
 from lexloop.apps.plain_text import one_line, shortened
-from lexloop.apps.record import HEADS, SCORES, retries
+from lexloop.apps.record import HEADS, SCORES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from lexloop.core.types import Attempt, Candidate, Citation, Evaluation, Finding, Triplet
+    from lexloop.core.types import Attempt, Candidate, Citation, Finding, Triplet, Usage
 
 _SIGNALS = ("lexical", "dense", "host", "graph", "rerank")
 _EXCERPT_CHARS = 200
@@ -29,28 +29,29 @@ _COLOURS: dict["Finding", str] = {
 }
 
 
-def print_answer(state: dict[str, Any], session: Session, start_s: float | None = None) -> None:
+def print_answer(record: dict[str, Any], session: Session, start_s: float | None = None) -> None:
     """Print how slips were read, the answer, its sources, the verdict, and what it cost.
 
     Args:
-        state: The working state after the question.
+        record: The answer's record.
         session: Where it was asked.
         start_s: What went by before it was asked, where it was the first.
     """
-    for item in state["read_as"]:
+    for item in record["read_as"]:
         say(f"“{item['written']}” read as: {item['read']}", style="yellow")
-    result_console().print(_marked(state["answer"]))
-    if state["warning"]:
-        say(("Warning: ", "bold yellow"), (state["warning"], "yellow"))
-    print_sources(state["citations"])
-    print_sources(state["near"], "Near it, but no answer")
+    result_console().print(_marked(record["answer"]))
+    if record["warning"]:
+        say(("Warning: ", "bold yellow"), (record["warning"], "yellow"))
+    print_sources(record["citations"])
+    print_sources(record["near"], "Near it, but no answer")
     say()
-    say(_verdict(state["evaluation"], state["finding"], retries(state["attempts"])))
-    for item in state["degraded"]:
+    say(_verdict(record))
+    for item in record["degraded"]:
         said = f"{item['node']}: {item['used']} instead of {item['wanted']}. {item['reason']}"
         say(("Degraded: ", "bold yellow"), (said, "yellow"))
     start = "" if start_s is None else f", and {start_s:.2f} s to start"
-    say(f"{_cost(state, session)} · {state['usage']['seconds']:.2f} s{start}", style="dim")
+    cost = _cost(record["usage"], session)
+    say(f"{cost} · {record['usage']['seconds']:.2f} s{start}", style="dim")
 
 
 def print_sources(citations: list["Citation"], heading: str = "Sources") -> None:
@@ -88,8 +89,9 @@ def _place(source: "Citation | Triplet") -> list[Part]:
     return [(f"{of}{one_line(source['document'])}", "bold"), f" · {' · '.join(parts)}"]
 
 
-def _verdict(evaluation: "Evaluation", finding: "Finding", tries: int) -> "Text":
+def _verdict(record: dict[str, Any]) -> "Text":
     """Return one line: the finding, how likely the answer is right, the scores and the retries."""
+    finding, tries = record["finding"], record["retries"]
     head = (HEADS[finding], _COLOURS[finding])
     if finding == "reply":
         return joined(head)
@@ -97,9 +99,10 @@ def _verdict(evaluation: "Evaluation", finding: "Finding", tries: int) -> "Text"
     if finding in ("near", "absent"):
         return joined(head, f" · {again}")
     likely = ""
-    if "answers" in evaluation:
-        likely = f" · {evaluation['answers']:.0%} likely to answer the question"
-    return joined(head, f"{likely} · {_verified(evaluation)} · {again}")
+    if record["answers"] is not None:
+        likely = f" · {record['answers']:.0%} likely to answer the question"
+    verified = _verified(record["scores"], record["citations_verified"])
+    return joined(head, f"{likely} · {verified} · {again}")
 
 
 def shown_scores(scores: "Mapping[str, Any]") -> list[str]:
@@ -108,15 +111,14 @@ def shown_scores(scores: "Mapping[str, Any]") -> list[str]:
     return [f"{name} {'–' if value is None else f'{value:.2f}'}" for name, value in named]
 
 
-def _verified(evaluation: "Evaluation") -> str:
+def _verified(scores: "Mapping[str, Any]", citations: bool) -> str:
     """Return the three scores, and whether the citations were verified."""
-    scores = shown_scores({name: evaluation.get(name) for name in SCORES})
-    verified = "verified" if evaluation["citations_verified"] else "NOT verified"
-    return " · ".join([*scores, f"citations {verified}"])
+    shown = shown_scores({name: scores.get(name) for name in SCORES})
+    verified = "verified" if citations else "NOT verified"
+    return " · ".join([*shown, f"citations {verified}"])
 
 
-def _cost(state: dict[str, Any], session: Session) -> str:
-    usage = state["usage"]
+def _cost(usage: "Usage", session: Session) -> str:
     if usage["model_calls"]:
         at = f" at {session.hosts[0]}" if session.hosts else ""
         tokens = f"{usage['tokens_in']} tokens in, {usage['tokens_out']} out"
@@ -139,40 +141,41 @@ def _print_indented(text: str) -> None:
         say(f"    {text}")
 
 
-def print_trace(state: dict[str, Any]) -> None:
-    """Print class and plan, queries, candidates, triplets, and every attempt."""
-    if not state["attempts"]:  # no documents were needed, or none are about it
+def print_trace(record: dict[str, Any]) -> None:
+    """Print class and plan, queries, candidates, triplets, and every attempt.
+
+    Args:
+        record: Of an answer, with all its candidates.
+    """
+    if not record["attempts"]:  # no documents were needed, or none are about it
         return
     _head("Plan")
-    shares = ", ".join(f"{label}: {p:.2f}" for label, p in enumerate(state["probabilities"]))
-    plan = ", ".join(f"{name} = {value}" for name, value in state["plan"].items())
-    say(f"Complexity {state['complexity']} ({shares}) · {plan}")
+    shares = ", ".join(f"{label}: {p:.2f}" for label, p in enumerate(record["probabilities"]))
+    plan = ", ".join(f"{name} = {value}" for name, value in record["plan"].items())
+    say(f"Complexity {record['complexity']} ({shares}) · {plan}")
     _head("Queries")
-    parsed = state["parsed"]
-    _item("question", parsed["text"])
-    for query in parsed["queries"]:
+    _item("question", record["standalone"])
+    for query in record["queries"]:
         _item("query", query)
-    _item("keywords", ", ".join(parsed["keywords"]) or "none")
+    _item("keywords", ", ".join(record["keywords"]) or "none")
     _head("Candidates")
-    result_console().print(_candidates(state))
+    result_console().print(_candidates(record))
     _head("Triplets")
-    from lexloop.knowledge.relations import reading
-
-    for triplet in state["triplets"]:
-        said = f"{triplet['subject']} — {reading(triplet['predicate'])} → {triplet['object']}"
+    for triplet in record["triplets"]:
+        said = f"{triplet['subject']} — {triplet['reads']} → {triplet['object']}"
         say(f"  {said}  ", *_place(triplet))
-    if not state["triplets"]:
+    if not record["triplets"]:
         say("  none", style="dim")
-    for attempt in state["attempts"]:
+    for attempt in record["attempts"]:
         _attempt(attempt)
-        for thought in state["reasoning"]:
+        for thought in record["reasoning"]:
             if thought["attempt"] == attempt["number"]:
                 said = shortened(thought["text"], _REASONING_CHARS)
                 _item(f"reasoning of {thought['node']}", said)
     _head("Answer")
 
 
-def _candidates(state: dict[str, Any]) -> "Table":
+def _candidates(record: dict[str, Any]) -> "Table":
     """Return a table of the passages by number, then of the last attempt's other candidates."""
     from rich import box
     from rich.table import Table
@@ -184,9 +187,9 @@ def _candidates(state: dict[str, Any]) -> "Table":
     table.add_column("passage or candidate", overflow="fold", ratio=1)
     for name in ("score", *_SIGNALS):
         table.add_column(name, justify="right", no_wrap=True)
-    chosen = state["attempts"][-1]["passages"]
+    chosen = record["attempts"][-1]["passages"]
     known = {passage["id"] for passage in chosen}
-    pool = merge(state["candidates"], state["graph_candidates"])
+    pool = merge(record["candidates"], record["graph_candidates"])
     for candidate in [*chosen, *(c for c in pool if c["id"] not in known)]:
         table.add_row(*map(plain, _row(candidate)))
     return table
@@ -208,7 +211,7 @@ def _attempt(attempt: "Attempt") -> None:
     _item("queries", "; ".join(attempt["queries"]) or "none")
     say(("  answer: ", "dim"), _marked(shortened(attempt["answer"], _EXCERPT_CHARS)))
     passed = "passed" if evaluation["passed"] else "not passed"
-    _item("verdict", f"{passed} · {_verified(evaluation)}")
+    _item("verdict", f"{passed} · {_verified(evaluation, evaluation['citations_verified'])}")
     for reason in evaluation["reasons"]:
         _item("reason", reason)
     if advice := attempt.get("advice"):

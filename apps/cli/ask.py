@@ -84,8 +84,8 @@ def ask(
         write_json({**record, "start_seconds": round(start_s, 4)})
     else:
         if trace:
-            print_trace(state)
-        print_answer(state, session, start_s)
+            print_trace(record)
+        print_answer(record, session, start_s)
     if exit_code and state["abstained"]:
         raise typer.Exit(ABSTAINED)
     if exit_code and not state["evaluation"]["passed"]:

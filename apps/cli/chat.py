@@ -26,17 +26,18 @@ from lexloop.apps.cli.terminal import (
     show_error,
     typed_so_far,
 )
-from lexloop.apps.cli.threads import last_turn, open_threads, threads_file
-from lexloop.apps.record import answer_record
-from lexloop.core.errors import DataError, LexloopError
+from lexloop.apps.cli.threads import threads_file
+from lexloop.apps.record import answer_record, dated
+from lexloop.apps.serve.threads import IN_MEMORY, ThreadStore
+from lexloop.core.errors import DataError, LexloopError, NotFoundError
 
 if TYPE_CHECKING:
-    from langgraph.checkpoint.base import BaseCheckpointSaver
-
     from lexloop.core.types import Degradation
     from lexloop.evaluation.feedback import Vote
 
 _PROMPT = "> "
+_LOCAL = "local"
+"""Whose a conversation is on a terminal, for the store keeps those of several people."""
 _HELP = (
     ("/sources", "the cited spans of the last answer"),
     ("/trace", "how the last answer came about"),
@@ -72,24 +73,17 @@ def chat(
     """Ask question after question; Ctrl-C stops an answer or drops a line, Ctrl-D leaves."""
     settings = options.chosen_settings(context.params)
     connection = options.chosen_connection(context.params)
-    kept_in: Path | None = threads_file(thread, file)
     name = thread or _new_name()
-    with asyncio.Runner() as runner, contextlib.ExitStack() as stack:
+    with asyncio.Runner() as runner, contextlib.closing(_store(thread, file)) as store:
+        kept_in = None if store.file == IN_MEMORY else store.file
         with Progress() as progress:
-            try:
-                saver = _opened(kept_in, runner, stack)
-            except DataError as error:
-                if thread is not None or file is not None:
-                    raise
-                note(f"This conversation is not kept. {error}")
-                kept_in, saver = None, _opened(None, runner, stack)
-            session = open_session(settings, connection, progress, saver)
+            session = open_session(settings, connection, progress)
         from lexloop.evaluation.feedback import feedback_file
 
         with contextlib.suppress(ImportError):
             # importing it is what gives input() its line editing
             importlib.import_module("readline")
-        conversation = _Conversation(runner, session, name, feedback_file(kept_in))
+        conversation = _Conversation(runner, session, store, name, feedback_file(kept_in))
         conversation.greet()
         while conversation.turn():
             pass
@@ -106,23 +100,36 @@ def _new_name() -> str:
     return f"{datetime.now():%Y-%m-%d-%H%M%S}-{secrets.token_hex(2)}"
 
 
-def _opened(
-    file: Path | None, runner: asyncio.Runner, stack: contextlib.ExitStack
-) -> "BaseCheckpointSaver[str]":
-    """Open what keeps the conversation until the stack is left; see ``open_threads``."""
-    threads = open_threads(file)
-    saver = runner.run(threads.__aenter__())
-    stack.callback(lambda: runner.run(threads.__aexit__(None, None, None)))
-    return saver
+def _store(thread: str | None, file: Path | None) -> ThreadStore:
+    """Open what keeps the conversation: in memory where nothing was named and nothing can be kept.
+
+    Raises:
+        DataError: What was named cannot be kept.
+    """
+    store = ThreadStore(threads_file(thread, file))
+    try:
+        store.open()
+    except DataError as error:
+        if thread is not None or file is not None:
+            raise
+        note(f"This conversation is not kept. {error}")
+        return ThreadStore(IN_MEMORY)
+    return store
 
 
 class _Conversation:
     """A chat over one thread; Ctrl-C ends what the runner runs and nothing else."""
 
     def __init__(
-        self, runner: asyncio.Runner, session: Session, thread: str, feedback: Path
+        self,
+        runner: asyncio.Runner,
+        session: Session,
+        store: ThreadStore,
+        thread: str,
+        feedback: Path,
     ) -> None:
-        self._runner, self._session, self._thread = runner, session, thread
+        self._runner, self._session = runner, session
+        self._store, self._thread = store, thread
         self._feedback = feedback
         self._last: dict[str, Any] = {}
         self._interrupted = False
@@ -135,18 +142,22 @@ class _Conversation:
 
     def greet(self) -> None:
         """Say what this is and, of a resumed thread, where it stands."""
-        from lexloop.core.conversation import tags_of_thread
-
         ignored = ctrl_c_is_ignored()
         stop = "Ctrl-C is ignored, Ctrl-D leaves" if ignored else "Ctrl-C stops an answer"
         _note(f"Ask a question. /help lists the commands, {stop}.")
-        count, state = self._runner.run(last_turn(self._session.graph, self._thread))
-        tags_of_thread(state.get("allowed_tags", []), self._session.settings.access.tags)
-        if count:
+        self._check_tags()
+        if count := self._store.count(self._thread):
             _note(f"Thread {self._thread} goes on after {count} question(s).")
-        if state.get("answer"):
-            self._last = state
-            _note(f"Last: {state.get('typed') or state['asked']}")
+            (self._last,) = self._store.turns(_LOCAL, self._thread, limit=1)
+            _note(f"Last: {self._last['question']}")
+
+    def _check_tags(self) -> None:
+        """Check that what is kept of the conversation may be read with these settings."""
+        from lexloop.core.conversation import tags_of_thread
+
+        with contextlib.suppress(NotFoundError):  # it begins with the next answer
+            held = self._store.thread(_LOCAL, self._thread)
+            tags_of_thread(held.tags, self._session.settings.access.tags)
 
     def turn(self) -> bool:
         """Read one line and deal with it; False when the user leaves."""
@@ -182,16 +193,21 @@ class _Conversation:
         return bool(typed)
 
     def _answer(self, question: str) -> None:
+        self._check_tags()
         progress = Progress()
+        settings = self._session.settings
         try:
             with progress:
-                asked = self._session.ask(question, progress, self._thread)
-                self._last = self._runner.run(asked)
+                history = self._store.history(self._thread)
+                state = self._runner.run(self._session.ask(question, progress, history))
         except KeyboardInterrupt:
             if progress.draft:
                 result_console().print(plain(progress.draft, "dim"))
             raise
+        record = answer_record(state, settings, self._session.hosts, candidates=True)
+        self._last = dated(record, [settings.corpus], settings.access.as_of, self._thread)
         print_answer({**self._last, "degraded": self._not_told_yet()}, self._session)
+        self._store.keep(_LOCAL, self._last, settings.access.tags, begins=True)
 
     def _not_told_yet(self) -> list["Degradation"]:
         """Return what the last answer had to do without; of the index only what is new."""
@@ -204,8 +220,8 @@ class _Conversation:
         if command == "/quit":
             return False
         if command == "/reset":
-            graph, settings = self._session.graph, self._session.settings
-            self._runner.run(graph.aforget(self._thread, settings))
+            with contextlib.suppress(NotFoundError):
+                self._store.delete(_LOCAL, self._thread)
             self._last = {}
             _note("The conversation is forgotten.")
         elif command in ("/sources", "/trace", "/up", "/down"):
@@ -235,8 +251,8 @@ class _Conversation:
         from lexloop.evaluation.feedback import FeedbackStore, opinion_on
 
         vote: Vote = "up" if command == "/up" else "down"
-        record = answer_record(self._last, self._session.settings, self._session.hosts)
-        opinion = opinion_on(record, self._last["history"], vote, comment)
+        history = self._store.history(self._thread, before=self._last["id"])
+        opinion = opinion_on(self._last, history, vote, comment)
         replaced = FeedbackStore(self._feedback).keep(opinion)
         instead = " in place of the one before" if replaced else ""
         _note(f"Kept{instead} in {self._feedback}: thumb {vote}.")

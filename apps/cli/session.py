@@ -14,9 +14,8 @@ from lexloop.apps.hosts import text_hosts, tracing
 from lexloop.core.metadata import Filters
 
 if TYPE_CHECKING:
-    from langgraph.checkpoint.base import BaseCheckpointSaver
-
     from lexloop.core.settings import Connection, Settings
+    from lexloop.core.types import Turn
     from lexloop.evaluation.asking import Asker
     from lexloop.graph.build import Lexloop
     from lexloop.graph.resources import Resources
@@ -39,29 +38,26 @@ class Session:
     agent: bool = False
 
     async def ask(
-        self, question: str, progress: Progress, thread: str | None = None
+        self, question: str, progress: Progress, history: "Sequence[Turn]" = ()
     ) -> dict[str, Any]:
         """Return the working state after ``question``, without its messages.
 
         Args:
             question: What is asked.
             progress: Is told how far the run is.
-            thread: The conversation that it continues, where the graph has a checkpointer.
+            history: The conversation before.
 
         Raises:
             LexloopError: The question cannot be answered.
         """
-        options: dict[str, Any] = {}
-        if thread is not None:
-            # one checkpoint a turn: those between the nodes would hold the same passages again
-            options = {"config": {"configurable": {"thread_id": thread}}, "durability": "exit"}
+        from lexloop.core.conversation import messages_of
+
         state: dict[str, Any] = {}
         progress.begin()
         events: AsyncIterator[Any] = self.graph.astream(
-            {"question": question},
+            {"question": question, "messages": messages_of(history)},
             context=None if self.agent else self.settings,
             stream_mode=["updates", "custom"],
-            **options,
         )
         async for mode, event in events:
             if mode == "custom":
@@ -78,7 +74,6 @@ def open_session(
     settings: "Settings",
     connection: "Connection",
     progress: Progress,
-    checkpointer: "BaseCheckpointSaver[str] | None" = None,
 ) -> Session:
     """Load what the settings need, and say first where text will go.
 
@@ -90,7 +85,7 @@ def open_session(
         from lexloop.graph.build import build_graph
 
         resources(settings)
-        return Session(build_graph(resources, checkpointer), settings, hosts)
+        return Session(build_graph(resources), settings, hosts)
 
 
 def open_agent_session(

@@ -17,7 +17,7 @@ from lexloop.apps.serve.limits import Queue, Rates, Streams, ahead
 from lexloop.apps.serve.people import Person
 from lexloop.apps.serve.run import Run
 from lexloop.apps.serve.threads import Thread, ThreadStore
-from lexloop.core.conversation import checked_question, tags_of_thread, typed
+from lexloop.core.conversation import checked_question, messages_of, tags_of_thread, typed
 from lexloop.core.errors import AccessError, DataError, ModelError, NotFoundError, ThreadBusy
 from lexloop.core.types import POINTED, Turn
 
@@ -280,11 +280,9 @@ class Asking:
 
 
 def _messages(run: Run, history: Sequence[Turn]) -> list[Any]:
-    from langchain_core.messages import AIMessage, HumanMessage
+    from langchain_core.messages import HumanMessage
 
-    kinds = {"user": HumanMessage, "assistant": AIMessage}
-    before = [kinds[turn["role"]](content=turn["content"]) for turn in history]
-    return [*before, HumanMessage(content=run.asked, id=run.id)]
+    return [*messages_of(history), HumanMessage(content=run.asked, id=run.id)]
 
 
 def _farness(passage: Mapping[str, Any]) -> float:

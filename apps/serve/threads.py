@@ -1,4 +1,4 @@
-"""People's conversations, in one SQLite file that its owner alone can read."""
+"""Conversations on the page and in chats, in a SQLite file that its owner alone can read."""
 
 import json
 import os
@@ -15,9 +15,10 @@ from lexloop.core.errors import DataError, NotFoundError
 from lexloop.core.types import Turn
 
 FILE_NAME = "server.sqlite"
+IN_MEMORY = Path(":memory:")
 _MARKS = {"application_id": 0x4C585356, "user_version": 1}
 """Tell a file of these threads from every other SQLite file ("LXSV")."""
-_ROOM = 1 << 18
+_ROOM = 1 << 17
 """Bytes of journal that are there before they are needed."""
 _TABLES = """
 CREATE TABLE threads(
@@ -35,8 +36,6 @@ CREATE INDEX turns_of ON turns(thread, number);
 _TITLE_CHARS = 80
 _BUSY_S = 10.0
 _END_OF_TIME = ("9999-12-31", "")
-_QUICKEST = 1
-"""The compression that takes a millisecond for an answer and makes a tenth of it."""
 
 
 @dataclass(frozen=True)
@@ -58,13 +57,22 @@ class ThreadStore:
     Safe to use from several threads and processes.
 
     Args:
-        file: The SQLite file.
+        file: The SQLite file; ``IN_MEMORY`` keeps them until they are closed.
     """
 
     def __init__(self, file: Path) -> None:
         self.file = file
         self._lock = Lock()
         self._database: sqlite3.Connection | None = None
+
+    def open(self) -> None:
+        """Open the file, made where there is none; otherwise the first who reads or keeps does.
+
+        Raises:
+            DataError: It cannot be written.
+        """
+        with self._opened(make=True):
+            pass
 
     def close(self) -> None:
         """Close the file."""
@@ -140,6 +148,16 @@ class ThreadStore:
                 (id, until, limit),
             ).fetchall()
         return [_answer(row) for row in reversed(rows)]
+
+    def count(self, id: str) -> int:
+        """Return the number of answers in a thread.
+
+        Raises:
+            DataError: The file cannot be read.
+        """
+        with self._opened() as database:
+            found = database.execute("SELECT count(*) FROM turns WHERE thread = ?", (id,))
+            return int(found.fetchone()[0])
 
     def history(self, id: str, before: str = "", most: int = 12) -> list[Turn]:
         """Return the last questions of a thread and what was said to them, the oldest first.
@@ -260,7 +278,7 @@ class ThreadStore:
             try:
                 if self._database is None:
                     if not make and not self.file.exists():
-                        with closing(_connected(":memory:")) as empty:
+                        with closing(_connected(IN_MEMORY)) as empty:
                             yield empty
                         return
                     self._database = self._made()
@@ -272,13 +290,15 @@ class ThreadStore:
                 ) from error
 
     def _made(self) -> sqlite3.Connection:
+        if self.file == IN_MEMORY:
+            return _connected(IN_MEMORY)
         # conversations are nobody else's business
         self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         os.close(os.open(self.file, os.O_RDWR | os.O_CREAT, 0o600))
         return _connected(self.file)
 
 
-def _connected(place: Path | str) -> sqlite3.Connection:
+def _connected(place: Path) -> sqlite3.Connection:
     """Open a database, and make the tables of a new one."""
     with ExitStack() as stack:
         database = stack.enter_context(
@@ -293,12 +313,12 @@ def _connected(place: Path | str) -> sqlite3.Connection:
         known = database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         found = [database.execute(f"PRAGMA {name}").fetchone()[0] for name in _MARKS]
         if known and found != [*_MARKS.values()]:
-            raise sqlite3.DatabaseError("it is another file, or of another version")
+            raise sqlite3.DatabaseError(_other(database))
         database.execute("PRAGMA journal_mode = PERSIST")
         database.execute("PRAGMA synchronous = NORMAL")
         with database:
             database.execute("BEGIN IMMEDIATE")
-            if isinstance(place, Path):
+            if place != IN_MEMORY:
                 _make_room(place.with_name(f"{place.name}-journal"))
             if database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
                 for statement in _TABLES.split(";"):
@@ -307,6 +327,14 @@ def _connected(place: Path | str) -> sqlite3.Connection:
                     database.execute(f"PRAGMA {name} = {value}")
         stack.pop_all()  # it was opened as it should be, and stays open
     return database
+
+
+def _other(database: sqlite3.Connection) -> str:
+    """Return what a file is that is none of these."""
+    named = "SELECT count(*) FROM sqlite_master WHERE name = 'checkpoints'"
+    if database.execute(named).fetchone()[0]:
+        return "it holds the checkpoints of LangGraph, which an earlier `lexloop chat` kept"
+    return "it is another file, or of another version"
 
 
 def _make_room(journal: Path) -> None:
@@ -348,7 +376,7 @@ def _write(
             json.dumps(sorted({*(held.tags if held else ()), *tags})),
         ),
     )
-    packed = zlib.compress(json.dumps(answer).encode(), _QUICKEST)
+    packed = zlib.compress(json.dumps(answer).encode())
     database.execute(
         "INSERT INTO turns(id, thread, question, said, answer) VALUES (?, ?, ?, ?, ?)",
         (answer["id"], answer["thread"], answer["question"], answer["answer"], packed),

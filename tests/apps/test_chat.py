@@ -1,29 +1,24 @@
 """``lexloop chat``: with its lines from a pipe in this process, and on a real terminal."""
 
 import os
-import pickle
 import re
 import shlex
-import sqlite3
 import subprocess
 import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fake_openai import KEY, FakeOpenAI, Reply, Request
-from langchain_core.messages import HumanMessage
-from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
 from pseudo_terminal import CTRL_C, CTRL_D, Terminal
 
-from lexloop.apps.cli.threads import strict_serializer
+from lexloop.apps.serve.threads import ThreadStore
 from lexloop.core.errors import DataError
-from lexloop.core.settings import Connection
-from lexloop.graph.compiled import ThreadTurn
 
 Run = Callable[..., Any]
 FIRST = "What is a bias audit?"
@@ -138,9 +133,8 @@ def test_reset_forgets_the_thread(run: Run, threads: Path) -> None:
     kept = ("chat", "--thread", "mine", "--threads-file", str(threads))
     run(*kept, stdin=f"{FIRST}\n/reset\n")
     assert "goes on" not in run(*kept, stdin="").stdout
-    with sqlite3.connect(threads) as database:
-        assert database.execute("select count(*) from checkpoints").fetchone() == (0,)
-    database.close()
+    with closing(ThreadStore(threads)) as store:
+        assert store.count("mine") == 0
 
 
 def test_two_chats_on_one_thread_lose_nothing(threads: Path) -> None:
@@ -154,27 +148,28 @@ def test_two_chats_on_one_thread_lose_nothing(threads: Path) -> None:
     with ThreadPoolExecutor(2) as pool:
         done = list(pool.map(talk, range(2)))
     assert [one.stderr for one in done] == ["", ""]
-    with SqliteSaver.from_conn_string(str(threads)) as saver:
-        found = saver.get_tuple({"configurable": {"thread_id": "mine", "checkpoint_ns": ""}})
-    assert found is not None
-    messages = found.checkpoint["channel_values"]["messages"]
-    assert [message.type for message in messages] == ["human", "ai"] * 6
-    asked = sorted(message.text for message in messages[::2])
+    with closing(ThreadStore(threads)) as store:
+        asked = sorted(one["question"] for one in store.turns("local", "mine"))
     assert asked == [f"{FIRST} (0)"] * 3 + [f"{FIRST} (1)"] * 3
 
 
-def test_a_thread_that_another_chat_has_is_refused_in_time(run: Run, threads: Path) -> None:
+def test_a_turn_takes_little_space_however_many_were_before(run: Run, threads: Path) -> None:
     kept = ("chat", "--thread", "mine", "--threads-file", str(threads))
-    run(*kept, stdin=f"{FIRST}\n")
-    with (
-        SqliteSaver.from_conn_string(str(threads)) as saver,
-        ThreadTurn(saver, "mine", lambda: 1.0),
-    ):
-        result = run(*kept, "--deadline", "0.1", stdin="Who can perform it?\n/reset\n")
-    assert result.exit_code == 0
-    assert result.stderr.count("'mine' was busy with other questions for 0.1 s") == 2
-    assert "forgotten" not in result.stdout
-    assert "Thread mine goes on after 1 question(s)." in run(*kept, stdin="").stdout
+    run(*kept, stdin=f"{FIRST}\n" * 4)
+    first = threads.stat().st_size
+    run(*kept, stdin=f"{FIRST}\n" * 16)
+    assert (threads.stat().st_size - first) / 16 < 20_000
+    assert "Thread mine goes on after 20 question(s)." in run(*kept, stdin="").stdout
+
+
+def test_how_an_answer_came_about_is_kept_with_it(run: Run, threads: Path) -> None:
+    kept = ("chat", "--thread", "mine", "--threads-file", str(threads))
+    told = run(*kept, stdin=f"{FIRST}\n/trace\n").stdout
+    again = run(*kept, stdin="/trace\n/up it is\n").stdout
+    trace = told[told.index("Plan\n") :]
+    assert "Attempt 1" in trace
+    assert trace.rstrip("\n") in again
+    assert "Kept in" in again
 
 
 @pytest.mark.parametrize(
@@ -196,29 +191,21 @@ def test_a_file_that_is_no_database(run: Run, tmp_path: Path) -> None:
     file.write_text("These are notes and no database." * 100)
     result = run("chat", "--thread", "mine", "--threads-file", str(file), stdin="")
     assert result.exit_code == 5
-    assert "Threads cannot be kept in" in result.stderr
+    assert "Conversations cannot be kept in" in result.stderr
     assert file.read_text().startswith("These are notes")
 
 
-def test_nothing_pickled_is_loaded_from_a_thread(run: Run, threads: Path) -> None:
-    kept = ("chat", "--thread", "mine", "--threads-file", str(threads))
-    run(*kept, stdin=f"{FIRST}\n")
-    with sqlite3.connect(threads) as database:
-        database.execute("update checkpoints set type = 'pickle', checkpoint = ?", (b"cos\n.",))
-    database.close()
-    result = run(*kept, stdin="")
+def test_threads_of_an_earlier_release_are_refused_by_name(run: Run, threads: Path) -> None:
+    threads.parent.mkdir()
+    with SqliteSaver.from_conn_string(str(threads)) as saver:
+        saver.setup()
+    before = threads.read_bytes()
+    result = run("chat", "--thread", "mine", "--threads-file", str(threads), stdin=f"{FIRST}\n")
     assert result.exit_code == DataError.exit_code
-    assert "The thread 'mine' cannot be read" in result.stderr
-
-
-def test_strict_serializer_builds_no_class_that_a_file_names() -> None:
-    written = JsonPlusSerializer().dumps_typed(Connection(base_url="http://127.0.0.1"))
-    assert not isinstance(strict_serializer().loads_typed(written), Connection)
-    with pytest.raises(NotImplementedError):
-        strict_serializer().loads_typed(("pickle", pickle.dumps(1)))
-    question = HumanMessage(FIRST)
-    kept = strict_serializer().loads_typed(strict_serializer().dumps_typed(question))
-    assert kept == question
+    said = " ".join(result.stderr.split())
+    assert f"{threads}: it holds the checkpoints of LangGraph" in said
+    assert "move that file away" in said
+    assert threads.read_bytes() == before
 
 
 def test_a_refused_key_ends_neither_the_chat_nor_in_the_thread(
