@@ -159,10 +159,11 @@ class DocumentBody(BaseModel):
 
 
 class SkippedBody(BaseModel):
-    """What could not be read, or not wholly, and why."""
+    """What could not be read, or of which only a part could, and why."""
 
     name: str
     reason: str
+    in_part: bool
 
 
 class DocumentsBody(BaseModel):

@@ -52,7 +52,8 @@ def documents(name: str, person: Asker, served: Served) -> bodies.DocumentsBody:
             return bodies.DocumentsBody(documents=[], skipped=[], indexing=indexing)
     view = served.collections.view(person, name)
     skipped = [
-        bodies.SkippedBody(name=one.name, reason=one.reason) for one in view.skipped(stored=True)
+        bodies.SkippedBody(name=one.name, reason=one.reason, in_part=one.indexed)
+        for one in view.skipped(stored=True)
     ]
     listed = _listed(view, frozenset(person.tags), with_files=own)
     return bodies.DocumentsBody(documents=listed, skipped=skipped, indexing=indexing)

@@ -128,11 +128,16 @@ def test_a_document_that_was_cut_off_is_skipped_with_its_reason(page: Page, tmp_
     paper.output(str(file))
     whole = file.read_bytes()
     file.write_bytes(whole[: len(whole) // 2])
-    good = tmp_path / "dogs.txt"
-    good.write_text(DOGS, "utf-8")
+    paper.add_page()
+    paper.rect(20, 20, 100, 100, style="F")  # as a scanned page
+    good = tmp_path / "dogs.pdf"
+    paper.output(str(good))
     add(page, file, good)
     page.find("#side h3", "1 document")
+    page.find("#side .reasons", "Skipped: 1 file")
     page.find("#side .reasons", "parking.pdf")
+    page.find("#side .reasons", "Read in part: 1 file")
+    page.find("#side .reasons", "Page 2 of dogs.pdf holds no text")
 
 
 def test_sending_that_is_stopped_leaves_the_page_as_it_was(page: Page, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import httpx
 import pytest
 from disks import filled, small_disk
 from fastapi.testclient import TestClient
+from fpdf import FPDF
 from loopback_server import served
 from reading_room import as_, people, reading_room
 from waiting import eventually
@@ -270,6 +271,31 @@ def test_what_cannot_be_read_is_told_and_the_rest_is_indexed(client: TestClient,
     listed = documents(client)
     assert [one["name"] for one in listed["skipped"]] == ["broken.pdf"]
     assert "cut short" in listed["skipped"][0]["reason"]
+
+
+def test_a_file_that_is_read_in_part_is_told_as_a_part(client: TestClient, mine: str) -> None:
+    paper = FPDF()
+    paper.set_font("Helvetica", size=12)
+    paper.add_page()
+    paper.multi_cell(0, 8, "The keeper must keep a list of the boats.")
+    paper.add_page()
+    paper.rect(20, 20, 100, 100, style="F")  # as a scanned page: it shows something
+    upload(client, ("boats.pdf", bytes(paper.output())), ("broken.pdf", b"%PDF-1.4 nothing"))
+    assert wait(client)[-1][0] == "done"
+
+    listed = documents(client)
+
+    assert [one["name"] for one in listed["documents"]] == ["boats.pdf"]
+    told = {one["name"]: one for one in listed["skipped"]}
+    assert [told[name]["in_part"] for name in ("boats.pdf", "broken.pdf")] == [True, False]
+    assert told["boats.pdf"]["reason"] == "Page 2 of boats.pdf holds no text (an image?)."
+    asked = {"question": "What must the keeper keep?", "collections": ["Mine"]}
+    answer = client.post("/api/ask", json=asked, headers=as_("ann")).json()
+    reasons = [one["reason"] for one in answer["degraded"]]
+    assert any("Page 2 of boats.pdf holds no text" in reason for reason in reasons)
+    again = {**asked, "thread": answer["thread"]}
+    answer = client.post("/api/ask", json=again, headers=as_("ann")).json()
+    assert not any("boats.pdf" in one["reason"] for one in answer["degraded"])
 
 
 def test_a_job_that_fails_leaves_the_index_before(room: Room, mine: str) -> None:

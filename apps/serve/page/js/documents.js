@@ -184,7 +184,11 @@ class Documents extends View {
 		fill(
 			this.list,
 			el("h3", counted(this.rows.length, "document")),
-			found.skipped.length > 0 && reasons("Skipped", found.skipped, "", this.own && ((name) => this.#taking(name))),
+			[false, true].map((part) => {
+				const lost = found.skipped.filter((one) => one.in_part === part);
+				const act = this.own && !part ? (name) => this.#taking(name) : null;
+				return lost.length > 0 && reasons(part ? "Read in part" : "Skipped", lost, "", act);
+			}),
 			el("ul.rows", this.rows.map((row) => this.#row(row))),
 			this.own && button("Delete this collection", () => this.#drop(), { class: "quiet danger", icon: "remove" }),
 		);
