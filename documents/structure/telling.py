@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from lexloop.core.types import StructureQuestion
 from lexloop.documents.structure.references import steps_of
-from lexloop.documents.structure.tree import Missing, Tree, Unit
+from lexloop.documents.structure.tree import Missing, Tree, Unit, is_whole
 from lexloop.documents.text.tokens import sentence_spans
 
 _MOST_LINES = 100
@@ -47,20 +47,19 @@ def told(
             instead = _instead(tree, word, within)
             yield AnswerLine(f"No {word} was found in {whole} as it was read.{instead}")
         return
+    of = _as_read(tree, word, whole, within)
     if asked["end"] is not None:
         which, place = "first" if asked["end"] == 0 else "last", found[asked["end"]]
-        said = f"The {which} {asked['word']} of {whole} is {entitled(tree.units[place])}."
+        said = f"The {which} {asked['word']} of {of} is {entitled(tree.units[place])}."
         yield AnswerLine(said, (place,))
         return
     first, last = tree.units[found[0]], tree.units[found[-1]]
     count = counted(word, len(found))
     if asked["counted"]:
         span = f"{first.label} to {last.label}" if len(found) > 1 else entitled(first)
-        yield AnswerLine(
-            f"{whole} has {count}: {span}.", tuple(dict.fromkeys((found[0], found[-1])))
-        )
+        yield AnswerLine(f"{of} has {count}: {span}.", tuple(dict.fromkeys((found[0], found[-1]))))
         return
-    yield AnswerLine(f"{whole} has {count}:")
+    yield AnswerLine(f"{of} has {count}:")
     yield from _listed(tree, found)
 
 
@@ -73,8 +72,17 @@ def _built(tree: Tree, whole: str, within: int) -> Iterator[AnswerLine]:
     said = [counted(word, len(found)) for word, found in counts]
     if said:
         listed = " and ".join(filter(None, (", ".join(said[:-1]), said[-1])))
-        yield AnswerLine(f"{whole} has {listed}.", tuple(found[0] for _, found in counts))
+        known = [_as_read(tree, word, whole, within) for word, _ in counts]
+        of = max(known, key=len)
+        yield AnswerLine(f"{of} has {listed}.", tuple(found[0] for _, found in counts))
     yield from outline(tree, within, parts_alone=True)
+
+
+def _as_read(tree: Tree, word: str, whole: str, within: int) -> str:
+    """Return a name for where units are counted: as it was read, where numbers are missing."""
+    found = members(tree, word, within if word in SMALL else -1)
+    complete = is_whole([tree.units[place].number for place in found])
+    return whole if complete else f"{whole} as it was read"
 
 
 def _instead(tree: Tree, word: str, within: int) -> str:

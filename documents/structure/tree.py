@@ -3,7 +3,7 @@
 import json
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass
 from functools import cached_property
 from itertools import islice, pairwise
@@ -337,20 +337,35 @@ class Tree:
         return cls(tuple(Unit(*row) for row in held["units"]), tuple(held["problems"]))
 
 
-def is_beyond(wanted: str, numbers: Sequence[str]) -> bool:
-    """Return whether a number comes after numbers that run from the first on: 1, 2, 3; a, b; I, II.
+def is_whole(numbers: Sequence[str]) -> bool:
+    """Return whether numbers run from the first on: 1, 2, 3; a, b; I, II.
 
     They do not where one is left out or there twice; what was inserted, as 2a, is counted with 2.
     """
+    return _reader_of(numbers) is not None
+
+
+def is_beyond(wanted: str, numbers: Sequence[str]) -> bool:
+    """Return whether a number comes after numbers that run from the first on."""
+    value_of = _reader_of(numbers)
+    return value_of is not None and value_of(_last(wanted)) > value_of(_last(numbers[-1]))
+
+
+def _reader_of(numbers: Sequence[str]) -> Callable[[str], int] | None:
+    """Return what reads numbers as values that run from 1 on; None where nothing does."""
+    own = [_last(number) for number in numbers]
     if len({number.lower() for number in numbers}) < max(1, len(numbers)):
-        return False
-    own = [re.split(r"[.\-:]", number.lower())[-1] for number in (*numbers, wanted)]
+        return None
     for value_of in (_digits, _letter, roman_value):
         values = [value_of(number) for number in own]
-        steps = (after - before for before, after in pairwise([0, *values[:-1]]))
+        steps = (after - before for before, after in pairwise([0, *values]))
         if values[0] == 1 and all(0 <= step <= 1 for step in steps):
-            return values[-1] > values[-2]
-    return False
+            return value_of
+    return None
+
+
+def _last(number: str) -> str:
+    return re.split(r"[.\-:\s]", number.lower())[-1]
 
 
 def _digits(number: str) -> int:
