@@ -138,9 +138,15 @@ def as_markers(numbers: Iterable[int]) -> str:
 
 def renumbered(answer: str, numbers: Mapping[int, int]) -> str:
     """Return an answer with the numbers of its markers changed; those not named are dropped."""
+    return spread(answer, {old: [new] for old, new in numbers.items()})
+
+
+def spread(answer: str, numbers: Mapping[int, Iterable[int]]) -> str:
+    """Return an answer with markers of several numbers in place of one each; or of none."""
 
     def anew(marker: re.Match[str]) -> str:
-        kept = as_markers(numbers[n] for n in marker_numbers(marker["numbers"]) if n in numbers)
+        said = marker_numbers(marker["numbers"])
+        kept = as_markers(new for n in said for new in numbers.get(n, ()))
         return f"{marker['before']}{kept}" if kept else ""
 
     return _SPACED.sub(anew, answer)

@@ -14,7 +14,7 @@ from lexloop.core.state import State, Update
 from lexloop.core.types import ABSTENTION, QUOTED, Attempt, Evaluation, Finding, Passage
 from lexloop.nodes.context import TRIAD, Context, Judgement, TextOf
 from lexloop.nodes.evaluate.checks import citation_problems, without_told
-from lexloop.nodes.markers import renumbered, unmarked
+from lexloop.nodes.markers import spread, unmarked
 
 
 async def evaluate(state: State, runtime: Runtime[Context]) -> Update:
@@ -93,7 +93,7 @@ async def _evaluation(state: State, context: Context) -> Evaluation:
         return _record(read, problems, passed=not problems and bool(draft["citations"]))
     # every attempt answers the question asked, however it was reworded since
     answers = _likely(state)
-    said = renumbered(said, _passages_cited(state))
+    said = spread(said, _passages_cited(state))
     judgement = await context.judge.judge(state["meant"], state["passages"], said, answers)
     unanswered = [f"Not answered: {part}" for part in draft["unanswered"]]
     refused = [*problems, *unanswered, *judgement.unsupported]
@@ -103,14 +103,17 @@ async def _evaluation(state: State, context: Context) -> Evaluation:
     return _record(judgement, problems, passed)
 
 
-def _passages_cited(state: State) -> dict[int, int]:
-    """Return for each citation of the draft, by its number, the number of its passage."""
+def _passages_cited(state: State) -> dict[int, list[int]]:
+    """Return for each citation of the draft, by its number, those of the passages it is in."""
     return {
-        citation["n"]: passage["n"]
-        for passage in reversed(state["passages"])
+        citation["n"]: [
+            passage["n"]
+            for passage in state["passages"]
+            if citation["document"] == passage["document"]
+            and passage["start"] < citation["end"]
+            and citation["start"] < passage["end"]
+        ]
         for citation in state["draft"]["citations"]
-        if citation["document"] == passage["document"]
-        and passage["start"] <= citation["start"] < passage["end"]
     }
 
 

@@ -453,6 +453,8 @@ class ExtractiveGenerator:
             if citations:  # what the line before says already is not said again
                 said = [one for one in said if not _within(one, document, citations[-1])]
             said = self._with_question(item, said, asked.text)
+            if said[0].start < item.passage["start"]:  # it is judged by what it is quoted from
+                quoted += self._unit_of(document, said[0])
             text = unmarked(" ".join(statement.text for statement in said))
             text = text[:1].upper() + text[1:]
             # a marker after each sentence, so that none stands uncited
@@ -480,6 +482,11 @@ class ExtractiveGenerator:
             return None
         headed = (p for p in (at, *tree.above(at)) if tree.units[p].heading == said.label)
         return next((heading_span(tree, place, text) for place in headed), None)
+
+    def _unit_of(self, document: str, said: Statement) -> list[PointedUnit]:
+        tree = self._sources.tree_of(document)
+        place = tree.at(said.start) if tree is not None else -1
+        return [unit_at(document, tree, place)] if tree is not None and place >= 0 else []
 
     def _cited(self, item: Quotable, said: list[Statement], n: int) -> Citation:
         start, document = said[0].start, item.passage["document"]
@@ -544,4 +551,6 @@ def _before(said: Statement, item: Quotable, sources: View) -> Statement | None:
     tree, text = sources.tree_of(document), sources.text_of(document)
     if tree is None or text is None or (place := tree.at(said.start)) < 0:
         return None
+    if tree.units[place].kind in ("provision", "annex", "part"):
+        return None  # what opens a provision points to nothing in the one before
     return sentence_before(tree, text, place)

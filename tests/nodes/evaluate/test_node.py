@@ -110,6 +110,26 @@ def test_what_was_written_from_the_same_passages_is_not_judged_again(evaluated: 
     assert ended["attempts"] == first["attempts"]
 
 
+def test_a_judge_sees_the_numbers_of_all_passages_that_a_citation_lies_in(
+    evaluated: Evaluate,
+) -> None:
+    seen: list[str] = []
+
+    class Reads(Scores):
+        async def judge(self, question: Any, passages: Any, answer: str, *rest: Any) -> Judgement:
+            seen.append(answer)
+            return await super().judge(question, passages, answer, *rest)
+
+    def beside(n: int, words: str) -> Passage:
+        made = passage(n, words, start=TEXT.index(words))
+        return {**made, "document": "d1.txt"}
+
+    given = state()
+    given["passages"] = [passage(5, "Elsewhere."), beside(2, "The fee"), beside(3, "is $50.")]
+    evaluated(given, Reads(0.9, 0.9, 0.9))
+    assert seen == [f"{TEXT} [2][3]"]
+
+
 def test_an_attempt_that_passes_is_the_answer(evaluated: Evaluate) -> None:
     update = evaluated(state(), Scores(0.9, 0.9, 0.9))
     assert update["answer"] == f"{TEXT} [1]"

@@ -302,6 +302,25 @@ def test_what_points_back_out_of_its_passage_brings_what_stands_before_it_in_the
     assert said[0].start == text.index("A boat") - len("1. ")
 
 
+def test_what_opens_a_provision_points_to_nothing_in_the_one_before() -> None:
+    text = (
+        "AGREEMENT\n\n1. Secrets. The parties keep what they are told to themselves.\n\n"
+        "2. Silence. Neither tells others of it.\n\n3. Whole. This document is all of it.\n"
+    )
+    start = text.index("3. Whole")
+    found = statements_in_text(text)
+
+    class Second(Read):
+        """Its passage begins with the second clause."""
+
+        def statements(self, chunk_id: str) -> Any:
+            return found[-1:], None
+
+    given = {**record(1, text[start:], start=start), "document": "d1.txt"}
+    assert found[-1].label == "Section 3"
+    assert with_antecedent(Quotable(given, found[-1], 0), Second(record(1, text))) == [found[-1]]
+
+
 def test_what_stands_first_and_what_is_led_into_stands_alone() -> None:
     for text in ("It is due.", "Those must pay:\n(a) those who moor;\n(b) such as lie.\n"):
         given = record(1, text)
