@@ -26,7 +26,7 @@ from lexloop.graph.resources import Resources
 from lexloop.models.minilm import load_shipped
 from lexloop.nodes.rewrite import drift
 
-_LEAST_GOOD = 25
+_LEAST_GOOD = 28
 _GARBAGE, _SEED = 200, 13
 _REWRITES = {"canard_dev": True, "trec_cast_rewrites": False}
 _PAIRS, _LEAST_LEGITIMATE, _LEAST_REFUSED = 300, 0.95, 0.98

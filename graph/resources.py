@@ -415,11 +415,11 @@ def _guard(settings: Settings, collection: Collection, view: View, chat: ChatMod
 def _judge(settings: Settings, view: View, chat: ChatModel | None) -> Judge | None:
     if settings.loop.evaluator == "none":
         return None
-    from lexloop.nodes.evaluate.judges import EmbeddedJudge, ModelJudge, StrictestOf
+    from lexloop.nodes.evaluate.judges import EmbeddedJudge, ModelJudge, WithClaimsChecked
 
     embedded = EmbeddedJudge(view)
     model = chat_for("evaluator", settings.loop.evaluator, chat)
-    return StrictestOf(embedded, ModelJudge(model)) if model else embedded
+    return WithClaimsChecked(ModelJudge(model), embedded) if model else embedded
 
 
 def _engineer(settings: Settings, chat: ChatModel | None) -> PromptEngineer:

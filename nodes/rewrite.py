@@ -338,12 +338,12 @@ class ModelRewriter:
         request = ChatRequest("rewrite", system, user, RewriteReply)
         reply = parsed(await self._chat.ask(request), RewriteReply)
         written = " ".join(reply.standalone.split()) or question
-        if not foreign:
+        if not foreign and not advice:  # a retry searches in other words, and is judged as asked
             if why := await computed(drift, written, question, history, self._embed):
                 told = f"The model wrote another question than the one asked: {why}."
                 tell_loss("the question written out by the model", "the rules' reading", told)
                 return await RuleRewriter().rewrite(question, history, plan, advice)
-            written = written if history or advice else question
+            written = written if history else question
         queries = [*(advice["queries"] if advice else []), *reply.queries]
         return {
             **parse(written),

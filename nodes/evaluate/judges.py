@@ -4,8 +4,8 @@ import itertools
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Set
-from dataclasses import astuple, dataclass
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import astuple, dataclass, replace
 from functools import partial
 from typing import Annotated
 
@@ -402,11 +402,19 @@ class ModelJudge:
         )
 
 
-class StrictestOf:
-    """Judges side by side: of each score the lowest counts, and what one refuses is refused."""
+class WithClaimsChecked:
+    """A judge with the embedded judge of claims beside it, which may only lower its verdict.
 
-    def __init__(self, *judges: Judge) -> None:
-        self._judges = judges
+    Whether an answer is to the point is the judge's to say: it reads what the embedded features
+    of relevance do not. That its claims are borne out each of the two has to find.
+
+    Args:
+        judge: A model's.
+        claims: The embedded one.
+    """
+
+    def __init__(self, judge: Judge, claims: Judge) -> None:
+        self._judge, self._claims = judge, claims
 
     async def judge(
         self,
@@ -415,17 +423,14 @@ class StrictestOf:
         answer: str,
         answers: float | None = None,
     ) -> Judgement:
-        """Ask one after the other; a score that one of them could not resolve is unresolved."""
-        found = [await one.judge(question, passages, answer, answers) for one in self._judges]
-        return Judgement(
-            answer_relevance=_lowest(one.answer_relevance for one in found),
-            context_relevance=_lowest(one.context_relevance for one in found),
-            groundedness=_lowest(one.groundedness for one in found),
-            reasons=[reason for one in found for reason in one.reasons],
-            unsupported=[claim for one in found for claim in one.unsupported],
+        """Ask both; the lower groundedness counts, and what one refuses is refused."""
+        checked = await self._claims.judge(question, passages, answer, answers)
+        judged = await self._judge.judge(question, passages, answer, answers)
+        scores = checked.groundedness, judged.groundedness
+        known = [score for score in scores if score is not None]
+        return replace(
+            judged,
+            groundedness=min(known) if len(known) == len(scores) else None,
+            reasons=[*checked.reasons, *judged.reasons],
+            unsupported=[*checked.unsupported, *judged.unsupported],
         )
-
-
-def _lowest(scores: Iterable[float | None]) -> float | None:
-    known = [*scores]
-    return None if None in known else min(score for score in known if score is not None)

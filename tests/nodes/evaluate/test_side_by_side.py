@@ -1,7 +1,5 @@
 """Two judges of one answer, and the claims that what they cite does not bear out."""
 
-from typing import Any
-
 import pytest
 from records import passage
 
@@ -11,7 +9,7 @@ from lexloop.documents.text.tokens import tokenize
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.context import Judgement
 from lexloop.nodes.evaluate.evidence import Evidence, disagreements, evidence_of, left_out
-from lexloop.nodes.evaluate.judges import StrictestOf
+from lexloop.nodes.evaluate.judges import WithClaimsChecked
 from lexloop.nodes.question import parse
 
 
@@ -31,20 +29,23 @@ class Says:
         return self._judgement
 
 
-def together(*judges: Any) -> Judgement:
-    asked = StrictestOf(*judges).judge(parse("What fee?"), [passage(1, "The fee is $50.")], "$50.")
-    return waited(asked)
+def together(model: Says, claims: Says) -> Judgement:
+    judge = WithClaimsChecked(model, claims)
+    return waited(judge.judge(parse("What fee?"), [passage(1, "The fee is $50.")], "$50."))
 
 
-def test_of_each_score_the_lower_counts_and_both_give_their_reasons() -> None:
-    found = together(Says(0.2, 0.9, 0.4), Says(0.95, 0.3, 0.95, unsupported=("Not there: x",)))
+def test_the_lower_groundedness_counts_and_what_claims_lack_is_refused() -> None:
+    model, claims = Says(0.95, 0.3, 0.95), Says(0.2, 0.9, 0.4, unsupported=("Not there: x",))
+    found = together(model, claims)
     scores = (found.answer_relevance, found.context_relevance, found.groundedness)
-    assert scores == (0.2, 0.3, 0.4)
+    assert scores == (0.95, 0.3, 0.4)
     assert found.reasons == ["0.2", "0.95"]
     assert found.unsupported == ["Not there: x"]
+    assert together(Says(0.9, 0.9, 0.1), Says(0.2, 0.2, 0.8)).groundedness == 0.1
 
 
 def test_a_score_that_one_could_not_resolve_is_unresolved() -> None:
+    assert together(Says(None, None, None), Says(0.2, 0.9, 0.4)).groundedness is None
     assert together(Says(0.2, 0.9, 0.4), Says(None, None, None)).groundedness is None
 
 
