@@ -21,8 +21,6 @@ from lexloop.store.view import View
 
 HEADS = frozenset({"part", "annex", "provision"})
 """The kinds of units that are listed whatever the depth; what lies in them counts as deeper."""
-UNRESOLVED = "not found in this document"
-"""What is said of a reference that leads nowhere: to another document, or to what was not read."""
 NEAR = 5
 """The most names that an error lists."""
 _LONGEST = 20_000

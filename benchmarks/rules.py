@@ -212,7 +212,7 @@ GROUPS: dict[str, Group] = {
         {f"{_X}:with_antecedent": lambda _: lambda item, _sources: [item.said]},
         [f"{_X}:{n}" for n in ("_POINTS_BACK", "_ITSELF", "_before")],
     ),
-    "blanks of forms": Group({f"{_X}:_BLANK": never}),
+    "blanks of forms": Group({"nodes.answering:_BLANK": never}),
     "lines of names": Group({f"{_X}:_is_line_of_names": giving(False)}, [f"{_X}:_LINK"]),
     "recitals weigh less": Group({f"{_X}:_SUPPORTING": giving(1.0)}),
     "nearly as good": Group({f"{_X}:NEARLY_BEST": giving(9.0)}),

@@ -94,7 +94,7 @@ def _provisions(source: "Source", places: Sequence[int], depth: int, as_json: bo
 
 
 def _print_provision(source: "Source", place: int, record: dict[str, Any], depth: int) -> None:
-    from lexloop.apps.provisions import UNRESOLVED
+    from lexloop.documents.structure.telling import UNRESOLVED
 
     kind = record["kind"]
     page = f" · page {record['page']}" if record["page"] else ""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from pydantic import BaseModel, Field
 
-from lexloop.apps.provisions import UNRESOLVED
+from lexloop.documents.structure.telling import UNRESOLVED
 
 _QUOTE_CHARS = 400
 

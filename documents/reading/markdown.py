@@ -14,6 +14,8 @@ _MARK = re.compile(r"[-*+]|\d{1,9}(?=[.)])")
 _SIGNS = re.compile(r"[>#]+ ?")
 _FOOTNOTE = re.compile(r"\[\^[^\]\s]{1,60}\](?:: ?)?")
 _EMPTY_ITEMS = ("-", "*", "+", ">")
+_TAG = re.compile(r"</?([a-zA-Z]+)")
+_SILENT = ("script", "style")
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _CODE = "    "
 """In front of a line of code, where no sign means a heading."""
@@ -204,8 +206,14 @@ class _Page:
 def _text_of(tokens: Iterable[Any]) -> str:
     """Return the text of a paragraph's tokens as it is shown."""
     parts = []
+    silent = ""  # the tag whose contents nobody is shown
     for token in tokens:
-        if token.type in ("softbreak", "hardbreak"):
+        tag = _TAG.match(token.content) if token.type == "html_inline" else None
+        if silent:
+            silent = "" if tag and tag[0].lower() == f"</{silent}" else silent
+        elif tag and tag[1].lower() in _SILENT:
+            silent = tag[1].lower()
+        elif token.type in ("softbreak", "hardbreak"):
             parts.append("\n")
         elif token.type == "html_inline":
             parts.append("\n" if _BREAK.match(token.content) else "")

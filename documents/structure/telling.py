@@ -19,6 +19,8 @@ UNIT_WORDS = (
 UNIT_NOUNS = {_PLURALS.get(word, f"{word}s"): word for word in UNIT_WORDS}
 _CERTAIN = frozenset(("article", "chapter", "annex", "schedule", "recital", "appendix"))
 """Nothing but a unit of a document is called so."""
+UNRESOLVED = "not found in this document"
+"""What is said of a reference that leads nowhere: to another document, or to what was not read."""
 SMALL = frozenset(("paragraph", "point"))
 """A question which of these there are asks for their words."""
 

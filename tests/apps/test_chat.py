@@ -166,7 +166,7 @@ def test_how_an_answer_came_about_is_kept_with_it(run: Run, threads: Path) -> No
     kept = ("chat", "--thread", "mine", "--threads-file", str(threads))
     told = run(*kept, stdin=f"{FIRST}\n/trace\n").stdout
     again = run(*kept, stdin="/trace\n/up it is\n").stdout
-    trace = told[told.index("Plan\n") :]
+    trace = told[told.index("Plan\n") : told.index("Thread mine is kept")]
     assert "Attempt 1" in trace
     assert trace.rstrip("\n") in again
     assert "Kept in" in again

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from lexloop.apps.cli.terminal import plain
 from lexloop.apps.plain_text import clean, one_line
+from lexloop.core.folding import legible
 
 Run = Callable[..., Any]
 ATTACK = "\x1b]0;owned\x07\x1b[31m\u202egnp.\u202c\x9b2J[bold red]fee[/] :skull: [link=http://x]"
@@ -37,10 +38,10 @@ def test_documents(run: Run, hostile: Path, extra: list[str]) -> None:
     assert "[bold red]fee[/] :skull: [link=http://x]" in result.stdout
 
 
-def test_json_gives_hostile_text_back_unchanged(run: Run, hostile: Path) -> None:
+def test_json_gives_hostile_text_back_as_it_was_read(run: Run, hostile: Path) -> None:
     asked = ("ask", "How much is the licence fee for a dog?", "--json", "--corpus", str(hostile))
     report = json.loads(run(*asked).stdout)
-    assert ATTACK in "".join(passage["text"] for passage in report["passages"])
+    assert legible(ATTACK) in "".join(passage["text"] for passage in report["passages"])
 
 
 def test_model_replies_and_their_errors(run: Run, server: FakeOpenAI, by_model: list[str]) -> None:

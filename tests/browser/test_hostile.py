@@ -18,7 +18,7 @@ ATTACK = (
 )
 QUESTION = "What does a dog licence cost?"
 SHORT = "<img src=x onerror=alert(1)>"
-NAME = f"{SHORT} dogs.md"
+NAME = f"{SHORT} dogs.txt"
 FOUND = """
 const bad = 'img:not([src*="/api/"]), iframe, object, embed, style, [onerror], [onload], [onclick]';
 const links = [...document.querySelectorAll('a[href]')].map((one) => one.href);
@@ -33,9 +33,9 @@ def server(folder: Path) -> Iterator[Serving]:
     laws = folder / "laws"
     laws.mkdir()
     (laws / NAME).write_text(
-        f"# {SHORT} Dog ordinance\n\n## § 1 {SHORT} Licence\n\n"
+        f"{SHORT} Dog ordinance\n\n§ 1 {SHORT} Licence\n\n"
         f"(1) A dog licence {ATTACK} costs 40 euros a year.\n\n"
-        "(2) See http://evil.example/l and § 2.\n\n## § 2 Leash\n\nEvery dog is on a leash.\n",
+        "(2) See http://evil.example/l and § 2.\n\n§ 2 Leash\n\nEvery dog is on a leash.\n",
         "utf-8",
     )
     with Serving(folder, "--collections", f"laws={laws}") as serving:

@@ -113,7 +113,7 @@ def test_an_attempt_that_breaks_off_restarts(
     scripted.play(
         "generate", Reply("It is late. [1]", pieces=1, cut=True), Reply("The fee is due [1].")
     )
-    shown = streamed(modelled(**{"model.attempts": 2}))
+    shown = streamed(modelled(**{"model.attempts": 2, "loop.max_retries": 0}))
     assert [(event["token"], event["restart"]) for event in shown] == [
         ("It is late.", False),
         ("The fee is due [1].", True),

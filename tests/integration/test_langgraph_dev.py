@@ -21,7 +21,6 @@ BY_MODEL: dict[str, Any] = {
 }
 FLOW = [
     ("__start__", "classify"),
-    ("classify", "rewrite"),
     ("rewrite", "hybrid_retrieve"),
     ("hybrid_retrieve", "kg_retrieve"),
     ("kg_retrieve", "rerank"),
@@ -45,7 +44,11 @@ def test_it_serves_the_eight_nodes_and_the_loop(served: Served) -> None:
     names = {node["id"] for node in graph["nodes"]}
     assert names == {"__start__", "__end__", *NODES}
     edges = {(e["source"], e["target"]): e.get("conditional", False) for e in graph["edges"]}
-    forks = {"rerank": ("generate", "evaluate"), "evaluate": ("__end__", "engineer_prompt")}
+    forks = {
+        "classify": ("rewrite", "__end__"),
+        "rerank": ("generate", "evaluate"),
+        "evaluate": ("__end__", "engineer_prompt"),
+    }
     chosen = [(source, target) for source, targets in forks.items() for target in targets]
     assert edges == {**dict.fromkeys(FLOW, False), **dict.fromkeys(chosen, True)}
 

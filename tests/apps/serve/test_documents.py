@@ -117,7 +117,7 @@ def test_a_provision(client: TestClient) -> None:
     assert found["lead_in"][0].startswith("1. A keeper shall")
     assert found["refers_to"][0]["labels"] == ["Annex I, point 2"]
     told = get(client, "/laws/provision", status=404, document="directive.txt", label="Article 99")
-    assert "there are Article 1 to Article 4" in told["error"]["what"]
+    assert "its articles run from Article 1 to Article 4" in told["error"]["what"]
 
 
 def test_of_two_provisions_of_one_label_it_is_the_one_at_an_offset(client: TestClient) -> None:

@@ -145,6 +145,11 @@ def test_a_text_without_marks_stays_as_it_is(text: str) -> None:
     assert rendered(text) == (text, ())
 
 
+def test_scripts_and_styles_are_no_text_that_is_shown() -> None:
+    text, _ = rendered("A fee <script>x = '*1*';</script>is <STYLE>b{}</style >due<b>.</b>\n")
+    assert text == "A fee is due.\n"
+
+
 def test_what_lies_too_deep_is_kept() -> None:
     assert "bottom" in rendered("> " * 300 + "bottom")[0]
     assert "bottom" in rendered("- " * 300 + "bottom")[0]

@@ -41,7 +41,13 @@ def opened() -> Opened:
         return update_of(
             classify,
             state,
-            runtime(classifier=classifier, settings=Settings(**settings), degraded=degraded or []),
+            runtime(
+                classifier=classifier,
+                settings=Settings(**settings),
+                degraded=degraded or [],
+                unread=[],
+                backend=None,
+            ),
         )
 
     return run
@@ -129,7 +135,9 @@ def test_a_refused_question_reaches_no_classifier() -> None:
         update_of(
             classify,
             {"question": " "},
-            runtime(classifier=classifier, settings=Settings(), degraded=[]),
+            runtime(
+                classifier=classifier, settings=Settings(), degraded=[], unread=[], backend=None
+            ),
         )
     assert classifier.asked == []
 
@@ -147,7 +155,13 @@ def test_two_classes_are_asked_of_the_classifier() -> None:
     update = update_of(
         classify,
         {"question": "What?"},
-        runtime(classifier=classifier, settings=Settings(**{"plan.classes": 2}), degraded=[]),
+        runtime(
+            classifier=classifier,
+            settings=Settings(**{"plan.classes": 2}),
+            degraded=[],
+            unread=[],
+            backend=None,
+        ),
     )
     assert classifier.asked == [("What?", 2)]
     assert update["plan"] == {"k": 5, "Q": 3, "K": 4, "S": 2}
@@ -184,7 +198,7 @@ def test_no_number_of_numpy_enters_the_state() -> None:
     update = update_of(
         classify,
         {"question": "What is a berth?"},
-        runtime(classifier=classifier, settings=Settings(), degraded=[]),
+        runtime(classifier=classifier, settings=Settings(), degraded=[], unread=[], backend=None),
     )
     assert {type(share) for share in update["probabilities"]} == {float}
     assert type(update["complexity"]) is int

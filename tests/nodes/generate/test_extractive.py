@@ -321,6 +321,7 @@ def test_an_answer_that_recites_its_instructions_becomes_an_abstention(
 
     state: State = {
         "parsed": parse("What is a mooring fee?"),
+        "meant": parse("What is a mooring fee?"),
         "asked": "What is a mooring fee?",
         "passages": passages("§ 10-1")[:1],
         "triplets": [],
