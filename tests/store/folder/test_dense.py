@@ -322,5 +322,7 @@ def test_a_scan_in_bytes_finds_what_the_vectors_themselves_do() -> None:
     exact = index.vectors.astype(np.float32) @ queries.T
     for row, (positions, scores) in enumerate(index.top(queries, 40)):
         best = np.argsort(-exact[:, row], kind="stable")[:40]
-        assert positions.tolist() == best.tolist()
+        # two as good as each other may change places with the processor that sums them
+        np.testing.assert_allclose(exact[positions, row], exact[best, row], atol=1e-6)
+        assert len(set(positions.tolist())) == len(best)
         np.testing.assert_allclose(scores, exact[best, row], atol=1e-5)
