@@ -9,10 +9,11 @@ import email.utils
 import math
 import os
 import random
+import re
 import time
 import traceback
 from base64 import b64encode
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextvars import ContextVar
 from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
@@ -35,12 +36,6 @@ from lexloop.core.settings import Connection, Settings
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from tenacity import RetryCallState
-import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
 
 _FORM = "Write it as `provider:name`, for example `openai:gpt-4o-mini`."
 LOCAL = "local"

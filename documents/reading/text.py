@@ -66,9 +66,6 @@ def decode(data: bytes, declared: str | None = None) -> str:
 
     Raises:
         CorpusError: The bytes are no text of one encoding, or which one cannot be told.
-
-    Raises:
-        CorpusError: The bytes are no text of one encoding, or which one cannot be told.
     """
     for mark, marked in _MARKS:
         if data.startswith(mark):

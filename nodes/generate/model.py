@@ -196,10 +196,6 @@ def _marked(text: str, shown: Set[int]) -> str:
     return _SPOKEN.sub(lambda m: _spoken(m, shown), text)
 
 
-def _bracketed(match: re.Match[str]) -> str:
-    return match[0] if MARKER.fullmatch(match[0]) else as_markers(_listed(match[1]))
-
-
 def _spoken(match: re.Match[str], shown: Set[int]) -> str:
     numbers = _listed(match[3])
     if not shown >= {*numbers}:
