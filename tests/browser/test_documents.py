@@ -120,18 +120,20 @@ def test_what_cannot_be_taken_is_told_and_the_page_stays(
 
 
 def test_a_document_that_was_cut_off_is_skipped_with_its_reason(page: Page, tmp_path: Path) -> None:
-    paper = FPDF()
-    paper.set_font("Helvetica", size=12)
-    paper.add_page()
-    paper.multi_cell(0, 8, "§ 1 Purpose\n\nThis ordinance orders parking.")
-    file = tmp_path / "parking.pdf"
-    paper.output(str(file))
-    whole = file.read_bytes()
+    def paper(scanned: bool) -> bytes:
+        made = FPDF()
+        made.set_font("Helvetica", size=12)
+        made.add_page()
+        made.multi_cell(0, 8, "§ 1 Purpose\n\nThis ordinance orders parking.")
+        if scanned:
+            made.add_page()
+            made.rect(20, 20, 100, 100, style="F")  # it shows something that is no text
+        return bytes(made.output())
+
+    file, good = tmp_path / "parking.pdf", tmp_path / "dogs.pdf"
+    whole = paper(scanned=False)
     file.write_bytes(whole[: len(whole) // 2])
-    paper.add_page()
-    paper.rect(20, 20, 100, 100, style="F")  # as a scanned page
-    good = tmp_path / "dogs.pdf"
-    paper.output(str(good))
+    good.write_bytes(paper(scanned=True))
     add(page, file, good)
     page.find("#side h3", "1 document")
     page.find("#side .reasons", "Skipped: 1 file")
