@@ -8,6 +8,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -29,22 +30,43 @@ _PASSAGE = re.compile(r'<data-\w+ kind="passage" n="(\d+)">(.*?)</data-', re.DOT
 _TRIAD = ("context_relevance", "groundedness", "answer_relevance")
 
 
-def judged() -> Iterator[tuple[dict[str, Any], State]]:
-    """Every answer of the file, and what became of it."""
-    rows = [json.loads(line) for line in _ANSWERS.read_text(encoding="utf-8").splitlines()]
-    asked: dict[str, str] = {}
-    with FakeOpenAI() as server:
+def answers() -> list[dict[str, Any]]:
+    """Return every answer of the file: its question, its kind and whether it is to pass."""
+    lines = _ANSWERS.read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+class AllGood:
+    """The state machine with a model that writes a given answer and calls it good."""
+
+    def __init__(self) -> None:
+        self._asked: dict[str, str] = {}
+        self._stack = ExitStack()
+        server = self._stack.enter_context(FakeOpenAI())
         all_good = {name: {"reasoning": "Good.", "score": _ALL_GOOD} for name in _TRIAD}
         server.play("evaluate", reply(**all_good))
-        server.play("rewrite", lambda _: _searched(asked))
-        server.play("generate", lambda request: Reply(_cited(asked["answer"], request)))
-        graphs = {
+        server.play("rewrite", lambda _: _searched(self._asked))
+        server.play("generate", lambda request: Reply(_cited(self._asked["answer"], request)))
+        self._graphs = {
             name: build_graph(Resources(server.connection, _settings(corpus)))
             for name, corpus in _DOCUMENTS.items()
         }
-        for row in rows:
-            asked.update(row)
-            yield row, graphs[row["documents"]].invoke({"question": row["question"]})
+
+    def __call__(self, row: dict[str, Any]) -> State:
+        """Return what becomes of an answer of the file."""
+        self._asked.update(row)
+        return self._graphs[row["documents"]].invoke({"question": row["question"]})
+
+    def close(self) -> None:
+        """End the server that plays the model."""
+        self._stack.close()
+
+
+def judged() -> Iterator[tuple[dict[str, Any], State]]:
+    """Yield every answer of the file, and what became of it."""
+    with closing(AllGood()) as ask:
+        for row in answers():
+            yield row, ask(row)
 
 
 def _settings(corpus: str) -> Settings:

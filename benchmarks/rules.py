@@ -30,6 +30,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from _judged import AllGood, answers
 from _law_ablation import gold_of, spans_of
 from _law_scoring import Provision
 from altered import alterations, sections
@@ -278,7 +279,24 @@ GROUPS: dict[str, Group] = {
         {f"{_T}.languages:other_language": giving("")},
         [f"{_T}.languages:_SMALL_WORDS", f"{_T}.languages:_evidence"],
     ),
+    # what is no answer
+    "questions are no answers": Group(
+        {"nodes.answering:_Asked.is_all_of": giving(False)},
+        [f"nodes.answering:{n}" for n in ("_CLAUSE", "_FORMAL", "_POLAR", "_OR", "_content")],
+    ),
+    "questions are answered by what follows": Group(
+        {"nodes.answering:_led": lambda _: lambda one, *_: one._replace(question="", before=None)},
+        ["nodes.answering:_ANSWER", "nodes.answering:repeats"],
+    ),
     # judging
+    "disagreements, rows of tables": Group({f"{_E}:_other_row": giving(())}, [f"{_E}:_ROW"]),
+    "disagreements, exempted": Group({f"{_E}:_exempts": giving(False)}, [f"{_E}:_NEED_NOT"]),
+    "disagreements, another subject": Group(
+        {f"{_E}:_other_subject": giving(())},
+        [f"{_E}:{n}" for n in ("_Divided", "_divided", "_comparable")],
+    ),
+    "conditions left out": Group({f"{_E}:left_out": giving([])}, [f"{_E}:_condition"]),
+    "claims without their list's label": Group({f"{_J}:_LABEL": never}),
     "disagreements, all": Group(
         {f"{_E}:disagreements": giving([])},
         [f"{_E}:{n}" for n in ("disagreements", "_about", "quantities", "_counted")]
@@ -313,7 +331,7 @@ GROUPS: dict[str, Group] = {
     "claims quoted word for word": Group({f"{_J}:_quoted": giving(False)}),
     "checks, foreign matter": Group(
         {f"{_C}:foreign_matter": giving([])},
-        [f"{_C}:{n}" for n in ("_IMAGE", "_CODE", "_SCRIPTED", "_is_data", "_markup")],
+        [f"{_C}:{n}" for n in ("_IMAGE", "_CODE", "_SCRIPTED", "_markup")],
     ),
     "checks, nothing shared": Group({f"{_C}:_unrelated": giving([])}),
     "checks, facts not cited": Group({f"{_C}:_unsupported": giving([])}),
@@ -367,6 +385,7 @@ class Asking:
         self._known: dict[tuple[Any, ...], tuple[Answered, frozenset[str]]] = {}
         self._support: ClaimSupport | None = None
         self._evidence: dict[tuple[str, ...], Evidence] = {}
+        self._all_good: AllGood | None = None
         self._before: Callable[[], None] = lambda: None
         self._heard: set[str] = set()
 
@@ -422,6 +441,10 @@ class Asking:
         return Answered(said["answer"], bool(said["abstained"]), passed, spans)
 
     def _judged(self, claim: Question) -> Answered:
+        if claim.kind.startswith("judged "):
+            self._all_good = self._all_good or AllGood()
+            made = self._all_good(json.loads(claim.asked))
+            return Answered(passed=bool(made["evaluation"]["passed"]))
         embed = load_shipped().embed
         self._support = self._support or ClaimSupport(embed)
         if claim.history not in self._evidence:
@@ -588,7 +611,7 @@ def _options() -> argparse.Namespace:
 def _questions(options: argparse.Namespace, made: Path) -> Iterator[Question]:
     for name in options.sets.split(","):
         folder = _ROOT / "data" if name == "sample" else getattr(options, name, None)
-        if name == "altered":
+        if name in ("altered", "judged"):
             folder = _ROOT / "data" / "ll144"
         if folder is None or not folder.is_dir():
             print(f"{name} left out: give --{name.replace('_', '-')} DIR or set LEXLOOP_DATA.")
@@ -712,6 +735,13 @@ def _altered(folder: Path, corpus: Path) -> Iterator[Question]:
             yield Question(f"{corpus.name} {name}", "", said, (text,), supported=supported)
 
 
+def _answers(folder: Path, corpus: Path) -> Iterator[Question]:
+    """Answers that a model calls good in every way, though some are not (``_judged.py``)."""
+    for row in answers():
+        kind = f"{corpus.name} {'good' if row['passes'] else 'bad'}"
+        yield Question(kind, "", json.dumps(row), supported=row["passes"])
+
+
 _SETS: dict[str, Callable[[Path, Path], Iterator[Question]]] = {
     "gdpr": _probes,
     "us_cfr": _probes,
@@ -721,6 +751,7 @@ _SETS: dict[str, Callable[[Path, Path], Iterator[Question]]] = {
     "policyqa": _policies,
     "wice": _wice,
     "altered": _altered,
+    "judged": _answers,
 }
 
 
