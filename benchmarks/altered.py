@@ -17,8 +17,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from lexloop.evaluation.case import read_cases
+from lexloop.models.embedding import Embed
 from lexloop.models.minilm import load_shipped
-from lexloop.nodes.evaluate.evidence import Embed, evidence_of
+from lexloop.nodes.evaluate.evidence import evidence_of
 from lexloop.nodes.evaluate.judges import ClaimSupport, claims_of
 
 _SECTION = re.compile(r"\n(?=§|# )")

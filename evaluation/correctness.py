@@ -8,7 +8,7 @@ import itertools
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from typing import Any, TypeVar
 
@@ -18,13 +18,12 @@ from lexloop.documents.text.quantities import facts, states
 from lexloop.documents.text.tokens import tokenize, words
 from lexloop.evaluation.score import Score, Unresolved
 from lexloop.evaluation.statistics import mean
-from lexloop.models.embedding import Vectors
+from lexloop.models.embedding import Embed, Vectors
 from lexloop.nodes.evaluate.evidence import clipped, negated_terms, share
 from lexloop.nodes.markers import MARKER, cited_sentences, without_markers
 from lexloop.nodes.weights import Weights, read_shipped
 
 Term = TypeVar("Term")
-Embed = Callable[[list[str]], Vectors]
 Triple = tuple[str, str, str]
 """A question, an answer to it, and the reference answer."""
 LOWEST, GOOD, HIGHEST = 1.0, 4.0, 5.0

@@ -20,14 +20,13 @@ from lexloop.evaluation.judges_by_model import (
 )
 from lexloop.evaluation.metrics import hypa
 from lexloop.evaluation.score import Score, Unresolved
-from lexloop.models.embedding import Vectors
+from lexloop.models.embedding import Embed
 from lexloop.models.request import Chat
 from lexloop.nodes.context import Judgement
 from lexloop.nodes.evaluate.judges import ModelJudge
 from lexloop.nodes.question import parse
 
 T = TypeVar("T")
-Embed = Callable[[list[str]], Vectors]
 Need = Literal["answer", "statement", "passages", "reference"]
 
 

@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 from lexloop.core.errors import InputError
 
 Vectors = NDArray[np.float32]
+Embed = Callable[[list[str]], Vectors]
+"""From texts to their unit vectors, shape (texts, dimension)."""
 Halves = NDArray[np.float16]
 Codes = NDArray[np.int8]
 """Tokens' vectors, shape (tokens, CODED); each row has a length of its own."""

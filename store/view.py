@@ -1,8 +1,8 @@
 """An open index, and the view that one asker has of it: every text that is read comes from here."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Collection as Names
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import chain, islice
@@ -20,7 +20,7 @@ from lexloop.documents.structure.tree import Tree, key_of, keys_of_term
 from lexloop.documents.text.languages import languages_of, other_language, words_of
 from lexloop.documents.text.slips import Slips, small_words
 from lexloop.documents.text.tokens import tokenize
-from lexloop.models.embedding import Embedder, TokenEmbedder, Vectors
+from lexloop.models.embedding import Embed, Embedder, TokenEmbedder, Vectors
 from lexloop.models.minilm import is_usual_word
 from lexloop.store.graph import KnowledgeGraph
 from lexloop.store.manifest import Recipe
@@ -34,7 +34,6 @@ _CHUNKS_READ, _TERMS_READ, _CHUNKS_OF_LANGUAGES = 20_000, 2_000, 200
 """The most chunks and definitions whose words slips are read as, and chunks that tell languages."""
 _UNNAMED = "They could not be read; `lexloop index` names them when it reads them."
 _NO_VECTORS: Vectors = np.zeros((0, 0), dtype=np.float32)
-Embed = Callable[[list[str]], Vectors]
 
 
 class Collection:

@@ -16,9 +16,9 @@ from lexloop.evaluation.correctness import CorrectnessJudge
 from lexloop.evaluation.eval_rag.answers import Answer
 from lexloop.evaluation.judges_by_model import chat_eval, fair_eval
 from lexloop.evaluation.metrics import text as texts
-from lexloop.evaluation.model_metrics import Embed, model_metrics
+from lexloop.evaluation.model_metrics import model_metrics
 from lexloop.evaluation.score import Score, Unresolved
-from lexloop.models.embedding import Embedder, Vectors
+from lexloop.models.embedding import Embed, Embedder, Vectors
 from lexloop.models.request import Chat
 from lexloop.nodes.evaluate.evidence import Evidence, evidence_of
 from lexloop.nodes.evaluate.judges import AnswerFeatures, ClaimSupport, answer_features, claims_of

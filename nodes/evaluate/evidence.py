@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
@@ -12,12 +12,9 @@ from lexloop.core.folding import folded
 from lexloop.documents.chunks.statements import statements_in_text
 from lexloop.documents.text.quantities import UNITS, dates, facts, number_of, states
 from lexloop.documents.text.tokens import tokenize, words
-from lexloop.models.embedding import Vectors
+from lexloop.models.embedding import Embed, Vectors
 from lexloop.nodes.markers import unmarked
 from lexloop.nodes.relevance import EXCEPTS
-
-Embed = Callable[[list[str]], Vectors]
-"""From texts to their unit vectors, shape (texts, dimension)."""
 
 
 @dataclass(frozen=True)

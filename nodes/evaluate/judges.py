@@ -18,11 +18,10 @@ from lexloop.core.folding import folded
 from lexloop.core.running import computing
 from lexloop.core.types import ParsedQuestion, Passage
 from lexloop.documents.text.tokens import tokenize
-from lexloop.models.embedding import Vectors
+from lexloop.models.embedding import Embed, Vectors
 from lexloop.models.request import Chat, ChatRequest, parsed
 from lexloop.nodes.context import Judge, Judgement
 from lexloop.nodes.evaluate.evidence import (
-    Embed,
     Evidence,
     clipped,
     disagreements,

@@ -1,7 +1,7 @@
 """generate: a drafted answer whose statements carry [n] markers, or the abstention."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -19,7 +19,7 @@ from lexloop.core.types import (
     StructureLine,
 )
 from lexloop.documents.text.tokens import tokenize, words
-from lexloop.models.embedding import Vectors
+from lexloop.models.embedding import Embed, Vectors
 from lexloop.nodes.context import Context, drafted
 from lexloop.nodes.markers import numbers_in, unmarked, without_markers
 from lexloop.nodes.weights import load_weights
@@ -60,7 +60,7 @@ class PromptGuard:
         threshold: The similarity in [0, 1] above which an answer is withheld.
     """
 
-    def __init__(self, embed: Callable[[list[str]], Vectors], threshold: float) -> None:
+    def __init__(self, embed: Embed, threshold: float) -> None:
         self._embed, self._threshold = embed, threshold
 
     def withholds(self, answer: str, instructions: str, question: str) -> bool:
@@ -165,7 +165,7 @@ class RefusalClassifier:
         DataError: The shipped weights cannot be read.
     """
 
-    def __init__(self, embed: Callable[[list[str]], Vectors], comparable: bool) -> None:
+    def __init__(self, embed: Embed, comparable: bool) -> None:
         self._embed, self._comparable = embed, comparable
         self._orders = load_weights(_WEIGHTS, "orders", _DIMENSION + len(_MANNERS))
         self._elsewhere = load_weights(_WEIGHTS, "elsewhere", _DIMENSION + 1)
