@@ -16,7 +16,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from lexloop.apps.serve.threads import ThreadStore
+from lexloop.apps.threads import ThreadStore
 from lexloop.core.errors import LexloopError
 from lexloop.graph.build import build_graph
 from lexloop.graph.resources import Resources

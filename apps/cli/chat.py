@@ -28,7 +28,7 @@ from lexloop.apps.cli.terminal import (
 )
 from lexloop.apps.cli.threads import threads_file
 from lexloop.apps.record import answer_record, dated
-from lexloop.apps.serve.threads import IN_MEMORY, ThreadStore
+from lexloop.apps.threads import IN_MEMORY, ThreadStore
 from lexloop.core.errors import DataError, LexloopError, NotFoundError
 
 if TYPE_CHECKING:

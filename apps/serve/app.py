@@ -38,9 +38,9 @@ from lexloop.apps.serve.pages import Pages
 from lexloop.apps.serve.people import SESSIONS, People
 from lexloop.apps.serve.settings import ServerSettings
 from lexloop.apps.serve.state import Serving
-from lexloop.apps.serve.threads import FILE_NAME, ThreadStore
 from lexloop.apps.serve.tools import Tools
 from lexloop.apps.serve.uploads import MB, UploadStore
+from lexloop.apps.threads import FILE_NAME, ThreadStore
 from lexloop.core.configuration import data_folder
 from lexloop.core.errors import TooSlow
 from lexloop.core.settings import Connection, Settings

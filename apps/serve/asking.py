@@ -16,7 +16,7 @@ from lexloop.apps.serve.engine import Engine
 from lexloop.apps.serve.limits import Queue, Rates, Streams, ahead
 from lexloop.apps.serve.people import Person
 from lexloop.apps.serve.run import Run
-from lexloop.apps.serve.threads import Thread, ThreadStore
+from lexloop.apps.threads import Thread, ThreadStore
 from lexloop.core.conversation import checked_question, messages_of, tags_of_thread, typed
 from lexloop.core.errors import AccessError, DataError, ModelError, NotFoundError, ThreadBusy
 from lexloop.core.types import POINTED, Turn

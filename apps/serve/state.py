@@ -15,9 +15,9 @@ from lexloop.apps.serve.limits import Rates
 from lexloop.apps.serve.pages import Pages
 from lexloop.apps.serve.people import People
 from lexloop.apps.serve.settings import ServerSettings
-from lexloop.apps.serve.threads import ThreadStore
 from lexloop.apps.serve.tools import Tools
 from lexloop.apps.serve.uploads import UploadStore
+from lexloop.apps.threads import ThreadStore
 
 T = TypeVar("T")
 PING_S = 15

@@ -11,7 +11,7 @@ from lexloop.apps.serve.bodies import Answer
 from lexloop.apps.serve.errors import documented
 from lexloop.apps.serve.people import Asker
 from lexloop.apps.serve.state import Served
-from lexloop.apps.serve.threads import Thread
+from lexloop.apps.threads import Thread
 
 router = APIRouter(prefix="/api")
 Id = Annotated[str, Field(min_length=1, max_length=100)]

@@ -17,7 +17,7 @@ from fake_openai import KEY, FakeOpenAI, Reply, Request
 from langgraph.checkpoint.sqlite import SqliteSaver
 from pseudo_terminal import CTRL_C, CTRL_D, Terminal
 
-from lexloop.apps.serve.threads import ThreadStore
+from lexloop.apps.threads import ThreadStore
 from lexloop.core.errors import DataError
 
 Run = Callable[..., Any]

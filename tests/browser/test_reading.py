@@ -9,7 +9,7 @@ from chromium import PHONE, WIDE, Page
 from selenium.webdriver.common.keys import Keys
 from serving import Serving
 
-from lexloop.apps.serve.threads import FILE_NAME, ThreadStore
+from lexloop.apps.threads import FILE_NAME, ThreadStore
 
 QUESTION = "What is a bias audit?"
 TURNS = 200

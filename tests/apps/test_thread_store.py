@@ -11,7 +11,7 @@ import pytest
 from answers import record
 from disks import filled, small_disk
 
-from lexloop.apps.serve.threads import ThreadStore
+from lexloop.apps.threads import ThreadStore
 from lexloop.core.errors import DataError, NotFoundError
 
 
