@@ -23,7 +23,12 @@ from lexloop.graph.build import build_graph  # noqa: E402
 from lexloop.graph.resources import Resources  # noqa: E402
 
 _ANSWERS = Path(__file__).with_name("judged.jsonl")
-_DOCUMENTS = {"ll144": "sample", "asked_laws": str(_ROOT / "tests" / "data" / "asked_laws")}
+_DOCUMENTS = {
+    "ll144": "sample",
+    "asked_laws": str(_ROOT / "tests" / "data" / "asked_laws"),
+    "example_laws": str(_ROOT / "data" / "example" / "laws"),
+    "example_contracts": str(_ROOT / "data" / "example" / "contracts"),
+}
 _ALL_GOOD = 0.95
 _CITED = re.compile(r"\[\[(.+?)\]\]")
 _PASSAGE = re.compile(r'<data-\w+ kind="passage" n="(\d+)">(.*?)</data-', re.DOTALL)

@@ -26,7 +26,6 @@ from lexloop.graph.resources import Resources
 from lexloop.models.minilm import load_shipped
 from lexloop.nodes.rewrite import drift
 
-_LEAST_GOOD = 28
 _GARBAGE, _SEED = 200, 13
 _REWRITES = {"canard_dev": True, "trec_cast_rewrites": False}
 _PAIRS, _LEAST_LEGITIMATE, _LEAST_REFUSED = 300, 0.95, 0.98
@@ -49,22 +48,26 @@ def held() -> Iterator[Line]:
 
 
 def _judging() -> Iterator[Line]:
-    """Answers that a model gives 0.95 in everything."""
-    passed: Counter[bool] = Counter()
-    tried: Counter[bool] = Counter()
+    """Answers that a model gives 0.95 in everything: those that rules were made on, and others."""
+    counted: Counter[tuple[bool, bool, bool]] = Counter()
     for row, result in judged():
-        tried[row["passes"]] += 1
-        passed[row["passes"]] += result["evaluation"]["passed"]
-    yield Line(
-        "no bad answer passes a model that gives 0.95 to everything",
-        f"{passed[False]} of {tried[False]} passed",
-        not passed[False],
-    )
-    yield Line(
-        "correct answers in a model's own words still do",
-        f"{passed[True]} of {tried[True]} passed",
-        passed[True] >= _LEAST_GOOD,
-    )
+        counted[row.get("beside", False), row["passes"], result["evaluation"]["passed"]] += 1
+    for beside, (most_bad, least_good) in {False: (0, 28), True: (3, 13)}.items():
+        bad, good = (counted[beside, right, True] for right in (False, True))
+        of = [
+            counted[beside, right, False] + counted[beside, right, True] for right in (False, True)
+        ]
+        which = "that no rule was made on" if beside else "that rules were made on"
+        yield Line(
+            f"of bad answers {which} at most {most_bad} pass a model that gives 0.95 to everything",
+            f"{bad} of {of[0]} passed",
+            bad <= most_bad,
+        )
+        yield Line(
+            f"of correct answers {which} at least {least_good} still do",
+            f"{good} of {of[1]} passed",
+            good >= least_good,
+        )
 
 
 def _replies() -> Iterator[Line]:

@@ -296,7 +296,6 @@ GROUPS: dict[str, Group] = {
         [f"{_E}:{n}" for n in ("_Divided", "_divided", "_comparable")],
     ),
     "conditions left out": Group({f"{_E}:left_out": giving([])}, [f"{_E}:_condition"]),
-    "claims without their list's label": Group({f"{_J}:_LABEL": never}),
     "disagreements, all": Group(
         {f"{_E}:disagreements": giving([])},
         [f"{_E}:{n}" for n in ("disagreements", "_about", "quantities", "_counted")]
@@ -441,7 +440,7 @@ class Asking:
         return Answered(said["answer"], bool(said["abstained"]), passed, spans)
 
     def _judged(self, claim: Question) -> Answered:
-        if claim.kind.startswith("judged "):
+        if claim.kind.startswith("judged"):
             self._all_good = self._all_good or AllGood()
             made = self._all_good(json.loads(claim.asked))
             return Answered(passed=bool(made["evaluation"]["passed"]))
@@ -738,7 +737,8 @@ def _altered(folder: Path, corpus: Path) -> Iterator[Question]:
 def _answers(folder: Path, corpus: Path) -> Iterator[Question]:
     """Answers that a model calls good in every way, though some are not (``_judged.py``)."""
     for row in answers():
-        kind = f"{corpus.name} {'good' if row['passes'] else 'bad'}"
+        beside = " beside" if row.get("beside") else ""  # no rule was made on these
+        kind = f"{corpus.name}{beside} {'good' if row['passes'] else 'bad'}"
         yield Question(kind, "", json.dumps(row), supported=row["passes"])
 
 
