@@ -33,6 +33,7 @@ from lexloop.nodes.relevance import Query, Sources, coverage, query_of
 from lexloop.nodes.weights import load_weights
 
 _BULLET = re.compile(r"^(?:[-*•]|\(?(?:[ivx]{1,5}|[a-z]|\d{1,3})[.)])\s+", re.IGNORECASE)
+_LABEL = re.compile(r"^[\w-]+(?: [\w-]+){0,3} : ")  # "**Term**: it is due", emphasis blanked
 _LEAST_QUOTED = 3
 _JOINT = re.compile(r"(?<=:)\s+(?=\S)")  # between a lead-in and its list item
 _NAME = re.compile(r"\b[A-Z][\w\-]+")
@@ -251,11 +252,12 @@ class EmbeddedJudge:
             numbers = dict.fromkeys([*sentence.numbers, *sentence.support])
             cited = [by_number[n] for n in numbers if n in by_number] or passages
             evidence = evidence_in(cited, self._sources)
-            [support] = self._support.of([claim], evidence)
+            support, unlabelled = self._support.of([claim, _LABEL.sub("", claim)], evidence)
             if sentence.led:
                 counted = f"{sentence.led} is not there"  # "three duties:" before three of them
                 support = Support(1.0, tuple(r for r in support.reasons if r != counted))
-            if support.reasons or support.probability < _SUPPORTED:
+            likely = max(support.probability, unlabelled.probability)
+            if support.reasons or likely < _SUPPORTED:
                 found.append(_reason(claim, support))
             elif evidence.sentences and not sentence.led:
                 found += [f"Leaves out “{c}”: {claim}" for c in left_out(claim, said, evidence)]
