@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import time
 import warnings
 import zipfile
@@ -13,7 +14,7 @@ from _promise import Line
 from lexloop.core.errors import CorpusError
 from lexloop.documents.chunks.chunkers import chunk_document
 from lexloop.documents.chunks.statements import statements_of_chunks
-from lexloop.documents.document import Document, SkippedSource, in_part
+from lexloop.documents.document import Document, SkippedSource, in_part, span_in_file
 from lexloop.documents.reading.formats import SUFFIXES, read_bytes
 from lexloop.documents.reading.metadata import Sidecars
 from lexloop.documents.reading.source import Limits
@@ -128,8 +129,15 @@ def _rendered() -> Line:
     assert isinstance(document, Document)
     shown = " ".join(document.text.split())
     signs = [sign for sign in ("**", "](", "<", "&", "`", "~~", "[^", "#") if sign in shown]
+    words = [word for word in re.finditer(r"\w+", document.text) if word[0] in _RULES]
+    spans = [span_in_file(document, *word.span()) for word in words]
+    astray = [
+        w[0] for w, at in zip(words, spans, strict=True) if not at or _RULES[slice(*at)] != w[0]
+    ]
     return Line(
-        "Markdown is read as it is shown", f"{len(signs)} marks left: {shown!r}", shown == _SHOWN
+        "Markdown is read as it is shown, and each word has its place in the file",
+        f"{len(signs)} marks left, {len(astray)} of {len(words)} words astray: {shown!r}",
+        shown == _SHOWN and not astray,
     )
 
 

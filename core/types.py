@@ -130,7 +130,8 @@ class Citation(TypedDict):
     label of the provision. ``lead`` are the words that a point completes, where they are no part of
     the quote, and ``lead_spans`` where they stand: start and end of each piece. ``version`` says
     when the cited document is in force, where it names days. ``collection`` names the collection
-    of the document where several were offered.
+    of the document where several were offered. ``in_file`` is where the quote begins and ends in
+    the file itself, in code points, where that is text: Markdown is quoted as it is shown.
     """
 
     n: int
@@ -144,6 +145,7 @@ class Citation(TypedDict):
     lead_spans: NotRequired[list[list[int]]]
     version: NotRequired[str]
     collection: NotRequired[str]
+    in_file: NotRequired[list[int]]
 
 
 Kind = Literal["duration", "money", "percentage", "measure", "number", "contact", "name"]

@@ -43,7 +43,8 @@ class Document:
         metadata: Front matter or the sidecar's row.
         pages: Where each page begins, the first at 0; empty where the format has no pages.
         headings: The headings that the format itself marks: offset of the line, and level from 1.
-        boxes: The places of its characters on its pages, packed by ``encode_runs``.
+        places: Where its characters stand: on its pages, packed by ``encode_runs``, or in the file
+            of text that it was read from, by ``encode_file_runs``; empty where nobody knows.
     """
 
     name: str
@@ -52,7 +53,7 @@ class Document:
     metadata: Metadata = field(default_factory=Metadata)
     pages: tuple[int, ...] = ()
     headings: tuple[tuple[int, int], ...] = ()
-    boxes: bytes = b""
+    places: bytes = b""
 
     @cached_property
     def tree(self) -> "Tree":
@@ -128,6 +129,14 @@ class Box(NamedTuple):
     y1: float
 
 
+class FileRun(NamedTuple):
+    """Characters from an offset of the text on, and the offset in its file where they stand."""
+
+    start: int
+    at: int
+    length: int
+
+
 class CharacterRun(NamedTuple):
     """Characters that stand on one line, measured as for ``Box``.
 
@@ -161,6 +170,41 @@ def encode_runs(runs: Sequence[CharacterRun]) -> bytes:
     return zlib.compress(table.tobytes() + steps.tobytes(), _LEVEL)
 
 
+def encode_file_runs(runs: Sequence[FileRun]) -> bytes:
+    """Pack runs, which are in the order of their offsets; empty where there are none."""
+    table = array("i", [value for run in runs for value in run])
+    if sys.byteorder == "big":  # what is kept has its little end first
+        table.byteswap()
+    return zlib.compress(table.tobytes(), _LEVEL) if runs else b""
+
+
+def span_in_file(document: Document, start: int, end: int) -> tuple[int, int] | None:
+    """Return where a span of the text begins and ends in the file that it was read from.
+
+    It reaches from the first word that has a place of its own in the file to the last one; offsets
+    are code points of the file as it is decoded. None without such a word, and for a format that is
+    no text.
+
+    Raises:
+        CorpusError: The document's map of places is damaged.
+    """
+    import numpy as np  # a worker writes maps, and has no use for it
+
+    if document.pages or not document.places:
+        return None
+    try:
+        packed = np.frombuffer(zlib.decompress(document.places), "<i4")
+        runs = packed.reshape(-1, len(FileRun._fields))
+    except (zlib.error, ValueError) as error:
+        raise CorpusError(f"A map of places is damaged: {error}.", "Index anew.") from error
+    begins, ends = runs[:, 0], runs[:, 0] + runs[:, 2]
+    touched = runs[(begins < end) & (ends > start)].tolist()
+    if not touched:
+        return None
+    (first, at, _), (last, stop, length) = touched[0], touched[-1]
+    return at + max(0, start - first), stop + min(length, end - last)
+
+
 def boxes_of(document: Document, start: int, end: int) -> list[Box]:
     """Return the places of a span of the text: one box for each line that it touches.
 
@@ -171,10 +215,10 @@ def boxes_of(document: Document, start: int, end: int) -> list[Box]:
     """
     import numpy as np  # a worker writes maps, and has no use for it
 
-    if not document.boxes:
+    if not (document.pages and document.places):
         return []
     try:
-        data = zlib.decompress(document.boxes)
+        data = zlib.decompress(document.places)
         count = int(np.frombuffer(data, "<i4", 1)[0])
         table = np.frombuffer(data, "<i4", _FIELDS * count, 4).reshape(count, _FIELDS)
         widths = np.frombuffer(data, "<i2", -1, table.nbytes + 4)

@@ -14,7 +14,15 @@ from lexloop.core.metadata import UNKNOWN, Filters, Metadata
 from lexloop.core.running import heed_deadline
 from lexloop.core.types import MOST_POINTED, Chunk, Citation, Hit, PointedUnit, Reading
 from lexloop.documents.chunks.statements import Statement
-from lexloop.documents.document import Box, Document, SkippedSource, boxes_of, in_part, versions
+from lexloop.documents.document import (
+    Box,
+    Document,
+    SkippedSource,
+    boxes_of,
+    in_part,
+    span_in_file,
+    versions,
+)
 from lexloop.documents.structure.references import Reference
 from lexloop.documents.structure.tree import Tree, key_of, keys_of_term
 from lexloop.documents.text.languages import languages_of, other_language, words_of
@@ -276,6 +284,11 @@ class View:
         """Return the places of a span on a document's pages; none where it has no pages."""
         found = self._document(document)
         return boxes_of(found, start, end) if found else []
+
+    def in_file(self, document: str, start: int, end: int) -> tuple[int, int] | None:
+        """Return where a span of a document's text stands in its file; see ``span_in_file``."""
+        found = self._document(document)
+        return span_in_file(found, start, end) if found else None
 
     def source_of(self, document: str) -> tuple[str, str] | None:
         """Return a document's source file and its fingerprint; None without such a document."""

@@ -21,6 +21,7 @@ _CODE = "    "
 """In front of a line of code, where no sign means a heading."""
 _MOST_DEEP = 100
 _LONGEST_HEADING = 250
+Pairs = tuple[tuple[int, int], ...]
 
 
 class _Shown(NamedTuple):
@@ -33,9 +34,7 @@ class _Shown(NamedTuple):
 _NOTHING = [_Shown("")]
 
 
-def rendered(
-    text: str, known: Sequence[tuple[int, int]] = ()
-) -> tuple[str, tuple[tuple[int, int], ...]]:
+def rendered(text: str, known: Sequence[tuple[int, int]] = ()) -> tuple[str, Pairs, Pairs]:
     """Return a Markdown text as it is shown, with the offset and level of each heading.
 
     A line of the file stays a line, with its indent and its number, by which the lists of a law
@@ -44,6 +43,9 @@ def rendered(
     Args:
         text: The whole text.
         known: Headings that are known beforehand.
+
+    Returns:
+        The text; the headings; and the offset of each line, and that of its line of the file.
     """
     source = text.split("\n")
     page = _Page(source, {text.count("\n", 0, at): level for at, level in known})
@@ -124,16 +126,19 @@ class _Page:
             kept = "" if line.strip() in _EMPTY_ITEMS else line
             self._shown.setdefault(number, [_Shown(kept, self._levels.get(number, 0))])
 
-    def finished(self) -> tuple[str, tuple[tuple[int, int], ...]]:
-        """Return the whole text, and the offset and level of each heading."""
-        length, headings, lines = 0, list[tuple[int, int]](), list[str]()
-        for number in range(len(self._source)):
+    def finished(self) -> tuple[str, Pairs, Pairs]:
+        """Return the whole text, its headings, and where its lines are from: see ``rendered``."""
+        length, at, headings, lines = 0, 0, list[tuple[int, int]](), list[str]()
+        origins: list[tuple[int, int]] = []
+        for number, written in enumerate(self._source):
             for line, level in self._shown[number]:
                 if level and line.strip():
                     headings.append((length + len(line) - len(line.lstrip()), level))
                 lines.append(line)
+                origins.append((length, at))
                 length += len(line) + 1
-        return "\n".join(lines), tuple(headings)
+            at += len(written) + 1
+        return "\n".join(lines), tuple(headings), tuple(origins)
 
     def _item_mark(self, item: Any) -> str:
         """Return what stands in front of an item; numbers go on where the file repeats one."""
@@ -159,9 +164,12 @@ class _Page:
         """Put shown lines where the file has what was written, each behind its own beginning."""
         begin, end = place
         self._blank(place)
+        as_written = len(shown) == len(written)
+        if not as_written:  # which line is which cannot be told: all begin where the first does
+            self._shown.update((line, []) for line in range(begin, min(begin + len(shown), end)))
         found: dict[int, list[_Shown]] = defaultdict(list)
         for number, text in enumerate(shown):
-            line = min(begin + number, end - 1)
+            line = begin + number if as_written else begin
             front = self._front(line, written[number]) if number < len(written) else ""
             found[line].append(_Shown(front + text, level or self._levels.get(line, 0)))
         self._shown.update(found)

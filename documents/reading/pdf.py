@@ -100,8 +100,8 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document | SkippedS
     if not title or _NO_TITLE.match(title):
         title = title_of(whole, PurePosixPath(name).stem)
     begun, headings = text.pages(len(sheets)), tuple(text.headings)
-    boxes = encode_runs(text.runs)
-    yield Document(name, title, whole, pages=begun, headings=headings, boxes=boxes)
+    places = encode_runs(text.runs)
+    yield Document(name, title, whole, pages=begun, headings=headings, places=places)
 
 
 def _open_pdf(data: bytes) -> Any:

@@ -1,14 +1,15 @@
 """.txt and .md: the text as it is shown, and the YAML front matter at its head."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
 from lexloop.core.errors import CorpusError
-from lexloop.documents.document import Document, title_of
+from lexloop.documents.document import Document, FileRun, encode_file_runs, title_of
 from lexloop.documents.reading.markdown import rendered
 from lexloop.documents.reading.metadata import read_fields
+from lexloop.documents.reading.origins import in_written, words_from
 from lexloop.documents.reading.source import Limits
 from lexloop.documents.reading.text import decode, whole_text
 
@@ -32,7 +33,9 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
     Raises:
         CorpusError: It is no text of one encoding, or empty, or its front matter cannot be read.
     """
-    fields, text = split_front_matter(whole_text(decode(data)))
+    written = decode(data)
+    seen = whole_text(written)
+    fields, text = split_front_matter(seen)
     try:
         metadata = read_fields(fields)
     except CorpusError as error:
@@ -41,13 +44,16 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
         raise CorpusError("It holds front matter but no text.", "Remove it or fill it.")
     text = without_boxes(text)
     headings = _underlined(text)
-    text = without_rules(text)
+    source = text = without_rules(text)
+    words: Iterable[FileRun] = [FileRun(0, 0, len(text))]
     if PurePosixPath(name).suffix.lower() == ".md":
-        text, headings = rendered(text, headings)
+        text, headings, lines = rendered(source, headings)
+        words = words_from(text, source, lines)
     if not text.strip():
         raise CorpusError("It holds rules and boxes but no text.", "Remove it or fill it.")
     title = metadata.title or title_of(text, PurePosixPath(name).stem, headings)
-    yield Document(name, title, text, metadata, headings=headings)
+    places = encode_file_runs(in_written(words, written, len(seen) - len(source)))
+    yield Document(name, title, text, metadata, headings=headings, places=places)
 
 
 def _underlined(text: str) -> tuple[tuple[int, int], ...]:

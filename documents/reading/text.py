@@ -47,10 +47,15 @@ def whole_text(text: str) -> str:
         raise CorpusError("It holds NUL bytes, so it is no text.", "Convert it to UTF-8.")
     if _SURROGATE.search(text):
         raise CorpusError("It holds lone surrogates, which are no characters.", "Correct them.")
-    seen = legible(_line_feeds(text))
+    seen = as_seen(text)
     if not seen.strip():
         raise CorpusError("It is empty.", "Remove it or fill it.")
     return seen
+
+
+def as_seen(text: str) -> str:
+    """Return a text as its reader sees it, with line feeds."""
+    return legible(_line_feeds(text))
 
 
 def _line_feeds(text: str) -> str:

@@ -185,8 +185,8 @@ def to_frame(found: Document | SkippedSource | Part) -> Frame:
         return {"part": found}
     if isinstance(found, SkippedSource):
         return {"skipped": [found.name, found.reason]}
-    boxes = base64.b64encode(found.boxes).decode()
-    about = [found.metadata.as_record(), found.pages, found.headings, boxes]
+    places = base64.b64encode(found.places).decode()
+    about = [found.metadata.as_record(), found.pages, found.headings, places]
     return {"document": [found.name, found.title, found.text, *about]}
 
 
@@ -196,10 +196,10 @@ def from_frame(frame: Frame) -> Document | SkippedSource | Part:
         return Part(*frame["part"])
     if "skipped" in frame:
         return SkippedSource(*frame["skipped"])
-    name, title, text, record, pages, headings, boxes = frame["document"]
+    name, title, text, record, pages, headings, places = frame["document"]
     metadata = Metadata.from_record(record) if record else Metadata()
     marked = tuple((offset, level) for offset, level in headings)
-    return Document(name, title, text, metadata, tuple(pages), marked, base64.b64decode(boxes))
+    return Document(name, title, text, metadata, tuple(pages), marked, base64.b64decode(places))
 
 
 def answering(memory: str) -> Callable[[Frame], Iterator[Frame]]:

@@ -226,9 +226,23 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
         )
     if await computed(guard.withholds, draft["answer"], generator.instructions, state["asked"]):
         draft = drafted(ABSTENTION)
-    draft = with_told(draft, told)
+    draft = await computed(_placed, with_told(draft, told), runtime.context)
     passages = await computed(_with_quoted, state["passages"], draft, runtime.context)
     return {"passages": passages, "draft": draft}
+
+
+def _placed(draft: Draft, context: Context) -> Draft:
+    """Return the draft, its sources with where they stand in files of text."""
+    view = context.backend
+    if view is None:
+        return draft
+
+    def placed(citation: Citation) -> Citation:
+        span = view.in_file(citation["document"], citation["start"], citation["end"])
+        return {**citation, "in_file": [*span]} if span else citation
+
+    citations, near = [*map(placed, draft["citations"])], [*map(placed, draft["near"])]
+    return {**draft, "citations": citations, "near": near}
 
 
 def _with_quoted(passages: list[Passage], draft: Draft, context: Context) -> list[Passage]:

@@ -187,7 +187,7 @@ def _hash(made: PreparedDocument) -> str:
     document = made.document
     said = [document.text, document.title, document.metadata.as_record(), document.tree.to_json()]
     digest.update(json.dumps([made.file, *said, document.pages, document.headings]).encode())
-    digest.update(document.boxes)
+    digest.update(document.places)
     for one in made.chunks:
         told = [one.chunk, statements_text(one.statements), list(one.triplets)]
         digest.update(json.dumps(told, sort_keys=True).encode())

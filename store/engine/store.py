@@ -469,7 +469,7 @@ class EngineStore:
                 Metadata.from_record(record["metadata"]),
                 tuple(record["pages"]),
                 tuple((at, level) for at, level in record["headings"]),
-                unpacked(record["boxes"]),
+                unpacked(record["places"]),
             ).with_tree(Tree.from_json(record["tree"]))
             starts = np.array(record["starts"], dtype=np.int32)
             yield _Read(document, record["file"], record["fingerprint"], starts)

@@ -323,7 +323,7 @@ def _document(made: PreparedDocument) -> Action:
             "tree": tree.to_json(),
             "pages": document.pages,
             "headings": document.headings,
-            "boxes": packed(document.boxes),
+            "places": packed(document.places),
             "starts": [one.chunk["start"] for one in made.chunks],
             "total": packed(total_of(made).tobytes()),
         },

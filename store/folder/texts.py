@@ -18,7 +18,7 @@ from lexloop.store.protocol import Catalogue, PreparedDocument
 SCHEMA = """
 CREATE TABLE documents(ordinal INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, file TEXT NOT NULL,
     title TEXT NOT NULL, metadata TEXT NOT NULL, pages TEXT NOT NULL, headings TEXT NOT NULL,
-    text TEXT NOT NULL, tree TEXT NOT NULL, boxes BLOB NOT NULL);
+    text TEXT NOT NULL, tree TEXT NOT NULL, places BLOB NOT NULL);
 CREATE TABLE provisions(key TEXT NOT NULL, document INTEGER NOT NULL, place INTEGER NOT NULL);
 CREATE INDEX provisions_by_key ON provisions(key);
 CREATE INDEX provisions_of_document ON provisions(document);
@@ -32,7 +32,7 @@ CREATE TABLE triplets(number INTEGER PRIMARY KEY, chunk INTEGER NOT NULL, subjec
 CREATE INDEX triplets_of_chunk ON triplets(chunk);
 CREATE TABLE skipped(file TEXT NOT NULL, name TEXT NOT NULL, reason TEXT NOT NULL);
 """
-_DOCUMENT = "SELECT name, title, metadata, pages, headings, text, boxes FROM documents"
+_DOCUMENT = "SELECT name, title, metadata, pages, headings, text, places FROM documents"
 _CHUNK = """SELECT c.position, d.name, d.title, c.section, c.page, c.start, c."end", c.text,
     c.context, c.supporting, d.pages FROM chunks c JOIN documents d ON d.ordinal = c.document"""
 _TRIPLET = """SELECT t.number, c.start, t.subject, t.predicate, t.object, d.name, t.section, t.page,
@@ -101,7 +101,7 @@ class TextStore:
         record = json.dumps(document.metadata.as_record(), ensure_ascii=False, sort_keys=True)
         places = json.dumps(document.pages), json.dumps(document.headings)
         about = (document.title, record, *places, document.text)
-        row = (ordinal, document.name, made.file, *about, tree.to_json(), document.boxes)
+        row = (ordinal, document.name, made.file, *about, tree.to_json(), document.places)
         self._insert("documents", [row])
         self._insert("provisions", ((key, ordinal, place) for key, place in tree.keys.items()))
         numbered = [*enumerate(made.chunks, first)]
@@ -209,7 +209,7 @@ class TextStore:
 
 def _document_of(row: Sequence[Any]) -> Document:
     """Return the document in a row that ``_DOCUMENT`` selects."""
-    name, title, metadata, pages, headings, text, boxes = row
+    name, title, metadata, pages, headings, text, places = row
     return Document(
         name,
         title,
@@ -217,7 +217,7 @@ def _document_of(row: Sequence[Any]) -> Document:
         Metadata.from_record(json.loads(metadata)),
         tuple(json.loads(pages)),
         tuple((at, level) for at, level in json.loads(headings)),
-        boxes,
+        places,
     )
 
 

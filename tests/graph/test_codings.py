@@ -13,6 +13,7 @@ from statute import LAW, RULE
 from lexloop.apps.record import answer_record
 from lexloop.core.errors import QuestionError
 from lexloop.core.settings import Connection, Settings
+from lexloop.documents.reading.text import as_seen
 from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.resources import Resources
 
@@ -92,6 +93,10 @@ def test_documents_are_cited_however_they_are_coded(
         found = build_graph(coded).invoke({"question": asked})
         assert outcome(found)[:4] == outcome(graph.invoke({"question": asked}))[:4]
         assert found["evaluation"]["citations_verified"]
+        for citation in found["citations"]:
+            file = (tmp_path / citation["document"]).read_bytes().decode()
+            there = file[slice(*citation["in_file"])]
+            assert as_seen(there) == citation["quote"]
 
 
 def test_a_quote_shows_the_letters_of_the_document(tmp_path: Path) -> None:

@@ -72,6 +72,22 @@ def test_what_a_sidecar_says_anew_counts_as_a_change(
     assert source(index, "fees.txt", Filters(allowed_tags=frozenset({"secret"}))) is not None
 
 
+def test_a_span_of_markdown_has_its_place_in_the_file_for_who_may_see_it(
+    index: Path, folder: Path, write: Write
+) -> None:
+    written = "---\nlanguage: en\n---\n# Fees\n\nThe **berth fee** is [due](#due) in May.\n"
+    (folder / "rules.md").write_text(written)
+    (folder / "metadata.csv").write_text("file,tags\nrules.md,secret\n")
+    write()
+    with closing(open_index(index, Letters())) as collection:
+        member = collection.seen_by(Filters(allowed_tags=frozenset({"secret"})))
+        start = (member.text_of("rules.md") or "").index("berth fee is due")
+        at, end = member.in_file("rules.md", start, start + len("berth fee is due")) or (0, 0)
+        assert written[at:end] == "berth fee** is [due"
+        assert collection.seen_by(ANYBODY).in_file("rules.md", start, start + 9) is None
+        assert member.in_file("none.md", 0, 3) is None
+
+
 def test_the_boxes_of_a_span_are_for_who_may_see_the_document(
     index: Path, folder: Path, write: Write
 ) -> None:

@@ -88,6 +88,9 @@ class MemoryBackend:
     def tree_of(self, document: str) -> Tree | None:
         return None
 
+    def in_file(self, document: str, start: int, end: int) -> tuple[int, int] | None:
+        return None
+
     def chunks_over(self, unit: PointedUnit) -> Iterator[str]:
         return iter(())
 

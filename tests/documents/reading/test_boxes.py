@@ -111,7 +111,7 @@ def test_boxes_are_measured_on_the_page_as_it_shows(degrees: int) -> None:
 
 def test_the_map_crosses_the_pipe() -> None:
     document = read(place([lines("Some words of a law.")]))
-    assert document.boxes
+    assert document.places
     encode(to_frame(document))
     assert from_frame(to_frame(document)) == document
 
@@ -134,7 +134,7 @@ def test_each_character_has_the_box_that_it_was_given(
     for page, bottom, edges in given:
         kept.append(CharacterRun(start, page, bottom, bottom + 10, sorted(edges)))
         start += len(edges)
-    document = Document("", "", "", boxes=encode_runs(kept))
+    document = Document("", "", "", pages=(0,), places=encode_runs(kept))
     for run in kept:
         for number, (left, right) in enumerate(zip(run.edges, run.edges[1:], strict=False)):
             (box,) = boxes_of(document, run.start + number, run.start + number + 1)
@@ -148,5 +148,5 @@ def test_a_damaged_map_is_told(length: float) -> None:
     packed = encode_runs([CharacterRun(0, 1, 10, 20, [float(n) for n in range(300)])])
     for damaged in (packed[: int(len(packed) * length)], b"\x00" + packed):
         with pytest.raises(CorpusError, match="map of boxes is damaged"):
-            boxes_of(Document("", "", "", boxes=damaged), 0, 1)
+            boxes_of(Document("", "", "", pages=(0,), places=damaged), 0, 1)
     assert boxes_of(Document("", "", ""), 0, 100) == []

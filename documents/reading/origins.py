@@ -1,0 +1,96 @@
+"""Where the words of a text stand in the file of text that it was read from."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from unicodedata import combining
+
+from lexloop.documents.document import FileRun
+from lexloop.documents.reading.text import as_seen
+
+_WORD = re.compile(r"\w+|[^\w\s]")
+_UNSEEN = re.compile(r"</?[a-zA-Z][\w-]*+(?:\s[^<>]*+)?/?>|\]\([^()\s]*+\)")
+"""A tag, or where a link goes, which may have the words that are shown beside it."""
+_CHANGING = re.compile("\r\n?|[\x00-\x7f]?[^\x00-\x7f]+")
+"""What may be read as other characters than it is written in."""
+_FARTHEST = 1 << 12
+"""The most characters that are passed over for a word: a search has to end."""
+
+
+def words_from(shown: str, source: str, lines: Sequence[tuple[int, int]]) -> Iterator[FileRun]:
+    """Yield where each word of a text stands in what the text was made of, line by line.
+
+    It is where it first stands behind the word before it. A word that its lines of the source do
+    not have, as that of a character reference, has no place.
+
+    Args:
+        shown: The text.
+        source: What it was made of.
+        lines: Where each line of the text begins, and the line of the source that it is from.
+    """
+    source = _UNSEEN.sub(lambda unseen: " " * len(unseen[0]), source)
+    ends = [start - 1 for start, _ in lines[1:]] + [len(shown)]
+    held = [
+        (*line, end) for line, end in zip(lines, ends, strict=True) if shown[line[0] : end].strip()
+    ]
+    groups = [(at, [*group]) for at, group in groupby(held, key=lambda line: line[1])]
+    limits = [at for at, _ in groups[1:]] + [len(source)]
+    for (at, group), limit in zip(groups, limits, strict=True):
+        cursor = at
+        for word in _WORD.finditer(shown, group[0][0], group[-1][2]):
+            found = source.find(word[0], cursor, min(limit, cursor + _FARTHEST))
+            if found >= 0:
+                cursor = found + len(word[0])
+                yield FileRun(word.start(), found, len(word[0]))
+
+
+def in_written(runs: Iterable[FileRun], written: str, offset: int) -> list[FileRun]:
+    """Return runs with their places in a file as it is written.
+
+    Args:
+        runs: With their places in a part of ``as_seen(written)``.
+        written: The whole file, decoded.
+        offset: Where the part begins.
+    """
+    places = None if as_seen(written) == written else _places(written)
+    moved: list[FileRun] = []
+    for start, at, length in runs:
+        if places is None:
+            _add(moved, FileRun(start, at + offset, length))
+            continue
+        for number in range(length):
+            _add(moved, FileRun(start + number, places[at + offset + number], 1))
+    return moved
+
+
+def _add(runs: list[FileRun], run: FileRun) -> None:
+    """Add a run, as one with the run before it where nothing between them moved."""
+    if runs and runs[-1].at - runs[-1].start == run.at - run.start:
+        start, at, _ = runs.pop()
+        run = FileRun(start, at, run.start + run.length - start)
+    runs.append(run)
+
+
+def _places(written: str) -> list[int]:
+    """Return where each character of ``as_seen(written)`` stands in what is written."""
+    places: list[int] = []
+    done = 0
+    for found in _CHANGING.finditer(written):
+        places.extend(range(done, found.start()))
+        done = found.end()
+        places.extend(found.start() + at for at in _places_in(found[0]))
+    places.extend(range(done, len(written)))
+    return places
+
+
+def _places_in(written: str) -> list[int]:
+    """Return the same of a few characters, each by itself: marks are one with their letter."""
+    begins = ((at, not combining(char) and as_seen(char)) for at, char in enumerate(written))
+    starts = [at for at, begin in begins if begin or at == 0]
+    places = [
+        start if number < len(as_seen(written[start])) else end - 1
+        for start, end in zip(starts, [*starts[1:], len(written)], strict=True)
+        for number in range(len(as_seen(written[start:end])))
+    ]
+    length = len(as_seen(written))
+    return places if len(places) == length else [min(n, len(written) - 1) for n in range(length)]

@@ -1,0 +1,117 @@
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lexloop.core.errors import CorpusError
+from lexloop.documents.document import Document, FileRun, encode_file_runs, span_in_file
+from lexloop.documents.reading.plain import read
+from lexloop.documents.reading.source import Limits
+from lexloop.documents.reading.text import as_seen
+
+
+def document(written: str, suffix: str = ".md") -> Document:
+    (found,) = read(written.encode(), f"rules{suffix}", Limits())
+    return found
+
+
+def in_file(written: str, quote: str, suffix: str = ".md") -> str | None:
+    """What the file itself has where a text's quote stands."""
+    found = document(written, suffix)
+    start = found.text.index(quote)
+    span = span_in_file(found, start, start + len(quote))
+    return None if span is None else written[slice(*span)]
+
+
+@pytest.mark.parametrize(
+    ("written", "quote", "there"),
+    [
+        ("The **fee** is\n[due](#due) at once.", "fee is\ndue at", "fee** is\n[due](#due) at"),
+        ("---\ntitle: A\n---\nA *b* c", "b c", "b* c"),
+        ("a\r\n\r\nb **c**\r\nd", "c\nd", "c**\r\nd"),
+        ("![pier](pier.png) <b id='due'>due</b> now", "due now", "due</b> now"),
+        ("<div><p>It binds.</p>\n<p>It <i>ends</i>.</p></div>", "It ends", "It <i>ends"),
+        ('* <a name="due-at-once"></a>\n**Due at once:**\nthe fee', "Due at once:", "Due at once:"),
+        ("a<br>b **c** d", "b c", "b **c"),
+        ("| A | *b* |\n|---|---|\n| c | d |", "b |\n\n| c", "b* |\n|---|---|\n| c"),
+        ("the com\xadpany's **dues**", "company's dues", "com\xadpany's **dues"),
+        (
+            "cafe\u0301 **dues** of\u200b it",
+            "caf\xe9 dues of it",
+            "cafe\u0301 **dues** of\u200b it",
+        ),
+        ("a &lt; **b**", "b", "b"),
+        ("at <http://due.example> *due*", "http://due.example due", "http://due.example> *due"),
+        ("[due](#a_(b)) **b** due", "b", "b"),
+    ],
+)
+def test_a_quote_has_its_place_in_the_file(written: str, quote: str, there: str) -> None:
+    assert in_file(written, quote) == there
+
+
+def test_a_word_that_the_file_writes_otherwise_has_no_place() -> None:
+    assert in_file("A &sect; 5", "§") is None
+    assert in_file("A &sect; 5", "A §") == "A"
+    assert in_file("A &sect; 5", "A § 5") == "A &sect; 5"
+
+
+@pytest.mark.parametrize("front", ["", "---\ntitle: A\n---\n", "\r\n"])
+def test_plain_text_lies_where_it_stands(front: str) -> None:
+    text = "§ 1 Fees\r\n========\r\n*  a\u00adb *\r\nThe fee is due."
+    assert in_file(front + text, "fee is", ".txt") == "fee is"
+    assert in_file(front + text, "1 Fees", ".txt") == "1 Fees"
+    assert in_file(front + text, "ab", ".txt") == "a\u00adb"
+
+
+def test_a_place_is_that_of_a_file_of_text_alone() -> None:
+    assert span_in_file(Document("a.html", "", "some text"), 0, 4) is None
+    assert span_in_file(document("The fee"), 3, 4) is not None
+    assert span_in_file(document("The fee"), 7, 9) is None
+    with pytest.raises(CorpusError, match="map of places is damaged"):
+        span_in_file(Document("a.md", "", "some text", places=b"\x00"), 0, 4)
+
+
+def test_an_image_that_lies_in_the_file_ends_the_search_of_its_line() -> None:
+    written = f"The fee ![pier](data:image/png;base64,{'A' * 5000}) is due.\n\nIt **binds**."
+    assert in_file(written, "The fee") == "The fee"
+    assert in_file(written, "It binds") == "It **binds"
+
+
+@given(st.lists(st.sampled_from("fee due ** * [ ](#x) <b> </b> ` é \xad - 1. \n \r\n".split(" "))))
+def test_places_rise_and_words_are_those_of_the_file(pieces: list[str]) -> None:
+    written = f"begun {' '.join(pieces)}"
+    found = document(written)
+    last = 0
+    for number, char in enumerate(found.text):
+        span = span_in_file(found, number, number + 1)
+        if span is not None and char.isalpha():
+            assert last <= span[0] < span[1] <= len(written)
+            assert as_seen(written[slice(*span)]) == char
+            last = span[0]
+
+
+@given(st.text(st.sampled_from("ae\u0301\xad\u200b\xa0\ufb01\r\n . пр\u0438\u0306"), min_size=1))
+def test_each_character_of_plain_text_is_found_again(text: str) -> None:
+    found = document(f"A{text}", ".txt")
+    assert found.text == as_seen(f"A{text}")
+    for number, char in enumerate(found.text):
+        span = span_in_file(found, number, number + 1)
+        assert span is not None
+        if char.isascii() and char.isalpha():
+            base = unicodedata.normalize("NFKD", f"A{text}"[slice(*span)])
+            assert char in base
+
+
+def test_runs_are_packed_as_they_are() -> None:
+    packed = encode_file_runs([FileRun(0, 3, 2), FileRun(4, 9, 1)])
+    found = Document("a.md", "", "ab cd", places=packed)
+    assert [span_in_file(found, at, at + 1) for at in range(5)] == [
+        (3, 4),
+        (4, 5),
+        None,
+        None,
+        (9, 10),
+    ]
+    assert span_in_file(found, 1, 5) == (4, 10)
+    assert encode_file_runs([]) == b""
