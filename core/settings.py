@@ -270,8 +270,15 @@ class Connection(BaseModel):
         """Read ``LEXLOOP_BASE_URL`` and ``LEXLOOP_API_KEY``.
 
         Raises:
-            SettingsError: The URL is no http(s) URL.
+            SettingsError: The URL is no http(s) URL; or a variable that a client library reads by
+                itself has a password in its address, which that library would show.
         """
+        for name in ("OPENAI_BASE_URL", "OPENAI_API_BASE"):
+            if parted(environ.get(name, ""))[1]:
+                raise SettingsError(
+                    f"The address in {name} has a password, which would be in logs and traces.",
+                    f"Unset {name} and set LEXLOOP_BASE_URL to the same address.",
+                )
         try:
             return cls(
                 base_url=environ.get("LEXLOOP_BASE_URL") or None,

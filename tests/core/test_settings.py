@@ -225,6 +225,14 @@ def test_a_password_is_taken_out_of_the_address(address: str, clean: str, creden
     assert Connection.from_environment(connection.environment) == connection
 
 
+@pytest.mark.parametrize("name", ["OPENAI_BASE_URL", "OPENAI_API_BASE"])
+def test_a_password_that_a_client_library_would_read_is_refused(name: str) -> None:
+    with pytest.raises(SettingsError, match=f"{name} has a password.*LEXLOOP_BASE_URL") as told:
+        Connection.from_environment({name: "http://user:canary@host/v1"})
+    assert "canary" not in str(told.value)
+    assert Connection.from_environment({name: "http://host/v1"}) == Connection()
+
+
 @pytest.mark.parametrize(
     "address",
     [
