@@ -75,7 +75,7 @@ def only(page: Page, collection: str) -> None:
         return collection in found
 
     page.until(chosen, f"{collection} alone")
-    page.find("[data-testid=collections-menu] summary", collection).click()
+    page.click("[data-testid=collections-menu] summary", collection)
 
 
 def test_light(page: Page, take: Callable[[str], Image.Image]) -> None:

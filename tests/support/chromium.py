@@ -118,8 +118,15 @@ class Page:
         return self._wait.until(lambda _: holds(), what)
 
     def click(self, selector: str, said: str = "") -> None:
-        """Click an element, once it is shown."""
-        self.find(selector, said).click()
+        """Click the last element of a selector, once it is shown; one drawn anew meanwhile, too."""
+
+        def clicked() -> bool:
+            found = self.all(selector, said)
+            if found:
+                found[-1].click()
+            return bool(found)
+
+        self.until(clicked, f"{selector} {said}")
 
     def ask(self, question: str) -> WebElement:
         """Ask by the keyboard, and return the answer's turn when it is there."""
