@@ -117,6 +117,22 @@ def test_a_part_that_hangs_is_ended(place: Place) -> None:
     assert results["next"] == "passed"
 
 
+def test_an_interrupt_ends_what_runs_and_it_runs_again(place: Place) -> None:
+    place.write(".ci/parts", "room | room | echo started; exec sleep 600\n")
+    with subprocess.Popen(
+        [str(place.folder / ".ci" / "run")],
+        env={"PATH": os.environ["PATH"], "LEXLOOP_CI_CACHE": str(place.cache), "CI_ALL": "1"},
+        text=True,
+        stdout=subprocess.PIPE,
+    ) as running:
+        assert running.stdout
+        assert any(line == "started\n" for line in running.stdout)
+        running.terminate()
+        running.communicate(timeout=60)  # until nobody is left who could write to it
+        assert running.returncode == 130
+    assert place.of_room(CI_PLAN="1") == "run: it did not end well the last time"
+
+
 def test_a_fresh_clone_with_no_cache_runs_what_is_always_run_alone(place: Place) -> None:
     assert place.of_room() == NOTHING_SAYS
     place.write("elsewhere", "1")
