@@ -1,11 +1,15 @@
 """What `.ci/run` runs of a change, that a failure hides nothing, and what it keeps for the next."""
 
+import json
 import os
 import shutil
 import subprocess
+from importlib.resources import files
 from pathlib import Path
 
+import jsonschema
 import pytest
+import yaml
 
 ROOT = Path(__file__).parents[1]
 SCRIPTS = ROOT / ".ci"
@@ -277,5 +281,8 @@ def test_tests_that_need_engines_make_the_engines_run() -> None:
 
 def test_a_workflow_runs_everything_weekly() -> None:
     text = (ROOT / ".github" / "workflows" / "weekly.yml").read_text("utf-8")
-    assert "CI_ALL=1 .ci/run" in text
-    assert "cron:" in text
+    read = {"on" if name is True else name: one for name, one in yaml.safe_load(text).items()}
+    schema = files("check_jsonschema.builtin_schemas.vendor") / "github-workflows.json"
+    jsonschema.validate(read, json.loads(schema.read_text(encoding="utf-8")))
+    assert read["on"]["schedule"]
+    assert read["jobs"]["all"]["steps"][-1]["run"] == "CI_ALL=1 .ci/run"
