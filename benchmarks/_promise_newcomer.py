@@ -176,11 +176,11 @@ def _two_commands() -> Line:
     with tempfile.TemporaryDirectory() as place:
         answer = _lexloop(*asked[0][1:], at=Path(place)) if asked else None
     tests = lines[-1].partition(" && ")[2] if lines else ""
-    called = tests in (_ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    called = tests in (_ROOT / ".ci" / "parts").read_text(encoding="utf-8")
     answered = answer is not None and "Passed" in answer.stdout
     return Line(
         "the README's two lines install it and answer, and install it and pass its tests",
         f"{len(lines)} lines, {'answered' if answered else 'not answered'}, "
-        f"the tests' command {'is' if called else 'is not'} what .ci/run calls",
+        f"the tests' command {'is' if called else 'is not'} what .ci/parts calls",
         len(lines) == 2 and answered and called and "pytest" in tests,
     )

@@ -82,19 +82,26 @@ def test_every_room_is_found() -> None:
 
 
 def test_every_package_that_is_imported_is_declared() -> None:
+    for_users = {"aws", "elasticsearch", "finetune", "opensearch", "ray", "serve"}
+    tests = [path for path in BESIDE if path.is_relative_to(ROOT / "tests")]
+    assert undeclared(FILES, for_users) == []
+    assert undeclared(tests, {*for_users, "test"}) == []
+
+
+def undeclared(files: list[Path], extras: set[str]) -> list[str]:
+    """The packages that files import and neither the dependencies nor these extras name."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    extras = project["optional-dependencies"]
-    optional = ("aws", "elasticsearch", "finetune", "opensearch", "ray", "serve")
-    lines = [*project["dependencies"], *(line for name in optional for line in extras[name])]
+    optional = project["optional-dependencies"]
+    lines = [*project["dependencies"], *(line for name in extras for line in optional[name])]
     declared = {_plain(re.split(r"[\[<>=]", line)[0]) for line in lines}
     makers = packages_distributions()
-    used = {module.partition(".")[0] for path in FILES for _, module in imports(path)}
-    undeclared = [
+    beside = {path.stem for path in (*BESIDE, *(ROOT / "docs").glob("*.py"))}
+    used = {module.partition(".")[0] for path in files for _, module in imports(path)}
+    return [
         name
-        for name in used - sys.stdlib_module_names - {"lexloop"}
-        if not declared & {_plain(maker) for maker in makers.get(name, [])}
+        for name in sorted(used - sys.stdlib_module_names - {"lexloop"})
+        if not declared & {_plain(maker) for maker in makers.get(name, [])} and name not in beside
     ]
-    assert undeclared == []
 
 
 def _plain(distribution: str) -> str:

@@ -43,8 +43,8 @@ MEASURED = re.compile(r"\b\d+(?:\.\d\d|%)(?!\d)")
 """Seconds, and scores, whose last digit differs between processors."""
 OPERATORS = {"&&", "||", "|", ";", "&"}
 ASSIGNMENT = re.compile(r"[A-Z][A-Z0-9_]*=")
-OF_TESTS = {"LEXLOOP_DATA", "LEXLOOP_ENGINES", "LEXLOOP_ENGINE_FILE"}
-"""Variables that the tests read themselves."""
+OF_TESTS = {"LEXLOOP_CI_CACHE", "LEXLOOP_DATA", "LEXLOOP_ENGINES", "LEXLOOP_ENGINE_FILE"}
+"""Variables that the tests and CI read themselves."""
 LIMIT_S = 300
 
 

@@ -1,0 +1,23 @@
+# The server with its page, as a user without rights; at run time it needs no network.
+# How it is built and run: docs/operator/installing.md. Checked by tests/docs/test_container.py.
+FROM python:3.11-slim-bookworm AS built
+ARG EXTRAS=serve
+RUN pip install --no-cache-dir uv && python -m venv --without-pip /opt/lexloop
+COPY . /src
+WORKDIR /src
+# torch's build for processors: the usual one brings gigabytes of accelerator libraries
+RUN uv pip install --no-cache --python /opt/lexloop/bin/python --torch-backend cpu \
+    --constraint constraints.txt ".[$EXTRAS]"
+
+FROM python:3.11-slim-bookworm
+RUN useradd --uid 1000 --create-home lexloop && install -d -o lexloop -g lexloop /home/lexloop/state
+COPY --from=built /opt/lexloop /opt/lexloop
+ENV PATH=/opt/lexloop/bin:$PATH \
+    LEXLOOP_DATA_DIR=/home/lexloop/state/data \
+    LEXLOOP_CACHE=/home/lexloop/state/cache \
+    HF_HUB_OFFLINE=1 \
+    TRANSFORMERS_OFFLINE=1
+USER 1000:1000
+WORKDIR /home/lexloop
+EXPOSE 8321
+CMD ["lexloop", "serve"]

@@ -1,0 +1,288 @@
+"""What `.ci/run` runs of a change, that a failure hides nothing, and what it keeps for the next."""
+
+import json
+import os
+import shutil
+import subprocess
+from importlib.resources import files
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[1]
+SCRIPTS = ROOT / ".ci"
+NOTHING_SAYS = "not run: nothing says that its rooms changed; CI_ALL=1 runs it"
+UNCHANGED = "not run: its rooms are as they were when it last passed here"
+PARTS = """\
+# part | paths | command
+always | always | echo always ran
+broken | always | echo was here; false; echo never
+room   | room/* other | test ! -e fails; echo room ran
+"""
+INSTALLS_NOTHING = """
+with_lexloop() { mkdir -p "$work/$1/bin"; }
+cached() { echo "$cache"; }
+"""
+
+
+def rows() -> list[tuple[str, list[str], str]]:
+    """The parts of the project: a name, paths, a command."""
+    lines = (SCRIPTS / "parts").read_text("utf-8").splitlines()
+    split = [line.split("|", 2) for line in lines if not line.startswith("#")]
+    return [(name.strip(), paths.split(), command.strip()) for name, paths, command in split]
+
+
+def git(where: Path, *words: str) -> None:
+    named = ("-c", "user.name=A", "-c", "user.email=a@example.org")
+    subprocess.run(["git", *named, *words], cwd=where, check=True, capture_output=True)
+
+
+class Place:
+    """A small project with the scripts of this one, whose environments are made at once."""
+
+    def __init__(self, folder: Path, cache: Path) -> None:
+        self.folder, self.cache = folder, cache
+
+    def write(self, name: str, text: str, commit: bool = True) -> None:
+        (self.folder / name).parent.mkdir(exist_ok=True)
+        (self.folder / name).write_text(text)
+        if commit:
+            git(self.folder, "add", "--all")
+            git(self.folder, "commit", "-m", name)
+
+    def run(self, **environ: str) -> tuple[int, str, dict[str, str]]:
+        """Return the exit code, what was said, and the result of each part."""
+        kept = {"PATH": os.environ["PATH"], "LEXLOOP_CI_CACHE": str(self.cache), **environ}
+        done = subprocess.run(
+            [str(self.folder / ".ci" / "run")],
+            env=kept,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+        table = done.stdout.rpartition("result\n")[2].splitlines()
+        results = {line.split()[0]: line.split(maxsplit=2)[2] for line in table}
+        return done.returncode, done.stdout, results
+
+    def of_room(self, **environ: str) -> str:
+        """Return what became of the part that is not always run."""
+        return self.run(**environ)[2]["room"]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    made = Place(tmp_path / "project", tmp_path / "cache")
+    shutil.copytree(SCRIPTS, made.folder / ".ci")
+    with (made.folder / ".ci" / "environments").open("a") as opened:
+        opened.write(INSTALLS_NOTHING)
+    (made.folder / ".ci" / "parts").write_text(PARTS)
+    for name in ("pyproject.toml", "constraints.txt"):
+        (made.folder / name).touch()
+    git(tmp_path, "init", "--initial-branch=main", str(made.folder))
+    browser = tmp_path / "bin"
+    browser.mkdir()
+    for name in ("chromium", "chromedriver"):
+        (browser / name).touch(mode=0o755)
+    made.write("other", "1")
+    made.write("room/a", "1")
+    return made
+
+
+@pytest.fixture(autouse=True)
+def _a_browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
+
+
+def test_a_failure_hides_no_other_part_and_the_table_tells_of_each(place: Place) -> None:
+    code, said, results = place.run(CI_ALL="1")
+    assert code == 1
+    assert list(results) == ["environment", "always", "broken", "room"]
+    assert results["always"] == results["room"] == "passed"
+    assert results["broken"] == "FAILED: exit code 1"
+    assert "was here" in said
+    assert "never" not in said
+    assert "room ran" in said
+
+
+def test_where_all_passed_it_ends_with_0(place: Place) -> None:
+    place.write(".ci/parts", PARTS.replace("false", "true"))
+    assert place.run(CI_ALL="1")[0] == 0
+
+
+def test_a_part_that_hangs_is_ended(place: Place) -> None:
+    script = place.folder / ".ci" / "run"
+    script.write_text(script.read_text().replace("longest=45m", "longest=1s"))
+    place.write(".ci/parts", "slow | always | sleep 60\nnext | always | true\n")
+    code, _, results = place.run()
+    assert (code, results["slow"]) == (1, "FAILED: it took more than 1s")
+    assert results["next"] == "passed"
+
+
+def test_an_interrupt_ends_what_runs_and_it_runs_again(place: Place) -> None:
+    place.write(".ci/parts", "room | room | echo started; exec sleep 600\n")
+    with subprocess.Popen(
+        [str(place.folder / ".ci" / "run")],
+        env={"PATH": os.environ["PATH"], "LEXLOOP_CI_CACHE": str(place.cache), "CI_ALL": "1"},
+        text=True,
+        stdout=subprocess.PIPE,
+    ) as running:
+        assert running.stdout
+        assert any(line == "started\n" for line in running.stdout)
+        running.terminate()
+        running.communicate(timeout=60)  # until nobody is left who could write to it
+        assert running.returncode == 130
+    assert place.of_room(CI_PLAN="1") == "run: it did not end well the last time"
+
+
+def test_a_fresh_clone_with_no_cache_runs_what_is_always_run_alone(place: Place) -> None:
+    assert place.of_room() == NOTHING_SAYS
+    place.write("elsewhere", "1")
+    assert place.of_room() == NOTHING_SAYS
+    assert place.run()[2]["always"] == "passed"
+
+
+@pytest.mark.parametrize("name", ["room/a", "room/new", "other", "constraints.txt"])
+def test_a_part_runs_once_its_rooms_changed_and_then_no_more(place: Place, name: str) -> None:
+    place.run()
+    place.write(name, "2")
+    assert place.of_room(CI_PLAN="1") == "run: its rooms changed since the last run"
+    assert place.of_room() == "passed"
+    assert place.of_room() == UNCHANGED
+
+
+def test_what_is_not_committed_counts_too(place: Place) -> None:
+    place.run(CI_ALL="1")
+    place.write("room/a", "changed", commit=False)
+    assert place.of_room() == "passed"
+    place.write("room/a", "1", commit=False)
+    assert place.of_room() == "passed"
+    place.write("room/__pycache__/a.pyc", "made by Python", commit=False)
+    assert place.of_room() == UNCHANGED
+
+
+def test_a_part_that_failed_runs_until_it_passes(place: Place) -> None:
+    place.write("fails", "")
+    assert place.of_room(CI_ALL="1") == "FAILED: exit code 1"
+    assert place.of_room() == "FAILED: exit code 1"
+    (place.folder / "fails").unlink()
+    assert place.of_room() == "passed"
+    assert place.of_room() == UNCHANGED
+
+
+def test_with_no_cache_what_differs_from_origins_main_runs(place: Place, tmp_path: Path) -> None:
+    clone = Place(tmp_path / "clone", tmp_path / "other-cache")
+    git(tmp_path, "clone", str(place.folder), str(clone.folder))
+    assert clone.of_room(CI_PLAN="1") == NOTHING_SAYS
+    clone.write("room/a", "2")
+    assert clone.of_room(CI_PLAN="1") == "run: its rooms changed since origin/main"
+    assert clone.of_room() == "passed"
+    place.write("room/a", "main went on")  # after the clone left it: no change of its own
+    git(clone.folder, "reset", "--hard", "HEAD^")
+    shutil.rmtree(clone.cache)
+    git(clone.folder, "fetch")
+    assert clone.of_room() == NOTHING_SAYS
+
+
+def test_a_plan_runs_and_keeps_nothing(place: Place) -> None:
+    code, said, results = place.run(CI_PLAN="1", CI_ALL="1")
+    assert code == 0
+    assert results == {"always": "run: always", "broken": "run: always", "room": "run: CI_ALL"}
+    assert "ran\n" not in said
+    assert not (place.cache / "parts").exists()
+
+
+def test_a_cache_that_cannot_be_written_is_done_without(place: Place, tmp_path: Path) -> None:
+    place.cache = tmp_path / "a file"
+    place.cache.touch()
+    _, said, results = place.run()
+    assert "Nothing can be kept in" in said
+    assert results["always"] == "passed"
+    place.cache = tmp_path / "a file" / "below it"
+    assert place.run()[2]["always"] == "passed"
+
+
+def test_without_an_environment_no_part_is_run_and_that_fails(place: Place) -> None:
+    with (place.folder / ".ci" / "environments").open("a") as opened:
+        opened.write("with_lexloop() { echo no network; return 1; }\n")
+    code, _, results = place.run(CI_ALL="1")
+    assert code == 1
+    assert results["environment"] == "FAILED: exit code 1"
+    assert {results[name] for name in ("always", "broken", "room")} == {
+        "not run: there is no environment"
+    }
+
+
+def made(folder: Path, body: str) -> str:
+    """What a script says that makes an environment, `demo`, of an empty one."""
+    script = (
+        f"set -uo pipefail; cd {ROOT}; export cache={folder}; source .ci/environments\n"
+        f"make_demo() {{ python3 -m venv --without-pip $1; {body}; }}\n"
+        "cached demo && echo fine || echo failed\n"
+    )
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def test_an_environment_is_made_once_and_anew_where_it_broke(tmp_path: Path) -> None:
+    count = tmp_path / "count"
+    body = (
+        f"echo made >> {count}; cd $1/lib/python3*/site-packages; mkdir demo-1.dist-info; "
+        "touch demo.py; echo demo.py,, > demo-1.dist-info/RECORD"
+    )
+    (folder,) = {made(tmp_path, f"({body})").splitlines()[0] for _ in range(2)}
+    assert count.read_text() == "made\n"
+    (lost,) = Path(folder).glob("lib/*/site-packages/demo.py")
+    lost.unlink()
+    assert made(tmp_path, f"({body})").splitlines() == [folder, "fine"]
+    assert lost.exists()
+    (Path(folder) / "bin" / "python").unlink()
+    assert made(tmp_path, f"({body})").splitlines() == [folder, "fine"]
+    assert count.read_text() == "made\n" * 3
+
+
+def test_an_installation_that_failed_counts_for_nothing(tmp_path: Path) -> None:
+    assert made(tmp_path, "return 1") == "failed\n"
+    assert not list(tmp_path.glob("demo-*/whole"))
+    assert made(tmp_path, "true").endswith("fine\n")
+
+
+def test_every_part_of_the_table_finds_its_paths_and_its_script() -> None:
+    names = [name for name, _, _ in rows()]
+    assert names == ["lint", "types", "docs", "suite", "ray", "engines", "fuzz", "stemmer", "wheel"]
+    always = {name for name, paths, _ in rows() if paths == ["always"]}
+    assert always == {"lint", "types", "docs", "suite"}
+    lost = [
+        path
+        for name, paths, _ in rows()
+        if name not in always
+        for path in paths
+        if not any(ROOT.glob(path))
+    ]
+    assert lost == []
+    scripts = [word for _, _, command in rows() for word in command.split() if ".ci/" in word]
+    assert all(os.access(ROOT / script, os.X_OK) for script in scripts)
+
+
+def test_tests_that_need_engines_make_the_engines_run() -> None:
+    (paths,) = [paths for name, paths, _ in rows() if name == "engines"]
+    covered = {file for path in paths for file in (ROOT / path, *ROOT.glob(path))}
+    marks = ("engine_address", "ON_ENGINES", "mark.engines", "mark.secured")
+    marked = [
+        path
+        for path in (ROOT / "tests").rglob("test_*.py")
+        if path != Path(__file__) and any(mark in path.read_text("utf-8") for mark in marks)
+    ]
+    assert len(marked) > 5
+    assert [path for path in marked if not covered & {path, *path.parents}] == []
+
+
+def test_a_workflow_runs_everything_weekly() -> None:
+    text = (ROOT / ".github" / "workflows" / "weekly.yml").read_text("utf-8")
+    read = {"on" if name is True else name: one for name, one in yaml.safe_load(text).items()}
+    schema = files("check_jsonschema.builtin_schemas.vendor") / "github-workflows.json"
+    jsonschema.validate(read, json.loads(schema.read_text(encoding="utf-8")))
+    assert read["on"]["schedule"]
+    assert read["jobs"]["all"]["steps"][-1]["run"] == "CI_ALL=1 .ci/run"

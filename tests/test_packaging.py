@@ -1,0 +1,188 @@
+"""What a wheel and a source archive hold: all that an installed Lexloop reads, and nothing else."""
+
+import importlib.util
+import io
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[1]
+TOOLS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
+FOLDERS: dict[str, str] = TOOLS["package-dir"]
+BESIDE = ("pyproject.toml", "README.md", "LICENSE", "MANIFEST.in", "constraints.txt")
+KEPT_BACK = {"__pycache__", ".DS_Store"}
+BUILT = "import sys, setuptools.build_meta as b; print(getattr(b, sys.argv[1])(sys.argv[2]))"
+LEAST_SETUPTOOLS = 77
+
+HIDING = """
+import sys
+
+class Hidden:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {"torch", "transformers", "sentence_transformers"}:
+            raise ModuleNotFoundError(f"{name} is hidden", name=name)
+
+sys.meta_path.insert(0, Hidden())
+from lexloop.apps.cli.main import main
+
+sys.argv[1:] = ["ask", "What is a bias audit?", "--exit-code"]
+main()
+"""
+
+
+def sources() -> set[str]:
+    """Every file of a room, by its name once it is installed."""
+    return {
+        f"{package.replace('.', '/')}/{path.relative_to(ROOT / folder).as_posix()}"
+        for package, folder in FOLDERS.items()
+        for path in (ROOT / folder).rglob("*")
+        if path.is_file() and not KEPT_BACK & set(path.parts)
+    }
+
+
+def copied(folder: Path) -> Path:
+    """What a build reads, in a folder where it may leave things behind."""
+    for room in FOLDERS.values():
+        shutil.copytree(ROOT / room, folder / room, ignore=shutil.ignore_patterns(*KEPT_BACK))
+    for name in BESIDE:
+        shutil.copy2(ROOT / name, folder)
+    return folder
+
+
+Build = Callable[[Path, str], Path]
+
+
+@pytest.fixture(scope="module")
+def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
+    """Build a ``wheel`` or an ``sdist`` of a folder with the setuptools that are here."""
+    if importlib.util.find_spec("setuptools") is None:
+        pytest.skip("there are no setuptools, and none are fetched")
+    version = subprocess.check_output(
+        [sys.executable, "-c", "import setuptools; print(setuptools.__version__)"], text=True
+    )
+    if int(version.partition(".")[0]) < LEAST_SETUPTOOLS:
+        pytest.skip(f"setuptools {version.strip()} do not read pyproject.toml's licence")
+
+    def build(source: Path, kind: str) -> Path:
+        made = tmp_path_factory.mktemp(kind)
+        command = [sys.executable, "-c", BUILT, f"build_{kind}", str(made)]
+        done = subprocess.run(command, cwd=source, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return made / done.stdout.splitlines()[-1]
+
+    return build
+
+
+@pytest.fixture(scope="module")
+def wheel(build: Build, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(copied(tmp_path_factory.mktemp("source")), "wheel")
+
+
+@pytest.fixture(scope="module")
+def archive(build: Build, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(copied(tmp_path_factory.mktemp("source")), "sdist")
+
+
+def held(wheel: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(wheel) as opened:
+        return {name: opened.read(name) for name in opened.namelist()}
+
+
+def test_a_wheel_holds_every_file_of_the_rooms_and_no_other(wheel: Path) -> None:
+    names = {name for name in held(wheel) if ".dist-info/" not in name}
+    wanted = sources()
+    assert {"left out": wanted - names, "of no room": names - wanted} == {
+        "left out": set(),
+        "of no room": set(),
+    }
+    kinds = {
+        "lexloop/apps/serve/page/index.html", "lexloop/prompts/generate.md", "lexloop/py.typed",
+        "lexloop/data/ll144/law.txt", "lexloop/data/judges/relevance.json",
+        "lexloop/data/classifier/linear.npz", "lexloop/data/tokens/projection.npy",
+        "lexloop/evaluation/report/report.html",
+    }  # fmt: skip
+    assert kinds <= names
+    assert any(name.startswith("lexloop/data/index/") for name in names)
+
+
+def test_a_wheel_says_what_it_needs_and_how_it_is_called(wheel: Path) -> None:
+    files = {
+        name.rpartition("/")[2]: text for name, text in held(wheel).items() if "-info/" in name
+    }
+    assert b"lexloop = lexloop.apps.cli.main:main" in files["entry_points.txt"]
+    metadata = files["METADATA"].decode()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    required = [line for line in metadata.splitlines() if line.startswith("Requires-Dist: ")]
+    assert len([line for line in required if "extra ==" not in line]) == len(
+        project["dependencies"]
+    )
+    assert "LICENSE" in files
+
+
+def test_a_source_archive_makes_the_same_wheel(
+    wheel: Path, archive: Path, build: Build, tmp_path: Path
+) -> None:
+    with tarfile.open(fileobj=io.BytesIO(archive.read_bytes())) as opened:
+        opened.extractall(tmp_path, filter="data")
+    (source,) = tmp_path.iterdir()
+    rooms = {name.partition("/")[0] for name in FOLDERS.values()}
+    strangers = {path.name for path in source.iterdir()} - rooms - {*BESIDE}
+    assert strangers == {"PKG-INFO", "setup.cfg", "lexloop.egg-info"}
+    ours = {name: text for name, text in held(wheel).items() if ".dist-info/" not in name}
+    theirs = held(build(source, "wheel"))
+    assert {name for name in ours if theirs.get(name) != ours[name]} == set()
+
+
+def test_an_installed_wheel_answers_where_there_is_no_source(wheel: Path, tmp_path: Path) -> None:
+    installed = tmp_path / "installed"
+    with zipfile.ZipFile(wheel) as opened:
+        opened.extractall(installed)
+    paths = os.pathsep.join([str(installed), os.environ["PYTHONPATH"]])
+    environment = {**os.environ, "PYTHONPATH": paths, "LEXLOOP_CACHE": str(tmp_path / "cache")}
+    asked = "import lexloop; print(lexloop.__file__); print(lexloop.ask('What is a bias audit?'))"
+    done = subprocess.run(
+        [sys.executable, "-c", asked],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    where, answer = done.stdout.split("\n", 1)
+    assert Path(where).is_relative_to(installed)
+    assert "an impartial evaluation" in answer or "made impartially" in answer
+
+
+def test_a_question_needs_nothing_of_torch() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", HIDING], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "made impartially by an independent auditor" in done.stdout
+
+
+def test_the_lock_pins_all_that_is_declared_and_names_no_place_to_fetch_it_from() -> None:
+    lines = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
+    pins = dict(line.split(" ;")[0].split("==") for line in lines)
+    assert [line for line in lines if "/" in line or "@" in line] == []
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    declared = [Requirement(line) for line in project["dependencies"]]
+    for extra in extras.keys() - {"bench"}:  # its stemmer is another version
+        declared += [Requirement(line) for line in extras[extra]]
+    wrong = [
+        str(one)
+        for one in declared
+        if one.name != "lexloop" and pins.get(canonicalize_name(one.name)) not in one.specifier
+    ]
+    assert wrong == []
