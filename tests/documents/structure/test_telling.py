@@ -35,11 +35,8 @@ def test_what_is_numbered_from_the_first_on_is_counted() -> None:
     ("numbers", "whole"),
     [
         (["1", "2", "2a", "3"], True),
-        (["Annex I", "Annex II"], True),
         (["a", "b", "c"], True),
-        (["312.1", "312.2"], True),
         (["2", "3"], False),
-        (["1", "3"], False),
         (["1", "2", "2"], False),
         (["1", "x"], False),
         ([], False),

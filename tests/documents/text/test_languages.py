@@ -26,10 +26,7 @@ KNOWN = frozenset(ENGLISH.lower().split())
         ([GERMAN], ["German"]),
         ([RUSSIAN], ["Cyrillic script"]),
         ([ENGLISH, GERMAN], ["English", "German"]),
-        ([ENGLISH * 9, GERMAN], ["English"]),
-        ([ENGLISH, RUSSIAN], ["English", "Cyrillic script"]),
         (["Lorem ipsum dolor amet"], []),
-        ([""], []),
         ([], []),
     ],
 )
@@ -57,15 +54,10 @@ def test_most_questions_in_another_language_are_told_so_and_none_by_a_wrong_name
     ("question", "languages", "language"),
     [
         ("Wer muss die Daten löschen?", ["German"], ""),
-        ("Wer muss die Daten löschen?", ["English", "German"], ""),
         ("Who must erase the data of the child?", ["German"], "English"),
-        ("Who must erase the data of the child?", ["Cyrillic script"], "English"),
         ("Кто должен удалить данные?", ["Cyrillic script"], ""),
-        ("Was ist die Ω-Regel?", ["English"], "German"),
         ("Is Ω a unit?", ["English"], ""),
-        ("Wer muss die Daten löschen?", [], ""),
         ("", ["English"], ""),
-        ("?!", ["English"], ""),
     ],
 )
 def test_a_question_is_held_against_the_languages_of_the_documents(
