@@ -3,10 +3,14 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from lexloop.core.types import StructureQuestion
 from lexloop.documents.document import Document
 from lexloop.documents.structure.references import find_references, loose_numbers, steps_of
-from lexloop.documents.structure.tree import is_beyond
+from lexloop.documents.structure.telling import told
+from lexloop.documents.structure.tree import is_beyond, is_whole
 
 LAWS = Path(__file__).parents[2] / "data" / "laws"
 
@@ -65,14 +69,11 @@ def test_a_kind_of_provision_that_a_document_does_not_have_is_not_missing_from_i
 @pytest.mark.parametrize(
     ("wanted", "numbers", "beyond"),
     [
-        ("7", ["1", "2", "3"], True),
         ("7", ["1", "3"], False),
         ("XIV", ["I", "II", "III"], True),
-        ("d", ["a", "b", "c"], True),
         ("j", [*"abcdefghi"], True),
         ("4.9", ["4.1", "4.2"], True),
         ("14", ["312.1", "312.2"], True),
-        ("9", ["1", "2", "2a", "3"], True),
         ("1", [], False),
     ],
 )
@@ -80,3 +81,49 @@ def test_a_number_is_beyond_a_whole_numbering_alone(
     wanted: str, numbers: list[str], beyond: bool
 ) -> None:
     assert is_beyond(wanted, numbers) is beyond
+
+
+ANNEXES = "\n\n".join(f"ANNEX {n}\n\nFees of kind {n}.\n\nA fee is due." for n in ("II", "III"))
+
+ACT = f"Article 1\n\nScope\n\nThis act is about fees.\n\n{ANNEXES}\n"
+
+
+def lines(text: str, counted: bool = False, end: int | None = None) -> list[str]:
+    question = StructureQuestion(word="annex", counted=counted, end=end, saying=False)
+    return [line.text for line in told(question, Document("d", "d", text).tree, "act.txt")]
+
+
+def test_what_is_numbered_with_a_gap_is_counted_as_it_was_read() -> None:
+    assert lines(ACT, counted=True) == [
+        "act.txt as it was read has 2 annexes: Annex II to Annex III."
+    ]
+    assert lines(ACT, end=0)[0].startswith("The first annex of act.txt as it was read is Annex II")
+    assert lines(ACT)[0] == "act.txt as it was read has 2 annexes:"
+
+
+def test_what_is_numbered_from_the_first_on_is_counted() -> None:
+    whole = ACT.replace("ANNEX II\n", "ANNEX I\n").replace("ANNEX III", "ANNEX II")
+    assert lines(whole, counted=True) == ["act.txt has 2 annexes: Annex I to Annex II."]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "whole"),
+    [
+        (["1", "2", "2a", "3"], True),
+        (["2", "3"], False),
+        (["1", "2", "2"], False),
+        ([], False),
+    ],
+)
+def test_numbers_are_whole_from_the_first_on_without_a_gap(numbers: list[str], whole: bool) -> None:
+    assert is_whole(numbers) is whole
+
+
+@given(st.integers(2, 60), st.integers(1, 60), st.integers(1, 60))
+def test_only_behind_whole_numbers_is_a_number_beyond(
+    last: int, left_out: int, wanted: int
+) -> None:
+    numbers = [str(n) for n in range(1, last + 1)]
+    assert is_beyond(str(wanted), numbers) is (wanted > last)
+    gapped = [number for number in numbers if number != str(min(left_out, last - 1))]
+    assert not is_beyond(str(wanted), gapped)

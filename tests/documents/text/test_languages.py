@@ -4,8 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from laws import examples
 
 from lexloop.documents.text.languages import languages_of, other_language
 
@@ -66,6 +67,7 @@ def test_a_question_is_held_against_the_languages_of_the_documents(
     assert other_language(question, languages, ()) == language
 
 
+@settings(max_examples=examples(30))
 @given(st.text(max_size=200))
 def test_any_text_is_read(text: str) -> None:
     assert isinstance(other_language(text, languages_of([text, ENGLISH]), KNOWN), str)
