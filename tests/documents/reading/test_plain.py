@@ -105,6 +105,7 @@ MANUAL = """Harbour manual
 * 1.1. Length of stay
 * 1.2. Dues
 * 2. Boats
+* 2.1. Names
 
 1. Moorings
 ===========
@@ -117,10 +118,13 @@ A visitor may stay for nine nights.
 1.2. Dues
 ---------
 
-Dues are paid.
+Dues are paid on arrival.
 
 2. Boats
 ========
+
+2.1. Names
+----------
 
 Each boat bears a name.
 """
