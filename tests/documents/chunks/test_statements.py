@@ -6,10 +6,9 @@ from pathlib import Path
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lexloop.documents.chunks.statements import statements, statements_in_text, unnumbered
+from lexloop.documents.chunks.statements import statements
 from lexloop.documents.document import Document
 from lexloop.documents.structure.parse import parse
-from lexloop.documents.text.tokens import sentence_spans
 
 LAWS = Path(__file__).parents[2] / "data" / "laws"
 
@@ -71,18 +70,6 @@ def test_a_list_is_a_statement_from_its_first_word_to_its_last_point() -> None:
     assert gas.text == "It covers: light, namely: gas;"
 
 
-def test_a_loose_text_says_at_least_what_it_is() -> None:
-    (only,) = statements_in_text(" Fees \n")
-    assert (only.text, only.start, only.end) == ("Fees", 1, 5)
-    assert statements_in_text(" \n") == []
-
-
-def test_numbers_in_front_are_left_out() -> None:
-    assert unnumbered("2.—(1) The\nfee") == "The fee"
-    assert unnumbered("(a)") == "(a)"
-    assert unnumbered("") == ""
-
-
 REFERENCES = (
     *("Article 31", "Section 4.2(a)", "paragraph 2", "Annex IV", "§ 7", "Art. 5", "No. 12"),
     *("Nr. 3", "15 U.S.C. 45", "Chapter II", "point (b)"),
@@ -111,8 +98,3 @@ def test_a_reference_is_whole_on_however_many_lines(
     text = f"{lead}{' '.join(words[:cut])}\n{' '.join(words[cut:])}\n" if cut else lead + said[0]
     quoted = [text[one.start : one.end] for one in statements(parse(text), text)]
     assert [piece for piece in quoted if HANGING.search(piece)] == []
-
-
-def test_a_title_above_a_list_is_no_reference() -> None:
-    for title in ("House rules", "Table of Articles", "Scope of this Part"):
-        assert sentence_spans(f"{title}\n1. No dogs may enter.")[0] == (0, len(title))

@@ -11,11 +11,9 @@ from hypothesis import strategies as st
 from typeset import Placed, Sheet, Style, lines, place, typeset
 
 from lexloop.core.errors import CorpusError
-from lexloop.core.workers import encode
 from lexloop.documents.document import Box, CharacterRun, Document, boxes_of, encode_runs
 from lexloop.documents.reading.pdf import read as read_pdf
 from lexloop.documents.reading.source import Limits
-from lexloop.documents.reading.workers import from_frame, to_frame
 
 INSET = 0.4
 LAW = "\n".join(
@@ -93,13 +91,6 @@ def test_a_page_that_is_turned_reads_as_it_shows(degrees: int, x: float, y: floa
     assert box.y0 <= y <= box.y0 + 4
     assert 20 < box.x1 - box.x0 < 40
     assert 5 < box.y1 - box.y0 < 14
-
-
-def test_the_map_crosses_the_pipe() -> None:
-    document = read(place([lines("Some words of a law.")]))
-    assert document.places
-    encode(to_frame(document))
-    assert from_frame(to_frame(document)) == document
 
 
 runs = st.lists(

@@ -56,11 +56,6 @@ def test_documents_are_named_by_their_path_in_a_stable_order(tmp_path: Path) -> 
     assert skipped == []
 
 
-def test_line_ends_and_the_byte_order_mark_are_made_one(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_bytes(b"\xef\xbb\xbfone\r\ntwo\rthree\nfour")
-    assert load_documents(tmp_path)[0][0].text == "one\ntwo\nthree\nfour"
-
-
 BAD = {
     "zero.txt": (b"", "It is empty."),
     "nul.txt": (b"a\x00b", "NUL bytes"),
@@ -130,14 +125,6 @@ def test_what_is_no_regular_file_is_skipped_without_waiting_for_it(tmp_path: Pat
     assert "No such file" in found["broken.txt"]
 
 
-def test_a_name_that_is_no_text_is_escaped(tmp_path: Path) -> None:
-    (tmp_path / os.fsdecode(b"\xfftext.txt")).write_text("It applies to whoever reads it.")
-    documents, _ = load_documents(tmp_path)
-    assert documents[0].name == "\\xfftext.txt"
-    assert documents[0].name.encode()
-    assert documents[0].title.encode()
-
-
 def test_files_and_folders_without_permission_are_named(powerless: Path) -> None:
     for name in ("good.txt", "barred.txt", "folder/inner.txt"):
         path = powerless / name
@@ -164,14 +151,6 @@ def test_files_and_folders_without_permission_are_named(powerless: Path) -> None
 def test_the_title_is_the_first_heading_or_the_name(tmp_path: Path, text: str, title: str) -> None:
     (tmp_path / "the_law-2021.txt").write_text(text)
     assert load_documents(tmp_path)[0][0].title == title
-
-
-def test_the_sources_of_an_index_include_what_is_said_of_them(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("The law.")
-    (tmp_path / "metadata.csv").write_text("file,title\na.txt,Law\n")
-    assert [path.name for path in source_files(tmp_path)] == ["a.txt", "metadata.csv"]
-    (tmp_path / "b.txt").write_text("Another law.")
-    assert source_files(tmp_path / "b.txt") == [tmp_path / "b.txt", tmp_path / "metadata.csv"]
 
 
 def test_a_file_of_which_a_part_is_missing_is_not_among_those_skipped() -> None:

@@ -1,8 +1,6 @@
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document
 from lexloop.documents.reading.html import read as read_html
 from lexloop.documents.reading.source import Limits
@@ -45,17 +43,6 @@ def test_a_page_is_read_as_it_is_shown() -> None:
     ]
     assert document.title == "Local Law"
     assert document.headings == ((0, 1), (document.text.index("Fees"), 2))
-
-
-@pytest.mark.parametrize("page", ["<p> </p>", "<script>x</script>"])
-def test_a_page_that_shows_no_text_is_refused(page: str) -> None:
-    with pytest.raises(CorpusError, match="shows no text"):
-        read(page)
-
-
-def test_the_encoding_a_page_names_is_used() -> None:
-    page = '<meta charset="koi8-r"><p>Работодатель обязан</p>'
-    assert read(page.encode("koi8-r")).text == "Работодатель обязан\n"
 
 
 def test_deep_and_broken_pages_are_read() -> None:

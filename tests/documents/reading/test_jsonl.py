@@ -35,14 +35,6 @@ def test_each_line_is_a_document_named_by_its_name_its_id_or_its_line() -> None:
     assert skipped == []
 
 
-def test_a_line_carries_its_metadata() -> None:
-    (document,), _ = read(
-        {"text": "The law.", "title": "Law", "tags": ["b", "a"], "kind": "rule", "other": [1]}
-    )
-    assert (document.title, document.metadata.title) == ("Law", "Law")
-    assert (document.metadata.tags, document.metadata.kind) == (("a", "b"), "rule")
-
-
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
@@ -62,14 +54,6 @@ def test_a_bad_line_is_told_and_the_rest_is_read(row: Any, reason: str) -> None:
     assert [one.text for one in documents] == ["A.", "C."]
     assert len(skipped) == 1
     assert skipped[0].startswith(reason)
-
-
-def test_marks_blank_lines_and_utf_16_are_read() -> None:
-    data = '\n{"text": "Größe"}\r\n\n'
-    for encoding in ("utf-8-sig", "utf-16"):
-        (document,) = read_jsonl(data.encode(encoding), "rows.jsonl", Limits())
-        assert isinstance(document, Document)
-        assert (document.name, document.text) == ("rows.jsonl/line 2", "Größe")
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\x00"))))

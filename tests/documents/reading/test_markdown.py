@@ -1,9 +1,6 @@
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexloop.documents.chunks.chunkers import chunk_document
-from lexloop.documents.chunks.statements import statements_of_chunks
 from lexloop.documents.document import Document
 from lexloop.documents.reading.markdown import rendered
 from lexloop.documents.reading.plain import read as read_plain
@@ -102,25 +99,6 @@ def test_markdown_is_read_as_it_is_shown() -> None:
     assert document.title == "The harbour rules"
     headed = [(document.text[at:].partition("\n")[0], level) for at, level in document.headings]
     assert headed == [("The harbour rules", 1), ("By hand", 2), ("Names", 1)]
-
-
-def test_no_sign_of_markdown_stands_in_a_statement() -> None:
-    document = read(RULES)
-    found = statements_of_chunks(document, chunk_document(document))
-    said = [statement.text for held in found for statement in held]
-    assert "Dues are paid on arrival *." in said
-    assert "Boat: a skiff; Fee: 40" in " ".join(said)
-    assert not [text for text in said for sign in ("**", "](", "<", "[^", "&nbsp") if sign in text]
-
-
-@pytest.mark.parametrize("text", ["The fee is 40.\n", "A\n\n\tB\n", "2.5 % of x\n"])
-def test_a_text_without_marks_stays_as_it_is(text: str) -> None:
-    assert rendered(text)[:2] == (text, ())
-
-
-def test_scripts_and_styles_are_no_text_that_is_shown() -> None:
-    text, *_ = rendered("A fee <script>x = '*1*';</script>is <STYLE>b{}</style >due<b>.</b>\n")
-    assert text == "A fee is due.\n"
 
 
 def test_what_lies_too_deep_is_kept() -> None:

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document, SkippedSource, boxes_of
-from lexloop.documents.reading.pdf import keeps_hyphen
 from lexloop.documents.reading.pdf import read as read_pdf
 from lexloop.documents.reading.source import Limits
 
@@ -47,21 +46,6 @@ def test_a_document_of_images_is_refused(make_pdf: MakePdf) -> None:
         list(read_pdf(make_pdf([[], []]), "scan.pdf", Limits()))
 
 
-@pytest.mark.parametrize(
-    ("title", "shown"),
-    [
-        ("Local Law 144", "Local Law 144"),
-        ("Microsoft Word - law.doc", "Rule on tools"),
-        ("", "Rule on tools"),
-    ],
-)
-def test_the_title_is_the_files_own_unless_a_program_wrote_it(
-    make_pdf: MakePdf, title: str, shown: str
-) -> None:
-    document, _ = parts(make_pdf([["Rule on tools", "§ 1 It applies."]], title))
-    assert document.title == shown
-
-
 def test_what_is_cut_short_or_damaged_is_told(make_pdf: MakePdf) -> None:
     data = make_pdf([["The law."] * 40])
     for length in (10, len(data) // 2, len(data) - 20):
@@ -84,22 +68,6 @@ def test_pages_never_go_back(starts: list[int], one: int, other: int) -> None:
     assert first is not None
     assert second is not None
     assert 1 <= first <= second <= len(document.pages)
-
-
-@pytest.mark.parametrize(
-    ("left", "right", "words", "keeps"),
-    [
-        ("lan", "guage", set(), False),
-        ("Local", "Law", set(), True),
-        ("decision", "making", {"decision-making"}, True),
-        ("PRIVA", "CY", {"privacy"}, False),
-        ("end", "", set(), True),
-    ],
-)
-def test_a_broken_word_keeps_its_hyphen_where_it_has_one(
-    left: str, right: str, words: set[str], keeps: bool
-) -> None:
-    assert keeps_hyphen(left, right, frozenset(words)) is keeps
 
 
 def test_what_no_reader_sees_is_left_out_and_boxes_stay_in_place() -> None:

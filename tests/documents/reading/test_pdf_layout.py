@@ -113,31 +113,6 @@ def test_a_running_head_is_left_out_on_every_page() -> None:
         ]
 
 
-def test_a_heading_on_top_of_each_page_is_no_running_head() -> None:
-    def page(number: int) -> list[Placed]:
-        body = lines(*[f"Words of the {n + 40 * number}th line." for n in range(9)], y=130)
-        return [Placed(60, 90, f"Article {number}", 10, bold=True), *body]
-
-    document = read(place([page(number) for number in range(1, 9)]))
-    assert [unit.label for unit in document.tree.units if unit.kind == "provision"] == [
-        f"Article {number}" for number in range(1, 9)
-    ]
-
-
-def test_numbers_of_pages_are_told_from_numbers() -> None:
-    def page(number: int, last: str) -> list[Placed]:
-        body = lines(*[f"Words of the {n + 40 * number}th line" for n in range(30)])
-        return [*body, Placed(300, 770, last)]
-
-    for first in (1, 5):
-        text = read(place([page(n, str(n)) for n in range(first, first + 3)])).text
-        assert len(text.splitlines()) == 90
-        assert all(line.startswith("Words") for line in text.splitlines())
-    years = ("1990", "2004", "1890")
-    text = read(place([page(n, year) for n, year in enumerate(years)])).text
-    assert [line for line in text.splitlines() if line in years] == list(years)
-
-
 def test_footnotes_are_kept_and_break_no_sentence() -> None:
     full = "every line of this text reaches the margin of its page"
     note = [Placed(60, 740, "1 A note of the page.", 8), Placed(60, 750, "2 Another note.", 8)]
@@ -182,12 +157,6 @@ def test_a_line_that_the_margin_broke_goes_on_whatever_it_begins_with(begin: str
 @pytest.mark.parametrize("begin", ["20. It", "1.2 The"])
 def test_a_marker_behind_a_full_sentence_begins_an_item(begin: str) -> None:
     assert lines_of(FULL, f"{FULL}.", f"{begin} item") == [f"{FULL} {FULL}.", f"{begin} item"]
-
-
-def test_a_reference_behind_a_full_sentence_is_no_heading() -> None:
-    assert lines_of(FULL, f"{FULL}.", "Article 8 of the Charter applies.") == [
-        f"{FULL} {FULL}. Article 8 of the Charter applies."
-    ]
 
 
 @pytest.mark.parametrize("first", [0, 20, -20])

@@ -8,7 +8,7 @@ from lexloop.core.errors import CorpusError
 from lexloop.core.metadata import Metadata
 from lexloop.documents.document import Document
 from lexloop.documents.reading.plain import read as read_plain
-from lexloop.documents.reading.plain import split_front_matter, without_boxes, without_rules
+from lexloop.documents.reading.plain import without_boxes, without_rules
 from lexloop.documents.reading.source import Limits
 
 FRONT = "---\ntitle: Act\ntags: [staff]\nin_force_from: 2023-01-01\nlayout: x\n---\nThe law.\n"
@@ -25,11 +25,6 @@ def test_front_matter_is_taken_out_of_the_text() -> None:
     assert document.metadata == Metadata(
         title="Act", tags=("staff",), in_force_from=date(2023, 1, 1)
     )
-
-
-@pytest.mark.parametrize("text", ["---\nA rule\n---\nMore.\n", "---\n\nA rule above.\n"])
-def test_a_text_without_front_matter_stays_as_it_is(text: str) -> None:
-    assert split_front_matter(text) == ({}, text)
 
 
 @pytest.mark.parametrize(
@@ -137,8 +132,3 @@ def test_an_underlined_heading_heads_and_the_signs_rank_as_they_come() -> None:
     tree = document.tree
     assert tree.units[tree.at(MANUAL.index("nine"))].label == "Section 1.1"
     assert tree.units[tree.at(MANUAL.index("* 1.1."))].kind == "contents"
-
-
-@pytest.mark.parametrize("text", ["A line\nof prose\n--------\n", "a   b\n-------\n"])
-def test_a_rule_under_prose_a_row_or_a_longer_line_makes_no_heading(text: str) -> None:
-    assert plain(text).headings == ()

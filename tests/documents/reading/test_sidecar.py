@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from lexloop.core.metadata import Metadata
 from lexloop.documents.document import Document, end_superseded
-from lexloop.documents.reading.folder import load_documents, read_sidecars
-from lexloop.documents.reading.metadata import host_of
+from lexloop.documents.reading.folder import read_sidecars
 
 Load = Callable[..., tuple[list[Document], dict[str, str]]]
 
@@ -131,18 +130,6 @@ def test_front_matter_and_row_must_agree(tmp_path: Path, load: Load) -> None:
     assert "Front matter and sidecar disagree" in reasons["a.md"]
 
 
-def test_superseded_versions_end(tmp_path: Path) -> None:
-    (tmp_path / "old.md").write_text("Old law.")
-    (tmp_path / "new.md").write_text(
-        "---\nsupersedes: old.md\nin_force_from: 2024-03-01\n---\nNew law."
-    )
-    (tmp_path / "other.md").write_text("---\nsupersedes: gone.md\n---\nOther law.")
-    documents, skipped = load_documents(tmp_path)
-    days = {one.name: one.metadata.in_force_to for one in documents}
-    assert days == {"new.md": None, "old.md": date(2024, 2, 29), "other.md": None}
-    assert [(item.name, "gone.md" in item.reason) for item in skipped] == [("other.md", True)]
-
-
 OLD = Metadata(in_force_from=date(2020, 1, 1))
 
 
@@ -154,13 +141,6 @@ def test_the_old_version_ends_the_day_before_the_new_one_begins() -> None:
     ended, troubles = end_superseded({"old": OLD, "new": new("old"), "other": OLD})
     assert ended["old"].in_force_to == date(2023, 2, 28)
     assert (ended["new"], ended["other"], troubles) == (new("old"), OLD, [])
-
-
-def test_of_two_replacements_the_first_counts() -> None:
-    later = new("old", date(2025, 1, 1))
-    for names in (("a", "b"), ("b", "a")):
-        documents = {"old": OLD, names[0]: new("old"), names[1]: later}
-        assert end_superseded(documents)[0]["old"].in_force_to == date(2023, 2, 28)
 
 
 def test_names_are_looked_up_beside_the_document_first() -> None:
@@ -206,15 +186,3 @@ def test_ending_versions_twice_is_ending_them_once(documents: dict[str, Metadata
     assert once.keys() == documents.keys()
     for metadata in once.values():
         Metadata.from_record(metadata.as_record())  # no version ends before it begins
-
-
-@pytest.mark.parametrize(
-    ("url", "host"),
-    [
-        ("https://www.NYC.gov:443/rules?x=1", "www.nyc.gov"),
-        ("https://user@nyc.gov/", "nyc.gov"),
-        ("", ""),
-    ],
-)
-def test_the_host_is_that_of_the_address(url: str, host: str) -> None:
-    assert host_of(url) == host

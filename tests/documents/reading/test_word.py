@@ -192,15 +192,3 @@ def test_a_list_that_is_told_to_starts_again() -> None:
     add(word, "five", 0, "91")
     add(word, "six", 0, "91")
     assert read(saved(word)).text == "1. one\n5. five\n6. six\n"
-
-
-@pytest.mark.parametrize("level", [9])
-def test_a_level_that_word_does_not_have_is_ignored(level: int) -> None:
-    word = docx.Document()
-    format_ = '<w:lvl><w:numFmt w:val="decimal"/><w:lvlText w:val="%1."/></w:lvl>'
-    start = '<w:startOverride w:val="5"/>'
-    outline(word, f'<w:lvlOverride w:ilvl="{level}">{start}{format_}</w:lvlOverride>')
-    add(word, "one", 0, "91")
-    add(word, "none", level, "91")
-    add(word, "two", 0, "91")
-    assert read(saved(word)).text == "1. one\nnone\n2. two\n"

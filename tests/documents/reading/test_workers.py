@@ -81,20 +81,6 @@ def test_a_worker_is_used_again_and_replaced_when_it_crashes(tmp_path: Path) -> 
         worker.close()
 
 
-def test_a_worker_of_a_large_process_is_used_again(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("The law applies.")
-    (file,) = sources(tmp_path)
-    limits = Limits(memory=1 << 30)
-    large = bytearray(os.urandom(1)) * (300 << 20)  # beyond what a worker may have used
-    worker = start(limits)
-    del large
-    try:
-        *_, last = answers(worker, request(file, 0, limits), limits)
-        assert last == {"end": True}
-    finally:
-        worker.close()
-
-
 def test_stopping_early_ends_the_workers(tmp_path: Path, bomb_pdf: bytes) -> None:
     (tmp_path / "a.txt").write_text("The law.")
     (tmp_path / "b.pdf").write_bytes(bomb_pdf)

@@ -51,12 +51,6 @@ def test_what_words_name(name: str, said: str, found: list[str]) -> None:
     assert labels(name, said) == found
 
 
-def test_a_number_that_is_there_twice_names_both() -> None:
-    text = "Article 1\nA\nOne.\nArticle 2\nB\nTwo.\nArticle 2\nC\nThree.\n"
-    tree = Document("d", "d", text).tree
-    assert [tree.units[place].heading for place in named_places(tree, "Article 2")] == ["B", "C"]
-
-
 def test_what_is_there_in_place_of_what_is_not() -> None:
     tree, _ = read("directive.txt")
     for said, first, last in (

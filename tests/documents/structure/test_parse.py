@@ -57,12 +57,6 @@ def test_each_layout_is_cited_as_a_lawyer_would(name: str, count: int, some: lis
     assert [label for label in found if label in some] == some
 
 
-def test_the_words_below_a_list_belong_to_what_leads_into_it() -> None:
-    text, tree = law("act.txt")
-    place = tree.at(text.index("and must be kept up to date"))
-    assert (tree.units[place].kind, tree.units[place].label) == ("text", "Section 3(2)")
-
-
 def test_recitals_notes_contents_and_signatures_rule_nothing() -> None:
     text, tree = law("directive.txt")
     places = {
@@ -193,39 +187,6 @@ def test_headings_that_only_the_format_knows_are_provisions() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("line", "heading", "said"),
-    [
-        ("§ 1 Birds. A parrot needs a permit of the mayor.", "Birds", "A parrot needs"),
-        ("§ 1. This law takes effect on 1 May.", "", "This law takes"),
-        ("§ 1 Fees for boats.", "Fees for boats", ""),
-    ],
-)
-def test_what_of_a_line_is_its_heading(line: str, heading: str, said: str) -> None:
-    text = f"{line}\n§ 2 Crews\nA crew is four.\n"
-    unit = tree_of(text).units[0]
-    assert unit.heading == heading
-    assert text[unit.body : unit.end].strip().startswith(said)
-
-
-_CHARTER = (
-    "Article I\nSection 1\nThe town has a council.\nSection 2\nIt meets monthly.\n"
-    "Article II\nSection 1\nThe mayor is elected.\nSection 2\nThe mayor may object.\n"
-    "Amendment I\nNo fee is due on a Sunday.\nAmendment II\nNo boat is seized.\n"
-)
-
-
-def test_provisions_that_are_numbered_anew_are_called_with_what_they_lie_in() -> None:
-    tree = tree_of(_CHARTER)
-    labels = [unit.label for unit in tree.units if unit.kind in ("part", "provision")]
-    assert labels == [
-        *("Article I", "Article I, Section 1", "Article I, Section 2"),
-        *("Article II", "Article II, Section 1", "Article II, Section 2"),
-        *("Amendment I", "Amendment II"),
-    ]
-    assert tree.problems == ()
-
-
 CHARTER = """\
                      Charter of the Rowing Club
 
@@ -301,38 +262,3 @@ def test_text_lies_in_the_item_below_whose_text_it_stands(words: str, label: str
     tree = tree_of(CHARTER)
     assert tree.units[tree.at(CHARTER.index(words))].label.startswith(label)
     assert f"{label}(" not in tree.units[tree.at(CHARTER.index(words))].label
-
-
-def test_without_indents_a_number_resumes_the_list_that_text_has_interrupted() -> None:
-    text = (
-        "1. Aims\n1.1 We row.\n2. The captain\n2.1 The captain may:\n1. Choose crews.\n"
-        "2. Lend boats.\n3. Close the landing.\nThe river must be high.\n4. Buy oars.\n"
-        "2.2 The captain is elected.\nA. Words\nA.1 Boats float.\nB. Fees\nNobody pays.\n"
-    )
-    tree = tree_of(text)
-    assert labels(text)[3:] == [
-        *("Section 2.1", *(f"Section 2.1({number})" for number in range(1, 5))),
-        *("Section 2.2", "Section A", "Section A.1", "Section B"),
-    ]
-    place = tree.labels["Section 2.2"]  # and not in item 2
-    assert tree.units[tree.units[place].parent].label == "Section 2"
-    assert tree.problems == ()
-
-
-@pytest.mark.parametrize(
-    ("said", "label"),
-    [
-        ("See §2 and § 3.", "§ 2"),
-        ("See 15 U.S.C. § 12 and Code § 13.", "Section 2"),
-        ("General rules\n\n1. A list.", "Section 2"),
-    ],
-)
-def test_the_word_for_provisions_is_that_of_references(said: str, label: str) -> None:
-    text = f"1. Aims\n1.1 We row.\n1.2 We swim.\n2. Boats\n2.1 We own two.\n3. Oars\n3.1 {said}\n"
-    assert label in labels(text)
-
-
-def test_a_comment_in_indented_code_is_no_heading() -> None:
-    for indent, label in (("", "row"), ("   ", "row"), ("    ", "Rowing"), ("\t", "Rowing")):
-        tree = tree_of(f"# Rowing\n\nType this:\n\n{indent}# row\n\nThen wait.\n")
-        assert tree.units[-1].label == label

@@ -53,31 +53,6 @@ def test_holds(kind: Kind, text: str, held: bool) -> None:
     assert holds(kind, text) is held
 
 
-@pytest.mark.parametrize(
-    ("question", "terms"),
-    [
-        ("How many boats may lie at one berth?", {"boat"}),
-        ("How many of the boats are free?", set()),  # no word of its own is asked for
-        ("How many?", set()),
-        ("", set()),
-    ],
-)
-def test_what_is_counted(question: str, terms: set[str]) -> None:
-    assert counted(question) == terms
-
-
-@pytest.mark.parametrize(
-    ("kind", "text", "held"),
-    [
-        ("number", "four boats", True),
-        ("number", "four berths", False),
-        ("duration", "within 10 days", True),  # of all else nothing is counted
-    ],
-)
-def test_a_number_must_be_one_of_what_is_counted(kind: Kind, text: str, held: bool) -> None:
-    assert holds(kind, text, frozenset({"boat"})) is held
-
-
 @given(st.text(max_size=200))
 def test_any_text_is_read(text: str) -> None:
     kind = expected_kind(text)

@@ -51,11 +51,6 @@ def test_what_may_be_meant_as_written_stays(text: str) -> None:
     assert SLIPS.read(text, KNOWN) == (text, [])
 
 
-def test_a_capital_is_no_name_where_it_begins_or_where_a_term_is_meant() -> None:
-    assert read("Vesesl owners") == "Vessel owners"
-    assert read("the Moorign") == "the Mooring"
-
-
 def test_each_slip_is_told_once_and_mended_everywhere() -> None:
     text, told = SLIPS.read("moorign, demurage and moorign", KNOWN)
     assert text == "mooring, demurrage and mooring"
@@ -63,14 +58,6 @@ def test_each_slip_is_told_once_and_mended_everywhere() -> None:
         {"written": "moorign", "read": "mooring"},
         {"written": "demurage", "read": "demurrage"},
     ]
-
-
-def test_of_two_as_near_the_terms_comes_before_the_more_frequent() -> None:
-    words = ["tenant", "tenant", "tenent"]
-    plain = Slips(lambda _: False, lambda: words, lambda: [])
-    assert plain.read("tennt", ())[0] == "tenant"
-    defined = Slips(lambda _: False, lambda: words, lambda: ["tenent"])
-    assert defined.read("tennt", ())[0] == "tenent"
 
 
 ASKED = st.lists(
@@ -103,12 +90,4 @@ def test_what_is_read_stays_as_it_is_and_only_what_is_told_changes(text: str) ->
 def test_long_texts_take_no_time(text: str) -> None:
     began = time.process_time()
     SLIPS.read(text, KNOWN)
-    assert time.process_time() - began < 2.0
-
-
-def test_of_very_many_unknown_words_the_first_are_looked_up() -> None:
-    letters = "abcdefghij"
-    unknown = ["zq" + "".join(letters[int(c)] for c in f"{n:05}") for n in range(20_000)]
-    began = time.process_time()
-    assert read(" ".join([*unknown, "moorign"])).endswith("moorign")
     assert time.process_time() - began < 2.0
