@@ -135,11 +135,10 @@ def test_every_file_is_summed_as_sha256sum_does(folder: Path) -> None:
     assert (folder / SUMS).read_text() == f"{one}  a.bin\n"
 
 
-@pytest.mark.parametrize("name", ["b c.txt"])
-def test_a_file_that_was_changed_is_named(folder: Path, name: str) -> None:
+def test_a_file_that_was_changed_is_named(folder: Path) -> None:
     write_sums(folder)
-    (folder / name).write_bytes(b"three")
-    with pytest.raises(DataError, match=f"{name} has SHA-256"):
+    (folder / "b c.txt").write_bytes(b"three")
+    with pytest.raises(DataError, match=r"b c\.txt has SHA-256"):
         check_sums(folder)
 
 

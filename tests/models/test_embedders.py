@@ -36,18 +36,16 @@ def test_a_folder_of_sentence_transformers_gives_the_same_vectors() -> None:
     ]
 
 
-@pytest.mark.parametrize("name", ["nobody/no-such-model"])
-def test_a_model_that_is_not_here_is_refused_by_name(name: str) -> None:
-    with pytest.raises(DataError, match=f"'{name}' cannot be loaded"):
-        SentenceTransformerEmbedder(name)
+def test_a_model_that_is_not_here_is_refused_by_name() -> None:
+    with pytest.raises(DataError, match="'nobody/no-such-model' cannot be loaded"):
+        SentenceTransformerEmbedder("nobody/no-such-model")
 
 
-@pytest.mark.parametrize("damaged", ["model.safetensors"])
-def test_a_damaged_folder_is_refused_by_name(tmp_path: Path, damaged: str) -> None:
+def test_a_damaged_folder_is_refused_by_name(tmp_path: Path) -> None:
     for path in MODEL.iterdir():
-        if path.name != damaged:
+        if path.name != "model.safetensors":
             (tmp_path / path.name).symlink_to(path)
-    (tmp_path / damaged).write_bytes(b"{ damaged")
+    (tmp_path / "model.safetensors").write_bytes(b"{ damaged")
     with pytest.raises(DataError, match="cannot be loaded") as raised:
         SentenceTransformerEmbedder(str(tmp_path))
     assert str(tmp_path) in raised.value.what

@@ -94,14 +94,13 @@ def test_a_prompt_that_does_not_fit(folder: Path, meter: Usage, soon: float) -> 
     assert meter["model_calls"] == 1
 
 
-@pytest.mark.parametrize("stream", [True])
-def test_the_deadline_stops_the_writing(copied: Path, meter: Usage, stream: bool) -> None:
+def test_the_deadline_stops_the_writing(copied: Path, meter: Usage) -> None:
     teach(copied, "and " * 30, steps=60)
     local = load_local(str(copied))
     local.tokenizer.eos_token, local.model.generation_config.eos_token_id = "§", None
     chat = local_chat(str(copied))
     chat.local = local  # it never ends by itself
-    asked = replace(ASKED, stream=stream)
+    asked = replace(ASKED, stream=True)
     begun = time.monotonic()
     with pytest.raises(DeadlineExceeded):
         complete(

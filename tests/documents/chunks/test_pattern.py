@@ -11,10 +11,9 @@ def chunks(text: str, pattern: str) -> list[str]:
     return [chunk["text"] for chunk in chunk_by_pattern(Document("d", "A law", text), pattern)]
 
 
-@pytest.mark.parametrize("pattern", ["^§"])
-def test_each_section_is_a_chunk_under_the_delimiter_of_the_paper(pattern: str) -> None:
+def test_each_section_is_a_chunk_under_the_delimiter_of_the_paper() -> None:
     text = "Préambule 😀 see § 1\n§ 1 Fees\nDue.\n\n§ 2 Appeals\n"
-    assert chunks(text, pattern) == [
+    assert chunks(text, "^§") == [
         "Préambule 😀 see § 1\n",
         "§ 1 Fees\nDue.\n\n",
         "§ 2 Appeals\n",
@@ -50,8 +49,8 @@ def test_a_pattern_too_large_is_refused() -> None:
 
 
 @pytest.mark.parametrize("pattern", ["(a+)+$", "(a|aa)+$", "(.*a){20}b"])
-@pytest.mark.parametrize("text", ["a" * 200_000 + "!"])
-def test_a_catastrophic_pattern_runs_in_linear_time(pattern: str, text: str) -> None:
+def test_a_catastrophic_pattern_runs_in_linear_time(pattern: str) -> None:
+    text = "a" * 200_000 + "!"
     began = time.process_time()
     assert sum(map(len, chunks(text, pattern))) == len(text)
     assert time.process_time() - began < 5.0

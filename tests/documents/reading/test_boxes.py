@@ -42,9 +42,8 @@ def words_in(pdf: pypdfium2.PdfDocument, box: Box) -> str:
     return found
 
 
-@pytest.mark.parametrize("hyphens", [True])
-def test_the_boxes_of_a_quote_hold_the_quote(hyphens: bool) -> None:
-    sheet = Sheet(columns=2, head="Law {page}", hyphens=hyphens, size=(150, 110))
+def test_the_boxes_of_a_quote_hold_the_quote() -> None:
+    sheet = Sheet(columns=2, head="Law {page}", hyphens=True, size=(150, 110))
     data = typeset(LAW, lambda _: Style(), sheet)
     document = read(data)
     starts = [match.start() for match in re.finditer(r"\b\w", document.text)]

@@ -69,7 +69,7 @@ def test_a_law_has_the_structure_of_its_text(law: str, layout: str) -> None:
         assert head not in document.text.splitlines()
 
 
-@pytest.mark.parametrize("width", (90, 126, 171))
+@pytest.mark.parametrize("width", [90, 126, 171])
 def test_where_the_margin_breaks_lines_changes_nothing(width: int) -> None:
     written = Document("law", "law", (LAWS / "directive.txt").read_text())
     data = set_law(written, Sheet(foot="- {page} -", hyphens=True, size=(width, 160)))

@@ -214,13 +214,10 @@ def test_a_record_of_a_shard_that_is_gone_is_not_taken_for_missing(
         engine.records("laws", ["a", "b"])
 
 
-@pytest.mark.parametrize("credentials", [SECRETS, {"LEXLOOP_ENGINE_USER": "ann", **SECRETS}])
-def test_no_secret_is_told(
-    server: ScriptedEngine, caplog: pytest.LogCaptureFixture, credentials: dict[str, str]
-) -> None:
+def test_no_secret_is_told(server: ScriptedEngine, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     down = Address.parse(f"opensearch://127.0.0.1:{free_port()}/laws")
-    for given in ({"LEXLOOP_ENGINE_USER": "ann", **credentials}, credentials):
+    for given in ({"LEXLOOP_ENGINE_USER": "ann", **SECRETS}, SECRETS):
         texts = []
         for said in (refusal(401, "security_exception", "no"), CLOSED, Said(200, b"<p>"), Said(0)):
             server.script(said)

@@ -29,7 +29,7 @@ from lexloop.store.writer import write_index
 QUESTIONS = [case.question for case in read_cases(sample_gold())]
 TOP = 10
 ASKED = [
-    *QUESTIONS[::6],
+    *QUESTIONS[::11],
     "What does § 20-871(b) say?",
     "How many sections are there?",
     "May the landlord enter at night?",

@@ -58,11 +58,11 @@ def test_a_reader_keeps_its_generation_until_it_closes(
 def test_readers_and_a_writer_at_once(index: Path, folder: Path, write: Write) -> None:
     write()
     ended = threading.Event()
-    texts = {(folder / "fees.txt").read_text(), *(f"The owner must pay {n}." for n in range(8))}
+    texts = {(folder / "fees.txt").read_text(), *(f"The owner must pay {n}." for n in range(5))}
 
     def update() -> None:
         try:
-            for number in range(8):
+            for number in range(5):
                 (folder / "fees.txt").write_text(f"The owner must pay {number}.")
                 write()
         finally:
