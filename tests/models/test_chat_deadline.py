@@ -31,29 +31,14 @@ PLENTY_S = 3.0
     ],
     ids=["silent", "silent stream", "dripping stream"],
 )
-@pytest.mark.parametrize("asynchronous", [False, True])
 def test_deadline_holds_and_closes_the_request(
-    *,
-    server: FakeOpenAI,
-    ask: Ask,
-    chat_model: Connect,
-    meter: Usage,
-    request_: ChatRequest,
-    reply: Reply,
-    asynchronous: bool,
+    server: FakeOpenAI, chat_model: Connect, meter: Usage, request_: ChatRequest, reply: Reply
 ) -> None:
     server.otherwise = reply
     model = chat_model(deadline_s=0.4)
     began = time.monotonic()
-
-    def ask() -> object:
-        details = {"deadline": began + 0.4, "meter": meter}
-        if asynchronous:
-            return asyncio.run(model.acomplete(request_, **details))
-        return complete(model, request_, **details)
-
     with pytest.raises(DeadlineExceeded, match=r"deadline of 0\.4 s .*deadline_s"):
-        ask()
+        complete(model, request_, deadline=began + 0.4, meter=meter)
     assert time.monotonic() - began < PLENTY_S
     assert meter["model_calls"] == 1
     assert server.requests[0].abandoned.wait(PLENTY_S)
@@ -164,41 +149,26 @@ class _Starts(BaseCallbackHandler):
         self.told.append((details["name"], details["metadata"]["langgraph_node"]))
 
 
-@pytest.mark.parametrize("asynchronous", [False, True])
 @pytest.mark.parametrize("request_", [PLAIN, STREAMED])
 def test_a_callback_hears_of_the_call_in_its_node_and_a_message_stream_does_not(
-    *,
-    server: FakeOpenAI,
-    chat_model: Connect,
-    meter: Usage,
-    soon: float,
-    asynchronous: bool,
-    request_: ChatRequest,
+    *, server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float, request_: ChatRequest
 ) -> None:
     server.otherwise = Reply("The employer.", pieces=3)
     model = chat_model()
 
-    def node(state: dict[str, str]) -> dict[str, str]:
-        return {"answer": complete(model, request_, deadline=soon, meter=meter).text}
-
-    async def anode(state: dict[str, str]) -> dict[str, str]:
+    async def node(state: dict[str, str]) -> dict[str, str]:
         return {"answer": (await model.acomplete(request_, deadline=soon, meter=meter)).text}
 
     builder = StateGraph(dict)
-    builder.add_node("generate", anode if asynchronous else node)
+    builder.add_node("generate", node)
     builder.add_edge(START, "generate")
     builder.add_edge("generate", END)
-    graph = builder.compile()
     starts = _Starts()
     config: Any = {"callbacks": [starts]}
+    graph = builder.compile()
 
     async def stream() -> list[Any]:
         return [part async for part in graph.astream({}, config, stream_mode="messages")]
 
-    parts = (
-        asyncio.run(stream())
-        if asynchronous
-        else list(graph.stream({}, config, stream_mode="messages"))
-    )
+    assert asyncio.run(stream()) == []
     assert starts.told == [("generate", "generate")]
-    assert parts == []

@@ -23,7 +23,7 @@ from lexloop.models.request import ChatRequest
 @pytest.mark.parametrize("request_", [PLAIN, STREAMED])
 def test_refused_key_is_never_retried(server: FakeOpenAI, ask: Ask, request_: ChatRequest) -> None:
     server.otherwise = refusal(401, "no entry")
-    with pytest.raises(ModelAuthError, match="401: no entry.*LEXLOOP_API_KEY") as caught:
+    with pytest.raises(ModelAuthError, match=r"401: no entry.*LEXLOOP_API_KEY") as caught:
         ask(request_)
     assert len(server.requests) == 1
     assert caught.value.__cause__ is not None

@@ -10,7 +10,6 @@ from lexloop.core.errors import CorpusError, DataError, SettingsError
 from lexloop.core.files import MANIFEST
 from lexloop.core.settings import Settings
 from lexloop.core.types import Degradation
-from lexloop.knowledge.relations import extract_document
 from lexloop.store import manifest, opening, scan
 from lexloop.store.folder.generations import GENERATIONS
 from lexloop.store.manifest import Manifest
@@ -21,7 +20,6 @@ from lexloop.store.opening import (
     open_corpus,
     tools_for,
 )
-from lexloop.store.preparing import Extractor
 from lexloop.store.view import Collection
 from lexloop.store.writer import write_index
 
@@ -53,13 +51,8 @@ def source(tmp_path: Path) -> Path:
     return folder
 
 
-def opened(
-    source: Path | str,
-    embedder: Letters,
-    extractor: str = "rules",
-    extract: Extractor = extract_document,
-) -> tuple[Collection, list[Degradation]]:
-    tools = tools_for(Settings(), embedder, extract, extractor)
+def opened(source: Path | str, embedder: Letters) -> tuple[Collection, list[Degradation]]:
+    tools = tools_for(Settings(), embedder)
     collection, troubles = open_corpus(str(source), tools)
     return collection, [*left_out(collection.seen_by(ANYBODY)), *troubles]
 

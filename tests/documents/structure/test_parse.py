@@ -165,28 +165,6 @@ def test_a_line_that_merely_begins_like_one_opens_nothing(line: str) -> None:
     assert {unit.label for unit in tree_of(f"Preamble.\n{line}\nMore.\n").units} == {""}
 
 
-def test_headings_that_only_the_format_knows_are_provisions() -> None:
-    text = (
-        "Staff handbook\nLeave\nEveryone has leave.\nCarrying over\nFive days carry over.\n"
-        "Pay\nMonthly.\n"
-    )
-    headings = tuple(
-        (text.index(words), level)
-        for words, level in (("Staff", 1), ("Leave", 2), ("Carrying", 3), ("Pay", 2))
-    )
-    tree = tree_of(text, headings)
-    assert [
-        (u.label, tree.units[u.parent].label if u.parent >= 0 else "")
-        for u in tree.units
-        if u.heading
-    ] == [
-        ("Staff handbook", ""),
-        ("Leave", "Staff handbook"),
-        ("Carrying over", "Leave"),
-        ("Pay", "Staff handbook"),
-    ]
-
-
 CHARTER = """\
                      Charter of the Rowing Club
 

@@ -163,15 +163,7 @@ def test_another_engine_or_an_older_one(
 
 
 @pytest.mark.parametrize(
-    "said",
-    [
-        Said(200, b"<h1>It works!</h1>"),
-        Said(200, b""),
-        Said(200, []),
-        Said(200, {"status": "ok"}),
-        Said(404, b"<h1>Not Found</h1>"),
-    ],
-    ids=["page", "nothing", "list", "other", "missing"],
+    "said", [Said(200, b"<h1>It works!</h1>"), Said(200, []), Said(404, b"<h1>")]
 )
 def test_what_is_no_engine(server: ScriptedEngine, engine: Engine, said: Said) -> None:
     server.script(said)

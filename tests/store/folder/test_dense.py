@@ -171,20 +171,6 @@ def test_what_is_saved_is_what_is_loaded(kind: str, tmp_path: Path) -> None:
             np.testing.assert_array_equal(before[1], after[1])
 
 
-@pytest.mark.parametrize("content", [b"garbage", None])
-@pytest.mark.parametrize("damaged", DenseIndex.FILES)
-def test_files_that_are_no_index_are_refused(
-    tmp_path: Path, damaged: str, content: bytes | None
-) -> None:
-    index_of((0, EAST), (1, WEST), size=2, kind="hnsw").save(tmp_path)
-    if content is None:
-        (tmp_path / damaged).unlink()
-    else:
-        (tmp_path / damaged).write_bytes(content)
-    with pytest.raises((OSError, ValueError)):
-        DenseIndex.load(tmp_path)
-
-
 @pytest.mark.parametrize(
     ("name", "values"),
     [

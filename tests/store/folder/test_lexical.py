@@ -107,20 +107,6 @@ def test_mapped_files_are_released_with_the_index(tmp_path: Path) -> None:
     assert str(tmp_path) not in maps.read_text()
 
 
-@pytest.mark.parametrize("content", [b"garbage", b"[1]", None])
-@pytest.mark.parametrize("damaged", LexicalIndex.FILES)
-def test_files_that_are_no_index_are_refused(
-    tmp_path: Path, damaged: str, content: bytes | None
-) -> None:
-    LexicalIndex.build(HARBOUR).save(tmp_path)
-    if content is None:
-        (tmp_path / damaged).unlink()
-    else:
-        (tmp_path / damaged).write_bytes(content)
-    with pytest.raises((OSError, ValueError)):
-        LexicalIndex.load(tmp_path)
-
-
 @pytest.mark.parametrize(
     ("name", "values"),
     [
