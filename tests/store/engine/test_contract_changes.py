@@ -83,27 +83,6 @@ def test_what_is_hidden_is_as_if_it_were_not_there(
                 check_told(kept, documents, access)
 
 
-def test_the_version_in_force_on_the_day_is_seen(place: str, tmp_path: Path) -> None:
-    old = Metadata(in_force_from=date(2020, 1, 1))
-    new = Metadata(in_force_from=date(2023, 7, 5), supersedes=NAMES[0])
-    later = Metadata(in_force_from=date(2030, 1, 1))
-    known = (old, new, later, later)
-    index = index_documents(tmp_path, [document(n, metadata) for n, metadata in enumerate(known)])
-    with closing(keep(place, index, Letters())) as kept:
-        for day, seen in (
-            ("2019-12-31", []),
-            ("2023-07-04", NAMES[:1]),
-            ("2023-07-05", NAMES[1:2]),
-        ):
-            view = kept.seen_by(Filters(as_of=date.fromisoformat(day)))
-            assert list(view.documents) == seen
-            for search in (view.search_lexical, view.search_vector):
-                found = {hit.document for hits in search(QUESTIONS, 9) for hit in hits}
-                assert found == set(seen)
-            versions = {chunk.get("version", "") for chunk in view.every_chunk()}
-            assert all("2020" in one or "2023" in one for one in versions)
-
-
 def test_an_index_that_changed_is_kept_as_it_is_now(place: str, tmp_path: Path) -> None:
     first = [document(number, Metadata()) for number in range(3)]
     index = index_documents(tmp_path, first)
