@@ -2,12 +2,21 @@ import hashlib
 import os
 import re
 import sqlite3
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from lexloop.core.files import remedy, replacing, sync, try_lock, write_bytes, write_text
+from lexloop.core.errors import DataError
+from lexloop.core.files import (
+    SUMS,
+    check_sums,
+    remedy,
+    replacing,
+    try_lock,
+    write_bytes,
+    write_sums,
+    write_text,
+)
 
 _OTHER_MEANS = (
     r"\.write_text\(|\.write_bytes\(|\.tofile\(|np\.save\(|json\.dump\(|mkstemp|os\.replace|"
@@ -20,15 +29,6 @@ def test_a_text_replaces_what_was_there(tmp_path: Path) -> None:
     write_text(path, "old")
     write_text(path, "§ new\n")
     assert path.read_bytes() == "§ new\n".encode()
-    assert [p.name for p in tmp_path.iterdir()] == ["weights.json"]
-
-
-def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
-    path = tmp_path / "weights.json"
-    write_bytes(path, b"old")
-    with pytest.raises(TypeError):
-        write_bytes(path, "no bytes")  # type: ignore[arg-type]
-    assert path.read_bytes() == b"old"
     assert [p.name for p in tmp_path.iterdir()] == ["weights.json"]
 
 
@@ -66,16 +66,6 @@ def test_every_byte_is_written_where_a_write_takes_a_few(
     assert write_bytes(path, b"abc") == hashlib.sha256(b"abc").hexdigest()
 
 
-def test_what_is_not_finished_replaces_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "weights"
-    write_bytes(path, b"old")
-    with suppress(KeyboardInterrupt), replacing(path) as file:
-        file.write(b"new")
-        raise KeyboardInterrupt
-    assert path.read_bytes() == b"old"
-    assert [p.name for p in tmp_path.iterdir()] == ["weights"]
-
-
 def test_a_file_is_to_blame_unless_the_machine_is() -> None:
     for error in (PermissionError(13, "no"), OSError(24, "many"), sqlite3.OperationalError()):
         assert "Check" in remedy(error, "Remove the file.")
@@ -97,17 +87,6 @@ def test_no_room_writes_a_file_by_other_means() -> None:
         for call in re.findall(_OTHER_MEANS, path.read_text(encoding="utf-8"))
     ]
     assert found == []
-
-
-def test_what_cannot_be_synced_is_an_error(tmp_path: Path) -> None:
-    sync(tmp_path)
-    with pytest.raises(FileNotFoundError):
-        sync(tmp_path / "absent")
-
-
-def test_a_missing_folder_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(OSError, match="absent"):
-        write_text(tmp_path / "absent" / "file", "text")
 
 
 def test_a_lock_is_held_once_until_it_is_closed(tmp_path: Path) -> None:
@@ -140,6 +119,40 @@ def test_a_lock_file_that_was_removed_meanwhile_is_no_lock(
     os.close(handle)
 
 
-def test_a_lock_in_a_missing_folder_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
-        try_lock(tmp_path / "absent" / "lock")
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "a.bin").write_bytes(b"one")
+    (tmp_path / "b c.txt").write_bytes(b"two")
+    return tmp_path
+
+
+def test_every_file_is_summed_as_sha256sum_does(folder: Path) -> None:
+    write_sums(folder)
+    one, two = (hashlib.sha256(text).hexdigest() for text in (b"one", b"two"))
+    assert (folder / SUMS).read_text() == f"{one}  a.bin\n{two}  b c.txt\n"
+    check_sums(folder)
+    write_sums(folder, ["a.bin"])
+    assert (folder / SUMS).read_text() == f"{one}  a.bin\n"
+
+
+def test_a_file_that_was_changed_is_named(folder: Path) -> None:
+    write_sums(folder)
+    (folder / "b c.txt").write_bytes(b"three")
+    with pytest.raises(DataError, match=r"b c\.txt has SHA-256"):
+        check_sums(folder)
+
+
+@pytest.mark.parametrize("sums", [None, "00  gone.bin\n", "\udcff"])
+def test_sums_that_cannot_be_used(folder: Path, sums: str | None) -> None:
+    if sums is not None:
+        (folder / SUMS).write_bytes(sums.encode("utf-8", "surrogateescape"))
+    with pytest.raises(DataError, match="cannot be checked"):
+        check_sums(folder)
+
+
+def test_no_file_outside_the_folder_is_read(folder: Path) -> None:
+    inner = folder / "inner"
+    inner.mkdir()
+    (inner / SUMS).write_text("00  ../a.bin\n")
+    with pytest.raises(DataError, match="cannot be checked"):
+        check_sums(inner)

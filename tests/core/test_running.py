@@ -10,9 +10,19 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from lexloop.core.running import computed, computing, in_time, waited
+from lexloop.core.errors import DeadlineExceeded
+from lexloop.core.running import (
+    Deadline,
+    computed,
+    current_deadline,
+    heed_deadline,
+    in_time,
+    waited,
+    within,
+)
 
 _LATE = RuntimeError("late")
+
 _colour: contextvars.ContextVar[str] = contextvars.ContextVar("colour", default="none")
 
 
@@ -47,22 +57,6 @@ class TestComputing:
     def test_who_blocks_computes_in_the_own_thread(self) -> None:
         assert waited(computed(seen)) == ("red", threading.current_thread().name)
 
-    def test_a_function_becomes_a_coroutine_function(self) -> None:
-        @computing
-        def doubled(number: int, *, plus: int = 0) -> int:
-            """Return twice the number."""
-            return 2 * number + plus
-
-        assert waited(doubled(2, plus=1)) == 5
-        assert doubled.__name__ == "doubled"
-
-    def test_an_error_is_the_callers(self) -> None:
-        async def run() -> None:
-            await computed(int, "none")
-
-        with pytest.raises(ValueError, match="none"):
-            asyncio.run(run())
-
 
 class TestWaiting:
     def test_in_a_thread_whose_loop_runs(self) -> None:
@@ -77,12 +71,6 @@ class TestWaiting:
         with pytest.raises(ValueError, match="none") as raised:
             waited(computed(int, "none"))
         assert raised.value.__context__ is None
-
-    def test_one_inside_the_other(self) -> None:
-        def inner() -> tuple[str, str]:
-            return waited(computed(seen))
-
-        assert waited(computed(inner))[0] == "red"
 
     def test_from_many_threads_at_once(self) -> None:
         meet = threading.Barrier(8)
@@ -141,12 +129,6 @@ class TestInTime:
             waited(late)
         assert ended.wait(5)
 
-    def test_after_the_deadline_nothing_begins(self) -> None:
-        began, ended = threading.Event(), threading.Event()
-        with pytest.raises(RuntimeError, match="late"):
-            waited(in_time(lambda: never(began, ended), time.monotonic() - 1, _LATE))
-        assert not began.is_set()
-
     def test_a_timeout_of_the_works_own_is_passed_on(self) -> None:
         async def fail() -> None:
             raise TimeoutError("the host's")
@@ -168,3 +150,37 @@ class TestInTime:
 
         asyncio.run(run())
         assert ended.wait(5)
+
+
+def ends_in(seconds: float, grace_s: float = 0.0) -> Deadline:
+    return Deadline(time.monotonic() + seconds, allowed_s=7.5, grace_s=grace_s)
+
+
+def test_a_deadline_that_is_over_stops_with_what_it_was() -> None:
+    with pytest.raises(DeadlineExceeded, match=r"7\.5 s .*deadline_s\) ran out before rerank"):
+        ends_in(-0.01).check("before rerank")
+    ends_in(60).check("before rerank")
+
+
+def test_the_grace_comes_after_the_deadline() -> None:
+    assert not ends_in(-1, grace_s=60).over
+    assert ends_in(-61, grace_s=60).over
+
+
+def test_what_is_called_within_a_deadline_heeds_it() -> None:
+    heed_deadline("outside of a question")
+    with within(ends_in(60)):
+        heed_deadline("in time")
+        with within(ends_in(-1)), pytest.raises(DeadlineExceeded, match="while texts"):
+            heed_deadline("while texts were embedded")
+        heed_deadline("in time again")
+    assert current_deadline() is None
+
+
+def test_threads_have_deadlines_of_their_own() -> None:
+    seen: list[Deadline | None] = []
+    with within(ends_in(-1)):
+        thread = threading.Thread(target=lambda: seen.append(current_deadline()))
+        thread.start()
+        thread.join()
+    assert seen == [None]

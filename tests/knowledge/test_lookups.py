@@ -98,15 +98,3 @@ def test_a_provision_is_shown_as_it_is_written() -> None:
         "Article 9(2)(a)", "Annex III, point 4"
     ]  # fmt: skip
     assert graph.written(["zeppelin"]) == {"zeppelin": "zeppelin"}
-
-
-def test_a_plain_number_of_another_act_is_no_provision_of_this_one() -> None:
-    graph = graph_of(
-        [
-            said("Article 8", "concerns", "fees"),
-            said("Article 1", "refers_to", "Article 8(1) of the Charter", start=1),
-            said("Article 2", "refers_to", "Article 8", start=2),
-        ]
-    )
-    assert graph.degree(str(graph.find("Article 8"))) == 2
-    assert graph.degree(str(graph.find("Article 8(1) of the Charter"))) == 1

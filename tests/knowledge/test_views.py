@@ -1,7 +1,6 @@
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from relations import DOCUMENTS, NAMES, RELATIONS, relation, spoken
+from relations import DOCUMENTS, NAMES, RELATIONS, relation
 from triplet_list import graph_of
 
 from lexloop.core.types import Triplet
@@ -10,20 +9,6 @@ from lexloop.knowledge.relations import entity_key
 SEEDS = st.dictionaries(NAMES.map(entity_key), st.floats(0.05, 1.0), max_size=4)
 KEYWORDS = st.lists(NAMES | st.just("landing stages"), max_size=3)
 ADMITTED = st.sets(st.sampled_from(DOCUMENTS))
-
-
-@given(RELATIONS, ADMITTED, SEEDS, st.integers(1, 3))
-def test_a_view_shows_no_triplet_of_a_document_that_is_not_admitted(
-    triplets: list[Triplet], admitted: set[str], seeds: dict[str, float], length: int
-) -> None:
-    view = graph_of(triplets).view(admitted.__contains__)
-    everywhere = {**dict.fromkeys(view.entities, 0.5), **seeds}
-    for path in view.walk(everywhere, length, 100):
-        assert {triplet["document"] for triplet in path.triplets} <= admitted
-    if not admitted:
-        assert view.entities == []
-        assert view.match(["owner", "fee"], 9) == {}
-        assert view.look_up(["c1", "c2", "c3"], {}, 3, 9) == []
 
 
 @given(RELATIONS, ADMITTED, SEEDS, KEYWORDS)
@@ -53,13 +38,6 @@ def test_a_view_of_a_view_admits_what_both_do(
     assert twice.walk(seeds, 2, 20) == once.walk(seeds, 2, 20)
 
 
-def test_the_view_of_everything_is_the_graph_itself() -> None:
-    graph = graph_of([relation("owner", "requires", "pay")])
-    assert graph.view(lambda _: True) is graph
-    empty = graph_of([])
-    assert empty.view(lambda _: False) is empty
-
-
 def test_what_a_hidden_document_calls_a_thing_is_not_told() -> None:
     graph = graph_of(
         [
@@ -74,17 +52,6 @@ def test_what_a_hidden_document_calls_a_thing_is_not_told() -> None:
                                                     "pilot")))  # fmt: skip
     assert list(view.match(["FLS"], 5)) == [entity_key("FLS")]
     assert view.match(["forbidden raft"], 5) == {}
-
-
-def test_hubs_are_counted_by_what_is_visible() -> None:
-    hidden = [
-        relation("owner", "requires", f"do thing{i}", document="secret.txt", start=i)
-        for i in range(40)
-    ]
-    graph = graph_of([*hidden, relation("owner", "requires", "pay dues", document="open.txt")])
-    (path,) = graph.view("open.txt".__eq__).walk({"owner": 1.0}, 1, 9)
-    assert spoken(path.triplets) == ["owner requires pay dues"]
-    assert path.score == pytest.approx(0.35)  # specificity 1, since its one triplet is all there is
 
 
 def test_sections_of_hidden_documents_are_no_namesakes() -> None:

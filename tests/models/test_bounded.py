@@ -2,9 +2,9 @@
 
 import gzip
 import json
-from collections.abc import Callable
 
 import pytest
+from asked import PLAIN, STREAMED, Connect
 from fake_hosts import FakeHost, Told
 from fake_openai import FakeOpenAI, Reply
 from running import complete
@@ -12,13 +12,10 @@ from running import complete
 from lexloop.core.errors import ModelReplyError, ModelUnavailable
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Usage
-from lexloop.models.chat import ChatModel, Token, connect
+from lexloop.models.chat import Token, connect
 from lexloop.models.embedders import OpenAIEmbedder
 from lexloop.models.request import ChatRequest
 
-Connect = Callable[..., ChatModel]
-PLAIN = ChatRequest("generate", "Be brief.", "Who must publish?")
-STREAMED = ChatRequest("generate", "Be brief.", "Who must publish?", stream=True)
 EVENTS = {"Content-Type": "text/event-stream"}
 
 
@@ -67,14 +64,13 @@ def test_a_reply_of_5_mb_is_an_error_and_asked_for_once(
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
-        (Settings(model="anthropic:claude-test"), Told("x" * 1_200_000)),
         (Settings(model="ollama:test"), Told("x" * 1_200_000)),
         (
             Settings(model="ollama:test", **{"model.reasoning_effort": "low"}),
             Told("Yes.", thinking="x" * 1_200_000),
         ),
     ],
-    ids=["Anthropic", "Ollama", "reasoning sent apart"],
+    ids=["Ollama", "reasoning sent apart"],
 )
 def test_replies_of_other_providers_are_bounded(
     host: FakeHost, meter: Usage, soon: float, settings: Settings, told: Told
@@ -84,15 +80,6 @@ def test_replies_of_other_providers_are_bounded(
     with pytest.raises(ModelReplyError, match="1,000,000 characters"):
         complete(model, STREAMED, deadline=soon, meter=meter)
     assert len(host.requests) == 1
-
-
-@pytest.mark.parametrize("request_", [PLAIN, STREAMED])
-def test_a_reply_within_the_bound_is_read_whole(
-    server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float, request_: ChatRequest
-) -> None:
-    text = "The fee. " * 100_000
-    server.otherwise = Reply(text, pieces=200)
-    assert complete(chat_model(), request_, deadline=soon, meter=meter).text == text.strip()
 
 
 def test_vectors_that_are_longer_than_the_request_can_have(server: FakeOpenAI) -> None:

@@ -5,14 +5,14 @@ import sys
 
 import pytest
 
-from lexloop.core.errors import LexloopError, ModelAuthError, SettingsError
+from lexloop.core.errors import ModelAuthError, SettingsError
 from lexloop.core.settings import Connection, Settings
 from lexloop.models.chat import connect
 
 KEY = "sk-test-c0ffee00"
 
 
-@pytest.mark.parametrize("model", [None, "", "gpt-4o-mini", ":gpt", "openai:", "  ", "a b:c"])
+@pytest.mark.parametrize("model", [None, "gpt-4o-mini", "openai:"])
 def test_malformed_model_string_names_the_form(model: str | None) -> None:
     with pytest.raises(SettingsError, match=r"names no chat model.*`openai:gpt-4o-mini`"):
         connect(Settings(model=model), Connection())
@@ -23,26 +23,9 @@ def test_unknown_provider_names_the_known_ones() -> None:
         connect(Settings(model="nonesuch:gpt-4o-mini"), Connection())
 
 
-def test_provider_package_that_is_not_installed() -> None:
-    with pytest.raises(SettingsError, match=r"not installed.*pip install langchain-cohere"):
-        connect(Settings(model="cohere:some-model"), Connection())
-
-
 def test_no_key_is_reported_before_any_call() -> None:
     with pytest.raises(ModelAuthError, match="LEXLOOP_API_KEY and OPENAI_API_KEY are unset"):
         connect(Settings(model="openai:gpt-4o-mini"), Connection())
-
-
-def test_no_key_for_another_provider() -> None:
-    with pytest.raises(ModelAuthError, match="AZURE_OPENAI_API_KEY"):
-        connect(Settings(model="azure_openai:some-model"), Connection())
-
-
-def test_openai_key_of_the_environment_goes_to_openai(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    model = connect(Settings(model="openai:gpt-4o-mini"), Connection())
-    assert model.host == "api.openai.com"
-    assert model.name == "openai:gpt-4o-mini"
 
 
 def test_host_is_the_one_that_text_goes_to(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,13 +63,6 @@ def test_host_is_shown_without_credentials() -> None:
     connection = Connection(base_url="http://me:hush@127.0.0.1:9/v1", api_key=KEY)
     model = connect(Settings(model="openai:local"), connection)
     assert model.host == "127.0.0.1:9"
-
-
-def test_key_is_in_no_error_of_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AZURE_OPENAI_API_KEY", KEY)
-    with pytest.raises(LexloopError) as caught:
-        connect(Settings(model="azure_openai:some-model"), Connection(api_key=KEY))
-    assert KEY not in f"{caught.value}{caught.value.__cause__!r}"
 
 
 def test_importing_the_chat_model_loads_no_client_library() -> None:

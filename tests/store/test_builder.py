@@ -4,20 +4,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from indexes import ANYBODY, Letters, content, everything_in, letter_tools
+from indexes import ANYBODY, Letters, content, letter_tools
 
 from lexloop.documents.document import Document
 from lexloop.store import preparing
 from lexloop.store.folder.store import Layout
 from lexloop.store.preparing import (
-    KnownVectors,
     cut_document,
     embedded,
     window_marks,
     windows_of,
 )
 from lexloop.store.protocol import PreparedFile
-from lexloop.store.writer import build_collection, build_index
+from lexloop.store.writer import build_collection
 
 
 def files(*texts: str) -> list[PreparedFile]:
@@ -52,19 +51,6 @@ def test_windows_keep_their_order_whatever_is_embedded_at_once(
     assert [done for _, done, _ in told] == sorted(done for _, done, _ in told)
 
 
-def test_known_texts_and_chunks_with_vectors_are_not_embedded_again() -> None:
-    first, *rest = embedded(files(*TEXTS), letter_tools())
-    store = build_index([first], letter_tools())
-    known = KnownVectors.of(everything_in(store))
-    embedder = Letters()
-    again = [*embedded([*files(TEXTS[0], "It is low."), *rest], letter_tools(embedder), known)]
-    assert embedder.embedded == []
-    (same,), (low,) = (made.documents[0].chunks for made in again[:2])
-    np.testing.assert_array_equal(same.vectors, first.documents[0].chunks[0].vectors)
-    np.testing.assert_array_equal(low.vectors, same.vectors[2:])
-    assert known.rows(window_marks(["It is low.", "nowhere"])).tolist() == [2, -1]
-
-
 def test_a_document_without_chunks_is_a_document() -> None:
     blank = Document("blank.txt", "Blank", "   ")
     some = Document("some.txt", "Some", "The owner must pay.")
@@ -76,20 +62,6 @@ def test_a_document_without_chunks_is_a_document() -> None:
     (hits,) = view.search_vector(["owner"], 3)
     assert [hit.document for hit in hits] == ["some.txt"]
     assert content(found)["documents"]["z.txt"] == ""
-
-
-@pytest.mark.parametrize(
-    "stored",
-    [
-        np.zeros((2, 4), dtype=np.int32),
-        np.zeros((3, 4), dtype=np.int64),
-        np.zeros(4, dtype=np.int32),
-    ],
-)
-def test_an_array_that_is_no_layout_is_refused(tmp_path: Path, stored: np.ndarray) -> None:
-    np.save(tmp_path / Layout.FILE, stored)
-    with pytest.raises(ValueError, match=r"chunks\.npy h(as shape|olds)"):
-        Layout.load(tmp_path, [])
 
 
 def test_a_layout_survives_the_disk(tmp_path: Path) -> None:

@@ -34,16 +34,6 @@ def test_a_file_is_found_again(index: Path, folder: Path, write: Write) -> None:
     assert source(index, "none.txt") is None
 
 
-def test_a_prefix_and_a_single_file_are_no_hindrance(
-    index: Path, tmp_path: Path, write: Write
-) -> None:
-    alone = tmp_path / "alone.txt"
-    alone.write_text("§ 1 Duty\nThe owner must pay.\n")
-    write(IndexSource(str(alone), "other/"))
-    name, fingerprint = source(index, "other/alone.txt") or ("", "")
-    assert find_again(sources_of(str(index)), name, fingerprint).path == alone
-
-
 def test_a_file_that_changed_or_went_is_told_apart(index: Path, folder: Path, write: Write) -> None:
     write()
     held = sources_of(str(index))

@@ -1,12 +1,10 @@
 import shutil
 from pathlib import Path
 
-import pytest
 from formats import SAMPLE_SOURCES, sample_index
 from indexes import everything_in
 
 from lexloop.core.files import is_index
-from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.documents.reading.folder import load_documents
 from lexloop.models.minilm import load_shipped
@@ -14,7 +12,6 @@ from lexloop.store.folder.generations import LOCK
 from lexloop.store.folder.store import open_folder
 from lexloop.store.manifest import IndexSource, Manifest
 from lexloop.store.opening import (
-    open_corpus,
     sample_folder,
     shipped_indexes,
     tools_for,
@@ -53,12 +50,3 @@ def test_the_shipped_index_holds_what_a_fresh_one_does() -> None:
     triplets = [t for t in shipped.texts.fetch(range(len(shipped.texts))) if t["document"] == name]
     assert fresh.texts.fetch(range(len(fresh.texts))) == triplets
     shipped.close()
-
-
-def test_the_sample_opens_without_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LEXLOOP_CACHE", str(tmp_path / "cache"))
-    collection, degraded = open_corpus("sample", tools_for(Settings(), load_shipped()))
-    assert len(collection.seen_by(Filters()))
-    assert degraded == []
-    assert not (tmp_path / "cache").exists()
-    collection.close()

@@ -3,48 +3,16 @@
 import inspect
 from datetime import date
 
-import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from indexes import ANYBODY, everything_in, letter_tools
-from laws import examples
 from library import pointed_in
-from told import ACCESS, KNOWN, NAMES, QUESTIONS, TAGS, document, told, words_hidden
+from told import NAMES, document
 
 from lexloop.core.metadata import Filters, Metadata
-from lexloop.core.settings import Settings
 from lexloop.documents.document import Document, SkippedSource
-from lexloop.graph.resources import build_context
 from lexloop.store.opening import left_out
 from lexloop.store.view import Collection, View
-from lexloop.store.writer import build_collection, without
-
-
-@settings(max_examples=examples(40))
-@given(st.lists(KNOWN, min_size=1, max_size=4), ACCESS)
-def test_what_is_hidden_is_as_if_it_were_not_there(known: list[Metadata], access: Filters) -> None:
-    documents = [document(number, metadata) for number, metadata in enumerate(known)]
-    whole = build_collection(documents, letter_tools())
-    everybody = whole.seen_by(Filters(allowed_tags=frozenset(TAGS)))
-    every = [chunk["id"] for chunk in everybody.every_chunk()]
-    granted = [one for one in documents if access.grants(one.metadata)]
-    alone = build_collection(granted, letter_tools()).seen_by(access)
-    view = whole.seen_by(access)
-    assert told(view, [*every, "none#0"]) == told(alone, [*every, "none#0"])
-    np.testing.assert_allclose(view.centroid(), alone.centroid(), atol=1e-3)
-    for ours, theirs in zip(
-        view.search_vector(QUESTIONS, 9), alone.search_vector(QUESTIONS, 9), strict=True
-    ):
-        assert {hit.chunk_id: hit.score for hit in ours} == pytest.approx(
-            {hit.chunk_id: hit.score for hit in theirs}
-        )
-    for hits in view.search_lexical(QUESTIONS, 9):
-        assert {hit.document for hit in hits} <= set(alone.documents)
-    left = without(view, every[:1]).seen_by(access)
-    assert list(left.every_chunk()) == [c for c in alone.every_chunk() if c["id"] != every[0]]
-    said = repr(told(view, []))
-    assert not any(word in said for word in words_hidden(view))
+from lexloop.store.writer import build_collection
 
 
 def test_what_is_pointed_to_is_cited_with_its_page_and_version() -> None:
@@ -137,16 +105,3 @@ def test_a_version_that_an_asker_may_not_see_ends_none_of_theirs() -> None:
     assert collection.seen_by(Filters(as_of=day)).metadata(NAMES[:1]) == {NAMES[0]: old}
     red = collection.seen_by(Filters(allowed_tags=frozenset({"red"}), as_of=day))
     assert list(red.documents) == [NAMES[1]]
-
-
-def test_components_read_what_their_settings_admit() -> None:
-    documents = [document(0, Metadata()), document(1, Metadata(tags=("red",)))]
-    collection = build_collection(documents, letter_tools())
-    for tags, seen in (((), NAMES[:1]), (("red",), NAMES[:2])):
-        parts = build_context(Settings(**{"access.tags": tags}), collection, None)
-        assert parts.backend is not None
-        assert parts.backend is parts.graph_source
-        assert parts.text_of is not None
-        assert [name for name in NAMES if parts.text_of(name) is not None] == seen
-        hits = parts.backend.search_vector(QUESTIONS, 50)
-        assert {hit.document for found in hits for hit in found} == set(seen)

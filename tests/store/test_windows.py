@@ -33,17 +33,6 @@ def test_windows_are_the_whole_and_then_its_statements() -> None:
     ]
 
 
-def test_the_whole_alone_where_that_is_asked_for() -> None:
-    text = "The owner must pay the fee in time. The guest may not moor at night."
-    assert windows_of(text, "whole") == [text]
-
-
-def test_a_chunk_of_one_statement_is_one_window() -> None:
-    text = "The owner must pay the fee in time."
-    assert windows_of(text) == [text]
-    assert windows_of(" \n") == [""]
-
-
 def test_a_long_chunk_is_cut_between_sentences_into_windows_that_fit() -> None:
     model = load_minilm()
     sentences = [
@@ -55,24 +44,6 @@ def test_a_long_chunk_is_cut_between_sentences_into_windows_that_fit() -> None:
     assert " ".join(wholes) == " ".join(sentences)
     assert texts[len(wholes) :] == sentences
     assert all(model.count_tokens(text) + 2 <= model.window for text in texts)
-
-
-def test_a_sentence_beyond_the_window_is_cut_between_words_into_pieces_that_fit() -> None:
-    model = load_minilm()
-    short = "The guest may not moor at night."
-    clauses = ", ".join(f"the keeper of berth {n} in harbour {n * 7}" for n in range(90))
-    long = f"The owner must inform {clauses}."
-    assert model.count_tokens(long) > 2 * model.window
-    texts = windows_of(f"{short} {long}")
-    wholes, single = texts[:-2], texts[-2:]
-    assert " ".join(wholes) == f"{short} {long}"
-    assert all(model.count_tokens(text) + 2 <= model.window for text in texts)
-    filled = [model.count_tokens(piece) for piece in wholes[1:-1]]
-    assert min(filled) > 0.9 * model.window
-    # one window a statement; the pieces of the whole carry the rest of the long one
-    assert single[0] == short
-    assert long.startswith(single[1])
-    assert len(single[1]) > 500
 
 
 def test_a_word_beyond_the_window_is_cut_between_characters() -> None:

@@ -5,15 +5,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from indexes import ANYBODY, Letters, content, files_of, letter_tools, sources
+from indexes import ANYBODY, Letters, content, letter_tools, sources
 
 from lexloop.core.errors import CorpusError
-from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk, Triplet
 from lexloop.documents.document import Document
 from lexloop.store.folder.generations import GENERATIONS, LOCK
 from lexloop.store.manifest import IndexSource, Manifest
-from lexloop.store.opening import open_index, tools_for, verify_index
+from lexloop.store.opening import open_index, verify_index
 from lexloop.store.writer import IndexUpdate, remove_documents, write_index
 
 Write = Callable[..., IndexUpdate]
@@ -52,43 +51,6 @@ def test_a_changed_file_embeds_only_its_changed_chunks(
     found = content(index)
     assert found == fresh(folder, index.with_name("fresh"))
     verify_index(index, embedder)
-
-
-@pytest.mark.parametrize("change", ["added", "removed", "renamed"])
-def test_added_removed_and_renamed_files(
-    index: Path, folder: Path, write: Write, parsed: list[str], change: str
-) -> None:
-    write()
-    if change == "added":
-        (folder / "deep").mkdir()
-        (folder / "deep" / "moor.txt").write_text("A vessel may moor at night.")
-        (folder / "picture.png").write_bytes(b"no source")
-    elif change == "removed":
-        (folder / "fees.txt").unlink()
-    else:
-        (folder / "fees.txt").rename(folder / "zebra.txt")
-    outcome = write()
-    assert outcome.difference.added == parsed
-    assert parsed == {"added": ["deep/moor.txt"], "removed": [], "renamed": ["zebra.txt"]}[change]
-    assert outcome.difference.removed == ([] if change == "added" else ["fees.txt"])
-    assert content(index) == fresh(folder, index.with_name("fresh"))
-
-
-def test_metadata_that_changes_reads_its_document_alone(
-    index: Path, folder: Path, write: Write, parsed: list[str], embedder: Letters
-) -> None:
-    write()
-    sidecar = folder / "metadata.csv"
-    sidecar.write_text("file,tags\nfees.txt,board\n")
-    assert write().difference.changed == ["fees.txt"]
-    assert (parsed, embedder.embedded) == (["fees.txt"], [])
-    assert content(index)["metadata"]["fees.txt"] == {"tags": ["board"]}
-    sidecar.write_text("file,tags\nfees.txt,board\nnotices.md,\n")
-    assert write().difference.changed == ["notices.md"]
-    sidecar.unlink()
-    write()
-    assert sorted(parsed) == ["fees.txt", "notices.md"]
-    assert content(index) == fresh(folder, index.with_name("fresh"))
 
 
 def test_several_sources_under_prefixes(
@@ -131,20 +93,6 @@ def test_one_file_heeds_the_sidecar_beside_it_and_no_other(
     with pytest.raises(CorpusError, match="who may see it is unknown"):
         write_index(index, sources(folder / "fees.txt"), letter_tools())
     assert content(index)["metadata"] == {"fees.txt": {"tags": ["board"]}}
-
-
-def test_documents_that_would_share_a_name_are_refused(
-    index: Path, folder: Path, tmp_path: Path, write: Write
-) -> None:
-    other = tmp_path / "other"
-    other.mkdir()
-    (folder / "rows.jsonl").write_text('{"id": "a.txt", "text": "One may moor."}\n')
-    (other / "a.txt").write_text("None may.")
-    write()
-    before = content(index)
-    with pytest.raises(CorpusError, match=r"same name.*prefix"):
-        write(IndexSource(str(other), "rows.jsonl/"))
-    assert content(index) == before
 
 
 def test_what_is_removed_is_gone_from_every_signal_and_stays_out(
@@ -202,22 +150,6 @@ def test_of_a_changed_file_the_same_documents_are_kept(
     assert content(index) == fresh(folder, index.with_name("fresh"))
 
 
-def test_a_document_within_a_file_stays_out_when_the_file_changes(
-    index: Path, folder: Path, write: Write, embedder: Letters
-) -> None:
-    rows = folder / "rows.jsonl"
-    rows.write_text('{"id": "a", "text": "One may moor."}\n{"id": "b", "text": "None may."}\n')
-    write()
-    outcome = remove_documents(index, ["rows.jsonl/a"], letter_tools(embedder))
-    assert (outcome.difference.removed, outcome.counts["documents"]) == ([], 3)
-    excluded = Manifest.read(index).excluded
-    assert write(excluded=excluded).difference.nothing
-    rows.write_text('{"id": "a", "text": "One may not."}\n{"id": "b", "text": "Some may."}\n')
-    write(excluded=excluded)
-    assert "rows.jsonl/b" in content(index)["documents"]
-    assert "rows.jsonl/a" not in content(index)["documents"]
-
-
 def test_the_last_document_is_never_removed(index: Path, write: Write, embedder: Letters) -> None:
     write()
     before = content(index)
@@ -241,16 +173,6 @@ def test_another_recipe_or_force_indexes_everything_anew(
     assert Manifest.read(index).recipe.windows == "whole"
 
 
-def test_settings_that_leave_the_recipe_alone_are_noted(
-    index: Path, folder: Path, write: Write, parsed: list[str], embedder: Letters
-) -> None:
-    write()
-    parsed.clear()
-    write_index(index, sources(folder), tools_for(Settings(model="openai:x"), embedder))
-    assert Manifest.read(index).settings["model.name"] == "openai:x"
-    assert (parsed, embedder.embedded == []) == ([], False)
-
-
 def test_a_source_that_is_missing_or_empty_leaves_nothing_behind(
     index: Path, tmp_path: Path, folder: Path, parsed: list[str]
 ) -> None:
@@ -267,27 +189,3 @@ def test_a_source_that_is_missing_or_empty_leaves_nothing_behind(
     with pytest.raises(CorpusError):
         write_index(index, sources(tmp_path / "void"), letter_tools())
     assert [path.name for path in index.iterdir()] in (["mine"], ["mine", LOCK], [LOCK, "mine"])
-
-
-def test_a_folder_whose_name_is_no_text(index: Path, tmp_path: Path, parsed: list[str]) -> None:
-    odd = Path(f"{tmp_path}/\udcff")
-    odd.mkdir()
-    (odd / "a.txt").write_text("The owner must pay.")
-    write_index(index, sources(odd), letter_tools())
-    assert Manifest.read(index).sources == (IndexSource(str(odd)),)
-    assert write_index(index, sources(odd), letter_tools()).difference.nothing
-
-
-def test_real_workers_read_what_this_process_would(
-    index: Path, folder: Path, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    write_index(index, sources(folder), letter_tools())
-    expected = content(index)
-    request.getfixturevalue("parsed")
-    assert fresh(folder, tmp_path / "fresh") == expected
-    manifest = Manifest.read(index)
-    folder_of = index / GENERATIONS / manifest.generation
-    assert set(manifest.sha256) == files_of(folder_of)
-    assert files_of(index) == {"manifest.json", LOCK} | {
-        f"{GENERATIONS}/{manifest.generation}/{name}" for name in manifest.sha256
-    }

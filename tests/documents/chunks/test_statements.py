@@ -1,9 +1,14 @@
 """The statements of a text: what can be quoted, with the words that lead into it."""
 
+import re
 from pathlib import Path
 
-from lexloop.documents.chunks.statements import statements, statements_in_text, unnumbered
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from lexloop.documents.chunks.statements import statements
 from lexloop.documents.document import Document
+from lexloop.documents.structure.parse import parse
 
 LAWS = Path(__file__).parents[2] / "data" / "laws"
 
@@ -38,22 +43,6 @@ def test_headings_labels_and_bare_lead_ins_state_nothing() -> None:
     ]
 
 
-def test_a_heading_of_capitals_states_nothing_though_its_noun_may_be_a_verb() -> None:
-    text = "1. Fees.\nA fee is due.\n2. BOAT END USERS.\nThe rights of end users end here.\n"
-    assert [words for _, words in stated(text) if "USERS" in words] == []
-    assert ("Section 2", "The rights of end users end here.") in stated(text)
-
-
-def test_only_the_first_sentence_of_an_item_completes_the_lead_in() -> None:
-    text = "Article 1\nFees\nThe port shall:\n(a) keep a list. It is public.\n(b) take fees.\n"
-    assert stated(text) == [
-        ("Article 1", "Fees: The port shall:"),
-        ("Article 1(a)", "The port shall: keep a list."),
-        ("Article 1(a)", "It is public."),
-        ("Article 1(b)", "The port shall: take fees."),
-    ]
-
-
 def test_only_the_last_sentence_before_a_list_leads_into_it() -> None:
     text = "Article 1\nFees\n1. A fee is due. It covers:\n(a) water;\n(b) light.\n"
     assert stated(text) == [
@@ -62,19 +51,6 @@ def test_only_the_last_sentence_before_a_list_leads_into_it() -> None:
         ("Article 1(1)(a)", "It covers: water;"),
         ("Article 1(1)(b)", "It covers: light."),
     ]
-
-
-def test_words_that_end_as_no_sentence_lead_into_items_that_go_on_with_a_small_letter() -> None:
-    text = (
-        "Article 1\nSecrecy\n1. No duty is owed for any part of the data that a party can show\n"
-        "(a) was known before; or\n(b) is public.\n"
-        "2. Fees and charges\n(a) A fee is due.\n(b) It covers water.\n"
-    )
-    found = stated(text)
-    lead = "No duty is owed for any part of the data that a party can show"
-    assert ("Article 1(1)(a)", f"{lead} was known before; or") in found
-    assert ("Article 1(1)(b)", f"{lead} is public.") in found
-    assert ("Article 1(2)(a)", "A fee is due.") in found
 
 
 def test_a_row_is_one_statement_and_the_columns_are_none() -> None:
@@ -94,27 +70,31 @@ def test_a_list_is_a_statement_from_its_first_word_to_its_last_point() -> None:
     assert gas.text == "It covers: light, namely: gas;"
 
 
-def test_a_list_of_definitions_is_no_statement() -> None:
-    text = "1 Terms\nIn this Act—\n“boat” means a vessel;\n“port” means a harbour;\n"
-    assert [words for _, words in stated(text)] == [
-        "In this Act— “boat” means a vessel;",
-        "In this Act— “port” means a harbour;",
-    ]
+REFERENCES = (
+    *("Article 31", "Section 4.2(a)", "paragraph 2", "Annex IV", "§ 7", "Art. 5", "No. 12"),
+    *("Nr. 3", "15 U.S.C. 45", "Chapter II", "point (b)"),
+)
+
+HANGING = re.compile(
+    r"(?:Article|Section|paragraph|Annex|§|Art\.|Chapter|N[or]\.|point|U\.S\.C\.)$"
+)
+
+ENDINGS = ("The owner must pay the fee set in {}.", "A berth is let as written in {}.")
+
+sentences = st.lists(
+    st.tuples(st.sampled_from(ENDINGS), st.sampled_from(REFERENCES)), min_size=1, max_size=4
+)
 
 
-def test_a_loose_text_says_at_least_what_it_is() -> None:
-    (only,) = statements_in_text(" Fees \n")
-    assert (only.text, only.start, only.end) == ("Fees", 1, 5)
-    assert statements_in_text(" \n") == []
-
-
-def test_lines_wrapped_by_hand_make_one_statement() -> None:
-    sentence = "The keeper of a boat pays the fee that the port has named for the month in which "
-    text = "".join(f"{i}. {sentence}\nthe boat was moored at its quay.\n" for i in range(1, 9))
-    assert {words for _, words in stated(text)} == {f"{sentence}the boat was moored at its quay."}
-
-
-def test_numbers_in_front_are_left_out() -> None:
-    assert unnumbered("2.—(1) The\nfee") == "The fee"
-    assert unnumbered("(a)") == "(a)"
-    assert unnumbered("") == ""
+@given(sentences, st.integers(0, 60), st.sampled_from(("", "1. ", "Article 1\nFees\n\n")))
+@example([(ENDINGS[0], "Article 31")] * 2, 9, "")
+@example([(ENDINGS[0], "No. 12")] * 2, 9, "1. ")
+def test_a_reference_is_whole_on_however_many_lines(
+    chosen: list[tuple[str, str]], cut: int, lead: str
+) -> None:
+    said = [form.format(reference) for form, reference in chosen]
+    words = " ".join(said).split(" ")
+    cut = min(cut, len(words))
+    text = f"{lead}{' '.join(words[:cut])}\n{' '.join(words[cut:])}\n" if cut else lead + said[0]
+    quoted = [text[one.start : one.end] for one in statements(parse(text), text)]
+    assert [piece for piece in quoted if HANGING.search(piece)] == []

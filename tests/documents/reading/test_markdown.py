@@ -1,9 +1,6 @@
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexloop.documents.chunks.chunkers import chunk_document
-from lexloop.documents.chunks.statements import statements_of_chunks
 from lexloop.documents.document import Document
 from lexloop.documents.reading.markdown import rendered
 from lexloop.documents.reading.plain import read as read_plain
@@ -91,9 +88,6 @@ Of 1990.
 """
 
 
-PIECES = [*"a b 1. - * # > | ` < & [ ] ( ) ! \\ _ ~ é".split(), "\n"]
-
-
 def read(text: str) -> Document:
     (document,) = read_plain(text.encode(), "rules.md", Limits())
     return document
@@ -105,49 +99,6 @@ def test_markdown_is_read_as_it_is_shown() -> None:
     assert document.title == "The harbour rules"
     headed = [(document.text[at:].partition("\n")[0], level) for at, level in document.headings]
     assert headed == [("The harbour rules", 1), ("By hand", 2), ("Names", 1)]
-
-
-def test_no_sign_of_markdown_stands_in_a_statement() -> None:
-    document = read(RULES)
-    found = statements_of_chunks(document, chunk_document(document))
-    said = [statement.text for held in found for statement in held]
-    assert "Dues are paid on arrival *." in said
-    assert "Boat: a skiff; Fee: 40" in " ".join(said)
-    assert not [text for text in said for sign in ("**", "](", "<", "[^", "&nbsp") if sign in text]
-
-
-def test_numbers_are_those_that_are_shown_and_those_of_a_law_are_kept() -> None:
-    assert rendered("1. a\n1. b\n3. c\n\n---\n\n7. d\n9) e")[0] == (
-        "1. a\n2. b\n3. c\n\n\n\n7. d\n9) e"
-    )
-
-
-def test_lists_in_lists_lie_in_them() -> None:
-    tree = read("# Gifts\n\n- cash, such as\n  - coins\n  - notes\n- shares\n").tree
-    assert [unit.kind for unit in tree.units] == [
-        "provision",
-        "paragraph",
-        "point",
-        "point",
-        "paragraph",
-    ]
-
-
-def test_a_line_of_the_file_stays_a_line() -> None:
-    text = "> 1. **a**\n>    b\n\n# C #\n\n[d](e)\n\n    *f*\n"
-    assert rendered(text)[0].split("\n") == ["1. a", "   b", "", "C", "", "d", "", "    f", ""]
-
-
-@pytest.mark.parametrize(
-    "text", ["The fee is 40.\n", "(a) one\n  (b) two\n", "A\n\n\tB\n", "2.5 % of x\n", "§ 5 Fees\n"]
-)
-def test_a_text_without_marks_stays_as_it_is(text: str) -> None:
-    assert rendered(text)[:2] == (text, ())
-
-
-def test_scripts_and_styles_are_no_text_that_is_shown() -> None:
-    text, *_ = rendered("A fee <script>x = '*1*';</script>is <STYLE>b{}</style >due<b>.</b>\n")
-    assert text == "A fee is due.\n"
 
 
 def test_what_lies_too_deep_is_kept() -> None:

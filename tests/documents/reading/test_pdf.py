@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document, SkippedSource, boxes_of
-from lexloop.documents.reading.pdf import keeps_hyphen
 from lexloop.documents.reading.pdf import read as read_pdf
 from lexloop.documents.reading.source import Limits
 
@@ -34,25 +33,6 @@ def test_pages_begin_where_their_text_begins(make_pdf: MakePdf) -> None:
     assert skipped == []
 
 
-def test_broken_lines_and_words_are_rejoined(make_pdf: MakePdf) -> None:
-    lines = [
-        "An employer shall give each candidate a notice in plain lan-",
-        "guage that a tool is used, and shall describe the decision-",
-        "making in it; decision-making by a tool is to be named",
-        "within ten business days.",
-        "(a) The first item stands alone.",
-        "§ 20-871 Requirements",
-    ]
-    document, _ = parts(make_pdf([lines]))
-    assert document.text.splitlines() == [
-        "An employer shall give each candidate a notice in plain language that a tool is used, "
-        "and shall describe the decision-making in it; decision-making by a tool is to be named "
-        "within ten business days.",
-        "(a) The first item stands alone.",
-        "§ 20-871 Requirements",
-    ]
-
-
 def test_pages_that_are_images_are_reported(make_pdf: MakePdf) -> None:
     document, skipped = parts(make_pdf([["Text."], [], ["More."], [], []]))
     assert document.pages == (0, 6, 6, 12, 12)
@@ -64,22 +44,6 @@ def test_pages_that_are_images_are_reported(make_pdf: MakePdf) -> None:
 def test_a_document_of_images_is_refused(make_pdf: MakePdf) -> None:
     with pytest.raises(CorpusError, match=r"None of its 2 pages holds text"):
         list(read_pdf(make_pdf([[], []]), "scan.pdf", Limits()))
-
-
-@pytest.mark.parametrize(
-    ("title", "shown"),
-    [
-        ("Local Law 144", "Local Law 144"),
-        ("Microsoft Word - law.doc", "Rule on tools"),
-        ("law.pdf", "Rule on tools"),
-        ("", "Rule on tools"),
-    ],
-)
-def test_the_title_is_the_files_own_unless_a_program_wrote_it(
-    make_pdf: MakePdf, title: str, shown: str
-) -> None:
-    document, _ = parts(make_pdf([["Rule on tools", "§ 1 It applies."]], title))
-    assert document.title == shown
 
 
 def test_what_is_cut_short_or_damaged_is_told(make_pdf: MakePdf) -> None:
@@ -97,12 +61,6 @@ def test_a_pdf_with_a_password_is_refused() -> None:
         list(read_pdf(data, "secret.pdf", Limits()))
 
 
-def test_many_pages_are_read(make_pdf: MakePdf) -> None:
-    document, _ = parts(make_pdf([[f"Page {n} of the law."] for n in range(1, 1001)]))
-    assert len(document.pages) == 1000
-    assert document.page_at(document.text.index("Page 777 ")) == 777
-
-
 @given(st.lists(st.integers(0, 50), max_size=20), st.integers(0, 60), st.integers(0, 60))
 def test_pages_never_go_back(starts: list[int], one: int, other: int) -> None:
     document = Document("a", "a", "x" * 61, pages=(0, *sorted(starts)))
@@ -110,25 +68,6 @@ def test_pages_never_go_back(starts: list[int], one: int, other: int) -> None:
     assert first is not None
     assert second is not None
     assert 1 <= first <= second <= len(document.pages)
-
-
-@pytest.mark.parametrize(
-    ("left", "right", "words", "keeps"),
-    [
-        ("lan", "guage", set(), False),
-        ("Local", "Law", set(), True),
-        ("20", "871", set(), True),
-        ("decision", "making", {"decision-making"}, True),
-        ("re", "sign", {"re-sign", "resign"}, False),
-        ("PRIVA", "CY", {"privacy"}, False),
-        ("EU", "US", {"eu", "us"}, True),
-        ("end", "", set(), True),
-    ],
-)
-def test_a_broken_word_keeps_its_hyphen_where_it_has_one(
-    left: str, right: str, words: set[str], keeps: bool
-) -> None:
-    assert keeps_hyphen(left, right, frozenset(words)) is keeps
 
 
 def test_what_no_reader_sees_is_left_out_and_boxes_stay_in_place() -> None:

@@ -6,26 +6,18 @@ from lexloop.core.errors import CorpusError
 from lexloop.documents.reading.text import decode
 
 POLISH = "Pracodawca jest zobowiązany uiścić opłatę w ciągu trzydziestu dni od doręczenia decyzji. "
-CZECH = "Zaměstnavatel je povinen zaplatit poplatek do třiceti dnů ode dne doručení rozhodnutí. "
 
 
 @pytest.mark.parametrize(
     ("text", "encoding"),
     [
-        ("§ 1 Größe", "latin-1"),
         ("Das Maß", "latin-1"),
-        ("L'employeur paie la taxe à l'agence, où qu'il soit.", "cp1252"),
         ("“The employer” shall pay 40 € – within 30 days’ notice.", "cp1252"),
-        ("The employer shall pay the fee of § 4 to the Department.", "cp1252"),
         (POLISH * 2, "cp1250"),
-        (CZECH * 2, "cp1250"),
         ("Работодатель обязан уплатить налог в течение тридцати дней.", "cp1251"),
-        ("Ο εργοδότης οφείλει να καταβάλει το τέλος εντός τριάντα ημερών", "cp1253"),
-        ("Größe § 1", "utf-8-sig"),
         ("Größe § 1", "utf-16"),
         ("Größe § 1", "utf-32"),
         ("Größe § 1 und so weiter", "utf-16-le"),
-        ("Größe § 1 und so weiter", "utf-16-be"),
     ],
 )
 def test_the_encoding_is_told_by_the_bytes(text: str, encoding: str) -> None:
@@ -35,11 +27,8 @@ def test_the_encoding_is_told_by_the_bytes(text: str, encoding: str) -> None:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"a\x00b", "NUL bytes"),
         (b"The law \xed\xa0\x80 applies", "lone surrogates"),
         (b"\xff\xfe\x00\xd8a\x00", "marked as UTF-16 but is not"),
-        (b"\xef\xbb\xbfMa\xdf", "marked as UTF-8 but is not"),
-        ("Größe, ".encode() + "Maß".encode("latin-1"), "mixes UTF-8 with another"),
         ("雇主应当缴纳费用。".encode("gb18030"), "cannot be told"),
         (bytes(range(128, 256)) * 3, "cannot be told"),
     ],

@@ -17,18 +17,8 @@ _OPENERS = (
     "|## 2 Two|5 Bare|6 Barer|(a) |(b) |(c)|(h) |(i) |(ii) |(v) |(1) |(2) |(A) |1. |2. |1.1 |1.2 "
     "|4.2.1 |1.—(1) |a. |- |• |a | b|| c | d ||“term” means |‘t’ means |\t\t|   x   y"
 ).split("|")
-_WORDS = [
-    "The duty applies. ",
-    "it includes:",
-    "and so on;",
-    "x" * 90,
-    "\n",
-    "\n\n",
-    " ",
-    "法。",
-    "😀",
-    "of Article 1(2)",
-]
+_WORDS = ["The duty applies. ", "it includes:", "and so on;", "x" * 90, "\n", "\n\n", " "]
+_WORDS += ["法。", "😀", "of Article 1(2)"]
 LEGAL = st.lists(st.sampled_from([*_OPENERS, *_WORDS, "\n"]), max_size=40).map("".join)
 ANY = st.text(st.characters(exclude_categories=["Cs"]), max_size=300)
 LEVELS = st.lists(st.tuples(st.integers(0, 400), st.integers(1, 6)), max_size=4)
@@ -41,6 +31,7 @@ def document(text: str, headings: list[tuple[int, int]]) -> Document:
 @given(st.one_of(LEGAL, ANY), LEVELS)
 def test_spans_nest_and_siblings_do_not_overlap(text: str, headings: list[tuple[int, int]]) -> None:
     tree = document(text, headings).tree
+    assert Tree.from_json(tree.to_json()) == tree
     reached = {-1: 0}
     for place, unit in enumerate(tree.units):
         above = tree.units[unit.parent] if unit.parent >= 0 else None
@@ -63,12 +54,6 @@ def test_every_word_of_the_text_lies_in_a_unit(text: str, headings: list[tuple[i
 
 
 @given(st.one_of(LEGAL, ANY), LEVELS)
-def test_a_tree_is_read_back_as_it_was_stored(text: str, headings: list[tuple[int, int]]) -> None:
-    tree = document(text, headings).tree
-    assert Tree.from_json(tree.to_json()) == tree
-
-
-@given(st.one_of(LEGAL, ANY), LEVELS)
 def test_statements_come_in_order_and_say_something(
     text: str, headings: list[tuple[int, int]]
 ) -> None:
@@ -87,10 +72,9 @@ def test_statements_come_in_order_and_say_something(
 @given(st.one_of(LEGAL, ANY))
 def test_every_label_leads_back_to_a_unit_of_that_label(text: str) -> None:
     tree = document(text, []).tree
-    places = tree
     for unit in tree.units:
         for reference in find_references(unit.label):
-            for place in places.find(reference):
+            for place in tree.find(reference):
                 assert tree.units[place].number
 
 
@@ -101,7 +85,7 @@ def test_references_lie_in_the_text(text: str) -> None:
         assert reference.steps
 
 
-_SIZES = (4_000, 16_000)
+_SIZES = (2_000, 8_000)
 _HOSTILE = {
     "points": lambda n: "Article 1\nA\n1. It is:\n" + "".join(f"({i}) one;\n" for i in range(1, n)),
     "letters": lambda n: (
@@ -130,4 +114,4 @@ def test_time_grows_with_the_length_and_no_faster(name: str) -> None:
         sum(1 for _ in statements(tree, text))
         find_references(text)
         taken.append(time.process_time() - begun)
-    assert taken[1] < 3 * (_SIZES[1] / _SIZES[0]) * taken[0] + 1.0
+    assert taken[1] < 3 * (_SIZES[1] / _SIZES[0]) * taken[0] + 0.3

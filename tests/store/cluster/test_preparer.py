@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 from indexes import content, letter_tools, sources
-from on_workers import DEADLY, FAILING, ONCE, LetterTools, related
+from on_workers import DEADLY, FAILING, LetterTools, related
 
-from lexloop.core.errors import ClusterError, CorpusError, ModelError
+from lexloop.core.errors import ClusterError, ModelError
 from lexloop.store.cluster.ingesting import ClusterPreparer
-from lexloop.store.manifest import IndexSource
-from lexloop.store.writer import estimate, write_index
+from lexloop.store.writer import write_index
 
 Prepare = Callable[..., ClusterPreparer]
 
@@ -32,42 +31,6 @@ def test_the_index_is_the_one_made_without_a_cluster(
     assert content(there) == content(here)
     assert (other.counts, other.skipped) == (one.counts, one.skipped)
     assert ("preparing", True) in stages
-
-
-def test_an_update_prepares_what_changed_and_a_prefix_names_it(
-    preparer: Prepare, laws: Path, tmp_path: Path
-) -> None:
-    here, there = tmp_path / "here", tmp_path / "there"
-    held = [IndexSource(str(laws), "town/")]
-    for _ in range(2):
-        cluster = preparer()
-        write_index(here, held, letter_tools())
-        write_index(there, held, letter_tools(), cluster=cluster)
-        assert content(there) == content(here)
-        (laws / "act-01.txt").write_text("The owner must pay twice.", encoding="utf-8")
-        cluster.forget()
-    assert cluster.made == 1
-
-
-def test_what_an_indexing_would_cost_is_the_same(preparer: Prepare, laws: Path) -> None:
-    index = laws.parent / "index"
-    here = estimate(index, sources(laws), letter_tools())
-    there = estimate(index, sources(laws), letter_tools(), cluster=preparer())
-    assert there.as_record() == here.as_record()
-    assert sorted(c["id"] for c in there.chunks) == sorted(c["id"] for c in here.chunks)
-
-
-def test_a_killed_worker_costs_its_own_task_only(
-    preparer: Prepare, laws: Path, tmp_path: Path, diary: Path
-) -> None:
-    (laws / "once.txt").write_text(f"A clerk who {ONCE} must pay a fee.", encoding="utf-8")
-    here, there = tmp_path / "here", tmp_path / "there"
-    write_index(here, sources(laws), letter_tools())
-    write_index(there, sources(laws), letter_tools(), cluster=preparer(LetterTools(str(diary))))
-    assert content(there) == content(here)
-    counts = related(diary)
-    assert counts.pop("once.txt") == 2
-    assert set(counts.values()) == {1}
 
 
 def test_a_document_that_kills_every_worker_is_skipped(
@@ -164,12 +127,3 @@ def test_a_cluster_with_other_models_is_refused(preparer: Prepare, laws: Path) -
             index, sources(laws), letter_tools(), cluster=preparer(LetterTools("", "other-letters"))
         )
     assert not (index / "manifest.json").exists()
-
-
-def test_two_documents_of_one_name(preparer: Prepare, laws: Path) -> None:
-    rows = laws / "notices.jsonl"
-    both = [IndexSource(str(laws)), IndexSource(str(laws / "town"), "notices.jsonl/")]
-    (laws / "town" / "n1.txt").write_text("A notice.", encoding="utf-8")
-    rows.write_text('{"id": "n1.txt", "text": "A notice."}\n', encoding="utf-8")
-    with pytest.raises(CorpusError, match="would have the same name"):
-        write_index(laws.parent / "index", both, letter_tools(), cluster=preparer())

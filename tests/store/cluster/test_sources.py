@@ -50,35 +50,10 @@ def test_globs_name_files_from_their_folder_on(laws: Path, store: str) -> None:
         assert names(f"{root}/*.jsonl") == ["notices.jsonl"]
 
 
-@pytest.mark.parametrize("pattern", ["/town/*", "/act-01.txt"])
-def test_a_sidecar_holds_for_what_a_glob_or_one_file_names(store: str, pattern: str) -> None:
-    memory = fsspec.filesystem("memory")
-    memory.pipe("/bucket/laws/town/metadata.csv", b"file,tags\nact-00.txt,staff\n")
-    part, troubles = listed(IndexSource(store + pattern))
-    assert troubles == []
-    assert part.sidecars.rows
-    assert part.files
-
-
-def test_hidden_files_and_other_kinds_stay_out(store: str) -> None:
-    memory = fsspec.filesystem("memory")
-    memory.pipe("/bucket/laws/.git/notes.txt", b"A note.")
-    memory.pipe("/bucket/laws/sheet.xlsx", b"PK")
-    assert not {".git/notes.txt", "sheet.xlsx"} & set(names(store))
-
-
-def test_a_store_marks_what_changed(store: str) -> None:
-    before = {file.name: file.sha256 for file in listed(IndexSource(store))[0].files}
-    fsspec.filesystem("memory").pipe("/bucket/laws/act-01.txt", b"The owner must pay.")
-    after = {file.name: file.sha256 for file in listed(IndexSource(store))[0].files}
-    assert {name for name in before if before[name] != after[name]} == {"act-01.txt"}
-
-
 @pytest.mark.parametrize(
     ("address", "said"),
     [
         ("memory://bucket/none", "names no file that can be read"),
-        ("memory://bucket/laws/*.docx", "names no file that can be read"),
         ("nowhere://bucket/laws", "Protocol not known: nowhere"),
         # gcsfs is none of the extras
         ("gs://bucket/laws", "install gcsfs to access Google Storage"),
@@ -87,13 +62,6 @@ def test_a_store_marks_what_changed(store: str) -> None:
 def test_what_cannot_be_listed_is_said(store: str, address: str, said: str) -> None:
     with pytest.raises(CorpusError, match=said):
         listed(IndexSource(address))
-
-
-def test_a_wrong_glob_of_this_machine(laws: Path) -> None:
-    with pytest.raises(CorpusError, match=r"\*\.docx names no file that can be read"):
-        listed(IndexSource(f"{laws}/*.docx"))
-    with pytest.raises(CorpusError, match="none does not exist"):
-        listed(IndexSource(f"{laws}/none/*.txt"))
 
 
 def test_an_object_that_is_gone_is_skipped(preparer: Prepare, store: str, tmp_path: Path) -> None:
@@ -108,14 +76,3 @@ def test_an_object_that_is_gone_is_skipped(preparer: Prepare, store: str, tmp_pa
     assert made["act-01.txt"].documents
     with pytest.raises(CorpusError):
         fetched("memory://bucket/laws/act-02.txt")
-
-
-def test_workers_fetch_what_they_can_read_themselves(
-    preparer: Prepare, laws: Path, tmp_path: Path
-) -> None:
-    here, there = tmp_path / "here", tmp_path / "there"
-    write_index(here, [IndexSource(str(laws))], letter_tools())
-    write_index(there, [IndexSource(f"file://{laws}")], letter_tools(), cluster=preparer())
-    one, other = content(here), content(there)
-    assert other.pop("files").keys() == one.pop("files").keys()
-    assert other == one

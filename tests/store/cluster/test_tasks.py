@@ -8,7 +8,7 @@ from lexloop.core.errors import ClusterError, InputError
 from lexloop.store.cluster.tasks import joined
 
 
-@pytest.mark.parametrize("address", ["ray://", "here", "127.0.0.1:", "ray://:20", "a:b"])
+@pytest.mark.parametrize("address", ["ray://", "ray://:20"])
 def test_what_is_no_address(address: str) -> None:
     with pytest.raises(ClusterError, match="is no address of a cluster"), joined(address):
         pass

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexloop.core.errors import SettingsError
-from lexloop.store.engine.address import Address, is_address
+from lexloop.store.engine.address import Address
 
 
 def test_an_address_names_engine_nodes_and_index() -> None:
@@ -20,21 +20,12 @@ def test_an_address_names_engine_nodes_and_index() -> None:
     "text",
     [
         "opensearch://host",
-        "opensearch://host/",
         "opensearch:///law",
         "opensearch://host/Law",
-        "opensearch://host/-law",
         "opensearch://host/law.old",
-        "opensearch://host/law*",
-        "opensearch://host/law/more",
         "opensearch://host/" + "a" * 81,
-        "opensearch://host:0/law",
         "opensearch://host:65536/law",
-        "opensearch://host:92x/law",
-        "opensearch://host,/law",
-        "opensearch://ho st/law",
         "solr://host/law",
-        "opensearch:host/law",
         "",
     ],
 )
@@ -47,12 +38,6 @@ def test_a_password_in_an_address_is_refused_and_not_repeated() -> None:
     with pytest.raises(SettingsError, match="LEXLOOP_ENGINE_PASSWORD") as error:
         Address.parse("opensearch://admin:hunter2@host/law")
     assert "hunter2" not in str(error.value)
-
-
-def test_a_path_is_no_address() -> None:
-    assert is_address("opensearch://host/law")
-    assert is_address("elasticsearch+tls://host/law")
-    assert not any(map(is_address, ("opensearch", "./opensearch:9200", "sample", "/law")))
 
 
 _LABEL = st.text("abz019", min_size=1, max_size=8)

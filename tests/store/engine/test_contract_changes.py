@@ -18,7 +18,6 @@ from told import ACCESS, KNOWN, NAMES, QUESTIONS, TAGS, alike, document, told, w
 from lexloop.core.metadata import Filters, Metadata
 from lexloop.documents.document import Document
 from lexloop.store import scan
-from lexloop.store.engine.address import VectorKind
 from lexloop.store.engine.moving import pull_index, push_index, verify_engine
 from lexloop.store.manifest import Manifest
 from lexloop.store.opening import open_index, verify_index
@@ -84,37 +83,6 @@ def test_what_is_hidden_is_as_if_it_were_not_there(
                 check_told(kept, documents, access)
 
 
-def test_what_is_hidden_is_hidden_from_coarse_vectors_too(
-    engine_address: str, tmp_path: Path
-) -> None:
-    known = (Metadata(tags=("red",)), Metadata(), Metadata(in_force_from=date(2020, 1, 1)))
-    index = index_documents(tmp_path, [document(n, metadata) for n, metadata in enumerate(known)])
-    with closing(keep(engine_address, index, Letters(), VectorKind("int8"))) as kept:
-        for access in (EVERYBODY, Filters(), Filters(as_of=date(2019, 1, 1))):
-            check_told(kept, documents_in(index), access)
-
-
-def test_the_version_in_force_on_the_day_is_seen(place: str, tmp_path: Path) -> None:
-    old = Metadata(in_force_from=date(2020, 1, 1))
-    new = Metadata(in_force_from=date(2023, 7, 5), supersedes=NAMES[0])
-    later = Metadata(in_force_from=date(2030, 1, 1))
-    known = (old, new, later, later)
-    index = index_documents(tmp_path, [document(n, metadata) for n, metadata in enumerate(known)])
-    with closing(keep(place, index, Letters())) as kept:
-        for day, seen in (
-            ("2019-12-31", []),
-            ("2023-07-04", NAMES[:1]),
-            ("2023-07-05", NAMES[1:2]),
-        ):
-            view = kept.seen_by(Filters(as_of=date.fromisoformat(day)))
-            assert list(view.documents) == seen
-            for search in (view.search_lexical, view.search_vector):
-                found = {hit.document for hits in search(QUESTIONS, 9) for hit in hits}
-                assert found == set(seen)
-            versions = {chunk.get("version", "") for chunk in view.every_chunk()}
-            assert all("2020" in one or "2023" in one for one in versions)
-
-
 def test_an_index_that_changed_is_kept_as_it_is_now(place: str, tmp_path: Path) -> None:
     first = [document(number, Metadata()) for number in range(3)]
     index = index_documents(tmp_path, first)
@@ -139,16 +107,6 @@ def test_documents_that_were_removed_are_nowhere(place: str, tmp_path: Path) -> 
         check_told(kept, documents_in(index), EVERYBODY)
         assert list(kept.seen_by(EVERYBODY).documents) == [NAMES[0], NAMES[2]]
         assert kept.seen_by(EVERYBODY).text_of(NAMES[1]) is None
-
-
-def test_the_same_index_twice_is_kept_once(place: str, tmp_path: Path) -> None:
-    index = index_documents(tmp_path, [document(number, Metadata()) for number in range(2)])
-    for _ in range(2):
-        with closing(keep(place, index, Letters())) as kept:
-            check_told(kept, documents_in(index), EVERYBODY)
-            assert len(kept.seen_by(EVERYBODY)) == sum(
-                1 for _ in kept.seen_by(EVERYBODY).every_chunk()
-            )
 
 
 def test_what_is_pulled_out_of_an_engine_is_what_was_pushed(

@@ -27,8 +27,6 @@ from lexloop.documents.text.tokens import stemmer_name
 from lexloop.store import manifest
 from lexloop.store.engine import client
 from lexloop.store.engine import store as reading
-from lexloop.store.engine import writing as written
-from lexloop.store.engine.address import Storage
 from lexloop.store.engine.client import engine_at
 from lexloop.store.engine.generation import alias_of, index_of, published, writing
 from lexloop.store.engine.moving import push_index
@@ -182,16 +180,6 @@ def test_the_right_of_a_writer_that_was_killed_here_is_free_at_once(
         assert _documents(engine_address) == ["new.txt"]
 
 
-def test_a_lease_that_says_nothing_holds_up_nobody(
-    engine_address: str, laws: tuple[Path, Path]
-) -> None:
-    push_index(laws[0], engine_address, Letters())
-    path = f"/{alias_of(engine_address.rpartition('/')[2], 'meta')}/_doc/lease"
-    request(engine_address, "PUT", path, {"else": 1})
-    push_index(laws[1], engine_address, Letters())
-    assert _documents(engine_address) == ["new.txt"]
-
-
 def test_what_a_reader_holds_stays_until_it_is_released(
     engine_address: str, laws: tuple[Path, Path]
 ) -> None:
@@ -223,29 +211,7 @@ def test_an_index_of_another_make_is_refused(
             open_engine(engine_address, Letters())
 
 
-def test_few_segments_are_left_by_the_number_of_vectors(
-    between: ScriptedEngine,
-    engine_address: str,
-    laws: tuple[Path, Path],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    address = _by_way_of(between, engine_address)
-    windows = manifest.Manifest.read(laws[0]).counts["windows"]
-    whole, halves = Storage(), Storage(shards=2)
-    for vectors, storage, segments in (
-        *((100, whole, 1), (windows, whole, 1), (windows / 4, whole, 4)),
-        *((windows / 4, halves, 2), (100, halves, 1)),
-    ):
-        monkeypatch.setattr(written, "_GRAPH", vectors)
-        between.asked.clear()
-        push_index(laws[0], address, Letters(), storage=storage)
-        merges = [path for _, path, _ in between.asked if "_forcemerge" in path]
-        assert [f"max_num_segments={segments}" in path for path in merges] == [True]
-
-
-@pytest.mark.parametrize(
-    "damaged", [{"statistics": {"chunks": 1}}, {"statistics": 1}, {"manifest": {}}]
-)
+@pytest.mark.parametrize("damaged", [{"statistics": {"chunks": 1}}, {"manifest": {}}])
 def test_an_index_whose_record_is_damaged_is_refused(
     engine_address: str, laws: tuple[Path, Path], damaged: dict[str, Any]
 ) -> None:

@@ -2,13 +2,11 @@
 
 from base64 import b64encode, urlsafe_b64encode
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexloop.models.embedding import CODED
-from lexloop.store.engine.schema import codes_of, floats_of, inner_product, key_of, packed, unpacked
+from lexloop.store.engine.schema import inner_product, key_of, packed, unpacked
 
 
 @given(st.binary(max_size=40))
@@ -16,13 +14,6 @@ def test_bytes_come_back_in_either_engines_alphabet(data: bytes) -> None:
     assert unpacked(packed(data)) == data
     assert unpacked(urlsafe_b64encode(data).decode().rstrip("=")) == data
     assert unpacked(b64encode(data).decode()) == data
-
-
-def test_arrays_come_back_in_their_shapes() -> None:
-    assert floats_of(np.float32([1, 2]).tobytes()).tolist() == [1, 2]
-    codes = np.ones((2, CODED), dtype=np.int8)
-    assert codes_of(codes.tobytes()).shape == (2, CODED)
-    assert codes_of(b"").shape == (0, CODED)
 
 
 def test_names_longer_than_an_engines_ids_have_keys_of_one_length() -> None:

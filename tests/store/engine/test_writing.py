@@ -146,21 +146,6 @@ def test_what_is_refused_for_good_is_told_at_once(
     assert len(taking.sent) == 1
 
 
-def test_much_is_sent_in_parts(
-    server: ScriptedEngine,
-    writer: Writer,
-    documents: list[PreparedDocument],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(writing, "_ACTIONS", 3)
-    taking = Taking(Counter(), 201, {})
-    server.script(taking)
-    write_all(writer, documents)
-    assert max(taking.sent) == 3
-    assert set(taking.taken.values()) == {1}
-    assert writer.tally.counts["documents"] == len(documents)
-
-
 def test_an_error_in_the_middle_is_told_at_the_end(
     server: ScriptedEngine,
     writer: Writer,

@@ -1,6 +1,4 @@
 import gc
-import json
-import math
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -44,20 +42,6 @@ def test_scores_are_those_of_rank_bm25(texts: list[str], query: str) -> None:
     np.testing.assert_allclose(scores, expected, rtol=1e-4, atol=1e-6)
 
 
-@given(TEXTS, QUERY)
-def test_the_ten_best_are_those_of_rank_bm25(texts: list[str], query: str) -> None:
-    tokens = [tokenize(text) for text in texts]
-    if not any(tokens):
-        return
-    expected = BM25Okapi(tokens).get_scores(tokenize(query))
-    positions, scores = LexicalIndex.build(texts).top(query, 10)
-    best = np.argsort(-expected, kind="stable")[:10]
-    best = best[expected[best] > 1e-6]
-    # equal but for rounding may change places, so the ten best are compared by their scores
-    np.testing.assert_allclose(scores[: len(best)], expected[best], rtol=1e-4)
-    np.testing.assert_allclose(expected[positions], scores, rtol=1e-4, atol=1e-6)
-
-
 @given(TEXTS, QUERY, st.integers(0, 40), st.randoms(use_true_random=False))
 def test_the_best_are_the_allowed_ones_in_order(
     texts: list[str], query: str, limit: int, random: "np.random.Generator"
@@ -71,70 +55,6 @@ def test_the_best_are_the_allowed_ones_in_order(
         positions, found = index.top(query, limit, mask)
         assert positions.tolist() == expected
         assert found.tolist() == scores[expected].tolist()
-
-
-@pytest.mark.parametrize("texts", [["audit fee"], ["audit fee", "audit"], ["fee", "fee", "fee"]])
-def test_few_chunks_may_weigh_nothing_or_less(texts: list[str]) -> None:
-    # a term in half of the chunks has the idf 0; in all of them, a quarter of the mean, here < 0
-    index = LexicalIndex.build(texts)
-    expected = BM25Okapi([tokenize(text) for text in texts]).get_scores(["audit", "fee"])
-    assert expected.max() <= 0
-    np.testing.assert_allclose(index.scores("audit fee"), expected, rtol=1e-4)
-    assert index.top("audit fee", 5)[0].tolist() == []
-
-
-def test_a_score_worked_by_hand() -> None:
-    # "fee" stands in 2 of 4 texts, so its idf ln((4 - 2 + 0.5) / (2 + 0.5)) is 0; "audit" in 1:
-    # idf = ln(3.5 / 1.5). Its text has 4 of 17 terms: 1 - 0.75 + 0.75 * 4 / 4.25 = 0.955882.
-    # score = idf * 1 * 2.5 / (1 + 1.5 * 0.955882)
-    assert [len(tokenize(text)) for text in HARBOUR] == [4, 6, 4, 3]
-    scores = LexicalIndex.build(HARBOUR).scores("audit fee")
-    expected = math.log(3.5 / 1.5) * 2.5 / (1 + 1.5 * (0.25 + 0.75 * 4 / 4.25))
-    assert scores.tolist() == pytest.approx([0, 0, expected, 0], abs=1e-6)
-
-
-def test_a_term_in_most_chunks_weighs_a_quarter_of_the_mean() -> None:
-    # 5 chunks of one term each; "fee" in 4: ln(1.5 / 4.5) < 0; "audit" in 1: ln(4.5 / 1.5).
-    # their mean is 0, so the floor is 0, too; with a second rare term it is not
-    assert not LexicalIndex.build(["fee"] * 4 + ["audit"]).scores("fee").any()
-    idfs = [math.log(1.5 / 4.5), math.log(4.5 / 1.5), math.log(4.5 / 1.5)]
-    floor = 0.25 * sum(idfs) / 3
-    texts = ["fee"] * 4 + ["audit bias"]
-    length = 0.25 + 0.75 * 1 / 1.2
-    expected = floor * 2.5 / (1 + 1.5 * length)
-    scores = LexicalIndex.build(texts).scores("fee")
-    assert scores.tolist() == pytest.approx([expected] * 4 + [0.0], abs=1e-6)
-
-
-def test_a_repeated_word_of_the_query_counts_twice() -> None:
-    index = LexicalIndex.build(HARBOUR)
-    np.testing.assert_allclose(index.scores("audit audit"), 2 * index.scores("audit"))
-
-
-def test_document_frequency_counts_chunks_and_not_occurrences() -> None:
-    index = LexicalIndex.build(HARBOUR)
-    frequencies = [index.document_frequency(term) for term in ("fee", "berth", "audit", "zeppelin")]
-    assert frequencies == [2, 2, 1, 0]
-
-
-@pytest.mark.parametrize("texts", [[], [""], ["", "the of"], ["§", "?!"]])
-def test_texts_without_terms_score_nothing(texts: list[str], tmp_path: Path) -> None:
-    index = LexicalIndex.build(texts)
-    assert index.scores("fee").tolist() == [0.0] * len(texts)
-    index.save(tmp_path)
-    loaded = LexicalIndex.load(tmp_path)
-    assert loaded.scores("fee").shape == (len(texts),)
-    assert loaded.top("fee", 3)[0].tolist() == []
-
-
-def test_an_empty_text_among_others_scores_nothing() -> None:
-    scores = LexicalIndex.build(["", *HARBOUR]).scores("audit")
-    assert (scores > 0).tolist() == [False, False, False, True, False]
-
-
-@pytest.mark.parametrize("query", ["", " ", "the", "zeppelin", "?!", "\x00", "\ud800"])
-def test_a_query_without_known_terms_scores_nothing(query: str) -> None:
-    assert not LexicalIndex.build(HARBOUR).scores(query).any()
 
 
 def test_a_text_that_repeats_a_word_beyond_16_bits_is_counted_whole() -> None:
@@ -187,31 +107,12 @@ def test_mapped_files_are_released_with_the_index(tmp_path: Path) -> None:
     assert str(tmp_path) not in maps.read_text()
 
 
-@pytest.mark.parametrize("content", [b"", b"garbage", b"PK\x03\x04", b"{}", b"[1]", None])
-@pytest.mark.parametrize("damaged", LexicalIndex.FILES)
-def test_files_that_are_no_index_are_refused(
-    tmp_path: Path, damaged: str, content: bytes | None
-) -> None:
-    LexicalIndex.build(HARBOUR).save(tmp_path)
-    if content is None:
-        (tmp_path / damaged).unlink()
-    else:
-        (tmp_path / damaged).write_bytes(content)
-    with pytest.raises((OSError, ValueError)):
-        LexicalIndex.load(tmp_path)
-
-
 @pytest.mark.parametrize(
     ("name", "values"),
     [
         ("lexical.rows.npy", np.array([0, 0, 99], dtype=np.int32)),
-        ("lexical.rows.npy", np.array([0, 0, -1], dtype=np.int32)),
         ("lexical.starts.npy", np.array([0, 5, 3], dtype=np.int64)),
-        ("lexical.starts.npy", np.array([1, 2, 3], dtype=np.int64)),
-        ("lexical.starts.npy", np.array([0, 1], dtype=np.int64)),
         ("lexical.weights.npy", np.zeros(2, dtype=np.float32)),
-        ("lexical.weights.npy", np.zeros(3, dtype=np.float64)),
-        ("lexical.weights.npy", np.zeros((3, 1), dtype=np.float32)),
     ],
 )
 def test_arrays_that_do_not_fit_together_are_refused(
@@ -230,12 +131,6 @@ def test_a_pickled_array_is_refused(tmp_path: Path) -> None:
         LexicalIndex.load(tmp_path)
 
 
-def test_the_terms_are_plain_json(tmp_path: Path) -> None:
-    LexicalIndex.build(["Größe fee"]).save(tmp_path)
-    content = json.loads((tmp_path / "lexical.json").read_text(encoding="utf-8"))
-    assert content == {"chunks": 1, "terms": ["fee", "größe"]}
-
-
 SCORES = st.lists(st.sampled_from([-1.0, 0.0, 0.25, 0.5, 0.75, 1.0, 2.0]), max_size=300)
 
 
@@ -244,13 +139,6 @@ def test_the_best_are_those_of_a_stable_sort(values: list[float], limit: int, fl
     scores = np.array(values, dtype=np.float32)
     expected = [i for i in np.argsort(-scores, kind="stable") if scores[i] > floor][:limit]
     assert best_positions(scores, limit, floor).tolist() == expected
-
-
-@pytest.mark.parametrize("size", [0, 1, 7, 4000, 4001, 50_000])
-def test_many_scores(size: int) -> None:
-    scores = np.random.default_rng(size).integers(0, 50, size).astype(np.float32)
-    expected = np.argsort(-scores, kind="stable")[:100]
-    assert best_positions(scores, 100, -1.0).tolist() == expected.tolist()
 
 
 def test_statistics_give_every_posting_its_weight() -> None:

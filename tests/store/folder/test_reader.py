@@ -9,29 +9,17 @@ import numpy as np
 import pytest
 from indexes import Letters, content, files_of, letter_tools, sources
 
-from lexloop.core.errors import DataError, OutdatedIndexError
+from lexloop.core.errors import DataError
 from lexloop.core.files import MANIFEST
-from lexloop.documents.text.tokens import stemmer_name
 from lexloop.store.folder.generations import GENERATIONS
 from lexloop.store.manifest import FORMAT, Manifest
 from lexloop.store.opening import open_index, verify_index
 from lexloop.store.writer import IndexUpdate, write_index
 
 Write = Callable[..., IndexUpdate]
-FILES = {
-    "chunks.npy",
-    "dense.json",
-    "knowledge.json",
-    "knowledge.npy",
-    "marks.npy",
-    "lexical.json",
-    "lexical.rows.npy",
-    "lexical.starts.npy",
-    "lexical.weights.npy",
-    "owners.npy",
-    "texts.sqlite",
-    "vectors.npy",
-}
+PARTS = "chunks marks lexical.rows lexical.starts lexical.weights owners vectors knowledge"
+FILES = {f"{part}.npy" for part in PARTS.split()} | {"dense.json", "knowledge.json", "lexical.json"}
+FILES |= {"texts.sqlite"}
 
 
 def generation(index: Path) -> Path:
@@ -71,16 +59,18 @@ def test_a_changed_byte_anywhere_is_refused_by_the_name_of_its_file(
         (folder / name).write_bytes(whole)
 
 
-@pytest.mark.parametrize("name", sorted(FILES))
-def test_a_missing_or_cut_off_file_is_named(index: Path, write: Write, name: str) -> None:
+def test_a_missing_or_cut_off_file_is_named(index: Path, write: Write) -> None:
     write()
-    path = generation(index) / name
-    path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(DataError, match=f"{name} is damaged"):
-        open_index(index, Letters())
-    path.unlink()
-    with pytest.raises(DataError, match=f"lacks .*{name}"):
-        open_index(index, Letters())
+    for name in FILES:
+        path = generation(index) / name
+        whole = path.read_bytes()
+        path.write_bytes(whole[:-1])
+        with pytest.raises(DataError, match=f"{name} is damaged"):
+            open_index(index, Letters())
+        path.unlink()
+        with pytest.raises(DataError, match=f"lacks .*{name}"):
+            open_index(index, Letters())
+        path.write_bytes(whole)
 
 
 def test_a_changed_byte_of_the_manifest_never_changes_what_is_read(
@@ -101,9 +91,7 @@ def test_a_changed_byte_of_the_manifest_never_changes_what_is_read(
     assert refused > len(whole) / 6 * 0.8  # the rest is white space
 
 
-@pytest.mark.parametrize(
-    "manifest", ["", "[]", "{}", "null", "7", '{"form": 1}', '{"format": 1', "\xff", "\x00"]
-)
+@pytest.mark.parametrize("manifest", ["", "[]", '{"form": 1}', '{"format": 1', "\xff"])
 def test_a_manifest_that_says_nothing_is_named(index: Path, write: Write, manifest: str) -> None:
     write()
     (index / MANIFEST).write_text(manifest, encoding="latin-1")
@@ -122,7 +110,7 @@ def change_manifest(index: Path, **changes: Any) -> None:
     (index / MANIFEST).write_text(json.dumps(record))
 
 
-@pytest.mark.parametrize("found", [FORMAT + 1, 0, "1", None])
+@pytest.mark.parametrize("found", [FORMAT + 1, 0])
 def test_another_format_is_refused_with_both(index: Path, write: Write, found: Any) -> None:
     write()
     (index / MANIFEST).write_text(json.dumps({"format": found, "new": "fields"}))
@@ -132,39 +120,26 @@ def test_another_format_is_refused_with_both(index: Path, write: Write, found: A
         assert ("Upgrade lexloop" if found == FORMAT + 1 else "--force") in raised.value.hint
 
 
-def test_the_terms_of_another_stemmer_are_refused_with_both(index: Path, write: Write) -> None:
+def test_another_embedder_is_refused_with_both_sides(index: Path, write: Write) -> None:
     write()
-    change_manifest(index, stemmer="snowball-english 1.9.0")
-    for use in (open_index, verify_index):
-        with pytest.raises(OutdatedIndexError) as raised:
-            use(index, Letters())
-        assert f"are by snowball-english 1.9.0, this is {stemmer_name()}" in raised.value.what
-        assert f"lexloop index update {index}" in raised.value.hint
+    for asked, says in (
+        (Letters("openai:small"), "openai:small (27 dim"),
+        (Letters(dimension=8), "letters (8 dim"),
+    ):
+        for use in (open_index, verify_index):
+            with pytest.raises(DataError) as raised:
+                use(index, asked)
+            assert "built with letters (27 dimensions)" in raised.value.what
+            assert says in raised.value.what
 
 
-@pytest.mark.parametrize(
-    ("asked", "says"),
-    [(Letters("openai:small"), "openai:small (27 dim"), (Letters(dimension=8), "letters (8 dim")],
-    ids=["name", "dimension"],
-)
-def test_another_embedder_is_refused_with_both_sides(
-    index: Path, write: Write, asked: Letters, says: str
-) -> None:
+def test_a_count_that_is_wrong_is_refused(index: Path, write: Write) -> None:
     write()
-    for use in (open_index, verify_index):
-        with pytest.raises(DataError) as raised:
-            use(index, asked)
-        assert "built with letters (27 dimensions)" in raised.value.what
-        assert says in raised.value.what
-
-
-@pytest.mark.parametrize("count", ["documents", "chunks", "windows", "triplets"])
-def test_a_count_that_is_wrong_is_refused(index: Path, write: Write, count: str) -> None:
-    write()
-    counts = {**Manifest.read(index).counts, count: 99}
-    change_manifest(index, counts=counts)
-    with pytest.raises(DataError, match=f"'{count}': 99"):
-        open_index(index, Letters())
+    held = Manifest.read(index).counts
+    for count in held:
+        change_manifest(index, counts={**held, count: 99})
+        with pytest.raises(DataError, match=f"'{count}': 99"):
+            open_index(index, Letters())
 
 
 def test_damage_does_not_stop_a_new_beginning(

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from indexes import ANYBODY, Letters, content, everything_in, letter_tools, sources
+from indexes import ANYBODY, Letters, content, letter_tools, sources
 
 from lexloop.models.embedding import CODED, Codes, Halves, Progress, coded
 from lexloop.store.folder.store import open_folder
 from lexloop.store.folder.tokens import TokenIndex
 from lexloop.store.manifest import Manifest
 from lexloop.store.opening import open_index
-from lexloop.store.writer import without, write_index
+from lexloop.store.writer import write_index
 
 LAW = "The owner must pay a fee. The master may waive the fee."
 
@@ -63,13 +63,6 @@ def test_maxsim_by_hand() -> None:
     assert held.closeness(question, []).shape == (2, 0)
     assert held.closeness(along(), []).shape == (1, 0)
     assert TokenIndex.of([]).ends.tolist() == [0]
-
-
-def test_codes_fill_a_byte_whatever_the_length() -> None:
-    rows = np.zeros((3, CODED), dtype=np.float32)
-    rows[0, :2], rows[1, :2] = (0.5, -0.25), (-200.0, 0.0)
-    assert coded(rows)[:, :2].tolist() == [[127, -64], [-127, 0], [0, 0]]
-    assert coded(rows[:0]).shape == (0, CODED)
 
 
 def test_the_disk_keeps_them_and_refuses_what_does_not_fit(tmp_path: Path) -> None:
@@ -140,20 +133,6 @@ def test_an_update_takes_tokens_of_new_texts_alone(folder: Path, tmp_path: Path)
     assert codes_in(tmp_path / "index", embedder) == codes_in(tmp_path / "fresh", embedder)
 
 
-def test_what_is_taken_out_in_memory_leaves_the_rest_its_tokens(
-    folder: Path, tmp_path: Path
-) -> None:
-    embedder = Spelt()
-    write(tmp_path / "index", folder, embedder)
-    collection = open_index(tmp_path / "index", embedder)
-    embedder.tokens_of.clear()
-    rest = without(collection.seen_by(ANYBODY), {"a.txt#0"})
-    tokens = everything_in(rest).tokens
-    assert tokens is not None
-    assert embedder.tokens_of == []
-    assert tokens.ends.tolist() == [0, 8, 8, 8]
-
-
 def test_off_by_the_setting_and_without_a_model_of_tokens(folder: Path, tmp_path: Path) -> None:
     for place, embedder, stored in (("off", Spelt(), False), ("letters", Letters(), True)):
         index = tmp_path / place
@@ -169,11 +148,3 @@ def test_off_by_the_setting_and_without_a_model_of_tokens(folder: Path, tmp_path
     off, on = Spelt(), content(tmp_path / "off", embedder)
     write(tmp_path / "again", folder, off, **{"index.token_vectors": False})
     assert on["chunks"] == content(tmp_path / "again", off)["chunks"]
-
-
-def test_another_embedder_compares_no_tokens(folder: Path, tmp_path: Path) -> None:
-    embedder = Spelt()
-    write(tmp_path / "index", folder, embedder)
-    collection = open_index(tmp_path / "index", embedder)
-    alone = collection.embedded_by(Letters("other"), words_only=True).seen_by(ANYBODY)
-    assert alone.closeness("owner", ["a.txt#0"]) is None

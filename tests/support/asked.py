@@ -1,0 +1,18 @@
+"""What tests ask a chat model, and how."""
+
+from collections.abc import Callable
+
+from running import Colour
+
+from lexloop.models.chat import ChatModel
+from lexloop.models.request import ChatReply, ChatRequest
+
+PLAIN = ChatRequest("generate", "Be brief.", "Who must publish?")
+STREAMED = ChatRequest("generate", "Be brief.", "Who must publish?", stream=True)
+STRUCTURED = ChatRequest("rewrite", "Reply in JSON.", "Which colour?", schema=Colour)
+
+Connect = Callable[..., ChatModel]
+"""``connect(**settings)``: a model of the scripted server."""
+
+Ask = Callable[..., ChatReply]
+"""``ask(request, on_token, **settings)``: what the scripted server replies, in time."""
