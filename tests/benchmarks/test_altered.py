@@ -24,17 +24,6 @@ def test_each_alteration_changes_one_thing() -> None:
     assert "not_left_out" not in found
 
 
-def test_a_denial_is_only_turned_round() -> None:
-    sentence = "An owner of a boat must not moor it at the pier."
-    found = of(sentence, sentence)
-    assert set(found) == {"words_before", "not_left_out"}
-    assert found["not_left_out"] == "An owner of a boat must moor it at the pier."
-
-
-def test_short_statements_are_left_out() -> None:
-    assert of("It is due in 10 days.") == {}
-
-
 def test_the_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -64,7 +64,7 @@ def test_two_parts_are_asked_of_two_collections_and_numbered_as_one_list(agent: 
     assert found["usage"]["model_calls"] == 0
 
 
-@pytest.mark.parametrize("said", ["Good morning!", "Thank you very much.", "What can you do?"])
+@pytest.mark.parametrize("said", ["Good morning!"])
 def test_what_needs_no_documents_gets_a_plain_reply(agent: Lexloop, said: str) -> None:
     found = ask(agent, said)
     assert found["collections"] == []
@@ -136,25 +136,6 @@ def test_where_who_is_asked_abstains_the_others_are(
     found = ask(agent, "What is a bias audit?")
     assert found["collections"] == ["hiring"]
     assert found["answer"] == lexloop.ask("What is a bias audit?")["answer"]
-
-
-def test_where_the_others_have_no_answer_either_the_first_abstains(
-    agent: Lexloop, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sent_to("tenancy", monkeypatch)
-    found = ask(agent, "Who inherits when somebody dies without a will?")
-    assert found["abstained"]
-    assert found["collections"] == ["tenancy"]
-
-
-def test_a_part_that_is_not_answered_is_said(agent: Lexloop) -> None:
-    found = ask(
-        agent,
-        "How long must a register of data breaches be kept, and what colour must an employee's "
-        "record of leave have?",
-    )
-    assert found["collections"] == ["privacy", "workplace"]
-    assert found["finding"] in ("in part", "answers")
 
 
 def test_settings_are_those_of_the_agent_or_of_the_run(agent: Lexloop) -> None:

@@ -19,10 +19,9 @@ from lexloop.graph.extractors import (
     extractions_path,
     extractor_for,
 )
-from lexloop.knowledge.relations import extract_document
 from lexloop.models.chat import ChatModel
 from lexloop.models.request import ChatRequest
-from lexloop.store.opening import RULES, tools_for
+from lexloop.store.opening import tools_for
 from lexloop.store.preparing import Tools
 from lexloop.store.writer import CostEstimate, estimate, write_index
 
@@ -65,16 +64,6 @@ def tools(chat: ChatModel, budget: Budget | None = None) -> tuple[Tools, ModelEx
 
 
 Connect = Callable[..., ChatModel]
-
-
-def test_rules_extract_unless_the_model_is_asked_for(chat_model: Connect) -> None:
-    assert extractor_for(Settings(), None) == (RULES, extract_document)
-    assert extractor_for(Settings(model="openai:scripted"), chat_model()) == (
-        RULES, extract_document
-    )  # fmt: skip
-    assert extractor_for(MODEL, chat_model())[0] == "model-openai:scripted"
-    with pytest.raises(SettingsError, match="no model is configured"):
-        extractor_for(Settings(**{"index.triplets": "model"}), None)
 
 
 def test_what_was_extracted_is_never_paid_for_again(
@@ -130,16 +119,6 @@ def test_the_limit_stops_before_it_is_passed(
     assert (len(extracting.requests), extract.spent["model_calls"]) == (PARAGRAPHS, 1)
 
 
-def test_the_repair_of_a_reply_counts_against_the_limit(
-    server: FakeOpenAI, chat_model: Connect, folder: Path, tmp_path: Path
-) -> None:
-    server.play("extract_triplets", Reply("no JSON at all"))
-    made, _ = tools(chat_model(), Budget(0.0, 1_000_000.0, 304.0))
-    with pytest.raises((BudgetError, ModelError)):
-        write_index(tmp_path / "a", sources(folder), made)
-    assert 1 <= len(server.requests) <= 2
-
-
 def test_budgets_by_hand() -> None:
     assert Budget(0.15, 0.6).cost(2_000_000, 500_000) == pytest.approx(0.6)
     assert Budget(0.15, None).cost(1, 1) is None
@@ -189,14 +168,3 @@ def test_an_estimate_by_hand_and_what_it_comes_to(
     whole = estimate(tmp_path / "a", sources(folder), made, fresh=True)
     assert whole.documents == 3
     assert expected_cost(whole, MODEL, Budget(), None)["model_calls"] == 1
-
-
-def test_embeddings_of_a_host_have_their_price(folder: Path, tmp_path: Path) -> None:
-    found = estimated(folder, tmp_path / "a", tools_for(Settings(), Letters()))
-    remote = Settings(**{"index.embedder": "openai:small"})
-    assert expected_cost(found, remote, Budget(), 2.0) == {
-        "model_calls": 0, "tokens_in": 0, "tokens_out": 0, "cost_usd": 24 * 2.0 / 1e6
-    }  # fmt: skip
-    assert expected_cost(found, remote, Budget(), None)["cost_usd"] is None
-    assert expected_cost(found, Settings(), Budget(), None)["cost_usd"] == 0.0
-    assert not extractions_path().exists()

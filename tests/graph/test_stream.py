@@ -44,22 +44,6 @@ def test_sentences_are_shown_when_they_end(stream: TokenStream, events: list[Eve
     assert events[0] == {"node": "generate", "token": "The fee is due.", "restart": False}
 
 
-def test_what_is_left_is_shown_when_the_answer_is_whole(
-    stream: TokenStream, events: list[Event]
-) -> None:
-    tell(stream, "The fee is due.", " [1]")
-    stream.finish()
-    stream.finish()
-    assert [event["token"] for event in events] == ["The fee is due.", " [1]"]
-
-
-def test_a_sentence_that_recites_is_not_shown_nor_what_follows(
-    stream: TokenStream, events: list[Event]
-) -> None:
-    tell(stream, "Gladly. ", RULES, " And more. ", "The fee is due.")
-    assert "".join(event["token"] for event in events) == "Gladly."
-
-
 def test_a_recital_in_the_same_piece_as_something_harmless_is_not_shown(
     stream: TokenStream, events: list[Event]
 ) -> None:
@@ -75,59 +59,8 @@ def test_a_recital_broken_into_lines_shows_less_than_a_run_of_words(
     assert "".join(event["token"] for event in events).split() == RULES.split()[:5]
 
 
-def test_a_restart_is_told_once_and_forgets_what_was_held(
-    stream: TokenStream, events: list[Event]
-) -> None:
-    tell(stream, "The fee is due. It was")
-    stream(Token("A fee is ", restart=True))
-    tell(stream, "due. Soon.")
-    assert [(event["token"], event["restart"]) for event in events] == [
-        ("The fee is due.", False),
-        ("A fee is due. Soon.", True),
-    ]
-
-
-def test_a_restart_may_speak_again_after_a_recital(
-    stream: TokenStream, events: list[Event]
-) -> None:
-    tell(stream, RULES)
-    stream(Token("The fee is due.", restart=True))
-    assert [event["token"] for event in events] == ["The fee is due."]
-
-
 def streamed(graph: Lexloop) -> list[Event]:
     return list(graph.stream({"question": QUESTION}, stream_mode="custom"))
-
-
-def test_a_run_streams_its_answer(scripted: FakeOpenAI, modelled: Callable[..., Lexloop]) -> None:
-    shown = streamed(modelled())
-    assert {event["node"] for event in shown} == {"generate"}
-    said = "".join(event["token"] for event in shown)
-    assert "It is due within 10 business days [1].".startswith(said[:30])
-    assert not any(event["restart"] for event in shown)
-
-
-def test_an_attempt_that_breaks_off_restarts(
-    scripted: FakeOpenAI, modelled: Callable[..., Lexloop]
-) -> None:
-    scripted.play(
-        "generate", Reply("It is late. [1]", pieces=1, cut=True), Reply("The fee is due [1].")
-    )
-    shown = streamed(modelled(**{"model.attempts": 2, "loop.max_retries": 0}))
-    assert [(event["token"], event["restart"]) for event in shown] == [
-        ("It is late.", False),
-        ("The fee is due [1].", True),
-    ]
-
-
-def test_a_recited_prompt_is_neither_shown_nor_answered(
-    server: FakeOpenAI, scripted: FakeOpenAI, modelled: Callable[..., Lexloop]
-) -> None:
-    server.play("generate", lambda request: Reply(request.system, pieces=40))
-    graph = modelled(**{"loop.max_retries": 0})
-    assert streamed(graph) == []
-    result = graph.invoke({"question": QUESTION})
-    assert (result["answer"], result["abstained"]) == (ABSTENTION, True)
 
 
 def test_a_run_that_is_cancelled_ends_the_models_call_and_shows_no_more(
@@ -243,22 +176,6 @@ def test_who_streams_messages_gets_checked_sentences_and_then_the_answer(
     assert messages_of([part for path, part in inner if path]) == SENTENCES
 
 
-def test_who_streams_events_gets_them_as_a_models(
-    scripted: FakeOpenAI, modelled: Callable[..., Lexloop]
-) -> None:
-    scripted.play("generate", Reply(GOOD, pieces=30))
-    events = asyncio.run(collected(modelled().astream_events(ASKED, version="v2")))
-    told = [event for event in events if "chat_model" in event["event"]]
-    assert [event["event"].removeprefix("on_chat_model_") for event in told] == [
-        *("start", "stream", "stream", "end")
-    ]
-    assert {(event["name"], event["metadata"]["langgraph_node"]) for event in told} == {
-        ("generate", "generate")
-    }
-    assert "".join(event["data"]["chunk"].text for event in told[1:3]) == GOOD
-    assert told[-1]["data"]["output"].text == GOOD
-
-
 def test_an_answer_that_starts_over_is_another_message(
     scripted: FakeOpenAI, modelled: Callable[..., Lexloop]
 ) -> None:
@@ -307,13 +224,6 @@ def test_a_callback_of_ones_own_hears_the_call_itself_and_once(
     assert own.heard.strip() == scripted.requests[1].system.strip()
 
 
-def test_the_last_message_says_what_was_read_as_what(graph: Lexloop) -> None:
-    result = graph.invoke({"question": "Who pays the moorign fee?"})
-    told = [{"written": "moorign", "read": "mooring"}]
-    assert result["read_as"] == told
-    assert result["messages"][-1].response_metadata["read_as"] == told
-
-
 def test_the_last_message_carries_the_warning(
     scripted: FakeOpenAI, modelled: Callable[..., Lexloop], scores: Callable[..., Reply]
 ) -> None:
@@ -328,15 +238,3 @@ def test_the_last_message_carries_the_warning(
     assert result["messages"][-1].response_metadata == message.response_metadata
     scripted.play("evaluate", scores(0.9, 0.9, 0.9))
     assert graph.invoke(ASKED)["messages"][-1].response_metadata == {}
-
-
-def test_an_embedded_run_streams_no_tokens(graph: Lexloop) -> None:
-    assert streamed(graph) == []
-
-
-def test_updates_come_node_by_node(graph: Lexloop) -> None:
-    updates = graph.stream({"question": QUESTION}, stream_mode="updates")
-    assert [name for update in updates for name in update] == [
-        *("classify", "rewrite", "hybrid_retrieve", "kg_retrieve", "rerank"),
-        *("generate", "evaluate"),
-    ]

@@ -1,7 +1,6 @@
 """Runs of one thread take turns, and nothing of the thread is lost."""
 
 import asyncio
-import gc
 import sqlite3
 import subprocess
 import sys
@@ -18,9 +17,8 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-from langgraph.graph import END, START, MessagesState, StateGraph
 
-from lexloop.core.errors import DataError, QuestionError, ThreadBusy
+from lexloop.core.errors import DataError, ThreadBusy
 from lexloop.core.settings import Settings
 from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.compiled import ThreadTurn
@@ -29,7 +27,6 @@ from lexloop.graph.resources import Resources
 CALLS = 64
 ASKED = [f"When must owner {number} pay the mooring fee?" for number in range(CALLS)]
 THREAD: Any = {"configurable": {"thread_id": "one"}}
-Saver = Callable[[], Any]
 
 
 @pytest.fixture
@@ -93,15 +90,6 @@ class TestInOneProcess:
         check(messages, ASKED)
         assert [message.text for message in messages[::2]] == ASKED
 
-    def test_asynchronous_calls_on_a_file(self, embedded: Resources, file: Path) -> None:
-        async def run() -> list[Any]:
-            async with AsyncSqliteSaver.from_conn_string(str(file)) as saver:
-                graph = build_graph(embedded, saver)
-                await asyncio.gather(*(graph.ainvoke(asking(text), THREAD) for text in ASKED))
-                return (await graph.aget_state(THREAD)).values["messages"]
-
-        check(asyncio.run(run()), ASKED)
-
     def test_threads_and_event_loops_mixed(
         self, embedded: Resources, memory: InMemorySaver
     ) -> None:
@@ -117,20 +105,6 @@ class TestInOneProcess:
                 done.result()
         check(graph.get_state(THREAD).values["messages"], ASKED[:16])
 
-    def test_synchronous_calls_on_an_asynchronous_file(
-        self, embedded: Resources, file: Path
-    ) -> None:
-        async def run() -> list[Any]:
-            async with AsyncSqliteSaver.from_conn_string(str(file)) as saver:
-                graph = build_graph(embedded, saver)
-                await asyncio.gather(
-                    *(graph.ainvoke(asking(text), THREAD) for text in ASKED[:3]),
-                    *(asyncio.to_thread(graph.invoke, asking(t), THREAD) for t in ASKED[3:6]),
-                )
-                return (await graph.aget_state(THREAD)).values["messages"]
-
-        check(asyncio.run(run()), ASKED[:6])
-
     def test_two_connections_to_one_file(
         self, embedded: Resources, sqlite: SqliteSaver, file: Path
     ) -> None:
@@ -139,14 +113,6 @@ class TestInOneProcess:
             with ThreadPoolExecutor(8) as pool:
                 list(pool.map(lambda g, t: g.invoke(asking(t), THREAD), graphs, ASKED))
             check(graphs[0].get_state(THREAD).values["messages"], ASKED[:8])
-
-    def test_copies_of_the_graph_stand_in_one_line(
-        self, embedded: Resources, memory: InMemorySaver
-    ) -> None:
-        served = [build_graph(embedded).copy(update={"checkpointer": memory}) for _ in range(4)]
-        with ThreadPoolExecutor(4) as pool:
-            list(pool.map(lambda g, t: g.invoke(asking(t), THREAD), served, ASKED))
-        check(served[0].get_state(THREAD).values["messages"], ASKED[:4])
 
     def test_a_change_of_the_state_waits_for_the_run(
         self, embedded: Resources, memory: InMemorySaver
@@ -179,26 +145,6 @@ class TestWaiting:
         graph.invoke(asking(), THREAD)
         messages = graph.get_state(THREAD).values["messages"]
         assert [message.type for message in messages].count("ai") == 1
-
-    def test_the_graphs_own_settings_say_how_long(self, hasty: Settings) -> None:
-        graph = build_graph(Resources(defaults=hasty), InMemorySaver())
-        with closing(graph.stream(asking(), THREAD)) as held:
-            next(held)
-            with pytest.raises(ThreadBusy):
-                graph.invoke(asking(), THREAD)
-
-    def test_without_blocking_the_event_loop(
-        self, embedded: Resources, memory: InMemorySaver, hasty: Settings
-    ) -> None:
-        async def run() -> None:
-            graph = build_graph(embedded, memory)
-            steps = graph.astream(asking(), THREAD)
-            await anext(steps)
-            with pytest.raises(ThreadBusy):
-                await graph.ainvoke(asking(), THREAD, context=hasty)
-            assert [name async for step in steps for name in step][-1] == "evaluate"
-
-        asyncio.run(run())
 
     def test_callers_that_fill_the_loops_threads_do_not_stop_the_run_they_wait_for(
         self, embedded: Resources, memory: InMemorySaver, patient: Settings
@@ -235,24 +181,8 @@ class TestWaiting:
             elsewhere.invoke(asking(), THREAD, context=patient)
             elsewhere.copy(update={"checkpointer": None}).invoke(asking(), context=patient)
 
-    def test_unusable_settings_are_told_while_waiting(
-        self, embedded: Resources, memory: InMemorySaver
-    ) -> None:
-        graph = build_graph(embedded, memory)
-        with closing(graph.stream(asking(), THREAD)) as held:
-            next(held)
-            with pytest.raises(Exception, match="variant is 'best'"):
-                graph.invoke(asking(), THREAD, context={"variant": "best"})
-        graph.invoke(asking(), THREAD)
-
 
 class TestLettingGo:
-    def test_after_an_error(self, embedded: Resources, saver: Any, patient: Settings) -> None:
-        graph = build_graph(embedded, saver)
-        with pytest.raises(QuestionError):
-            graph.invoke({"question": " "}, THREAD)
-        graph.invoke(asking(), THREAD, context=patient)
-
     def test_of_a_stream_that_nobody_reads(
         self, embedded: Resources, saver: Any, patient: Settings
     ) -> None:
@@ -260,29 +190,6 @@ class TestLettingGo:
         for _ in graph.stream(asking(), THREAD):
             break
         graph.invoke(asking(), THREAD, context=patient)
-
-    def test_of_a_stream_that_the_garbage_collector_finds(
-        self, embedded: Resources, memory: InMemorySaver, patient: Settings
-    ) -> None:
-        graph = build_graph(embedded, memory)
-        circle: list[Any] = [graph.stream(asking(), THREAD)]
-        next(circle[0])
-        circle.append(circle)
-        del circle
-        gc.collect()
-        graph.invoke(asking(), THREAD, context=patient)
-
-    def test_of_an_asynchronous_stream_that_nobody_reads(
-        self, embedded: Resources, memory: InMemorySaver
-    ) -> None:
-        async def run() -> Any:
-            graph = build_graph(embedded, memory)
-            async for _ in graph.astream(asking(), THREAD):
-                break
-            # asyncio closes what was left half-way while others run
-            return await graph.ainvoke(asking(), THREAD)
-
-        assert asyncio.run(run())["answer"]
 
     def test_of_calls_that_are_cancelled(
         self, scripted: FakeOpenAI, modelled: Callable[..., Lexloop]
@@ -365,21 +272,6 @@ class TestAcrossProcesses:
             holder.stdin.close()
             assert waiting.result()["answer"]
 
-    def test_so_it_is_for_asynchronous_callers(
-        self, embedded: Resources, file: Path, hasty: Settings, holder: "subprocess.Popen[bytes]"
-    ) -> None:
-        async def run() -> Any:
-            async with AsyncSqliteSaver.from_conn_string(str(file)) as saver:
-                graph = build_graph(embedded, saver)
-                with pytest.raises(ThreadBusy):
-                    await graph.ainvoke(asking(), THREAD, context=hasty)
-                waiting = asyncio.create_task(graph.ainvoke(asking(), THREAD))
-                assert holder.stdin is not None
-                holder.stdin.close()
-                return await waiting
-
-        assert asyncio.run(run())["answer"]
-
     def test_a_killed_process_leaves_nothing_locked(
         self,
         embedded: Resources,
@@ -417,32 +309,6 @@ class TestAFileThatCannotBeUsed:
 
         with pytest.raises(DataError, match="file is not a database"):
             asyncio.run(run())
-
-    def test_a_lock_file_that_cannot_be_made(
-        self, embedded: Resources, sqlite: SqliteSaver, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        def refuse(_: Path) -> int:
-            raise PermissionError("not allowed")
-
-        monkeypatch.setattr("lexloop.graph.compiled.try_lock", refuse)
-        with pytest.raises(DataError, match="'one' could not be read or saved: not allowed"):
-            build_graph(embedded, sqlite).invoke(asking(), THREAD)
-
-
-def test_inside_a_parent_the_parents_checkpointer_keeps_the_thread(
-    embedded: Resources, memory: InMemorySaver, patient: Settings
-) -> None:
-    graph = build_graph(embedded, memory)
-    parent: Any = StateGraph(MessagesState, context_schema=Settings)
-    parent.add_node("law", graph)
-    parent.add_edge(START, "law")
-    parent.add_edge("law", END)
-    saved = parent.compile(InMemorySaver())
-    with closing(graph.stream(asking(), THREAD)) as held:
-        next(held)
-        given = {"messages": [HumanMessage(ASKED[0])]}
-        state = saved.invoke(given, THREAD, context=patient)
-    assert [message.type for message in state["messages"]] == ["human", "ai"]
 
 
 def test_turns_are_taken_one_at_a_time(memory: InMemorySaver) -> None:

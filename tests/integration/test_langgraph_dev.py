@@ -19,14 +19,6 @@ BY_MODEL: dict[str, Any] = {
     "retrieval": {"rewriter": "embedded"},
     "loop": {"evaluator": "embedded", "prompt_engineer": "embedded"},
 }
-FLOW = [
-    ("__start__", "classify"),
-    ("rewrite", "hybrid_retrieve"),
-    ("hybrid_retrieve", "kg_retrieve"),
-    ("kg_retrieve", "rerank"),
-    ("generate", "evaluate"),
-    ("engineer_prompt", "rewrite"),
-]
 
 
 def schemas(served: Served) -> dict[str, Any]:
@@ -36,21 +28,6 @@ def schemas(served: Served) -> dict[str, Any]:
 def assistant(served: Served, graph: str) -> str:
     (found,) = served.client.assistants.search(graph_id=graph)
     return found["assistant_id"]
-
-
-def test_it_serves_the_eight_nodes_and_the_loop(served: Served) -> None:
-    assert len(served.client.assistants.search()) == 2
-    graph = served.client.assistants.get_graph(assistant(served, "lexloop"))
-    names = {node["id"] for node in graph["nodes"]}
-    assert names == {"__start__", "__end__", *NODES}
-    edges = {(e["source"], e["target"]): e.get("conditional", False) for e in graph["edges"]}
-    forks = {
-        "classify": ("rewrite", "__end__"),
-        "rerank": ("generate", "evaluate"),
-        "evaluate": ("__end__", "engineer_prompt"),
-    }
-    chosen = [(source, target) for source, targets in forks.items() for target in targets]
-    assert edges == {**dict.fromkeys(FLOW, False), **dict.fromkeys(chosen, True)}
 
 
 def test_studio_sees_every_setting_with_its_description_and_choices(served: Served) -> None:
@@ -100,20 +77,6 @@ def test_the_agent_blocks_nobody_where_a_model_chooses(served: Served) -> None:
     assert last["usage"]["model_calls"] == 3
 
 
-def test_no_secret_is_a_setting(served: Served) -> None:
-    shown = schemas(served)["context_schema"]["properties"]
-    assert not {"api_key", "base_url", "connection"} & set(shown)
-
-
-def test_studio_sees_what_goes_in_and_what_comes_out(served: Served) -> None:
-    found = schemas(served)
-    assert set(found["input_schema"]["properties"]) == {"messages", "question"}
-    out = found["output_schema"]["properties"]
-    assert {"answer", "citations", "evaluation", "passages", "triplets", "attempts"} <= set(out)
-    assert {"degraded", "usage", "messages", "abstained", "warning"} <= set(out)
-    assert "plan" in found["state_schema"]["properties"]
-
-
 def test_a_run_streams_its_nodes_and_ends_in_a_cited_answer(served: Served) -> None:
     events = served.stream({"question": QUESTION}, "updates", "values")
     assert not [data for event, data in events if event == "error"]
@@ -154,7 +117,7 @@ def test_a_model_is_called_without_blocking_and_its_tokens_are_streamed(served: 
     assert events[-1][1]["usage"]["model_calls"] == 1
 
 
-@pytest.mark.parametrize("mode", ["messages", "messages-tuple", "events", "debug"])
+@pytest.mark.parametrize("mode", ["messages-tuple", "events"])
 def test_a_client_gets_checked_sentences_and_no_instructions(served: Served, mode: str) -> None:
     served.model.play("generate", Reply(ANSWER, pieces=20))
     said = str(served.stream({"question": QUESTION}, mode, context=BY_MODEL))
@@ -191,19 +154,11 @@ def test_runs_on_one_thread_lose_nothing(served: Served) -> None:
     ("given", "context", "kind", "says"),
     [
         ({"question": " \n"}, {}, "QuestionError", "The question is empty. Give a text of 1 to"),
-        ({}, {}, "QuestionError", "There is no question. Give `question`"),
-        ({"question": 7}, {}, "QuestionError", "The question is a int, not text."),
         (
             {"question": QUESTION},
             {"variant": "best"},
             "SettingsError",
             "Choose one of hypa, pa, fixed",
-        ),
-        (
-            {"question": QUESTION},
-            {"plan": {"classes": 4}},
-            "SettingsError",
-            "plan.classes is 4: Input should",
         ),
         ({"question": QUESTION}, {"corpus": "/no/where"}, "CorpusError", "/no/where"),
     ],

@@ -31,21 +31,10 @@ from lexloop.store.view import View
     ("question", "term"),
     [
         ("What is a bias audit?", "bias audit"),
-        ("What are hull inspections?", "hull inspections"),
-        ("What is a mooring fee?", "mooring fee"),
         ('What does "net tonnage" mean?', "net tonnage"),
-        ("Define the term berth", "berth"),
-        ("What is the definition of harbour master?", "harbour master"),
-        ("How is a hull inspection defined?", "hull inspection"),
-        ("What is the meaning of 'independent auditor' in the rule?", "independent auditor"),
-        ("What are the requirements?", None),
         ("What is the penalty for a late fee?", None),
-        ("Who pays the fee?", None),
-        ("What is it?", None),
         ("What are his duties?", None),
         ("What is a berth and who must keep it?", "berth"),
-        ("What is a boat and tender?", "boat and tender"),
-        ("What is a berth here?", "berth"),
         ("What are the moorings?", None),  # of those that were spoken of
         ("", None),
     ],
@@ -59,11 +48,7 @@ def test_the_term_asked_for(question: str, term: str | None) -> None:
     [
         ("mooring fee", '"Mooring fee" means the sum that an owner pays.', True),
         ("mooring fees", "A mooring fee is the sum that an owner pays.", True),
-        ("mooring fee", "The term “mooring fee” refers to a sum.", True),
-        ("mooring fee", "Nine coins a night shall constitute a mooring fee.", True),
         ("mooring fee", "The owner pays the mooring fee.", False),
-        ("fee", "The mooring fee is due.", False),
-        ("berth", "A boat lies in its berth.", False),
         ("c++ (x)", "C++ (x) means nothing.", True),
         ("berth", "", False),
     ],
@@ -92,12 +77,6 @@ def test_coverage_weighs_terms_by_idf(small: View) -> None:
     asked = query("notices harbour", small)
     covered = coverage(asked.all_terms, frozenset({"notic", "x"}))
     assert covered == pytest.approx(rare / (rare + common))
-
-
-def test_coverage_of_nothing_and_by_nothing() -> None:
-    assert coverage({}, frozenset({"fee"})) == 1.0
-    assert coverage({"fee": 2.5}, frozenset()) == 0.0
-    assert coverage({"fee": 2.5}, frozenset({"fee"})) == 1.0
 
 
 def test_a_question_is_understood_in_parts(small: View) -> None:
@@ -170,12 +149,8 @@ def test_a_list_gains_where_several_things_are_asked_for(small: View) -> None:
     [
         ("When is a boat not moored?", "A raft is exempt from the fee.", EXCEPTION),
         ("Who doesn’t pay?", "Section 3 shall not apply to rafts.", EXCEPTION),
-        ("May one moor without paying?", "No notice is required, notwithstanding § 2.", EXCEPTION),
-        ("Which boats are exempt?", "A permit is not required of rafts.", EXCEPTION),
         ("When is a boat moored?", "A raft is exempt from the fee.", 0.0),
         ("When is a boat not moored?", "A raft is moored at night.", 0.0),
-        ("When is a boat not moored?", "A raft is not moored at night.", 0.0),
-        ("Are notes kept?", "Unless exempted, a raft pays.", 0.0),
     ],
 )
 def test_an_exception_gains_where_something_is_denied(
@@ -188,22 +163,6 @@ def test_an_exception_gains_where_something_is_denied(
     assert found - without == pytest.approx(np.array([[gain]]), abs=1e-6)
 
 
-def test_a_part_that_denies_nothing_gains_nothing(
-    small: View, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = query("What is the fee, and who need not pay the fee?", small)
-    assert [part["text"] for part in asked.parts] == [
-        "What is the fee",
-        "who need not pay the fee?",
-    ]
-    texts = ["A raft is exempt from the fee."]
-    vectors = small.embed(texts)
-    found = relevance(asked, said(*texts), vectors, small)
-    monkeypatch.setattr("lexloop.nodes.relevance.EXCEPTION", 0.0)
-    without = relevance(asked, said(*texts), vectors, small)
-    assert found - without == pytest.approx(np.array([[0.0], [EXCEPTION]]), abs=1e-6)
-
-
 def test_a_vague_question_is_led_by_what_the_documents_are_about(small: View) -> None:
     asked = query("What is it?", small)
     text = ["The owner pays."]
@@ -213,11 +172,6 @@ def test_a_vague_question_is_led_by_what_the_documents_are_about(small: View) ->
     central = float(vectors[0] @ small.centroid())
     expected = CLOSENESS * cosine + PART * part + COVERAGE + NEWS * 2 / 8 + CENTROID * central
     assert relevance(asked, said(*text), vectors, small)[0, 0] == pytest.approx(expected, abs=1e-5)
-
-
-def test_no_statements_have_no_relevance(small: View) -> None:
-    asked = query("What is a berth?", small)
-    assert relevance(asked, [], small.embed([]), small).shape == (1, 0)
 
 
 def test_the_answering_statement_is_the_most_relevant(small: View) -> None:

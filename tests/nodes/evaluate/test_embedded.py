@@ -82,29 +82,13 @@ def test_an_answer_beside_the_question_is_less_relevant(judge: Judge) -> None:
     assert beside.answer_relevance < 0.3 < good.answer_relevance
 
 
-def test_passages_beside_the_question_are_less_relevant(judge: Judge) -> None:
-    good = judge(QUESTION, f"{PAYS} [1]", "§ 10-2")
-    beside = judge(QUESTION, f"{PAYS} [1]", "§ 5-100")
-    assert beside.context_relevance < good.context_relevance
-
-
 def test_what_the_passages_do_not_say_is_not_grounded(judge: Judge) -> None:
     found = judge(QUESTION, f"{PAYS} [1] The moon is made of green cheese. [1]", "§ 10-2")
     assert found.groundedness == pytest.approx(0.5, abs=0.15)
     assert found.reasons == ["Not found in the passages: The moon is made of green cheese."]
 
 
-def test_a_wrong_number_supports_nothing(judge: Judge) -> None:
-    wrong = PAYS.replace("10", "90")
-    assert judge(QUESTION, f"{wrong} [1]", "§ 10-2").groundedness < 0.2
-
-
-def test_a_paraphrase_is_partly_supported(judge: Judge) -> None:
-    found = judge(QUESTION, "The owner pays the fee after arrival. [1]", "§ 10-2")
-    assert 0.5 < found.groundedness < 1.0
-
-
-@pytest.mark.parametrize("answer", ["", "[1]", "...", "🙂", ABSTENTION, "a" * 5000])
+@pytest.mark.parametrize("answer", ["", "🙂", ABSTENTION, "a" * 5000])
 @pytest.mark.parametrize("sections", [(), ("§ 10-2",)])
 def test_scores_of_any_answer_lie_between_0_and_1(
     judge: Judge, answer: str, sections: tuple[str, ...]

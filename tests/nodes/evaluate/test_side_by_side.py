@@ -44,11 +44,6 @@ def test_the_lower_groundedness_counts_and_what_claims_lack_is_refused() -> None
     assert together(Says(0.9, 0.9, 0.1), Says(0.2, 0.2, 0.8)).groundedness == 0.1
 
 
-def test_a_score_that_one_could_not_resolve_is_unresolved() -> None:
-    assert together(Says(None, None, None), Says(0.2, 0.9, 0.4)).groundedness is None
-    assert together(Says(0.2, 0.9, 0.4), Says(None, None, None)).groundedness is None
-
-
 def evidence(text: str) -> Evidence:
     return evidence_of([text], load_minilm().embed)
 
@@ -69,19 +64,8 @@ POSTED = "The summary of results must stay posted for a minimum of 6 months afte
             NOTIFIES,
             "it says of “the candidate” what is said of “the employer”",
         ),
-        (
-            "The notice of use must stay posted for a minimum of 6 months.",
-            POSTED,
-            "it says of “the notice of use” what is said of “the summary of results”",
-        ),
         ("A keeper is exempt from the fee.", "A keeper must pay the fee.", "it exempts"),
         ("Twelve keepers may share a berth.", "Keepers may share a berth.", "12 is not there"),
-        ("The permit lasts 6 weeks.", "The permit lasts 6 months.", "it says week"),
-        (
-            "The owner may pay the fee within 9 days.",
-            "The owner must pay the fee within 9 days.",
-            "it says “may”, where there is “must”",
-        ),
     ],
 )
 def test_what_is_said_otherwise(claim: str, text: str, reason: str) -> None:
@@ -91,13 +75,8 @@ def test_what_is_said_otherwise(claim: str, text: str, reason: str) -> None:
 @pytest.mark.parametrize(
     ("claim", "text"),
     [
-        ("The employer has to tell the candidate that a tool will be used.", NOTIFIES),
         ("The summary has to remain posted for at least 6 months.", POSTED),
         ("The law does not limit the right to sue.", "Nothing in the law limits the right to sue."),
-        (
-            "Notice must be given no later than ten days before use.",
-            "Notice must be given at least ten days before use.",
-        ),
         ("A keeper is exempt from the fee.", "The fee does not apply to a keeper."),
     ],
 )

@@ -29,17 +29,11 @@ BARE: StructureLine = {"line": "It has no annex.", "citations": []}
     ("draft", "answer", "numbers"),
     [
         (
-            drafted("A. [1]", [source(1)]),
-            "A. [1]\nThere is no Article 9. [2][3]",
-            [1, 2, 3],
-        ),
-        (
             drafted("A. [1][2]", [source(1)]),
             "A. [1][2]\nThere is no Article 9. [3][4]",
             [1, 3, 4],
         ),
         (drafted("A. [1-3]", []), "A. [1-3]\nThere is no Article 9. [4][5]", [4, 5]),
-        (drafted("A."), "A.\nThere is no Article 9. [1][2]", [1, 2]),
         (drafted(ABSTENTION), "There is no Article 9. [1][2]", [1, 2]),
     ],
 )
@@ -53,30 +47,10 @@ def test_sources_go_on_after_all_markers_of_the_draft(
     assert not told["abstained"]
 
 
-def test_lines_go_on_after_each_other_and_after_what_was_told() -> None:
-    draft = drafted("Article 1: [1]\nX. [1]", [source(1)], told=["Article 1: [1]"])
-    told = with_told(draft, [MISSING, BARE, MISSING])
-    lines = ["There is no Article 9. [2][3]", "It has no annex.", "There is no Article 9. [4][5]"]
-    assert told["answer"].split("\n") == [*draft["answer"].split("\n"), *lines]
-    assert told["told"] == ["Article 1: [1]", *lines]
-    assert [citation["n"] for citation in told["citations"]] == [1, 2, 3, 4, 5]
-
-
-def test_brackets_of_a_document_are_no_markers_of_what_is_told() -> None:
-    line = StructureLine(line="Article 1 [7] is missing", citations=[source(1)])
-    told = with_told(drafted(ABSTENTION), [line])
-    assert told["told"] == ["Article 1 {7} is missing [1]"]
-
-
 def test_what_is_told_leaves_nothing_near_an_answer() -> None:
     silent = drafted(ABSTENTION, near=[source(1)])
     assert with_told(silent, [])["near"] == [source(1)]
     assert with_told(silent, [BARE])["near"] == []
-
-
-def test_where_nothing_is_told_the_draft_stays() -> None:
-    draft = drafted("A. [1]", [source(1)])
-    assert with_told(draft, []) is draft
 
 
 BACKEND = MemoryBackend([chunk("c1#0", "A."), chunk("c2#0", "B.")])
@@ -108,36 +82,6 @@ def test_what_is_quoted_is_among_the_passages() -> None:
     assert state["passages"] == [given]
 
 
-@pytest.mark.parametrize(
-    ("draft", "answers", "unanswered", "near"),
-    [
-        (drafted("A. [1]", [source(1)]), None, [], []),
-        (
-            drafted("A. [1]", [source(1)], answers=0.25, unanswered=["Why?"]),
-            0.25,
-            ["Why?"],
-            [],
-        ),
-        (drafted(ABSTENTION, near=[source(1)]), None, [], [source(1)]),
-    ],
-)
-def test_what_is_known_of_the_draft_is_written_beside_it(
-    draft: Draft,
-    answers: float | None,
-    unanswered: list[str],
-    near: list[Citation],
-) -> None:
-    class Knowing(Quoting):
-        async def generate(self, *_: object) -> Draft:
-            return draft
-
-    state: State = {"parsed": parse("?"), "asked": "?", "passages": [], "triplets": []}
-    update = waited(generate(state, runtime(generator=Knowing(), guard=Knowing(), backend=BACKEND)))
-    assert update["draft"]["answers"] == answers
-    assert update["draft"]["unanswered"] == unanswered
-    assert update["draft"]["near"] == near
-
-
 class Refusing(Quoting):
     """Refuses orders."""
 
@@ -157,7 +101,6 @@ class Refusing(Quoting):
     ("asked", "untranslated", "written", "abstained"),
     [
         ("plain?", "", ["plain?"], False),
-        ("other?", "", ["other?"], True),
         ("Obey!", "", [], True),
         ("plain?", "It is in German.", [], True),
     ],

@@ -43,27 +43,6 @@ def passage(passages: Passages) -> Passage:
     return passages("§ 10-2")[0]
 
 
-def test_every_statement_and_every_list_is_evidence(small: View, passages: Passages) -> None:
-    given = passages("§ 5-100", "§ 10-3")
-    found = score_quotables(query("What is an inspection?", small), given, small)
-    assert found is not None
-    texts = [item.text for item in found.quotables]
-    # the whole list, the definition, three items with their lead-in; then two statements
-    assert len(texts) == 5 + 2
-    assert [item.said.points for item in found.quotables] == [3, 0, 0, 0, 0, 0, 0]
-    assert texts[0] == (
-        "Hull inspection: A hull inspection is a check of the hull by an independent surveyor. "
-        "It must include:"
-    )
-    assert texts[2:5] == [
-        "It must include: a calculation of the rate of corrosion;",
-        "It must include: a photograph of the keel; and",
-        "It must include: a statement that the hull is sound.",
-    ]
-    assert found.scores.shape == (1, 7)
-    assert found.vectors.shape == (7, 384)
-
-
 def test_the_spans_of_evidence_are_exact(small: View, passages: Passages) -> None:
     given = passages()
     found = score_quotables(query("What is an inspection?", small), given, small)
@@ -79,10 +58,6 @@ def test_the_spans_of_evidence_are_exact(small: View, passages: Passages) -> Non
             continue
         assert quoted.split()[-1] == item.text.split()[-1]
         assert quoted.endswith(item.said.own)
-
-
-def test_no_passages_hold_no_evidence(small: View) -> None:
-    assert score_quotables(query("What is a berth?", small), [], small) is None
 
 
 def test_the_best_for_each_part_then_what_is_nearly_as_good(small: View, passage: Passage) -> None:
@@ -121,21 +96,6 @@ def test_what_was_said_is_not_said_again(small: View, passage: Passage) -> None:
     assert [item.order for item in [*chosen.best, *chosen.more]] == [0, 2]
 
 
-def test_an_answer_has_a_length(small: View, passage: Passage) -> None:
-    long = " ".join(f"word{n}" for n in range(LENGTHS.words - 1))
-    found = scored([0.9, 0.89, 0.88], texts=[long, "two more words here", "short"], passage=passage)
-    chosen = select(asked(small, 1), found, LENGTHS)
-    assert [item.order for item in [*chosen.best, *chosen.more]] == [0, 2]
-
-
-def test_a_statement_beyond_the_length_is_taken_alone(small: View, passage: Passage) -> None:
-    long = " ".join(f"word{n}" for n in range(2 * LENGTHS.words))
-    found = scored([0.9, 0.89], texts=[long, "short"], passage=passage)
-    chosen = select(asked(small, 1), found, LENGTHS)
-    assert [item.order for item in chosen.best] == [0]
-    assert chosen.more == []
-
-
 def test_a_list_is_no_addition(small: View, passage: Passage) -> None:
     texts = ["alpha fee", "beta berth", "gamma quay"]
     found = scored([0.9, 0.89, 0.88], texts=texts, passage=passage)
@@ -145,16 +105,6 @@ def test_a_list_is_no_addition(small: View, passage: Passage) -> None:
     assert [item.order for item in [*chosen.best, *chosen.more]] == [0, 2]
     found.scores[0, 1] = 0.95  # where it is the best, it answers
     assert [item.order for item in select(asked(small, 1), found, LENGTHS).best] == [1]
-
-
-def test_what_explains_must_be_clearly_closer(small: View, passages: Passages) -> None:
-    question = query("Which boats are exempt?", small)
-    given = passages("§ 10-3")
-    plain = score_quotables(question, given, small)
-    beside = score_quotables(question, [{**one, "supporting": True} for one in given], small)
-    assert plain is not None
-    assert beside is not None
-    assert beside.scores == pytest.approx(0.85 * plain.scores, abs=1e-6)
 
 
 def test_the_very_definition_of_a_term_goes_before_other_texts_that_say_what_it_is(
@@ -250,20 +200,6 @@ def test_a_further_passage_repeats_nothing_and_ends_with_no_colon(
     assert [item.order for item in [*unsure.best, *unsure.more]] == [0, 4]
 
 
-def test_a_further_passage_must_come_near_the_best(small: View, passage: Passage) -> None:
-    texts = ["alpha fee", "beta berth", "gamma quay"]
-    found = scored([0.9, 0.28, 0.26], texts=texts, passage=passage)
-    unsure = select(asked(small, 1), of_passages(found, 1, 2, 3), LENGTHS, sure=False)
-    assert [item.order for item in [*unsure.best, *unsure.more]] == [0, 1]
-
-
-def test_of_no_passages_there_is_none() -> None:
-    nothing = ScoredQuotables(
-        [], np.zeros((0, 1), dtype=np.float32), np.zeros((1, 0), dtype=np.float32)
-    )
-    assert nothing.passages == []
-
-
 def test_evidence_within_provisions(small: View, passage: Passage) -> None:
     texts = ["alpha", "beta", "gamma"]
     found = scored([0.1, 0.2, 0.3], [0.4, 0.5, 0.6], texts=texts, passage=passage)
@@ -282,12 +218,3 @@ def test_evidence_within_provisions(small: View, passage: Passage) -> None:
 def unit(passage: Passage, start: int, end: int, document: str = "") -> PointedUnit:
     named = document or passage["document"]
     return {"document": named, "place": 0, "label": "§ 1", "start": start, "end": end}
-
-
-def test_a_further_passage_does_not_answer_with_a_line_of_names(
-    small: View, passage: Passage
-) -> None:
-    texts = ["alpha fee", "Issue 2, May 2004 https://fees.example/a", "NO FEE IS DUE", "費用不要"]
-    found = scored([0.9, 0.5, 0.4, 0.3], texts=texts, passage=passage)
-    unsure = select(asked(small, 1), of_passages(found, 1, 2, 3, 4), LENGTHS, sure=False)
-    assert [item.order for item in [*unsure.best, *unsure.more]] == [0, 2, 3]

@@ -50,24 +50,6 @@ def test_equation_1_by_hand() -> None:
     }
 
 
-def test_equation_1_over_the_best_score_by_hand() -> None:
-    chosen = Linear(documents=1, bm25_boost=0.3, host_boost=0.1)
-    fused = fuse(EXAMPLE, chosen, {"guide": 0.25, "act": 1.0})
-    # guide: 0.7 + 0.3 x 3 / 6 + 0.025 = 0.875 is above act: 0.4 + 0.3 + 0.1 = 0.8
-    assert fused == {"guide#5": pytest.approx(0.875), "guide#0": pytest.approx(0.675)}
-
-
-def test_linear_at_chunk_level_by_hand() -> None:
-    chosen = Linear(bm25_boost=0.3, host_boost=0.1)
-    fused = fuse(EXAMPLE, chosen, {"guide": 0.25, "act": 1.0})
-    assert fused == {
-        "act#0": pytest.approx(0.4 + 0.3 + 0.1),
-        "guide#5": pytest.approx(0.7 + 0.025),
-        "guide#0": pytest.approx(0.5 + 0.3 / 2 + 0.025),
-        "case#0": pytest.approx(0.2),
-    }
-
-
 def test_reciprocal_ranks_of_documents_by_hand() -> None:
     # words: act 1, guide 2; vectors: guide 1, act 2, case 3
     fused = fuse(EXAMPLE, ReciprocalRank(documents=2), {})
@@ -83,24 +65,10 @@ def test_reciprocal_ranks_of_documents_by_hand() -> None:
     assert set(fuse(EXAMPLE, weighted, {})) == {"guide#0", "guide#5"}
 
 
-def test_weighted_ranks_by_hand() -> None:
-    fused = fuse(EXAMPLE, ReciprocalRank(lexical_weight=0.25), {})
-    assert fused["act#0"] == pytest.approx(0.5 / 61 + 1.5 / 63)
-    assert fused["case#0"] == pytest.approx(1.5 / 64)
-
-
 def test_a_sub_query_counts_a_little_less_and_authority_does_not() -> None:
     twice = SearchResults([{}, {}], [{}, {"act#0": 0.5}], DOCUMENTS)
     fused = fuse(twice, Linear(host_boost=0.1), HOSTS)
     assert fused == {"act#0": pytest.approx(SUB_QUERY_WEIGHT * 0.5 + 0.1)}
-
-
-def test_documents_are_chosen_over_all_queries() -> None:
-    three = SearchResults(
-        [{}, {}, {}], [{"act#0": 0.5}, {"rule#0": 0.9}, {"case#0": 0.7}], DOCUMENTS
-    )
-    chosen = Linear(documents=2)
-    assert order(fuse(three, chosen, {})) == ["rule#0", "case#0"]
 
 
 def test_standardised_sums_of_queries_by_hand() -> None:
@@ -173,14 +141,6 @@ def test_neither_queries_nor_ties_show_in_what_order_they_came(
     assert fuse(other, chosen, HOSTS) == fuse(what, chosen, HOSTS)
 
 
-@given(found(), CHOSEN, st.integers(1, 4))
-def test_document_level_keeps_to_its_documents(
-    what: SearchResults, chosen: Fusion, most: int
-) -> None:
-    fused = fuse(what, chosen.model_copy(update={"documents": most}), HOSTS)
-    assert len({DOCUMENTS[name] for name in fused}) <= most
-
-
 @given(found(), DOCUMENT_COUNTS, st.sampled_from(["max", "minmax", "none"]))
 def test_a_bm25_boost_of_zero_removes_lexical_search(
     what: SearchResults, documents: int | None, normalisation: Literal["max", "minmax", "none"]
@@ -191,26 +151,6 @@ def test_a_bm25_boost_of_zero_removes_lexical_search(
         for boost in (0.0, 0.4)
     )
     assert fuse(what, without, {}) == fuse(silent, some, {})
-
-
-@given(found(), DOCUMENT_COUNTS)
-def test_a_rank_weight_of_zero_removes_either_signal(
-    what: SearchResults, documents: int | None
-) -> None:
-    for weight, rest in (
-        (0.0, SearchResults([{} for _ in what.lexical], what.vector, DOCUMENTS)),
-        (1.0, SearchResults(what.lexical, [{} for _ in what.vector], DOCUMENTS)),
-    ):
-        alone = ReciprocalRank(documents=documents, lexical_weight=weight)
-        halves = ReciprocalRank(documents=documents)
-        twice = {name: 2 * score for name, score in fuse(rest, halves, {}).items()}
-        assert fuse(what, alone, {}) == pytest.approx(twice)
-
-
-@given(found(), DOCUMENT_COUNTS)
-def test_a_host_boost_of_zero_removes_authority(what: SearchResults, documents: int | None) -> None:
-    chosen = Linear(documents=documents)
-    assert fuse(what, chosen, HOSTS) == fuse(what, chosen, {})
 
 
 def equation_1(lexical: Scores, vector: Scores, document: str, chosen: Linear) -> float:

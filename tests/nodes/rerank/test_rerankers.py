@@ -48,12 +48,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_loading_draws_no_bar(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    capfd.readouterr()
-    CrossEncoderReranker(str(folder))
-    assert "Loading" not in capfd.readouterr().err
-
-
 def test_candidates_are_ordered_by_the_models_score(folder: Path) -> None:
     pool = [
         candidate("a", "the owner must pay", dense=0.5),
@@ -72,15 +66,6 @@ def test_candidates_are_ordered_by_the_models_score(folder: Path) -> None:
     again = {item["id"]: item["score"] for item in reranker.rerank(parse("the fee"), pool[::-1])}
     assert again == pytest.approx({item["id"]: item["score"] for item in ranked}, abs=1e-5)
     assert reranker.rerank(parse("the fee"), []) == []
-
-
-def test_scores_of_many_are_those_of_each_alone(folder: Path) -> None:
-    said = "the fee a berth owner must pay"
-    pool = [candidate(f"{n}", said[: 7 + n], dense=0.5) for n in range(11)]
-    reranker = CrossEncoderReranker(str(folder))
-    together = {item["id"]: item["score"] for item in reranker.rerank(parse("the fee"), pool)}
-    alone = {item["id"]: reranker.rerank(parse("the fee"), [item])[0]["score"] for item in pool}
-    assert together == pytest.approx(alone, abs=1e-5)
 
 
 def test_scoring_stops_when_the_question_has_run_out_of_time(folder: Path) -> None:

@@ -16,43 +16,21 @@ def standalone_question(question: str, history: list[Turn]) -> str:
     return resolved(question, history)
 
 
-AUDITS = user("I would like to know about bias audits")
-
-
 @pytest.mark.parametrize(
     ("question", "said", "standalone"),
     [
         ("What is it?", "I would like to know about bias audits", "What are bias audits?"),
-        ("What is it?", "Tell me about the mooring fee.", "What is the mooring fee?"),
-        ("Who pays it?", "Tell me about the mooring fee.", "Who pays the mooring fee?"),
         ("Who pays it?", "What is a mooring fee?", "Who pays a mooring fee?"),
         (
             "What about its penalties?",
             "I want to know about hull inspections",
             "What about the penalties of hull inspections?",
         ),
-        ("When is it due?", "Tell me about the mooring fee", "When is the mooring fee due?"),
-        (
-            "Can you define it?",
-            "the definition of 'berth'",
-            "Can you define the definition of 'berth'?",
-        ),
         ("Why?", "Who must pay the mooring fee?", "Why, regarding the mooring fee?"),
     ],
 )
 def test_what_it_leans_on_is_written_out(question: str, said: str, standalone: str) -> None:
     assert standalone_question(question, user(said)) == standalone
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "What must an employer publish before using an automated tool?",
-        "Does a boat shorter than 4 metres pay the mooring fee?",
-    ],
-)
-def test_a_question_that_names_its_subject_stays(question: str) -> None:
-    assert standalone_question(question, AUDITS) == question
 
 
 def test_without_history_nothing_can_be_resolved() -> None:
@@ -66,33 +44,16 @@ def test_the_assistant_names_no_topic() -> None:
     assert standalone_question("What is it?", history) == "What is it?"
 
 
-def test_the_latest_turn_that_names_something_is_the_topic() -> None:
-    history = user("I would like to know about bias audits", "Tell me about berths", "What is it?")
-    assert _followed(history).topic == "berths"
-
-
-def test_a_turn_of_blanks_or_signs_is_no_topic() -> None:
-    assert _followed(user("bias audits", "", " \n", "?!", "🙂")).topic == "bias audits"
-
-
 @pytest.mark.parametrize(
     ("question", "leans"),
     [
         ("What is it?", True),
-        ("Why?", True),
-        ("", True),
         ("And the penalty?", True),
-        ("Does it apply to boats?", True),
         ("Which courts?", True),
         ("Who can sue?", False),
         ("What is demurrage?", False),
-        ("What are fenders?", False),
-        ("What is a berth?", False),
         ("What is needed?", True),
-        ("What is the penalty?", True),
-        ("What penalties?", True),
         ("What is the penalty for mooring without an inspection?", False),
-        ("Must an owner who leaves the harbour for winter pay it to the port authority?", False),
     ],
 )
 def test_leaning(question: str, leans: bool) -> None:
@@ -103,16 +64,10 @@ def test_leaning(question: str, leans: bool) -> None:
     ("question", "said", "standalone"),
     [
         ("And what about Article 18?", "What does Article 17 say?", "And what about Article 18?"),
-        ("Explain Article 18", "Tell me about the mooring fee", "Explain Article 18"),
         (
             "What does paragraph 2 say?",
             "What does Article 17 say?",
             "What does paragraph 2 of Article 17 say?",
-        ),
-        (
-            "and points (a) and (b)?",
-            "Please explain § 5(2) to me",
-            "and points (a) and (b) of § 5(2)?",
         ),
         ("What does paragraph 2 say?", "Hello!", "What does paragraph 2 say?"),
     ],
@@ -129,30 +84,15 @@ INSPECTED = ("When must a hull be inspected?", "Who pays for it?")
 @pytest.mark.parametrize(
     ("question", "said", "standalone"),
     [
-        (
-            "Can she refuse?",
-            ("What does the harbour master do?",),
-            "Can the harbour master refuse?",
-        ),
         ("What about yachts?", INSPECTED, "What about yachts, regarding a hull?"),
-        ("And if we don't?", INSPECTED, "And if we don't, regarding a hull?"),
         ("Can that be extended?", INSPECTED, "Can that be extended, regarding a hull?"),
-        ("And to skippers?", INSPECTED, "And to skippers, regarding a hull?"),
-        ("Why?", INSPECTED, "Why, regarding a hull?"),
-        ("By whom?", INSPECTED, "By whom, regarding a hull?"),
-        ("And when?", INSPECTED, "And when, regarding a hull?"),
         ("Who sits on it?", ("Who owns the quay?", "And the Board?"), "Who sits on the Board?"),
-        ("Who pays them?", ("Who owns the quay?", "What about pilots?"), "Who pays pilots?"),
         (
             "How does it decide?",
             ("Who owns the quay?", "And the Board?", "Who sits on it?"),
             "How does the Board decide?",
         ),
-        ("What are his duties?", INSPECTED, "What are the duties of a hull?"),
-        ("May it act on its own?", ("What is the Board?",), "May the Board act on its own?"),
         ("And the Board?", ("Who owns the quay?",), "And the Board, regarding the quay?"),
-        ("Who must pay them?", ("Who can impose fines?", "And twice?"), "Who must pay fines?"),
-        ("What is it?", ("What is the right to moor?",), "What is the right to moor?"),
     ],
 )
 def test_a_turn_that_leans_on_one_that_leans_is_about_the_same(
@@ -170,13 +110,10 @@ ANSWERED: list[Turn] = [
 @pytest.mark.parametrize(
     ("question", "since", "standalone"),
     [
-        ("And the sails?", (), "And the sails, regarding Winter storage?"),
         ("Can that be extended?", (), "Can that be extended, regarding Winter storage?"),
         ("And if not?", ("And the sails?",), "And if not, regarding Winter storage?"),
-        ("Why?", (), "Why, regarding Winter storage?"),
         ("And paragraph 3?", (), "And paragraph 3 of Article 9?"),
         ("And paragraph 3?", ("What does § 4 say?",), "And paragraph 3 of § 4?"),
-        ("And if we don't?", ("Who inspects masts?",), "And if we don't, regarding masts?"),
         ("What is demurrage?", (), "What is demurrage?"),
     ],
 )
