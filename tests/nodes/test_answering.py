@@ -69,11 +69,6 @@ def test_of_several_questions_each_is_answered_by_what_follows() -> None:
     assert left(text) == [(FINE, "Twenty euros each."), ("May a dog be kept?", "No dog may.")]
 
 
-def test_so_it_is_of_headings() -> None:
-    text = f"# All\n\n## {FINE}\n\nTwenty euros each.\n\n## May a dog be kept?\n\nNo dog may.\n"
-    assert left(text) == [(FINE, "Twenty euros each."), ("May a dog be kept?", "No dog may.")]
-
-
 def test_an_answer_that_is_called_one_answers_a_single_question() -> None:
     assert left(f"Q: {FINE}\nA: Twenty euros each.\n") == [(f"Q: {FINE}", "A: Twenty euros each.")]
 
@@ -83,11 +78,3 @@ def test_what_follows_a_single_question_stands_alone() -> None:
     (alone,) = answering(query(FINE, view), chunks[0], view)
     assert alone.question == ""
     assert alone.vector @ view.embed([OPEN])[0] == pytest.approx(1.0, abs=1e-3)
-
-
-def test_what_answers_a_question_is_as_near_as_both() -> None:
-    view, chunks = read(f"{FINE}\n\nTwenty euros each.\n\nMay a dog be kept?\n\nNo dog may.\n")
-    led = answering(query(FINE, view), chunks[0], view)[0]
-    cosines = view.embed([FINE, "Twenty euros each."]) @ led.vector
-    assert cosines[0] == pytest.approx(cosines[1], abs=1e-3)
-    assert led.scored.text == f"{FINE} Twenty euros each."

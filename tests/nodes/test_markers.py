@@ -16,18 +16,6 @@ from lexloop.nodes.markers import (
 
 
 @pytest.mark.parametrize(
-    ("marker", "numbers"),
-    [
-        ("1, 2", [1, 2]),
-        ("1–3, 5", [1, 2, 3, 5]),
-        ("1-999", [1, 999]),
-    ],
-)
-def test_marker_numbers(marker: str, numbers: list[int]) -> None:
-    assert marker_numbers(marker) == numbers
-
-
-@pytest.mark.parametrize(
     ("answer", "expected"),
     [
         ("Ab [1]. Cd [2].", [("Ab .", (1,)), ("Cd .", (2,))]),

@@ -1,6 +1,5 @@
 """Relevance: coverage, questions understood, definitions, and the measure by hand."""
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -20,7 +19,6 @@ from lexloop.nodes.relevance import (
     LIST,
     NEWS,
     PART,
-    coverage,
     defines,
     relevance,
 )
@@ -66,34 +64,6 @@ def test_any_text_can_be_asked(text: str, term: str) -> None:
 
 def said(*texts: str, points: int = 0) -> list[Statement]:
     return [Statement(0, len(text), (), "", "", text, points) for text in texts]
-
-
-def test_coverage_weighs_terms_by_idf(small: View) -> None:
-    # "notic" stands in 1 of 6 chunks, "harbour" in all: titles are searched too
-    assert len(small) == 6
-    rare, common = math.log(1 + 6 / 1.5), math.log(1 + 6 / 6.5)
-    assert small.idf("notic") == pytest.approx(rare)
-    assert small.idf("harbour") == pytest.approx(common)
-    asked = query("notices harbour", small)
-    covered = coverage(asked.all_terms, frozenset({"notic", "x"}))
-    assert covered == pytest.approx(rare / (rare + common))
-
-
-def test_a_question_is_understood_in_parts(small: View) -> None:
-    asked = query("What is a hull inspection and who must do it?", small)
-    assert [part["text"] for part in asked.parts] == [
-        "What is a hull inspection",
-        "who must do a hull inspection?",
-    ]
-    assert asked.vectors.shape == (4, 384)
-    assert asked.definitions == ["hull inspection", None]
-    assert [part.keys() for part in asked.terms] == [
-        frozenset({"hull", "inspect"}),
-        frozenset({"must", "hull", "inspect"}),
-    ]
-    assert asked.all_terms.keys() == frozenset({"must", "hull", "inspect"})
-    assert not asked.vague
-    assert query("What is it?", small).vague
 
 
 def test_relevance_by_hand(small: View) -> None:
@@ -184,13 +154,3 @@ def test_the_answering_statement_is_the_most_relevant(small: View) -> None:
     ):
         scores = relevance(query(question, small), found, vectors, small).max(axis=0)
         assert found[int(scores.argmax())].own.startswith(expected)
-
-
-def test_what_a_follow_up_goes_back_to_places_it_and_is_no_part_of_what_is_asked(
-    small: View,
-) -> None:
-    question = "And for yachts, regarding Hull inspections?"
-    asked = query(question, small)
-    assert [part["text"] for part in asked.parts] == ["And for yachts?"]
-    assert [part.keys() for part in asked.terms] == [frozenset({"yacht"})]
-    assert np.array_equal(asked.vectors[0], small.embed([question])[0])

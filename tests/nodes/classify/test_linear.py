@@ -18,7 +18,6 @@ from lexloop.nodes.classify import (
     BUCKETS,
     FAMILIES,
     FILE_NAME,
-    N_PAIRED,
     LinearClassifier,
     bags,
     bucket,
@@ -35,26 +34,6 @@ def test_bucket_is_the_low_half_of_the_published_crc_32() -> None:
     assert bucket("") == 0
 
 
-def test_the_frame_leaves_the_topic_out() -> None:
-    audits, sandboxes = (
-        bags(f"What is {topic} and who checks it?")["frame"]
-        for topic in ("a bias audit", "a regulatory test sandbox")
-    )
-    assert audits[0].tolist() == sandboxes[0].tolist()
-    assert bags("What is bias?")["frame"][0].tolist() != audits[0].tolist()
-
-
-def test_measures_worked_by_hand() -> None:
-    values = measures("What is the fee, and who pays it?")
-    # What is the fee , and who pays it ?: ten tokens, eight words of 2 to 4 letters.
-    length = [np.log(11), np.log(34)]
-    counts = [1, 1, 2, 0, 1, 0, 1]
-    marks = [1, 0, 1, 0, 1]
-    shares = [24 / 9, 8 / 9, 2 / 11, 1 / 11]
-    bounds = [0, 0, 1, 1, 1, 1, 0, 1, 0, 0, 1, 0]
-    assert values.tolist() == pytest.approx(length + counts + marks + shares + bounds)
-
-
 @given(ANY_TEXT)
 def test_every_text_has_finite_features(text: str) -> None:
     found = bags(text)
@@ -69,36 +48,9 @@ def test_every_text_has_finite_features(text: str) -> None:
 SHIPPED = Path(str(files("lexloop.data"))) / "classifier"
 
 
-@pytest.fixture
-def blank() -> LinearClassifier:
-    calibration = np.zeros((7, 3))
-    calibration[0:3] = np.eye(3)
-    return LinearClassifier(
-        idf=np.zeros((3, BUCKETS)),
-        gram_weights=np.zeros((3, BUCKETS, 3)),
-        measure_mean=np.zeros(N_PAIRED),
-        measure_scale=np.ones(N_PAIRED),
-        measure_weights=np.zeros((N_PAIRED, 3)),
-        bias=np.zeros((2, 3)),
-        calibration_3=calibration,
-        calibration_2=calibration[:, :2],
-    )
-
-
 @pytest.fixture(scope="module")
 def shipped() -> LinearClassifier:
     return LinearClassifier.load(SHIPPED)
-
-
-def test_scores_worked_by_hand(blank: LinearClassifier) -> None:
-    blank.idf[0, [bucket("and"), bucket("who")]] = 3.0, 4.0
-    blank.gram_weights[0, bucket("and")] = [0.0, 1.0, 2.0]
-    blank.bias[1] = [0.5, 0.0, -0.5]
-    # (3, 4) has length 5, so "and" weighs 0.6.
-    expected = [0.0, 0.6, 1.2, 0.5, 0.0, -0.5]
-    assert blank.scores("and who").tolist() == pytest.approx(expected)
-    shares = np.exp([0.0, 0.6, 1.2])
-    assert blank.probabilities("and who", 3) == pytest.approx((shares / shares.sum()).tolist())
 
 
 def test_saved_is_loaded_again(shipped: LinearClassifier, tmp_path: Path) -> None:
@@ -113,15 +65,6 @@ def test_saved_is_loaded_again(shipped: LinearClassifier, tmp_path: Path) -> Non
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04"])
 def test_what_is_no_archive_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / FILE_NAME).write_bytes(content)
-    with pytest.raises(DataError, match="cannot be read"):
-        LinearClassifier.load(tmp_path)
-
-
-def test_damaged_bytes_are_refused(tmp_path: Path) -> None:
-    content = bytearray((SHIPPED / FILE_NAME).read_bytes())
-    middle = len(content) // 2
-    content[middle : middle + 64] = bytes(64)
-    (tmp_path / FILE_NAME).write_bytes(bytes(content))
     with pytest.raises(DataError, match="cannot be read"):
         LinearClassifier.load(tmp_path)
 
@@ -170,17 +113,6 @@ def _loaded() -> LinearClassifier:
     if not _CACHE:
         _CACHE.append(LinearClassifier.load(SHIPPED))
     return _CACHE[0]
-
-
-def test_more_pieces_are_likelier_when_more_is_asked(shipped: LinearClassifier) -> None:
-    one = "What is a bias audit?"
-    two = "What is a bias audit and who must conduct it?"
-    three = "What is a bias audit, who must conduct it, and which penalties apply?"
-    for classes in (2, 3):
-        asked = [shipped.probabilities(question, classes) for question in (one, two, three)]
-        assert asked[0].index(max(asked[0])) == 0
-        assert asked[2].index(max(asked[2])) == classes - 1
-        assert asked[0][0] > asked[1][0] > asked[2][0]
 
 
 def test_classifying_loads_no_heavy_library() -> None:

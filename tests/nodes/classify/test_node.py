@@ -79,12 +79,6 @@ def test_the_last_message_asks_and_the_others_are_history(opened: Opened) -> Non
     ]
 
 
-def test_a_question_goes_before_messages(opened: Opened) -> None:
-    update = opened({"question": "Who pays?", "messages": [HumanMessage("What is a berth?")]})
-    assert update["asked"] == "Who pays?"
-    assert update["history"] == [{"role": "user", "content": "What is a berth?"}]
-
-
 def test_text_blocks_are_read_and_others_left_out(opened: Opened) -> None:
     blocks = [
         {"type": "text", "text": "What is "},

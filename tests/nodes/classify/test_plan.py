@@ -39,11 +39,6 @@ def test_a_setting_fixes_its_number_alone(number: str) -> None:
     assert plan_for(1, Settings(**{f"plan.{number}": 1})) == {**free, number: 1}
 
 
-def test_no_setting_brings_back_what_the_variant_leaves_out() -> None:
-    settings = Settings(variant="llm_only", **{"plan.k": 9, "plan.Q": 9, "plan.K": 9, "plan.S": 3})
-    assert plan_for(0, settings) == {"k": 0, "Q": 0, "K": 0, "S": 0}
-
-
 def test_plans_of_ones_own_replace_the_tables() -> None:
     rows = [{"k": k, "Q": k + 1, "K": k + 2, "S": k + 3} for k in (1, 2)]
     settings = Settings(**{"plan.classes": rows})

@@ -4,41 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexloop.documents.text.tokens import tokenize
 from lexloop.nodes.evaluate.evidence import (
     alterations,
-    flipped_term,
-    negated_terms,
 )
-
-PAYS = "The owner must pay the fee."
-
-
-@pytest.mark.parametrize(
-    ("text", "terms"),
-    [
-        ("The owner need not pay.", {"pay"}),
-        ("He doesn't ever sail.", {"ever"}),
-        ("not more than 5 days", set()),
-        ("No. The owner pays.", set()),
-        ("Bill No. 17 passed.", set()),
-    ],
-)
-def test_denied(text: str, terms: set[str]) -> None:
-    assert negated_terms(text) == terms
-
-
-@pytest.mark.parametrize(
-    ("claim", "sentence", "term"),
-    [
-        ("The owner must not pay the fee.", PAYS, "pay"),
-        ("It costs more than 5 coins.", "It costs not more than 5 coins.", "more than"),
-        ("It is exempt.", "It is not covered.", None),
-    ],
-)
-def test_turned(claim: str, sentence: str, term: str | None) -> None:
-    assert flipped_term(claim, sentence, frozenset(tokenize(claim))) == term
-
 
 SOURCE = "The operator must notify the harbour master within ten days at least once a year."
 EVIDENCE = f"{SOURCE} The master may close a berth. A skipper shall pay. Owners have duties."

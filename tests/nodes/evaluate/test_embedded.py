@@ -9,8 +9,7 @@ from lexloop.core.running import waited
 from lexloop.core.types import ABSTENTION, Passage
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.context import Judgement
-from lexloop.nodes.evaluate.evidence import Evidence
-from lexloop.nodes.evaluate.judges import EmbeddedJudge, context_features, read_answer_features
+from lexloop.nodes.evaluate.judges import EmbeddedJudge, read_answer_features
 from lexloop.nodes.question import parse, part_of
 from lexloop.nodes.relevance import Query
 from lexloop.store.view import View
@@ -35,18 +34,6 @@ def test_answer_features() -> None:
     assert features.parts == pytest.approx(0.5)  # 1 for the first part, 0 for the second
     assert features.covered == pytest.approx(2 / 3)
     assert features.least == 0.0  # nothing of the berth
-
-
-def test_context_features() -> None:
-    evidence = Evidence(["A berth.", "A fee."], rows((1, 0), (0, -1)))
-    features = context_features(ASKED, evidence)
-    assert features is not None
-    assert features.closest == pytest.approx(1.0)
-    assert features.few == pytest.approx(0.5)  # cosines 1 and 0, clipped mean of both
-    assert features.parts == pytest.approx(0.5)
-    assert features.least == 0.0
-    assert features.covered == 1.0
-    assert features.statement == 1.0
 
 
 PAYS = "A boat owner must pay the mooring fee within 10 business days of arrival."
@@ -74,12 +61,6 @@ def test_a_quoted_answer_scores_high(judge: Judge) -> None:
     assert found.reasons == []
     scores = (found.answer_relevance, found.context_relevance, found.groundedness)
     assert {type(score) for score in scores} == {float}
-
-
-def test_an_answer_beside_the_question_is_less_relevant(judge: Judge) -> None:
-    good = judge(QUESTION, f"{PAYS} [1]", "§ 10-2")
-    beside = judge(QUESTION, "The moon is made of stone. [1]", "§ 10-2")
-    assert beside.answer_relevance < 0.3 < good.answer_relevance
 
 
 def test_what_the_passages_do_not_say_is_not_grounded(judge: Judge) -> None:

@@ -110,26 +110,6 @@ def test_what_was_written_from_the_same_passages_is_not_judged_again(evaluated: 
     assert ended["attempts"] == first["attempts"]
 
 
-def test_a_judge_sees_the_numbers_of_all_passages_that_a_citation_lies_in(
-    evaluated: Evaluate,
-) -> None:
-    seen: list[str] = []
-
-    class Reads(Scores):
-        async def judge(self, question: Any, passages: Any, answer: str, *rest: Any) -> Judgement:
-            seen.append(answer)
-            return await super().judge(question, passages, answer, *rest)
-
-    def beside(n: int, words: str) -> Passage:
-        made = passage(n, words, start=TEXT.index(words))
-        return {**made, "document": "d1.txt"}
-
-    given = state()
-    given["passages"] = [passage(5, "Elsewhere."), beside(2, "The fee"), beside(3, "is $50.")]
-    evaluated(given, Reads(0.9, 0.9, 0.9))
-    assert seen == [f"{TEXT} [2][3]"]
-
-
 def test_an_attempt_that_passes_is_the_answer(evaluated: Evaluate) -> None:
     update = evaluated(state(), Scores(0.9, 0.9, 0.9))
     assert update["answer"] == f"{TEXT} [1]"
@@ -245,26 +225,3 @@ def test_what_code_read_off_the_structure_passes_unjudged(evaluated: Evaluate) -
     assert (update["finding"], update["near"]) == ("answers", [])
     assert update["evaluation"]["reasons"] == ["It was read off the structure of the documents."]
     assert update["warning"] == ""
-
-
-def test_beside_what_was_read_off_the_rest_is_checked_and_judged(evaluated: Evaluate) -> None:
-    judge = Scores(0.9, 0.9, 0.9)
-    both = state(f"{TEXT} [1]\n{TOLD}", told=[TOLD])
-    assert evaluated(both, judge)["evaluation"]["passed"]
-    wrong = state(f"The fee is $70. [1]\n{TOLD}", told=[TOLD])
-    assert not evaluated(wrong, judge, **{"loop.max_retries": 0})["evaluation"][
-        "citations_verified"
-    ]
-    assert judge.judged == 2
-
-
-def test_of_another_reading_no_more_is_said_than_of_the_first_answer(evaluated: Evaluate) -> None:
-    judge = Scores(0.9, 0.9, 0.9)
-    first = evaluated(state(answers=0.3), judge)
-    reread: State = {**state(answers=0.8), "parsed": parse("Fee?"), "attempts": first["attempts"]}
-    last = evaluated(reread, judge, **{"loop.max_retries": 1})
-    assert [a["evaluation"]["answers"] for a in last["attempts"]] == [0.3, 0.3]
-    assert not last["evaluation"]["passed"]
-    silent = evaluated(state(ABSTENTION), judge)
-    given: State = {**reread, "attempts": silent["attempts"]}
-    assert evaluated(given, judge)["evaluation"]["answers"] == 0.8

@@ -53,7 +53,6 @@ def disagree(claim: str, text: str) -> list[str]:
 
 
 NOTIFIES = "The employer must notify the candidate that a tool will be used in assessing them."
-POSTED = "The summary of results must stay posted for a minimum of 6 months after the last use."
 
 
 @pytest.mark.parametrize(
@@ -70,18 +69,6 @@ POSTED = "The summary of results must stay posted for a minimum of 6 months afte
 )
 def test_what_is_said_otherwise(claim: str, text: str, reason: str) -> None:
     assert any(found.startswith(reason) for found in disagree(claim, text)), disagree(claim, text)
-
-
-@pytest.mark.parametrize(
-    ("claim", "text"),
-    [
-        ("The summary has to remain posted for at least 6 months.", POSTED),
-        ("The law does not limit the right to sue.", "Nothing in the law limits the right to sue."),
-        ("A keeper is exempt from the fee.", "The fee does not apply to a keeper."),
-    ],
-)
-def test_what_says_the_same(claim: str, text: str) -> None:
-    assert disagree(claim, text) == []
 
 
 LICENCE = "The authority may refuse a licence only if the craft is not seaworthy."

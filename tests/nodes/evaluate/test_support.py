@@ -13,23 +13,8 @@ from lexloop.nodes.evaluate.evidence import Evidence, evidence_of
 from lexloop.nodes.evaluate.judges import (
     ClaimFeatures,
     ClaimSupport,
-    claims_of,
-    read_claim_features,
 )
 from lexloop.nodes.weights import load_weights
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("The fee is due. [1] It is $5. [2]", ["The fee is due.", "It is $5."]),
-        ("- A berth holds one boat.", ["A berth holds one boat."]),
-        ("...", []),
-    ],
-)
-def test_claims(text: str, expected: list[str]) -> None:
-    assert claims_of(text) == expected
-
 
 PAYS = "A boat owner must pay the mooring fee within 10 business days of arrival."
 LONGER = "Everybody agrees that a boat owner must pay the mooring fee within 10 business days."
@@ -94,12 +79,6 @@ def test_what_is_false_is_improbable(support: ClaimSupport, statute: Evidence, c
     assert probability(support, statute, claim) < 0.2
 
 
-def test_no_evidence_supports_nothing(support: ClaimSupport) -> None:
-    nothing = evidence_of([], load_minilm().embed)
-    assert [s.probability for s in support.of([PAYS, ""], nothing)] == [0.0, 0.0]
-    assert support.of([], nothing) == []
-
-
 @settings(max_examples=examples(20))
 @given(st.text(max_size=60))
 def test_any_claim_has_a_probability(claim: str) -> None:
@@ -107,25 +86,6 @@ def test_any_claim_has_a_probability(claim: str) -> None:
     embed = load_minilm().embed
     (found,) = ClaimSupport(embed).of([claim], evidence_of([PAYS], embed))
     assert 0.0 <= found.probability <= 1.0
-
-
-def test_features_by_hand() -> None:
-    evidence = evidence_of(
-        ["A red boat sails.", "Green rafts drift.", "Old rafts sink at sea."], load_minilm().embed
-    )
-    claim = "Red rafts sink, says Neptune."
-    features = read_claim_features(
-        claim, load_minilm().embed([claim])[0], evidence, disagrees=False
-    )
-    # its terms: red raft sink say neptun
-    assert features.one == pytest.approx(2 / 5)  # the third has raft and sink
-    assert features.together == pytest.approx(3 / 5)  # the first adds red
-    assert features.window == pytest.approx(3 / 5)
-    assert features.order == pytest.approx(1 / 4)  # raft sink
-    assert features.missing_names == pytest.approx(1 / 2)  # Red is there, Neptune is not
-    assert features.disagrees == 0.0
-    assert 0.0 < features.rare < features.together  # what is nowhere weighs most
-    assert 0.0 < features.closest < 1.0
 
 
 def test_no_weight_speaks_against_its_direction() -> None:

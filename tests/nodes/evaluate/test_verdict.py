@@ -5,22 +5,18 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from records import attempt, evaluation, passage
+from records import attempt, evaluation
 
 from lexloop.core.settings import Settings
-from lexloop.core.state import State
-from lexloop.core.types import QUOTED, Attempt, Evaluation
+from lexloop.core.types import Attempt, Evaluation
 from lexloop.nodes.context import Judgement
 from lexloop.nodes.evaluate.node import (
     best_attempt,
     finding_of,
-    may_retry,
     passes,
     rank_of,
-    repeats,
     warning_for,
 )
-from lexloop.nodes.question import parse
 
 BARS = Settings(
     **{
@@ -52,22 +48,6 @@ def test_each_score_must_reach_its_setting(scores: tuple[float | None, ...], pas
     assert passes(Judgement(*scores), BARS) is passed
 
 
-@pytest.mark.parametrize(
-    ("scores", "answers", "passed"),
-    [
-        ((None, None, 0.6), 0.7, True),
-        ((1.0, 1.0, 1.0), 0.69, False),
-        ((1.0, 1.0, 0.59), 1.0, False),
-        ((1.0, 1.0, 1.0), float("nan"), False),
-    ],
-)
-def test_how_likely_it_answers_stands_for_relevance(
-    scores: tuple[float | None, ...], answers: float | None, passed: bool
-) -> None:
-    bars = BARS.changed(**{"loop.min_answers": 0.7})
-    assert passes(Judgement(*scores, answers=answers), bars) is passed
-
-
 def test_what_came_of_a_question() -> None:
     passed: Evaluation = {**evaluation(1.0, 1.0, 1.0), "passed": True}
     low, none = evaluation(0.1, 0.1, 0.1), evaluation(None, None, None)
@@ -79,14 +59,6 @@ def test_what_came_of_a_question() -> None:
     assert finding_of(tried(1, none, abstained=True, near=near)) == "near"
     assert finding_of(tried(1, none, abstained=True, near=[])) == "absent"
     assert finding_of(tried(1, none, abstained=True)) == "absent"  # kept by an older version
-
-
-def test_retries_are_counted() -> None:
-    low = evaluation(0.1, 0.1, 0.1)
-    attempts = [tried(number, low) for number in (1, 2, 3)]
-    allowed = [may_retry(attempts[:n], Settings(**{"loop.max_retries": 2})) for n in (1, 2, 3)]
-    assert allowed == [True, True, False]
-    assert not may_retry(attempts[:1], Settings(**{"loop.max_retries": 0}))
 
 
 @pytest.mark.parametrize(
@@ -128,39 +100,6 @@ def test_abstentions_and_answers_in_each_order(made: list[dict[str, Any]], best:
         for number, one in enumerate(made, 1)
     ]
     assert best_attempt(attempts)["number"] == best
-
-
-def reading(question: str, *chunks: str, guidance: str | None = None) -> State:
-    """A state in which passages were found and nothing is written."""
-    found = [{**passage(n, "x"), "id": name} for n, name in enumerate(chunks, 1)]
-    advice = {"question": question, "queries": [], "guidance": guidance, "strategy": "whole"}
-    return {
-        "parsed": parse(question),
-        "passages": found,
-        "attempts": [],
-        "advice": None if guidance is None else advice,
-    }
-
-
-def read(state: State, *quoted: str) -> Attempt:
-    """The attempt made of it, whose answer quotes further passages."""
-    beside = [{**passage(9, "y"), "id": name, "signals": {QUOTED: 1.0}} for name in quoted]
-    made = tried(1, evaluation(0.1, 0.1, 0.1), question=state["parsed"]["text"])
-    return {**made, "passages": [*state["passages"], *beside]}
-
-
-@pytest.mark.parametrize(
-    ("again", "same"),
-    [
-        (reading("What?", "b", "a", guidance=""), True),
-        (reading("What?", "a", "b", "c", guidance=""), False),
-        (reading("What fee?", "a", "b", guidance=""), False),
-        (reading("What?", "a", "b", guidance="Be short."), False),  # a model heeds it
-    ],
-)
-def test_what_is_read_again_repeats(again: State, same: bool) -> None:
-    first = {**read(reading("What?", "a", "b"), "q"), "advice": again["advice"]}
-    assert repeats({**again, "attempts": [first]}) is same
 
 
 SCORES = st.one_of(st.none(), st.floats(0, 1))

@@ -65,27 +65,6 @@ def test_features_of_any_text_lie_in_their_range(
     assert 0.0 <= probability_found(found) <= 1.0
 
 
-@pytest.mark.parametrize(
-    ("scores", "lead"),
-    [
-        ([3.0, 2.875, 2.75, 2.5, 0.0], 0.5),  # before the fourth
-        ([3.0, 2.875, 2.75], 0.25),  # there are but three
-        ([3.0, 4.0, 4.0, 4.0], 0.0),  # what the question points to comes first
-    ],
-)
-def test_the_lead_of_the_first_passage(
-    small: View, passages: Passages, scores: list[float], lead: float
-) -> None:
-    asked = query("Who pays the mooring fee?", small)
-    given = [
-        {**passage, "score": score}
-        for passage, score in zip(passages()[: len(scores)], scores, strict=True)
-    ]
-    scored = score_quotables(asked, given, small)
-    assert scored is not None
-    assert read_features(asked, scored, small).lead == lead
-
-
 def shipped() -> dict[str, dict[str, Any]]:
     path = Path(__file__).parents[3] / "data" / "judges" / "answerable.json"
     return json.loads(path.read_text(encoding="utf-8"))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from records import Read, passage
 
 from lexloop.core.types import ABSTENTION, Draft, Passage
-from lexloop.documents.chunks.statements import Statement, statements_in_text
+from lexloop.documents.chunks.statements import Statement
 from lexloop.nodes.generate.model import abstains, citation_for, cited_answer, with_markers
 from lexloop.nodes.markers import cited_sentences
 
@@ -138,40 +138,12 @@ def test_a_point_is_cited_with_the_words_that_it_completes() -> None:
     assert found["lead_spans"] == [[18, 38]]
 
 
-def test_points_that_are_cited_together_have_the_label_of_their_passage() -> None:
-    # each point has one word of three, and a second statement costs a twentieth
-    given = passage(1, LIST, section="Article 7")
-    points = [one for one in said_in(given) if not one.points]
-    found = citation_for("Date, depth, tide.", given, points, 1)
-    assert found["quote"] == "(a) the date; and\n(b) the depth."
-    assert found["section"] == "Article 7"
-    assert found["lead_spans"] == [[18, 38]]
-
-
-@pytest.mark.parametrize("start", [0, 38, 45])
-@pytest.mark.parametrize("length", [26])
-def test_of_a_list_is_cited_what_its_passage_holds(start: int, length: int) -> None:
-    whole = next(one for one in statements_in_text(LIST) if one.points)
-    assert (whole.start, whole.end, whole.points) == (18, len(LIST.rstrip()), 2)
-    held = LIST[start : start + length]
-    found = citation_for("What a survey states.", passage(1, held, start=start), [whole], 1)
-    assert found["quote"] == LIST[max(start, 18) : start + length].strip()
-    assert LIST[found["start"] : found["end"]] == found["quote"]
-
-
 def test_sources_are_numbered_in_the_order_of_use() -> None:
     passages = [passage(n, TEXT, start=10 * n) for n in range(1, 6)]
     draft = draft_of("The fee is $50 [4]. It is due on 1 May [2, 4]. Boards sit [5][4].", passages)
     assert draft["answer"] == "The fee is $50 [1]. It is due on 1 May [2][1]. Boards sit [3][1]."
     documents = {c["n"]: c["document"] for c in draft["citations"]}
     assert documents == {1: "d4.txt", 2: "d2.txt", 3: "d5.txt"}
-
-
-def test_a_range_of_sources_is_written_out_once_each() -> None:
-    passages = [passage(n, TEXT) for n in range(1, 5)]
-    draft = draft_of("The fee is $50 [2-4, 3].", passages)
-    assert draft["answer"] == "The fee is $50 [1][2][3]."
-    assert [c["document"] for c in draft["citations"]] == ["d2.txt", "d3.txt", "d4.txt"]
 
 
 def test_what_names_no_passage_comes_after_all_that_do() -> None:

@@ -8,17 +8,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from laws import examples
 from records import passage, problems, query
-from running import runtime
 
 from lexloop.core.metadata import Filters
 from lexloop.core.running import waited
 from lexloop.core.settings import Settings
-from lexloop.core.state import State
 from lexloop.core.types import ABSTENTION, Draft, Passage
 from lexloop.documents.document import Document
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.context import drafted
-from lexloop.nodes.evaluate.judges import EmbeddedJudge
 from lexloop.nodes.generate import extractive
 from lexloop.nodes.generate.extractive import (
     Chosen,
@@ -26,8 +23,6 @@ from lexloop.nodes.generate.extractive import (
     Quotable,
     score_quotables,
 )
-from lexloop.nodes.generate.node import PromptGuard, generate
-from lexloop.nodes.markers import numbers_in
 from lexloop.nodes.question import parse
 from lexloop.nodes.relevance import Query
 from lexloop.store.opening import tools_for
@@ -111,19 +106,6 @@ def test_what_comes_near_an_answer_is_shown(
     assert draft["answers"] == (None if abstained else 0.25)
 
 
-@pytest.mark.parametrize(("found", "sure"), [(0.74, False), (0.75, True)])
-def test_where_it_is_not_sure_more_passages_are_quoted(
-    answer: Answer, small: View, monkeypatch: pytest.MonkeyPatch, found: float, sure: bool
-) -> None:
-    saying(monkeypatch, there=1.0, found=found)
-    draft = answer(QUESTION)
-    assert draft["answers"] == found
-    assert draft["citations"][0]["section"] == "§ 10-2"
-    assert draft["citations"][0]["quote"].endswith("within 10 business days of arrival.")
-    assert len(draft["citations"]) == (1 if sure else 3)  # the fourth passage says nothing of it
-    assert problems(small, draft) == []
-
-
 def test_the_parts_that_are_not_answered_are_named(
     small: View, answer: Answer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -172,23 +154,6 @@ def test_a_list_marker_is_left_out_of_the_answer(small: View, passages: Passages
     ]
 
 
-def test_sources_are_numbered_in_the_order_of_use_and_each_is_used_once(
-    small: View, passages: Passages
-) -> None:
-    asked = query("Who pays the fee?", small)
-    given = passages("§ 10-3", "§ 10-2")
-    scored = score_quotables(asked, given, small)
-    assert scored is not None
-    exempt, except_, pays, *_ = scored.quotables
-    draft = answer_of(small, asked, pays, exempt, pays, except_)
-    assert [(c["n"], c["section"]) for c in draft["citations"]] == [
-        (1, "§ 10-2"),
-        (2, "§ 10-3"),
-        (3, "§ 10-3"),
-    ]
-    assert [line[-3:] for line in draft["answer"].split("\n")] == ["[1]", "[2]", "[3]"]
-
-
 SENTENCES = st.sampled_from(
     "The owner must pay a fee of $5.|(a) an item of the list;|1. one of the items|Is it due?"
     "|See § 5-2(b) of Smith v. Jones.|Notice:|“Berth” means a place.|e.g. no. 5 applies|[2] noted."
@@ -217,48 +182,3 @@ def test_citations_and_markers_hold_on_any_document(pieces: list[tuple[str, str]
             assert text[citation["start"] : citation["end"]] == citation["quote"]
         found = problems(view, draft)
         assert not [problem for problem in found if problem.startswith("No citation")]
-
-
-def test_bracketed_numbers_of_a_document_are_no_markers() -> None:
-    text = "The owner must pay a mooring fee of $5 [2] within 10 days.[3] It is due daily [1-4]."
-    view = build_collection(
-        [Document("d.txt", "D", text)], tools_for(Settings(), load_minilm())
-    ).seen_by(Filters())
-    given = [
-        Passage(**{**passage(n, chunk["text"]), **chunk})
-        for n, chunk in enumerate(view.every_chunk(), 1)
-    ]
-    asked = query("What must the owner pay?", view)
-    scored = score_quotables(asked, given, view)
-    assert scored is not None
-    draft = answer_of(view, asked, *scored.quotables)
-    assert {*numbers_in(draft["answer"])} == {c["n"] for c in draft["citations"]}
-    assert "a mooring fee of $5 {2} within 10 days" in draft["answer"]
-    assert problems(view, draft) == []
-    judged = waited(
-        EmbeddedJudge(view).judge(parse("What must the owner pay?"), given, draft["answer"])
-    )
-    assert judged.groundedness == 1.0
-    assert judged.reasons == []
-
-
-def test_an_answer_that_recites_its_instructions_becomes_an_abstention(
-    small: View, passages: Passages
-) -> None:
-    class Leaky(ExtractiveGenerator):
-        instructions = '"Mooring fee" means the sum that a boat owner pays for the use of a berth.'
-
-    state: State = {
-        "parsed": parse("What is a mooring fee?"),
-        "meant": parse("What is a mooring fee?"),
-        "asked": "What is a mooring fee?",
-        "passages": passages("§ 10-1")[:1],
-        "triplets": [],
-    }
-    update = waited(
-        generate(
-            state,
-            runtime(generator=Leaky(small), guard=PromptGuard(small.embed, 0.8), backend=small),
-        )
-    )
-    assert update["draft"] == drafted(ABSTENTION)

@@ -1,7 +1,6 @@
 """Lists answered whole, or by the one point that is asked for."""
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from records import Read, problems, query
@@ -120,19 +119,6 @@ def test_the_one_point_that_is_asked_for_stands_alone_after_its_lead_in(
     assert problems(ferries, draft) == []
 
 
-def test_a_definition_is_quoted_with_all_its_points(ferries: View, answer: Answer) -> None:
-    draft = answer("What is a ferry?")
-    assert draft["answer"].split("\n") == [
-        "Article 1(1) — Definitions:",
-        "For the purposes of this Act: [1]",
-        "(1) ‘ferry’ means a vessel that carries passengers, including: [2]",
-        "(a) a raft; [2]",
-        "(b) a tug; [2]",
-    ]
-    assert [c["section"] for c in draft["citations"]] == ["Article 1", "Article 1(1)"]
-    assert problems(ferries, draft) == []
-
-
 def test_what_is_left_out_of_a_list_is_told_and_verifies(ferries: View, answer: Answer) -> None:
     draft = answer("What must the log of voyages contain?", max_words=20)
     left_out = "Left out: 3 more points, Article 2(1)(b) to (d). [1]"
@@ -187,26 +173,6 @@ def test_which_list_a_question_asks_for(
         )
 
 
-def test_where_it_is_not_sure_no_further_list_is_led_into_without_its_points(
-    ferries: View, answer: Answer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(extractive, "SURE", 1.1)
-    monkeypatch.setattr(extractive, "_LEAST", -100.0)  # however far from the question
-    draft = answer("Must the log contain the weather?")
-    first, *others = draft["answer"].split("\n")
-    assert first == f"{LEAD} the weather; and [1]"
-    assert [c["n"] for c in draft["citations"]] == [1, 2, 3, 4]
-    sections = {c["section"].partition("(")[0] for c in draft["citations"][1:]}
-    assert sections == {"Article 1", "Article 2", "Article 3"}
-    assert not [line for line in others if line.rpartition(" [")[0].endswith(":")]
-    assert problems(ferries, draft) == []
-    # beside a list that is asked for as a whole, too
-    whole = answer("What must the log of voyages contain?")
-    assert whole["answer"].split("\n")[: len(LOG)] == LOG
-    assert [c["n"] for c in whole["citations"]] == [1, 2, 3, 4]
-    assert problems(ferries, whole) == []
-
-
 @pytest.mark.parametrize(
     ("opening", "before"),
     [
@@ -224,47 +190,6 @@ def test_what_points_back_brings_what_stands_before_it(opening: str, before: boo
     first, second = statements_in_text(text)
     said = with_antecedent(Quotable(given, second, 1), Read(given))
     assert said == ([first, second] if before else [second])
-
-
-def test_what_points_back_out_of_its_passage_brings_what_stands_before_it_in_the_document() -> None:
-    text = "Article 1\nFees\n1. A boat is free of it.\n2. However, a raft must pay.\n"
-    start = text.index("2. However")
-    found = statements_in_text(text)
-    assert [one.label for one in found] == ["Article 1(1)", "Article 1(2)"]
-
-    class Second(Read):
-        """Its passage begins with the second paragraph."""
-
-        def statements(self, chunk_id: str) -> Any:
-            return found[1:], None
-
-    given = {**record(1, text[start:], start=start), "document": "d1.txt"}
-    sources = Second(record(1, text))
-    said = with_antecedent(Quotable(given, found[1], 0), sources)
-    assert [(one.label, one.own) for one in said] == [
-        ("Article 1(1)", "A boat is free of it."),
-        ("Article 1(2)", "However, a raft must pay."),
-    ]
-    assert said[0].start == text.index("A boat") - len("1. ")
-
-
-def test_what_opens_a_provision_points_to_nothing_in_the_one_before() -> None:
-    text = (
-        "AGREEMENT\n\n1. Secrets. The parties keep what they are told to themselves.\n\n"
-        "2. Silence. Neither tells others of it.\n\n3. Whole. This document is all of it.\n"
-    )
-    start = text.index("3. Whole")
-    found = statements_in_text(text)
-
-    class Second(Read):
-        """Its passage begins with the second clause."""
-
-        def statements(self, chunk_id: str) -> Any:
-            return found[-1:], None
-
-    given = {**record(1, text[start:], start=start), "document": "d1.txt"}
-    assert found[-1].label == "Section 3"
-    assert with_antecedent(Quotable(given, found[-1], 0), Second(record(1, text))) == [found[-1]]
 
 
 def test_a_list_is_not_what_stands_before() -> None:

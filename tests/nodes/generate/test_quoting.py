@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from library import TITLES, Shelf, pointed_in, shelf
@@ -62,48 +61,6 @@ def test_a_point_goes_after_the_words_that_lead_into_it() -> None:
         "(i) its length; [3]",
     ]
     assert sources(citations)[2] == (3, "Article 3(1)(b)(i)", "(i) its length;")
-
-
-@pytest.mark.parametrize(
-    ("question", "name", "lines"),
-    [
-        (
-            "regulation 2",
-            "regulations.txt",
-            [
-                "Regulation 2 — Interpretation:",
-                "2.— (1) In these Regulations— [1]",
-                "“apiary” means a place where bees are kept; [1]",
-                "“keeper” means a person who keeps bees. [1]",
-                "(2) In regulation 4, “inspector” includes an assistant inspector. [2]",
-            ],
-        ),
-        (
-            "section 2.2",
-            "policy.md",
-            [
-                "Section 2.2 — Exceptions:",
-                "System | Owner | Minimum length [1]",
-                "CCTV | Facilities | 10 [1]",
-                "Payroll | Finance | 20 [1]",
-                "Table 2 Fines [2]",
-                "Breach | Fine [2]",
-                "Shared password | £50 [2]",
-            ],
-        ),
-        (
-            "Schedule 1 paragraph 1",
-            "act.txt",
-            [
-                "Schedule 1, paragraph 1 — FEES:",
-                "1 (1) A fee is payable for a copy. [1]",
-                "(2) The fee is £5. [1]",
-            ],
-        ),
-    ],
-)
-def test_every_layout_is_quoted(question: str, name: str, lines: list[str]) -> None:
-    assert quoted(question, shelf(name))[0] == lines
 
 
 def test_a_part_is_told_by_the_headings_in_it() -> None:
@@ -196,30 +153,3 @@ def test_every_line_stands_in_the_source_that_it_cites(where: tuple[str, str], l
         if not said.startswith(LEFT_OUT) and "—" not in said:
             words = re.findall(r"\w+", said)
             assert set(words[1:]) <= set(re.findall(r"\w+", f"{source} {label} {unit.heading}"))
-
-
-TERMS = """1. Services
-
-1.1. Scope
-
-The harbour provides a berth.
-
-1.2. Care
-
-The harbour acts with skill.
-"""
-
-
-def test_headings_of_numbered_paragraphs_have_lines_of_their_own() -> None:
-    library = Shelf({"terms.txt": TERMS})
-    assert quoted("What does section 1 say?", library)[0] == [
-        "Section 1 — Services:",
-        "1.1. Scope [1]",
-        "The harbour provides a berth. [1]",
-        "1.2. Care [2]",
-        "The harbour acts with skill. [2]",
-    ]
-    assert quoted("What does section 1.2 say?", library)[0] == [
-        "Section 1.2 — Care:",
-        "The harbour acts with skill. [1]",
-    ]

@@ -1,22 +1,19 @@
 """Which statements of the passages make the answer."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
 from records import query
 
-from lexloop.core.types import DEFINING, Passage, PointedUnit
+from lexloop.core.types import Passage
 from lexloop.documents.chunks.statements import Statement
-from lexloop.models.embedding import Vectors
 from lexloop.nodes.generate.extractive import (
     NEARLY_BEST,
     Lengths,
     Quotable,
     ScoredQuotables,
-    score_quotables,
     select,
 )
 from lexloop.nodes.relevance import Query
@@ -41,23 +38,6 @@ def asked(small: View, parts: int) -> Query:
 @pytest.fixture
 def passage(passages: Passages) -> Passage:
     return passages("§ 10-2")[0]
-
-
-def test_the_spans_of_evidence_are_exact(small: View, passages: Passages) -> None:
-    given = passages()
-    found = score_quotables(query("What is an inspection?", small), given, small)
-    assert found is not None
-    for item in found.quotables:
-        text = small.text_of(item.passage["document"]) or ""
-        quoted = text[item.said.start : item.said.end]
-        assert quoted.strip() == quoted
-        lead = [text[start:end] for start, end in item.said.leads]
-        assert item.said.lead.split() == " ".join(lead).split()
-        if item.said.points:
-            assert quoted.endswith("3. a statement that the hull is sound.")
-            continue
-        assert quoted.split()[-1] == item.text.split()[-1]
-        assert quoted.endswith(item.said.own)
 
 
 def test_the_best_for_each_part_then_what_is_nearly_as_good(small: View, passage: Passage) -> None:
@@ -107,59 +87,6 @@ def test_a_list_is_no_addition(small: View, passage: Passage) -> None:
     assert [item.order for item in select(asked(small, 1), found, LENGTHS).best] == [1]
 
 
-def test_the_very_definition_of_a_term_goes_before_other_texts_that_say_what_it_is(
-    small: View, passages: Passages
-) -> None:
-    question = query("What is a hull inspection?", small)
-    assert question.definitions == ["hull inspection"]
-    given = passages("§ 5-100")
-    plain = score_quotables(question, given, small)
-    marked = score_quotables(
-        question, [{**one, "signals": {DEFINING: 1.0}} for one in given], small
-    )
-    assert plain is not None
-    assert marked is not None
-    # the list's own words and the first sentence say what it is, its points do not
-    assert marked.scores - plain.scores == pytest.approx(
-        np.array([[0.5, 0.5, 0.0, 0.0, 0.0]]), abs=1e-6
-    )
-
-
-class Near:
-    """A view whose chunks' tokens come as near to any question's as it is told, by their ids."""
-
-    def __init__(self, view: View, near: dict[str, list[float]]) -> None:
-        self._view, self._near = view, near
-
-    def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:
-        if not self._near:
-            return None
-        return np.array([self._near[name] for name in chunk_ids], dtype=np.float32).T
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._view, name)
-
-
-def test_statements_stand_behind_by_what_their_passages_tokens_do(
-    small: View, passages: Passages
-) -> None:
-    question, given = (
-        query("Which boats are exempt?", small),
-        passages("§ 10-3", "§ 5-200"),
-    )
-    first, second = (passage["id"] for passage in given)
-    plain = score_quotables(question, given, Near(small, {}))
-    near = score_quotables(question, given, Near(small, {first: [0.5, 0.0], second: [0.75, 0.25]}))
-    assert plain is not None
-    assert near is not None
-    assert [p["id"] for p in near.passages] == [first, second]
-    # MaxSim is 0.25 and 0.5: the first passage's statements lose 1.6 of the difference
-    lost = [0.4 if item.passage["id"] == first else 0.0 for item in near.quotables]
-    assert 0.4 in lost
-    assert 0.0 in lost
-    assert plain.scores[0] - near.scores[0] == pytest.approx(np.array(lost), abs=1e-6)
-
-
 def of_passages(given: ScoredQuotables, *owners: int) -> ScoredQuotables:
     """The same evidence, each piece of the passage with this number."""
     for n, owner in enumerate(owners):
@@ -198,23 +125,3 @@ def test_a_further_passage_repeats_nothing_and_ends_with_no_colon(
     found.quotables[3] = replace(found.quotables[3], said=listed)
     unsure = select(asked(small, 1), found, LENGTHS, sure=False)
     assert [item.order for item in [*unsure.best, *unsure.more]] == [0, 4]
-
-
-def test_evidence_within_provisions(small: View, passage: Passage) -> None:
-    texts = ["alpha", "beta", "gamma"]
-    found = scored([0.1, 0.2, 0.3], [0.4, 0.5, 0.6], texts=texts, passage=passage)
-    for n, item in enumerate(found.quotables):
-        said = replace(item.said, start=10 * n, end=10 * n + 5)
-        found.quotables[n] = replace(item, said=said)
-    inside = found.within([unit(passage, 10, 15), unit(passage, 20, 24)])  # the third juts out
-    assert inside is not None
-    assert [item.text for item in inside.quotables] == ["beta"]
-    assert inside.scores.tolist() == [[np.float32(0.2)], [np.float32(0.5)]]
-    assert inside.vectors.tolist() == [[0.0, 1.0, 0.0]]
-    assert found.within([unit(passage, 0, 5, document="other.txt")]) is None
-    assert found.within([]) is None
-
-
-def unit(passage: Passage, start: int, end: int, document: str = "") -> PointedUnit:
-    named = document or passage["document"]
-    return {"document": named, "place": 0, "label": "§ 1", "start": start, "end": end}

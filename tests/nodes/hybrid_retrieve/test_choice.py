@@ -3,7 +3,6 @@
 import math
 from dataclasses import replace
 from random import Random
-from typing import Literal
 
 import pytest
 from hypothesis import given
@@ -48,21 +47,6 @@ def test_equation_1_by_hand() -> None:
         "guide#5": pytest.approx(1.625),
         "guide#0": pytest.approx(0.5 + 0.9 + 0.025),
     }
-
-
-def test_reciprocal_ranks_of_documents_by_hand() -> None:
-    # words: act 1, guide 2; vectors: guide 1, act 2, case 3
-    fused = fuse(EXAMPLE, ReciprocalRank(documents=2), {})
-    assert fused == {
-        "act#0": pytest.approx(1 / 61 + 1 / 63),
-        "guide#0": pytest.approx(1 / 62 + 1 / 62),
-        "guide#5": pytest.approx(1 / 61),
-    }
-    # guide and act are equal at 1/61 + 1/62: the first by name stays
-    one = fuse(EXAMPLE, ReciprocalRank(documents=1), {})
-    assert set(one) == {"act#0"}
-    weighted = ReciprocalRank(documents=1, lexical_weight=0.4)
-    assert set(fuse(EXAMPLE, weighted, {})) == {"guide#0", "guide#5"}
 
 
 def test_a_sub_query_counts_a_little_less_and_authority_does_not() -> None:
@@ -141,18 +125,6 @@ def test_neither_queries_nor_ties_show_in_what_order_they_came(
     assert fuse(other, chosen, HOSTS) == fuse(what, chosen, HOSTS)
 
 
-@given(found(), DOCUMENT_COUNTS, st.sampled_from(["max", "minmax", "none"]))
-def test_a_bm25_boost_of_zero_removes_lexical_search(
-    what: SearchResults, documents: int | None, normalisation: Literal["max", "minmax", "none"]
-) -> None:
-    silent = SearchResults([{} for _ in what.lexical], what.vector, DOCUMENTS)
-    without, some = (
-        Linear(documents=documents, normalisation=normalisation, bm25_boost=boost)
-        for boost in (0.0, 0.4)
-    )
-    assert fuse(what, without, {}) == fuse(silent, some, {})
-
-
 def equation_1(lexical: Scores, vector: Scores, document: str, chosen: Linear) -> float:
     """A document's score, term by term; a chunk without a cosine has the last."""
     bm25 = scaled(lexical, chosen.normalisation) if chosen.bm25_boost else {}
@@ -176,11 +148,3 @@ def test_the_best_chunk_of_a_document_has_the_score_of_equation_1(
     for document, score in best_by_document(fused, DOCUMENTS).items():
         expected = equation_1(one.lexical[0], one.vector[0], document, linear)
         assert score == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("documents", [None, 3])
-@pytest.mark.parametrize("kind", [Standardised, Linear, ReciprocalRank])
-def test_nothing_found_gives_nothing(kind: type[Fusion], documents: int | None) -> None:
-    chosen = kind(documents=documents)
-    assert fuse(SearchResults.of([[]], [[]]), chosen, HOSTS) == {}
-    assert fuse(SearchResults.of([], []), chosen, HOSTS) == {}

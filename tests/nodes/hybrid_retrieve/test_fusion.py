@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from rankings import LEXICAL, VECTOR, best_first, ties_shuffled
 
 from lexloop.core.metadata import Metadata
-from lexloop.core.settings_groups import Linear
 from lexloop.core.types import Hit
 from lexloop.nodes.hybrid_retrieve import (
     Scores,
@@ -19,7 +18,6 @@ from lexloop.nodes.hybrid_retrieve import (
     reciprocal_rank,
     scaled,
     standardised,
-    within_best,
 )
 
 
@@ -147,12 +145,6 @@ def test_standardised_sums_are_0_on_average(lexical: Scores, vector: Scores, lat
     assert squares <= len(fused) * (1.0 + 0.6 + 0.9) ** 2 + 1e-9
 
 
-@given(LEXICAL, VECTOR, VECTOR)
-def test_the_scale_of_no_signal_matters(lexical: Scores, vector: Scores, late: Scores) -> None:
-    halved = ({name: 0.5 * score for name, score in one.items()} for one in (lexical, vector, late))
-    assert standardised(*halved) == pytest.approx(standardised(lexical, vector, late))
-
-
 @given(st.dictionaries(st.text(max_size=3), st.floats(-1e300, 1e300)).map(best_first))
 def test_scaled_bm25_lies_between_0_and_1_and_keeps_its_order(lexical: Scores) -> None:
     for normalisation in ("max", "minmax"):
@@ -172,15 +164,6 @@ def test_a_document_is_as_good_as_its_best_chunk() -> None:
     assert best_by_document({}, DOCUMENTS) == {}
 
 
-def test_the_best_documents_stay_and_equal_ones_go_by_name() -> None:
-    fused = {"g1": 1.0, "g2": 0.5, "a1": 1.0, "c1": 2.0}
-    ranked = {"guide": 1.0, "act": 1.0, "case": 2.0}
-    assert within_best(fused, DOCUMENTS, ranked, 1) == {"c1": 2.0}
-    assert within_best(fused, DOCUMENTS, ranked, 2) == {"c1": 2.0, "a1": 1.0}
-    assert within_best(fused, DOCUMENTS, ranked, 9) == fused
-    assert within_best({}, DOCUMENTS, {}, 3) == {}
-
-
 SCORES = {"statute": 1.0, "guidance": 0.25, "law.example": 0.75}
 
 
@@ -195,10 +178,3 @@ SCORES = {"statute": 1.0, "guidance": 0.25, "law.example": 0.75}
 )
 def test_the_publisher_goes_before_the_kind(metadata: Metadata, score: float) -> None:
     assert host_score(metadata, SCORES) == score
-
-
-def test_statutes_stand_above_rules_and_guidance() -> None:
-    scores = Linear().host_scores
-    order = [host_score(Metadata(kind=kind), scores) for kind in ("statute", "rule", "guidance")]
-    assert order == sorted(order, reverse=True)
-    assert len(set(order)) == 3

@@ -14,9 +14,9 @@ from statute import LAW, RULE
 from lexloop.core.metadata import Filters, Metadata
 from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
-from lexloop.core.types import FOLLOWED, Candidate, Chunk
+from lexloop.core.types import Candidate, Chunk
 from lexloop.nodes import hybrid_retrieve as node
-from lexloop.nodes.hybrid_retrieve import SUB_QUERY_WEIGHT, hybrid_retrieve
+from lexloop.nodes.hybrid_retrieve import hybrid_retrieve
 from lexloop.nodes.question import parse
 from lexloop.store.view import Collection, View
 
@@ -76,16 +76,6 @@ def test_candidates_are_limited_but_never_to_fewer_than_k(retrieve: Retrieve) ->
     assert len(retrieve(state(k=1), **{"retrieval.candidates": 2})) == 2
 
 
-def test_a_sub_query_counts_for_less_than_the_question(retrieve: Retrieve) -> None:
-    linear = {"fusion": "linear"}
-    whole = {c["id"]: c["score"] for c in retrieve(state("notice of a new fee"), **linear)}
-    for candidate in retrieve(
-        state("zzz", ["notice of a new fee"]), **{"retrieval.candidates": 1}, **linear
-    ):
-        expected = SUB_QUERY_WEIGHT * whole[candidate["id"]]
-        assert candidate["score"] == pytest.approx(expected)
-
-
 def test_the_order_of_sub_queries_does_not_show(retrieve: Retrieve) -> None:
     queries = ["notice of a new fee", "hull inspection", "exempt boats"]
     for fusion in FUSIONS:
@@ -121,57 +111,11 @@ def test_the_nearness_of_tokens_leads_by_hand() -> None:
     assert not any("late" in one["signals"] for one in ranked)
 
 
-def test_authority_is_a_signal_where_it_counts(backend: MemoryBackend, retrieve: Retrieve) -> None:
-    plain = {candidate["id"]: candidate for candidate in retrieve(state(), fusion="linear")}
-    assert "metadata" not in [name for name, _ in backend.asked]
-    chosen = {
-        "fusion": "linear",
-        "fusion.host_boost": 0.5,
-        "fusion.host_scores": {"harbour.example": 0.5},
-    }
-    boosted = retrieve(state(), **chosen)
-    assert ("metadata", {"law", "rule"}) in backend.asked
-    for candidate in boosted:
-        host = 0.5 if candidate["document"] == "rule" else 0.0
-        assert candidate["signals"] == {**plain[candidate["id"]]["signals"], "host": host}
-        expected = plain[candidate["id"]]["score"] + 0.5 * host
-        assert candidate["score"] == pytest.approx(expected)
-
-
-def test_no_backend_finds_nothing() -> None:
-    assert finished(state(), None) == {"candidates": [], "pointed": None}
-
-
-@pytest.mark.parametrize("question", ["?", "\x00", "a" * 4000])
-def test_any_text_can_be_searched(retrieve: Retrieve, question: str) -> None:
-    assert len(retrieve(state(question))) == len(retrieve(state()))
-
-
 def test_advice_to_search_more_broadly_brings_up_more(retrieve: Retrieve) -> None:
     advice = {"question": QUESTION, "queries": [], "guidance": "", "strategy": "broaden"}
     assert len(retrieve({**state(k=1), "advice": advice}, **{"retrieval.candidates": 3})) == 6
     narrow = {**advice, "strategy": "operative"}
     assert len(retrieve({**state(k=1), "advice": narrow}, **{"retrieval.candidates": 3})) == 3
-
-
-@pytest.mark.parametrize(("candidates", "known"), [(30, True), (1, False)])
-def test_a_retry_goes_on_from_the_passages_before(
-    small: View, candidates: int, known: bool
-) -> None:
-    question = "What is a berth?"
-    (notice,) = [chunk for chunk in small.every_chunk() if "30 days" in chunk["text"]]
-    before = {**notice, "score": 1.0, "signals": {}, "n": 1}
-    advice = {"question": question, "queries": [], "guidance": "", "strategy": "whole"}
-    asked: State = {**state(question, k=1), "passages": [before], "advice": advice}
-    found = finished(asked, small, **{"retrieval.candidates": candidates})["candidates"]
-    plain = finished(state(question, k=1), small, **{"retrieval.candidates": candidates})[
-        "candidates"
-    ]
-    followed = [one for one in found if FOLLOWED in one["signals"]]
-    assert notice["id"] in [one["id"] for one in followed]
-    assert [one["id"] for one in found[: len(plain)]] == [one["id"] for one in plain]
-    assert (notice["id"] in [one["id"] for one in plain]) is known
-    assert [one["score"] for one in found[: len(plain)]] == [one["score"] for one in plain]
 
 
 def test_a_view_keeps_to_the_seam(small: View, harbour: Collection) -> None:

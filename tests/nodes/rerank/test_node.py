@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from records import candidate
 from running import runtime, update_of
 
-from lexloop.core.settings import Settings
 from lexloop.core.state import State
 from lexloop.core.types import Candidate, Chunk
 from lexloop.models.embedding import Vectors
@@ -19,7 +18,6 @@ from lexloop.nodes.rerank import (
     FeatureReranker,
     NoReranker,
     _of_called,
-    handed_on,
     merge,
     operative_first,
     rerank,
@@ -54,16 +52,6 @@ def test_the_graphs_chunks_come_after_and_known_ones_keep_both_signals() -> None
     assert merged[1]["score"] == 1.0
 
 
-def test_what_those_taken_hand_on_to_most_comes_with_them() -> None:
-    taken = [candidate("a"), candidate("b")]
-    other = [candidate(name, graph=score) for name, score in
-             (("c", 0.2), ("d", 0.4), ("e", 0.3), ("f", 0.9), ("g", 0.8))]  # fmt: skip
-    by = {"c": "a", "d": "b", "e": "a", "f": "g", "b": "a"}
-    assert ids(handed_on(taken, [*taken, *other], by)) == ["d", "e"]
-    assert handed_on(taken, [*taken, *other], {}) == []
-    assert handed_on([], other, by) == []
-
-
 def _titled(id: str, title: str, text: str) -> Candidate:
     return {**candidate(id, text), "document": f"{id}.txt", "title": title}
 
@@ -95,90 +83,23 @@ def test_the_best_statement_decides(small: View) -> None:
     assert all(type(item["score"]) is float for item in ranked)
 
 
-def test_the_order_of_arrival_does_not_matter(small: View) -> None:
-    pool = [found(chunk) for chunk in small.every_chunk()]
-    reranker = FeatureReranker(small)
-    ranked = reranker.rerank(parse("What is a berth?"), pool)
-    assert reranker.rerank(parse("What is a berth?"), pool[::-1]) == ranked
-
-
-def test_the_searchs_order_counts_as_a_share_of_its_best(small: View) -> None:
-    first, second, third = [found(chunk, dense=0.5) for chunk in small.every_chunk()][:3]
-    reranker = FeatureReranker(small)
-
-    def scores(*searched: float) -> list[float]:
-        pool = [
-            {**first, "score": searched[0]},
-            {**second, "score": searched[1]},
-            {**third, "score": 9.0, "signals": {"graph": 0.0}},  # a walk's, of another scale
-        ]
-        by_id = {
-            one["id"]: one["score"] for one in reranker.rerank(parse("What is a berth?"), pool)
-        }
-        return [by_id[one["id"]] for one in pool]
-
-    plain = np.array(scores(0.0, 0.0))
-    # the last of the search and what the walk alone found have the same share
-    assert scores(2.0, -1.0) - plain == pytest.approx(np.array([0.6, -0.3, -0.3]))
-    assert scores(-1.0, -4.0) - plain == pytest.approx(np.array([-0.15, -0.6, -0.6]))
-    assert scores(2.0, 1.0) - plain == pytest.approx(np.array([0.6, 0.3, 0.3]))
-
-
 @pytest.mark.parametrize("question", ["?", "\x00", "a" * 3000])
 def test_any_question_can_be_reranked(small: View, question: str) -> None:
     pool = [found(chunk) for chunk in small.every_chunk()]
     assert len(FeatureReranker(small).rerank(parse(question), pool)) == len(pool)
 
 
-def test_scores_set_k_and_the_plan_says_so() -> None:
-    pool = [
-        candidate("a", "one two", 1.0),
-        candidate("b", "three four", 0.95),
-        candidate("c", "five six", 0.5),
-    ]
-    adaptive = Settings(**{"plan.k": "scores"})
-    update = update_of(rerank, state(pool, k=3), runtime(reranker=NoReranker(), settings=adaptive))
-    assert ids(update["passages"]) == ["a", "b"]  # c weighs exp(-0.5 / 0.08) = 0.002 of a
-    assert update["plan"] == {"k": 2, "Q": 3, "K": 3, "S": 1}
-    one = update_of(
-        rerank,
-        state(pool, k=3),
-        runtime(reranker=NoReranker(), settings=adaptive.changed(**{"plan.k.most": 1})),
-    )
-    assert (ids(one["passages"]), one["plan"]["k"]) == (["a"], 1)
-    fixed = update_of(
-        rerank,
-        state(pool, k=3),
-        runtime(reranker=NoReranker(), settings=adaptive.changed(**{"plan.k": 3})),
-    )
-    assert (len(fixed["passages"]), "plan" in fixed) == (3, False)
-    assert (
-        update_of(rerank, state([], k=3), runtime(reranker=NoReranker(), settings=adaptive))[
-            "plan"
-        ]["k"]
-        == 0
-    )
-
-
-@pytest.mark.parametrize("reranker", ["features", "none"])
-def test_what_the_question_points_to_is_taken_whole_and_first(small: View, reranker: str) -> None:
+def test_what_the_question_points_to_is_taken_whole_and_first(small: View) -> None:
     chunks = list(small.every_chunk())
     pool = [
         *(found(chunk, pointed=1.0) for chunk in chunks[:3]),
         *(found(chunk, lexical=1.0) for chunk in chunks[3:]),
     ]
-    chosen = FeatureReranker(small) if reranker == "features" else NoReranker()
-    taken = update_of(rerank, state(pool, k=4), runtime(reranker=chosen))["passages"]
+    around = runtime(reranker=FeatureReranker(small))
+    taken = update_of(rerank, state(pool, k=4), around)["passages"]
     assert ids(taken)[:3] == [chunk["id"] for chunk in chunks[:3]]
     assert [passage["n"] for passage in taken] == [1, 2, 3, 4]
-    few = update_of(rerank, state(pool, k=1), runtime(reranker=chosen))["passages"]
-    assert ids(few) == [chunk["id"] for chunk in chunks[:3]]
-    by_scores = update_of(
-        rerank,
-        state(pool[:3], k=1),
-        runtime(reranker=chosen, settings=Settings(**{"plan.k": "scores"})),
-    )
-    assert len(by_scores["passages"]) == 3
+    assert len(update_of(rerank, state(pool, k=1), around)["passages"]) == 3
 
 
 def supporting(name: str, score: float) -> Candidate:
@@ -225,39 +146,21 @@ def retried(found: list[Candidate], strategy: str) -> State:
     return {**state(found, k=1), "advice": advice}
 
 
-def test_a_retry_takes_what_it_went_to_as_well() -> None:
-    pool = [candidate("a"), candidate("b"), candidate("c", followed=1.0), candidate("d")]
-    update = update_of(rerank, retried(pool, "whole"), runtime(reranker=NoReranker()))
-    assert ids(update["passages"]) == ["a", "c"]
-    first = [candidate("a", followed=1.0), candidate("b")]
-    assert ids(
-        update_of(rerank, retried(first, "whole"), runtime(reranker=NoReranker()))["passages"]
-    ) == ["a"]
-
-
-def test_a_retry_without_recitals() -> None:
-    pool = [supporting("a", 1.0), supporting("b", 1.0)]
-    assert (
-        update_of(rerank, retried(pool, "operative"), runtime(reranker=NoReranker()))["passages"]
-        == []
-    )
-    pool.append(candidate("c", score=0.1))
-    assert ids(
-        update_of(rerank, retried(pool, "operative"), runtime(reranker=NoReranker()))["passages"]
-    ) == ["c"]
-
-
-def test_a_retry_that_broadens_takes_twice_as_many() -> None:
-    pool = [candidate(name) for name in "abc"]
-    assert ids(
-        update_of(rerank, retried(pool, "broaden"), runtime(reranker=NoReranker()))["passages"]
-    ) == [
-        "a",
-        "b",
-    ]
-    assert ids(
-        update_of(rerank, retried(pool, "reread"), runtime(reranker=NoReranker()))["passages"]
-    ) == ["a"]
+@pytest.mark.parametrize(
+    ("strategy", "pool", "taken"),
+    [
+        ("reread", [candidate("a"), candidate("b")], ["a"]),
+        ("broaden", [candidate("a"), candidate("b"), candidate("c")], ["a", "b"]),
+        ("whole", [candidate("a"), candidate("b"), candidate("c", followed=1.0)], ["a", "c"]),
+        ("operative", [supporting("a", 1.0), candidate("c", score=0.1)], ["c"]),
+        ("operative", [supporting("a", 1.0)], []),
+    ],
+)
+def test_a_retry_takes_what_its_strategy_says(
+    strategy: str, pool: list[Candidate], taken: list[str]
+) -> None:
+    update = update_of(rerank, retried(pool, strategy), runtime(reranker=NoReranker()))
+    assert ids(update["passages"]) == taken
 
 
 class Near:

@@ -33,11 +33,6 @@ def test_what_it_leans_on_is_written_out(question: str, said: str, standalone: s
     assert standalone_question(question, user(said)) == standalone
 
 
-def test_without_history_nothing_can_be_resolved() -> None:
-    assert standalone_question("What is it?", []) == "What is it?"
-    assert standalone_question("What is it?", user("Hello!", "And why?")) == "What is it?"
-
-
 def test_the_assistant_names_no_topic() -> None:
     history: list[Turn] = [{"role": "assistant", "content": "The mooring fee is $1,500."}]
     assert _followed(history).topic is None

@@ -8,17 +8,11 @@ import pytest
 from fake_openai import FakeOpenAI, Reply
 
 from lexloop.core.errors import hearing
-from lexloop.core.types import Advice, Plan, Turn
+from lexloop.core.types import Plan, Turn
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.rewrite import ModelRewriter, drift
 
 PLAN: Plan = {"k": 5, "Q": 3, "K": 2, "S": 1}
-ADVICE: Advice = {
-    "question": "What is a bias audit?",
-    "queries": ["bias audit definition"],
-    "guidance": "Look for the definition.",
-    "strategy": "reread",
-}
 
 
 class English:
@@ -74,13 +68,6 @@ def test_limits_and_duplicates_are_kept_by_code(server: FakeOpenAI, converse: Co
     assert rewriting["text"] == "What fee?"
     assert rewriting["queries"] == ["Bias audit", "a fee", "a fine"]
     assert rewriting["keywords"] == ["Fee", "fine"]
-
-
-def test_advice_leads(server: FakeOpenAI, converse: Converse) -> None:
-    server.otherwise = says(standalone="What is a bias audit?", queries=["meaning", "a", "b"])
-    rewriting = converse(lambda chat: rewriter(chat).rewrite(ADVICE["question"], [], PLAN, ADVICE))
-    assert rewriting["queries"] == ["bias audit definition", "meaning", "a"]
-    assert 'kind="guidance">\nLook for the definition.\n' in server.requests[0].user
 
 
 def test_a_question_in_another_language_is_to_be_translated(

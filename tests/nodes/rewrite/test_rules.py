@@ -62,11 +62,6 @@ def test_a_follow_up_is_resolved_before_it_is_split() -> None:
     assert rewriting == {**parse(alone), "queries": [alone], "keywords": ["bias audits"]}
 
 
-def test_advice_leads_and_repeats_nothing() -> None:
-    rewriting = rewritten(ADVICE["question"], advice=ADVICE)
-    assert rewriting["queries"] == ["duties of owners", "who pays the mooring fee"]
-
-
 @pytest.mark.parametrize(
     ("question", "expected"),
     [
@@ -142,47 +137,6 @@ def test_slips_are_mended_in_the_question_and_before_it() -> None:
         "birth" not in text
         for text in [*update["parsed"]["queries"], *update["parsed"]["keywords"]]
     )
-
-
-def test_a_retry_mends_nothing_and_keeps_what_was_read() -> None:
-    wording, read_as = Wording(), [Reading(written="birth", read="berth")]
-    state: State = {
-        "asked": "What is a birth?",
-        "history": [],
-        "plan": PLAN,
-        "advice": ADVICE,
-        "meant": parse("What is a berth?"),
-        "read_as": read_as,
-    }
-    assert (
-        waited(rewrite(state, runtime(rewriter=RuleRewriter(), wording=wording, backend=None)))[
-            "read_as"
-        ]
-        == read_as
-    )
-    assert wording.given == []
-
-
-@pytest.mark.parametrize(
-    ("answer", "standalone"),
-    [
-        ("They may leave them ashore. [1]", "And the sails, regarding Winter storage?"),
-        (ABSTENTION, "And the sails, regarding I am off in winter. Can my boat stay here?"),
-    ],
-)
-def test_a_story_is_called_what_its_answer_is_about(answer: str, standalone: str) -> None:
-    state: State = {
-        "asked": "And the sails?",
-        "history": [
-            {"role": "user", "content": "I am off in winter. Can my boat stay here?"},
-            {"role": "assistant", "content": answer},
-        ],
-        "plan": PLAN,
-    }
-    update = waited(
-        rewrite(state, runtime(rewriter=RuleRewriter(), wording=Wording(), backend=None))
-    )
-    assert update["parsed"]["text"] == standalone
 
 
 def test_a_retry_keeps_what_the_first_attempt_took_the_question_for() -> None:
