@@ -117,12 +117,6 @@ def test_one_part(question: str) -> None:
     assert [*question_parts(question)] == [question]
 
 
-def test_three_parts() -> None:
-    asked = "What information must be given to the tenant, by whom and when?"
-    whole = "What information must be given to the tenant"
-    assert [*question_parts(asked)] == [whole, f"{whole}, by whom", f"{whole}, when?"]
-
-
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_a_part_is_never_lost(part: str, first: str) -> None:
     alone = standing_alone(part, first)
@@ -140,7 +134,6 @@ def test_long_questions_are_read_quickly(piece: str) -> None:
 @pytest.mark.parametrize(
     ("question", "context", "whole", "asked"),
     [
-        ("And if not?", "Fees", "And if not, regarding Fees?", "And if not, regarding Fees?"),
         ("And fees", "a, regarding b", "And fees, regarding a, regarding b?", "And fees?"),
     ],
 )

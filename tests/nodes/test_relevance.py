@@ -1,7 +1,5 @@
 """Relevance: coverage, questions understood, definitions, and the measure by hand."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,7 +12,6 @@ from lexloop.nodes.relevance import (
     CENTROID,
     CLOSENESS,
     COVERAGE,
-    DEFINITION,
     EXCEPTION,
     LIST,
     NEWS,
@@ -84,17 +81,6 @@ def test_relevance_by_hand(small: View) -> None:
     scores = relevance(asked, said(*texts), vectors, small)
     assert scores.shape == (1, 2)
     assert scores[0] == pytest.approx(expected, abs=1e-5)
-
-
-def test_a_definition_that_is_asked_for_counts_more(small: View) -> None:
-    asked = query("What is a hull inspection, and who does one?", small)
-    plain = replace(asked, parts=[{**part, "term": None} for part in asked.parts])
-    texts = ["A hull inspection is a check.", "The owner pays for a hull inspection."]
-    vectors = small.embed(texts)
-    gained = relevance(asked, said(*texts), vectors, small) - relevance(
-        plain, said(*texts), vectors, small
-    )
-    assert gained == pytest.approx(np.array([[DEFINITION, 0.0], [0.0, 0.0]]), abs=1e-6)
 
 
 def test_a_list_gains_where_several_things_are_asked_for(small: View) -> None:

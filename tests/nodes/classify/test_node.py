@@ -79,17 +79,6 @@ def test_the_last_message_asks_and_the_others_are_history(opened: Opened) -> Non
     ]
 
 
-def test_text_blocks_are_read_and_others_left_out(opened: Opened) -> None:
-    blocks = [
-        {"type": "text", "text": "What is "},
-        {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}},
-        {"type": "text", "text": "a berth?"},
-    ]
-    asked = opened({"messages": [HumanMessage(content=blocks)]})["asked"]
-    assert asked == "What is a berth?"
-    assert type(asked) is str
-
-
 @pytest.mark.parametrize(
     ("state", "says"),
     [

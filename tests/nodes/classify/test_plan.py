@@ -3,7 +3,7 @@
 import pytest
 
 from lexloop.core.errors import SettingsError
-from lexloop.core.settings import FIXED_K, Settings, Variant
+from lexloop.core.settings import Settings, Variant
 from lexloop.nodes.classify import chosen_class, plan_for
 
 
@@ -25,7 +25,6 @@ def test_every_cell_is_the_papers(classes: int, printed: list[tuple[int, ...]]) 
     [
         ("hypa", {"k": 7, "Q": 7, "K": 5, "S": 3}),
         ("pa", {"k": 7, "Q": 7, "K": 0, "S": 0}),
-        ("fixed", {"k": FIXED_K, "Q": 0, "K": 0, "S": 0}),
         ("llm_only", {"k": 0, "Q": 0, "K": 0, "S": 0}),
     ],
 )

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from records import attempt, evaluation, passage
+from records import passage
 from running import runtime
 
 from lexloop.core.errors import LexloopError
@@ -27,7 +27,6 @@ GOOD: Citation = {
     "end": len(TEXT),
     "quote": TEXT,
 }
-BAD: Citation = {**GOOD, "quote": "The fee is $60."}
 Evaluate = Callable[..., Update]
 
 
@@ -94,36 +93,6 @@ def evaluated() -> Evaluate:
     return run
 
 
-def test_what_was_written_from_the_same_passages_is_not_judged_again(evaluated: Evaluate) -> None:
-    judge = Scores(0.3, 0.9, 0.9)
-    first = evaluated(state(), judge, **{"loop.min_answer_relevance": 0.5})
-    advice = {"question": "q", "queries": [], "guidance": "", "strategy": "broaden"}
-    again: State = {**state("Left over."), "attempts": first["attempts"], "advice": advice}
-    last = evaluated(again, judge, **{"loop.min_answer_relevance": 0.5})
-    assert judge.judged == 1
-    assert last["attempts"] == first["attempts"]
-    assert last["answer"] == f"{TEXT} [1]"
-    assert last["warning"].startswith("No attempt passed")
-    late = LexloopError("Time is up.", "Wait.")
-    ended = unfinished(again, text_of, late, drafted=True)
-    assert ended is not None
-    assert ended["attempts"] == first["attempts"]
-
-
-def test_an_attempt_that_passes_is_the_answer(evaluated: Evaluate) -> None:
-    update = evaluated(state(), Scores(0.9, 0.9, 0.9))
-    assert update["answer"] == f"{TEXT} [1]"
-    assert update["citations"] == [GOOD]
-    assert (update["warning"], update["abstained"]) == ("", False)
-    assert update["evaluation"]["passed"]
-    [tried] = update["attempts"]
-    assert tried["number"] == 1
-    assert tried["keywords"] == tried["queries"] == ["fee"]
-    assert tried["evaluation"] == update["evaluation"]
-    [message] = update["messages"]
-    assert (message.id, message.content) == ("t1-answer", f"{TEXT} [1]")
-
-
 def test_a_part_that_is_not_answered_is_a_reason_and_no_draft_passes_with_one(
     evaluated: Evaluate,
 ) -> None:
@@ -150,68 +119,6 @@ def test_what_comes_near_is_shown_beside_an_abstention(
     ended = unfinished(given, text_of, late, drafted=True)
     assert ended is not None
     assert (ended["finding"], ended["near"]) == (finding, near)
-
-
-@pytest.mark.parametrize(
-    ("draft", "citations"),
-    [
-        (f"{TEXT} [1]", [BAD]),
-        (TEXT, []),
-        ("The fee is $70. [1]", [GOOD]),
-    ],
-)
-def test_an_unverifiable_citation_never_passes(
-    evaluated: Evaluate, draft: str, citations: list[Citation]
-) -> None:
-    update = evaluated(state(draft, citations), Scores(1.0, 1.0, 1.0), **{"loop.max_retries": 0})
-    assert not update["evaluation"]["passed"]
-    assert not update["evaluation"]["citations_verified"]
-    assert update["warning"].startswith("No attempt passed the evaluation")
-    assert update["evaluation"]["reasons"][-1] == "Because."
-
-
-def test_after_the_last_retry_the_best_attempt_is_the_answer(evaluated: Evaluate) -> None:
-    first = attempt(1, "What is the fee?", [], evaluation(0.3, 0.9, 0.9, "First."))
-    better: Attempt = {**first, "answer": "Better. [1]", "citations": [GOOD]}
-    given = state(attempts=[better])
-    update = evaluated(given, Scores(0.2, 0.9, 0.9), **{"loop.max_retries": 1})
-    assert update["answer"] == "Better. [1]"
-    assert update["evaluation"] == better["evaluation"]
-    assert update["passages"] == better["passages"]
-    assert [tried["number"] for tried in update["attempts"]] == [1, 2]
-    assert update["warning"].endswith("First.")
-
-
-def test_an_abstention_that_persists_is_a_result(evaluated: Evaluate) -> None:
-    judge = Scores(1.0, 1.0, 1.0)
-    first = evaluated(state(ABSTENTION), judge, **{"loop.max_retries": 1})
-    assert set(first) == {"attempts", "evaluation"}
-    last = evaluated(
-        state(ABSTENTION, attempts=first["attempts"]), judge, **{"loop.max_retries": 1}
-    )
-    assert (last["answer"], last["abstained"], last["warning"]) == (ABSTENTION, True, "")
-    assert last["citations"] == []
-    assert last["evaluation"]["citations_verified"]
-    assert not last["evaluation"]["passed"]
-    assert judge.judged == 0
-
-
-def test_without_a_judge_the_first_attempt_is_taken(evaluated: Evaluate) -> None:
-    update = evaluated(state(), None)
-    assert update["answer"] == f"{TEXT} [1]"
-    assert update["warning"] == "This answer was not evaluated."
-    wrong = evaluated(state(citations=[BAD]), None)
-    assert "not at 0-15" in wrong["warning"]
-    silent = evaluated(state(ABSTENTION), None)
-    assert (silent["abstained"], silent["warning"]) == (True, "")
-
-
-def test_a_model_alone_never_passes_and_is_never_tried_again(evaluated: Evaluate) -> None:
-    given = state("It is $50.", [])
-    update = evaluated(given, Scores(1.0, 1.0, 1.0), alone=True, variant="llm_only")
-    assert update["answer"] == "It is $50."
-    assert not update["evaluation"]["passed"]
-    assert "no document backs it" in update["warning"]
 
 
 TOLD = "There is no § 9 in d1.txt: its sections run from § 1 to § 3. [1]"

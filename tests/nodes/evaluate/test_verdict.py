@@ -80,18 +80,15 @@ SILENT = {"abstained": True, "verdict": evaluation(None, None, None)}
 LOW = {"verdict": evaluation(0.1, 0.9, 0.9)}
 BETTER = {"verdict": evaluation(0.4, 0.9, 0.9)}
 WRONG = {"verdict": unverified(1, 1, 1)}
-PASSED = {"verdict": {**evaluation(0.5, 0.9, 0.9), "passed": True}}
 
 
 @pytest.mark.parametrize(
     ("made", "best"),
     [
         ([SILENT, LOW], 1),  # a draft is not better merely by being one
-        ([SILENT, LOW, PASSED], 3),
         ([LOW, SILENT, BETTER], 3),
         ([WRONG, SILENT], 2),  # what cannot be verified gives way to silence
         ([SILENT, WRONG], 1),
-        ([LOW, LOW], 1),
     ],
 )
 def test_abstentions_and_answers_in_each_order(made: list[dict[str, Any]], best: int) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from records import Read, problems, query
+from records import Read, problems
 from records import passage as record
 
 from lexloop.core.metadata import Filters
@@ -18,7 +18,6 @@ from lexloop.nodes.generate.extractive import (
     ExtractiveGenerator,
     Lengths,
     Quotable,
-    list_asked,
     with_antecedent,
 )
 from lexloop.nodes.question import parse
@@ -142,38 +141,6 @@ def test_a_statement_that_points_back_is_quoted_with_the_one_before(
 
 
 @pytest.mark.parametrize(
-    ("question", "own", "labels"),
-    [
-        ("What must the log contain?", "the weather; and", ["Article 2(1)"]),
-        ("Is weather in the log?", "the weather; and", []),
-        ("How long is it kept?", "The log shall be kept for 5 years.", []),
-        ("What is a ferry?", "a raft;", ["Article 1(1)"]),
-    ],
-)
-def test_which_list_a_question_asks_for(
-    ferries: View, question: str, own: str, labels: list[str]
-) -> None:
-    items = [
-        Quotable(passage, said, 0)
-        for passage in given(ferries)
-        for said in ferries.statements(passage["id"])[0]
-        if said.own == own
-    ]
-    assert len(items) == 1
-    found = list_asked(items[0], query(question, ferries), ferries)
-    assert [unit["label"] for unit in found] == labels
-    tree = ferries.tree_of(NAME)
-    assert tree is not None
-    for unit in found:
-        own_unit = tree.units[unit["place"]]
-        assert (own_unit.label, own_unit.start, own_unit.end) == (
-            unit["label"],
-            unit["start"],
-            unit["end"],
-        )
-
-
-@pytest.mark.parametrize(
     ("opening", "before"),
     [
         ("However, in such cases the fee is halved.", True),
@@ -190,12 +157,3 @@ def test_what_points_back_brings_what_stands_before_it(opening: str, before: boo
     first, second = statements_in_text(text)
     said = with_antecedent(Quotable(given, second, 1), Read(given))
     assert said == ([first, second] if before else [second])
-
-
-def test_a_list_is_not_what_stands_before() -> None:
-    text = "Article 1\nFees\nThese are free:\n(a) rafts;\n(b) tugs.\nThey must be lit at night.\n"
-    given = record(1, text)
-    found = statements_in_text(text)
-    assert [one.points for one in found] == [2, 0, 0, 0]
-    alone = with_antecedent(Quotable(given, found[3], 0), Read(given))
-    assert [one.own for one in alone] == ["tugs.", "They must be lit at night."]

@@ -24,18 +24,6 @@ def generator(chat: Chat) -> ModelGenerator:
     return ModelGenerator(chat, Read(*PASSAGES))
 
 
-def test_answer_with_citations(server: FakeOpenAI, converse: Converse) -> None:
-    server.play("generate", Reply("The fee of $50 is due on 1 May [1]. Post a notice [2]."))
-    relations = [triplet("fee", "is due on", "1 May")]
-    draft = converse(
-        lambda chat: generator(chat).generate(parse("When?"), PASSAGES, relations, None)
-    )
-    assert draft["answer"] == "The fee of $50 is due on 1 May [1]. Post a notice [2]."
-    assert [(c["n"], c["section"]) for c in draft["citations"]] == [(1, "§ 5-301"), (2, "§ 5-304")]
-    assert draft["citations"][0]["quote"] == "The fee is $50. It is due on 1 May."
-    assert not draft["abstained"]
-
-
 def test_what_the_model_is_shown(server: FakeOpenAI, converse: Converse) -> None:
     server.otherwise = Reply("The fee is $50 [1].")
     relations = [triplet("fee", "is due on", "1 May")]

@@ -22,17 +22,11 @@ MISSING: StructureLine = {
     "line": "There is no Article 9.",
     "citations": [source(0), source(0, "Article")],
 }
-BARE: StructureLine = {"line": "It has no annex.", "citations": []}
 
 
 @pytest.mark.parametrize(
     ("draft", "answer", "numbers"),
     [
-        (
-            drafted("A. [1][2]", [source(1)]),
-            "A. [1][2]\nThere is no Article 9. [3][4]",
-            [1, 3, 4],
-        ),
         (drafted("A. [1-3]", []), "A. [1-3]\nThere is no Article 9. [4][5]", [4, 5]),
         (drafted(ABSTENTION), "There is no Article 9. [1][2]", [1, 2]),
     ],
@@ -45,12 +39,6 @@ def test_sources_go_on_after_all_markers_of_the_draft(
     assert [citation["n"] for citation in told["citations"]] == numbers
     assert told["told"] == [answer.rsplit("\n", maxsplit=1)[-1]]
     assert not told["abstained"]
-
-
-def test_what_is_told_leaves_nothing_near_an_answer() -> None:
-    silent = drafted(ABSTENTION, near=[source(1)])
-    assert with_told(silent, [])["near"] == [source(1)]
-    assert with_told(silent, [BARE])["near"] == []
 
 
 BACKEND = MemoryBackend([chunk("c1#0", "A."), chunk("c2#0", "B.")])

@@ -52,17 +52,6 @@ def test_an_article_comes_heading_first_with_a_source_for_each_paragraph() -> No
     assert citations[0]["quote"].endswith("The keeper shall keep the receipt.")
 
 
-def test_a_point_goes_after_the_words_that_lead_into_it() -> None:
-    lines, citations = quoted("Article 3(1)(b)(i)")
-    assert lines == [
-        "Article 3(1)(b)(i) — Duties of keepers:",
-        f"{KEEPER} [1]",
-        "(b) state, each year: [2]",
-        "(i) its length; [3]",
-    ]
-    assert sources(citations)[2] == (3, "Article 3(1)(b)(i)", "(i) its length;")
-
-
 def test_a_part_is_told_by_the_headings_in_it() -> None:
     units = pointed_in("What must be done under Part 2?", ACT)["units"]
     lines, citations = quote_all(units, ACT, 500)

@@ -23,19 +23,12 @@ def lines(question: str, library: Shelf = DIRECTIVE) -> list[str]:
     ("question", "labels"),
     [
         ("What does Article 3 say?", ["Article 3"]),
-        ("art. 3 (1) (b)", ["Article 3(1)(b)"]),
-        ("Articles 2 to 4", ["Article 2", "Article 3", "Article 4"]),
         ("Article 3 and Article 3(1)(b)", ["Article 3"]),
-        ("Article 4 of Chapter II", ["Article 4"]),
         ("explain recitals 1 and 2", ["Recital 1", "Recital 2"]),
         ("What does the last article say?", ["Article 4"]),
-        ("Art. 3 para. 1 lit. b", ["Article 3(1)(b)"]),
         ("What does the second subparagraph of Article 3(1) say?", ["Article 3(1)"]),
         ("What does Article 7 of the Charter say?", []),
         ("Does Article 3 TFEU apply?", []),
-        ("Article 3 of the Boats Act 1999", []),
-        ("paragraph 1 of this Article", []),
-        ("How is a boat moored?", []),
     ],
 )
 def test_where_a_question_points(question: str, labels: list[str]) -> None:
@@ -87,11 +80,6 @@ def test_the_document_named_goes_first_else_all_that_have_it(
             "Article 4(1)",
             "Article 4(1) was not found in directive.txt as it was read.",
         ),
-        (
-            "chapter IX",
-            "There is no Chapter IX in directive.txt: its chapters run from Title I, Chapter I to "
-            "Title I, Chapter II.",
-        ),
     ],
 )
 def test_what_is_there_in_place_of_a_number_that_is_not(question: str, told: str) -> None:
@@ -121,19 +109,6 @@ def test_what_is_told_cites_the_headings_that_show_it() -> None:
         (
             "What are the articles of chapter II?",
             ["Title I, Chapter II has 1 article:", "Article 4 — Entry into force"],
-        ),
-        (
-            "How is the directive structured?",
-            [
-                "directive.txt has 2 recitals, 1 title, 2 chapters, 1 section, 4 articles and 2 "
-                "annexes.",
-                "Title I — General provisions: Article 1 to Article 4",
-                "Title I, Chapter I — Scope: Article 1 to Article 3",
-                "Title I, Chapter I, Section 1 — Subject matter: Article 1 to Article 3",
-                "Title I, Chapter II — Final provisions: Article 4",
-                "Annex I — Fees",
-                "Annex II",
-            ],
         ),
         (
             "How many points does Article 3(1) have?",
@@ -166,7 +141,6 @@ def test_of_many_documents_it_is_asked_which_one_is_meant() -> None:
     [
         "Article 3 " * 20_000,
         f"Article 3{'(a)' * 20_000}",
-        f"Article {'I' * 50_000}",
         f"Article 3 of {'the Act of ' * 10_000}",
     ],
 )

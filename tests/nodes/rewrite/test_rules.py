@@ -7,18 +7,12 @@ from running import runtime
 
 from lexloop.core.running import waited
 from lexloop.core.state import State
-from lexloop.core.types import ABSTENTION, Advice, ParsedQuestion, Plan, Reading, Turn
+from lexloop.core.types import Advice, ParsedQuestion, Plan, Reading, Turn
 from lexloop.documents.text.tokens import words
 from lexloop.nodes.question import parse
 from lexloop.nodes.rewrite import NoRewriter, RuleRewriter, keywords, rewrite
 
 PLAN: Plan = {"k": 5, "Q": 5, "K": 4, "S": 2}
-ADVICE: Advice = {
-    "question": "Who pays the mooring fee?",
-    "queries": ["duties of owners", "who pays the mooring fee"],
-    "guidance": "Look for duties.",
-    "strategy": "broaden",
-}
 
 
 def rewritten(
@@ -137,48 +131,6 @@ def test_slips_are_mended_in_the_question_and_before_it() -> None:
         "birth" not in text
         for text in [*update["parsed"]["queries"], *update["parsed"]["keywords"]]
     )
-
-
-def test_a_retry_keeps_what_the_first_attempt_took_the_question_for() -> None:
-    state: State = {
-        "asked": "And the sails?",
-        "history": [
-            {"role": "user", "content": "I am off in winter. Can my boat stay here?"},
-            {"role": "assistant", "content": "They may leave it ashore. [1]\nOwners pay. [2]"},
-        ],
-        "plan": PLAN,
-    }
-    update = waited(
-        rewrite(state, runtime(rewriter=RuleRewriter(), wording=Wording(), backend=None))
-    )
-    assert update["meant"] == update["parsed"]
-    retried = waited(
-        rewrite(
-            {**state, **update, "advice": ADVICE},
-            runtime(rewriter=RuleRewriter(), wording=Wording(), backend=None),
-        )
-    )
-    assert retried["parsed"]["text"] == ADVICE["question"]
-    assert retried["meant"] == update["parsed"]
-
-
-def test_the_place_of_the_last_answer_is_looked_up_by_what_it_quotes_first() -> None:
-    wording = Wording()
-    history: list[Turn] = [
-        {"role": "user", "content": "Where do boats winter?"},
-        {"role": "assistant", "content": "On the quay. [1]"},
-        {"role": "user", "content": "And the masts?"},
-        {"role": "assistant", "content": "They may leave them ashore. [1]\nOwners pay. [2]"},
-        {"role": "user", "content": "And who pays?"},
-        {"role": "assistant", "content": ABSTENTION},
-    ]
-    asked: State = {"asked": "And paragraph 3?", "history": history, "plan": PLAN}
-    update = waited(rewrite(asked, runtime(rewriter=RuleRewriter(), wording=wording, backend=None)))
-    assert update["parsed"]["text"] == "And paragraph 3 of Article 9?"
-    assert wording.looked_up == ["They may leave them ashore."]
-    other: State = {"asked": "And if not?", "history": history, "plan": PLAN}
-    update = waited(rewrite(other, runtime(rewriter=RuleRewriter(), wording=wording, backend=None)))
-    assert update["parsed"]["text"] == "And if not, regarding Winter storage?"
 
 
 FRAGMENTS = st.sampled_from(
