@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from _adapting_lists import Ranking
 from _adapting_measure import against_fixed, curves
-from _adapting_rules import MOST, RULES, by_scores
+from _adapting_rules import RULES
 
 
 def ranking(relevant: str, tokens: int = 10, **fields: Any) -> Ranking:
@@ -57,14 +57,3 @@ def test_equal_tokens_mix_two_ks() -> None:
 )
 def test_rules_on_one_ranking(rule: str, k: int) -> None:
     assert RULES[rule]([ranking("01010000")]).tolist() == [k]
-
-
-def test_rules_stay_within_their_bounds() -> None:
-    rankings = [ranking("10" * 15, parts=n, group=str(n)) for n in range(1, 13)]
-    # a classifier is not learnt from twelve questions
-    rules = [rule for name, rule in RULES.items() if "learnt" not in name]
-    for rule in [*rules, by_scores(0.5, 0.001)]:
-        ks = rule(rankings)
-        assert len(ks) == 12
-        assert ((ks >= 1) & (ks <= MOST)).all()
-    assert RULES["thirds: parts of the question"](rankings).tolist() == [3] * 4 + [5] * 4 + [7] * 4

@@ -44,15 +44,6 @@ def test_blocks_are_read_with_their_commits(page: Page) -> None:
         page.block("three")
 
 
-def test_a_block_is_put_alone_and_kept(page: Page, tmp_path: Path) -> None:
-    page.put("two", r"\1 is no group" + "\n")
-
-    text = (tmp_path / "page.md").read_text(encoding="utf-8")
-    assert text == PAGE.replace("<!-- figure: two -->\n", "<!-- figure: two -->\n\\1 is no group\n")
-    page.put("two", "")
-    assert page.block("two") == "\n"
-
-
 def test_cells_are_quoted_elsewhere(page: Page, tmp_path: Path) -> None:
     path = tmp_path / "front.md"
     path.write_text(

@@ -5,7 +5,6 @@ import json
 from pathlib import Path
 
 import retrieval
-from _listening import Listener
 
 PASSAGES = [
     {"id": f"{owner}{n}", "document_id": owner, "text": f"{owner} {n}"}
@@ -34,12 +33,3 @@ def test_what_lies_in_a_document_that_was_trained_on_is_not_asked(tmp_path: Path
     pairs.write_text(json.dumps(row) + "\n" + json.dumps(row | {"question": "r"}), "utf-8")
     assert _asked(tmp_path, []) == ["one", "across", "two"]
     assert _asked(tmp_path, [pairs]) == ["two"]
-
-
-def test_texts_that_are_not_read_have_as_many_tokens_as_they_would() -> None:
-    texts = ["the register", "a clerk keeps the seal of the city", "", "it"]
-    whole = Listener().encode_tokens(texts, lambda *_: None)[1]
-    part = Listener(every=3)
-    vectors, codes = part.encode_tokens(texts, lambda *_: None)
-    assert [one.shape for one in codes] == [one.shape for one in whole]
-    assert (vectors.shape, part.given, part.texts) == ((4, 384), 4, ["the register", "it"])

@@ -5,8 +5,7 @@ from functools import reduce
 from typing import Any
 
 import pytest
-import rules
-from rules import GROUPS, Answered, Question, figures_of, never
+from rules import GROUPS, Answered, Question, figures_of
 
 from lexloop.evaluation.correctness import CorrectnessJudge
 from lexloop.evaluation.score import Score
@@ -29,11 +28,6 @@ def test_every_rule_that_is_taken_out_is_there_and_its_lines_are_counted() -> No
             module, _, attribute = path.partition(":")
             home = importlib.import_module(f"lexloop.{module}")
             assert reduce(getattr, attribute.split("."), home) is not None
-
-
-def test_a_rule_that_is_gone_is_named() -> None:
-    with pytest.raises(SystemExit, match=r"nodes\.question:_NO_SUCH is gone"):
-        rules._put("nodes.question:_NO_SUCH", never)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """The plan, the fit and the queues behind docs/scale.md, on numbers worked by hand."""
 
-import math
-
 import numpy as np
 import pytest
 from _scale_fit import Row, Search, Shard, shard_of
@@ -17,11 +15,6 @@ def test_a_question_takes_as_long_as_its_last_shard() -> None:
     cluster = Cluster(Shape(nodes=2, cores=1, shards=2, copies=1, floor_ms=3.0))
     tasks = iter([[5.0], [9.0]])
     assert cluster.answer(10.0, lambda: next(tasks)) == 10 + 9 + 3
-
-
-def test_a_second_copy_takes_what_the_first_has_no_core_for() -> None:
-    cluster = Cluster(Shape(nodes=2, cores=1, shards=1, copies=2))
-    assert [cluster.answer(0.0, lambda: [4.0]) for _ in range(3)] == [4.0, 4.0, 8.0]
 
 
 def test_at_half_of_what_a_core_can_do_questions_wait_as_long_as_queueing_theory_says() -> None:
@@ -74,12 +67,3 @@ def test_memory_disk_and_shards_add_up() -> None:
     # 1 + 5 ms of words, twice 0.5 + 15 of vectors, on each of two shards, and 4 once
     assert made.core_ms == pytest.approx(2 * (6 + 2 * 15.5) + 4)
     assert made.monthly(_case(1).machine) == 3 * 0.5 * 730
-
-
-def test_copies_have_three_nodes_and_questions_have_cores() -> None:
-    assert plan(_case(1000)).nodes == 3
-    assert plan(_case(1000)._replace(copies=1)).nodes == 1
-    busy = _case(1000, per_s=10_000, cores=2)
-    made = plan(busy)
-    assert made.nodes == math.ceil(10 * made.core_ms / (2 * 0.6))
-    assert made.masters == 3

@@ -123,21 +123,6 @@ def test_pods_are_probed_and_without_rights(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", KUBERNETES, ids=stem)
-def test_of_several_pods_one_may_be_away_and_no_machine_has_two(path: Path) -> None:
-    budgets = of_kind(path, "PodDisruptionBudget")
-    several = {name: spec for name, spec, _ in pods(path) if spec["replicas"] > 1}
-    assert budgets.keys() == several.keys()
-    for name, spec in several.items():
-        assert budgets[name]["spec"]["maxUnavailable"] == 1
-        assert budgets[name]["spec"]["selector"] == spec["selector"]
-        affinity = spec["template"]["spec"]["affinity"]["podAntiAffinity"]
-        if name != "lexloop":
-            (rule,) = affinity["requiredDuringSchedulingIgnoredDuringExecution"]
-            assert rule["labelSelector"] == spec["selector"]
-            assert rule["topologyKey"] == "kubernetes.io/hostname"
-
-
-@pytest.mark.parametrize("path", KUBERNETES, ids=stem)
 def test_selectors_services_volumes_and_the_first_masters_fit_together(path: Path) -> None:
     sets = of_kind(path, "StatefulSet")
     held = of_kind(path, "Service")

@@ -138,16 +138,6 @@ def test_where_who_is_asked_abstains_the_others_are(
     assert found["answer"] == lexloop.ask("What is a bias audit?")["answer"]
 
 
-def test_settings_are_those_of_the_agent_or_of_the_run(agent: Lexloop) -> None:
-    with pytest.raises(SettingsError, match=r"plan\.k is 99"):
-        lexloop.build_agent(COLLECTIONS, **{"plan.k": 99})
-    found = agent.invoke(
-        {"question": "What is a bias audit?"},
-        context=lexloop.Settings(**{"plan.k": 2, "retrieval.knowledge_graph": "none"}),
-    )
-    assert len(found["passages"]) == 2
-
-
 def test_what_cannot_be_used_is_said(agent: Lexloop, tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="needs a collection"):
         lexloop.build_agent({})

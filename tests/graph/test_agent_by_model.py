@@ -1,6 +1,5 @@
 """The agent over collections where a model, played on loopback, chooses and writes."""
 
-import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from tool_calls import calls
 from lexloop.core.errors import DeadlineExceeded, ModelUnavailable
 from lexloop.core.settings import Settings
 from lexloop.core.types import ABSTENTION
-from lexloop.graph.agent import build_agent_graph, collection_of
+from lexloop.graph.agent import build_agent_graph
 from lexloop.graph.compiled import Lexloop
 from lexloop.graph.resources import Resources
 
@@ -112,21 +111,6 @@ def test_the_instructions_are_not_given_away(server: FakeOpenAI, agent: Agent) -
     assert found["answer"] == ABSTENTION
 
 
-def test_a_question_that_cannot_be_asked_is_told_to_the_model(
-    server: FakeOpenAI, agent: Agent
-) -> None:
-    server.script(
-        calls(("ask_workplace", " ")),
-        calls(("ask_workplace", LEAVE)),
-        Reply("The employer must keep a record of all leave for 5 years [1]."),
-    )
-    found = ask(agent(), LEAVE)
-    assert (
-        "This was not asked. The question is empty." in server.requests[1].messages[-1]["content"]
-    )
-    assert found["finding"] == "answers"
-
-
 def test_a_model_that_asks_on_and_on_is_stopped(server: FakeOpenAI, agent: Agent) -> None:
     def again(request: Any) -> Any:
         if "tools" in request.body:
@@ -160,24 +144,3 @@ def test_one_deadline_holds_for_the_model_and_its_tools(server: FakeOpenAI, agen
     server.otherwise = Reply(hang=True)
     with pytest.raises(DeadlineExceeded, match="deadline_s"):
         ask(agent(deadline_s=0.5))
-
-
-def test_its_steps_and_those_of_its_tools_are_streamed(server: FakeOpenAI, agent: Agent) -> None:
-    server.script(calls(("ask_workplace", LEAVE)), Reply("The record is kept for 5 years [1]."))
-
-    async def seen() -> list[tuple[str, str, Any]]:
-        modes = ["updates", "custom"]
-        parts: Any = agent().astream({"question": LEAVE}, stream_mode=modes, subgraphs=True)
-        return [(collection_of(where), mode, event) async for where, mode, event in parts]
-
-    events = asyncio.run(seen())
-    steps = [event for name, mode, event in events if (name, mode) == ("workplace", "updates")]
-    inner = [node for event in steps for node in event]
-    assert inner[0] == "classify"
-    assert "evaluate" in inner
-    (shown,) = [event for name, mode, event in events if mode == "custom"]
-    assert shown == {
-        "node": "agent",
-        "token": "The record is kept for 5 years [1].",
-        "restart": True,
-    }

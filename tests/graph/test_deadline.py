@@ -111,14 +111,6 @@ def test_work_without_a_model_counts(embedded: Resources, clock: Clock, ask: Ask
         ask(slow_graph(embedded, clock, seconds=6.0, deadline_s=5))
 
 
-def test_the_attempts_of_a_question_share_its_time(embedded: Resources, clock: Clock) -> None:
-    graph = slow_graph(embedded, clock, seconds=2.0, deadline_s=5, **{"loop.min_answers": 1.0})
-    result = graph.invoke({"question": QUESTION})
-    assert [attempt["number"] for attempt in result["attempts"]] == [1, 2]
-    assert result["usage"]["seconds"] == 6.0
-    assert "deadline of 5 s" in result["warning"]
-
-
 def test_a_thread_resumes_days_later_on_another_machine(embedded: Resources, clock: Clock) -> None:
     graph = slow_graph(embedded, clock, seconds=4.0, deadline_s=5)
     graph.checkpointer = InMemorySaver()

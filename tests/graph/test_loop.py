@@ -1,9 +1,9 @@
 """The loop, driven by a scripted judge over real HTTP."""
 
-import asyncio
 import json
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -84,16 +84,6 @@ def test_nothing_is_written_anew_from_what_was_read_before(
     assert result["degraded"] == []
 
 
-def test_a_draft_that_did_not_pass_takes_no_abstentions_place(
-    scripted: FakeOpenAI, modelled: Modelled, scores: Scores
-) -> None:
-    scripted.play("generate", Reply(ABSTENTION), Reply("A boat owner must pay it [1]."))
-    scripted.play("evaluate", scores(0.1, 0.1, 0.9))
-    result = modelled(**{"loop.max_retries": 1}).invoke({"question": QUESTION})
-    assert [a["abstained"] for a in result["attempts"]] == [True, False]
-    assert (result["answer"], result["abstained"], result["citations"]) == (ABSTENTION, True, [])
-
-
 def test_without_a_model_no_two_attempts_read_the_same(graph: Lexloop) -> None:
     for question in ("I sail a red sloop. What does a kayak licence cost?", "Who inspects a hull?"):
         attempts = graph.invoke(
@@ -122,49 +112,23 @@ def test_the_best_attempt_is_the_answer(
     assert result["citations"] == result["attempts"][1]["citations"]
 
 
-def test_a_judge_that_cannot_be_read_never_passes_an_answer(
-    scripted: FakeOpenAI, modelled: Modelled
-) -> None:
-    scripted.play("evaluate", Reply("Great answer! 10/10"))
-    for fallback in (False, True):
-        result = modelled(**{"loop.max_retries": 0, "model.fallback": fallback}).invoke(
-            {"question": QUESTION}
-        )
-        assert not result["evaluation"]["passed"]
-        assert result["evaluation"]["groundedness"] is None
-        assert "could not be read" in result["warning"]
-
-
-def saver(kind: str, tmp_path: Path) -> Any:
-    if kind == "memory":
-        return InMemorySaver(serde=STRICT)
-    connection = sqlite3.connect(tmp_path / "threads.sqlite", check_same_thread=False)
-    return SqliteSaver(connection, serde=STRICT)
-
-
-@pytest.mark.parametrize("kind", ["sqlite"])
 def test_a_thread_keeps_its_state_through_strict_checkpoints(
-    embedded: Resources, tmp_path: Path, kind: str
+    embedded: Resources, tmp_path: Path
 ) -> None:
-    checkpointer = saver(kind, tmp_path)
-    graph = build_graph(embedded, checkpointer)
-    thread = {"configurable": {"thread_id": "1"}}
-    first = graph.invoke({"question": "How do I bake a carrot cake?"}, thread)
-    kept = graph.get_state(thread).values
-    assert kept["attempts"] == first["attempts"]
-    assert kept["answer"] == ABSTENTION
-    messages = [HumanMessage("Tell me about the harbour master", id="m2")]
-    graph.invoke({"messages": messages}, thread)
-    third = graph.invoke({"messages": [HumanMessage("Who appoints it?", id="m3")]}, thread)
-    assert "the port authority appoints" in third["answer"]
-    assert len(third["attempts"]) == 1
-    assert third["degraded"] == []
-    assert third["usage"]["seconds"] < 60
-    ids = [message.id for message in third["messages"]]
-    assert len(ids) == len(set(ids)) == 6
-    assert ids[2:] == ["m2", "m2-answer", "m3", "m3-answer"]
-    if kind == "sqlite":
-        checkpointer.conn.close()
+    with closing(sqlite3.connect(tmp_path / "threads.sqlite", check_same_thread=False)) as file:
+        graph = build_graph(embedded, SqliteSaver(file, serde=STRICT))
+        thread = {"configurable": {"thread_id": "1"}}
+        first = graph.invoke({"question": "How do I bake a carrot cake?"}, thread)
+        kept = graph.get_state(thread).values
+        assert (kept["attempts"], kept["answer"]) == (first["attempts"], ABSTENTION)
+        messages = [HumanMessage("Tell me about the harbour master", id="m2")]
+        graph.invoke({"messages": messages}, thread)
+        third = graph.invoke({"messages": [HumanMessage("Who appoints it?", id="m3")]}, thread)
+        assert "the port authority appoints" in third["answer"]
+        assert (len(third["attempts"]), third["degraded"]) == (1, [])
+        ids = [message.id for message in third["messages"]]
+        assert len(ids) == len(set(ids)) == 6
+        assert ids[2:] == ["m2", "m2-answer", "m3", "m3-answer"]
 
 
 def test_a_refused_question_does_not_come_back_in_its_thread(embedded: Resources) -> None:
@@ -195,17 +159,3 @@ def test_a_thread_is_not_gone_on_with_by_who_may_see_less(
     assert ask("press", "staff")["evaluation"]["passed"]
     with pytest.raises(SettingsError, match="answered with access tags"):
         ask("staff")
-
-
-def test_a_second_turn_counts_anew(
-    scripted: FakeOpenAI, modelled: Modelled, scores: Scores
-) -> None:
-    scripted.play("evaluate", scores(0.2, 0.2, 0.2), scores(0.2, 0.2, 0.2), scores(0.9, 0.9, 0.9))
-    graph = modelled(**{"loop.max_retries": 1})
-    graph.checkpointer = InMemorySaver(serde=STRICT)
-    thread = {"configurable": {"thread_id": "1"}}
-    first = asyncio.run(graph.ainvoke({"question": QUESTION}, thread))
-    assert (len(first["attempts"]), first["usage"]["model_calls"]) == (2, 7)
-    second = asyncio.run(graph.ainvoke({"question": QUESTION}, thread))
-    assert (len(second["attempts"]), second["usage"]["model_calls"]) == (1, 3)
-    assert len(second["messages"]) == 4

@@ -4,9 +4,6 @@ from collections.abc import Callable
 
 import pytest
 from fake_openai import FakeOpenAI, Reply
-from langchain_core.messages import HumanMessage
-from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from library import LAWS
 
 from lexloop.core.settings import Connection, Settings
@@ -57,18 +54,6 @@ def test_what_is_there_is_quoted_before_what_is_not_is_told(laws: Lexloop) -> No
     assert result["answer"] == f"{ARTICLE_4}\n{MISSING.replace('[1][2]', '[2][3]')}"
     assert [c["n"] for c in result["citations"]] == [1, 2, 3]
     assert result["evaluation"]["passed"]
-
-
-def test_a_turn_forgets_what_the_last_one_pointed_to() -> None:
-    memory = InMemorySaver(serde=JsonPlusSerializer(allowed_msgpack_modules=None))
-    laws = build_graph(Resources(Connection(), Settings(corpus=str(LAWS))), memory)
-    thread = {"configurable": {"thread_id": "t"}}
-    first = laws.invoke({"messages": [HumanMessage("What does Article 4 say?")]}, thread)
-    assert first["answer"] == ARTICLE_4
-    laws.invoke({"messages": [HumanMessage("How often are the windows cleaned?")]}, thread)
-    state = laws.get_state(thread).values
-    assert state["pointed"]["units"] == []
-    assert state["draft"]["told"] == []
 
 
 def test_the_model_is_not_asked_for_a_number_that_is_not_there(

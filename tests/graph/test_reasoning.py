@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from fake_openai import FakeOpenAI, Reply, unsupported
+from fake_openai import FakeOpenAI, Reply
 from langgraph.checkpoint.memory import InMemorySaver
 
 from lexloop.graph.build import Lexloop
@@ -66,26 +66,3 @@ def test_reasoning_is_not_streamed(thinking: FakeOpenAI, modelled: Modelled) -> 
     said = [event[0].text for mode, event in parts if mode == "messages"]
     assert "The fee is due [1]." in "".join(said)
     assert not any("Late" in text or "think" in text for text in said)
-
-
-@pytest.mark.parametrize("chosen", [0.0])
-def test_a_model_that_takes_no_temperature_answers(
-    scripted: FakeOpenAI, modelled: Modelled, chosen: float | None
-) -> None:
-    refused = unsupported(
-        "Unsupported value: 'temperature' does not support 0.0 with this model. Only the default "
-        "(1) value is supported.",
-        "temperature",
-        "unsupported_value",
-    )
-    scripted.gate = lambda request: refused if "temperature" in request.body else None
-    graph = modelled(model=f"openai:reasoner-{chosen}", **{"model.temperature": chosen})
-    result = graph.invoke({"question": QUESTION})
-    assert result["evaluation"]["passed"]
-    assert scripted.roles_asked() == ["rewrite", "rewrite", "generate", "evaluate"]
-    if chosen is None:
-        assert result["degraded"] == []
-    else:
-        [lost] = result["degraded"]
-        assert (lost["node"], lost["wanted"]) == ("rewrite", "temperature=0.0")
-        assert "Only the default (1) value is supported" in lost["reason"]

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from fake_openai import FakeOpenAI, Reply
-from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import HumanMessage
 from langgraph.graph import END, START, MessagesState, StateGraph
 
@@ -50,13 +49,6 @@ def test_a_recital_in_the_same_piece_as_something_harmless_is_not_shown(
     long = "The owner of a boat that is longer than four metres pays a fee for each season. " * 2
     tell(stream, f"{long}{RULES} And more.")
     assert "".join(event["token"] for event in events) == long.rstrip()
-
-
-def test_a_recital_broken_into_lines_shows_less_than_a_run_of_words(
-    stream: TokenStream, events: list[Event]
-) -> None:
-    tell(stream, *(f"{word}\n" for word in RULES.split()))
-    assert "".join(event["token"] for event in events).split() == RULES.split()[:5]
 
 
 def streamed(graph: Lexloop) -> list[Event]:
@@ -176,17 +168,6 @@ def test_who_streams_messages_gets_checked_sentences_and_then_the_answer(
     assert messages_of([part for path, part in inner if path]) == SENTENCES
 
 
-def test_an_answer_that_starts_over_is_another_message(
-    scripted: FakeOpenAI, modelled: Callable[..., Lexloop]
-) -> None:
-    scripted.play("generate", Reply("It is late. [1]", pieces=1, cut=True), Reply("It is due [1]."))
-    graph = modelled(**{"model.attempts": 2, "loop.max_retries": 0})
-    parts = list(graph.stream(ASKED, stream_mode="messages"))
-    drafts = [message for message, told in parts if told["langgraph_node"] == "generate"]
-    assert [draft.text for draft in drafts] == ["It is late.", "It is due [1]."]
-    assert drafts[0].id != drafts[1].id
-
-
 def test_a_draft_that_breaks_off_ends_its_message(
     scripted: FakeOpenAI, modelled: Callable[..., Lexloop]
 ) -> None:
@@ -195,33 +176,6 @@ def test_a_draft_that_breaks_off_ends_its_message(
     parts = list(graph.stream(ASKED, stream_mode="messages"))
     assert [text for node, _, text in messages_of(parts) if node == "generate"] == ["It is late."]
     assert "10 business days" in messages_of(parts)[-1][2]
-
-
-class Overheard(BaseCallbackHandler):
-    """A callback of the process's own."""
-
-    def __init__(self) -> None:
-        self.told: list[str] = []
-        self.heard = ""
-
-    def on_chat_model_start(self, serialized: Any, messages: Any, **kwargs: Any) -> None:
-        self.told.append(messages[0][0].text)
-
-    def on_llm_new_token(self, token: Any, **kwargs: Any) -> None:
-        self.heard += token
-
-
-def test_a_callback_of_ones_own_hears_the_call_itself_and_once(
-    scripted: FakeOpenAI, modelled: Callable[..., Lexloop]
-) -> None:
-    scripted.play("generate", lambda request: Reply(request.system, pieces=40))
-    own = Overheard()
-    parts = modelled(**{"loop.max_retries": 0}).stream(
-        ASKED, {"callbacks": [own]}, stream_mode="messages"
-    )
-    assert [text for _, _, text in messages_of(list(parts))] == [ABSTENTION]
-    assert own.told == [request.system for request in scripted.requests]
-    assert own.heard.strip() == scripted.requests[1].system.strip()
 
 
 def test_the_last_message_carries_the_warning(

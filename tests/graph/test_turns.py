@@ -16,7 +16,6 @@ from fake_openai import FakeOpenAI, Reply
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from lexloop.core.errors import DataError, ThreadBusy
 from lexloop.core.settings import Settings
@@ -90,21 +89,6 @@ class TestInOneProcess:
         check(messages, ASKED)
         assert [message.text for message in messages[::2]] == ASKED
 
-    def test_threads_and_event_loops_mixed(
-        self, embedded: Resources, memory: InMemorySaver
-    ) -> None:
-        graph = build_graph(embedded, memory)
-
-        async def several(texts: list[str]) -> None:
-            await asyncio.gather(*(graph.ainvoke(asking(text), THREAD) for text in texts))
-
-        with ThreadPoolExecutor(10) as pool:
-            loops = [pool.submit(asyncio.run, several(ASKED[i : i + 4])) for i in (0, 4)]
-            calls = [pool.submit(graph.invoke, asking(text), THREAD) for text in ASKED[8:16]]
-            for done in [*loops, *calls]:
-                done.result()
-        check(graph.get_state(THREAD).values["messages"], ASKED[:16])
-
     def test_two_connections_to_one_file(
         self, embedded: Resources, sqlite: SqliteSaver, file: Path
     ) -> None:
@@ -145,29 +129,6 @@ class TestWaiting:
         graph.invoke(asking(), THREAD)
         messages = graph.get_state(THREAD).values["messages"]
         assert [message.type for message in messages].count("ai") == 1
-
-    def test_callers_that_fill_the_loops_threads_do_not_stop_the_run_they_wait_for(
-        self, embedded: Resources, memory: InMemorySaver, patient: Settings
-    ) -> None:
-        async def run() -> list[Any]:
-            asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(2))
-            graph = build_graph(embedded, memory)
-            steps = graph.astream(asking(), THREAD)
-            await anext(steps)
-            blocking = [
-                asyncio.create_task(
-                    asyncio.to_thread(graph.invoke, asking(text), THREAD, context=patient)
-                )
-                for text in ASKED[1:5]
-            ]
-            waiting = asyncio.create_task(graph.ainvoke(asking(ASKED[5]), THREAD, context=patient))
-            await asyncio.sleep(0)
-            async for _ in steps:
-                pass
-            await asyncio.gather(*blocking, waiting)
-            return (await graph.aget_state(THREAD)).values["messages"]
-
-        check(asyncio.run(run()), ASKED[:6])
 
     def test_another_thread_is_not_waited_for(
         self, embedded: Resources, saver: Any, patient: Settings
@@ -299,16 +260,6 @@ class TestAFileThatCannotBeUsed:
             with pytest.raises(DataError, match="'one' could not be read or saved: database is l"):
                 graph.invoke(asking(), THREAD)
         check(graph.invoke(asking(ASKED[1]), THREAD)["messages"], ASKED[:2])
-
-    def test_a_file_that_is_no_database(self, embedded: Resources, file: Path) -> None:
-        file.write_text("These are notes and no database. " * 100)
-
-        async def run() -> None:
-            async with AsyncSqliteSaver.from_conn_string(str(file)) as saver:
-                await build_graph(embedded, saver).ainvoke(asking(), THREAD)
-
-        with pytest.raises(DataError, match="file is not a database"):
-            asyncio.run(run())
 
 
 def test_turns_are_taken_one_at_a_time(memory: InMemorySaver) -> None:

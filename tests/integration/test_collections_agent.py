@@ -66,22 +66,6 @@ def test_the_example_asks_without_a_model(
     assert "[1] tenancy: act.txt" in capsys.readouterr().out
 
 
-def test_several_tools_of_one_agent_keep_their_citations(agents_model: FakeOpenAI) -> None:
-    tools = [
-        lexloop.as_tool("ask_hiring", "Answer on hiring tools.", answer={"generator": "embedded"}),
-        lexloop.as_tool("ask_tenancy", "Answer on tenancies.", ROUTING / "tenancy"),
-    ]
-    agents_model.script(
-        calls(("ask_hiring", QUESTION), ("ask_tenancy", TENANCY)), Reply("Both are defined. [1]")
-    )
-    asked: Any = {"messages": [HumanMessage("What are the two?")]}
-    state = create_agent("openai:scripted", tools).invoke(asked)
-    told = {message.name: message for message in state["messages"] if message.type == "tool"}
-    assert told["ask_hiring"].artifact["citations"][0]["document"] == "law.txt"
-    assert told["ask_tenancy"].artifact["citations"][0]["document"] == "act.txt"
-    assert "[1] act.txt" in told["ask_tenancy"].text
-
-
 def test_an_agent_goes_on_after_a_question_that_a_tool_cannot_answer(
     agents_model: FakeOpenAI,
 ) -> None:

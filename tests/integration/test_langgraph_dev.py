@@ -94,29 +94,6 @@ def test_a_run_streams_its_nodes_and_ends_in_a_cited_answer(served: Served) -> N
         assert cited["quote"] in passages[cited["n"]]["text"]
 
 
-def test_a_thread_keeps_the_conversation_and_every_step(served: Served) -> None:
-    thread = served.client.threads.create()["thread_id"]
-    ask = {"messages": [{"role": "user", "content": "I would like to know about bias audits."}]}
-    served.stream(ask, "values", thread=thread)
-    follow_up = {"messages": [{"role": "user", "content": "What is it?"}]}
-    events = served.stream(follow_up, "values", thread=thread)
-    assert len(events[-1][1]["messages"]) == 4
-    state: Any = served.client.threads.get_state(thread)["values"]
-    assert state["parsed"]["text"] == "What are bias audits?"
-    assert state["plan"]["k"] >= 1
-    assert state["attempts"][0]["queries"]
-
-
-def test_a_model_is_called_without_blocking_and_its_tokens_are_streamed(served: Served) -> None:
-    served.model.play("generate", Reply(ANSWER))
-    events = served.stream({"question": QUESTION}, "custom", "values", context=BY_MODEL)
-    tokens = [data for event, data in events if event == "custom"]
-    assert "".join(part["token"] for part in tokens).startswith("A bias audit is an evaluation")
-    assert {part["node"] for part in tokens} == {"generate"}
-    assert events[-1][1]["answer"] == ANSWER
-    assert events[-1][1]["usage"]["model_calls"] == 1
-
-
 @pytest.mark.parametrize("mode", ["messages-tuple", "events"])
 def test_a_client_gets_checked_sentences_and_no_instructions(served: Served, mode: str) -> None:
     served.model.play("generate", Reply(ANSWER, pieces=20))
