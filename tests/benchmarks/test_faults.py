@@ -39,32 +39,6 @@ def test_a_call_that_fails_leaves_the_old_or_the_new_one_and_nothing_else(
     assert any(record["raised"] for record in records) == WORKS[work].needed
 
 
-def in_a_faulty_process(library: Path, code: str) -> list[Any]:
-    process = start(library, "-c", f"import json\nfrom _faults import *\n{code}")
-    said, complaint = process.communicate(timeout=60)
-    assert (process.returncode, complaint) == (0, "")
-    return list(map(json.loads, said.splitlines()))
-
-
-def test_a_call_fails_when_it_is_told_to_and_no_other(library: Path, tmp_path: Path) -> None:
-    code = f"""
-place = Path({str(tmp_path)!r})
-handle = os.open(place / "file", os.O_RDWR | os.O_CREAT)
-elsewhere = os.open("/dev/null", os.O_WRONLY)
-arm(place, Fault("write", 2, errno.ENOSPC))
-for number in range(1, 4):
-    os.write(elsewhere, b"not counted")
-    try:
-        print(os.write(handle, b"four"))
-    except OSError as error:
-        print(error.errno)
-os.close(handle)
-seen = disarm()
-print(json.dumps([seen["write"], seen["close"], (place / "file").read_text()]))
-"""
-    assert in_a_faulty_process(library, code) == [4, 28, 4, [3, 1, "fourfour"]]
-
-
 def test_the_command_says_what_happened_and_what_to_do(library: Path, tmp_path: Path) -> None:
     source, index = tmp_path / "source", tmp_path / "made" / "index"
     source.mkdir()

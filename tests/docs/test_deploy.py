@@ -140,16 +140,3 @@ def test_selectors_services_volumes_and_the_first_masters_fit_together(path: Pat
         assert int(number) < sets[owner]["spec"]["replicas"] == 3
     assert all(name in held for name in config.get("discovery.seed_hosts", []))
     assert "engine" in held  # the name that server.toml asks
-
-
-def test_the_page_says_how_each_secret_is_made() -> None:
-    page = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
-    for path in COMPOSE:
-        assert all(name in page for name in objects(path)[0]["secrets"])
-    for path in KUBERNETES:
-        for _, spec, container in pods(path):
-            volumes = spec["template"]["spec"]["volumes"]
-            named = {one["secret"]["secretName"] for one in volumes if "secret" in one}
-            references = (one.get("valueFrom", {}) for one in container["env"])
-            named |= {r["secretKeyRef"]["name"] for r in references if "secretKeyRef" in r}
-            assert {name for name in named if name not in page} == set()

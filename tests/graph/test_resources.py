@@ -115,8 +115,7 @@ def test_one_long_indexing_holds_up_nobody_else(corpus: Path, tmp_path: Path) ->
     assert made[0].backend is made[1].backend
 
 
-@pytest.mark.parametrize("after", ["rewrite", "rerank"])
-@pytest.mark.parametrize("kind", ["folder", "index"])
+@pytest.mark.parametrize(("after", "kind"), [("rewrite", "folder"), ("rerank", "index")])
 def test_a_question_is_answered_from_the_corpus_it_began_with(
     tmp_path: Path, after: str, kind: str
 ) -> None:
@@ -161,7 +160,7 @@ def test_collections_that_nobody_asks_any_more_let_go_of_their_files(tmp_path: P
     opened = []
     gc.disable()  # as if it had not come by yet
     try:
-        for number in range(48):
+        for number in range(36):
             shutil.copytree(tmp_path / "first", tmp_path / str(number))
             resources.collection(settings.changed(corpus=str(tmp_path / str(number))))
             opened.append(len(os.listdir("/proc/self/fd")))

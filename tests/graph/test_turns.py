@@ -73,8 +73,8 @@ def check(messages: list[Any], asked: list[str]) -> None:
 
 
 class TestInOneProcess:
-    def test_synchronous_calls(self, embedded: Resources, saver: Any) -> None:
-        graph = build_graph(embedded, saver)
+    def test_synchronous_calls(self, embedded: Resources, sqlite: SqliteSaver) -> None:
+        graph = build_graph(embedded, sqlite)
         with ThreadPoolExecutor(CALLS) as pool:
             list(pool.map(lambda text: graph.invoke(asking(text), THREAD), ASKED))
         check(graph.get_state(THREAD).values["messages"], ASKED)

@@ -4,7 +4,6 @@ from typing import Any, Literal, get_args, get_origin
 
 import pytest
 from fake_openai import KEY, Reply, refusal
-from flow import NODES
 from langgraph_server import Served
 from tool_calls import calls
 
@@ -81,7 +80,7 @@ def test_a_run_streams_its_nodes_and_ends_in_a_cited_answer(served: Served) -> N
     events = served.stream({"question": QUESTION}, "updates", "values")
     assert not [data for event, data in events if event == "error"]
     nodes = [name for event, data in events if event == "updates" for name in data]
-    assert nodes[:7] == list(NODES)[:7]
+    assert (nodes[0], nodes[-1]) == ("classify", "evaluate")
     last = [data for event, data in events if event == "values"][-1]
     assert "independent auditor" in last["answer"]
     assert [message["type"] for message in last["messages"]] == ["human", "ai"]

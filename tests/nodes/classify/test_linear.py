@@ -130,12 +130,12 @@ def test_classifying_loads_no_heavy_library() -> None:
 def test_shipped_classifier_on_validation(
     shipped: LinearClassifier, column: str, floor: float
 ) -> None:
-    from sklearn.metrics import f1_score
-
     root = os.environ.get("LEXLOOP_DATA")
     path = Path(root or ".") / "complexity" / "validation.csv"
     if not root or not path.is_file():
         pytest.skip("LEXLOOP_DATA names no folder that holds complexity/validation.csv")
+    from sklearn.metrics import f1_score
+
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     predicted = [int(np.argmax(shipped.probabilities(row[column], 3))) for row in rows]

@@ -1,6 +1,5 @@
-"""The verdict on an attempt, and the answer at the end."""
+"""The verdict on an attempt: what no draft passes with, what comes near, who is not judged."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,124 +10,90 @@ from lexloop.core.errors import LexloopError
 from lexloop.core.running import waited
 from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
-from lexloop.core.types import ABSTENTION, Attempt, Citation, Passage
+from lexloop.core.types import ABSTENTION, Citation
 from lexloop.nodes.context import Judge, Judgement, drafted
 from lexloop.nodes.engineer_prompt import RuleEngineer
+from lexloop.nodes.evaluate.judges import WithClaimsChecked
 from lexloop.nodes.evaluate.node import evaluate, unfinished
 from lexloop.nodes.question import parse
 
 TEXT = "The fee is $50."
 GOOD: Citation = {
-    "n": 1,
-    "document": "d1.txt",
-    "section": "§ 1",
-    "page": None,
-    "start": 0,
-    "end": len(TEXT),
-    "quote": TEXT,
+    **{"n": 1, "document": "d1.txt", "section": "§ 1", "page": None},
+    **{"start": 0, "end": len(TEXT), "quote": TEXT},
 }
-Evaluate = Callable[..., Update]
+TOLD = "There is no § 9 in d1.txt: its sections run from § 1 to § 3. [1]"
 
 
 class Scores:
     """Gives the same scores to every answer."""
 
-    def __init__(self, *scores: float | None) -> None:
-        self._scores = scores
+    def __init__(self, *scores: float | None, unsupported: tuple[str, ...] = ()) -> None:
+        self._judgement = Judgement(*scores, [f"{scores[0]}"], unsupported=[*unsupported])
         self.judged = 0
 
-    async def judge(
-        self,
-        question: str,
-        passages: list[Passage],
-        answer: str,
-        answers: float | None = None,
-    ) -> Judgement:
+    async def judge(self, *_: Any) -> Judgement:
         self.judged += 1
-        return Judgement(*self._scores, ["Because."])
-
-
-ASKED = {**parse("What is the fee?"), "queries": ["fee"], "keywords": ["fee"]}
+        return self._judgement
 
 
 def text_of(document: str) -> str | None:
     return TEXT if document == "d1.txt" else None
 
 
-def state(
-    answer: str = f"{TEXT} [1]",
-    citations: list[Citation] | None = None,
-    attempts: list[Attempt] | None = None,
-    **known: Any,
-) -> State:
-    cited = [] if answer == ABSTENTION else [GOOD] if citations is None else citations
+def state(answer: str = f"{TEXT} [1]", **known: Any) -> State:
+    asked = parse("What is the fee?")
     return {
         "turn_id": "t1",
-        "parsed": ASKED,
-        "meant": ASKED,
+        "parsed": asked,
+        "meant": asked,
         "passages": [passage(1, TEXT)],
         "triplets": [],
-        "attempts": attempts or [],
-        "draft": drafted(answer, cited, **known),
+        "attempts": [],
+        "draft": drafted(answer, [] if answer == ABSTENTION else [GOOD], **known),
         "usage": {"model_calls": 2, "tokens_in": 3, "tokens_out": 4, "seconds": 0.0},
     }
 
 
-@pytest.fixture
-def evaluated() -> Evaluate:
-    def run(given: State, judge: Judge | None, alone: bool = False, **settings: object) -> Update:
-        lookup = None if alone else text_of
-        return waited(
-            evaluate(
-                given,
-                runtime(
-                    judge=judge,
-                    text_of=lookup,
-                    settings=Settings(**settings),
-                    engineer=RuleEngineer(),
-                ),
-            )
-        )
-
-    return run
+def evaluated(given: State, judge: Judge) -> Update:
+    once = Settings(**{"loop.max_retries": 0})
+    parts = {"judge": judge, "text_of": text_of, "settings": once, "engineer": RuleEngineer()}
+    return waited(evaluate(given, runtime(**parts)))
 
 
-def test_a_part_that_is_not_answered_is_a_reason_and_no_draft_passes_with_one(
-    evaluated: Evaluate,
-) -> None:
-    given: State = state(answers=1.0, unanswered=["For how long?", "Why?"])
-    update = evaluated(given, Scores(1.0, 1.0, 1.0), **{"loop.max_retries": 0})
-    said = ["Not answered: For how long?", "Not answered: Why?"]
-    assert update["evaluation"]["reasons"] == [*said, "Because."]
+def test_a_part_that_is_not_answered_is_a_reason_and_no_draft_passes_with_one() -> None:
+    given = state(answers=1.0, unanswered=["For how long?", "Why?"])
+    update = evaluated(given, Scores(1.0, 1.0, 1.0))
     assert not update["evaluation"]["passed"]
     assert update["evaluation"]["citations_verified"]
     assert update["finding"] == "in part"
-    assert update["warning"].endswith("Not answered: For how long? Not answered: Why? Because.")
+    assert update["warning"].endswith("Not answered: For how long? Not answered: Why? 1.0")
 
 
 @pytest.mark.parametrize(("near", "finding"), [([GOOD], "near"), ([], "absent")])
-def test_what_comes_near_is_shown_beside_an_abstention(
-    evaluated: Evaluate, near: list[Citation], finding: str
-) -> None:
-    given: State = state(ABSTENTION, near=near)
-    update = evaluated(given, Scores(1.0, 1.0, 1.0), **{"loop.max_retries": 0})
+def test_what_comes_near_is_shown_beside_an_abstention(near: list[Citation], finding: str) -> None:
+    given = state(ABSTENTION, near=near)
+    update = evaluated(given, Scores(1.0, 1.0, 1.0))
     assert (update["abstained"], update["finding"], update["near"]) == (True, finding, near)
-    assert update["attempts"][0]["near"] == near
     assert update["citations"] == []
-    late = LexloopError("Time is up.", "Wait.")
-    ended = unfinished(given, text_of, late, drafted=True)
+    ended = unfinished(given, text_of, LexloopError("Time is up.", "Wait."), drafted=True)
     assert ended is not None
     assert (ended["finding"], ended["near"]) == (finding, near)
 
 
-TOLD = "There is no § 9 in d1.txt: its sections run from § 1 to § 3. [1]"
-
-
-def test_what_code_read_off_the_structure_passes_unjudged(evaluated: Evaluate) -> None:
+def test_what_code_read_off_the_structure_passes_unjudged_and_no_models_words_do() -> None:
     judge = Scores(0.0, 0.0, 0.0)
     update = evaluated(state(TOLD, told=[TOLD]), judge)
     assert judge.judged == 0
     assert update["evaluation"]["passed"]
-    assert (update["finding"], update["near"]) == ("answers", [])
-    assert update["evaluation"]["reasons"] == ["It was read off the structure of the documents."]
-    assert update["warning"] == ""
+    assert (update["finding"], update["warning"]) == ("answers", "")
+    assert not evaluated(state(TOLD), Scores(1.0, 1.0, 1.0))["evaluation"]["passed"]
+
+
+def test_the_lower_groundedness_counts_and_what_claims_lack_is_refused() -> None:
+    model, claims = Scores(0.95, 0.3, 0.95), Scores(0.2, 0.9, 0.4, unsupported=("Not there: x",))
+    judge = WithClaimsChecked(model, claims)
+    found = waited(judge.judge(parse("What fee?"), [passage(1, TEXT)], "$50."))
+    scores = (found.answer_relevance, found.context_relevance, found.groundedness)
+    assert scores == (0.95, 0.3, 0.4)
+    assert found.unsupported == ["Not there: x"]

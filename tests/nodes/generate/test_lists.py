@@ -28,14 +28,6 @@ from lexloop.store.writer import build_collection
 FERRIES = """\
 Ferry Act
 
-Article 1
-Definitions
-For the purposes of this Act:
-(1) ‘ferry’ means a vessel that carries passengers, including:
-(a) a raft;
-(b) a tug;
-(2) ‘crew’ means those who work on a ferry.
-
 Article 2
 Log of voyages
 1. The master of a ferry shall keep a log of voyages, which contains:
@@ -44,12 +36,6 @@ Log of voyages
 (c) the weather; and
 (d) a description of every collision. Its date is given.
 2. The log shall be kept for 5 years. However, the harbour board may extend that period.
-
-Article 3
-Fines
-A master who keeps no log is liable to a fine of 500 euro, unless:
-(a) the ferry was laid up; or
-(b) the board had exempted the ferry.
 """
 NAME = "act2019.txt"
 LOG = [
@@ -100,19 +86,13 @@ def test_a_list_is_answered_whole_heading_first(ferries: View, answer: Answer) -
     assert problems(ferries, draft) == []
 
 
-@pytest.mark.parametrize(
-    ("question", "label", "said"),
-    [
-        ("Must the log contain the weather?", "Article 2(1)(c)", "the weather; and"),
-    ],
-)
 def test_the_one_point_that_is_asked_for_stands_alone_after_its_lead_in(
-    ferries: View, answer: Answer, question: str, label: str, said: str
+    ferries: View, answer: Answer
 ) -> None:
-    draft = answer(question)
-    assert draft["answer"] == f"{LEAD} {said} [1]"
+    draft = answer("Must the log contain the weather?")
+    assert draft["answer"] == f"{LEAD} the weather; and [1]"
     [citation] = draft["citations"]
-    assert (citation["section"], citation["lead"]) == (label, LEAD)
+    assert (citation["section"], citation["lead"]) == ("Article 2(1)(c)", LEAD)
     [[start, end]] = citation["lead_spans"]
     assert FERRIES[start:end] == f"1. {LEAD}"
     assert problems(ferries, draft) == []

@@ -21,7 +21,7 @@ from lexloop.nodes.question import parse
 from lexloop.store.view import Collection, View
 
 QUESTION = "What is the penalty for mooring without an inspection?"
-PENALTIES, NOTICE = "rule#2", "rule#3"
+PENALTIES = "rule#2"
 METADATA = {
     "law": Metadata(kind="statute", jurisdiction="Port"),
     "rule": Metadata(kind="rule", jurisdiction="Port", host="harbour.example"),

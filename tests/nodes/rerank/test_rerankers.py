@@ -5,47 +5,18 @@ from pathlib import Path
 
 import pytest
 from records import candidate
-from tokenizers import Tokenizer, models, pre_tokenizers, processors
+from tiny_bert import build
 
 from lexloop.core.errors import DataError, DeadlineExceeded
 from lexloop.core.running import Deadline, within
 from lexloop.nodes.question import parse
 from lexloop.nodes.rerank import CrossEncoderReranker
 
-WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "fee", "berth", "owner", "must", "pay", "the", "a"]
-
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    import torch
-    from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
-
-    folder = tmp_path_factory.mktemp("reranker")
-    vocabulary = {word: number for number, word in enumerate(WORDS)}
-    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
-    PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer,
-        pad_token="[PAD]",
-        unk_token="[UNK]",
-        cls_token="[CLS]",
-        sep_token="[SEP]",
-        model_max_length=32,
-    ).save_pretrained(folder)
-    torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=len(WORDS),
-        hidden_size=8,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=8,
-        max_position_embeddings=32,
-        num_labels=1,
-        initializer_range=1.0,
-    )
-    BertForSequenceClassification(config).save_pretrained(folder)
-    return folder
+    words = "fee berth owner must pay the a"
+    return Path(build(tmp_path_factory.mktemp("reranker"), words, ["relevant"]))
 
 
 def test_candidates_are_ordered_by_the_models_score(folder: Path) -> None:
