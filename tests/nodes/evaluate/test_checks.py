@@ -64,50 +64,30 @@ def test_a_quote_that_is_not_at_its_span(changed: dict[str, object]) -> None:
     assert problem.startswith("[1] quotes words that are not at")
 
 
-def test_an_unknown_document() -> None:
-    cited = citation(PAYS, document="other.txt")
-    [problem] = citation_problems("The fee is due. [1]", [cited], text_of)
-    assert problem == "[1] cites other.txt, which is not in the corpus."
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "PWNED [1]",
-        "The weather in May is fine, and an owner likes it. [1]",  # one word in common
-    ],
-)
-def test_a_marker_counts_only_where_its_sentence_shares_content(answer: str) -> None:
-    [problem] = citation_problems(answer, [citation(PAYS)], text_of)
-    assert problem.startswith("[1] shares no content with its sentence: ")
-
-
 @pytest.mark.parametrize(
     ("answer", "problem"),
     [
-        ("Pay $99 as follows:\n- The owner must pay the fee. [1]", "99 is not in the cited text"),
+        ("PWNED [1]", "[1] shares no content with its sentence: "),
+        ("The weather in May is fine for an owner. [1]", "[1] shares no content"),  # one word
+        ("The fee is due. [1] Nobody knows why.", "No citation: Nobody knows why."),
         ("As follows:\n- Nobody knows.\n\nThe owner must pay. [1]", "No citation: As follows:"),
-        ("The owner must pay within 0 days. [1]", "0 is not in the cited text"),
+        ("The fee is due. [1][7]", "[7] cites no passage."),
+        ("The fee is due within fifteen business days. [1]", "15 is not in the cited text: "),
+        ("The fee is due by May 10. [1]", "may is not in the cited text: "),
+        ("The owner must pay under § 10-2(c). [1]", "10-2(c) is not in the cited text: "),
+        ("Pay $99 as follows:\n- The owner must pay the fee. [1]", "99 is not in the cited text"),
         ("The owner must pay at www.Pay.example/now. [1]", "pay.example/now is not in the cited"),
         ("[1,2,3]", "The answer says nothing."),
     ],
 )
-def test_what_leads_in_and_links_are_checked(answer: str, problem: str) -> None:
+def test_what_an_answer_does_not_take_from_its_sources(answer: str, problem: str) -> None:
     assert citation_problems(answer, [citation(PAYS)], text_of)[0].startswith(problem)
 
 
-@pytest.mark.parametrize(
-    ("answer", "fact"),
-    [
-        ("The fee is due within fifteen business days. [1]", "15"),
-        ("The fee is due by May 10. [1]", "may"),
-        ("The fee is $10.50. [1]", "10.5"),
-        ("The owner must pay under § 10-2(c). [1]", "10-2(c)"),
-    ],
-)
-def test_a_fact_that_the_cited_text_lacks(answer: str, fact: str) -> None:
-    [problem] = citation_problems(answer, [citation(PAYS)], text_of)
-    assert problem.startswith(f"{fact} is not in the cited text: ")
+def test_an_unknown_document() -> None:
+    cited = citation(PAYS, document="other.txt")
+    [problem] = citation_problems("The fee is due. [1]", [cited], text_of)
+    assert problem == "[1] cites other.txt, which is not in the corpus."
 
 
 STATUTE = (

@@ -1,9 +1,7 @@
 """The k passages: merged, reordered, near-copies last, numbered."""
 
-from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +10,6 @@ from running import runtime, update_of
 
 from lexloop.core.state import State
 from lexloop.core.types import Candidate, Chunk
-from lexloop.models.embedding import Vectors
 from lexloop.nodes.question import parse
 from lexloop.nodes.rerank import (
     FeatureReranker,
@@ -161,29 +158,3 @@ def test_a_retry_takes_what_its_strategy_says(
 ) -> None:
     update = update_of(rerank, retried(pool, strategy), runtime(reranker=NoReranker()))
     assert ids(update["passages"]) == taken
-
-
-class Near:
-    """A view whose chunks come as near to any question as it is told."""
-
-    def __init__(self, view: View, near: list[float] | None) -> None:
-        self._view, self._near = view, near
-
-    def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:
-        if self._near is None:
-            return None
-        # two tokens, whose mean is what was told
-        return np.array([self._near, self._near]) * np.array([[0.5], [1.5]], dtype=np.float32)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._view, name)
-
-
-def test_the_nearness_of_tokens_counts_beside_the_best_statement(small: View) -> None:
-    pool = [found(chunk) for chunk in small.every_chunk()][:3]
-    plain = FeatureReranker(Near(small, None)).rerank(parse("What is a berth?"), pool)
-    alone = {item["id"]: item["score"] for item in plain}
-    near = FeatureReranker(Near(small, [0.5, 0.75, 0.25])).rerank(parse("What is a berth?"), pool)
-    told = {item["id"]: item["score"] - alone[item["id"]] for item in near}
-    # eight times what each differs from their mean, 0.5
-    assert [told[item["id"]] for item in pool] == pytest.approx([0.0, 2.0, -2.0], abs=1e-5)
