@@ -18,7 +18,7 @@ STRICT = JsonPlusSerializer(allowed_msgpack_modules=None)
 FAILURES = {
     "overloaded": (refusal(429, "slow down", retry_after="90"), "slow down"),
     "refused": (refusal(401), "refused the key"),
-    "silent": (Reply(hang=True), "deadline of 1 s"),
+    "silent": (Reply(hang=True), "deadline of 3 s"),
     "endless": (Reply("x" * 2_000_000), "not read to its end"),
 }
 Modelled = Callable[..., Lexloop]
@@ -35,7 +35,7 @@ def test_a_judge_that_fails_leaves_the_verified_draft(
 ) -> None:
     failure, says = FAILURES[kind]
     scripted.play("evaluate", failure)
-    graph = modelled(deadline_s=1)
+    graph = modelled(deadline_s=3 if kind == "silent" else 60)
     asked = {"question": QUESTION}
     result = asyncio.run(graph.ainvoke(asked)) if asynchronous else graph.invoke(asked)
     assert result["answer"] == DRAFT
@@ -66,7 +66,7 @@ def test_an_attempt_that_fails_leaves_the_one_before(
     first = [rewriting, Reply(DRAFT), scores(0.1, 0.9, 0.9)]
     failure, says = FAILURES[kind]
     scripted.script(*[*first, advice, *first[:2]][:last], failure)
-    result = ask(modelled(deadline_s=1))
+    result = ask(modelled(deadline_s=3 if kind == "silent" else 60))
     # nothing is asked after what failed, and no step writes over the answer
     assert scripted.roles_asked() == order[: last + 1]
     assert result["answer"] == DRAFT
