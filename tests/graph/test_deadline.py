@@ -36,15 +36,14 @@ def awaited(graph: Lexloop) -> dict[str, Any]:
     return asyncio.run(graph.ainvoke({"question": QUESTION}))
 
 
-@pytest.mark.parametrize("days", [1])
 def test_setting_the_clock_neither_lifts_nor_ends_the_deadline(
-    scripted: FakeOpenAI, modelled: Modelled, monkeypatch: pytest.MonkeyPatch, days: int
+    scripted: FakeOpenAI, modelled: Modelled, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = time.time
     rewriting = {"standalone": QUESTION, "queries": [], "keywords": []}
 
     def set_the_clock(request: Request) -> Reply:
-        monkeypatch.setattr(time, "time", lambda: real() + days * DAY_S)
+        monkeypatch.setattr(time, "time", lambda: real() + DAY_S)
         return Reply(json.dumps(rewriting))
 
     scripted.script(set_the_clock)
@@ -149,8 +148,11 @@ def remote(server: FakeOpenAI, corpus: Path) -> Modelled:
     return build
 
 
-@pytest.mark.parametrize("ask", [waited, awaited])
-@pytest.mark.parametrize("slow", [Reply(hang=True), Reply(drip=True)], ids=["silent", "dripping"])
+@pytest.mark.parametrize(
+    ("ask", "slow"),
+    [(waited, Reply(hang=True)), (awaited, Reply(drip=True))],
+    ids=["hangs", "drips"],
+)
 def test_a_slow_embedder_ends_with_the_deadline(
     server: FakeOpenAI, remote: Modelled, ask: Ask, slow: Reply
 ) -> None:

@@ -51,8 +51,16 @@ def test_a_recital_in_the_same_piece_as_something_harmless_is_not_shown(
     assert "".join(event["token"] for event in events) == long.rstrip()
 
 
-def streamed(graph: Lexloop) -> list[Event]:
-    return list(graph.stream({"question": QUESTION}, stream_mode="custom"))
+def test_a_restart_is_told_once_and_forgets_what_was_held(
+    stream: TokenStream, events: list[Event]
+) -> None:
+    tell(stream, "The fee is due. It was")
+    stream(Token("A fee is ", restart=True))
+    tell(stream, "due. Soon.")
+    assert [(event["token"], event["restart"]) for event in events] == [
+        ("The fee is due.", False),
+        ("A fee is due. Soon.", True),
+    ]
 
 
 def test_a_run_that_is_cancelled_ends_the_models_call_and_shows_no_more(
