@@ -1,4 +1,4 @@
-"""The scoring of ``benchmarks/law.py`` on numbers worked by hand."""
+"""What ``benchmarks/law.py`` asks, where an answer lies, and how ranks are fused, by hand."""
 
 import json
 import sys

@@ -1,6 +1,5 @@
 """The agent over collections: one answer of several, without a model."""
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,6 @@ from langgraph.checkpoint.memory import InMemorySaver
 import lexloop
 from lexloop.core.errors import CorpusError, DeadlineExceeded, QuestionError, SettingsError
 from lexloop.core.types import ABSTENTION
-from lexloop.graph.agent import collection_of
 from lexloop.graph.collections import Routing
 from lexloop.graph.compiled import Lexloop
 
@@ -103,20 +101,6 @@ def test_a_thread_keeps_the_turns_and_nothing_of_the_runs(cache_folder: Path) ->
     state: Any = agent.get_state(thread)
     assert state.values.get("found") is None
     assert {one.config["configurable"]["checkpoint_ns"] for one in saver.list(thread)} == {""}
-
-
-def test_the_steps_of_each_collection_are_streamed(agent: Lexloop) -> None:
-    async def seen() -> list[tuple[str, str]]:
-        parts: Any = agent.astream({"question": DOUBLE}, stream_mode="updates", subgraphs=True)
-        return [(collection_of(where), *update) async for where, update in parts]
-
-    steps = asyncio.run(seen())
-    assert steps[0] == ("", "route")
-    assert steps[-1] == ("", "combine")
-    for name in ("privacy", "workplace"):
-        nodes = [node for collection, node in steps if collection == name]
-        assert nodes[0] == "classify"
-        assert nodes[-1] == "evaluate"
 
 
 def test_where_who_is_asked_abstains_the_others_are(

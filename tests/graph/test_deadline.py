@@ -163,13 +163,3 @@ def test_a_slow_embedder_ends_with_the_deadline(
     with pytest.raises(DeadlineExceeded, match=r"deadline of 1 s .* the embedder letters"):
         ask(graph)
     assert time.monotonic() - began < 1.0 + LATE_S
-
-
-def test_no_clock_enters_the_state(embedded: Resources) -> None:
-    saver = InMemorySaver()
-    thread: Any = {"configurable": {"thread_id": "1"}}
-    build_graph(embedded, saver).invoke({"question": QUESTION}, thread)
-    for checkpoint in saver.list(thread):
-        values = checkpoint.checkpoint["channel_values"]
-        numbers = [value for value in values.values() if isinstance(value, float)]
-        assert all(number <= Settings().deadline_s for number in numbers)

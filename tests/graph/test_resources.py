@@ -14,7 +14,7 @@ import pytest
 from fake_openai import FakeOpenAI, Reply
 from statute import LAW
 
-from lexloop.core.errors import CorpusError, SettingsError
+from lexloop.core.errors import SettingsError
 from lexloop.core.settings import Connection, Settings
 from lexloop.graph import resources as workshops
 from lexloop.graph.build import Lexloop, build_graph
@@ -51,13 +51,6 @@ def test_settings_of_a_context(context: Any, expected: Settings) -> None:
 def test_settings_that_cannot_be_used(passed: Any, says: str) -> None:
     with pytest.raises(SettingsError, match=says):
         settings_of({"lexloop": passed}, DEFAULTS)
-
-
-@pytest.mark.parametrize("name", ["nowhere", "empty"])
-def test_a_corpus_that_cannot_be_used(graph: Lexloop, tmp_path: Path, name: str) -> None:
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(CorpusError, match=name):
-        graph.invoke({"question": QUESTION}, context={"corpus": str(tmp_path / name)})
 
 
 class Calendar(date):

@@ -1,4 +1,4 @@
-"""The embedded router: just the right collections, for sixty questions and for as many more."""
+"""The embedded router: just the right collections, for sixty questions."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Relevance: coverage, questions understood, definitions, and the measure by hand."""
+"""Relevance: definitions, lists and exceptions that are asked for, and the measure by hand."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,6 @@ from records import query
 from lexloop.documents.chunks.statements import Statement
 from lexloop.nodes.question import asked_definition
 from lexloop.nodes.relevance import (
-    CENTROID,
     CLOSENESS,
     COVERAGE,
     EXCEPTION,
@@ -117,17 +116,6 @@ def test_an_exception_gains_where_something_is_denied(
     monkeypatch.setattr("lexloop.nodes.relevance.EXCEPTION", 0.0)
     without = relevance(asked, said(text), vectors, small)
     assert found - without == pytest.approx(np.array([[gain]]), abs=1e-6)
-
-
-def test_a_vague_question_is_led_by_what_the_documents_are_about(small: View) -> None:
-    asked = query("What is it?", small)
-    text = ["The owner pays."]
-    vectors = small.embed(text)
-    cosine = float((asked.vectors[:2] @ vectors.T).max())
-    part = float(asked.vectors[2] @ vectors[0])
-    central = float(vectors[0] @ small.centroid())
-    expected = CLOSENESS * cosine + PART * part + COVERAGE + NEWS * 2 / 8 + CENTROID * central
-    assert relevance(asked, said(*text), vectors, small)[0, 0] == pytest.approx(expected, abs=1e-5)
 
 
 def test_the_answering_statement_is_the_most_relevant(small: View) -> None:

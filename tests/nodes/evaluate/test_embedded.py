@@ -1,40 +1,15 @@
-"""The embedded judge and the features of relevance, by hand."""
+"""The embedded judge on one provision."""
 
 from collections.abc import Callable
 
-import numpy as np
 import pytest
 
 from lexloop.core.running import waited
 from lexloop.core.types import ABSTENTION, Passage
-from lexloop.models.embedding import Vectors
 from lexloop.nodes.context import Judgement
-from lexloop.nodes.evaluate.judges import EmbeddedJudge, read_answer_features
-from lexloop.nodes.question import parse, part_of
-from lexloop.nodes.relevance import Query
+from lexloop.nodes.evaluate.judges import EmbeddedJudge
+from lexloop.nodes.question import parse
 from lexloop.store.view import View
-
-
-def rows(*values: tuple[float, float]) -> Vectors:
-    return np.array(values, dtype=np.float32)
-
-
-ASKED = Query(
-    text="What of the berth and the fee?",
-    parts=[part_of("berth"), part_of("fee")],
-    vectors=rows((1, 0), (0.8, 0.6), (1, 0), (0, 1)),  # question, core, then each part
-    terms=[{"berth": 1.0}, {"fee": 2.0}],
-)
-
-
-def test_answer_features() -> None:
-    features = read_answer_features(ASKED, "The fee.", rows((0, 1))[0], rows((1, 0), (-1, 0)))
-    assert features.whole == pytest.approx(0.6)  # the core is closer than the question
-    assert features.sentence == pytest.approx(1.0)
-    assert features.parts == pytest.approx(0.5)  # 1 for the first part, 0 for the second
-    assert features.covered == pytest.approx(2 / 3)
-    assert features.least == 0.0  # nothing of the berth
-
 
 PAYS = "A boat owner must pay the mooring fee within 10 business days of arrival."
 QUESTION = "When must the owner pay the mooring fee?"

@@ -61,21 +61,6 @@ def test_what_came_of_a_question() -> None:
     assert finding_of(tried(1, none, abstained=True)) == "absent"  # kept by an older version
 
 
-@pytest.mark.parametrize(
-    ("verdicts", "best"),
-    [
-        ([unverified(1, 1, 1), evaluation(0.1, 0.1, 0.1)], 2),
-        ([evaluation(0.3, 0.9, 0.9), evaluation(0.4, 0.4, 0.4)], 2),
-        ([evaluation(0.9, 0.9, None), evaluation(0.1, 0.1, 0.1)], 2),
-    ],
-)
-def test_verified_first_then_the_highest_minimum_then_the_earliest(
-    verdicts: list[Evaluation], best: int
-) -> None:
-    attempts = [tried(number, verdict) for number, verdict in enumerate(verdicts, 1)]
-    assert best_attempt(attempts)["number"] == best
-
-
 SILENT = {"abstained": True, "verdict": evaluation(None, None, None)}
 LOW = {"verdict": evaluation(0.1, 0.9, 0.9)}
 BETTER = {"verdict": evaluation(0.4, 0.9, 0.9)}

@@ -52,19 +52,6 @@ def test_an_article_comes_heading_first_with_a_source_for_each_paragraph() -> No
     assert citations[0]["quote"].endswith("The keeper shall keep the receipt.")
 
 
-def test_a_part_is_told_by_the_headings_in_it() -> None:
-    units = pointed_in("What must be done under Part 2?", ACT)["units"]
-    lines, citations = quote_all(units, ACT, 500)
-    assert lines == [
-        "Part 2 — SITES: [1]",
-        "Duties of site managers [2]",
-        "Section 3 — Duty to keep a register [3]",
-        "Section 3A — Electronic registers [4]",
-        "Section 4 — Inspection [5]",
-    ]
-    assert citations[2]["quote"] == "3 Duty to keep a register"
-
-
 def test_what_is_left_out_is_counted_and_named() -> None:
     assert quoted("Article 3", limit=25)[0][-2:] == [
         "(b) state, each year: [1]",

@@ -54,18 +54,6 @@ def test_the_best_for_each_part_then_what_is_nearly_as_good(small: View, passage
     assert chosen.more == []
 
 
-def test_more_is_taken_while_it_is_nearly_as_good(small: View, passage: Passage) -> None:
-    found = scored(
-        [0.7, 0.9, 0.85, 0.84, 0.83, 0.82],
-        texts=["alpha fee", "beta berth", "gamma quay", "delta owner", "epsilon boat", "zeta oar"],
-        passage=passage,
-    )
-    chosen = select(asked(small, 1), found, LENGTHS)
-    assert [item.order for item in chosen.best] == [1]
-    assert [item.order for item in chosen.more] == [2, 3, 4]
-    assert len(chosen.best) + len(chosen.more) == LENGTHS.statements
-
-
 def test_what_was_said_is_not_said_again(small: View, passage: Passage) -> None:
     found = scored(
         [0.9, 0.89, 0.88],
@@ -74,17 +62,6 @@ def test_what_was_said_is_not_said_again(small: View, passage: Passage) -> None:
     )
     chosen = select(asked(small, 1), found, LENGTHS)
     assert [item.order for item in [*chosen.best, *chosen.more]] == [0, 2]
-
-
-def test_a_list_is_no_addition(small: View, passage: Passage) -> None:
-    texts = ["alpha fee", "beta berth", "gamma quay"]
-    found = scored([0.9, 0.89, 0.88], texts=texts, passage=passage)
-    listed = replace(found.quotables[1].said, points=4)
-    found.quotables[1] = replace(found.quotables[1], said=listed)
-    chosen = select(asked(small, 1), found, LENGTHS)
-    assert [item.order for item in [*chosen.best, *chosen.more]] == [0, 2]
-    found.scores[0, 1] = 0.95  # where it is the best, it answers
-    assert [item.order for item in select(asked(small, 1), found, LENGTHS).best] == [1]
 
 
 def of_passages(given: ScoredQuotables, *owners: int) -> ScoredQuotables:
