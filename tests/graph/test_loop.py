@@ -14,7 +14,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
 
-from lexloop.core.errors import QuestionError, SettingsError
+from lexloop.core.errors import SettingsError
 from lexloop.core.settings import Settings
 from lexloop.core.types import ABSTENTION
 from lexloop.graph.build import Lexloop, build_graph
@@ -129,17 +129,6 @@ def test_a_thread_keeps_its_state_through_strict_checkpoints(
         ids = [message.id for message in third["messages"]]
         assert len(ids) == len(set(ids)) == 6
         assert ids[2:] == ["m2", "m2-answer", "m3", "m3-answer"]
-
-
-def test_a_refused_question_does_not_come_back_in_its_thread(embedded: Resources) -> None:
-    graph = build_graph(embedded, InMemorySaver(serde=STRICT))
-    thread = {"configurable": {"thread_id": "1"}}
-    with pytest.raises(QuestionError):
-        graph.invoke({"question": "   "}, thread)
-    result = graph.invoke({"messages": [HumanMessage(QUESTION)]}, thread)
-    assert result["evaluation"]["passed"]
-    with pytest.raises(QuestionError, match="not the user's"):
-        graph.invoke({}, thread)
 
 
 def test_a_thread_is_not_gone_on_with_by_who_may_see_less(
