@@ -49,13 +49,6 @@ def test_a_provision_is_quoted_whole_and_passes(laws: Lexloop) -> None:
     assert len(result["attempts"]) == 1
 
 
-def test_what_is_there_is_quoted_before_what_is_not_is_told(laws: Lexloop) -> None:
-    result = laws.invoke({"question": "What do Articles 4 and 9 say?"})
-    assert result["answer"] == f"{ARTICLE_4}\n{MISSING.replace('[1][2]', '[2][3]')}"
-    assert [c["n"] for c in result["citations"]] == [1, 2, 3]
-    assert result["evaluation"]["passed"]
-
-
 def test_the_model_is_not_asked_for_a_number_that_is_not_there(
     server: FakeOpenAI, modelled: Modelled
 ) -> None:
