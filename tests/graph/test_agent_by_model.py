@@ -140,6 +140,15 @@ def test_a_failing_model_is_stood_in_for_where_that_is_allowed(
     assert found["degraded"][0]["wanted"] == "openai:scripted"
 
 
+def test_what_was_found_is_the_answer_where_the_model_fails_later(
+    server: FakeOpenAI, agent: Agent
+) -> None:
+    server.script(calls(("ask_workplace", LEAVE)), refusal(500))
+    found = ask(agent(), LEAVE)
+    assert found["answer"].startswith("The employer must keep a record of all leave for 5 years")
+    assert found["degraded"][0]["used"] == "the answers of the collections"
+
+
 def test_one_deadline_holds_for_the_model_and_its_tools(server: FakeOpenAI, agent: Agent) -> None:
     server.otherwise = Reply(hang=True)
     with pytest.raises(DeadlineExceeded, match="deadline_s"):

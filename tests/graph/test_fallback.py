@@ -109,6 +109,22 @@ def test_embedder_and_model_may_both_fail(server: FakeOpenAI, modelled: Modelled
         graph.invoke({"question": QUESTION})
 
 
+def test_an_embedder_that_fails_from_the_start_leaves_the_embedded_one(
+    server: FakeOpenAI, modelled: Modelled
+) -> None:
+    server.embedding_otherwise = refusal(500)
+    graph = modelled(model=None, **{"index.embedder": REMOTE, "model.fallback": True})
+    [lost] = graph.invoke({"question": QUESTION})["degraded"]
+    assert (lost["node"], lost["wanted"]) == ("index", f"index.embedder={REMOTE}")
+    assert len(server.asked_to_embed) == 1
+
+
+def test_a_model_alone_does_not_fall_back(server: FakeOpenAI, modelled: Modelled) -> None:
+    server.otherwise = refusal(401)
+    with pytest.raises(ModelAuthError):
+        modelled(variant="llm_only", **{"model.fallback": True}).invoke({"question": QUESTION})
+
+
 def test_what_the_corpus_lacks_is_listed_every_turn(tmp_path: Path) -> None:
     (tmp_path / "law.txt").write_text(LAW, encoding="utf-8")
     (tmp_path / "broken.txt").write_bytes(b"\xff\xfe\xff\x00\x80")

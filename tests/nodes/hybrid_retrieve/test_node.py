@@ -104,6 +104,16 @@ def test_the_nearness_of_tokens_leads_by_hand() -> None:
     assert not any("late" in one["signals"] for one in ranked)
 
 
+def test_authority_counts_where_it_is_set(backend: MemoryBackend, retrieve: Retrieve) -> None:
+    linear = {"fusion": "linear", "fusion.host_scores": {"harbour.example": 0.5}}
+    plain = {candidate["id"]: candidate["score"] for candidate in retrieve(state(), **linear)}
+    assert "metadata" not in [name for name, _ in backend.asked]
+    for candidate in retrieve(state(), **linear, **{"fusion.host_boost": 0.5}):
+        host = 0.5 if candidate["document"] == "rule" else 0.0
+        assert candidate["signals"]["host"] == host
+        assert candidate["score"] == pytest.approx(plain[candidate["id"]] + 0.5 * host)
+
+
 def test_advice_to_search_more_broadly_brings_up_more(retrieve: Retrieve) -> None:
     advice = {"question": QUESTION, "queries": [], "guidance": "", "strategy": "broaden"}
     assert len(retrieve({**state(k=1), "advice": advice}, **{"retrieval.candidates": 3})) == 6
