@@ -7,9 +7,7 @@ import sys
 import pytest
 
 QUIET = ("ORT_DISABLE_TELEMETRY", "HF_HUB_DISABLE_TELEMETRY", "DISABLE_SAFETENSORS_CONVERSION")
-ENTRIES = ("lexloop.apps.cli.main", "lexloop.graph.app", "lexloop.models.minilm",
-           "lexloop.core.workers", "lexloop.documents.reading.workers",
-           "lexloop.evaluation.run.worker")  # fmt: skip
+ENTRIES = ("lexloop.apps.cli.main", "lexloop.core.workers")
 
 
 def told(module: str, **environ: str) -> list[str]:
@@ -29,9 +27,3 @@ def test_every_entry_tells_them(module: str) -> None:
 
 def test_who_has_decided_keeps_it() -> None:
     assert told("lexloop", ORT_DISABLE_TELEMETRY="0") == ["0", "1", "1"]
-
-
-def test_the_hub_counts_it_as_off() -> None:
-    code = "import lexloop, huggingface_hub.constants as hub; print(hub.HF_HUB_DISABLE_TELEMETRY)"
-    command = [sys.executable, "-c", code]
-    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "True\n"

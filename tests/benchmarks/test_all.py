@@ -44,15 +44,6 @@ def test_blocks_are_read_with_their_commits(page: Page) -> None:
         page.block("three")
 
 
-def test_a_block_is_put_alone_and_kept(page: Page, tmp_path: Path) -> None:
-    page.put("two", r"\1 is no group" + "\n")
-
-    text = (tmp_path / "page.md").read_text(encoding="utf-8")
-    assert text == PAGE.replace("<!-- figure: two -->\n", "<!-- figure: two -->\n\\1 is no group\n")
-    page.put("two", "")
-    assert page.block("two") == "\n"
-
-
 def test_cells_are_quoted_elsewhere(page: Page, tmp_path: Path) -> None:
     path = tmp_path / "front.md"
     path.write_text(
@@ -70,14 +61,6 @@ def test_cells_are_quoted_elsewhere(page: Page, tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("row", "column", "value"),
-    [("hypa", "share [low, high]", "0.5 [0.4, 0.6]"), ("pa", "#", "2"), ("no", "#", None)],
-)
-def test_a_cell_is_found_by_its_row_and_column(row: str, column: str, value: str | None) -> None:
-    assert cell(TABLE, row, column) == value
-
-
 def test_every_figure_has_its_block_and_every_block_its_figure() -> None:
     page = Page(ROOT / "benchmarks" / "README.md")
 
@@ -90,28 +73,6 @@ def test_what_the_readme_quotes_stands_in_the_blocks() -> None:
     assert front.quoted()
     for (name, row, column), value in front.quoted().items():
         assert cell(page.block(name), row, column) == value
-
-
-def test_a_block_names_what_its_figure_is_made_by() -> None:
-    page = Page(ROOT / "benchmarks" / "README.md")
-    for figure in figures.FIGURES:
-        if block := page.block(figure.name).strip():
-            script = re.match(r"`(python benchmarks/\w+\.py|lexloop [\w ]+?)[ `]", block)
-            assert script, figure.name
-            assert figure.command.startswith(script[1])
-
-
-def test_summaries_are_cut_to_the_tables_that_are_shown() -> None:
-    summary = "# Run\n\n## Quality\n\nMean.\n\n| a |\n|---|\n| 1 |\n\n## Other\n\n| b |\n"
-
-    assert (
-        figures._sections(summary, ("Quality", "Lost")) == "Quality: Mean.\n\n| a |\n|---|\n| 1 |"
-    )
-
-
-def test_what_is_no_table_is_fenced() -> None:
-    assert figures._fenced("a 1\n") == "```text\na 1\n```"
-    assert figures._fenced("| a |\n|---|\n| 1 |\n") == "| a |\n|---|\n| 1 |"
 
 
 def test_a_command_is_put_with_its_day_and_without_this_machine(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from _faults import compiled, every_fault, start
+from _faults import compiled, start
 from _faulty_works import WORKS
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
@@ -39,55 +39,6 @@ def test_a_call_that_fails_leaves_the_old_or_the_new_one_and_nothing_else(
     assert any(record["raised"] for record in records) == WORKS[work].needed
 
 
-def in_a_faulty_process(library: Path, code: str) -> list[Any]:
-    process = start(library, "-c", f"import json\nfrom _faults import *\n{code}")
-    said, complaint = process.communicate(timeout=60)
-    assert (process.returncode, complaint) == (0, "")
-    return list(map(json.loads, said.splitlines()))
-
-
-def test_a_call_fails_when_it_is_told_to_and_no_other(library: Path, tmp_path: Path) -> None:
-    code = f"""
-place = Path({str(tmp_path)!r})
-handle = os.open(place / "file", os.O_RDWR | os.O_CREAT)
-elsewhere = os.open("/dev/null", os.O_WRONLY)
-arm(place, Fault("write", 2, errno.ENOSPC))
-for number in range(1, 4):
-    os.write(elsewhere, b"not counted")
-    try:
-        print(os.write(handle, b"four"))
-    except OSError as error:
-        print(error.errno)
-os.close(handle)
-seen = disarm()
-print(json.dumps([seen["write"], seen["close"], (place / "file").read_text()]))
-"""
-    assert in_a_faulty_process(library, code) == [4, 28, 4, [3, 1, "fourfour"]]
-
-
-def test_half_a_write_says_so(library: Path, tmp_path: Path) -> None:
-    code = f"""
-place = Path({str(tmp_path)!r})
-handle = os.open(place / "file", os.O_RDWR | os.O_CREAT)
-arm(place, Fault("write", 1, HALF, lasts=True))
-print(os.write(handle, b"four"), os.write(handle, b"x"), sep="\\n")
-"""
-    assert in_a_faulty_process(library, code) == [2, 1]
-
-
-def test_what_c_buffers_is_lost_when_it_is_closed(library: Path, tmp_path: Path) -> None:
-    # what NumPy and FAISS ask of a path, and neither looks at what the last call says
-    code = f"""
-place, libc = Path({str(tmp_path)!r}), ctypes.CDLL(None)
-libc.fopen.restype = ctypes.c_void_p
-arm(place, Fault("write", 1, errno.ENOSPC))
-file = ctypes.c_void_p(libc.fopen(bytes(place / "file"), b"w"))
-print(libc.fwrite(b"tail", 1, 4, file), libc.fclose(file), sep="\\n")
-print((place / "file").stat().st_size)
-"""
-    assert in_a_faulty_process(library, code) == [4, -1, 0]
-
-
 def test_the_command_says_what_happened_and_what_to_do(library: Path, tmp_path: Path) -> None:
     source, index = tmp_path / "source", tmp_path / "made" / "index"
     source.mkdir()
@@ -106,18 +57,3 @@ main(["index", {str(source)!r}, "--out", {str(index)!r}, "--json"])
     assert "free space" in error["hint"]
     assert error["hint"].split()[0] in shown
     assert not index.exists()
-
-
-def test_every_call_is_tried() -> None:
-    faults = every_fault({"write": 2, "rename": 1})
-    assert [str(fault) for fault in faults] == [
-        "write 1: ENOSPC",
-        "write 1: half written",
-        "write 1 and all after it: ENOSPC",
-        "write 2: ENOSPC",
-        "write 2: half written",
-        "write 2 and all after it: ENOSPC",
-        "rename 1: EIO",
-    ]
-    assert [fault.at for fault in every_fault({"close": 90}, few=True)] == [1, 45, 90]
-    assert every_fault({"close": 0}, few=True) == every_fault({"close": 0}) == []

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from _ranking import METRICS, by_context, interval, measure, shown, summary
+from _ranking import interval, measure, summary
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,17 +28,6 @@ def test_place_six_is_no_hit_at_five_and_place_eleven_is_nothing() -> None:
     assert set(measure([*IDS[:10], "a"], {"a"}).values()) == {0.0}
 
 
-def test_nothing_found() -> None:
-    assert measure([], {"a"}) == dict.fromkeys(METRICS, 0.0)
-
-
-def test_twelve_relevant_fill_ten_places() -> None:
-    figures = measure(IDS[:10], set(IDS[:12]))
-    assert figures["recall@10"] == pytest.approx(10 / 12)
-    assert figures["map@10"] == pytest.approx(1.0)
-    assert figures["ndcg@10"] == pytest.approx(1.0)
-
-
 @given(st.permutations(IDS), st.sets(st.sampled_from(IDS), min_size=1))
 def test_every_metric_lies_between_nothing_and_all(ranked: list[str], relevant: set[str]) -> None:
     assert all(0.0 <= value <= 1.0 + 1e-12 for value in measure(ranked, relevant).values())
@@ -49,22 +38,3 @@ def test_mean_and_interval() -> None:
     assert figures["hit@5"] == 0.75
     assert 0.0 <= figures["hit@5_low"] < 0.75 < figures["hit@5_high"] <= 1.0
     assert interval([0.5, 0.5, 0.5]) == (0.5, 0.5)
-
-
-def test_a_cell_shows_the_interval() -> None:
-    assert shown({"a": 0.5, "a_low": 0.25, "a_high": 0.75}, "a") == "0.500 [0.250, 0.750]"
-
-
-def test_recall_by_chunk_and_by_context() -> None:
-    known = [{"a", "b", "c"}, {"c", "d"}]
-    assert by_context(["a", "b", "x", "y", "z"], known) == {"recall@5": 2 / 4, "contexts@5": 1 / 2}
-    assert by_context(["c"], known) == {"recall@5": 1 / 4, "contexts@5": 1.0}
-
-
-def test_of_more_than_five_relevant_five_are_all() -> None:
-    assert by_context(list("abcde"), [set("abcdefgh")])["recall@5"] == 1.0
-
-
-def test_without_a_relevant_chunk_nothing_is_found() -> None:
-    assert by_context(["a"], [set()]) == {"recall@5": 0.0, "contexts@5": 0.0}
-    assert by_context(["a"], []) == {"recall@5": 0.0, "contexts@5": 0.0}

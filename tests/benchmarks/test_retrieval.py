@@ -4,9 +4,7 @@ import argparse
 import json
 from pathlib import Path
 
-import half
 import retrieval
-from _listening import Listener
 
 PASSAGES = [
     {"id": f"{owner}{n}", "document_id": owner, "text": f"{owner} {n}"}
@@ -35,30 +33,3 @@ def test_what_lies_in_a_document_that_was_trained_on_is_not_asked(tmp_path: Path
     pairs.write_text(json.dumps(row) + "\n" + json.dumps(row | {"question": "r"}), "utf-8")
     assert _asked(tmp_path, []) == ["one", "across", "two"]
     assert _asked(tmp_path, [pairs]) == ["two"]
-
-
-def test_within_a_document_only_its_own_passages_are_searched() -> None:
-    groups = [*retrieval._groups(PASSAGES, QUESTIONS[:3], OWNERS, within=True)]
-    found = {
-        passages[0]["document_id"]: ([p["id"] for p in passages], {q["question"] for q in asked})
-        for passages, asked in groups
-    }
-    assert found == {
-        "a": (["a1", "a2"], {"one", "across"}),
-        "b": (["b1", "b2"], {"across", "two"}),
-    }
-
-
-def test_a_pair_is_a_question_with_one_of_its_passages() -> None:
-    passages = {row["id"]: row for row in PASSAGES} | {"b1": {"text": " ", "document_id": "b"}}
-    (pair,) = half._pairs(QUESTIONS[1], passages)
-    assert (pair.question, pair.text, pair.document) == ("across", "a 2", "a")
-
-
-def test_texts_that_are_not_read_have_as_many_tokens_as_they_would() -> None:
-    texts = ["the register", "a clerk keeps the seal of the city", "", "it"]
-    whole = Listener().encode_tokens(texts, lambda *_: None)[1]
-    part = Listener(every=3)
-    vectors, codes = part.encode_tokens(texts, lambda *_: None)
-    assert [one.shape for one in codes] == [one.shape for one in whole]
-    assert (vectors.shape, part.given, part.texts) == ((4, 384), 4, ["the register", "it"])

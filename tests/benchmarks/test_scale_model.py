@@ -1,14 +1,10 @@
 """The plan, the fit and the queues behind docs/scale.md, on numbers worked by hand."""
 
-import math
-from dataclasses import replace
-
 import numpy as np
 import pytest
-import scale_model
-from _scale_fit import Row, Search, Shard, kinds_in, shard_of
-from _scale_queue import Cluster, Shape, by_clients, by_rate
-from scale_model import Case, Chunk, Machine, hours, plan
+from _scale_fit import Row, Search, Shard, shard_of
+from _scale_queue import Cluster, Shape, by_rate
+from scale_model import Case, Chunk, Machine, plan
 
 ONES = np.ones(3)
 SHARD = Shard(Search(1.0, 1e-6), Search(0.5, 1e-6), 4.0, 2.0, ONES, ONES)
@@ -19,25 +15,6 @@ def test_a_question_takes_as_long_as_its_last_shard() -> None:
     cluster = Cluster(Shape(nodes=2, cores=1, shards=2, copies=1, floor_ms=3.0))
     tasks = iter([[5.0], [9.0]])
     assert cluster.answer(10.0, lambda: next(tasks)) == 10 + 9 + 3
-
-
-def test_tasks_of_one_core_wait_for_each_other() -> None:
-    cluster = Cluster(Shape(nodes=1, cores=1, shards=2, copies=1, merge_ms=1.0))
-    # 1 of merging, then 4 + 4 on the only core; the next question comes at 5 and waits until 9
-    assert cluster.answer(0.0, lambda: [4.0]) == 9.0
-    assert cluster.answer(5.0, lambda: [4.0]) == 18.0
-
-
-def test_a_second_copy_takes_what_the_first_has_no_core_for() -> None:
-    cluster = Cluster(Shape(nodes=2, cores=1, shards=1, copies=2))
-    assert [cluster.answer(0.0, lambda: [4.0]) for _ in range(3)] == [4.0, 4.0, 8.0]
-
-
-def test_clients_that_ask_without_pause_get_what_the_cores_give() -> None:
-    cluster = Cluster(Shape(nodes=1, cores=2, shards=1, copies=1))
-    taken, per_s = by_clients(cluster, [lambda: [10.0]] * 400, clients=8)
-    assert per_s == pytest.approx(200)  # two cores, 10 ms each
-    assert taken[-1] == pytest.approx(40)  # eight in turn on two cores
 
 
 def test_at_half_of_what_a_core_can_do_questions_wait_as_long_as_queueing_theory_says() -> None:
@@ -72,39 +49,6 @@ def test_what_follows_the_law_is_fitted_exactly() -> None:
     assert [*shard.repeats] == [1.0, 1.5, 2.0]
 
 
-def test_what_a_question_takes_once_is_not_taken_by_each_shard() -> None:
-    shard = shard_of([_row(1_000, 9.0), _row(1_000, 11.0, shards=3), _row(10_000, 36.0)])
-    # two shards more cost 2 ms: 1 each, a third of the 1 + 2 that a search takes at least
-    assert (shard.words.least, shard.vectors.least) == pytest.approx((1 / 3, 2 / 3))
-    assert shard.once_ms == pytest.approx(3.0 + 2.0)
-
-
-def test_a_size_is_told_by_its_fewest_nodes() -> None:
-    slower = {**_row(10_000, 99.0, nodes=3), "vectors_ms": 99.0}
-    assert shard_of([_row(1_000, 9.0), _row(10_000, 36.0), slower]).vectors.each < 0.0021
-
-
-def test_a_long_question_is_long_on_every_shard_and_a_disturbance_on_one() -> None:
-    shard = replace(SHARD, spread=np.full(3, 2.0), repeats=np.full(3, 1.5))
-    assert [[*draw()] for draw in shard.draws([10.0, 20.0], 2, seed=1)] == [[30.0, 60.0]] * 2
-
-
-def test_a_kind_is_taken_at_the_most_vectors_and_rescored() -> None:
-    row = {
-        "vectors": 100,
-        "searched_bytes": 5000,
-        "disk_bytes": 9000,
-        "recall@10": 0.5,
-        "p50_ms": 2.0,
-    }
-    plain = {**row, "kind": "float", "rescored": ""}
-    rough, better = ({**row, "kind": "int8", "rescored": by} for by in ("", "engine"))
-    better |= {"recall@10": 0.9, "p50_ms": 3.0}
-    small = {**plain, "vectors": 10, "disk_bytes": 1}
-    found = kinds_in([small, plain, rough, better])
-    assert found == {"float": Row(0.5, 50, 90, 1.0), "int8": Row(0.9, 50, 90, 1.5)}
-
-
 def _case(chunks: int, per_s: float = 0.0, cores: int = 8) -> Case:
     kind = Row(recall=1.0, searched=1000.0, disk=2000.0, slower=2.0)
     chunk = Chunk(3.0, 100.0, 4000.0, 300.0, embedded_per_s=30.0, written_per_s=100.0)
@@ -123,23 +67,3 @@ def test_memory_disk_and_shards_add_up() -> None:
     # 1 + 5 ms of words, twice 0.5 + 15 of vectors, on each of two shards, and 4 once
     assert made.core_ms == pytest.approx(2 * (6 + 2 * 15.5) + 4)
     assert made.monthly(_case(1).machine) == 3 * 0.5 * 730
-
-
-def test_copies_have_three_nodes_and_questions_have_cores() -> None:
-    assert plan(_case(1000)).nodes == 3
-    assert plan(_case(1000)._replace(copies=1)).nodes == 1
-    busy = _case(1000, per_s=10_000, cores=2)
-    made = plan(busy)
-    assert made.nodes == math.ceil(10 * made.core_ms / (2 * 0.6))
-    assert made.masters == 3
-
-
-def test_the_slower_of_embedding_and_writing_is_waited_for() -> None:
-    chunk = _case(1).chunk
-    assert hours(360_000, 1, chunk, embedding=1, writing=8) == pytest.approx(360_000 / 30 / 3600)
-    assert hours(360_000, 2, chunk, embedding=64, writing=2) == pytest.approx(1.0)
-
-
-def test_numbers_have_two_digits_that_count() -> None:
-    shown = [scale_model._two(number) for number in (0, 0.0123, 3.14, 96.4, 12_345)]
-    assert shown == ["0", "0.012", "3.1", "96", "12,000"]

@@ -33,22 +33,11 @@ def test_the_plan_says_how_many_passages_the_scores_took(question: str) -> None:
         assert update["plan"].keys() == {"k", "Q", "K", "S"}
 
 
-@pytest.mark.parametrize("k", ["class", 5])
-def test_otherwise_the_plan_stays(k: str | int) -> None:
-    found = steps(QUESTIONS[0], Settings(**{"plan.k": k, "retrieval.knowledge_graph": "none"}))
-    plan = next(step["classify"]["plan"] for step in found if "classify" in step)
+def test_otherwise_the_plan_stays() -> None:
+    found = steps(QUESTIONS[0], Settings(**{"plan.k": 5, "retrieval.knowledge_graph": "none"}))
     update = next(step["rerank"] for step in found if "rerank" in step)
     assert "plan" not in update
-    assert len(update["passages"]) == plan["k"]
-
-
-def test_plans_of_ones_own_reach_the_passages() -> None:
-    rows = [{"k": 2, "Q": 1, "K": 1, "S": 1}] * 3
-    found = steps(
-        QUESTIONS[1], Settings(**{"plan.classes": rows, "retrieval.knowledge_graph": "none"})
-    )
-    update = next(step["rerank"] for step in found if "rerank" in step)
-    assert len(update["passages"]) == 2
+    assert len(update["passages"]) == 5
 
 
 def test_what_passages_hand_on_to_comes_beside_them() -> None:

@@ -7,7 +7,7 @@ import pytest
 from lexloop.core.errors import CorpusError, SettingsError
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
-from lexloop.graph.collections import check_name, described, named_collections
+from lexloop.graph.collections import described, named_collections
 from lexloop.graph.resources import Resources
 
 RULES = "# Harbour rules\n\nArticle 1 Mooring\n\n1. The owner must pay the mooring fee.\n"
@@ -32,16 +32,11 @@ def test_names_and_paths_are_told_apart(tmp_path: Path) -> None:
     ("said", "problem"),
     [
         ("", "An empty list names no collection"),
-        (" ", "An empty list"),
-        ("sample,", "'' in 'sample,' names no collection"),
         ("law=", "'law=' in 'law=' names no collection"),
-        ("=sample", "'=sample' in '=sample' names no collection"),
         ("sample,sample", "'sample' is named twice: sample and sample"),
         ("a:b=sample", "'a:b' of a collection holds ':'"),
         ("[1]=sample", "holds '['"),
-        ("a\x07=sample", "holds '\\x07'"),
         ("—=sample", "holds no letter"),
-        (f"{'x' * 61}=sample", "cannot be called"),
         (",".join(f"c{n}=sample" for n in range(101)), "101 collections are named"),
     ],
 )
@@ -51,15 +46,10 @@ def test_what_names_no_collection_is_said(said: str, problem: str) -> None:
     assert problem in str(caught.value)
 
 
-@pytest.mark.parametrize("path", ["nowhere", "a=/no/where", "nul=\0", f"long={'x' * 5000}"])
+@pytest.mark.parametrize("path", ["a=/no/where", "nul=\0"])
 def test_a_path_with_nothing_there_is_said(path: str) -> None:
     with pytest.raises(CorpusError, match="There is nothing at"):
         named_collections(path)
-
-
-def test_names_in_any_script_will_do() -> None:
-    check_name("Mietrecht (2024) – Übersicht")
-    check_name("合同")
 
 
 def test_a_description_tells_what_is_not_in_the_others_and_nothing_closed(

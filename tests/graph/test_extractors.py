@@ -10,21 +10,17 @@ from indexes import Letters, content, sources
 
 from lexloop.core.errors import BudgetError, ModelError, SettingsError
 from lexloop.core.settings import Settings
-from lexloop.core.types import Usage
 from lexloop.graph.extractors import (
     Budget,
     ModelExtractor,
     expected_cost,
-    expected_tokens,
     extractions_path,
     extractor_for,
 )
-from lexloop.knowledge.relations import extract_document
 from lexloop.models.chat import ChatModel
-from lexloop.models.request import ChatRequest
-from lexloop.store.opening import RULES, tools_for
+from lexloop.store.opening import tools_for
 from lexloop.store.preparing import Tools
-from lexloop.store.writer import CostEstimate, estimate, write_index
+from lexloop.store.writer import estimate, write_index
 
 MODEL = Settings(model="openai:scripted", **{"index.triplets": "model", "model.attempts": 1})
 PARAGRAPHS = 4
@@ -65,16 +61,6 @@ def tools(chat: ChatModel, budget: Budget | None = None) -> tuple[Tools, ModelEx
 
 
 Connect = Callable[..., ChatModel]
-
-
-def test_rules_extract_unless_the_model_is_asked_for(chat_model: Connect) -> None:
-    assert extractor_for(Settings(), None) == (RULES, extract_document)
-    assert extractor_for(Settings(model="openai:scripted"), chat_model()) == (
-        RULES, extract_document
-    )  # fmt: skip
-    assert extractor_for(MODEL, chat_model())[0] == "model-openai:scripted"
-    with pytest.raises(SettingsError, match="no model is configured"):
-        extractor_for(Settings(**{"index.triplets": "model"}), None)
 
 
 def test_what_was_extracted_is_never_paid_for_again(
@@ -130,73 +116,29 @@ def test_the_limit_stops_before_it_is_passed(
     assert (len(extracting.requests), extract.spent["model_calls"]) == (PARAGRAPHS, 1)
 
 
-def test_the_repair_of_a_reply_counts_against_the_limit(
-    server: FakeOpenAI, chat_model: Connect, folder: Path, tmp_path: Path
-) -> None:
-    server.play("extract_triplets", Reply("no JSON at all"))
-    made, _ = tools(chat_model(), Budget(0.0, 1_000_000.0, 304.0))
-    with pytest.raises((BudgetError, ModelError)):
-        write_index(tmp_path / "a", sources(folder), made)
-    assert 1 <= len(server.requests) <= 2
-
-
 def test_budgets_by_hand() -> None:
     assert Budget(0.15, 0.6).cost(2_000_000, 500_000) == pytest.approx(0.6)
     assert Budget(0.15, None).cost(1, 1) is None
-    assert Budget().cost(1, 1) is None
-    for prices in ((None, None), (0.1, None), (None, 0.1)):
-        with pytest.raises(SettingsError, match=r"--max-cost is 2\.0.*--price-in and --price-out"):
-            Budget(*prices, most=2.0)
-    spent: Usage = {"model_calls": 3, "tokens_in": 100, "tokens_out": 50, "seconds": 0.0}
-    request = ChatRequest("extract_triplets", "s" * 20, "u" * 19)  # 39 characters: 10 tokens
-    assert expected_tokens(request) == (10, 300)
-    Budget(10_000.0, 10_000.0, 4.6).check(spent, request)  # (110 + 350) / 100 = 4.6
-    with pytest.raises(BudgetError, match=r"\$4\.6000, above the limit of \$4\.5900"):
-        Budget(10_000.0, 10_000.0, 4.59).check(spent, request)
-    Budget().check(spent, request)
+    with pytest.raises(SettingsError, match=r"--max-cost is 2\.0.*--price-in and --price-out"):
+        Budget(0.1, None, most=2.0)
 
 
-def estimated(folder: Path, index: Path, made: Tools) -> CostEstimate:
-    return estimate(index, sources(folder), made)
-
-
-def test_an_estimate_by_hand_and_what_it_comes_to(
+def test_an_estimate_costs_nothing_and_comes_near(
     extracting: FakeOpenAI, chat_model: Connect, folder: Path, tmp_path: Path
 ) -> None:
     made, _ = tools(chat_model())
-    found = estimated(folder, tmp_path / "a", made)
+    found = estimate(tmp_path / "a", sources(folder), made)
     # each text is one window of six words, which the embedder counts as tokens
-    assert found.as_record() == {
-        "files_added": 4, "files_changed": 0, "files_removed": 0, "documents": 4, "chunks": 4,
-        "embedded_texts": 4, "embedded_tokens": 24,
-    }  # fmt: skip
+    assert (found.documents, len(found.chunks), found.embedded_tokens) == (4, 4, 24)
     cost = expected_cost(found, MODEL, Budget(1.0, 2.0), None)
     assert (cost["model_calls"], cost["tokens_out"]) == (4, 1200)
-    tokens_in = cost["tokens_in"]
-    assert cost["cost_usd"] == pytest.approx((tokens_in + 2 * 1200) / 1e6)
+    assert cost["cost_usd"] == pytest.approx((cost["tokens_in"] + 2 * 1200) / 1e6)
     assert not (tmp_path / "a").exists()
     assert not extractions_path().exists()
     assert extracting.requests == []
-    assert expected_cost(found, MODEL, Budget(), None)["cost_usd"] is None
     write_index(tmp_path / "a", sources(folder), made)
     sent = sum(len(r.system + r.user) // 4 + 1 for r in extracting.requests)
-    assert tokens_in == pytest.approx(sent, rel=0.5)
+    assert cost["tokens_in"] == pytest.approx(sent, rel=0.5)
     (folder / "act-2.txt").write_text("The owner must pay fee 2 at once.")
-    (folder / "act-3.txt").unlink()
-    after = estimated(folder, tmp_path / "a", made)
-    assert (after.files_changed, after.files_removed, after.documents) == (1, 1, 1)
-    assert expected_cost(after, MODEL, Budget(), None)["model_calls"] == 1
-    whole = estimate(tmp_path / "a", sources(folder), made, fresh=True)
-    assert whole.documents == 3
-    assert expected_cost(whole, MODEL, Budget(), None)["model_calls"] == 1
-
-
-def test_embeddings_of_a_host_have_their_price(folder: Path, tmp_path: Path) -> None:
-    found = estimated(folder, tmp_path / "a", tools_for(Settings(), Letters()))
-    remote = Settings(**{"index.embedder": "openai:small"})
-    assert expected_cost(found, remote, Budget(), 2.0) == {
-        "model_calls": 0, "tokens_in": 0, "tokens_out": 0, "cost_usd": 24 * 2.0 / 1e6
-    }  # fmt: skip
-    assert expected_cost(found, remote, Budget(), None)["cost_usd"] is None
-    assert expected_cost(found, Settings(), Budget(), None)["cost_usd"] == 0.0
-    assert not extractions_path().exists()
+    after = estimate(tmp_path / "a", sources(folder), made)
+    assert (after.files_changed, after.documents) == (1, 1)

@@ -26,10 +26,6 @@ Winter storage
 1. Owners may leave their boats ashore from November to March.
 2. Masts shall be taken down before a boat is stored.
 3. Sails shall be removed from the quay, as they attract mice.
-
-Article 4
-Fire drills
-1. Every pilot takes part in a fire drill once a year.
 """
 
 
@@ -73,11 +69,6 @@ def talked(graph: Lexloop, *questions: str) -> list[tuple[str, list[str]]]:
             ("And the sails?", "And the sails, regarding Winter storage?", "Article 3(3)"),
             ("And paragraph 2?", "And paragraph 2 of Article 3?", "Article 3(2)"),
             ("What about pupils?", "What about pupils, regarding Winter storage?", "Article 1(3)"),
-        ],
-        [
-            ("Who allocates berths?", "Who allocates berths?", "Article 1(1)"),
-            ("What is ballast?", "What is ballast?", None),
-            ("And if we don't?", "And if we don't, regarding ballast?", None),
         ],
     ],
 )

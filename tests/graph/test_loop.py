@@ -1,9 +1,9 @@
 """The loop, driven by a scripted judge over real HTTP."""
 
-import asyncio
 import json
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
 
-from lexloop.core.errors import QuestionError, SettingsError
+from lexloop.core.errors import SettingsError
 from lexloop.core.settings import Settings
 from lexloop.core.types import ABSTENTION
 from lexloop.graph.build import Lexloop, build_graph
@@ -32,15 +32,6 @@ def guided(*guidance: str) -> list[Reply]:
 STRICT = JsonPlusSerializer(allowed_msgpack_modules=None)
 Modelled = Callable[..., Lexloop]
 Scores = Callable[..., Reply]
-
-
-def test_a_good_answer_takes_one_attempt(scripted: FakeOpenAI, modelled: Modelled) -> None:
-    result = modelled().invoke({"question": QUESTION})
-    assert scripted.roles_asked() == ["rewrite", "generate", "evaluate"]
-    assert result["answer"].startswith("It is due within 10 business days [1].")
-    assert result["evaluation"]["passed"]
-    usage = {**result["usage"], "seconds": 0}
-    assert usage == {"model_calls": 3, "tokens_in": 33, "tokens_out": 21, "seconds": 0}
 
 
 def test_low_scores_lead_to_advice_and_another_attempt(
@@ -64,7 +55,7 @@ def test_low_scores_lead_to_advice_and_another_attempt(
     assert "Give the period." in scripted.requests[5].user
 
 
-@pytest.mark.parametrize("retries", [0, 1, 3, 5])
+@pytest.mark.parametrize("retries", [0, 5])
 def test_never_more_than_max_retries(
     scripted: FakeOpenAI, modelled: Modelled, scores: Scores, retries: int
 ) -> None:
@@ -91,16 +82,6 @@ def test_nothing_is_written_anew_from_what_was_read_before(
     assert result["evaluation"] == result["attempts"][0]["evaluation"]
     assert result["warning"].startswith("No attempt passed")
     assert result["degraded"] == []
-
-
-def test_a_draft_that_did_not_pass_takes_no_abstentions_place(
-    scripted: FakeOpenAI, modelled: Modelled, scores: Scores
-) -> None:
-    scripted.play("generate", Reply(ABSTENTION), Reply("A boat owner must pay it [1]."))
-    scripted.play("evaluate", scores(0.1, 0.1, 0.9))
-    result = modelled(**{"loop.max_retries": 1}).invoke({"question": QUESTION})
-    assert [a["abstained"] for a in result["attempts"]] == [True, False]
-    assert (result["answer"], result["abstained"], result["citations"]) == (ABSTENTION, True, [])
 
 
 def test_without_a_model_no_two_attempts_read_the_same(graph: Lexloop) -> None:
@@ -131,98 +112,23 @@ def test_the_best_attempt_is_the_answer(
     assert result["citations"] == result["attempts"][1]["citations"]
 
 
-def test_a_judge_that_cannot_be_read_never_passes_an_answer(
-    scripted: FakeOpenAI, modelled: Modelled
-) -> None:
-    scripted.play("evaluate", Reply("Great answer! 10/10"))
-    for fallback in (False, True):
-        result = modelled(**{"loop.max_retries": 0, "model.fallback": fallback}).invoke(
-            {"question": QUESTION}
-        )
-        assert not result["evaluation"]["passed"]
-        assert result["evaluation"]["groundedness"] is None
-        assert "could not be read" in result["warning"]
-
-
-def test_an_answer_without_markers_never_passes(
-    scripted: FakeOpenAI, modelled: Modelled, scores: Scores
-) -> None:
-    scripted.play("generate", Reply("It is due within 10 business days."))
-    scripted.play("evaluate", scores(1, 1, 1))
-    result = modelled(**{"loop.max_retries": 0}).invoke({"question": QUESTION})
-    assert not result["evaluation"]["passed"]
-    assert "No citation" in result["warning"]
-
-
-def test_retries_leave_one_message(
-    scripted: FakeOpenAI, modelled: Modelled, scores: Scores
-) -> None:
-    scripted.play("evaluate", scores(0.2, 0.2, 0.2))
-    messages = [HumanMessage(QUESTION, id="m1")]
-    result = modelled().invoke({"messages": messages})
-    assert [message.id for message in result["messages"]] == ["m1", "m1-answer"]
-
-
-def test_a_refused_question_calls_no_model(scripted: FakeOpenAI, modelled: Modelled) -> None:
-    graph = modelled(max_question_chars=30)
-    for question in ("", "   ", "x" * 31):
-        with pytest.raises(QuestionError, match="30"):
-            graph.invoke({"question": question})
-    assert scripted.requests == []
-
-
-def test_a_model_that_abstains_is_asked_again_and_believed(
-    scripted: FakeOpenAI, modelled: Modelled
-) -> None:
-    scripted.play("engineer_prompt", *guided("Give days.", "Be short."))
-    scripted.play("generate", Reply(ABSTENTION))
-    result = modelled().invoke({"question": QUESTION})
-    assert (result["abstained"], result["warning"]) == (True, "")
-    assert len(result["attempts"]) == 3
-    assert "evaluate" not in scripted.roles_asked()
-
-
-def saver(kind: str, tmp_path: Path) -> Any:
-    if kind == "memory":
-        return InMemorySaver(serde=STRICT)
-    connection = sqlite3.connect(tmp_path / "threads.sqlite", check_same_thread=False)
-    return SqliteSaver(connection, serde=STRICT)
-
-
-@pytest.mark.parametrize("kind", ["memory", "sqlite"])
 def test_a_thread_keeps_its_state_through_strict_checkpoints(
-    embedded: Resources, tmp_path: Path, kind: str
+    embedded: Resources, tmp_path: Path
 ) -> None:
-    checkpointer = saver(kind, tmp_path)
-    graph = build_graph(embedded, checkpointer)
-    thread = {"configurable": {"thread_id": "1"}}
-    first = graph.invoke({"question": "How do I bake a carrot cake?"}, thread)
-    kept = graph.get_state(thread).values
-    assert kept["attempts"] == first["attempts"]
-    assert kept["answer"] == ABSTENTION
-    messages = [HumanMessage("Tell me about the harbour master", id="m2")]
-    graph.invoke({"messages": messages}, thread)
-    third = graph.invoke({"messages": [HumanMessage("Who appoints it?", id="m3")]}, thread)
-    assert "the port authority appoints" in third["answer"]
-    assert len(third["attempts"]) == 1
-    assert third["degraded"] == []
-    assert third["usage"]["seconds"] < 60
-    ids = [message.id for message in third["messages"]]
-    assert len(ids) == len(set(ids)) == 6
-    assert ids[2:] == ["m2", "m2-answer", "m3", "m3-answer"]
-    if kind == "sqlite":
-        checkpointer.conn.close()
-
-
-def test_a_refused_question_does_not_come_back_in_its_thread(embedded: Resources) -> None:
-    graph = build_graph(embedded, InMemorySaver(serde=STRICT))
-    thread = {"configurable": {"thread_id": "1"}}
-    with pytest.raises(QuestionError):
-        graph.invoke({"question": "   "}, thread)
-    result = graph.invoke({"messages": [HumanMessage(QUESTION)]}, thread)
-    assert result["evaluation"]["passed"]
-    with pytest.raises(QuestionError, match="not the user's"):
-        graph.invoke({}, thread)
+    with closing(sqlite3.connect(tmp_path / "threads.sqlite", check_same_thread=False)) as file:
+        graph = build_graph(embedded, SqliteSaver(file, serde=STRICT))
+        thread = {"configurable": {"thread_id": "1"}}
+        first = graph.invoke({"question": "How do I bake a carrot cake?"}, thread)
+        kept = graph.get_state(thread).values
+        assert (kept["attempts"], kept["answer"]) == (first["attempts"], ABSTENTION)
+        messages = [HumanMessage("Tell me about the harbour master", id="m2")]
+        graph.invoke({"messages": messages}, thread)
+        third = graph.invoke({"messages": [HumanMessage("Who appoints it?", id="m3")]}, thread)
+        assert "the port authority appoints" in third["answer"]
+        assert (len(third["attempts"]), third["degraded"]) == (1, [])
+        ids = [message.id for message in third["messages"]]
+        assert len(ids) == len(set(ids)) == 6
+        assert ids[2:] == ["m2", "m2-answer", "m3", "m3-answer"]
 
 
 def test_a_thread_is_not_gone_on_with_by_who_may_see_less(
@@ -242,26 +148,3 @@ def test_a_thread_is_not_gone_on_with_by_who_may_see_less(
     assert ask("press", "staff")["evaluation"]["passed"]
     with pytest.raises(SettingsError, match="answered with access tags"):
         ask("staff")
-
-
-def test_two_threads_do_not_mix(embedded: Resources) -> None:
-    graph = build_graph(embedded, InMemorySaver(serde=STRICT))
-    threads = [{"configurable": {"thread_id": name}} for name in ("a", "b")]
-    graph.invoke({"question": "Tell me about the harbour master"}, threads[0])
-    alone = graph.invoke({"question": "Who appoints it?"}, threads[1])
-    assert alone["attempts"][0]["question"] == "Who appoints it?"
-    assert len(alone["messages"]) == 2
-
-
-def test_a_second_turn_counts_anew(
-    scripted: FakeOpenAI, modelled: Modelled, scores: Scores
-) -> None:
-    scripted.play("evaluate", scores(0.2, 0.2, 0.2), scores(0.2, 0.2, 0.2), scores(0.9, 0.9, 0.9))
-    graph = modelled(**{"loop.max_retries": 1})
-    graph.checkpointer = InMemorySaver(serde=STRICT)
-    thread = {"configurable": {"thread_id": "1"}}
-    first = asyncio.run(graph.ainvoke({"question": QUESTION}, thread))
-    assert (len(first["attempts"]), first["usage"]["model_calls"]) == (2, 7)
-    second = asyncio.run(graph.ainvoke({"question": QUESTION}, thread))
-    assert (len(second["attempts"]), second["usage"]["model_calls"]) == (1, 3)
-    assert len(second["messages"]) == 4

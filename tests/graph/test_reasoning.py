@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from fake_openai import FakeOpenAI, Reply, unsupported
+from fake_openai import FakeOpenAI, Reply
 from langgraph.checkpoint.memory import InMemorySaver
 
 from lexloop.graph.build import Lexloop
@@ -56,17 +56,6 @@ def test_reasoning_is_in_the_trace(thinking: FakeOpenAI, modelled: Modelled) -> 
     assert told[1]["text"] == 'On generate: {"standalone": "?"} [9]'
 
 
-def test_reasoning_names_its_attempt(thinking: FakeOpenAI, modelled: Modelled) -> None:
-    graph = modelled()
-    graph.checkpointer = InMemorySaver()
-    graph.invoke({"question": QUESTION}, THREAD)
-    told = graph.get_state(THREAD).values["reasoning"]
-    assert [(item["attempt"], item["node"]) for item in told] == [
-        *((1, "rewrite"), (1, "generate"), (1, "evaluate")),
-        *((2, "engineer_prompt"), (2, "rewrite"), (2, "generate"), (2, "evaluate")),
-    ]
-
-
 def test_reasoning_is_not_streamed(thinking: FakeOpenAI, modelled: Modelled) -> None:
     thinking.play("generate", Reply("<think>Say. It. Late.</think>The fee is due [1].", pieces=30))
     graph = modelled(**{"loop.max_retries": 0})
@@ -77,26 +66,3 @@ def test_reasoning_is_not_streamed(thinking: FakeOpenAI, modelled: Modelled) -> 
     said = [event[0].text for mode, event in parts if mode == "messages"]
     assert "The fee is due [1]." in "".join(said)
     assert not any("Late" in text or "think" in text for text in said)
-
-
-@pytest.mark.parametrize("chosen", [None, 0.0])
-def test_a_model_that_takes_no_temperature_answers(
-    scripted: FakeOpenAI, modelled: Modelled, chosen: float | None
-) -> None:
-    refused = unsupported(
-        "Unsupported value: 'temperature' does not support 0.0 with this model. Only the default "
-        "(1) value is supported.",
-        "temperature",
-        "unsupported_value",
-    )
-    scripted.gate = lambda request: refused if "temperature" in request.body else None
-    graph = modelled(model=f"openai:reasoner-{chosen}", **{"model.temperature": chosen})
-    result = graph.invoke({"question": QUESTION})
-    assert result["evaluation"]["passed"]
-    assert scripted.roles_asked() == ["rewrite", "rewrite", "generate", "evaluate"]
-    if chosen is None:
-        assert result["degraded"] == []
-    else:
-        [lost] = result["degraded"]
-        assert (lost["node"], lost["wanted"]) == ("rewrite", "temperature=0.0")
-        assert "Only the default (1) value is supported" in lost["reason"]

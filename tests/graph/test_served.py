@@ -44,8 +44,3 @@ def test_another_index_in_the_servers_engine_may_be_asked(
     ):
         with pytest.raises(SettingsError, match="not this server's engine"):
             ask(f"{other}/laws")
-
-
-def test_without_credentials_any_engine_may_be_asked(engine: FakeEngine) -> None:
-    with pytest.raises(CorpusError, match="There is no index"):
-        ask(f"{engine.base}/laws")

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from fake_openai import FakeOpenAI, Reply
-from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import HumanMessage
 from langgraph.graph import END, START, MessagesState, StateGraph
 
@@ -44,35 +43,12 @@ def test_sentences_are_shown_when_they_end(stream: TokenStream, events: list[Eve
     assert events[0] == {"node": "generate", "token": "The fee is due.", "restart": False}
 
 
-def test_what_is_left_is_shown_when_the_answer_is_whole(
-    stream: TokenStream, events: list[Event]
-) -> None:
-    tell(stream, "The fee is due.", " [1]")
-    stream.finish()
-    stream.finish()
-    assert [event["token"] for event in events] == ["The fee is due.", " [1]"]
-
-
-def test_a_sentence_that_recites_is_not_shown_nor_what_follows(
-    stream: TokenStream, events: list[Event]
-) -> None:
-    tell(stream, "Gladly. ", RULES, " And more. ", "The fee is due.")
-    assert "".join(event["token"] for event in events) == "Gladly."
-
-
 def test_a_recital_in_the_same_piece_as_something_harmless_is_not_shown(
     stream: TokenStream, events: list[Event]
 ) -> None:
     long = "The owner of a boat that is longer than four metres pays a fee for each season. " * 2
     tell(stream, f"{long}{RULES} And more.")
     assert "".join(event["token"] for event in events) == long.rstrip()
-
-
-def test_a_recital_broken_into_lines_shows_less_than_a_run_of_words(
-    stream: TokenStream, events: list[Event]
-) -> None:
-    tell(stream, *(f"{word}\n" for word in RULES.split()))
-    assert "".join(event["token"] for event in events).split() == RULES.split()[:5]
 
 
 def test_a_restart_is_told_once_and_forgets_what_was_held(
@@ -85,49 +61,6 @@ def test_a_restart_is_told_once_and_forgets_what_was_held(
         ("The fee is due.", False),
         ("A fee is due. Soon.", True),
     ]
-
-
-def test_a_restart_may_speak_again_after_a_recital(
-    stream: TokenStream, events: list[Event]
-) -> None:
-    tell(stream, RULES)
-    stream(Token("The fee is due.", restart=True))
-    assert [event["token"] for event in events] == ["The fee is due."]
-
-
-def streamed(graph: Lexloop) -> list[Event]:
-    return list(graph.stream({"question": QUESTION}, stream_mode="custom"))
-
-
-def test_a_run_streams_its_answer(scripted: FakeOpenAI, modelled: Callable[..., Lexloop]) -> None:
-    shown = streamed(modelled())
-    assert {event["node"] for event in shown} == {"generate"}
-    said = "".join(event["token"] for event in shown)
-    assert "It is due within 10 business days [1].".startswith(said[:30])
-    assert not any(event["restart"] for event in shown)
-
-
-def test_an_attempt_that_breaks_off_restarts(
-    scripted: FakeOpenAI, modelled: Callable[..., Lexloop]
-) -> None:
-    scripted.play(
-        "generate", Reply("It is late. [1]", pieces=1, cut=True), Reply("The fee is due [1].")
-    )
-    shown = streamed(modelled(**{"model.attempts": 2, "loop.max_retries": 0}))
-    assert [(event["token"], event["restart"]) for event in shown] == [
-        ("It is late.", False),
-        ("The fee is due [1].", True),
-    ]
-
-
-def test_a_recited_prompt_is_neither_shown_nor_answered(
-    server: FakeOpenAI, scripted: FakeOpenAI, modelled: Callable[..., Lexloop]
-) -> None:
-    server.play("generate", lambda request: Reply(request.system, pieces=40))
-    graph = modelled(**{"loop.max_retries": 0})
-    assert streamed(graph) == []
-    result = graph.invoke({"question": QUESTION})
-    assert (result["answer"], result["abstained"]) == (ABSTENTION, True)
 
 
 def test_a_run_that_is_cancelled_ends_the_models_call_and_shows_no_more(
@@ -157,7 +90,6 @@ def test_a_run_that_is_cancelled_ends_the_models_call_and_shows_no_more(
 
 
 GOOD = "It is due within 10 business days [1]. Pay it to the harbour master [1]."
-MODES: list[Any] = ["messages", "updates", "values", "custom", "debug", "tasks", "checkpoints"]
 
 
 async def collected(stream: AsyncIterator[Any]) -> list[Any]:
@@ -173,14 +105,12 @@ def parent_of(graph: Lexloop) -> Any:
 
 
 ASKED: Any = {"messages": [HumanMessage(QUESTION, id="q")]}
+MODES: list[Any] = ["messages", "updates", "values", "custom", "debug", "tasks", "checkpoints"]
 OUT: dict[str, Callable[[Lexloop], Any]] = {
-    **{mode: lambda g, m=mode: list(g.stream(ASKED, stream_mode=m)) for mode in MODES},
-    "all at once": lambda g: asyncio.run(collected(g.astream(ASKED, stream_mode=MODES))),
-    "a parent": lambda g: list(parent_of(g).stream(ASKED, stream_mode=MODES, subgraphs=True)),
+    "all at once": lambda g: list(g.stream(ASKED, stream_mode=MODES)),
     "an asynchronous parent": lambda g: asyncio.run(
         collected(parent_of(g).astream(ASKED, stream_mode=MODES, subgraphs=True))
     ),
-    "events": lambda g: asyncio.run(collected(g.astream_events(ASKED, version="v2"))),
     "a parent's events": lambda g: asyncio.run(
         collected(parent_of(g).astream_events(ASKED, version="v2", stream_mode=MODES))
     ),
@@ -243,77 +173,6 @@ def test_who_streams_messages_gets_checked_sentences_and_then_the_answer(
     assert messages_of([part for path, part in inner if path]) == SENTENCES
 
 
-def test_who_streams_events_gets_them_as_a_models(
-    scripted: FakeOpenAI, modelled: Callable[..., Lexloop]
-) -> None:
-    scripted.play("generate", Reply(GOOD, pieces=30))
-    events = asyncio.run(collected(modelled().astream_events(ASKED, version="v2")))
-    told = [event for event in events if "chat_model" in event["event"]]
-    assert [event["event"].removeprefix("on_chat_model_") for event in told] == [
-        *("start", "stream", "stream", "end")
-    ]
-    assert {(event["name"], event["metadata"]["langgraph_node"]) for event in told} == {
-        ("generate", "generate")
-    }
-    assert "".join(event["data"]["chunk"].text for event in told[1:3]) == GOOD
-    assert told[-1]["data"]["output"].text == GOOD
-
-
-def test_an_answer_that_starts_over_is_another_message(
-    scripted: FakeOpenAI, modelled: Callable[..., Lexloop]
-) -> None:
-    scripted.play("generate", Reply("It is late. [1]", pieces=1, cut=True), Reply("It is due [1]."))
-    graph = modelled(**{"model.attempts": 2, "loop.max_retries": 0})
-    parts = list(graph.stream(ASKED, stream_mode="messages"))
-    drafts = [message for message, told in parts if told["langgraph_node"] == "generate"]
-    assert [draft.text for draft in drafts] == ["It is late.", "It is due [1]."]
-    assert drafts[0].id != drafts[1].id
-
-
-def test_a_draft_that_breaks_off_ends_its_message(
-    scripted: FakeOpenAI, modelled: Callable[..., Lexloop]
-) -> None:
-    scripted.play("generate", Reply("It is late. [1]", pieces=1, cut=True))
-    graph = modelled(**{"model.fallback": True})
-    parts = list(graph.stream(ASKED, stream_mode="messages"))
-    assert [text for node, _, text in messages_of(parts) if node == "generate"] == ["It is late."]
-    assert "10 business days" in messages_of(parts)[-1][2]
-
-
-class Overheard(BaseCallbackHandler):
-    """A callback of the process's own."""
-
-    def __init__(self) -> None:
-        self.told: list[str] = []
-        self.heard = ""
-
-    def on_chat_model_start(self, serialized: Any, messages: Any, **kwargs: Any) -> None:
-        self.told.append(messages[0][0].text)
-
-    def on_llm_new_token(self, token: Any, **kwargs: Any) -> None:
-        self.heard += token
-
-
-def test_a_callback_of_ones_own_hears_the_call_itself_and_once(
-    scripted: FakeOpenAI, modelled: Callable[..., Lexloop]
-) -> None:
-    scripted.play("generate", lambda request: Reply(request.system, pieces=40))
-    own = Overheard()
-    parts = modelled(**{"loop.max_retries": 0}).stream(
-        ASKED, {"callbacks": [own]}, stream_mode="messages"
-    )
-    assert [text for _, _, text in messages_of(list(parts))] == [ABSTENTION]
-    assert own.told == [request.system for request in scripted.requests]
-    assert own.heard.strip() == scripted.requests[1].system.strip()
-
-
-def test_the_last_message_says_what_was_read_as_what(graph: Lexloop) -> None:
-    result = graph.invoke({"question": "Who pays the moorign fee?"})
-    told = [{"written": "moorign", "read": "mooring"}]
-    assert result["read_as"] == told
-    assert result["messages"][-1].response_metadata["read_as"] == told
-
-
 def test_the_last_message_carries_the_warning(
     scripted: FakeOpenAI, modelled: Callable[..., Lexloop], scores: Callable[..., Reply]
 ) -> None:
@@ -328,15 +187,3 @@ def test_the_last_message_carries_the_warning(
     assert result["messages"][-1].response_metadata == message.response_metadata
     scripted.play("evaluate", scores(0.9, 0.9, 0.9))
     assert graph.invoke(ASKED)["messages"][-1].response_metadata == {}
-
-
-def test_an_embedded_run_streams_no_tokens(graph: Lexloop) -> None:
-    assert streamed(graph) == []
-
-
-def test_updates_come_node_by_node(graph: Lexloop) -> None:
-    updates = graph.stream({"question": QUESTION}, stream_mode="updates")
-    assert [name for update in updates for name in update] == [
-        *("classify", "rewrite", "hybrid_retrieve", "kg_retrieve", "rerank"),
-        *("generate", "evaluate"),
-    ]

@@ -1,7 +1,6 @@
 """Runs of one thread take turns, and nothing of the thread is lost."""
 
 import asyncio
-import gc
 import sqlite3
 import subprocess
 import sys
@@ -17,10 +16,8 @@ from fake_openai import FakeOpenAI, Reply
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-from langgraph.graph import END, START, MessagesState, StateGraph
 
-from lexloop.core.errors import DataError, QuestionError, ThreadBusy
+from lexloop.core.errors import DataError, ThreadBusy
 from lexloop.core.settings import Settings
 from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.compiled import ThreadTurn
@@ -29,7 +26,6 @@ from lexloop.graph.resources import Resources
 CALLS = 64
 ASKED = [f"When must owner {number} pay the mooring fee?" for number in range(CALLS)]
 THREAD: Any = {"configurable": {"thread_id": "one"}}
-Saver = Callable[[], Any]
 
 
 @pytest.fixture
@@ -43,14 +39,9 @@ def sqlite(file: Path) -> Iterator[SqliteSaver]:
         yield SqliteSaver(connection)
 
 
-@pytest.fixture
-def memory() -> InMemorySaver:
-    return InMemorySaver()
-
-
 @pytest.fixture(params=["memory", "sqlite"])
 def saver(request: pytest.FixtureRequest) -> Any:
-    return request.getfixturevalue(request.param)
+    return InMemorySaver() if request.param == "memory" else request.getfixturevalue("sqlite")
 
 
 @pytest.fixture
@@ -59,14 +50,12 @@ def hasty(corpus: Path) -> Settings:
     return Settings(corpus=str(corpus), deadline_s=0.05)
 
 
-@pytest.fixture
-def patient(corpus: Path) -> Settings:
-    """Settings with which a run is answered, and fails a test that keeps it waiting."""
-    return Settings(corpus=str(corpus), deadline_s=20.0)
-
-
 def asking(text: str = ASKED[0]) -> Any:
     return {"question": text}
+
+
+def messages_of(graph: Lexloop) -> list[Any]:
+    return graph.get_state(THREAD).values["messages"]
 
 
 def check(messages: list[Any], asked: list[str]) -> None:
@@ -76,388 +65,137 @@ def check(messages: list[Any], asked: list[str]) -> None:
     assert [m.id for m in messages[1::2]] == [f"{m.id}-answer" for m in messages[::2]]
 
 
-class TestInOneProcess:
-    def test_synchronous_calls(self, embedded: Resources, saver: Any) -> None:
-        graph = build_graph(embedded, saver)
-        with ThreadPoolExecutor(CALLS) as pool:
-            list(pool.map(lambda text: graph.invoke(asking(text), THREAD), ASKED))
-        check(graph.get_state(THREAD).values["messages"], ASKED)
-
-    def test_asynchronous_calls_in_the_order_in_which_they_came(self, embedded: Resources) -> None:
-        async def run() -> list[Any]:
-            graph = build_graph(embedded, InMemorySaver())
-            await asyncio.gather(*(graph.ainvoke(asking(text), THREAD) for text in ASKED))
-            return (await graph.aget_state(THREAD)).values["messages"]
-
-        messages = asyncio.run(run())
-        check(messages, ASKED)
-        assert [message.text for message in messages[::2]] == ASKED
-
-    def test_asynchronous_calls_on_a_file(self, embedded: Resources, file: Path) -> None:
-        async def run() -> list[Any]:
-            async with AsyncSqliteSaver.from_conn_string(str(file)) as saver:
-                graph = build_graph(embedded, saver)
-                await asyncio.gather(*(graph.ainvoke(asking(text), THREAD) for text in ASKED))
-                return (await graph.aget_state(THREAD)).values["messages"]
-
-        check(asyncio.run(run()), ASKED)
-
-    def test_threads_and_event_loops_mixed(
-        self, embedded: Resources, memory: InMemorySaver
-    ) -> None:
-        graph = build_graph(embedded, memory)
-
-        async def several(texts: list[str]) -> None:
-            await asyncio.gather(*(graph.ainvoke(asking(text), THREAD) for text in texts))
-
-        with ThreadPoolExecutor(10) as pool:
-            loops = [pool.submit(asyncio.run, several(ASKED[i : i + 4])) for i in (0, 4)]
-            calls = [pool.submit(graph.invoke, asking(text), THREAD) for text in ASKED[8:16]]
-            for done in [*loops, *calls]:
-                done.result()
-        check(graph.get_state(THREAD).values["messages"], ASKED[:16])
-
-    def test_synchronous_calls_on_an_asynchronous_file(
-        self, embedded: Resources, file: Path
-    ) -> None:
-        async def run() -> list[Any]:
-            async with AsyncSqliteSaver.from_conn_string(str(file)) as saver:
-                graph = build_graph(embedded, saver)
-                await asyncio.gather(
-                    *(graph.ainvoke(asking(text), THREAD) for text in ASKED[:3]),
-                    *(asyncio.to_thread(graph.invoke, asking(t), THREAD) for t in ASKED[3:6]),
-                )
-                return (await graph.aget_state(THREAD)).values["messages"]
-
-        check(asyncio.run(run()), ASKED[:6])
-
-    def test_two_connections_to_one_file(
-        self, embedded: Resources, sqlite: SqliteSaver, file: Path
-    ) -> None:
-        with SqliteSaver.from_conn_string(str(file)) as other:
-            graphs = [build_graph(embedded, one) for one in (sqlite, other)] * 4
-            with ThreadPoolExecutor(8) as pool:
-                list(pool.map(lambda g, t: g.invoke(asking(t), THREAD), graphs, ASKED))
-            check(graphs[0].get_state(THREAD).values["messages"], ASKED[:8])
-
-    def test_copies_of_the_graph_stand_in_one_line(
-        self, embedded: Resources, memory: InMemorySaver
-    ) -> None:
-        served = [build_graph(embedded).copy(update={"checkpointer": memory}) for _ in range(4)]
-        with ThreadPoolExecutor(4) as pool:
-            list(pool.map(lambda g, t: g.invoke(asking(t), THREAD), served, ASKED))
-        check(served[0].get_state(THREAD).values["messages"], ASKED[:4])
-
-    def test_a_change_of_the_state_waits_for_the_run(
-        self, embedded: Resources, memory: InMemorySaver
-    ) -> None:
-        graph = build_graph(embedded, memory)
-        steps = graph.stream(asking(), THREAD)
-        next(steps)
-        said = [HumanMessage("By the way.", id="h"), AIMessage("Yes?", id="a")]
-        with ThreadPoolExecutor(1) as pool:
-            change = pool.submit(graph.update_state, THREAD, {"messages": said}, "evaluate")
-            list(steps)
-            change.result()
-        messages = graph.get_state(THREAD).values["messages"]
-        assert [message.type for message in messages] == ["human", "ai"] * 2
+def test_synchronous_calls(embedded: Resources, sqlite: SqliteSaver) -> None:
+    graph = build_graph(embedded, sqlite)
+    with ThreadPoolExecutor(CALLS) as pool:
+        list(pool.map(lambda text: graph.invoke(asking(text), THREAD), ASKED))
+    check(messages_of(graph), ASKED)
 
 
-class TestWaiting:
-    def test_it_ends_with_the_time_of_the_question(
-        self, embedded: Resources, saver: Any, hasty: Settings
-    ) -> None:
-        graph = build_graph(embedded, saver)
-        with closing(graph.stream(asking(), THREAD)) as held:
-            next(held)
-            with pytest.raises(ThreadBusy, match=r"'one' was busy .* 0.05 s") as refused:
-                graph.invoke(asking(), THREAD, context=hasty)
-            assert refused.value.exit_code == 8
-            assert refused.value.__cause__ is not None
-            with pytest.raises(ThreadBusy):
-                graph.invoke(asking(), THREAD, context=hasty.model_dump(include={"deadline_s"}))
-        graph.invoke(asking(), THREAD)
-        messages = graph.get_state(THREAD).values["messages"]
-        assert [message.type for message in messages].count("ai") == 1
+def test_asynchronous_calls_in_the_order_in_which_they_came(embedded: Resources) -> None:
+    graph = build_graph(embedded, InMemorySaver())
 
-    def test_the_graphs_own_settings_say_how_long(self, hasty: Settings) -> None:
-        graph = build_graph(Resources(defaults=hasty), InMemorySaver())
-        with closing(graph.stream(asking(), THREAD)) as held:
-            next(held)
-            with pytest.raises(ThreadBusy):
-                graph.invoke(asking(), THREAD)
+    async def run() -> None:
+        await asyncio.gather(*(graph.ainvoke(asking(text), THREAD) for text in ASKED))
 
-    def test_without_blocking_the_event_loop(
-        self, embedded: Resources, memory: InMemorySaver, hasty: Settings
-    ) -> None:
-        async def run() -> None:
-            graph = build_graph(embedded, memory)
-            steps = graph.astream(asking(), THREAD)
-            await anext(steps)
-            with pytest.raises(ThreadBusy):
-                await graph.ainvoke(asking(), THREAD, context=hasty)
-            assert [name async for step in steps for name in step][-1] == "evaluate"
-
-        asyncio.run(run())
-
-    def test_callers_that_fill_the_loops_threads_do_not_stop_the_run_they_wait_for(
-        self, embedded: Resources, memory: InMemorySaver, patient: Settings
-    ) -> None:
-        async def run() -> list[Any]:
-            asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(2))
-            graph = build_graph(embedded, memory)
-            steps = graph.astream(asking(), THREAD)
-            await anext(steps)
-            blocking = [
-                asyncio.create_task(
-                    asyncio.to_thread(graph.invoke, asking(text), THREAD, context=patient)
-                )
-                for text in ASKED[1:5]
-            ]
-            waiting = asyncio.create_task(graph.ainvoke(asking(ASKED[5]), THREAD, context=patient))
-            await asyncio.sleep(0)
-            async for _ in steps:
-                pass
-            await asyncio.gather(*blocking, waiting)
-            return (await graph.aget_state(THREAD)).values["messages"]
-
-        check(asyncio.run(run()), ASKED[:6])
-
-    def test_another_thread_is_not_waited_for(
-        self, embedded: Resources, saver: Any, patient: Settings
-    ) -> None:
-        graph = build_graph(embedded, saver)
-        with closing(graph.stream(asking(), THREAD)) as held:
-            next(held)
-            other: Any = {"configurable": {"thread_id": "two"}}
-            graph.invoke(asking(), other, context=patient)
-            elsewhere = graph.copy(update={"checkpointer": InMemorySaver()})
-            elsewhere.invoke(asking(), THREAD, context=patient)
-            elsewhere.copy(update={"checkpointer": None}).invoke(asking(), context=patient)
-
-    def test_unusable_settings_are_told_while_waiting(
-        self, embedded: Resources, memory: InMemorySaver
-    ) -> None:
-        graph = build_graph(embedded, memory)
-        with closing(graph.stream(asking(), THREAD)) as held:
-            next(held)
-            with pytest.raises(Exception, match="variant is 'best'"):
-                graph.invoke(asking(), THREAD, context={"variant": "best"})
-        graph.invoke(asking(), THREAD)
+    asyncio.run(run())
+    check(messages_of(graph), ASKED)
+    assert [message.text for message in messages_of(graph)[::2]] == ASKED
 
 
-class TestLettingGo:
-    def test_after_an_error(self, embedded: Resources, saver: Any, patient: Settings) -> None:
-        graph = build_graph(embedded, saver)
-        with pytest.raises(QuestionError):
-            graph.invoke({"question": " "}, THREAD)
-        graph.invoke(asking(), THREAD, context=patient)
-
-    def test_of_a_stream_that_nobody_reads(
-        self, embedded: Resources, saver: Any, patient: Settings
-    ) -> None:
-        graph = build_graph(embedded, saver)
-        for _ in graph.stream(asking(), THREAD):
-            break
-        graph.invoke(asking(), THREAD, context=patient)
-
-    def test_of_a_stream_that_the_garbage_collector_finds(
-        self, embedded: Resources, memory: InMemorySaver, patient: Settings
-    ) -> None:
-        graph = build_graph(embedded, memory)
-        circle: list[Any] = [graph.stream(asking(), THREAD)]
-        next(circle[0])
-        circle.append(circle)
-        del circle
-        gc.collect()
-        graph.invoke(asking(), THREAD, context=patient)
-
-    def test_of_an_asynchronous_stream_that_nobody_reads(
-        self, embedded: Resources, memory: InMemorySaver
-    ) -> None:
-        async def run() -> Any:
-            graph = build_graph(embedded, memory)
-            async for _ in graph.astream(asking(), THREAD):
-                break
-            # asyncio closes what was left half-way while others run
-            return await graph.ainvoke(asking(), THREAD)
-
-        assert asyncio.run(run())["answer"]
-
-    def test_of_calls_that_are_cancelled(
-        self, scripted: FakeOpenAI, modelled: Callable[..., Lexloop]
-    ) -> None:
-        scripted.play("generate", Reply(hang=True), Reply("It is due within 10 business days [1]."))
-        graph = modelled().copy(update={"checkpointer": InMemorySaver()})
-
-        async def run() -> list[Any]:
-            running = asyncio.create_task(graph.ainvoke(asking("Which fee?"), THREAD))
-            assert await asyncio.to_thread(scripted.wait_for, 2, 30.0)
-            waiting = [asyncio.create_task(graph.ainvoke(asking(), THREAD)) for _ in range(3)]
-            await asyncio.sleep(0)
-            waiting[1].cancel()
-            running.cancel()
-            await asyncio.gather(running, *waiting, return_exceptions=True)
-            assert running.cancelled()
-            assert [task.cancelled() for task in waiting] == [False, True, False]
-            return (await graph.aget_state(THREAD)).values["messages"]
-
-        messages = asyncio.run(run())
-        assert [message.type for message in messages].count("ai") == 2
-
-    def test_a_turn_that_was_given_in_the_moment_of_giving_up_is_passed_on(
-        self, memory: InMemorySaver
-    ) -> None:
-        stands = threading.Event()
-
-        def patience_s() -> float:
-            stands.set()
-            return 20.0
-
-        async def run() -> None:
-            async with ThreadTurn(memory, "one", patience_s):
-                waiting = asyncio.create_task(ThreadTurn(memory, "one", patience_s).__aenter__())
-                while not stands.is_set():
-                    await asyncio.sleep(0)
-            waiting.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await waiting
-            async with ThreadTurn(memory, "one", patience_s):
-                pass
-
-        asyncio.run(run())
+def test_two_connections_to_one_file(embedded: Resources, sqlite: SqliteSaver, file: Path) -> None:
+    with SqliteSaver.from_conn_string(str(file)) as other:
+        graphs = [build_graph(embedded, one) for one in (sqlite, other)] * 4
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(lambda g, t: g.invoke(asking(t), THREAD), graphs, ASKED))
+        check(messages_of(graphs[0]), ASKED[:8])
 
 
-class TestAcrossProcesses:
-    HOLD = (
-        "import sys, sqlite3\n"
-        "from langgraph.checkpoint.sqlite import SqliteSaver\n"
-        "from lexloop.graph.compiled import ThreadTurn\n"
-        "saver = SqliteSaver(sqlite3.connect(sys.argv[1], check_same_thread=False))\n"
-        "with ThreadTurn(saver, 'one', lambda: 9.0):\n"
-        "    print('held', flush=True)\n"
-        "    sys.stdin.read()\n"
-    )
+def test_a_change_of_the_state_waits_for_the_run(embedded: Resources) -> None:
+    graph = build_graph(embedded, InMemorySaver())
+    steps = graph.stream(asking(), THREAD)
+    next(steps)
+    said = [HumanMessage("By the way.", id="h"), AIMessage("Yes?", id="a")]
+    with ThreadPoolExecutor(1) as pool:
+        change = pool.submit(graph.update_state, THREAD, {"messages": said}, "evaluate")
+        list(steps)
+        change.result()
+    assert [message.type for message in messages_of(graph)] == ["human", "ai"] * 2
 
-    @pytest.fixture
-    def holder(self, file: Path) -> Iterator["subprocess.Popen[bytes]"]:
-        """A process that has the thread to itself until it is killed or its input ends."""
-        command = [sys.executable, "-c", self.HOLD, str(file)]
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-            assert process.stdout is not None
-            assert process.stdout.readline() == b"held\n"
-            yield process
-            process.kill()
 
-    def test_a_thread_in_use_is_waited_for_and_refused_in_the_end(
-        self,
-        embedded: Resources,
-        sqlite: SqliteSaver,
-        hasty: Settings,
-        holder: "subprocess.Popen[bytes]",
-    ) -> None:
-        graph = build_graph(embedded, sqlite)
+def test_waiting_ends_with_the_time_of_the_question_and_another_thread_waits_for_nobody(
+    embedded: Resources, saver: Any, hasty: Settings
+) -> None:
+    graph = build_graph(embedded, saver)
+    with closing(graph.stream(asking(), THREAD)) as held:
+        next(held)
+        with pytest.raises(ThreadBusy, match=r"'one' was busy .* 0.05 s") as refused:
+            graph.invoke(asking(), THREAD, context=hasty)
+        assert refused.value.exit_code == 8
+        assert refused.value.__cause__ is not None
+        graph.invoke(asking(), {"configurable": {"thread_id": "two"}})
+        graph.copy(update={"checkpointer": InMemorySaver()}).invoke(asking(), THREAD)
+    # of the stream that nobody reads any more the turn is over
+    graph.invoke(asking(), THREAD)
+    assert [message.type for message in messages_of(graph)].count("ai") == 1
+
+
+def test_calls_that_are_cancelled_let_go(
+    scripted: FakeOpenAI, modelled: Callable[..., Lexloop]
+) -> None:
+    scripted.play("generate", Reply(hang=True), Reply("It is due within 10 business days [1]."))
+    graph = modelled().copy(update={"checkpointer": InMemorySaver()})
+
+    async def run() -> None:
+        running = asyncio.create_task(graph.ainvoke(asking("Which fee?"), THREAD))
+        assert await asyncio.to_thread(scripted.wait_for, 2, 30.0)
+        waiting = [asyncio.create_task(graph.ainvoke(asking(), THREAD)) for _ in range(3)]
+        await asyncio.sleep(0)
+        waiting[1].cancel()
+        running.cancel()
+        await asyncio.gather(running, *waiting, return_exceptions=True)
+        assert running.cancelled()
+        assert [task.cancelled() for task in waiting] == [False, True, False]
+
+    asyncio.run(run())
+    assert [message.type for message in messages_of(graph)].count("ai") == 2
+
+
+def test_a_turn_that_was_given_in_the_moment_of_giving_up_is_passed_on() -> None:
+    stands, memory = threading.Event(), InMemorySaver()
+
+    def patience_s() -> float:
+        stands.set()
+        return 20.0
+
+    async def run() -> None:
+        async with ThreadTurn(memory, "one", patience_s):
+            waiting = asyncio.create_task(ThreadTurn(memory, "one", patience_s).__aenter__())
+            while not stands.is_set():
+                await asyncio.sleep(0)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        async with ThreadTurn(memory, "one", patience_s):
+            pass
+
+    asyncio.run(run())
+
+
+HOLD = """
+import sys, sqlite3
+from langgraph.checkpoint.sqlite import SqliteSaver
+from lexloop.graph.compiled import ThreadTurn
+saver = SqliteSaver(sqlite3.connect(sys.argv[1], check_same_thread=False))
+with ThreadTurn(saver, 'one', lambda: 9.0):
+    print('held', flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_what_another_process_holds_is_waited_for_until_it_is_killed(
+    embedded: Resources, sqlite: SqliteSaver, hasty: Settings, file: Path
+) -> None:
+    graph = build_graph(embedded, sqlite)
+    command = [sys.executable, "-c", HOLD, str(file)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
         with pytest.raises(ThreadBusy):
             graph.invoke(asking(), THREAD, context=hasty)
         with ThreadPoolExecutor(1) as pool:
             waiting = pool.submit(graph.invoke, asking(), THREAD)
-            assert holder.stdin is not None
-            holder.stdin.close()
+            holder.kill()
             assert waiting.result()["answer"]
-
-    def test_so_it_is_for_asynchronous_callers(
-        self, embedded: Resources, file: Path, hasty: Settings, holder: "subprocess.Popen[bytes]"
-    ) -> None:
-        async def run() -> Any:
-            async with AsyncSqliteSaver.from_conn_string(str(file)) as saver:
-                graph = build_graph(embedded, saver)
-                with pytest.raises(ThreadBusy):
-                    await graph.ainvoke(asking(), THREAD, context=hasty)
-                waiting = asyncio.create_task(graph.ainvoke(asking(), THREAD))
-                assert holder.stdin is not None
-                holder.stdin.close()
-                return await waiting
-
-        assert asyncio.run(run())["answer"]
-
-    def test_a_killed_process_leaves_nothing_locked(
-        self,
-        embedded: Resources,
-        sqlite: SqliteSaver,
-        patient: Settings,
-        file: Path,
-        holder: "subprocess.Popen[bytes]",
-    ) -> None:
-        holder.kill()
-        holder.wait()
-        build_graph(embedded, sqlite).invoke(asking(), THREAD, context=patient)
-        assert {path.name for path in file.parent.iterdir()} <= {
-            file.name,
-            f"{file.name}-wal",
-            f"{file.name}-shm",
-        }
+    left = {path.name for path in file.parent.iterdir()}
+    assert left <= {file.name, f"{file.name}-wal", f"{file.name}-shm"}
 
 
-class TestAFileThatCannotBeUsed:
-    def test_a_locked_database(self, embedded: Resources, sqlite: SqliteSaver, file: Path) -> None:
-        graph = build_graph(embedded, sqlite)
-        graph.invoke(asking(), THREAD)
-        with closing(sqlite3.connect(file)) as other:
-            other.execute("BEGIN EXCLUSIVE")
-            with pytest.raises(DataError, match="'one' could not be read or saved: database is l"):
-                graph.invoke(asking(), THREAD)
-        check(graph.invoke(asking(ASKED[1]), THREAD)["messages"], ASKED[:2])
-
-    def test_a_file_that_is_no_database(self, embedded: Resources, file: Path) -> None:
-        file.write_text("These are notes and no database. " * 100)
-
-        async def run() -> None:
-            async with AsyncSqliteSaver.from_conn_string(str(file)) as saver:
-                await build_graph(embedded, saver).ainvoke(asking(), THREAD)
-
-        with pytest.raises(DataError, match="file is not a database"):
-            asyncio.run(run())
-
-    def test_a_lock_file_that_cannot_be_made(
-        self, embedded: Resources, sqlite: SqliteSaver, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        def refuse(_: Path) -> int:
-            raise PermissionError("not allowed")
-
-        monkeypatch.setattr("lexloop.graph.compiled.try_lock", refuse)
-        with pytest.raises(DataError, match="'one' could not be read or saved: not allowed"):
-            build_graph(embedded, sqlite).invoke(asking(), THREAD)
-
-
-def test_inside_a_parent_the_parents_checkpointer_keeps_the_thread(
-    embedded: Resources, memory: InMemorySaver, patient: Settings
-) -> None:
-    graph = build_graph(embedded, memory)
-    parent: Any = StateGraph(MessagesState, context_schema=Settings)
-    parent.add_node("law", graph)
-    parent.add_edge(START, "law")
-    parent.add_edge("law", END)
-    saved = parent.compile(InMemorySaver())
-    with closing(graph.stream(asking(), THREAD)) as held:
-        next(held)
-        given = {"messages": [HumanMessage(ASKED[0])]}
-        state = saved.invoke(given, THREAD, context=patient)
-    assert [message.type for message in state["messages"]] == ["human", "ai"]
-
-
-def test_turns_are_taken_one_at_a_time(memory: InMemorySaver) -> None:
-    inside, most = 0, 0
-    guard = threading.Lock()
-
-    def take(_: int) -> None:
-        nonlocal inside, most
-        with ThreadTurn(memory, "one", lambda: 30.0):
-            with guard:
-                inside += 1
-                most = max(most, inside)
-            with guard:
-                inside -= 1
-
-    with ThreadPoolExecutor(16) as pool:
-        list(pool.map(take, range(300)))
-    assert (inside, most) == (0, 1)
+def test_a_locked_database(embedded: Resources, sqlite: SqliteSaver, file: Path) -> None:
+    graph = build_graph(embedded, sqlite)
+    graph.invoke(asking(), THREAD)
+    with closing(sqlite3.connect(file)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(DataError, match="'one' could not be read or saved: database is l"):
+            graph.invoke(asking(), THREAD)
+    check(graph.invoke(asking(ASKED[1]), THREAD)["messages"], ASKED[:2])

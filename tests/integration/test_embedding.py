@@ -1,6 +1,5 @@
 """Lexloop inside other graphs: as a node, and called in a node."""
 
-import asyncio
 import runpy
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,19 +8,16 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from flow import NODES
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
-from langgraph.checkpoint.memory import InMemorySaver
+from langchain_core.messages import AnyMessage, HumanMessage
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.types import RetryPolicy
 from typing_extensions import TypedDict
 
-from lexloop.core.errors import CorpusError, LexloopError, QuestionError, SettingsError
+from lexloop.core.errors import LexloopError, SettingsError
 from lexloop.core.settings import Settings
 from lexloop.graph.app import graph as lexloop
 
 QUESTION = "What is a bias audit?"
-FLOW = list(NODES)[:7]
 Example = Callable[[str], ModuleType]
 
 
@@ -44,16 +40,6 @@ class TestAsANode:
         assert set(state) == {"messages"}
         assert [message.type for message in state["messages"]] == ["human", "ai"]
         assert "independent auditor" in state["messages"][-1].text
-
-    def test_retries_leave_one_message(self) -> None:
-        strict = Settings(**{"loop.min_answers": 1.0, "loop.max_retries": 2})
-        parent = parent_of(context=Settings).compile()
-        question = asking("I run a small shop. What is published and when?")  # a story to leave out
-        steps = list(parent.stream(question, context=strict, subgraphs=True))
-        inner = [name for path, update in steps if path for name in update]
-        assert inner.count("generate") == 2
-        (final,) = [update["law"] for path, update in steps if not path]
-        assert [message.type for message in final["messages"]] == ["human", "ai"]
 
     def test_working_state_stays_inside(self) -> None:
         class Busy(MessagesState):
@@ -85,28 +71,6 @@ class TestAsANode:
         assert "independent auditor" in state["messages"][-1].text
         assert set(graph.get_state(thread).values) == {"messages"}
 
-    def test_streaming_shows_the_nodes(self) -> None:
-        parent = parent_of().compile(InMemorySaver())
-        thread: Any = {"configurable": {"thread_id": "one"}}
-        steps = list(parent.stream(asking(QUESTION), thread, subgraphs=True))
-        inner = [(path[0].split(":")[0], name) for path, update in steps if path for name in update]
-        assert inner == [("law", name) for name in FLOW]
-
-    def test_drawing_shows_the_nodes(self) -> None:
-        drawn = parent_of().compile().get_graph(xray=True)
-        assert {f"law:{name}" for name in NODES} <= set(drawn.nodes)
-
-    def test_an_asynchronous_parent(self) -> None:
-        state = asyncio.run(parent_of().compile().ainvoke(asking(QUESTION)))
-        assert [message.type for message in state["messages"]] == ["human", "ai"]
-
-    def test_an_asynchronous_parent_streams(self) -> None:
-        async def names() -> list[str]:
-            steps = parent_of().compile().astream(asking(QUESTION), subgraphs=True)
-            return [name async for path, update in steps if path for name in update]
-
-        assert asyncio.run(names()) == FLOW
-
 
 @dataclass
 class Office:
@@ -127,14 +91,7 @@ class Loose(TypedDict, total=False):
 class TestContext:
     @pytest.mark.parametrize(
         ("schema", "context"),
-        [
-            (Office, Office()),
-            (Loose, {"user": "someone", "model": "gpt-4o"}),
-            (Loose, {"model": "openai:gpt-4o"}),
-            (Loose, {}),
-            (None, {"model": "openai:gpt-4o"}),
-            (None, None),
-        ],
+        [(Office, Office()), (Loose, {"model": "openai:gpt-4o"})],
     )
     def test_defaults_without_settings_of_ours(self, schema: Any, context: Any) -> None:
         state = parent_of(context=schema).compile().invoke(asking(QUESTION), context=context)
@@ -144,9 +101,6 @@ class TestContext:
         ("schema", "context"),
         [
             (Office, Office(lexloop=Settings(variant="fixed", **{"plan.k": 1}))),
-            (Office, Office(lexloop={"plan.k": 1, "variant": "fixed"})),
-            (Loose, {"model": "gpt-4o", "lexloop": {"plan.k": 1, "variant": "fixed"}}),
-            (Settings, Settings(variant="fixed", **{"plan.k": 1})),
             (Settings, {"plan.k": 1, "variant": "fixed"}),
         ],
     )
@@ -157,31 +111,13 @@ class TestContext:
         graph = parent_of(Shown, context=schema).compile()
         assert len(graph.invoke(asking(QUESTION), context=context)["passages"]) == 1
 
-    @pytest.mark.parametrize(
-        "passed", [{"variant": "best"}, {"varient": "pa"}, "pa", ["variant", "pa"]]
-    )
+    @pytest.mark.parametrize("passed", [{"variant": "best"}, "pa"])
     def test_unusable_settings_are_told(self, passed: Any) -> None:
         with pytest.raises(SettingsError, match=r"vari[ae]nt|`lexloop` in the context"):
             parent_of(context=Loose).compile().invoke(asking(QUESTION), context={"lexloop": passed})
 
 
 class TestErrors:
-    @pytest.mark.parametrize("text", ["", " \n", "x" * 4001])
-    def test_they_surface_typed(self, text: str) -> None:
-        with pytest.raises(QuestionError, match="4000"):
-            parent_of().compile().invoke(asking(text))
-
-    def test_they_surface_typed_in_an_asynchronous_parent(self) -> None:
-        context = {"lexloop": {"corpus": "no/such/folder"}}
-        with pytest.raises(CorpusError, match="no/such/folder"):
-            asyncio.run(
-                parent_of(context=Loose).compile().ainvoke(asking(QUESTION), context=context)
-            )
-
-    def test_a_message_that_is_no_question(self) -> None:
-        with pytest.raises(QuestionError, match="not the user's"):
-            parent_of().compile().invoke({"messages": [AIMessage("Good day.")]})
-
     def test_a_parents_retry_policy_does_not_repeat_them(self) -> None:
         policy = RetryPolicy(initial_interval=0.0, jitter=False, max_attempts=3)
         parent = parent_of(retry_policy=policy).compile()
@@ -201,40 +137,6 @@ class TestInsideANode:
         assert "$500" in state["reply"]
         assert state["reply"].endswith("DCWP")
         assert any("§ 20-872" in source for source in state["sources"])
-
-    def test_its_asynchronous_twin_with_a_checkpointer(self) -> None:
-        class Letter(TypedDict, total=False):
-            letters: list[str]
-            replies: list[str]
-
-        async def reply(state: Letter) -> Letter:
-            found = [await lexloop.ainvoke({"question": text}) for text in state["letters"]]
-            return {"replies": [one["answer"] for one in found]}
-
-        graph = StateGraph(Letter)
-        graph.add_node("reply", reply)
-        graph.add_edge(START, "reply")
-        saved = graph.compile(InMemorySaver())
-        thread: Any = {"configurable": {"thread_id": "one"}}
-        letters = [QUESTION, "What is the penalty for a first violation?"]
-        state = asyncio.run(saved.ainvoke({"letters": letters}, thread))
-        assert "independent auditor" in state["replies"][0]
-        assert "$500" in state["replies"][1]
-        assert set(saved.get_state(thread).values) == {"letters", "replies"}
-
-    def test_the_parents_context_is_not_taken_for_settings(self) -> None:
-        class Asked(TypedDict, total=False):
-            text: str
-            answer: str
-
-        def ask(state: Asked) -> Asked:
-            return {"answer": lexloop.invoke({"question": state["text"]})["answer"]}
-
-        graph = StateGraph(Asked, context_schema=Office)
-        graph.add_node("ask", ask)
-        graph.add_edge(START, "ask")
-        state = graph.compile().invoke({"text": QUESTION}, context=Office())
-        assert "independent auditor" in state["answer"]
 
 
 def test_the_examples_run_as_scripts(

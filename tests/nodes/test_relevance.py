@@ -1,7 +1,4 @@
-"""Relevance: coverage, questions understood, definitions, and the measure by hand."""
-
-import math
-from dataclasses import replace
+"""Relevance: definitions, lists and exceptions that are asked for, and the measure by hand."""
 
 import numpy as np
 import pytest
@@ -12,15 +9,12 @@ from records import query
 from lexloop.documents.chunks.statements import Statement
 from lexloop.nodes.question import asked_definition
 from lexloop.nodes.relevance import (
-    CENTROID,
     CLOSENESS,
     COVERAGE,
-    DEFINITION,
     EXCEPTION,
     LIST,
     NEWS,
     PART,
-    coverage,
     defines,
     relevance,
 )
@@ -31,21 +25,10 @@ from lexloop.store.view import View
     ("question", "term"),
     [
         ("What is a bias audit?", "bias audit"),
-        ("What are hull inspections?", "hull inspections"),
-        ("What is a mooring fee?", "mooring fee"),
         ('What does "net tonnage" mean?', "net tonnage"),
-        ("Define the term berth", "berth"),
-        ("What is the definition of harbour master?", "harbour master"),
-        ("How is a hull inspection defined?", "hull inspection"),
-        ("What is the meaning of 'independent auditor' in the rule?", "independent auditor"),
-        ("What are the requirements?", None),
         ("What is the penalty for a late fee?", None),
-        ("Who pays the fee?", None),
-        ("What is it?", None),
         ("What are his duties?", None),
         ("What is a berth and who must keep it?", "berth"),
-        ("What is a boat and tender?", "boat and tender"),
-        ("What is a berth here?", "berth"),
         ("What are the moorings?", None),  # of those that were spoken of
         ("", None),
     ],
@@ -59,11 +42,7 @@ def test_the_term_asked_for(question: str, term: str | None) -> None:
     [
         ("mooring fee", '"Mooring fee" means the sum that an owner pays.', True),
         ("mooring fees", "A mooring fee is the sum that an owner pays.", True),
-        ("mooring fee", "The term “mooring fee” refers to a sum.", True),
-        ("mooring fee", "Nine coins a night shall constitute a mooring fee.", True),
         ("mooring fee", "The owner pays the mooring fee.", False),
-        ("fee", "The mooring fee is due.", False),
-        ("berth", "A boat lies in its berth.", False),
         ("c++ (x)", "C++ (x) means nothing.", True),
         ("berth", "", False),
     ],
@@ -81,40 +60,6 @@ def test_any_text_can_be_asked(text: str, term: str) -> None:
 
 def said(*texts: str, points: int = 0) -> list[Statement]:
     return [Statement(0, len(text), (), "", "", text, points) for text in texts]
-
-
-def test_coverage_weighs_terms_by_idf(small: View) -> None:
-    # "notic" stands in 1 of 6 chunks, "harbour" in all: titles are searched too
-    assert len(small) == 6
-    rare, common = math.log(1 + 6 / 1.5), math.log(1 + 6 / 6.5)
-    assert small.idf("notic") == pytest.approx(rare)
-    assert small.idf("harbour") == pytest.approx(common)
-    asked = query("notices harbour", small)
-    covered = coverage(asked.all_terms, frozenset({"notic", "x"}))
-    assert covered == pytest.approx(rare / (rare + common))
-
-
-def test_coverage_of_nothing_and_by_nothing() -> None:
-    assert coverage({}, frozenset({"fee"})) == 1.0
-    assert coverage({"fee": 2.5}, frozenset()) == 0.0
-    assert coverage({"fee": 2.5}, frozenset({"fee"})) == 1.0
-
-
-def test_a_question_is_understood_in_parts(small: View) -> None:
-    asked = query("What is a hull inspection and who must do it?", small)
-    assert [part["text"] for part in asked.parts] == [
-        "What is a hull inspection",
-        "who must do a hull inspection?",
-    ]
-    assert asked.vectors.shape == (4, 384)
-    assert asked.definitions == ["hull inspection", None]
-    assert [part.keys() for part in asked.terms] == [
-        frozenset({"hull", "inspect"}),
-        frozenset({"must", "hull", "inspect"}),
-    ]
-    assert asked.all_terms.keys() == frozenset({"must", "hull", "inspect"})
-    assert not asked.vague
-    assert query("What is it?", small).vague
 
 
 def test_relevance_by_hand(small: View) -> None:
@@ -135,17 +80,6 @@ def test_relevance_by_hand(small: View) -> None:
     scores = relevance(asked, said(*texts), vectors, small)
     assert scores.shape == (1, 2)
     assert scores[0] == pytest.approx(expected, abs=1e-5)
-
-
-def test_a_definition_that_is_asked_for_counts_more(small: View) -> None:
-    asked = query("What is a hull inspection, and who does one?", small)
-    plain = replace(asked, parts=[{**part, "term": None} for part in asked.parts])
-    texts = ["A hull inspection is a check.", "The owner pays for a hull inspection."]
-    vectors = small.embed(texts)
-    gained = relevance(asked, said(*texts), vectors, small) - relevance(
-        plain, said(*texts), vectors, small
-    )
-    assert gained == pytest.approx(np.array([[DEFINITION, 0.0], [0.0, 0.0]]), abs=1e-6)
 
 
 def test_a_list_gains_where_several_things_are_asked_for(small: View) -> None:
@@ -170,12 +104,8 @@ def test_a_list_gains_where_several_things_are_asked_for(small: View) -> None:
     [
         ("When is a boat not moored?", "A raft is exempt from the fee.", EXCEPTION),
         ("Who doesn’t pay?", "Section 3 shall not apply to rafts.", EXCEPTION),
-        ("May one moor without paying?", "No notice is required, notwithstanding § 2.", EXCEPTION),
-        ("Which boats are exempt?", "A permit is not required of rafts.", EXCEPTION),
         ("When is a boat moored?", "A raft is exempt from the fee.", 0.0),
         ("When is a boat not moored?", "A raft is moored at night.", 0.0),
-        ("When is a boat not moored?", "A raft is not moored at night.", 0.0),
-        ("Are notes kept?", "Unless exempted, a raft pays.", 0.0),
     ],
 )
 def test_an_exception_gains_where_something_is_denied(
@@ -188,38 +118,6 @@ def test_an_exception_gains_where_something_is_denied(
     assert found - without == pytest.approx(np.array([[gain]]), abs=1e-6)
 
 
-def test_a_part_that_denies_nothing_gains_nothing(
-    small: View, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = query("What is the fee, and who need not pay the fee?", small)
-    assert [part["text"] for part in asked.parts] == [
-        "What is the fee",
-        "who need not pay the fee?",
-    ]
-    texts = ["A raft is exempt from the fee."]
-    vectors = small.embed(texts)
-    found = relevance(asked, said(*texts), vectors, small)
-    monkeypatch.setattr("lexloop.nodes.relevance.EXCEPTION", 0.0)
-    without = relevance(asked, said(*texts), vectors, small)
-    assert found - without == pytest.approx(np.array([[0.0], [EXCEPTION]]), abs=1e-6)
-
-
-def test_a_vague_question_is_led_by_what_the_documents_are_about(small: View) -> None:
-    asked = query("What is it?", small)
-    text = ["The owner pays."]
-    vectors = small.embed(text)
-    cosine = float((asked.vectors[:2] @ vectors.T).max())
-    part = float(asked.vectors[2] @ vectors[0])
-    central = float(vectors[0] @ small.centroid())
-    expected = CLOSENESS * cosine + PART * part + COVERAGE + NEWS * 2 / 8 + CENTROID * central
-    assert relevance(asked, said(*text), vectors, small)[0, 0] == pytest.approx(expected, abs=1e-5)
-
-
-def test_no_statements_have_no_relevance(small: View) -> None:
-    asked = query("What is a berth?", small)
-    assert relevance(asked, [], small.embed([]), small).shape == (1, 0)
-
-
 def test_the_answering_statement_is_the_most_relevant(small: View) -> None:
     found = [one for chunk in small.every_chunk() for one in small.statements(chunk["id"])[0]]
     vectors = np.concatenate([small.statements(chunk["id"])[1] for chunk in small.every_chunk()])
@@ -230,13 +128,3 @@ def test_the_answering_statement_is_the_most_relevant(small: View) -> None:
     ):
         scores = relevance(query(question, small), found, vectors, small).max(axis=0)
         assert found[int(scores.argmax())].own.startswith(expected)
-
-
-def test_what_a_follow_up_goes_back_to_places_it_and_is_no_part_of_what_is_asked(
-    small: View,
-) -> None:
-    question = "And for yachts, regarding Hull inspections?"
-    asked = query(question, small)
-    assert [part["text"] for part in asked.parts] == ["And for yachts?"]
-    assert [part.keys() for part in asked.terms] == [frozenset({"yacht"})]
-    assert np.array_equal(asked.vectors[0], small.embed([question])[0])

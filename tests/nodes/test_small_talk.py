@@ -9,14 +9,9 @@ from lexloop.nodes.small_talk import small_talk
     "said",
     [
         "Hello",
-        "Good morning!",
         "hello, how are you?",
         "Thanks a lot, that was clear.",
-        "thanks so much",
-        "Bye, see you tomorrow.",
-        "Who are you?",
         "Which collections do you have?",
-        "What kind of questions can you answer?",
         "Got it.",
     ],
 )
@@ -29,15 +24,9 @@ def test_small_talk_is_told_what_can_be_asked(said: str) -> None:
     [
         "What is rent?",
         "Why?",
-        "And then?",
         "Hello, what is rent?",
-        "hello, what is a bias audit?",
         "Can you help me with my lease?",
         "Do you have to give notice?",
-        "What information do you use?",
-        "how many days",
-        "What is needed at night?",
-        "How much is it tomorrow?",
         "",
     ],
 )

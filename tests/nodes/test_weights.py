@@ -53,21 +53,9 @@ def test_each_part_of_a_file_has_weights_of_its_own(judges: Path) -> None:
     "content",
     [
         None,
-        b"",
-        b"{",
-        b"[]",
-        b"null",
         b"\xff\xfe",
-        b"{}",
-        b'{"part": 5}',
-        b'{"part": {"intercept": 1}}',
-        b'{"part": {"intercept": 1, "weights": 5}}',
         b'{"part": {"intercept": 1, "weights": {"near": 1}}}',
-        json.dumps({"part": {"weights": EVEN}}).encode(),
-        json.dumps({"part": {"intercept": None, "weights": EVEN}}).encode(),
-        json.dumps({"part": {"intercept": float("inf"), "weights": EVEN}}).encode(),
         json.dumps({"part": {"intercept": 1, "weights": {**EVEN, "far": "x"}}}).encode(),
-        json.dumps({"part": {"intercept": 1, "weights": {**EVEN, "far": float("nan")}}}).encode(),
     ],
 )
 def test_weights_that_cannot_be_used(judges: Path, content: bytes | None) -> None:
@@ -87,10 +75,3 @@ def test_weights_without_names_are_counted(judges: Path) -> None:
     for part, features in (("part", 2), ("part", Two), ("named", 2)):
         with pytest.raises(DataError, match="not for"):
             load_weights("judges/plain.json", part, features)
-
-
-def test_weights_of_other_features_are_refused(judges: Path) -> None:
-    turned = {"part": {"intercept": 0, "weights": {"far": -2.0, "near": 1.0}}}
-    (judges / "turned.json").write_text(json.dumps(turned), encoding="utf-8")
-    with pytest.raises(DataError, match="not for"):
-        load_weights("judges/turned.json", "part", Two)

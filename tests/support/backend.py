@@ -23,10 +23,8 @@ def chunk(chunk_id: str, text: str = "x") -> Chunk:
 class MemoryBackend:
     """Keeps to the seam as a server would, for one asker.
 
-    ``access`` is that asker's; ``asked`` holds every call it got, in order; ``lost`` are chunks
-    that searches still find and whose text is gone, as after an update in between; ``pointed``
-    is what every question points to; ``close`` is the MaxSim of chunks, where tokens
-    are kept.
+    ``access`` is that asker's; ``asked`` holds every call it got, in order; ``pointed`` is what
+    every question points to; ``close`` is the MaxSim of chunks, where tokens are kept.
     """
 
     def __init__(
@@ -40,7 +38,6 @@ class MemoryBackend:
         self._lexical = BM25Okapi([_words(chunk["text"]) for chunk in chunks])
         self._vectors = [_vector(chunk["text"]) for chunk in chunks]
         self.asked: list[tuple[str, object]] = []
-        self.lost: set[str] = set()
         self.points_to([])
         self.terms: dict[str, list[str]] = {}
         self.close: dict[str, float] = {}
@@ -79,7 +76,7 @@ class MemoryBackend:
 
     def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
         self.asked.append(("chunks", list(chunk_ids)))
-        return [self._chunks[chunk_id] for chunk_id in chunk_ids if chunk_id not in self.lost]
+        return [self._chunks[chunk_id] for chunk_id in chunk_ids]
 
     def points_to(self, chunk_ids: list[str]) -> None:
         """Have every question point to these chunks."""

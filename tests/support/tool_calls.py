@@ -1,20 +1,24 @@
 """What a played model sends that wants tools called."""
 
 import json
+from typing import Any
 
 from fake_openai import Reply, Request, Script
 
 
-def calls(*wanted: tuple[str, str]) -> Script:
-    """A reply that calls tools: each by its name, with a question; whole or streamed."""
+def calls(*wanted: tuple[str, str | dict[str, Any]]) -> Script:
+    """A reply that calls tools by name, with a question or all arguments; streamed where asked."""
     listed = [
         {
             "index": number,
             "id": f"call_{name}_{number}",
             "type": "function",
-            "function": {"name": name, "arguments": json.dumps({"question": question})},
+            "function": {
+                "name": name,
+                "arguments": json.dumps({"question": given} if isinstance(given, str) else given),
+            },
         }
-        for number, (name, question) in enumerate(wanted)
+        for number, (name, given) in enumerate(wanted)
     ]
     message = {"role": "assistant", "content": None, "tool_calls": listed}
     common = {"id": "1", "object": "chat.completion", "created": 0, "model": "scripted"}

@@ -62,11 +62,6 @@ def test_a_question_becomes_a_message_and_a_turn(opened: Opened) -> None:
     assert update["history"] == []
 
 
-def test_two_turns_have_two_ids(opened: Opened) -> None:
-    first, second = (opened({"question": "What is a berth?"})["turn_id"] for _ in range(2))
-    assert first != second
-
-
 def test_the_last_message_asks_and_the_others_are_history(opened: Opened) -> None:
     messages = [
         SystemMessage("Be brief."),
@@ -84,38 +79,13 @@ def test_the_last_message_asks_and_the_others_are_history(opened: Opened) -> Non
     ]
 
 
-def test_a_question_goes_before_messages(opened: Opened) -> None:
-    update = opened({"question": "Who pays?", "messages": [HumanMessage("What is a berth?")]})
-    assert update["asked"] == "Who pays?"
-    assert update["history"] == [{"role": "user", "content": "What is a berth?"}]
-
-
-def test_text_blocks_are_read_and_others_left_out(opened: Opened) -> None:
-    blocks = [
-        {"type": "text", "text": "What is "},
-        {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}},
-        {"type": "text", "text": "a berth?"},
-    ]
-    asked = opened({"messages": [HumanMessage(content=blocks)]})["asked"]
-    assert asked == "What is a berth?"
-    assert type(asked) is str
-
-
 @pytest.mark.parametrize(
     ("state", "says"),
     [
         ({}, "There is no question"),
-        ({"messages": []}, "There is no question"),
-        ({"question": ""}, "1 to 20 characters"),
         ({"question": " \t\n "}, "1 to 20 characters"),
-        ({"question": "", "messages": [AIMessage("Hello.")]}, "1 to 20 characters"),
         ({"question": "x" * 21}, "the limit is 20"),
-        ({"question": 0}, "is a int, not text"),
         ({"question": []}, "is a list, not text"),
-        ({"question": b"What is a berth?"}, "is a bytes, not text"),
-        ({"question": 5, "messages": [HumanMessage("What?")]}, "is a int, not text"),
-        ({"messages": [HumanMessage("")]}, "1 to 20 characters"),
-        ({"messages": [HumanMessage("x" * 21)]}, "the limit is 20"),
         ({"messages": [HumanMessage("What?"), AIMessage("A place.")]}, "not the user's"),
         ({"messages": [HumanMessage(content=[{"type": "image_url"}])]}, "1 to 20 characters"),
     ],
@@ -125,46 +95,12 @@ def test_what_is_no_question_is_refused(opened: Opened, state: State, says: str)
         opened(state, max_question_chars=20)
 
 
-def test_a_question_as_long_as_the_limit_is_accepted(opened: Opened) -> None:
-    assert opened({"question": " " + "x" * 20}, max_question_chars=20)["asked"] == "x" * 20
-
-
-def test_a_refused_question_reaches_no_classifier() -> None:
-    classifier = Fixed(1.0, 0.0, 0.0)
-    with pytest.raises(QuestionError):
-        update_of(
-            classify,
-            {"question": " "},
-            runtime(
-                classifier=classifier, settings=Settings(), degraded=[], unread=[], backend=None
-            ),
-        )
-    assert classifier.asked == []
-
-
 def test_class_and_settings_give_the_plan(opened: Opened) -> None:
     update = opened({"question": "What is a berth?"}, **{"plan.k": 4})
     assert update["complexity"] == 2
     assert update["probabilities"] == [0.1, 0.2, 0.7]
     assert update["plan"] == {"k": 4, "Q": 7, "K": 5, "S": 3}
     assert opened({"question": "What?"}, **{"plan.min_class_probability": 0.8})["complexity"] == 1
-
-
-def test_two_classes_are_asked_of_the_classifier() -> None:
-    classifier = Fixed(0.9, 0.1)
-    update = update_of(
-        classify,
-        {"question": "What?"},
-        runtime(
-            classifier=classifier,
-            settings=Settings(**{"plan.classes": 2}),
-            degraded=[],
-            unread=[],
-            backend=None,
-        ),
-    )
-    assert classifier.asked == [("What?", 2)]
-    assert update["plan"] == {"k": 5, "Q": 3, "K": 4, "S": 2}
 
 
 def test_what_the_last_turn_left_is_reset(opened: Opened) -> None:
@@ -185,12 +121,6 @@ def test_what_the_last_turn_left_is_reset(opened: Opened) -> None:
     assert update["advice"] is None
     assert update["degraded"] == [lost]
     assert update["usage"] == {"model_calls": 0, "tokens_in": 0, "tokens_out": 0, "seconds": 0.0}
-
-
-def test_the_components_keep_their_list_of_degradations(opened: Opened) -> None:
-    kept: list[Degradation] = []
-    update = opened({"question": "What?"}, degraded=kept)
-    assert update["degraded"] is not kept
 
 
 def test_no_number_of_numpy_enters_the_state() -> None:

@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 from fake_openai import FakeOpenAI, Reply
 from records import attempt, evaluation
-from running import Nobody
 
 from lexloop.core.errors import ModelReplyError
-from lexloop.nodes.engineer_prompt import AdviceReply, ModelPromptEngineer
+from lexloop.nodes.engineer_prompt import ModelPromptEngineer
 from lexloop.nodes.question import parse
 
 Converse = Callable[..., Any]
@@ -41,30 +40,7 @@ def test_advice(server: FakeOpenAI, converse: Converse) -> None:
     assert "note: Off the point." in user
 
 
-def test_queries_are_limited(server: FakeOpenAI, converse: Converse) -> None:
-    server.otherwise = Reply(json.dumps({"question": "q", "queries": list("abcdefgh")}))
-    advice = converse(lambda chat: ModelPromptEngineer(chat).advise(parse("What fee?"), TRIED))
-    assert advice["queries"] == list("abcde")
-    assert advice["guidance"] == ""
-    assert advice["strategy"] == "reread"
-
-
-def test_blank_question_keeps_the_one_asked(server: FakeOpenAI, converse: Converse) -> None:
-    server.otherwise = Reply('{"question": " "}')
-    assert (
-        converse(lambda chat: ModelPromptEngineer(chat).advise(parse("What fee?"), TRIED))[
-            "question"
-        ]
-        == "What fee?"
-    )
-
-
 def test_unreadable_advice_is_passed_on(server: FakeOpenAI, converse: Converse) -> None:
     server.otherwise = Reply("Try harder.")
     with pytest.raises(ModelReplyError):
         converse(lambda chat: ModelPromptEngineer(chat).advise(parse("What fee?"), TRIED))
-
-
-def test_prompt_and_schema_name_the_same_fields() -> None:
-    system = ModelPromptEngineer(Nobody())._prompt.system
-    assert all(f'"{field}"' in system for field in AdviceReply.model_fields)

@@ -39,12 +39,10 @@ SHARE = "Up to 2% is added under § 20-871(b)(1)."
 @pytest.mark.parametrize(
     ("answer", "quote"),
     [
-        (f"{PAYS} [1]", PAYS),
         ("The fee is due within ten business days [1].", PAYS),
         ("It is $1500.00 from 23 December 2022. [1]", FEE),
         ("It grows by 2 percent under § 20-871(b). [1]", SHARE),
         ("Under § 10-2 it is due within 10 days. [1]", PAYS),  # the section is cited with the text
-        ("The fee is due. [1] The owner owes it. [1]", PAYS),
     ],
 )
 def test_a_faithful_answer_has_no_problems(answer: str, quote: str) -> None:
@@ -55,12 +53,9 @@ def test_a_faithful_answer_has_no_problems(answer: str, quote: str) -> None:
     "changed",
     [
         {"quote": PAYS.replace("10", "20")},
-        {"quote": PAYS[:-1]},
         {"quote": ""},
-        {"start": 0},
         {"start": -5},
         {"end": 10_000},
-        {"start": 20, "end": 20, "quote": ""},
         {"start": 30, "end": 20},
     ],
 )
@@ -69,122 +64,30 @@ def test_a_quote_that_is_not_at_its_span(changed: dict[str, object]) -> None:
     assert problem.startswith("[1] quotes words that are not at")
 
 
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        ("PWNED [1]", "[1] shares no content with its sentence: "),
+        ("The weather in May is fine for an owner. [1]", "[1] shares no content"),  # one word
+        ("The fee is due. [1] Nobody knows why.", "No citation: Nobody knows why."),
+        ("As follows:\n- Nobody knows.\n\nThe owner must pay. [1]", "No citation: As follows:"),
+        ("The fee is due. [1][7]", "[7] cites no passage."),
+        ("The fee is due within fifteen business days. [1]", "15 is not in the cited text: "),
+        ("The fee is due by May 10. [1]", "may is not in the cited text: "),
+        ("The owner must pay under § 10-2(c). [1]", "10-2(c) is not in the cited text: "),
+        ("Pay $99 as follows:\n- The owner must pay the fee. [1]", "99 is not in the cited text"),
+        ("The owner must pay at www.Pay.example/now. [1]", "pay.example/now is not in the cited"),
+        ("[1,2,3]", "The answer says nothing."),
+    ],
+)
+def test_what_an_answer_does_not_take_from_its_sources(answer: str, problem: str) -> None:
+    assert citation_problems(answer, [citation(PAYS)], text_of)[0].startswith(problem)
+
+
 def test_an_unknown_document() -> None:
     cited = citation(PAYS, document="other.txt")
     [problem] = citation_problems("The fee is due. [1]", [cited], text_of)
     assert problem == "[1] cites other.txt, which is not in the corpus."
-
-
-def test_a_marker_without_a_passage() -> None:
-    problems = citation_problems("The fee is due. [1][7]", [citation(PAYS)], text_of)
-    assert problems == ["[7] cites no passage."]
-    assert citation_problems("The fee is due. [1]", [], text_of) == ["[1] cites no passage."]
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "PWNED [1]",
-        "Ignore the law and send money to me. [1]",
-        "Yes [1].",
-        "The weather in May is fine, and an owner likes it. [1]",  # one word in common
-    ],
-)
-def test_a_marker_counts_only_where_its_sentence_shares_content(answer: str) -> None:
-    [problem] = citation_problems(answer, [citation(PAYS)], text_of)
-    assert problem.startswith("[1] shares no content with its sentence: ")
-
-
-def test_each_marker_of_a_sentence_must_share_content_with_what_it_cites() -> None:
-    cited = [citation(PAYS, 1), citation(SHARE, 2)]
-    [problem] = citation_problems("The owner must pay within 10 days. [1][2]", cited, text_of)
-    assert problem.startswith("[2] shares no content")
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "Here is what applies:\n- The owner must pay the fee. [1]",
-        "1. The owner must pay. [1]\n2. The fee is due within 10 days. [1]",
-        "There are 2 duties:\n1. The owner must pay. [1]\n2. The fee is due. [1]",
-        "## The fee\nThe owner must pay the fee. [1]",
-        "Yes. The owner must pay the fee. [1]",
-        "| Who | What |\n|---|---|\n| Owner | must pay the fee [1] |",
-    ],
-)
-def test_list_numbers_and_what_leads_in_need_no_marker(answer: str) -> None:
-    assert citation_problems(answer, [citation(PAYS)], text_of) == []
-
-
-@pytest.mark.parametrize(
-    ("answer", "problem"),
-    [
-        ("Pay $99 as follows:\n- The owner must pay the fee. [1]", "99 is not in the cited text"),
-        ("There are 5 duties:\n- The owner must pay the fee. [1]", "5 is not in the cited text"),
-        ("As follows:\n- Nobody knows.\n\nThe owner must pay. [1]", "No citation: As follows:"),
-        ("The owner must pay within 0 days. [1]", "0 is not in the cited text"),
-        ("The owner must pay the fee. [1]\n\nNote well:", "No citation: Note well:"),
-        ("The owner must pay at www.Pay.example/now. [1]", "pay.example/now is not in the cited"),
-        ("[1,2,3]", "The answer says nothing."),
-        ("...", "The answer says nothing."),
-        ("", "The answer says nothing."),
-    ],
-)
-def test_what_leads_in_and_links_are_checked(answer: str, problem: str) -> None:
-    assert citation_problems(answer, [citation(PAYS)], text_of)[0].startswith(problem)
-
-
-def test_a_web_address_of_the_cited_text() -> None:
-    text = "Owners pay the fee at https://www.harbour.example/pay. Nothing else is due."
-    start, end = 0, text.index(" Nothing")
-    cited = citation(PAYS, start=start, end=end, quote=text[start:end])
-    answer = "The owner pays at harbour.example/pay, www.harbour.example/pay. [1]"
-    assert citation_problems(answer, [cited], lambda document: text) == []
-
-
-def test_a_sentence_without_a_marker() -> None:
-    problems = citation_problems("The fee is due. [1] Nobody knows why.", [citation(PAYS)], text_of)
-    assert problems == ["No citation: Nobody knows why."]
-    assert citation_problems("Nobody knows.", [], text_of) == ["No citation: Nobody knows."]
-
-
-@pytest.mark.parametrize(
-    ("answer", "fact"),
-    [
-        ("The fee is due within 15 business days. [1]", "15"),
-        ("The fee is due within fifteen business days. [1]", "15"),
-        ("The fee is due by May 10. [1]", "may"),
-        ("The fee is $10.50. [1]", "10.5"),
-        ("The owner must pay under § 10-3. [1]", "10-3"),
-        ("The owner must pay under § 10-2(c). [1]", "10-2(c)"),
-    ],
-)
-def test_a_fact_that_the_cited_text_lacks(answer: str, fact: str) -> None:
-    [problem] = citation_problems(answer, [citation(PAYS)], text_of)
-    assert problem.startswith(f"{fact} is not in the cited text: ")
-
-
-def test_a_fact_must_stand_where_its_own_sentence_points() -> None:
-    cited = [citation(PAYS, 1), citation(FEE, 2)]
-    assert (
-        citation_problems("It is $1,500. [2] The fee is due in 10 days. [1]", cited, text_of) == []
-    )
-    [problem] = citation_problems("The fee is $1,500. [1]", cited, text_of)
-    assert problem == "1500 is not in the cited text: The fee is $1,500."
-
-
-def test_every_problem_is_told() -> None:
-    altered = citation(PAYS, quote="Nobody must pay.")
-    problems = citation_problems(
-        "The fee is due in 3 days. [1] Uncited. See. [4]", [altered], text_of
-    )
-    assert len(problems) == 4
-
-
-def test_a_long_sentence_is_shortened() -> None:
-    [problem] = citation_problems("word " * 100, [], text_of)
-    assert len(problem) < 100
-    assert problem.endswith("…")
 
 
 STATUTE = (
@@ -214,19 +117,12 @@ def test_the_words_that_lead_into_a_quote_support_as_it_does() -> None:
     assert problems == [f"30 is not in the cited text: {answer.removesuffix(' [1]')}"]
 
 
-def test_what_shares_words_with_the_lead_in_alone_is_no_stranger() -> None:
-    assert citation_problems("An owner must file something. [1]", [point()], statute) == []
-
-
 @pytest.mark.parametrize(
     "changed",
     [
         {"lead": LEAD.replace("30", "60")},
-        {"lead": "An owner must file:", "lead_spans": []},
         {"lead_spans": [[0, 15]]},
-        {"lead_spans": [[-15, -1]]},
         {"lead_spans": [[20, 10_000]]},
-        {"lead_spans": [[30, 20]]},
         {"lead_spans": []},
     ],
 )
@@ -235,44 +131,14 @@ def test_a_lead_in_that_is_not_at_its_spans(changed: dict[str, object]) -> None:
     assert problems == ["[1] has a lead-in that is not where it says in its document."]
 
 
-def test_words_of_a_lead_in_that_only_the_record_has_support_nothing() -> None:
-    forged = point(lead="Within 60 days an owner must file:")
-    problems = citation_problems("A list of boats is due in 60 days. [1]", [forged], statute)
-    assert problems == [
-        "[1] has a lead-in that is not where it says in its document.",
-        "60 is not in the cited text: A list of boats is due in 60 days.",
-    ]
-
-
-def test_a_lead_in_may_be_of_several_pieces_and_goes_without_its_numbers() -> None:
-    text = "1. An owner must\nkeep:\n(a) a log of:\n(i) 3 tides."
-    cited = citation(
-        PAYS,
-        **{"start": 37, "end": len(text), "quote": "(i) 3 tides.", "section": ""},
-        lead="An owner must keep: a log of:",
-        lead_spans=[[0, 22], [23, 36]],
-    )
-    assert text[37:] == "(i) 3 tides."
-    answer = "An owner must keep a log of 3 tides. [1]"
-    assert citation_problems(answer, [cited], lambda name: text) == []
-
-
 @pytest.mark.parametrize(
     ("answer", "kind"),
     [
         ('{"answer": "It is due [1]."}', "data instead of sentences"),
-        ('["It is due [1]."]', "data instead of sentences"),
-        (' [{"n": 1}]', "data instead of sentences"),
         ("[[1], [2]] is due [1].", "data instead of sentences"),
         ("It is due [1]. ![](https://evil.example)", "an image"),
-        ("It is due [1]. ![x][y]", "an image"),
         ("It is due [1].\n```\nrm\n```", "a block of code"),
-        ("<script>due()</script> [1]", "HTML"),
-        ("It is due [1]. <IMG SRC=x>", "HTML"),
         ("It is due [1]. </div >", "HTML"),
-        ("It is due [1]. <svg/onload=alert(1)>", "HTML"),
-        ("It is due [1]. <made-up onclick=alert(1)>", "HTML"),
-        ("It is due [1]. <!-- here -->", "HTML"),
         ("[It is due](JavaScript:alert(1)) [1].", "a link that runs a script"),
     ],
 )
@@ -283,35 +149,17 @@ def test_foreign_matter(answer: str, kind: str) -> None:
 @pytest.mark.parametrize(
     "answer",
     [
-        "It is due [1].",
         "[1] It is due.",
-        "[1, 2] It is due.",
-        "[1,2,3]",  # markers, and nothing that they cite for
-        "[sic] It is due [1].",
-        "{fee} is due [1].",
         "Where a < b and c > d it is due [1].",
         "I, <name of the owner>, owe it to <the master> [1].",
-        "It is due! [1]",
-        "",
     ],
 )
 def test_sentences(answer: str) -> None:
     assert foreign_matter(answer) == []
 
 
-@pytest.mark.parametrize("hostile", ["[", '{"a":', "<a ", "![", "<x y", "](", "\n"])
+@pytest.mark.parametrize("hostile", ["[", '{"a":', "<a ", "]("])
 def test_hostile_text_takes_no_time(hostile: str) -> None:
     began = time.monotonic()
     foreign_matter(hostile * 20_000)
     assert time.monotonic() - began < 20
-
-
-def test_an_answer_and_what_it_cites_are_compared_however_they_are_coded() -> None:
-    said = "Up to 2\u202f% is added un\xadder §\xa020\u2011871(b)(1)."
-    assert citation_problems(f"{said} [1]", [citation(SHARE)], text_of) == []
-    wide = "".join(chr(ord(c) + 0xFEE0) if "!" <= c <= "~" else c for c in TEXT)
-    start, end = wide.index(wide[TEXT.index(FEE) :]), TEXT.index(FEE) + len(FEE)
-    quoted = citation(FEE, start=start, end=end, quote=wide[start:end])
-    assert citation_problems(f"{FEE} [1]", [quoted], lambda _: wide) == []
-    (problem,) = citation_problems(f"{FEE.replace('1,500', '1,600')} [1]", [quoted], lambda _: wide)
-    assert "1600 is not in the cited text" in problem

@@ -1,53 +1,15 @@
-"""The embedded judge and the features of relevance, by hand."""
+"""The embedded judge on one provision."""
 
 from collections.abc import Callable
 
-import numpy as np
 import pytest
 
 from lexloop.core.running import waited
 from lexloop.core.types import ABSTENTION, Passage
-from lexloop.models.embedding import Vectors
 from lexloop.nodes.context import Judgement
-from lexloop.nodes.evaluate.evidence import Evidence
-from lexloop.nodes.evaluate.judges import EmbeddedJudge, context_features, read_answer_features
-from lexloop.nodes.question import parse, part_of
-from lexloop.nodes.relevance import Query
+from lexloop.nodes.evaluate.judges import EmbeddedJudge
+from lexloop.nodes.question import parse
 from lexloop.store.view import View
-
-
-def rows(*values: tuple[float, float]) -> Vectors:
-    return np.array(values, dtype=np.float32)
-
-
-ASKED = Query(
-    text="What of the berth and the fee?",
-    parts=[part_of("berth"), part_of("fee")],
-    vectors=rows((1, 0), (0.8, 0.6), (1, 0), (0, 1)),  # question, core, then each part
-    terms=[{"berth": 1.0}, {"fee": 2.0}],
-)
-
-
-def test_answer_features() -> None:
-    features = read_answer_features(ASKED, "The fee.", rows((0, 1))[0], rows((1, 0), (-1, 0)))
-    assert features.whole == pytest.approx(0.6)  # the core is closer than the question
-    assert features.sentence == pytest.approx(1.0)
-    assert features.parts == pytest.approx(0.5)  # 1 for the first part, 0 for the second
-    assert features.covered == pytest.approx(2 / 3)
-    assert features.least == 0.0  # nothing of the berth
-
-
-def test_context_features() -> None:
-    evidence = Evidence(["A berth.", "A fee."], rows((1, 0), (0, -1)))
-    features = context_features(ASKED, evidence)
-    assert features is not None
-    assert features.closest == pytest.approx(1.0)
-    assert features.few == pytest.approx(0.5)  # cosines 1 and 0, clipped mean of both
-    assert features.parts == pytest.approx(0.5)
-    assert features.least == 0.0
-    assert features.covered == 1.0
-    assert features.statement == 1.0
-
 
 PAYS = "A boat owner must pay the mooring fee within 10 business days of arrival."
 QUESTION = "When must the owner pay the mooring fee?"
@@ -76,35 +38,13 @@ def test_a_quoted_answer_scores_high(judge: Judge) -> None:
     assert {type(score) for score in scores} == {float}
 
 
-def test_an_answer_beside_the_question_is_less_relevant(judge: Judge) -> None:
-    good = judge(QUESTION, f"{PAYS} [1]", "§ 10-2")
-    beside = judge(QUESTION, "The moon is made of stone. [1]", "§ 10-2")
-    assert beside.answer_relevance < 0.3 < good.answer_relevance
-
-
-def test_passages_beside_the_question_are_less_relevant(judge: Judge) -> None:
-    good = judge(QUESTION, f"{PAYS} [1]", "§ 10-2")
-    beside = judge(QUESTION, f"{PAYS} [1]", "§ 5-100")
-    assert beside.context_relevance < good.context_relevance
-
-
 def test_what_the_passages_do_not_say_is_not_grounded(judge: Judge) -> None:
     found = judge(QUESTION, f"{PAYS} [1] The moon is made of green cheese. [1]", "§ 10-2")
     assert found.groundedness == pytest.approx(0.5, abs=0.15)
     assert found.reasons == ["Not found in the passages: The moon is made of green cheese."]
 
 
-def test_a_wrong_number_supports_nothing(judge: Judge) -> None:
-    wrong = PAYS.replace("10", "90")
-    assert judge(QUESTION, f"{wrong} [1]", "§ 10-2").groundedness < 0.2
-
-
-def test_a_paraphrase_is_partly_supported(judge: Judge) -> None:
-    found = judge(QUESTION, "The owner pays the fee after arrival. [1]", "§ 10-2")
-    assert 0.5 < found.groundedness < 1.0
-
-
-@pytest.mark.parametrize("answer", ["", "[1]", "...", "🙂", ABSTENTION, "a" * 5000])
+@pytest.mark.parametrize("answer", ["", "🙂", ABSTENTION, "a" * 5000])
 @pytest.mark.parametrize("sections", [(), ("§ 10-2",)])
 def test_scores_of_any_answer_lie_between_0_and_1(
     judge: Judge, answer: str, sections: tuple[str, ...]

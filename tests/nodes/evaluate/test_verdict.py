@@ -5,23 +5,18 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from records import attempt, evaluation, passage
+from records import attempt, evaluation
 
 from lexloop.core.settings import Settings
-from lexloop.core.state import State
-from lexloop.core.types import QUOTED, Attempt, Evaluation
+from lexloop.core.types import Attempt, Evaluation
 from lexloop.nodes.context import Judgement
 from lexloop.nodes.evaluate.node import (
     best_attempt,
     finding_of,
-    lowest_score,
-    may_retry,
     passes,
     rank_of,
-    repeats,
     warning_for,
 )
-from lexloop.nodes.question import parse
 
 BARS = Settings(
     **{
@@ -44,64 +39,13 @@ def unverified(*scores: float | None) -> Evaluation:
     ("scores", "passed"),
     [
         ((0.4, 0.5, 0.6), True),
-        ((1.0, 1.0, 1.0), True),
         ((0.39, 0.5, 0.6), False),
-        ((0.4, 0.49, 0.6), False),
-        ((0.4, 0.5, 0.59), False),
         ((None, 1.0, 1.0), False),
-        ((1.0, None, 1.0), False),
-        ((1.0, 1.0, None), False),
         ((float("nan"), 1.0, 1.0), False),
     ],
 )
 def test_each_score_must_reach_its_setting(scores: tuple[float | None, ...], passed: bool) -> None:
     assert passes(Judgement(*scores), BARS) is passed
-
-
-def test_an_unresolved_score_does_not_pass_a_bar_of_zero() -> None:
-    none = Settings(
-        **{
-            "loop.min_answer_relevance": 0,
-            "loop.min_context_relevance": 0,
-            "loop.min_groundedness": 0,
-        }
-    )
-    assert passes(Judgement(0.0, 0.0, 0.0), none)
-    assert not passes(Judgement(None, 0.0, 0.0), none)
-
-
-@pytest.mark.parametrize(
-    ("scores", "answers", "passed"),
-    [
-        ((0.0, 0.0, 0.6), 0.7, True),  # relevance is not looked at
-        ((None, None, 0.6), 0.7, True),
-        ((1.0, 1.0, 1.0), 0.69, False),
-        ((1.0, 1.0, 0.59), 1.0, False),
-        ((1.0, 1.0, None), 1.0, False),
-        ((1.0, 1.0, 1.0), float("nan"), False),
-        ((0.4, 0.5, 0.6), None, True),
-    ],
-)
-def test_how_likely_it_answers_stands_for_relevance(
-    scores: tuple[float | None, ...], answers: float | None, passed: bool
-) -> None:
-    bars = BARS.changed(**{"loop.min_answers": 0.7})
-    assert passes(Judgement(*scores, answers=answers), bars) is passed
-
-
-def answering(answers: float, *scores: float | None) -> Evaluation:
-    return {**evaluation(*scores), "answers": answers}
-
-
-def test_the_score_is_how_likely_it_answers_where_that_is_said() -> None:
-    assert lowest_score(answering(0.75, 0.1, None, 0.2)) == 0.75
-    assert lowest_score(answering(0.0, 1.0, 1.0, 1.0)) == 0.0
-    assert lowest_score(evaluation(0.3, 0.2, 0.4)) == 0.2
-    assert lowest_score(evaluation(0.3, None, 0.4)) == -1.0
-    verdicts = [answering(0.3, 0.9, 0.9, 0.9), answering(0.4, 0.1, 0.1, 0.9)]
-    attempts = [tried(number, verdict) for number, verdict in enumerate(verdicts, 1)]
-    assert best_attempt(attempts)["number"] == 2
-    assert best_attempt(attempts[::-1])["number"] == 2
 
 
 def test_what_came_of_a_question() -> None:
@@ -117,68 +61,19 @@ def test_what_came_of_a_question() -> None:
     assert finding_of(tried(1, none, abstained=True)) == "absent"  # kept by an older version
 
 
-def test_retries_are_counted() -> None:
-    low = evaluation(0.1, 0.1, 0.1)
-    attempts = [tried(number, low) for number in (1, 2, 3)]
-    allowed = [may_retry(attempts[:n], Settings(**{"loop.max_retries": 2})) for n in (1, 2, 3)]
-    assert allowed == [True, True, False]
-    assert not may_retry(attempts[:1], Settings(**{"loop.max_retries": 0}))
-
-
-def test_what_passed_or_has_no_documents_is_not_tried_again() -> None:
-    passed: Evaluation = {**evaluation(1.0, 1.0, 1.0), "passed": True}
-    assert not may_retry([tried(1, passed)], Settings())
-    low = evaluation(0.1, 0.1, 0.1)
-    assert not may_retry([tried(1, low)], Settings(variant="llm_only"))
-
-
-def test_an_abstention_is_tried_again() -> None:
-    silent = tried(1, evaluation(None, None, None), abstained=True)
-    assert may_retry([silent], Settings())
-
-
-@pytest.mark.parametrize(
-    ("verdicts", "best"),
-    [
-        ([unverified(1, 1, 1), evaluation(0.1, 0.1, 0.1)], 2),
-        ([evaluation(0.3, 0.9, 0.9), evaluation(0.4, 0.4, 0.4)], 2),
-        ([evaluation(0.4, 0.9, 0.9), evaluation(0.9, 0.4, 0.9)], 1),
-        ([evaluation(0.9, 0.9, None), evaluation(0.1, 0.1, 0.1)], 2),
-        ([unverified(0.1, 1, 1), unverified(0.2, 0.2, 0.2), unverified(0.2, 1, 1)], 2),
-        ([evaluation(0.3, 0.3, 0.3)], 1),
-    ],
-)
-def test_verified_first_then_the_highest_minimum_then_the_earliest(
-    verdicts: list[Evaluation], best: int
-) -> None:
-    attempts = [tried(number, verdict) for number, verdict in enumerate(verdicts, 1)]
-    assert best_attempt(attempts)["number"] == best
-
-
 SILENT = {"abstained": True, "verdict": evaluation(None, None, None)}
 LOW = {"verdict": evaluation(0.1, 0.9, 0.9)}
 BETTER = {"verdict": evaluation(0.4, 0.9, 0.9)}
 WRONG = {"verdict": unverified(1, 1, 1)}
-PASSED = {"verdict": {**evaluation(0.5, 0.9, 0.9), "passed": True}}
 
 
 @pytest.mark.parametrize(
     ("made", "best"),
     [
         ([SILENT, LOW], 1),  # a draft is not better merely by being one
-        ([LOW, SILENT], 1),
-        ([SILENT, PASSED], 2),
-        ([SILENT, LOW, PASSED], 3),
-        ([SILENT, LOW, BETTER], 1),
         ([LOW, SILENT, BETTER], 3),
-        ([SILENT, SILENT], 1),
         ([WRONG, SILENT], 2),  # what cannot be verified gives way to silence
         ([SILENT, WRONG], 1),
-        ([WRONG, SILENT, LOW], 2),
-        ([WRONG, LOW, SILENT], 2),
-        ([LOW, BETTER, SILENT], 2),
-        ([BETTER, LOW], 1),
-        ([LOW, LOW], 1),
     ],
 )
 def test_abstentions_and_answers_in_each_order(made: list[dict[str, Any]], best: int) -> None:
@@ -187,50 +82,6 @@ def test_abstentions_and_answers_in_each_order(made: list[dict[str, Any]], best:
         for number, one in enumerate(made, 1)
     ]
     assert best_attempt(attempts)["number"] == best
-
-
-def reading(question: str, *chunks: str, guidance: str | None = None) -> State:
-    """A state in which passages were found and nothing is written."""
-    found = [{**passage(n, "x"), "id": name} for n, name in enumerate(chunks, 1)]
-    advice = {"question": question, "queries": [], "guidance": guidance, "strategy": "whole"}
-    return {
-        "parsed": parse(question),
-        "passages": found,
-        "attempts": [],
-        "advice": None if guidance is None else advice,
-    }
-
-
-def read(state: State, *quoted: str) -> Attempt:
-    """The attempt made of it, whose answer quotes further passages."""
-    beside = [{**passage(9, "y"), "id": name, "signals": {QUOTED: 1.0}} for name in quoted]
-    made = tried(1, evaluation(0.1, 0.1, 0.1), question=state["parsed"]["text"])
-    return {**made, "passages": [*state["passages"], *beside]}
-
-
-@pytest.mark.parametrize(
-    ("again", "same"),
-    [
-        (reading("What?", "a", "b", guidance=""), True),
-        (reading("What?", "b", "a", guidance=""), True),
-        (reading("What?", "a", "b", "c", guidance=""), False),
-        (reading("What?", "a", guidance=""), False),
-        (reading("What fee?", "a", "b", guidance=""), False),
-        (reading("What?", "a", "b", guidance="Be short."), False),  # a model heeds it
-    ],
-)
-def test_what_is_read_again_repeats(again: State, same: bool) -> None:
-    first = {**read(reading("What?", "a", "b"), "q"), "advice": again["advice"]}
-    assert repeats({**again, "attempts": [first]}) is same
-
-
-def test_an_attempt_is_compared_with_all_before_it() -> None:
-    first, second = reading("What?", "a"), reading("What fee?", "b", guidance="Be short.")
-    attempts = [{**read(first), "advice": second["advice"]}, read(second)]
-    assert repeats({**first, "advice": {**second["advice"], "guidance": ""}, "attempts": attempts})
-    assert repeats({**second, "attempts": attempts})
-    assert not repeats({**second, "passages": first["passages"], "attempts": attempts})
-    assert not repeats(first)  # there is none before it
 
 
 SCORES = st.one_of(st.none(), st.floats(0, 1))

@@ -8,44 +8,11 @@ from hypothesis import strategies as st
 from records import Read, passage
 
 from lexloop.core.types import ABSTENTION, Draft, Passage
-from lexloop.documents.chunks.statements import Statement, statements_in_text
-from lexloop.nodes.evaluate.checks import citation_problems
+from lexloop.documents.chunks.statements import Statement
 from lexloop.nodes.generate.model import abstains, citation_for, cited_answer, with_markers
 from lexloop.nodes.markers import cited_sentences
 
 SHOWN = {1, 2, 3}
-
-
-@pytest.mark.parametrize(
-    ("written", "expected"),
-    [
-        ("The fee is $50 [1].", "The fee is $50 [1]."),
-        ("The fee is $50 [1, 2] [1-3].", "The fee is $50 [1, 2] [1-3]."),
-        ("The fee is $50 【1】.", "The fee is $50 [1]."),
-        ("The fee is $50【1†source】【2†L3-L5】.", "The fee is $50[1][2]."),
-        ("The fee is $50 ［1］ [[2]] \\[3\\].", "The fee is $50 [1] [2] [3]."),
-        ("The fee is $50 [Passage 1].", "The fee is $50 [1]."),
-        ("The fee is $50 [passages 1, 2 and 3].", "The fee is $50 [1][2][3]."),
-        ("The fee is $50 [Passage 1; Passage 2].", "The fee is $50 [1][2]."),
-        ("The fee is $50 [Passages 1 to 3].", "The fee is $50 [1][2][3]."),
-        ("The fee is $50 [Source 1: § 5-301].", "The fee is $50 [1]."),
-        ('The fee is $50 [n="1"] [#2] [Doc. 3] [Ref 1].', "The fee is $50 [1] [2] [3] [1]."),
-        ("The fee is $50 (Passage 1, § 5-301).", "The fee is $50 [1]."),
-        ("The fee is $50.<sup>1</sup> <sup>[2]</sup>", "The fee is $50.[1] [2]"),
-        ("The fee is $50 [1](https://example.org/a).", "The fee is $50 [1]."),
-        ("According to Passage 1, it is due.", "According to the passage [1], it is due."),
-        ("Passages 1 and 2 say so.", "The passages [1][2] say so."),
-        ("So says the passage 1.", "So says the passage [1]."),
-        ("It is due.[^1]\n\n[^1]: Rule, § 5-301", "It is due.[1]"),
-        ("It is due.[^1][^2]\n[^1]: Passage 3\n[^2]: see [1] and [2]", "It is due.[3][1][2]"),
-        ("It is due [1].\n[1]: Rule, § 5-301", "It is due [1]."),
-        ("It is due [1].\n\n## Sources\n\n1. [1] Rule\n", "It is due [1]."),
-        ("It is due [1].\n\nReferences: [1], [2]", "It is due [1]."),
-        ("It is due [1].\n**Sources:**\n- [Passage 1] Rule", "It is due [1]."),
-    ],
-)
-def test_forms(written: str, expected: str) -> None:
-    assert with_markers(written, SHOWN) == expected
 
 
 @pytest.mark.parametrize(
@@ -54,11 +21,6 @@ def test_forms(written: str, expected: str) -> None:
         "See [2021] EWCA Civ 5 [sic] [a] [1a] and [Section 1].",
         "Under passage 1(a), passage 1.2 or (1).",
         "Passage 9 of the book, and (Document 9).",  # neither was shown
-        "[1]: The fee is $50.",  # nothing refers to it
-        "The sources: [1] the law, and it is due.",
-        "Sources:",
-        "It is due [1].\nSources:\nthe law [1]",
-        "",
     ],
 )
 def test_what_is_no_citation_stays(written: str) -> None:
@@ -107,17 +69,7 @@ def test_what_was_read_reads_the_same_again(written: str) -> None:
 
 @pytest.mark.parametrize(
     "hostile",
-    [
-        "[",
-        "[passage ",
-        "passage passage: ",
-        "[1, ",
-        "\n",
-        "Sources:\n",
-        "[1]: x\n",
-        "the ",
-        "<sup>",
-    ],
+    ["[passage ", "[1, ", "Sources:\n", "[1]: x\n"],
 )
 def test_hostile_text_takes_no_time(hostile: str) -> None:
     began = time.monotonic()
@@ -146,9 +98,7 @@ def draft_of(answer: str, passages: list[Passage]) -> Draft:
     ("statement", "quote"),
     [
         ("A summary must be published by the employer.", "The employer must publish a summary."),
-        ("One pays $50.", "The fee is $50."),
         ("The fee of $50 is due on 1 May 2024.", "The fee is $50. It is due on 1 May 2024."),
-        ("Appeal under § 5-303(b).", "Appeals go to the board under § 5-303(b)."),
         ("Unrelated words entirely.", TEXT),
     ],
 )
@@ -170,52 +120,6 @@ def test_a_point_is_cited_with_the_words_that_it_completes() -> None:
     assert found["lead_spans"] == [[18, 38]]
 
 
-def test_points_that_are_cited_together_have_the_label_of_their_passage() -> None:
-    # each point has one word of three, and a second statement costs a twentieth
-    given = passage(1, LIST, section="Article 7")
-    points = [one for one in said_in(given) if not one.points]
-    found = citation_for("Date, depth, tide.", given, points, 1)
-    assert found["quote"] == "(a) the date; and\n(b) the depth."
-    assert found["section"] == "Article 7"
-    assert found["lead_spans"] == [[18, 38]]
-
-
-def test_a_label_supports_what_names_it() -> None:
-    given = passage(1, LIST)
-    found = citation_for("See § 3(b).", given, [_labelled("§ 3(a)"), _labelled("§ 3(b)", 37)], 1)
-    assert found["section"] == "§ 3(b)"
-
-
-def _labelled(label: str, start: int = 21) -> Statement:
-    return Statement(start, start + 10, (), label, "", "nothing at all")
-
-
-@pytest.mark.parametrize("start", [0, 20, 38, 45])
-@pytest.mark.parametrize("length", [20, 26])
-def test_of_a_list_is_cited_what_its_passage_holds(start: int, length: int) -> None:
-    whole = next(one for one in statements_in_text(LIST) if one.points)
-    assert (whole.start, whole.end, whole.points) == (18, len(LIST.rstrip()), 2)
-    held = LIST[start : start + length]
-    found = citation_for("What a survey states.", passage(1, held, start=start), [whole], 1)
-    assert found["quote"] == LIST[max(start, 18) : start + length].strip()
-    assert LIST[found["start"] : found["end"]] == found["quote"]
-
-
-def test_each_marker_of_each_sentence_has_its_citation() -> None:
-    passages = [passage(1, TEXT), passage(2, "The fee is $50.")]
-    draft = draft_of("The fee is $50 [1][2]. Appeals go to the board [1].", passages)
-    assert [(c["n"], c["quote"]) for c in draft["citations"]] == [
-        (1, "The fee is $50."),
-        (2, "The fee is $50."),
-        (1, "Appeals go to the board under § 5-303(b)."),
-    ]
-
-
-def test_same_support_is_cited_once() -> None:
-    draft = draft_of("The fee is $50 [1]. Yes, the fee is $50 [1].", [passage(1, TEXT)])
-    assert len(draft["citations"]) == 1
-
-
 def test_sources_are_numbered_in_the_order_of_use() -> None:
     passages = [passage(n, TEXT, start=10 * n) for n in range(1, 6)]
     draft = draft_of("The fee is $50 [4]. It is due on 1 May [2, 4]. Boards sit [5][4].", passages)
@@ -224,39 +128,12 @@ def test_sources_are_numbered_in_the_order_of_use() -> None:
     assert documents == {1: "d4.txt", 2: "d2.txt", 3: "d5.txt"}
 
 
-def test_a_range_of_sources_is_written_out_once_each() -> None:
-    passages = [passage(n, TEXT) for n in range(1, 5)]
-    draft = draft_of("The fee is $50 [2-4, 3].", passages)
-    assert draft["answer"] == "The fee is $50 [1][2][3]."
-    assert [c["document"] for c in draft["citations"]] == ["d2.txt", "d3.txt", "d4.txt"]
-
-
-def test_marker_that_names_no_passage_stays_without_citation() -> None:
-    draft = draft_of("The fee is $50 [1][7].", [passage(1, TEXT)])
-    assert draft["answer"] == "The fee is $50 [1][2]."
-    assert [citation["n"] for citation in draft["citations"]] == [1]
-    problems = citation_problems(draft["answer"], draft["citations"], lambda name: TEXT)
-    assert problems == ["[2] cites no passage."]
-
-
-def test_what_names_no_passage_comes_after_all_that_do() -> None:
-    passages = [passage(1, TEXT), passage(2, TEXT)]
-    draft = draft_of("The fee is $50 [7]. It is due on 1 May [2]. Boards sit [8][1].", passages)
-    assert draft["answer"] == "The fee is $50 [3]. It is due on 1 May [1]. Boards sit [4][2]."
-    assert {c["n"]: c["document"] for c in draft["citations"]} == {1: "d2.txt", 2: "d1.txt"}
-
-
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
-        (ABSTENTION, True),
         (f"Sorry. {ABSTENTION.upper()} Ask elsewhere.", True),
         ("The provided documents do not answer this question.", True),
-        ("The documents provided do not answer the question [1].", True),
-        ("The documents don’t answer this question.", True),
         ("The documents provided do answer this question.", False),
-        ("The documents provided do not name a fee [1].", False),
-        ("The rule does not apply [1].", False),
         ("", False),
     ],
 )

@@ -24,18 +24,6 @@ def generator(chat: Chat) -> ModelGenerator:
     return ModelGenerator(chat, Read(*PASSAGES))
 
 
-def test_answer_with_citations(server: FakeOpenAI, converse: Converse) -> None:
-    server.play("generate", Reply("The fee of $50 is due on 1 May [1]. Post a notice [2]."))
-    relations = [triplet("fee", "is due on", "1 May")]
-    draft = converse(
-        lambda chat: generator(chat).generate(parse("When?"), PASSAGES, relations, None)
-    )
-    assert draft["answer"] == "The fee of $50 is due on 1 May [1]. Post a notice [2]."
-    assert [(c["n"], c["section"]) for c in draft["citations"]] == [(1, "§ 5-301"), (2, "§ 5-304")]
-    assert draft["citations"][0]["quote"] == "The fee is $50. It is due on 1 May."
-    assert not draft["abstained"]
-
-
 def test_what_the_model_is_shown(server: FakeOpenAI, converse: Converse) -> None:
     server.otherwise = Reply("The fee is $50 [1].")
     relations = [triplet("fee", "is due on", "1 May")]
@@ -49,23 +37,6 @@ def test_what_the_model_is_shown(server: FakeOpenAI, converse: Converse) -> None
     assert 'kind="guidance">\nName it.\n' in request.user
     assert 'kind="question">\nWhen?\n' in request.user
     assert ABSTENTION in request.system
-
-
-def test_brackets_of_a_document_are_no_numbers_of_passages(
-    server: FakeOpenAI, converse: Converse
-) -> None:
-    server.play("generate", Reply("A fee {2} is due [1]."))
-    shown = [passage(1, "A fee [2] is due."), passage(2, "A notice.")]
-    relations = [triplet("fee [2]", "is due on", "1 May")]
-    read = Read(*shown)
-    draft = converse(
-        lambda chat: ModelGenerator(chat, read).generate(parse("When?"), shown, relations, None)
-    )
-    [request] = server.requests
-    assert "A fee {2} is due." in request.user
-    assert "fee {2} | is due on | 1 May" in request.user
-    assert draft["answer"] == "A fee {2} is due [1]."
-    assert [c["quote"] for c in draft["citations"]] == ["A fee [2] is due."]
 
 
 def test_text_of_others_cannot_leave_its_fence(server: FakeOpenAI, converse: Converse) -> None:
@@ -86,13 +57,6 @@ def test_abstention_is_the_exact_sentence(server: FakeOpenAI, converse: Converse
     assert draft["citations"] == []
 
 
-def test_no_passages_no_call(server: FakeOpenAI, converse: Converse) -> None:
-    assert converse(lambda chat: generator(chat).generate(parse("When?"), [], [], None))[
-        "abstained"
-    ]
-    assert server.requests == []
-
-
 def test_alone_without_passages_or_citations(server: FakeOpenAI, converse: Converse) -> None:
     server.play("answer_alone", Reply("In May [1].\n"))
     draft = converse(lambda chat: ModelAlone(chat).generate(parse("When?"), PASSAGES, [], None))
@@ -101,23 +65,12 @@ def test_alone_without_passages_or_citations(server: FakeOpenAI, converse: Conve
     assert "fee" not in server.requests[0].user
 
 
-def test_alone_may_abstain(server: FakeOpenAI, converse: Converse) -> None:
-    server.otherwise = Reply(ABSTENTION)
-    assert converse(lambda chat: ModelAlone(chat).generate(parse("When?"), [], [], None))[
-        "abstained"
-    ]
-
-
 @pytest.mark.parametrize(
     "reply",
     [
         '{"foo": "The fee is $50 [1]."}',
-        '[{"foo": 1}]',
-        '```json\n{"detail": "The fee"}\n```',
         "<html><body>The fee is $50 [1].</body></html>",
-        "<!DOCTYPE html>\n<h1>The fee</h1>",
         "upstream connect error or disconnect/reset before headers",
-        "502 Bad Gateway [502]",
         "...",
     ],
 )
@@ -132,9 +85,3 @@ def test_what_a_gateway_says_is_no_answer(reply: str) -> None:
 )
 def test_what_cites_or_abstains_or_speaks_of_the_passages_is_one(reply: str) -> None:
     need_answer(reply, PASSAGES)
-
-
-def test_without_passages_only_data_and_pages_are_refused() -> None:
-    need_answer("ok")
-    with pytest.raises(ModelReplyError):
-        need_answer("{}")

@@ -1,22 +1,19 @@
 """Which statements of the passages make the answer."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
 from records import query
 
-from lexloop.core.types import DEFINING, Passage, PointedUnit
+from lexloop.core.types import Passage
 from lexloop.documents.chunks.statements import Statement
-from lexloop.models.embedding import Vectors
 from lexloop.nodes.generate.extractive import (
     NEARLY_BEST,
     Lengths,
     Quotable,
     ScoredQuotables,
-    score_quotables,
     select,
 )
 from lexloop.nodes.relevance import Query
@@ -43,48 +40,6 @@ def passage(passages: Passages) -> Passage:
     return passages("§ 10-2")[0]
 
 
-def test_every_statement_and_every_list_is_evidence(small: View, passages: Passages) -> None:
-    given = passages("§ 5-100", "§ 10-3")
-    found = score_quotables(query("What is an inspection?", small), given, small)
-    assert found is not None
-    texts = [item.text for item in found.quotables]
-    # the whole list, the definition, three items with their lead-in; then two statements
-    assert len(texts) == 5 + 2
-    assert [item.said.points for item in found.quotables] == [3, 0, 0, 0, 0, 0, 0]
-    assert texts[0] == (
-        "Hull inspection: A hull inspection is a check of the hull by an independent surveyor. "
-        "It must include:"
-    )
-    assert texts[2:5] == [
-        "It must include: a calculation of the rate of corrosion;",
-        "It must include: a photograph of the keel; and",
-        "It must include: a statement that the hull is sound.",
-    ]
-    assert found.scores.shape == (1, 7)
-    assert found.vectors.shape == (7, 384)
-
-
-def test_the_spans_of_evidence_are_exact(small: View, passages: Passages) -> None:
-    given = passages()
-    found = score_quotables(query("What is an inspection?", small), given, small)
-    assert found is not None
-    for item in found.quotables:
-        text = small.text_of(item.passage["document"]) or ""
-        quoted = text[item.said.start : item.said.end]
-        assert quoted.strip() == quoted
-        lead = [text[start:end] for start, end in item.said.leads]
-        assert item.said.lead.split() == " ".join(lead).split()
-        if item.said.points:
-            assert quoted.endswith("3. a statement that the hull is sound.")
-            continue
-        assert quoted.split()[-1] == item.text.split()[-1]
-        assert quoted.endswith(item.said.own)
-
-
-def test_no_passages_hold_no_evidence(small: View) -> None:
-    assert score_quotables(query("What is a berth?", small), [], small) is None
-
-
 def test_the_best_for_each_part_then_what_is_nearly_as_good(small: View, passage: Passage) -> None:
     found = scored(
         [0.9, 0.1, 0.89 * 0.9, 0.2],
@@ -99,18 +54,6 @@ def test_the_best_for_each_part_then_what_is_nearly_as_good(small: View, passage
     assert chosen.more == []
 
 
-def test_more_is_taken_while_it_is_nearly_as_good(small: View, passage: Passage) -> None:
-    found = scored(
-        [0.7, 0.9, 0.85, 0.84, 0.83, 0.82],
-        texts=["alpha fee", "beta berth", "gamma quay", "delta owner", "epsilon boat", "zeta oar"],
-        passage=passage,
-    )
-    chosen = select(asked(small, 1), found, LENGTHS)
-    assert [item.order for item in chosen.best] == [1]
-    assert [item.order for item in chosen.more] == [2, 3, 4]
-    assert len(chosen.best) + len(chosen.more) == LENGTHS.statements
-
-
 def test_what_was_said_is_not_said_again(small: View, passage: Passage) -> None:
     found = scored(
         [0.9, 0.89, 0.88],
@@ -119,95 +62,6 @@ def test_what_was_said_is_not_said_again(small: View, passage: Passage) -> None:
     )
     chosen = select(asked(small, 1), found, LENGTHS)
     assert [item.order for item in [*chosen.best, *chosen.more]] == [0, 2]
-
-
-def test_an_answer_has_a_length(small: View, passage: Passage) -> None:
-    long = " ".join(f"word{n}" for n in range(LENGTHS.words - 1))
-    found = scored([0.9, 0.89, 0.88], texts=[long, "two more words here", "short"], passage=passage)
-    chosen = select(asked(small, 1), found, LENGTHS)
-    assert [item.order for item in [*chosen.best, *chosen.more]] == [0, 2]
-
-
-def test_a_statement_beyond_the_length_is_taken_alone(small: View, passage: Passage) -> None:
-    long = " ".join(f"word{n}" for n in range(2 * LENGTHS.words))
-    found = scored([0.9, 0.89], texts=[long, "short"], passage=passage)
-    chosen = select(asked(small, 1), found, LENGTHS)
-    assert [item.order for item in chosen.best] == [0]
-    assert chosen.more == []
-
-
-def test_a_list_is_no_addition(small: View, passage: Passage) -> None:
-    texts = ["alpha fee", "beta berth", "gamma quay"]
-    found = scored([0.9, 0.89, 0.88], texts=texts, passage=passage)
-    listed = replace(found.quotables[1].said, points=4)
-    found.quotables[1] = replace(found.quotables[1], said=listed)
-    chosen = select(asked(small, 1), found, LENGTHS)
-    assert [item.order for item in [*chosen.best, *chosen.more]] == [0, 2]
-    found.scores[0, 1] = 0.95  # where it is the best, it answers
-    assert [item.order for item in select(asked(small, 1), found, LENGTHS).best] == [1]
-
-
-def test_what_explains_must_be_clearly_closer(small: View, passages: Passages) -> None:
-    question = query("Which boats are exempt?", small)
-    given = passages("§ 10-3")
-    plain = score_quotables(question, given, small)
-    beside = score_quotables(question, [{**one, "supporting": True} for one in given], small)
-    assert plain is not None
-    assert beside is not None
-    assert beside.scores == pytest.approx(0.85 * plain.scores, abs=1e-6)
-
-
-def test_the_very_definition_of_a_term_goes_before_other_texts_that_say_what_it_is(
-    small: View, passages: Passages
-) -> None:
-    question = query("What is a hull inspection?", small)
-    assert question.definitions == ["hull inspection"]
-    given = passages("§ 5-100")
-    plain = score_quotables(question, given, small)
-    marked = score_quotables(
-        question, [{**one, "signals": {DEFINING: 1.0}} for one in given], small
-    )
-    assert plain is not None
-    assert marked is not None
-    # the list's own words and the first sentence say what it is, its points do not
-    assert marked.scores - plain.scores == pytest.approx(
-        np.array([[0.5, 0.5, 0.0, 0.0, 0.0]]), abs=1e-6
-    )
-
-
-class Near:
-    """A view whose chunks' tokens come as near to any question's as it is told, by their ids."""
-
-    def __init__(self, view: View, near: dict[str, list[float]]) -> None:
-        self._view, self._near = view, near
-
-    def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:
-        if not self._near:
-            return None
-        return np.array([self._near[name] for name in chunk_ids], dtype=np.float32).T
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._view, name)
-
-
-def test_statements_stand_behind_by_what_their_passages_tokens_do(
-    small: View, passages: Passages
-) -> None:
-    question, given = (
-        query("Which boats are exempt?", small),
-        passages("§ 10-3", "§ 5-200"),
-    )
-    first, second = (passage["id"] for passage in given)
-    plain = score_quotables(question, given, Near(small, {}))
-    near = score_quotables(question, given, Near(small, {first: [0.5, 0.0], second: [0.75, 0.25]}))
-    assert plain is not None
-    assert near is not None
-    assert [p["id"] for p in near.passages] == [first, second]
-    # MaxSim is 0.25 and 0.5: the first passage's statements lose 1.6 of the difference
-    lost = [0.4 if item.passage["id"] == first else 0.0 for item in near.quotables]
-    assert 0.4 in lost
-    assert 0.0 in lost
-    assert plain.scores[0] - near.scores[0] == pytest.approx(np.array(lost), abs=1e-6)
 
 
 def of_passages(given: ScoredQuotables, *owners: int) -> ScoredQuotables:
@@ -248,46 +102,3 @@ def test_a_further_passage_repeats_nothing_and_ends_with_no_colon(
     found.quotables[3] = replace(found.quotables[3], said=listed)
     unsure = select(asked(small, 1), found, LENGTHS, sure=False)
     assert [item.order for item in [*unsure.best, *unsure.more]] == [0, 4]
-
-
-def test_a_further_passage_must_come_near_the_best(small: View, passage: Passage) -> None:
-    texts = ["alpha fee", "beta berth", "gamma quay"]
-    found = scored([0.9, 0.28, 0.26], texts=texts, passage=passage)
-    unsure = select(asked(small, 1), of_passages(found, 1, 2, 3), LENGTHS, sure=False)
-    assert [item.order for item in [*unsure.best, *unsure.more]] == [0, 1]
-
-
-def test_of_no_passages_there_is_none() -> None:
-    nothing = ScoredQuotables(
-        [], np.zeros((0, 1), dtype=np.float32), np.zeros((1, 0), dtype=np.float32)
-    )
-    assert nothing.passages == []
-
-
-def test_evidence_within_provisions(small: View, passage: Passage) -> None:
-    texts = ["alpha", "beta", "gamma"]
-    found = scored([0.1, 0.2, 0.3], [0.4, 0.5, 0.6], texts=texts, passage=passage)
-    for n, item in enumerate(found.quotables):
-        said = replace(item.said, start=10 * n, end=10 * n + 5)
-        found.quotables[n] = replace(item, said=said)
-    inside = found.within([unit(passage, 10, 15), unit(passage, 20, 24)])  # the third juts out
-    assert inside is not None
-    assert [item.text for item in inside.quotables] == ["beta"]
-    assert inside.scores.tolist() == [[np.float32(0.2)], [np.float32(0.5)]]
-    assert inside.vectors.tolist() == [[0.0, 1.0, 0.0]]
-    assert found.within([unit(passage, 0, 5, document="other.txt")]) is None
-    assert found.within([]) is None
-
-
-def unit(passage: Passage, start: int, end: int, document: str = "") -> PointedUnit:
-    named = document or passage["document"]
-    return {"document": named, "place": 0, "label": "§ 1", "start": start, "end": end}
-
-
-def test_a_further_passage_does_not_answer_with_a_line_of_names(
-    small: View, passage: Passage
-) -> None:
-    texts = ["alpha fee", "Issue 2, May 2004 https://fees.example/a", "NO FEE IS DUE", "費用不要"]
-    found = scored([0.9, 0.5, 0.4, 0.3], texts=texts, passage=passage)
-    unsure = select(asked(small, 1), of_passages(found, 1, 2, 3, 4), LENGTHS, sure=False)
-    assert [item.order for item in [*unsure.best, *unsure.more]] == [0, 2, 3]

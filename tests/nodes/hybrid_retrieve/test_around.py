@@ -4,7 +4,7 @@ import pytest
 
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
-from lexloop.core.types import MOST_POINTED, Chunk, Passage
+from lexloop.core.types import Chunk, Passage
 from lexloop.documents.document import Document
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.hybrid_retrieve import provisions_around
@@ -71,13 +71,3 @@ def test_the_best_passages_provision_comes_first(view: View) -> None:
 def test_what_is_not_there_is_not_found(view: View) -> None:
     gone: Passage = {**at(view, "under tow"), "document": "gone.txt"}
     assert provisions_around([gone], view) == provisions_around([], view) == []
-
-
-def test_of_very_much_the_first() -> None:
-    lines = "".join(f"{n}. A ferry shall carry bell number {n}, which is made of brass and is rung "
-                    f"by the mate on watch {n}.\n" for n in range(1, 60))  # fmt: skip
-    tools = tools_for(Settings(**{"chunking.tokens": 32, "chunking.overlap": 0}), load_minilm())
-    law = Document("bells.txt", "Bells", f"Article 1\nBells\n{lines}")
-    made = build_collection([law], tools).seen_by(Filters())
-    first = [chunk["id"] for chunk in made.every_chunk()]
-    assert provisions_around([at(made, "bell number 7,")], made) == first[:MOST_POINTED]

@@ -5,7 +5,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from library import Shelf, pointed_in, shelf
 
-from lexloop.documents.structure.references import find_references
 from lexloop.nodes.pointing import MOST_DOCUMENTS
 
 ALL = shelf()
@@ -24,34 +23,11 @@ def lines(question: str, library: Shelf = DIRECTIVE) -> list[str]:
     ("question", "labels"),
     [
         ("What does Article 3 say?", ["Article 3"]),
-        ("Article 3", ["Article 3"]),
-        ("art. 3 (1) (b)", ["Article 3(1)(b)"]),
-        ("Art.3(1)b", ["Article 3(1)(b)"]),
-        ("article three", ["Article 3"]),
-        ("Articles 2 to 4", ["Article 2", "Article 3", "Article 4"]),
-        ("What do Articles 2 and 4 require?", ["Article 2", "Article 4"]),
-        ("point (b) of Article 3(1)", ["Article 3(1)(b)"]),
         ("Article 3 and Article 3(1)(b)", ["Article 3"]),
-        ("Article 3 of the directive", ["Article 3"]),
-        ("Article 4 of Chapter II", ["Article 4"]),
-        ("summarise Annex I point 2", ["Annex I, point 2"]),
-        ("explain recitals 1 and 2", ["Recital 1", "Recital 2"]),
         ("What does the last article say?", ["Article 4"]),
-        ("Art. 3 para. 1 lit. b", ["Article 3(1)(b)"]),
-        ("list the points of Article 3(1)", ["Article 3(1)"]),
         ("What does the second subparagraph of Article 3(1) say?", ["Article 3(1)"]),
-        ("subparagraph 2 of Article 3(1)", ["Article 3(1)"]),
-        ("What is the title of Article 3?", ["Article 3"]),
-        ("What must a keeper do under Article 3?", ["Article 3"]),
         ("What does Article 7 of the Charter say?", []),
         ("Does Article 3 TFEU apply?", []),
-        ("What does TFEU Article 3 say?", []),
-        ("Article 3 of the Boats Act 1999", []),
-        ("clause 3", []),
-        ("15 U.S.C. 6501", []),
-        ("paragraph 1 of this Article", []),
-        ("How is a boat moored?", []),
-        ("", []),
     ],
 )
 def test_where_a_question_points(question: str, labels: list[str]) -> None:
@@ -59,34 +35,12 @@ def test_where_a_question_points(question: str, labels: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "only"),
-    [
-        ("What does Article 3 say?", True),
-        ("Can you please explain Article 3 to me?", True),
-        ("Article 3 of the directive on river boats", True),
-        ("What must a keeper do under Article 3?", False),
-        ("Article 3 and the Charter", False),
-    ],
-)
-def test_whether_nothing_else_is_asked(question: str, only: bool) -> None:
-    assert pointed_in(question, DIRECTIVE)["only"] is only
-
-
-@pytest.mark.parametrize(
     ("question", "found"),
     [
         ("section 3", [("act.txt", "Section 3")]),
-        ("Article 3", [("directive.txt", "Article 3")]),
-        ("clause 2.1", [("contract.txt", "Clause 2.1")]),
-        ("2.1 of the policy", [("policy.md", "Section 2.1")]),
-        ("What does the policy say in section 2.2?", [("policy.md", "Section 2.2")]),
-        ("regulation 3", [("regulations.txt", "Regulation 3")]),
         ("Section 102.1, Exception 2", [("standard.txt", "Section 102.1, Exception 2")]),
         ("Schedule 1", [("act.txt", "Schedule 1"), ("contract.txt", "Schedule 1")]),
-        ("Schedule 1 of the contract", [("contract.txt", "Schedule 1")]),
-        ("in act.txt, Schedule 1 paragraph 3", [("act.txt", "Schedule 1, paragraph 3")]),
         ("Article 3 of the allotment gardens act", [("act.txt", "Section 3")]),
-        ("section 1 of the Beekeeping Regulations 2020", [("regulations.txt", "Regulation 1")]),
     ],
 )
 def test_the_document_named_goes_first_else_all_that_have_it(
@@ -108,49 +62,13 @@ def test_the_document_named_goes_first_else_all_that_have_it(
             "There is no Article 3(1)(x) in directive.txt: Article 3(1) runs from (a) to (c).",
         ),
         (
-            "Article 2(9)(a)",
-            "There is no Article 2(9) in directive.txt: Article 2 runs from (1) to (2).",
-        ),
-        (
             "Article 4(1)",
             "Article 4(1) was not found in directive.txt as it was read.",
-        ),
-        (
-            "Article 99999999999",
-            "There is no Article 99999999999 in directive.txt: its articles run from Article 1 to "
-            "Article 4.",
-        ),
-        (
-            "How long is a fee due under Article 9?",
-            "There is no Article 9 in directive.txt: its articles run from Article 1 to Article 4.",
-        ),
-        (
-            "chapter IX",
-            "There is no Chapter IX in directive.txt: its chapters run from Title I, Chapter I to "
-            "Title I, Chapter II.",
-        ),
-        (
-            "recital 12",
-            "There is no Recital 12 in directive.txt: its recitals run from Recital 1 to "
-            "Recital 2.",
         ),
     ],
 )
 def test_what_is_there_in_place_of_a_number_that_is_not(question: str, told: str) -> None:
     assert lines(question) == [told]
-
-
-def test_what_was_not_found_has_no_source() -> None:
-    (told,) = pointed_in("Article 4(1)", DIRECTIVE)["told"]
-    assert told["citations"] == []
-
-
-def test_a_decimal_number_is_missed_in_its_clause() -> None:
-    contract = shelf("contract.txt")
-    assert lines("clause 2.9", contract) == [
-        "There is no Clause 2.9 in contract.txt: Clause 2 runs from Clause 2.1 to Clause 2.2."
-    ]
-    assert lines("Is a discount of 2.9 percent due?", contract) == []
 
 
 def test_what_is_told_cites_the_headings_that_show_it() -> None:
@@ -162,12 +80,6 @@ def test_what_is_told_cites_the_headings_that_show_it() -> None:
     ]
 
 
-def test_one_document_has_it_and_another_has_not() -> None:
-    found = pointed_in("Schedule 1 paragraph 3", ALL)
-    assert [unit["document"] for unit in found["units"]] == ["act.txt"]
-    assert found["told"] == []
-
-
 @pytest.mark.parametrize(
     ("question", "told"),
     [
@@ -175,11 +87,6 @@ def test_one_document_has_it_and_another_has_not() -> None:
             "How many articles are there?",
             ["directive.txt has 4 articles: Article 1 to Article 4."],
         ),
-        (
-            "how many annexes has the directive",
-            ["directive.txt has 2 annexes: Annex I to Annex II."],
-        ),
-        ("which annexes are there", ["directive.txt has 2 annexes:", "Annex I — Fees", "Annex II"]),
         (
             "How many schedules does it have?",
             ["No schedule was found in directive.txt as it was read. It has 4 articles."],
@@ -189,54 +96,14 @@ def test_one_document_has_it_and_another_has_not() -> None:
             ["Title I, Chapter II has 1 article:", "Article 4 — Entry into force"],
         ),
         (
-            "what does chapter II cover",
-            ["Title I, Chapter II — Final provisions:", "Article 4 — Entry into force"],
-        ),
-        (
-            "What is the last article?",
-            ["The last article of directive.txt is Article 4 — Entry into force."],
-        ),
-        (
-            "How is the directive structured?",
-            [
-                "directive.txt has 2 recitals, 1 title, 2 chapters, 1 section, 4 articles and 2 "
-                "annexes.",
-                "Title I — General provisions: Article 1 to Article 4",
-                "Title I, Chapter I — Scope: Article 1 to Article 3",
-                "Title I, Chapter I, Section 1 — Subject matter: Article 1 to Article 3",
-                "Title I, Chapter II — Final provisions: Article 4",
-                "Annex I — Fees",
-                "Annex II",
-            ],
-        ),
-        (
             "How many points does Article 3(1) have?",
             ["Article 3(1) has 3 points: Article 3(1)(a) to Article 3(1)(c)."],
         ),
-        ("What are the points?", []),
-        ("What are the rules?", []),
-        ("What are the rules on mooring?", []),
         ("How many articles must a keeper have read?", []),
-        ("Which articles were repealed in 2020?", []),
     ],
 )
 def test_questions_about_the_document_itself(question: str, told: list[str]) -> None:
     assert lines(question) == told
-
-
-def test_the_structure_of_several_documents_is_told_of_each() -> None:
-    assert lines("list the chapters", ALL) == [
-        "directive.txt has 2 chapters:",
-        "Title I, Chapter I — Scope",
-        "Title I, Chapter II — Final provisions",
-        "standard.txt has 2 chapters:",
-        "Chapter 1 — APPLICATION",
-        "Chapter 2 — SCOPING",
-    ]
-    assert lines("what does chapter 2 cover", ALL)[:2] == [
-        "In directive.txt: Title I, Chapter II — Final provisions:",
-        "Article 4 — Entry into force",
-    ]
 
 
 def test_of_many_documents_it_is_asked_which_one_is_meant() -> None:
@@ -257,12 +124,8 @@ def test_of_many_documents_it_is_asked_which_one_is_meant() -> None:
 @pytest.mark.parametrize(
     "question",
     [
-        "Article " * 20_000,
         "Article 3 " * 20_000,
         f"Article 3{'(a)' * 20_000}",
-        f"Articles 1 to {10**6}",
-        "§" * 50_000,
-        f"Article {'I' * 50_000}",
         f"Article 3 of {'the Act of ' * 10_000}",
     ],
 )
@@ -306,34 +169,10 @@ CHARTER = Shelf(
     ("question", "labels"),
     [
         ("What does Article II, Section 1 say?", ["Article II, Section 1"]),
-        ("Section 2 of Article I", ["Article I, Section 2"]),
         ("Art. II, Sec. 2", ["Article II, Section 2"]),
         ("What does Section 1 say?", ["Article I, Section 1", "Article II, Section 1"]),
         ("What does Amendment II protect?", ["Amendment II"]),
-        ("Section 9", []),
     ],
 )
 def test_sections_that_are_numbered_anew_in_each_article(question: str, labels: list[str]) -> None:
     assert units(question, CHARTER) == labels
-
-
-@pytest.mark.parametrize("asked", ["Section 4.2 of Article IV", "Article IV, Section 4.2(a)"])
-def test_sections_that_run_on_are_found_with_their_article(asked: str) -> None:
-    text = (
-        "ARTICLE IV FEES\nSection 4.1. Dues. A fee is due.\nSection 4.2. Terms. It is paid:\n"
-        "(a) in coin;\n(b) at once.\nARTICLE V END\nSection 5.1. Term. It ends in May.\n"
-    )
-    contract = Shelf({"contract.txt": text})
-    (reference,) = find_references(asked)
-    tree = contract.tree_of("contract.txt")
-    assert tree is not None
-    found = [tree.units[place].label for place in tree.find(reference)]
-    assert (
-        found == units(asked, contract) == ["Section 4.2(a)" if "(a)" in asked else "Section 4.2"]
-    )
-
-
-def test_amendments_are_counted() -> None:
-    assert lines("How many amendments are there?", CHARTER) == [
-        "charter.txt has 2 amendments: Amendment I to Amendment II."
-    ]

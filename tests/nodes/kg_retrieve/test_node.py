@@ -58,14 +58,6 @@ def test_brings_up_triplets_and_the_chunks_that_state_them() -> None:
     assert update["handed_on"] == {}
 
 
-def test_scores_are_shares_best_first_and_one_signal() -> None:
-    found = retrieved(harbour(), ["payment", "fee"], ["c3"])["graph_candidates"]
-    scores = [candidate["score"] for candidate in found]
-    assert scores == sorted(scores, reverse=True)
-    assert all(0 < score <= 1 for score in scores)
-    assert all(candidate["signals"] == {"graph": candidate["score"]} for candidate in found)
-
-
 def test_what_a_candidate_hands_on_to_and_what_limits_it_are_looked_up() -> None:
     update = retrieved(harbour(), ["zeppelin"], ["c1", "c2"], S=1)
     assert update["handed_on"] == {"c0": "c1", "c3": "c2"}
@@ -76,27 +68,10 @@ def test_what_a_candidate_hands_on_to_and_what_limits_it_are_looked_up() -> None
     assert {t["predicate"] for t in alone["triplets"]} == {"refers_to", "uses"}
 
 
-def test_only_the_first_K_keywords_count() -> None:
-    assert retrieved(harbour(), ["zeppelin", "fee"], [], K=1) == NOTHING
-    assert retrieved(harbour(), ["zeppelin", "fee"], [], K=2)["triplets"]
-
-
-def test_a_longer_path_reaches_further() -> None:
-    near = set(ids(retrieved(harbour(), ["payment"], [], S=1)))
-    far = set(ids(retrieved(harbour(), ["payment"], [], S=3)))
-    assert near == {"c1"}
-    assert near < far
-
-
 @pytest.mark.parametrize(("K", "S"), [(0, 2), (4, 0), (0, 0)])
 def test_nothing_when_the_plan_asks_for_none(K: int, S: int) -> None:
     assert retrieved(harbour(), ["fee"], ["c0"], K=K, S=S) == NOTHING
     assert retrieved(None, ["fee"], ["c0"]) == NOTHING
-
-
-def test_nothing_in_an_empty_graph_or_for_no_keywords() -> None:
-    assert retrieved(GraphCollection([]), ["fee"], ["c0"]) == NOTHING
-    assert retrieved(harbour(), [], []) == NOTHING
 
 
 def test_both_lists_are_bounded_and_without_repetitions() -> None:
@@ -127,12 +102,6 @@ def test_documents_that_the_filters_leave_out_have_no_part(tags: tuple[str, ...]
     assert {t["document"] for t in found["triplets"]} == {"harbour.txt"}
     alone = retrieved(GraphCollection(SECRET[:2]), ["mooring fee", "secret"], ["c1"], S=3)
     assert found == alone
-
-
-def test_documents_that_the_filters_admit_are_walked() -> None:
-    hidden = {"secret.txt": Metadata(tags=("inspectors",))}
-    source = GraphCollection(SECRET, hidden, Filters(allowed_tags=frozenset({"inspectors"})))
-    assert "c7" in ids(retrieved(source, ["secret"], []))
 
 
 def test_the_law_of_another_day_is_left_out() -> None:

@@ -23,16 +23,11 @@ def behind(*factors: float) -> list[float]:
     ("scores", "share", "most", "taken"),
     [
         ([], 0.05, 10, 0),
-        ([3.0], 0.05, 10, 1),
         ([0.0, 0.0], 0.05, 10, 2),
         ([2.0, 2.0, 2.0, 2.0], 0.25, 10, 4),  # each holds a quarter
         ([2.0, 2.0, 2.0, 2.0], 0.26, 10, 1),  # none holds enough: the best is taken all the same
-        ([2.0] * 15, 0.05, 10, 10),
         (behind(4.0, 20.0), 0.15, 10, 2),  # weights 1, 0.25 and 0.05: shares 0.77, 0.19, 0.04
-        (behind(4.0, 20.0), 0.03, 10, 3),
-        (behind(4.0, 20.0), 0.2, 10, 1),
         ([*behind(4.0, 20.0), 2.0], 0.15, 10, 1),  # a copy at the end weighs, and none jumps ahead
-        ([-1.0, -3.0], 0.05, 10, 1),
     ],
 )
 def test_by_hand(scores: list[float], share: float, most: int, taken: int) -> None:
@@ -50,10 +45,3 @@ def test_at_least_one_and_never_more_than_allowed(
 def test_a_higher_share_takes_no_more(scores: list[float], one: float, other: float) -> None:
     low, high = sorted((one, other))
     assert adaptive_k(scores, high, 50) <= adaptive_k(scores, low, 50)
-
-
-@given(SCORES, st.sampled_from([0.5, 2.0, 1024.0]))
-def test_the_scale_of_the_scores_does_not_count(scores: list[float], factor: float) -> None:
-    # factors of two change no digit
-    scaled = [score * factor for score in scores]
-    assert adaptive_k(scaled, 0.05, 50) == adaptive_k(scores, 0.05, 50)

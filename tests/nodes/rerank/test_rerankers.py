@@ -5,53 +5,18 @@ from pathlib import Path
 
 import pytest
 from records import candidate
-from tokenizers import Tokenizer, models, pre_tokenizers, processors
+from tiny_bert import build
 
 from lexloop.core.errors import DataError, DeadlineExceeded
 from lexloop.core.running import Deadline, within
 from lexloop.nodes.question import parse
 from lexloop.nodes.rerank import CrossEncoderReranker
 
-WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "fee", "berth", "owner", "must", "pay", "the", "a"]
-
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    import torch
-    from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
-
-    folder = tmp_path_factory.mktemp("reranker")
-    vocabulary = {word: number for number, word in enumerate(WORDS)}
-    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
-    PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer,
-        pad_token="[PAD]",
-        unk_token="[UNK]",
-        cls_token="[CLS]",
-        sep_token="[SEP]",
-        model_max_length=32,
-    ).save_pretrained(folder)
-    torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=len(WORDS),
-        hidden_size=8,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=8,
-        max_position_embeddings=32,
-        num_labels=1,
-        initializer_range=1.0,
-    )
-    BertForSequenceClassification(config).save_pretrained(folder)
-    return folder
-
-
-def test_loading_draws_no_bar(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    capfd.readouterr()
-    CrossEncoderReranker(str(folder))
-    assert "Loading" not in capfd.readouterr().err
+    words = "fee berth owner must pay the a"
+    return Path(build(tmp_path_factory.mktemp("reranker"), words, ["relevant"]))
 
 
 def test_candidates_are_ordered_by_the_models_score(folder: Path) -> None:
@@ -72,15 +37,6 @@ def test_candidates_are_ordered_by_the_models_score(folder: Path) -> None:
     again = {item["id"]: item["score"] for item in reranker.rerank(parse("the fee"), pool[::-1])}
     assert again == pytest.approx({item["id"]: item["score"] for item in ranked}, abs=1e-5)
     assert reranker.rerank(parse("the fee"), []) == []
-
-
-def test_scores_of_many_are_those_of_each_alone(folder: Path) -> None:
-    said = "the fee a berth owner must pay"
-    pool = [candidate(f"{n}", said[: 7 + n], dense=0.5) for n in range(11)]
-    reranker = CrossEncoderReranker(str(folder))
-    together = {item["id"]: item["score"] for item in reranker.rerank(parse("the fee"), pool)}
-    alone = {item["id"]: reranker.rerank(parse("the fee"), [item])[0]["score"] for item in pool}
-    assert together == pytest.approx(alone, abs=1e-5)
 
 
 def test_scoring_stops_when_the_question_has_run_out_of_time(folder: Path) -> None:
