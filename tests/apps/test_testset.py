@@ -155,7 +155,7 @@ def test_what_rules_cannot_make_is_said(run: Run, documents: Path) -> None:
     assert refused.exit_code == 2
     assert "Rules make no question of type 'vague'" in refused.stderr
     made = run("testset", str(documents), "--n", "11")
-    assert "Left to a model, for rules make none worth asking: vague." in made.stderr
+    assert "Left to a model, for rules make none worth asking: vague, rule_conclusion." in made.stderr
 
 
 def test_a_walk_on_a_terminal_ends_with_ctrl_d(
