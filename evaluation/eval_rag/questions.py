@@ -70,7 +70,9 @@ class QuestionIndex:
         Returns:
             None where no authority comes from those documents.
         """
-        vectors = self._embedder.embed(list(questions)) if questions else []
+        if not questions:
+            return []
+        vectors = self._embedder.embed(list(questions))
         return [self._nearest(*asked) for asked in zip(vectors, documents, strict=True)]
 
     def _nearest(self, vector: Vectors, documents: Collection[str] | None) -> Match | None:

@@ -53,14 +53,8 @@ class RuleMaker:
     def __call__(self, question_type: str, _: int) -> list[Case]:
         """Return every question of a type that can be made, kinds of facts taking turns."""
         rng = Random(f"{self._seed}:{question_type}")  # noqa: S311 - a choice, no secret
-        view, facts = self._view, _taking_turns(self.facts, rng)
-        if question_type == OUT_OF_SCOPE:
-            found = _out_of_scope(facts, rng, view)
-        elif question_type == "distracting element":
-            found = _distracted(facts, rng, view)
-        else:
-            found = _MAKERS[question_type](facts, rng)
-        return [_case(view, question_type, *candidate) for candidate in found]
+        found = _MAKERS[question_type](_taking_turns(self.facts, rng), rng, self._view)
+        return [_case(self._view, question_type, *candidate) for candidate in found]
 
 
 def _case(
@@ -79,14 +73,14 @@ def _taking_turns(facts: Sequence[Fact], rng: Random) -> list[Fact]:
     return [fact for fact in chain.from_iterable(zip_longest(*kinds.values())) if fact]
 
 
-def _simple(facts: Sequence[Fact], _: Random) -> Iterator[Candidate]:
+def _simple(facts: Sequence[Fact], *_: object) -> Iterator[Candidate]:
     """What one term, one row or one heading says."""
     for fact in facts:
         if fact.kind in _SIMPLE and fact.pieces == 1:
             yield fact.question, [fact], ()
 
 
-def _detailed(facts: Sequence[Fact], _: Random) -> Iterator[Candidate]:
+def _detailed(facts: Sequence[Fact], *_: object) -> Iterator[Candidate]:
     """One fact that takes a specific search: a list, a number, a reference."""
     for fact in facts:
         if fact.kind not in _SIMPLE:
@@ -100,7 +94,7 @@ def _distracted(facts: Sequence[Fact], rng: Random, view: View) -> Iterator[Cand
         yield f"{rng.choice(foreign or _REMARKS)} {fact.question}", [fact], ()
 
 
-def _situational(facts: Sequence[Fact], rng: Random) -> Iterator[Candidate]:
+def _situational(facts: Sequence[Fact], rng: Random, _: View) -> Iterator[Candidate]:
     """Who asks, then the question."""
     for fact in facts:
         role = rng.choice(_ROLES)
@@ -110,7 +104,7 @@ def _situational(facts: Sequence[Fact], rng: Random) -> Iterator[Candidate]:
         yield rng.choice(asked), [fact], ()
 
 
-def _conversational(facts: Sequence[Fact], _: Random) -> Iterator[Candidate]:
+def _conversational(facts: Sequence[Fact], *_: object) -> Iterator[Candidate]:
     """A question that needs the turn before: "And by “B”?", "What is listed in it?"."""
     terms = [fact for fact in facts if fact.kind == "definition"]
     for one, other in zip(terms[::2], terms[1::2], strict=False):
@@ -121,20 +115,20 @@ def _conversational(facts: Sequence[Fact], _: Random) -> Iterator[Candidate]:
             yield fact.question.replace(fact.about, "it"), [fact], said
 
 
-def _double(facts: Sequence[Fact], rng: Random) -> Iterator[Candidate]:
+def _double(facts: Sequence[Fact], rng: Random, _: View) -> Iterator[Candidate]:
     """Two questions in one sentence."""
     for one, other in _pairs([fact for fact in facts if fact.clause], rng):
         yield f"{one.question[:-1]}, and {lowered(other.question)}", [one, other], ()
 
 
-def _complex_situational(facts: Sequence[Fact], rng: Random) -> Iterator[Candidate]:
+def _complex_situational(facts: Sequence[Fact], rng: Random, _: View) -> Iterator[Candidate]:
     """Who asks, a question, and a further one on a related matter."""
     for one, other in _pairs(facts, rng):
         question = f"I am {rng.choice(_ROLES)}. {one.question} Also, {lowered(other.question)}"
         yield question, [one, other], ()
 
 
-def _compare(facts: Sequence[Fact], rng: Random) -> Iterator[Candidate]:
+def _compare(facts: Sequence[Fact], rng: Random, _: View) -> Iterator[Candidate]:
     """The difference of two terms whose names share a word, neither holding the other."""
     for one, other in _pairs([fact for fact in facts if fact.kind == "definition"], rng):
         a, b = set(tokenize(one.about)), set(tokenize(other.about))
@@ -189,12 +183,14 @@ def _not_there(trees: Sequence[Tree]) -> Iterator[tuple[str, str]]:
                 yield f"What is said in {wanted}?", f"the last of its kind is {last.label}"
 
 
-_MAKERS: dict[str, Callable[[Sequence[Fact], Random], Iterator[Candidate]]] = {
+_MAKERS: dict[str, Callable[[Sequence[Fact], Random, View], Iterator[Candidate]]] = {
     "simple": _simple,
     "complex": _detailed,
+    "distracting element": _distracted,
     "situational": _situational,
     "double": _double,
     "conversational": _conversational,
     "complex_situational": _complex_situational,
+    OUT_OF_SCOPE: _out_of_scope,
     "compare": _compare,
 }
