@@ -174,12 +174,13 @@ def _not_there(trees: Sequence[Tree]) -> Iterator[tuple[str, str]]:
     """Provisions that no document has, numbered like those of one, and the last that it has."""
     for tree in trees:
         numbered = [u for u in tree.units if u.kind == "provision" and u.number.isdecimal()]
-        if not numbered:
+        last = max(numbered, key=lambda unit: int(unit.number), default=None)
+        if last is None:
             continue
-        last = max(numbered, key=lambda unit: int(unit.number))
         for more in _BEYOND:
-            wanted = last.label.replace(last.number, str(int(last.number) + more))
-            if not any(tree.find(one) for tree in trees for one in find_references(wanted)):
+            wanted = f"{last.label.removesuffix(last.number)}{int(last.number) + more}"
+            meant = find_references(wanted)
+            if meant and not any(other.find(one) for other in trees for one in meant):
                 yield f"What is said in {wanted}?", f"the last of its kind is {last.label}"
 
 
