@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,7 @@ from lexloop.core.files import MANIFEST, is_index
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.text_cache import TextCache
-from lexloop.evaluation.eval_rag.authorities import Authority, Entry
-from lexloop.evaluation.eval_rag.questions import QuestionIndex, cached_index
+from lexloop.evaluation.eval_rag.questions import kept_vectors
 from lexloop.evaluation.feedback import FeedbackStore, Opinion
 from lexloop.evaluation.run.folder import RunFolder
 from lexloop.evaluation.testset.writing import write_checked
@@ -174,16 +174,14 @@ def _opinions(place: Path) -> str:
     return str([one.answer[:1] for one in FeedbackStore(place / "data" / "feedback.sqlite").all()])
 
 
-def _question_index(place: Path) -> QuestionIndex:
-    known = Authority("pair", "answer", "a known answer", "The fee is 20 euros.")
-    entries = [Entry(f"What does berth {number} cost?", known) for number in range(9)]
-    return cached_index(entries, Words(), place, lambda *_: None)
+def _question_vectors(place: Path) -> Halves:
+    questions = [f"What does berth {number} cost?" for number in range(9)]
+    return kept_vectors(questions, Words(), place, lambda *_: None)
 
 
 def _questions(place: Path) -> str:
-    return str(
-        [len(QuestionIndex.load(path, Words()).entries) for path in place.glob("*.questions")]
-    )
+    found = [path.read_bytes() for path in place.glob("*.vectors")]
+    return str([sha256(data[32:]).digest() == data[:32] for data in found])
 
 
 def _beside(*names: str) -> Callable[[Path], list[str]]:
@@ -219,9 +217,9 @@ WORKS = {
         partial(_rate, "b"), _opinions, _beside("feedback.sqlite"), partial(_rate, "aa")
     ),
     "questions": Work(
-        _question_index,
+        _question_vectors,
         _questions,
-        lambda place: [path.name for path in place.iterdir() if path.suffix != ".questions"],
+        lambda place: [path.name for path in place.iterdir() if path.suffix != ".vectors"],
     ),
     "records": Work(
         partial(_add_record, "b"),

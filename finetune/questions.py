@@ -18,8 +18,7 @@ from lexloop.documents.structure.tree import Kind, Tree, Unit
 from lexloop.evaluation.asking import Asker
 from lexloop.evaluation.feedback import Opinion
 from lexloop.evaluation.score import Unresolved
-from lexloop.evaluation.testset.facts import read_facts
-from lexloop.evaluation.testset.phrases import lowered
+from lexloop.evaluation.testset.facts import lowered, read_facts
 from lexloop.finetune.checkpoints import Report
 from lexloop.models.request import ChatRequest, parsed
 from lexloop.prompts import Data, load
@@ -140,8 +139,8 @@ class AnsweredQuestion:
 def questions_by_rules(view: View) -> Iterator[AnsweredQuestion]:
     """Yield every question that the rules make, first those of headings.
 
-    Headings that are questions; what a label says about its heading; what the documents state
-    (definitions, duties, conditions, lists, amounts, times); and cases.
+    Headings that are questions; what a label says about its heading; then the terms, lists, rows,
+    numbers and references of provisions.
     """
     for document in view.documents:
         tree, text = view.tree_of(document) or Tree(), view.text_of(document) or ""
@@ -155,7 +154,7 @@ def questions_by_rules(view: View) -> Iterator[AnsweredQuestion]:
                 for question, source in _about(unit):
                     yield AnsweredQuestion(question, found, source)
     for fact in read_facts(view):
-        if fact.kind != "heading":
+        if fact.kind not in ("heading", "topic"):
             spans = ((span.document, span.start, span.end) for span in fact.spans)
             places = (provision_around(view, *span) for span in spans)
             for found in dict.fromkeys(filter(None, places)):

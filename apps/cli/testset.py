@@ -52,7 +52,7 @@ def make(
     types: Annotated[
         list[str] | None,
         _set(
-            "Only questions of these types. May be repeated. Default: all, by rules all but vague.",
+            "Only questions of these types. May be repeated. Default: all that can be made.",
             "TYPE[,TYPE]",
         ),
     ] = None,

@@ -45,7 +45,7 @@ def examples_of(view: View) -> list[ExampleBody]:
             for term in islice(_terms(view), _EXAMPLES)
         ]
     maker = RuleMaker(view, 0)
-    types = ("simple", "complex", "compare", "situational", "rule_conclusion")
+    types = ("simple", "complex", "compare", "situational")
     made = ([(kind, case.question) for case in maker(kind, _EXAMPLES)] for kind in types)
     found = filter(None, chain.from_iterable(zip_longest(*made)))
     short = ((kind, question) for kind, question in found if len(question) <= _LONGEST)

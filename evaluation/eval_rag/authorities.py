@@ -3,7 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import PurePosixPath
 from typing import Literal
@@ -43,8 +43,8 @@ class Authority:
     label: str
     text: str
     documents: tuple[str, ...] = ()
-    section: str = field(default="", compare=False)
-    title: str = field(default="", compare=False)
+    section: str = ""
+    title: str = ""
 
 
 @dataclass(frozen=True)
@@ -62,11 +62,17 @@ def authorities_of(view: View) -> list[Authority]:
     """
     known = view.metadata(view.documents)
     found: list[Authority] = []
-    for name, own in groupby(view.every_chunk(), key=lambda chunk: chunk["document"]):
-        text, case = view.text_of(name) or "", known[name].kind == "case"
-        for _, section in groupby(own, key=lambda chunk: chunk["section"]):
-            found += [_authority(text, part, case) for part in _parts(section)]
-    return [authority for authority in found if authority.text]
+    for _, section in groupby(view.every_chunk(), lambda one: (one["document"], one["section"])):
+        for part in _parts(section):
+            name, label = part[0]["document"], part[0]["section"]
+            whole, end = view.text_of(name) or "", max(chunk["end"] for chunk in part)
+            if text := whole[part[0]["start"] : end][:MOST_CHARS].strip():
+                kind: Literal["provision", "case"] = (
+                    "case" if known[name].kind == "case" else "provision"
+                )
+                called, title = f"{name} {label}".strip(), part[0]["title"]
+                found.append(Authority(kind, "corpus", called, text, (name,), label, title))
+    return found
 
 
 def _parts(chunks: Iterator[Chunk]) -> Iterator[list[Chunk]]:
@@ -77,21 +83,6 @@ def _parts(chunks: Iterator[Chunk]) -> Iterator[list[Chunk]]:
             part = []
         part.append(chunk)
     yield part
-
-
-def _authority(text: str, chunks: Sequence[Chunk], case: bool) -> Authority:
-    first = chunks[0]
-    document, section = first["document"], first["section"]
-    start, end = first["start"], max(chunk["end"] for chunk in chunks)
-    return Authority(
-        "case" if case else "provision",
-        "corpus",
-        f"{document} {section}".strip(),
-        text[start:end][:MOST_CHARS].strip(),
-        (document,),
-        section,
-        first["title"],
-    )
 
 
 class CitedAuthorities:
@@ -107,9 +98,8 @@ class CitedAuthorities:
         for one in authorities:
             if found := cited(one.section):
                 self._by_section[_section(found)].append(one)
-            if one.kind == "case":
-                for name in _names_of_case(one):
-                    self._cases[name].append(one)
+            for name in _names_of_case(one) if one.kind == "case" else ():
+                self._cases[name].append(one)
 
     def of(self, text: str) -> list[Authority]:
         """Return the provisions and cases that ``text`` cites, in its order, each once.
@@ -118,33 +108,26 @@ class CitedAuthorities:
         reference names, and otherwise for the one that shares most words with ``text``.
         """
         places = [
-            (found.start, _meant(held, found.act, text))
+            (found.start, _meant(held, found.act.lower(), set(tokenize(text))))
             for found in every_cited(text)
             if (held := self._by_section.get(_section(found)))
         ]
-        lowered = text.lower()
-        places += [
-            (place, held)
-            for name, held in self._cases.items()
-            if (place := lowered.find(name)) >= 0
-        ]
+        cases = ((text.lower().find(name), held) for name, held in self._cases.items())
+        places += [(place, held) for place, held in cases if place >= 0]
         places.sort(key=lambda found: found[0])
         return list(dict.fromkeys(one for _, held in places for one in held))
 
 
-def _meant(candidates: Sequence[Authority], act: str, text: str) -> list[Authority]:
+def _meant(candidates: Sequence[Authority], act: str, said: set[str]) -> list[Authority]:
     """All parts of the section in the one document that is meant."""
     by_document: dict[tuple[str, ...], list[Authority]] = defaultdict(list)
     for one in candidates:
         by_document[one.documents].append(one)
-    instrument = act.lower()
-    said = set(tokenize(text))
 
     def merit(parts: Sequence[Authority]) -> tuple[bool, int]:
         # title and file name, as a reference might write them
         stem = re.sub(r"[_-]+", " ", PurePosixPath(parts[0].documents[0]).stem)
-        names = f"{parts[0].title}\n{stem}".lower()
-        named = len(instrument) >= _LEAST_TITLE and instrument in names
+        named = len(act) >= _LEAST_TITLE and act in f"{parts[0].title}\n{stem}".lower()
         return named, len(said & set(tokenize(" ".join(one.text for one in parts))))
 
     return max(by_document.values(), key=merit)
@@ -158,8 +141,8 @@ def _section(found: Cited) -> tuple[str, str]:
 def _names_of_case(case: Authority) -> set[str]:
     """The names of a case in texts: its title, or the number in its title or file name."""
     title = case.title.strip()
-    stem = PurePosixPath(case.documents[0]).stem
-    found = {number.lower() for name in (title, stem) for number in _CASE_NUMBER.findall(name)}
+    names = f"{title}\n{PurePosixPath(case.documents[0]).stem}"
+    found = {number.lower() for number in _CASE_NUMBER.findall(names)}
     return found | ({title.lower()} if len(title) >= _LEAST_TITLE else set())
 
 

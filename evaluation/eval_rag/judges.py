@@ -58,15 +58,13 @@ class AnswerJudge:
     """
 
     def __init__(self, embedder: Embedder) -> None:
-        self._vectors = _VectorCache(embedder)
-        embed, sources = self._vectors.embed, _NoCollection(self._vectors.embed)
-        self._sources = sources
-        self._support = ClaimSupport(embed)
-        self._correctness = CorrectnessJudge(embed)
+        sources = self._sources = _NoCollection(embedder)
+        self._support = ClaimSupport(sources.embed)
+        self._correctness = CorrectnessJudge(sources.embed)
         self._weights = load_weights("judges/relevance.json", "answer", AnswerFeatures)
         self._asked = lru_cache(_QUESTIONS)(lambda question: query_of(parse(question), sources))
         # one document serves the answers of every system, and other questions too
-        self._evidence = lru_cache(_DOCUMENTS)(lambda held: evidence_of(list(held), embed))
+        self._evidence = lru_cache(_DOCUMENTS)(lambda held: evidence_of(list(held), sources.embed))
 
     def scores(
         self,
@@ -91,7 +89,7 @@ class AnswerJudge:
             block = answers[start : start + _AT_ONCE]
             given = documents[start : start + _AT_ONCE]
             wanted = (t for pair in zip(block, given, strict=True) for t in _texts(*pair))
-            self._vectors.prepare(wanted, partial(progress, "embedding answers"))
+            self._sources.prepare(wanted, partial(progress, "embedding answers"))
             triples = [(one.question, one.stated, one.reference) for one in block]
             correct = self._correctness.scores(triples)
             for answer, document, grade in zip(block, given, correct, strict=True):
@@ -100,11 +98,14 @@ class AnswerJudge:
         return found
 
     def _scores(self, answer: Answer, document: Document) -> Scores:
-        said, reference = answer.said, answer.reference
+        said, reference, embed = answer.said, answer.reference, self._sources.embed
         compared: Scores = dict.fromkeys(("answer_similarity", *_TEXT), _NO_REFERENCE)
         if words(reference):
-            compared["answer_similarity"] = self._similarity(said, reference)
-            compared |= {name: score(said, reference) for name, score in _TEXT.items()}
+            compared = {name: score(said, reference) for name, score in _TEXT.items()}
+            similar: Score = Unresolved("the answer is empty")
+            if words(said):
+                similar = texts.cosine(*embed([said, reference]))
+            compared = {"answer_similarity": similar, **compared}
         held = document if isinstance(document, Unresolved) else (document,)
         return {
             "answer_relevance": self._relevance(answer),
@@ -112,12 +113,6 @@ class AnswerJudge:
             "groundedness_document": self._groundedness(answer, held),
             **compared,
         }
-
-    def _similarity(self, said: str, other: str) -> Score:
-        if not words(said):
-            return Unresolved("the answer is empty")
-        first, second = self._vectors.embed([said, other])
-        return texts.cosine(first, second)
 
     def _relevance(self, answer: Answer) -> Score:
         """The probability that a reader would call the answer one to the question, in [0, 1].
@@ -129,17 +124,14 @@ class AnswerJudge:
         nothing = Evidence([], np.zeros((0, 0), dtype=np.float32))
         asked = self._asked(answer.question)
         features = answer_features(asked, answer.answer, nothing, self._sources)
-        if features is None:
-            return _CLAIMS_NOTHING
-        return self._weights.probability(astuple(features))
+        return self._weights.probability(astuple(features)) if features else _CLAIMS_NOTHING
 
     def _groundedness(self, answer: Answer, held: tuple[str, ...] | Unresolved) -> Score:
         if isinstance(held, Unresolved):
             return held
         if answer.answer.strip() == ABSTENTION:
             return _ABSTAINED
-        claims = claims_of(answer.answer)
-        if not claims:
+        if not (claims := claims_of(answer.answer)):
             return _CLAIMS_NOTHING
         supports = self._support.of(claims, self._evidence(held))
         return float(np.mean([support.probability for support in supports]))
@@ -177,36 +169,32 @@ def model_scores(
     panels: dict[str, Sequence[Score]] = {}
     for name, panel in _PANELS.items():
         for suffix, held in (("", None), ("_document", document)):
-            given = (
-                held
-                if isinstance(held, Unresolved)
-                else asker.settle(panel(asker, question, said, held))
-            )
+            given: Sequence[float] | Unresolved
+            if isinstance(held, Unresolved):
+                given = held
+            else:
+                given = asker.settle(panel(asker, question, said, held))
             same = [given] * len(said) if isinstance(given, Unresolved) else given
             panels[f"{name}{suffix}"] = same
-    return [
-        {
-            **model_metrics(
-                asker,
-                embed,
-                question=question,
-                answer=answer.answer,
-                reference=answer.reference_answer,
-                contexts=list(answer.contexts or ()),
-            ),
-            **{name: scores[place] for name, scores in panels.items()},
-        }
-        for place, answer in enumerate(answers)
-    ]
+    found: list[Scores] = []
+    for place, answer in enumerate(answers):
+        alone = model_metrics(
+            asker,
+            embed,
+            question=question,
+            answer=answer.answer,
+            reference=answer.reference_answer,
+            contexts=list(answer.contexts or ()),
+        )
+        found.append({**alone, **{name: scores[place] for name, scores in panels.items()}})
+    return found
 
 
-class _VectorCache:
-    """Embeds like its embedder, and remembers what was made ahead.
+class _NoCollection:
+    """The answers to what judging asks of a collection, where there is none.
 
-    Judges embed a few texts a time, which costs several times as much a text as many at once.
-
-    Args:
-        embedder: Makes every vector.
+    It embeds like its embedder, and remembers what was made ahead: judges embed a few texts a time,
+    which costs several times as much a text as many at once.
     """
 
     def __init__(self, embedder: Embedder) -> None:
@@ -231,16 +219,6 @@ class _VectorCache:
             vectors[row] = self._known[text]
         return vectors
 
-
-class _NoCollection:
-    """The answers to what judging asks of a collection, where there is none."""
-
-    def __init__(self, embed: Embed) -> None:
-        self._embed = embed
-
-    def embed(self, texts: list[str]) -> Vectors:
-        return self._embed(texts)
-
     def statements(self, chunk_id: str) -> tuple[list[Statement], Vectors]:
         raise KeyError(chunk_id)
 
@@ -258,4 +236,4 @@ class _NoCollection:
 
     def centroid(self) -> Vectors:
         # nothing is the middle of no documents
-        return np.zeros_like(self._embed([""])[0])
+        return np.zeros(self._embedder.dimension, dtype=np.float32)

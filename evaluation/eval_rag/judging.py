@@ -7,7 +7,6 @@ from typing import Any
 from typing_extensions import TypedDict
 
 from lexloop.evaluation.eval_rag.answers import Answer
-from lexloop.evaluation.eval_rag.authorities import Entry
 from lexloop.evaluation.eval_rag.judges import AnswerJudge, Document, Scores
 from lexloop.evaluation.eval_rag.questions import Match, QuestionIndex, side_by_side
 from lexloop.evaluation.score import Unresolved, as_json
@@ -108,22 +107,18 @@ def _text(found: Match | Unresolved) -> Document:
 
 
 def _record(answer: Answer, found: Match | Unresolved, scores: Scores) -> AnswerRecord:
+    document: dict[str, Any] | None = None
+    if not isinstance(found, Unresolved):
+        entry, similarity = found
+        one = entry.authority
+        document = {"label": one.label, "kind": one.kind, "origin": one.origin}
+        document |= {"nearest_question": entry.question, "similarity": similarity}
     return {
         "id": answer.id,
         "system": answer.system,
         "question": answer.question,
         "answer": answer.answer,
         "human": answer.human,
-        "document": None if isinstance(found, Unresolved) else _described(*found),
+        "document": document,
         "scores": {name: as_json(score) for name, score in scores.items()},
-    }
-
-
-def _described(entry: Entry, similarity: float) -> dict[str, Any]:
-    return {
-        "label": entry.authority.label,
-        "kind": entry.authority.kind,
-        "origin": entry.authority.origin,
-        "nearest_question": entry.question,
-        "similarity": similarity,
     }

@@ -1,17 +1,17 @@
-"""Known questions, by rules, by a model (Eval-RAG, section 2) and of pairs, and their index.
+"""Known questions, by rules, by a model (Eval-RAG, section 2) and of pairs.
 
-The index goes from a question to the authority that answers the nearest known one (figure 2).
+From a question the way leads to the authority that answers the nearest known one (figure 2).
 """
 
-import hashlib
 import json
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from pydantic import BaseModel, Field
@@ -28,15 +28,11 @@ from lexloop.evaluation.eval_rag.authorities import Authority, Entry, authoritie
 from lexloop.evaluation.score import Unresolved
 from lexloop.models.embedding import Embedder, Halves, Vectors
 from lexloop.models.request import Chat, ChatRequest, parsed
-from lexloop.store.folder.dense import flat_index, one_thread, search_few, search_flat
 from lexloop.store.opening import open_corpus, tools_for
 
 _MOST_HEADING = 120
 _MOST_QUESTIONS = 10
 _MARKS = re.compile(r"^[#\s]+")
-_VERSION = 1
-_DIGEST_CHARS = 64
-_WRITTEN = ("kind", "origin", "label", "text", "documents")
 Thing = TypeVar("Thing")
 Result = TypeVar("Result")
 Progress = Callable[[int, int], None]
@@ -50,24 +46,16 @@ class QuestionIndex:
 
     Args:
         entries: At least one.
-        vectors: Those of the questions, shape (entries, dimension), in half precision.
+        vectors: Those of the questions, shape (entries, dimension).
         embedder: Made them, and embeds what is asked.
     """
 
     def __init__(self, entries: Sequence[Entry], vectors: Halves, embedder: Embedder) -> None:
-        self.entries = list(entries)
-        self._vectors = vectors
-        self._embedder = embedder
-        self._flat = flat_index(vectors)
+        self.entries, self._embedder = list(entries), embedder
+        self._vectors = vectors.astype(np.float32)
 
     def __len__(self) -> int:
         return len(self.entries)
-
-    @classmethod
-    def build(cls, entries: Sequence[Entry], embedder: Embedder, progress: Progress) -> Self:
-        """Embed the questions of ``entries``."""
-        vectors = embedder.encode([entry.question for entry in entries], progress)
-        return cls(entries, vectors, embedder)
 
     def nearest(
         self, questions: Sequence[str], documents: Sequence[Collection[str] | None]
@@ -85,105 +73,47 @@ class QuestionIndex:
         if not questions:
             return []
         vectors = self._embedder.embed(list(questions))
-        with one_thread():
-            return [
-                self._nearest(vector[None, :], wanted)
-                for vector, wanted in zip(vectors, documents, strict=True)
-            ]
+        return [self._nearest(*asked) for asked in zip(vectors, documents, strict=True)]
 
     def _nearest(self, vector: Vectors, documents: Collection[str] | None) -> Match | None:
-        if documents is None:
-            scores, rows = search_flat(self._flat, vector, 1)
-        else:
+        cosines = self._vectors @ vector
+        if documents is not None:
             wanted = set(documents)
-            mask = np.array([not wanted.isdisjoint(e.authority.documents) for e in self.entries])
-            if not mask.any():
-                return None
-            scores, rows = search_few(self._vectors, vector, 1, mask)
-        return self.entries[int(rows[0, 0])], float(scores[0, 0])
-
-    def save(self, path: Path) -> None:
-        """Write everything to one file, in one step.
-
-        Raises:
-            OSError: It cannot be written.
-        """
-        body = _described(self.entries, self._embedder) + b"\n" + self._vectors.tobytes()
-        write_bytes(path, hashlib.sha256(body).hexdigest().encode() + body)
-
-    @classmethod
-    def load(cls, path: Path, embedder: Embedder) -> Self:
-        """Read what ``save`` wrote.
-
-        Raises:
-            DataError: The file is missing, damaged, of another version or by another embedder.
-        """
-        try:
-            data = path.read_bytes()
-        except OSError as error:
-            raise _unusable(path, str(error)) from error
-        digest, body = data[:_DIGEST_CHARS], data[_DIGEST_CHARS:]
-        if hashlib.sha256(body).hexdigest().encode() != digest:
-            raise _unusable(path, "it is damaged")
-        described, _, vectors = body.partition(b"\n")
-        record = json.loads(described)
-        made = (record["version"], record["embedder"], record["dimension"])
-        if made != (_VERSION, embedder.name, embedder.dimension):
-            raise _unusable(path, f"it was made by {made}")
-        authorities = [
-            Authority(**{**one, "documents": tuple(one["documents"])})
-            for one in record["authorities"]
-        ]
-        entries = [Entry(question, authorities[at]) for question, at in record["questions"]]
-        shape = (len(entries), embedder.dimension)
-        return cls(entries, np.frombuffer(vectors, dtype=np.float16).reshape(shape), embedder)
+            fits = [not wanted.isdisjoint(one.authority.documents) for one in self.entries]
+            cosines = np.where(fits, cosines, -np.inf)
+        best = int(cosines.argmax())
+        return (self.entries[best], float(cosines[best])) if np.isfinite(cosines[best]) else None
 
 
-def cached_index(
-    entries: Sequence[Entry], embedder: Embedder, folder: Path, progress: Progress
-) -> QuestionIndex:
-    """Return the index over ``entries``, from ``folder`` where the same was made before.
+def kept_vectors(
+    questions: Sequence[str], embedder: Embedder, folder: Path, progress: Progress
+) -> Halves:
+    """Return the vectors of questions, from ``folder`` where those of the same were made before.
 
-    Its file is named by a hash of its content; a damaged one is made anew.
+    Their file is named by a hash of the questions and begins with one of the vectors: damaged ones
+    are made anew.
 
     Raises:
         DataError: It cannot be written.
     """
-    key = hashlib.sha256(_described(entries, embedder)).hexdigest()[:32]
-    path = folder / f"{key}.questions"
-    if path.exists():
-        with suppress(DataError):
-            return QuestionIndex.load(path, embedder)
-    index = QuestionIndex.build(entries, embedder, progress)
+    told = json.dumps([embedder.name, embedder.dimension, *questions])
+    path = folder / f"{sha256(told.encode()).hexdigest()[:32]}.vectors"
+    with suppress(OSError):
+        data = path.read_bytes()
+        digest, kept = data[:32], data[32:]
+        if sha256(kept).digest() == digest:
+            return np.frombuffer(kept, np.float16).reshape(len(questions), embedder.dimension)
+    vectors = embedder.encode(questions, progress)
+    body = vectors.tobytes()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        index.save(path)
+        write_bytes(path, sha256(body).digest() + body)
     except OSError as error:
-        raise _unusable(path, str(error)) from error
-    return index
-
-
-def _described(entries: Sequence[Entry], embedder: Embedder) -> bytes:
-    """Everything but the vectors, each authority once."""
-    places: dict[Authority, int] = {}
-    questions = [
-        (entry.question, places.setdefault(entry.authority, len(places))) for entry in entries
-    ]
-    record = {
-        "version": _VERSION,
-        "embedder": embedder.name,
-        "dimension": embedder.dimension,
-        "authorities": [{name: getattr(one, name) for name in _WRITTEN} for one in places],
-        "questions": questions,
-    }
-    return json.dumps(record).encode()
-
-
-def _unusable(path: Path, reason: str) -> DataError:
-    return DataError(
-        f"The index of questions {path} cannot be used: {reason}.",
-        "Name another folder for caches with LEXLOOP_CACHE.",
-    )
+        raise DataError(
+            f"The vectors of questions cannot be kept in {path}: {error}.",
+            "Name another folder for caches with LEXLOOP_CACHE.",
+        ) from error
+    return vectors
 
 
 def known_questions(
@@ -222,9 +152,12 @@ def known_questions(
     entries += pair_entries(pairs, authorities)
     if not entries:
         return None, missing
-    folder = cache_folder().parent / "questions"
-    made = cached_index(entries, embedder, folder, partial(progress, "embedding questions"))
-    return made, missing
+    folder, embedding = (
+        cache_folder().parent / "questions",
+        partial(progress, "embedding questions"),
+    )
+    vectors = kept_vectors([one.question for one in entries], embedder, folder, embedding)
+    return QuestionIndex(entries, vectors, embedder), missing
 
 
 def entries_by_rule(authorities: Sequence[Authority]) -> list[Entry]:
@@ -278,15 +211,15 @@ def entries_by_model(
     """
 
     def ask(authority: Authority) -> list[str] | Unresolved:
-        return asker.settle(_written_questions(asker, authority, count))
+        written = asker.settle(_written_questions(asker, authority, count))
+        return written or Unresolved("no question was written")
 
     entries: list[Entry] = []
     missing: list[str] = []
     replies = side_by_side(ask, authorities, progress, workers)
     for authority, found in zip(authorities, replies, strict=True):
-        if isinstance(found, Unresolved) or not found:
-            reason = found.reason if isinstance(found, Unresolved) else "no question was written"
-            missing.append(f"{authority.label}: {reason}")
+        if isinstance(found, Unresolved):
+            missing.append(f"{authority.label}: {found.reason}")
             entries += entries_by_rule([authority])
         else:
             entries += [Entry(question, authority) for question in found]
@@ -296,24 +229,13 @@ def entries_by_model(
 def side_by_side(
     work: Callable[[Thing], Result], things: Sequence[Thing], progress: Progress, workers: int
 ) -> Iterator[Result]:
-    """Yield what ``work`` makes of each thing, in their order.
+    """Yield what ``work`` makes of each thing in their order, in threads that wait for a model.
 
-    Args:
-        work: Run in one of so many threads, which wait for a model most of the time.
-        things: What it is done to.
-        progress: Called with how many are done and how many there are.
-        workers: The number of threads.
-
-    Raises:
-        Whatever ``work`` raises: nothing further is begun then.
+    Progress is told how many are done and how many there are. Nothing further is begun once
+    ``work`` raised, which is raised here: a refused key refuses every other request too.
     """
     progress(0, len(things))
-    threads = ThreadPoolExecutor(workers, thread_name_prefix="lexloop-asking")
-    try:
-        waiting = [threads.submit(work, thing) for thing in things]
-        for done, future in enumerate(waiting, start=1):
-            yield future.result()
+    with ThreadPoolExecutor(workers, thread_name_prefix="lexloop-asking") as threads:
+        for done, result in enumerate(threads.map(work, things), start=1):
+            yield result
             progress(done, len(things))
-    finally:
-        # a refused key refuses every other request too; the process ends with the calls under way
-        threads.shutdown(wait=False, cancel_futures=True)

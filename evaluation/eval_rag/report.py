@@ -1,7 +1,7 @@
 """The judges' scores of each system and their agreement with people: figures, Markdown, a page."""
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -9,18 +9,11 @@ from numpy.typing import NDArray
 
 from lexloop.evaluation.eval_rag.judging import AnswerRecord
 from lexloop.evaluation.report.drawing import Panel, judges_against_human
-from lexloop.evaluation.report.figures import Figure, rounded
+from lexloop.evaluation.report.figures import Figure, figures, rounded
 from lexloop.evaluation.report.page import Section, render
-from lexloop.evaluation.report.tables import (
-    NO_VALUE,
-    NOTE,
-    Table,
-    Value,
-    cell,
-    markdown_line,
-)
+from lexloop.evaluation.report.tables import NOTE, Table, cell, markdown_line
 from lexloop.evaluation.score import Score, Unresolved, from_json, is_resolved
-from lexloop.evaluation.statistics import Estimate, estimate, kendall, pearson, spearman
+from lexloop.evaluation.statistics import Estimate, kendall, pearson, spearman
 
 Array = NDArray[np.float64]
 Pair = tuple[float, float]
@@ -29,7 +22,6 @@ _PERCENTILES = (2.5, 97.5)
 _MOST_CASES = 3000
 """Kendall's tau looks at every two cases; of more than this many it has no interval."""
 _SPREAD = 1e-12
-_COEFFICIENTS = {"pearson": pearson, "spearman": spearman, "kendall": kendall}
 
 
 def correlations(
@@ -45,39 +37,18 @@ def correlations(
         Under ``pearson``, ``spearman`` and ``kendall``; unresolved where a series is constant, or
         is on half of the resamples.
     """
-    values = np.array(pairs, np.float64).reshape(-1, 2)
-    x, y = values[:, 0], values[:, 1]
+    x, y = np.array(pairs, np.float64).reshape(-1, 2).T
     found: dict[str, Estimate | Unresolved] = {}
     weights = _counts(clusters)
-    for name, coefficient in _COEFFICIENTS.items():
+    for name, (coefficient, weighted) in COEFFICIENTS.items():
         value = coefficient(x.tolist(), y.tolist())
         if isinstance(value, Unresolved):
             found[name] = value
         elif name == "kendall" and len(pairs) > _MOST_CASES:
             found[name] = Unresolved(f"{value:.3f}, of too many answers for an interval")
         else:
-            found[name] = _estimate(value, weighted(name, x, y, weights), len(pairs))
+            found[name] = _estimate(value, weighted(x, y, weights), len(pairs))
     return found
-
-
-def weighted(name: str, x: Array, y: Array, weights: Array) -> Array:
-    """Return one correlation under many sets of weights, NaN where a series has no spread.
-
-    Args:
-        name: ``pearson``, ``spearman`` or ``kendall``.
-        x: Scores of one judge, shape (cases,).
-        y: Those of the other.
-        weights: The times that each case counts, shape (resamples, cases).
-
-    Returns:
-        Shape (resamples,).
-    """
-    if name == "pearson":
-        shape = weights.shape
-        return _pearson(np.broadcast_to(x, shape), np.broadcast_to(y, shape), weights)
-    if name == "spearman":
-        return _pearson(_ranks(x, weights), _ranks(y, weights), weights)
-    return _kendall(x, y, weights)
 
 
 def _counts(clusters: Sequence[Hashable]) -> Array:
@@ -85,10 +56,9 @@ def _counts(clusters: Sequence[Hashable]) -> Array:
     places = {cluster: place for place, cluster in enumerate(dict.fromkeys(clusters))}
     if not places:
         return np.zeros((_RESAMPLES, 0))
-    random = np.random.default_rng(_SEED)
     even = np.full(len(places), 1 / len(places))
-    drawn = random.multinomial(len(places), even, size=_RESAMPLES).astype(np.float64)
-    counted: Array = drawn[:, [places[cluster] for cluster in clusters]]
+    drawn = np.random.default_rng(_SEED).multinomial(len(places), even, size=_RESAMPLES)
+    counted: Array = drawn.astype(np.float64)[:, [places[cluster] for cluster in clusters]]
     return counted
 
 
@@ -100,25 +70,25 @@ def _pearson(x: Array, y: Array, weights: Array) -> Array:
     return _quotient((weights * dx * dy).sum(axis=1), np.sqrt(spread))
 
 
+def _spearman(x: Array, y: Array, weights: Array) -> Array:
+    return _pearson(_ranks(x, weights), _ranks(y, weights), weights)
+
+
 def _ranks(values: Array, weights: Array) -> Array:
     """The rank of each case in each resample; ties share the mean of their ranks."""
     distinct, places = np.unique(values, return_inverse=True)
     counted = np.zeros((len(weights), len(distinct)))
     np.add.at(counted.T, places, weights.T)
-    below = np.cumsum(counted, axis=1) - counted
-    ranks: Array = (below + (counted + 1) / 2)[:, places]
+    ranks: Array = (np.cumsum(counted, axis=1) - (counted - 1) / 2)[:, places]
     return ranks
 
 
 def _kendall(x: Array, y: Array, weights: Array) -> Array:
     sx, sy = np.sign(x[:, None] - x), np.sign(y[:, None] - y)
-
-    def over_pairs(matrix: Array) -> Array:
-        summed: Array = ((weights @ matrix) * weights).sum(axis=1)
-        return summed
-
-    untied = over_pairs(np.abs(sx)) * over_pairs(np.abs(sy))
-    return _quotient(over_pairs(sx * sy), np.sqrt(untied))
+    both, one, other = (
+        ((weights @ matrix) * weights).sum(axis=1) for matrix in (sx * sy, np.abs(sx), np.abs(sy))
+    )
+    return _quotient(both, np.sqrt(one * other))
 
 
 def _quotient(above: Array, below: Array) -> Array:
@@ -126,6 +96,17 @@ def _quotient(above: Array, below: Array) -> Array:
     np.divide(above, below, out=found, where=below > _SPREAD)
     clipped: Array = np.clip(found, -1.0, 1.0)
     return clipped
+
+
+Weighted = Callable[[Array, Array, Array], Array]
+COEFFICIENTS: dict[str, tuple[Callable[..., Score], Weighted]] = {
+    "pearson": (pearson, _pearson),
+    "spearman": (spearman, _spearman),
+    "kendall": (kendall, _kendall),
+}
+"""Each correlation, and the same under many sets of weights at once, which scipy does not have: of
+two scores, shape (cases,), and the times that each case counts, shape (resamples, cases); NaN where
+a series has no spread."""
 
 
 def _estimate(value: float, resampled: Array, n: int) -> Estimate | Unresolved:
@@ -158,6 +139,8 @@ def summarise(records: Sequence[AnswerRecord], about: Figures) -> Figures:
     rated = [one for one in records if one["human"] is not None]
     given = [one["document"] for one in records]
     kinds = (f"{one['kind']}, {one['origin']}" if one else "none" for one in given)
+    scores = [(name, score) for name in names for score in _scores(records, name)]
+    missing = Counter((name, s.reason) for name, s in scores if isinstance(s, Unresolved))
     return {
         **about,
         "answers": len(records),
@@ -166,7 +149,10 @@ def summarise(records: Sequence[AnswerRecord], about: Figures) -> Figures:
         "documents": dict(Counter(kinds)),
         "systems": _systems(records, names),
         "agreement": [_agreement(name, rated) for name in (names if rated else ())],
-        "unresolved": _unresolved(records, names),
+        "unresolved": [
+            {"score": name, "reason": reason, "answers": count}
+            for (name, reason), count in missing.items()
+        ],
     }
 
 
@@ -177,27 +163,14 @@ def _systems(records: Sequence[AnswerRecord], names: Sequence[str]) -> list[Figu
         columns: dict[str, Sequence[Score]] = {name: _scores(own, name) for name in names}
         if given := [one["human"] for one in own if one["human"] is not None]:
             columns["human"] = given
-        for name, scores in columns.items():
-            rows.append({"system": system, "score": name, **_mean(scores)})
+        rows += [{"system": system, "score": name, **f} for name, f in figures(columns).items()]
     return rows
 
 
-def _mean(scores: Sequence[Score]) -> Figures:
-    found = estimate(scores)
-    if isinstance(found, Unresolved):
-        return {"mean": None, "reason": found.reason, "n": 0, "unresolved": len(scores)}
-    made = {name: rounded(getattr(found, name)) for name in ("mean", "low", "high")}
-    return {**made, "n": found.n, "unresolved": found.unresolved}
-
-
 def _agreement(name: str, rated: Sequence[AnswerRecord]) -> Figures:
-    known = [
-        (score, one["human"], one["question"])
-        for one, score in zip(rated, _scores(rated, name), strict=True)
-        if is_resolved(score) and one["human"] is not None
-    ]
-    pairs, questions = [(ours, human) for ours, human, _ in known], [asked for *_, asked in known]
+    known = _paired(name, rated)
     made: Figures = {"score": name, "n": len(known), "unresolved": len(rated) - len(known)}
+    pairs, questions = [pair for pair, _ in known], [question for _, question in known]
     for key, value in correlations(pairs, questions).items():
         if isinstance(value, Estimate):
             made[key] = rounded(value.mean)
@@ -207,16 +180,12 @@ def _agreement(name: str, rated: Sequence[AnswerRecord]) -> Figures:
     return made
 
 
-def _unresolved(records: Sequence[AnswerRecord], names: Sequence[str]) -> list[Figures]:
-    reasons = Counter(
-        (name, score.reason)
-        for name in names
-        for score in _scores(records, name)
-        if isinstance(score, Unresolved)
-    )
+def _paired(name: str, records: Sequence[AnswerRecord]) -> list[tuple[Pair, str]]:
+    """A judge's score with a person's, and the question, of each answer that has both."""
     return [
-        {"score": name, "reason": reason, "answers": count}
-        for (name, reason), count in reasons.items()
+        ((score, one["human"]), one["question"])
+        for one, score in zip(records, _scores(records, name), strict=True)
+        if is_resolved(score) and one["human"] is not None
     ]
 
 
@@ -226,30 +195,14 @@ def _scores(records: Sequence[AnswerRecord], name: str) -> list[Score]:
 
 def to_markdown(summary: Figures) -> str:
     """Return tables of scores and agreement, fit for a terminal, and what is unresolved, why."""
-    model = _escaped(summary["model"] or "no model")
-    lines = [
-        f"# {_escaped(summary['answers_file'])}, judged\n",
-        f"{summary['answers']} answers to {summary['questions']} questions; "
-        f"{summary['human_scores']} with a human score; judged by {model} and on this machine.\n",
-    ]
-    if known := summary["known_questions"]:
-        given = ", ".join(f"{_escaped(name)}: {n}" for name, n in summary["documents"].items())
-        lines.append(f"Documents from an index of {known} questions ({given}).\n")
-    for table in _tables(summary, page=False):
-        lines += [f"## {table.title}\n", markdown_line([*map(_escaped, table.head)])]
-        lines.append(f"|{'---|' * len(table.head)}")
-        lines += [markdown_line([*map(_written, row)]) for row in table.rows]
-        lines.append(f"\n{table.note}\n" if table.note else "")
+    title, *facts = map(_escaped, (f"{summary['answers_file']}, judged", *_facts(summary)))
+    lines = [f"# {title}", "", *(f"- {fact}" for fact in facts)]
+    for table in filter(lambda table: table.rows, _tables(summary)):
+        rows = [table.head, ["---"] * len(table.head), *table.cells]
+        lines += ["", f"## {_escaped(table.title)}", ""]
+        lines += [markdown_line([_escaped(str(one)) for one in row]) for row in rows]
+        lines += ["", table.note] if table.note else []
     return "\n".join(lines)
-
-
-def _written(value: Value) -> str:
-    if not isinstance(value, dict):
-        return NO_VALUE if value is None else _escaped(str(value))
-    if value["mean"] is None:
-        return "unresolved"
-    missing = f" ({count})" if (count := value.get("unresolved")) else ""
-    return f"{value['mean']:.3f} [{value['low']:.3f}, {value['high']:.3f}]{missing}"
 
 
 def _escaped(text: str) -> str:
@@ -263,75 +216,60 @@ def to_html(summary: Figures, records: Sequence[AnswerRecord]) -> str:
         summary: By ``summarise``.
         records: The answers that it sums up, for what is plotted one by one.
     """
-    facts = [
-        f"{summary['answers']} answers to {summary['questions']} questions, "
-        f"{summary['human_scores']} with a person's score",
-        f"Judging model: {summary['model'] or 'none'}",
-        f"Code: Lexloop {summary['version']}",
-    ]
-    systems, *others = _tables(summary, page=True)
-    agreement = [table for table in others if table.note]
-    missing = [table for table in others if not table.note]
+    systems, agreement, missing = ([table] if table.rows else [] for table in _tables(summary))
     about = "Each judge's scores against a person's, of the same answers."
     sections = [
-        Section("Scores", "What each judge says of each system.", (), [systems]),
+        Section("Scores", "What each judge says of each system.", (), systems),
         Section("Judges and people", about, _plots(summary, records), agreement),
         Section("What is missing", "Scores without a value.", (), missing),
     ]
-    return render(f"{summary['answers_file']}, judged", facts, sections)
+    return render(f"{summary['answers_file']}, judged", _facts(summary), sections)
 
 
-def _tables(summary: Figures, page: bool) -> list[Table]:
-    """The scores of each system, the agreement with people, and the unresolved scores, if any."""
-    score, answers, why = ("Score", "Answers", "Why") if page else ("score", "answers", "why")
+def _facts(summary: Figures) -> list[str]:
+    given = ", ".join(f"{name}: {count}" for name, count in summary["documents"].items())
+    known = summary["known_questions"]
+    return [
+        f"{summary['answers']} answers to {summary['questions']} questions, "
+        f"{summary['human_scores']} with a person's score",
+        f"Judging model: {summary['model'] or 'none'}",
+        *([f"Documents from an index of {known} questions ({given})"] if known else []),
+        f"Code: Lexloop {summary['version']}",
+    ]
+
+
+def _tables(summary: Figures) -> tuple[Table, Table, Table]:
+    """The scores of each system, the agreement with people, and the unresolved scores."""
     given = summary["systems"]
     names = list(dict.fromkeys(row["system"] for row in given))
     found = {(row["score"], row["system"]): row for row in given}
-    by_score = dict.fromkeys(row["score"] for row in given)
-    lines = [[name, *(found.get((name, system)) for system in names)] for name in by_score]
+    scores = dict.fromkeys(row["score"] for row in given)
+    lines = [[name, *(found.get((name, system)) for system in names)] for name in scores]
     agreement = [
-        [row["score"], *(_coefficient(row, name) for name in _COEFFICIENTS), row["n"]]
+        [row["score"], *(_coefficient(row, name) for name in COEFFICIENTS), row["n"]]
         for row in summary["agreement"]
     ]
-    human = summary["human"] if page else f"`{_escaped(summary['human'])}`"
     missing = [[row["score"], row["answers"], row["reason"]] for row in summary["unresolved"]]
-    tables = [
-        Table(
-            "Scores by system" if page else "Scores",
-            NOTE if page else "Mean [95 % interval] and, in brackets, how many are unresolved.",
-            [score, *(name or "answers" for name in names)],
-            lines,
-        ),
-        Table(
-            f"Agreement with {human}",
-            f"Correlation [95 % {'bootstrap ' * page}interval, questions resampled whole].",
-            [score, *map(str.capitalize, _COEFFICIENTS), answers],
-            agreement,
-        ),
-        Table("Unresolved", "", [score, answers, why], missing),
-    ]
-    return [tables[0], *(table for table in tables[1:] if table.rows)]
+    note = "Correlation [95 % bootstrap interval, questions resampled whole]."
+    named = [*map(str.capitalize, COEFFICIENTS)]
+    return (
+        Table("Scores", NOTE, ["Score", *(name or "answers" for name in names)], lines),
+        Table(f"Agreement with {summary['human']}", note, ["Score", *named, "Answers"], agreement),
+        Table("Unresolved", "", ["Score", "Answers", "Why"], missing),
+    )
 
 
-def _coefficient(row: Figures, name: str) -> Figures:
+def _coefficient(row: Figures, name: str) -> Figure:
     ends = {end: row.get(f"{name}_{end}") for end in ("low", "high")}
-    return {"mean": row[name], **ends, "n": row["n"]}
+    return cast("Figure", {"mean": row[name], **ends, "n": row["n"]})
 
 
 def _plots(summary: Figures, records: Sequence[AnswerRecord]) -> list[str]:
     """The judges that agree best with people first; a judge that has no correlation is left out."""
     known = [row for row in summary["agreement"] if row["spearman"] is not None]
     best = sorted(known, key=lambda row: -row["spearman"])[:_MOST_PLOTS]
-    panels = [_panel(row, records) for row in best]
+    panels: list[Panel] = []
+    for row in best:
+        pairs = [pair for pair, _ in _paired(row["score"], records)]
+        panels.append((row["score"], f"Spearman {cell(_coefficient(row, 'spearman'))}", pairs))
     return [judges_against_human(panels)] if panels else []
-
-
-def _panel(row: Figures, records: Sequence[AnswerRecord]) -> Panel:
-    scores = zip(records, _scores(records, row["score"]), strict=True)
-    pairs = [
-        (score, one["human"])
-        for one, score in scores
-        if one["human"] is not None and is_resolved(score)
-    ]
-    made = cast("Figure", _coefficient(row, "spearman"))
-    return row["score"], f"Spearman {cell(made)}", pairs

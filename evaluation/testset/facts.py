@@ -1,57 +1,64 @@
-"""Facts: what the sentences of a corpus state that a template fits, with their evidence."""
+"""Facts: what the tree of a document's provisions lets ask of it, with the evidence."""
 
-import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
 
+from lexloop.core import types
 from lexloop.documents.chunks.statements import Statement, statements, unnumbered
+from lexloop.documents.structure.references import find_references
 from lexloop.documents.structure.tree import Tree
 from lexloop.documents.text.languages import languages_of
+from lexloop.documents.text.quantities import dates, holds
 from lexloop.evaluation.case import Span
-from lexloop.evaluation.testset.phrases import is_clear, uncapitalised
-from lexloop.evaluation.testset.templates import Fact, Stated, of_list, of_sentence
 from lexloop.store.view import View
 
-_MEANS = re.compile(
-    r"(?:The\sterm\s)?[“\"‘']?(?P<term>[A-Za-z][^“”\"‘’:;.,()]{1,70}?)[”\"’']?"
-    r"(?:\s\([^()]{2,40}\))?,?\smeans?:?\s(?!for\b|of\b|by\b|that\b)(?P<meaning>.+)"
-)
-_IS = re.compile(
-    r"An?\s(?P<term>[\w\-]+(?:\s[a-z][\w\-]*){0,3})\sis\s"
-    r"(?P<meaning>(?:an?|any|the)\s(?:\S+\s){4,}\S+)"
-)
-_OF_TERM = (
-    r"(?:An?\s|The\s|To\s|The\sterm\s)?\W?{}\W{{0,2}}(?:\s\([^()]*\))?,?\s"
-    r"(?:means?|is|are|refers?\sto)\b:?\s*"
-)
-_QUOTED = ("“", '"', "‘", "'", "The term ")
-_NO_TERM = re.compile(
-    r"\b(?:an?|the|any|your|that|which|who|is|are|and|by)\b|^(?:This|That|It|Which)\b"
-    r"|^(?:The\s)?(?:phrase|term|word|expression|definition)$"
-)
-_ELSEWHERE = re.compile(
-    r"(?:(?:as|the|is|has|what|that)\s)+(?:\w+\s){0,4}(?:defined|meanings?)\b", re.IGNORECASE
-)
-_PERSON = re.compile(
-    r"(?:an?|any|the)\s(?:[\w\-,]+\s){0,5}?"
-    r"(?:persons?|individual|company|agency|authority|body|firm)\b"
-)
-_ASKS = re.compile(
-    r"(?:What|When|Who|Where|How|Which|Why|May|Must|Can|Does|Do|Is|Are|Will|Should|Under|For)\s"
-)
-_POINTS = re.compile(
-    r"\b(?:this|these|those|that|such|it|they|them|its|their|he|she|other|following|above|same)\b"
-    r"|[()\[\]:;§]|\?.",
-    re.IGNORECASE,
-)
-_ENDS = (".", ".”", '."', ";", ".)")
-_NO_PROSE = re.compile(r"[|\[\]•_]|\.{3}|…|:\s\((?:[b-hj-uw-z]|[2-9])\)")
-"""Tables, blanks to be filled in, and lists whose first item is gone."""
-_VERBAL = re.compile(r"\b(?:is|are|was|were|has|have|must|shall|may|will|means?)\b")
-_LABEL_WORDS = 10
-_LONGEST, _FEWEST_WORDS = 1_400, 4
-_MOST_PIECES = 3
+Kind = Literal["definition", "heading", "topic", "row", "list", "number", "reference", "none"]
+_LONGEST, _FEWEST_WORDS, _MOST_PIECES = 1_400, 4, 3
+_DIVIDING = frozenset({"provision", "definition", "table"})
+_NUMBERS: dict[types.Kind, str] = {
+    "money": "sum of money",
+    "percentage": "percentage",
+    "duration": "time or period of time",
+}
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A question with its answer.
+
+    Args:
+        kind: A term's definition, a heading that asks, the topic of a heading, a row of a table, a
+            list, a number (a sum, a share, a time, a date), a reference; or none, where the
+            documents hold no answer.
+        question: As it stands alone.
+        about: The term, or the provision that the question names, as it stands there; or nothing.
+        answer: The provision's own words.
+        spans: Where they stand.
+    """
+
+    kind: Kind
+    question: str
+    about: str = ""
+    answer: str = ""
+    spans: tuple[Span, ...] = ()
+
+    @property
+    def pieces(self) -> int:
+        """The count of the separate pieces of evidence that hold the answer."""
+        return len(self.spans)
+
+    @property
+    def clause(self) -> str:
+        """The question within another sentence; empty where it cannot stand in one."""
+        return "" if self.kind == "heading" else lowered(self.question.removesuffix("?"))
+
+
+def lowered(text: str) -> str:
+    """Return a text with a small first letter, unless its first word is written in capitals."""
+    first = text.split(" ", 1)[0]
+    return text if first == "I" or sum(map(str.isupper, first)) > 1 else text[:1].lower() + text[1:]
 
 
 def read_facts(view: View) -> list[Fact]:
@@ -70,102 +77,78 @@ def read_facts(view: View) -> list[Fact]:
 
 
 def _joined(facts: list[Fact]) -> Fact | None:
-    """The facts of one question as one; None where they are too many, or disagree on a case."""
-    by_answer = {fact.answer: fact for fact in reversed(facts)}
-    answers = [
-        one
-        for one in reversed(by_answer)
-        if not any(one in two and one != two for two in by_answer)
-    ]
-    spans = tuple(dict.fromkeys(span for one in answers for span in by_answer[one].spans))
+    """The facts of one question as one; None where they are too many."""
+    first = {fact.answer: fact for fact in reversed(facts)}
+    answers = [one for one in reversed(first) if not any(one in two != one for two in first)]
+    spans = tuple(dict.fromkeys(span for one in answers for span in first[one].spans))
     answer = " ".join(answers)
-    most = 1 if facts[0].kind == "case" else _MOST_PIECES
-    fits = len(answers) <= most and len(answer) <= _LONGEST
+    fits = len(answers) <= _MOST_PIECES and len(answer) <= _LONGEST
     return replace(facts[0], answer=answer, spans=spans) if fits else None
 
 
 def _of_document(document: str, tree: Tree, text: str) -> Iterator[Fact]:
-    def placed(facts: Iterable[Fact], start: int, end: int) -> Iterator[Fact]:
-        """The facts with their answer and its place; none where its words are cut or too many."""
-        own = text[start:end]
-        said = unnumbered(own)
-        if len(said.split()) > _FEWEST_WORDS and len(said) <= _LONGEST and _is_whole(said):
-            start += len(own) - len(own.lstrip())
+    """Yield what units answer as wholes, then what their statements do."""
+
+    def placed(fact: Fact, said: str, start: int, end: int) -> Iterator[Fact]:
+        """The fact with its answer and the place of it; none where it has too few words or many."""
+        if len(said.split()) > _FEWEST_WORDS and len(said) <= _LONGEST:
+            own = text[start:end]
+            start, end = start + len(own) - len(own.lstrip()), start + len(own.rstrip())
             label = tree.units[tree.at(start)].label
-            end = start + len(own.strip())
             span = Span(document=document, start=start, end=end, section=label)
-            said = f"{said[0].upper()}{said[1:].rstrip(';.')}."
-            for fact in facts:
-                yield replace(fact, answer=f"{fact.answer} {said}".strip(), spans=(span,))
+            answer = f"{said[0].upper()}{said[1:].rstrip(';.,')}."
+            yield replace(fact, answer=answer, spans=(span,))
 
     for place, unit in enumerate(tree.units):
-        if tree.operative(place):
-            yield from placed(_of_heading(unit.heading), unit.body, unit.end)
-            if unit.kind == "definition":
-                said = unnumbered(text[unit.body : unit.end])
-                yield from placed(_of_entry(unit.heading, said, text), unit.body, unit.end)
-    found = [one for one in statements(tree, text) if tree.operative(tree.at(one.start))]
-    meant = (_MEANS.fullmatch(one.own) for one in found)
-    actors = {term["term"].lower() for term in meant if term and _PERSON.match(term["meaning"])}
-    for one in found:
-        said_here = _said(one, tree, text)
-        if term := _MEANS.fullmatch(said_here.words) or _IS.fullmatch(said_here.words):
-            made = _of_definition(term, said_here)
-        else:
-            made = (of_list if one.points else of_sentence)(said_here, actors)
-        yield from placed(made, one.start, one.end)
+        if tree.operative(place) and unit.heading and (fact := _of_unit(tree, place)):
+            yield from placed(fact, unnumbered(text[unit.body : unit.end]), unit.body, unit.end)
+    for one in statements(tree, text):
+        if tree.operative(tree.at(one.start)) and not (one.lead or not one.label):
+            said = unnumbered(text[one.start : one.end]) if one.points else one.own
+            for fact in _of_statement(one, tree):
+                yield from placed(fact, said, one.start, one.end)
 
 
-def _is_whole(said: str) -> bool:
-    """Return whether words end where they should and are no row of a table."""
-    return said.endswith(_ENDS) and not _NO_PROSE.search(said)
+def _of_unit(tree: Tree, place: int) -> Fact | None:
+    """What a headed unit answers as a whole: its term, the question that heads it, its topic."""
+    unit, heading = tree.units[place], " ".join(tree.units[place].heading.split())
+    if unit.kind == "definition":
+        return Fact("definition", f"What is meant by “{heading}”?", f"“{heading}”")
+    divided = any(tree.units[below].kind in _DIVIDING for below in tree.below(place))
+    if unit.kind not in ("provision", "paragraph") or divided:
+        return None
+    if heading.endswith("?"):
+        return Fact("heading", heading)
+    if unit.number:
+        return Fact("topic", f"What is said in {unit.label} about “{heading}”?", unit.label)
+    return Fact("topic", f"What is said about “{heading}”?")
 
 
-def _said(one: Statement, tree: Tree, text: str) -> Stated:
-    """A statement with what its provision says besides."""
-    place = tree.around(one.start, one.end)
-    unit = tree.units[tree.labels.get(one.label, place)]
-    before, after = text[unit.body : one.start], text[one.end : unit.end]
-    other = set(re.findall(r"\b(?:must|shall|may)\b", f"{before} {after}"))
-    alone = {"may"} - other | ({"must"} if other <= {"may"} else set())
-    return Stated(
-        words=unnumbered(text[one.start : tree.own_end(place)]) if one.points else one.own,
-        label=one.label,
-        text=text,
-        alone=alone,
-        whole=not re.search(r"\w", f"{before}{after}"),
-        opens=len(before.split()) <= _LABEL_WORDS and not _VERBAL.search(before),
-        hangs=bool(one.lead),
-    )
+def _of_statement(one: Statement, tree: Tree) -> Iterator[Fact]:
+    """What a statement answers: the list that it leads into, its numbers, what it refers to."""
+    inner, place = tree.units[tree.at(one.start)], tree.labels[one.label]
+    if inner.kind == "row" and inner.number:
+        table = tree.units[inner.parent].label
+        yield Fact("row", f"What is said in {table} about “{inner.number}”?", table)
+    if tree.units[place].kind in ("definition", "row"):
+        return
+    name = _name(tree, place)
+    if one.points:
+        yield Fact("list", f"What is listed in {name}?", name)
+    # where others lie in a provision, some of what they say goes by another name
+    elif all(tree.units[below].kind == "text" for below in tree.below(place)):
+        named = [words for kind, words in _NUMBERS.items() if holds(kind, one.own)]
+        for words in (*named, *(["date"] if dates(one.own) else [])):
+            yield Fact("number", f"Which {words} is stated in {name}?", name)
+        if any(reference.steps[0].key for reference in find_references(one.own)):
+            yield Fact("reference", f"Which other provision is referred to in {name}?", name)
 
 
-def _of_heading(heading: str) -> Iterator[Fact]:
-    """A heading that is a question and can be asked where nothing stands around it."""
-    asked = " ".join(heading.split())
-    clear = _ASKS.match(asked) and asked.endswith("?") and not _POINTS.search(asked)
-    if clear and len(asked.split()) >= _FEWEST_WORDS:
-        yield Fact("heading", asked)
-
-
-def _of_entry(term: str, said: str, text: str) -> Iterator[Fact]:
-    """A term with a place of its own, whose words begin with it and explain no other."""
-    bare = re.sub(r"\s*\([^()]*\)$", "", term)
-    found = re.match(_OF_TERM.format(re.escape(bare)), said, re.IGNORECASE)
-    alone = len(re.findall(r"\bmeans?\b", said)) < 2
-    if found and alone and not _ELSEWHERE.match(said[found.end() :]):
-        yield _definition(bare, text)
-
-
-def _of_definition(found: re.Match[str], one: Stated) -> Iterator[Fact]:
-    """The term of a sentence that says what it means, in quotation marks or plainly one."""
-    term = found["term"]
-    plain = not one.hangs and is_clear(term) and not _NO_TERM.search(term)
-    quoted = found.group().startswith(_QUOTED)
-    if (quoted or plain) and not _ELSEWHERE.match(found["meaning"]):
-        yield _definition(term, one.text)
-
-
-def _definition(term: str, text: str) -> Fact:
-    named = f"“{uncapitalised(re.sub(r'^(?:An?|The|To) ', '', term), text)}”"
-    clause = f"what is meant by {named}"
-    return Fact("definition", f"W{clause[1:]}?", clause, about=named)
+def _name(tree: Tree, place: int) -> str:
+    """A provision's label with the nearest heading; this alone where it has no number."""
+    units = (tree.units[p] for p in (place, *tree.above(place)))
+    heading = next((unit.heading for unit in units if unit.heading and unit.kind != "part"), "")
+    quoted, label = f"“{' '.join(heading.split())}”", tree.units[place].label
+    if not tree.units[place].number:
+        return quoted if heading else label
+    return f"{label}, {quoted}" if heading and heading not in label else label

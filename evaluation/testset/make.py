@@ -1,12 +1,13 @@
 """A test set: cases dealt evenly over the types, without repetition, tied to their evidence."""
 
-from collections.abc import Callable, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from lexloop.core.errors import CorpusError, InputError
-from lexloop.documents.text.tokens import tokenize, words
+from lexloop.documents.text.tokens import tokenize
 from lexloop.evaluation.case import OUT_OF_SCOPE, Case, Said, Span
 from lexloop.models.embedding import Vectors
 from lexloop.store.view import View
@@ -124,8 +125,8 @@ def make_test_set(
 ) -> MadeSet:
     """Make ``n`` questions, or as many as the documents allow.
 
-    Every type gets an even share first; what a type cannot give is shared among the others, and
-    reported.
+    The types take turns, so that every one gets an even share; what a type cannot give the others
+    do, and it is reported. Those questions come first whose evidence was least asked about.
 
     Args:
         view: The documents.
@@ -141,25 +142,37 @@ def make_test_set(
     """
     if n < 1:
         raise InputError(f"n is {n}.", "Ask for at least 1 question.")
-    deal = _Deal(view, maker, types, progress, n)
-    shares = even_shares(n, types)
-    for kind in types:
-        deal.fill(kind, shares[kind])
-    result = deal.result
-    result.shortfall = {
-        kind: share - deal.count(kind) for kind, share in shares.items() if deal.count(kind) < share
+    made, shares = MadeSet(), even_shares(n, types)
+    taken: dict[str, list[Case]] = {kind: [] for kind in types}
+    left: dict[str, list[Case]] = {}
+    used, repeats, count = Counter[Span](), Repeats(), 0
+    turns = deque(types)
+    while turns and count < n:
+        kind = turns.popleft()
+        if kind not in left:
+            left[kind] = list(maker(kind, shares[kind]))
+        case = _next(left[kind], used, lambda case: _takes(case, view, repeats, made))
+        if case is not None:
+            taken[kind].append(case)
+            used.update(case.evidence or ())
+            count += 1
+            progress("questions", count, n)
+            turns.append(kind)
+    made.shortfall = {
+        kind: share - len(taken[kind]) for kind, share in shares.items() if len(taken[kind]) < share
     }
-    while deal.left > 0 and deal.open:
-        for kind in [kind for kind in types if kind in deal.open][: deal.left]:
-            deal.fill(kind, deal.count(kind) + 1)
-    result.questions = deal.questions()
-    if not result.questions:
+    made.questions = [
+        case.model_copy(update={"id": f"{_plain(kind).replace(' ', '-')}-{number:02d}"})
+        for kind in types
+        for number, case in enumerate(taken[kind], start=1)
+    ]
+    if not made.questions:
         raise CorpusError(
             "No question could be made of the documents.",
-            "They hold too little text, or none that states rules in English; with --model a model "
+            "They hold too little text, or none with provisions in English; with --model a model "
             "asks.",
         )
-    return result
+    return made
 
 
 def even_shares(n: int, types: Sequence[str]) -> dict[str, int]:
@@ -168,64 +181,28 @@ def even_shares(n: int, types: Sequence[str]) -> dict[str, int]:
     return {kind: base + (place < more) for place, kind in enumerate(types)}
 
 
-class _Deal:
-    """Takes candidates type by type, those first whose evidence was least asked about."""
+def _next(left: list[Case], used: Mapping[Span, int], takes: Callable[[Case], bool]) -> Case | None:
+    """Remove candidates up to the first that can be taken, and return this."""
 
-    def __init__(
-        self, view: View, maker: Maker, types: Sequence[str], progress: Progress, n: int
-    ) -> None:
-        self.result = MadeSet()
-        self.open = set(types)
-        self._n, self._types = n, types
-        self._view, self._maker, self._progress = view, maker, progress
-        self._repeats = Repeats()
-        self._left: dict[str, list[Case]] = {}
-        self._taken: dict[str, list[Case]] = {kind: [] for kind in types}
-        self._used: dict[Span, int] = {}
+    def wear(place: int) -> int:
+        return sum(used[span] for span in left[place].evidence or ())
 
-    @property
-    def left(self) -> int:
-        return self._n - sum(map(len, self._taken.values()))
+    while left:
+        case = left.pop(min(range(len(left)), key=wear))
+        if takes(case):
+            return case
+    return None
 
-    def count(self, kind: str) -> int:
-        return len(self._taken[kind])
 
-    def fill(self, kind: str, wanted: int) -> None:
-        """Take candidates of a type until there are ``wanted`` or none is left."""
-        if kind not in self._left:
-            self._left[kind] = list(self._maker(kind, wanted))
-        left = self._left[kind]
-        while self.count(kind) < wanted:
-            if not left:
-                self.open.discard(kind)
-                return
-            case = left.pop(min(range(len(left)), key=lambda place: self._wear(left[place])))
-            if self._takes(case):
-                self._taken[kind].append(case)
-                for span in case.evidence or ():
-                    self._used[span] = self._used.get(span, 0) + 1
-                self._progress("questions", self._n - self.left, self._n)
-
-    def _wear(self, case: Case) -> int:
-        return sum(self._used.get(span, 0) for span in case.evidence or ())
-
-    def _takes(self, case: Case) -> bool:
-        if not is_connected(case, self._view):
-            self.result.unconnected += 1
-            return False
-        asked = whole_question(case)
-        if not self._repeats.take(asked, self._view.embed([asked])[0]):
-            self.result.repeated += 1
-            return False
-        return True
-
-    def questions(self) -> list[Case]:
-        """The questions that were taken, each under the name of its type and a number."""
-        return [
-            case.model_copy(update={"id": f"{_plain(kind).replace(' ', '-')}-{number:02d}"})
-            for kind in self._types
-            for number, case in enumerate(self._taken[kind], start=1)
-        ]
+def _takes(case: Case, view: View, repeats: "Repeats", made: MadeSet) -> bool:
+    """Take a question unless it leads nowhere or repeats another, which is counted."""
+    if not is_connected(case, view):
+        made.unconnected += 1
+        return False
+    asked = whole_question(case)
+    is_new = repeats.take(asked, view.embed([asked])[0])
+    made.repeated += not is_new
+    return is_new
 
 
 def whole_question(case: Case) -> str:
@@ -260,12 +237,11 @@ def is_connected(case: Case, view: View) -> bool:
 class Repeats:
     """The questions taken so far.
 
-    A question repeats another when their words are the same, when the Jaccard similarity of their
-    stems is at least 0.8, or when the cosine of their embeddings is at least 0.96.
+    A question repeats another when the Jaccard similarity of their stems is at least 0.8, or when
+    the cosine of their embeddings is at least 0.96.
     """
 
     def __init__(self) -> None:
-        self._exact: set[tuple[str, ...]] = set()
         self._stems: list[frozenset[str]] = []
         self._vectors: list[Vectors] = []
 
@@ -276,17 +252,12 @@ class Repeats:
             question: With what its user said before.
             vector: Its embedding, of unit length.
         """
-        exact, stems = tuple(words(question)), frozenset(tokenize(question))
-        if exact in self._exact or any(_is_shared(stems, other) for other in self._stems):
+        stems = frozenset(tokenize(question))
+        shared = (len(stems & other) / max(1, len(stems | other)) for other in self._stems)
+        if any(share >= MOST_SHARED for share in shared):
             return False
         if self._vectors and float(np.max(np.stack(self._vectors) @ vector)) >= MOST_COSINE:
             return False
-        self._exact.add(exact)
         self._stems.append(stems)
         self._vectors.append(vector)
         return True
-
-
-def _is_shared(one: frozenset[str], other: frozenset[str]) -> bool:
-    both = len(one | other)
-    return bool(both) and len(one & other) >= MOST_SHARED * both

@@ -6,9 +6,8 @@ more verbose or more concise (appendix A.9).
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from random import Random
 from typing import Literal
 
@@ -18,8 +17,7 @@ from lexloop.core.errors import CorpusError, InputError
 from lexloop.documents.text.tokens import STOP_WORDS
 from lexloop.evaluation.asking import Asker
 from lexloop.evaluation.score import Unresolved
-from lexloop.evaluation.testset.phrases import lowered
-from lexloop.evaluation.testset.templates import Fact
+from lexloop.evaluation.testset.facts import Fact, lowered
 from lexloop.models.request import Chat, ChatRequest, parsed
 from lexloop.prompts import load
 
@@ -28,18 +26,16 @@ _WORDS = ("what", "who", "why", "when", "where", "how", "which", "the", "a", "of
 _MARKS = "!#%*-/\\|<>{}[]()`~^.,;"
 _VERBOSE = (
     "I would be grateful if you could give me a thorough answer to the following question: ",
-    "Would you be so kind as to explain to me, in as much detail as you can, the following: ",
     "There is something that I have been trying to understand for quite a while now, namely: ",
     "Could you please look into this for me and set it out step by step, in full sentences: ",
-    "For the sake of completeness, and so that I do not get it wrong, please tell me this: ",
 )
-_ASKING = {"who", "whom", "when", "where", "why", "how", "which", "not", "no", "before", "after"}
-_FILLING = (STOP_WORDS - _ASKING) | {"must", "may", "shall", "please", "explain", "describe"}
+_OPENINGS = ("Explain {}.", "Please describe {}.", "Tell me {}.", "I need to know {}.",
+             "Can you clarify {}?", "Could you tell me {}?")  # fmt: skip
+_KEPT = {"who", "whom", "when", "where", "why", "how", "which", "not", "no", "before", "after"}
 _QUALIFYING = re.compile(
     r",?\s(?:of|for|with|in|on|by|under|from|during|within|between|before|after|about)\s"
-    r"(?!\w+ing\b)(?:an?\s|the\s)?[\w\-'§.]+"
+    r"(?!\w+ing\b)(?:an?\s|the\s)?[\w\-'§.“”]+"
 )
-_LEAST_KEPT = 2
 
 
 def _noisy_words(text: str, rng: Random) -> str:
@@ -58,51 +54,23 @@ def _noisy_marks(text: str, rng: Random) -> str:
     return text
 
 
-def _words_or_marks(text: str, rng: Random) -> str:
-    """Either of the two."""
-    return rng.choice((_noisy_words, _noisy_marks))(text, rng)
-
-
-def _words_and_marks(text: str, rng: Random) -> str:
-    """Both of them."""
-    return _noisy_marks(_noisy_words(text, rng), rng)
-
-
 def reordered(text: str, rng: Random) -> str:
-    """A phrase of two to four words moved elsewhere."""
+    """The first words moved to the end."""
     words = text.split()
-    if len(words) < _LEAST_KEPT:
-        return text
-    for _ in range(20):
-        size = min(rng.randint(2, 4), len(words) - 1)
-        start = rng.randint(0, len(words) - size)
-        rest = words[:start] + words[start + size :]
-        place = rng.randint(0, len(rest))
-        moved = rest[:place] + words[start : start + size] + rest[place:]
-        if moved != words:
-            return " ".join(moved)
-    return text
+    place = rng.randrange(1, max(2, len(words)))
+    return " ".join(words[place:] + words[:place])
 
 
 def misspelt(text: str, rng: Random) -> str:
-    """One or two of the longer words with letters swapped, dropped, doubled or mistaken."""
+    """One or two of the longer words with two letters swapped, or one doubled where alike."""
     words = text.split()
-    long = [i for i, word in enumerate(words) if sum(map(str.isalpha, word)) > 3] or [
-        *range(len(words))
-    ]
+    long = [i for i, word in enumerate(words) if len(word) > 3] or [*range(len(words))]
     for i in rng.sample(long, min(rng.randint(1, 2), len(long))):
-        words[i] = _misspelt(words[i], rng)
+        place = rng.randrange(max(1, len(words[i]) - 1))
+        one, other = words[i][place : place + 1], words[i][place + 1 : place + 2]
+        changed = one * 2 + other if one == other or not other else other + one
+        words[i] = words[i][:place] + changed + words[i][place + 2 :]
     return " ".join(words)
-
-
-def _misspelt(word: str, rng: Random) -> str:
-    place = rng.randrange(max(1, len(word) - 1))
-    here, after = word[place : place + 1], word[place + 1 : place + 2]
-    ways = [here * 2 + after, after or here * 2, rng.choice("aeiouylnrst") + after]
-    if here != after and after:
-        ways.append(after + here)
-    changed = [way for way in ways if way != here + after]
-    return word[:place] + rng.choice(changed) + word[place + 2 :]
 
 
 def vaguer(text: str, rng: Random) -> str:
@@ -113,24 +81,21 @@ def vaguer(text: str, rng: Random) -> str:
     return text if found else re.sub(r"[?.]?$", " in this regard?", text, count=1)
 
 
-def verbose(text: str, rng: Random) -> str:
-    """The question behind a long-winded opening."""
-    return rng.choice(_VERBOSE) + lowered(text)
-
-
 def shortened(text: str, _: Random) -> str:
     """The words that carry the meaning, without function words and question marks."""
-    kept = [word for word in text.rstrip("?.").split() if word.strip(",.;").lower() not in _FILLING]
-    return " ".join(kept) if len(kept) >= _LEAST_KEPT else text.rstrip("?.").lower()
+    left_out = STOP_WORDS - _KEPT
+    words = text.rstrip("?.").split()
+    kept = [word for word in words if word.strip(",.;").lower() not in left_out]
+    return " ".join(kept) if len(kept) > 1 else text.rstrip("?.").lower()
 
 
 NOISES: dict[str, Callable[[str, Random], str]] = {
     "vague": vaguer,
-    "words or punctuation": _words_or_marks,
-    "words and punctuation": _words_and_marks,
+    "words or punctuation": lambda text, rng: rng.choice((_noisy_words, _noisy_marks))(text, rng),
+    "words and punctuation": lambda text, rng: _noisy_marks(_noisy_words(text, rng), rng),
     "reordered": reordered,
     "misspelt": misspelt,
-    "verbose": verbose,
+    "verbose": lambda text, rng: rng.choice(_VERBOSE) + lowered(text),
     "shortened": shortened,
 }
 
@@ -186,12 +151,9 @@ SHARES: dict[str, float] = {
 """Of all questions; besides, a quarter of label 0 is made verbose and one of label 2 shortened."""
 TARGETED: dict[str, tuple[int, float]] = {"verbose": (0, 0.25), "shortened": (2, 0.25)}
 NONE = "none"
-_LABELS = (0, 1, 2)
-_MOST_PIECES = 4
-_POOL = 200_000
-_FEW, _SPARE = 24, 2
-_OPENINGS = ("Explain {}.", "Please describe {}.", "Tell me {}.", "I need to know {}.",
-             "Can you clarify {}?", "Could you tell me {}?")  # fmt: skip
+_PIECES = {0: (1,), 1: (2,), 2: (3, 4)}
+"""How many facts are asked for together, by label."""
+_MOST_REPEATS = 200
 Change = Callable[[str, str, Random], str]
 
 
@@ -228,18 +190,17 @@ def training_set(
     """
     if n < 1:
         raise InputError(f"n is {n}.", "Ask for at least 1 question.")
-    facts = [fact for fact in facts if fact.clause]
     rng = Random(f"{seed}:training")  # noqa: S311 - a choice, no secret
     rows: list[TrainingRow] = []
-    for label in _LABELS:
+    for label in _PIECES:
         share = n // 3 + (label < n % 3)
-        rows += [TrainingRow(text, label, text) for text in _questions(facts, label, share, rng)]
-    missing = [label for label in _LABELS if n >= 3 and not any(r.label == label for r in rows)]
-    if missing or not rows:
-        raise CorpusError(
-            f"The documents give no question of label {missing[0] if missing else 0}.",
-            "They state too few facts; give more documents.",
-        )
+        made = _questions([fact for fact in facts if fact.clause], label, share, rng)
+        if share and not made:
+            raise CorpusError(
+                f"The documents give no question of label {label}.",
+                "They state too few facts; give more documents.",
+            )
+        rows += [TrainingRow(text, label, text) for text in made]
     kinds = _assigned([row.label for row in rows], noise, rng)
     noised = [
         row if kind == NONE else replace(row, question=change(kind, row.question, rng), noise=kind)
@@ -250,80 +211,53 @@ def training_set(
 
 
 def _questions(facts: Sequence[Fact], label: int, wanted: int, rng: Random) -> list[str]:
-    """Different questions that need ``label + 1`` pieces, or three and four for label 2."""
-    pool = sorted(set(_texts(facts, label, wanted, rng)))
-    rng.shuffle(pool)
-    return pool[:wanted]
+    """Different questions, of as many single facts as the label tells, or of one fact in pieces.
 
-
-def _texts(facts: Sequence[Fact], label: int, wanted: int, rng: Random) -> Iterator[str]:
-    for fact in facts:
-        if min(fact.pieces, _LABELS[-1] + 1) == label + 1:
-            yield from _worded([fact])
+    They are drawn until hardly any is new.
+    """
     single = [fact for fact in facts if fact.pieces == 1]
-    sizes = {0: (), 1: (2,), 2: (3, _MOST_PIECES)}[label]
-    drawn = min(wanted * _SPARE + _FEW, _POOL)
-    for size in sizes:
-        if len(single) < _FEW:
-            groups = list(combinations(single, size))
-        else:
-            groups = [tuple(rng.sample(single, size)) for _ in range(drawn)]
-        for group in rng.sample(groups, min(drawn, len(groups))):
-            yield rng.choice(list(_worded(group)))
+    whole = [[fact] for fact in facts if fact.pieces in _PIECES[label]]
+    sizes = [size for size in _PIECES[label] if size <= len(single)]
+    found: dict[str, None] = {}
+    repeats = 0
+    while len(found) < wanted and repeats < _MOST_REPEATS and (whole or sizes):
+        alone = whole and (not sizes or rng.random() < len(whole) / len(facts))
+        group = rng.choice(whole) if alone else rng.sample(single, rng.choice(sizes))
+        text = rng.choice([*_worded(group)])
+        repeats = repeats + 1 if text in found else 0
+        found[text] = None
+    return list(found)
 
 
 def _worded(facts: Sequence[Fact]) -> Iterator[str]:
-    asked = [lowered(fact.question[:-1]) for fact in facts]
     told = [fact.clause for fact in facts]
-    joined = _listed(asked)
+    joined = ", and ".join(told) if len(told) < 3 else f"{', '.join(told[:-1])}, and {told[-1]}"
     yield f"{joined[0].upper()}{joined[1:]}?"
-    for opening in _OPENINGS:
-        yield opening.format(_listed(told))
-
-
-def _listed(parts: Sequence[str]) -> str:
-    if len(parts) < 3:
-        return ", and ".join(parts)
-    return f"{', '.join(parts[:-1])}, and {parts[-1]}"
+    yield from (opening.format(joined) for opening in _OPENINGS)
 
 
 def _assigned(labels: Sequence[int], noise: Noise, rng: Random) -> list[str]:
     """The noise of each row, every share exact up to rounding.
 
-    The kinds of ``SHARES``, and in the independent variant all of them, are spread over the labels
-    in proportion, so that they say nothing of the label.
+    The kinds of ``SHARES``, and in the independent variant all of them, are dealt to rows of every
+    label in proportion, so that they say nothing of the label.
     """
     kinds = [NONE] * len(labels)
-    free = {label: [i for i, own in enumerate(labels) if own == label] for label in _LABELS}
-    sizes = {label: len(rows) for label, rows in free.items()}
-    for rows in free.values():
-        rng.shuffle(rows)
+    drawn = rng.sample(range(len(labels)), len(labels))
+    rows = {label: [row for row in drawn if labels[row] == label] for label in _PIECES}
+    sizes = {label: len(own) for label, own in rows.items()}
     counts = {kind: round(share * len(labels)) for kind, share in SHARES.items()}
-    targeted = {
-        kind: (label, round(share * sizes[label])) for kind, (label, share) in TARGETED.items()
-    }
-    if noise == "independent":
-        counts |= {kind: count for kind, (_, count) in targeted.items()}
-    else:
-        for kind, (label, count) in targeted.items():
-            for row in [free[label].pop() for _ in range(count)]:
-                kinds[row] = kind
-    drawn: dict[int, float] = dict.fromkeys(_LABELS, 0.0)
-    for kind, count in counts.items():
-        for label, own in _proportional(count, sizes, drawn).items():
-            for row in [free[label].pop() for _ in range(min(own, len(free[label])))]:
-                kinds[row] = kind
+    for kind, (label, share) in TARGETED.items():
+        count = round(share * sizes[label])
+        if noise == "independent":
+            counts[kind] = count
+        else:
+            for _ in range(count):
+                kinds[rows[label].pop()] = kind
+    places = (
+        (rank / sizes[label], row) for label, own in rows.items() for rank, row in enumerate(own)
+    )
+    spread = (kind for kind, count in counts.items() for _ in range(count))
+    for (_, row), kind in zip(sorted(places), spread, strict=False):
+        kinds[row] = kind
     return kinds
-
-
-def _proportional(count: int, sizes: Mapping[int, int], drawn: dict[int, float]) -> dict[int, int]:
-    """``count`` over the labels by their sizes; ``drawn`` carries what rounding still owes each."""
-    total = sum(sizes.values())
-    for label, size in sizes.items():
-        drawn[label] += count * size / total
-    shares = dict.fromkeys(sizes, 0)
-    for _ in range(count):
-        label = max(sizes, key=lambda name: (drawn[name], -name))
-        shares[label] += 1
-        drawn[label] -= 1
-    return shares

@@ -240,7 +240,7 @@ def test_rules_ask_by_headings_and_by_what_is_stated(ruled: list[AnsweredQuestio
     assert "10 business days" in duty.provision.text
     term = by_words["What does “mooring fee” mean?"]
     assert term.provision.text.startswith('"Mooring fee" means')
-    assert {"definition", "topic", "case"} < {one.source for one in ruled}
+    assert {"definition", "topic", "number"} < {one.source for one in ruled}
 
 
 def test_the_rules_ask_the_same_again(view: View, ruled: list[AnsweredQuestion]) -> None:

@@ -6,6 +6,8 @@ import pytest
 
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Connection, Settings
+from lexloop.evaluation.eval_rag.authorities import Authority, Entry, authorities_of
+from lexloop.evaluation.eval_rag.questions import QuestionIndex, entries_by_rule
 from lexloop.models.embedders import load_embedder
 from lexloop.models.embedding import Embedder
 from lexloop.store.opening import open_corpus, tools_for
@@ -44,3 +46,13 @@ def acts(tmp_path_factory: pytest.TempPathFactory, minilm: Embedder) -> View:
     (folder / "2013MU2250.txt").write_text(CASE, "utf-8")
     settings = Settings(corpus=str(folder))
     return open_corpus(settings.corpus, tools_for(settings, minilm))[0].seen_by(Filters())
+
+
+@pytest.fixture(scope="session")
+def index(acts: View, minilm: Embedder) -> QuestionIndex:
+    """The questions of the corpus by rule, and one of a known answer."""
+    answer = Authority("pair", "answer", "a known answer", "Chips cost 20 euros.")
+    known = Entry("What is the price of a chip?", answer)
+    entries = [*entries_by_rule(authorities_of(acts)), known]
+    vectors = minilm.encode([entry.question for entry in entries], lambda *_: None)
+    return QuestionIndex(entries, vectors, minilm)

@@ -6,13 +6,11 @@ import pytest
 
 from lexloop.core.types import ABSTENTION
 from lexloop.evaluation.eval_rag.answers import Answer
-from lexloop.evaluation.eval_rag.authorities import authorities_of
 from lexloop.evaluation.eval_rag.judges import AnswerJudge
 from lexloop.evaluation.eval_rag.judging import judge_answers
-from lexloop.evaluation.eval_rag.questions import QuestionIndex, entries_by_rule
+from lexloop.evaluation.eval_rag.questions import QuestionIndex
 from lexloop.evaluation.score import Unresolved
 from lexloop.models.embedding import Embedder
-from lexloop.store.view import View
 
 
 def quiet(stage: str, done: int, total: int) -> None:
@@ -22,11 +20,6 @@ def quiet(stage: str, done: int, total: int) -> None:
 @pytest.fixture(scope="module")
 def judge(minilm: Embedder) -> AnswerJudge:
     return AnswerJudge(minilm)
-
-
-@pytest.fixture(scope="module")
-def index(acts: View, minilm: Embedder) -> QuestionIndex:
-    return QuestionIndex.build(entries_by_rule(authorities_of(acts)), minilm, lambda *_: None)
 
 
 def test_answers_keep_their_order_and_share_a_document(
