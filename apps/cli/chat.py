@@ -27,7 +27,7 @@ from lexloop.apps.cli.terminal import (
     typed_so_far,
 )
 from lexloop.apps.cli.threads import threads_file
-from lexloop.apps.record import answer_record, dated
+from lexloop.apps.shapes.record import answer_record, dated
 from lexloop.apps.threads import IN_MEMORY, ThreadStore
 from lexloop.core.errors import DataError, LexloopError, NotFoundError
 

@@ -11,7 +11,7 @@ from lexloop.apps.cli.answer import shown_scores
 from lexloop.apps.cli.options import option
 from lexloop.apps.cli.terminal import reported, say, write_json
 from lexloop.apps.cli.threads import opinions
-from lexloop.apps.plain_text import one_line, shortened
+from lexloop.apps.shapes.text import one_line, shortened
 from lexloop.core.errors import InputError
 
 if TYPE_CHECKING:

@@ -36,7 +36,6 @@ from lexloop.apps.serve.pages import Pages
 from lexloop.apps.serve.people import SESSIONS, People
 from lexloop.apps.serve.settings import ServerSettings
 from lexloop.apps.serve.state import Serving
-from lexloop.apps.serve.tools import Tools
 from lexloop.apps.serve.uploads import MB, UploadStore
 from lexloop.apps.threads import FILE_NAME, ThreadStore
 from lexloop.core.configuration import data_folder
@@ -105,7 +104,7 @@ def create_app(
     )
     for routes in (ask_routes, thread_routes, document_routes, upload_routes, openai):
         app.include_router(routes.router)
-    app.state.mcp = McpEndpoint(parts.tools, server.limits.mcp_sessions)
+    app.state.mcp = McpEndpoint(parts.asking, parts.collections, server.limits.mcp_sessions)
     app.router.routes.append(Route("/mcp", app.state.mcp))
     page = StaticFiles(directory=PAGE, html=True, check_dir=False)
     app.mount("/", GZipMiddleware(page), name="page")
@@ -149,7 +148,6 @@ def parts_of(
         pages=Pages(),
         store=store,
         asking=asking,
-        tools=Tools(asking, collections),
     )
 
 

@@ -78,20 +78,18 @@ def test_an_assignment_counts_more(parsed: Callable[..., Settings]) -> None:
         (("--fusion", "sum"), "'sum'"),
     ],
 )
-def test_what_no_setting_allows_is_refused(run: Run, arguments: tuple[str, ...], said: str) -> None:
-    result = run("ask", "Why?", *arguments)
+def test_what_no_setting_allows_is_refused_before_a_document_is_opened(
+    run: Run, arguments: tuple[str, ...], said: str
+) -> None:
+    result = run("ask", "Why?", *arguments, "--corpus", "no-such-folder")
     assert result.exit_code == 2
     assert said in result.stderr
 
 
-@pytest.mark.parametrize("command", ["ask", "chat"])
-def test_help_names_the_filters(run: Run, command: str) -> None:
-    shown = run(command, "--help").stdout
-    for option in ("--tag", "--as-of", "--jurisdiction", "--kind", "standardised|linear|rrf"):
-        assert option in shown
-
-
-def test_a_wrong_filter_ends_before_a_document_is_opened(run: Run) -> None:
-    result = run("ask", "Why?", "--as-of", "2023-02-30", "--corpus", "no-such-folder")
-    assert result.exit_code == 2
-    assert "as_of is '2023-02-30'" in result.stderr
+def test_help_begins_with_what_a_person_needs_and_ends_with_what_research_does(run: Run) -> None:
+    shown = run("ask", "--help").stdout
+    offered = ("--corpus", "--collections", "--model", "--as-of", "--json", "--tag", "--fusion")
+    places = [shown.index(f"{option} ") for option in offered]
+    assert places == sorted(places)
+    assert shown.index(" Options ") < places[0]
+    assert shown.index(" Advanced ") < shown.index("--rewrites")

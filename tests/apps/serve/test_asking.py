@@ -13,8 +13,8 @@ from http_questions import QUESTION, asked, client_of, events
 from loopback_server import DOGS, person, served
 from pydantic import TypeAdapter
 
-from lexloop.apps.serve.bodies import Answer
 from lexloop.apps.serve.settings import ServerSettings
+from lexloop.apps.shapes.record import Answer
 
 STEPS = ("classify", "rewrite", "hybrid_retrieve", "kg_retrieve", "rerank", "generate", "evaluate")
 FEE = {"question": "What does a dog licence cost?", "collections": ["dogs"]}

@@ -16,7 +16,7 @@ from mcp_messages import BEGIN, HEADERS, LIST
 from pydantic import AnyUrl
 
 from lexloop.apps.serve.settings import ServerSettings
-from lexloop.apps.serve.tool_arguments import SourceLink, link_of
+from lexloop.apps.shapes.tools import SourceLink
 from lexloop.core.errors import NotFoundError
 
 TOOLS = ["ask", "search", "read_provision", "list_documents", "related"]
@@ -368,10 +368,10 @@ def test_tools_are_tools_of_langchain(address: str) -> None:
 )
 def test_addresses_lead_back(collection: str, document: str, label: str) -> None:
     link = SourceLink(collection, document, label)
-    assert link_of(str(AnyUrl(link.uri))) == link
+    assert SourceLink.of(str(AnyUrl(link.uri))) == link
 
 
 @pytest.mark.parametrize("uri", ["", "lexloop:", "lexloop:///a", "http://a/b", "lexloop://a/b?c"])
 def test_what_is_no_address_is_said(uri: str) -> None:
     with pytest.raises(NotFoundError):
-        link_of(uri)
+        SourceLink.of(uri)

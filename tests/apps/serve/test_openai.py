@@ -10,8 +10,8 @@ import pytest
 from loopback_server import DOGS, PENALTY, openai_client, person, served
 from openai import OpenAI
 
-from lexloop.apps.serve.openai import content_of, inert
 from lexloop.apps.serve.settings import ServerSettings
+from lexloop.apps.shapes.text import as_text, inert
 
 QUESTION = "What is a bias audit?"
 
@@ -254,7 +254,7 @@ def test_an_abstention_says_what_is_near() -> None:
     near = {"document": "a.txt", "section": "§ 1", "page": 2, "quote": "One\ntwo."}
     record = {"answer": "No.", "citations": [], "near": [near], "warning": "Old."}
     said = "No.\n\nNear it, but no answer:\n- a.txt, § 1, page 2: “One two.”\n\nNote: Old."
-    assert content_of(record) == said
+    assert as_text(record) == said
 
 
 def test_all_collections_are_one_model(ann: OpenAI) -> None:
