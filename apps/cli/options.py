@@ -59,9 +59,8 @@ _FLAGS = {
 }
 MODEL = ("model.name", "index.embedder")
 ACCESS = ("access.tags", "access.as_of", "access.jurisdictions", "access.kinds")
-PLAN = ("variant", "plan.classes", "plan.Q", "plan.K", "plan.S", "fusion.method")
-ANSWER = ("corpus", *MODEL, *ACCESS, "plan.k", "loop.max_retries", "deadline_s", "model.fallback",
-          *PLAN)  # fmt: skip
+PLAN = ("variant", "plan.classes", "plan.k", "plan.Q", "plan.K", "plan.S", "fusion.method")
+ANSWER = ("corpus", *MODEL, "model.fallback", *ACCESS, *PLAN, "loop.max_retries", "deadline_s")
 """The settings of whatever answers a question."""
 _FIRST = ("corpus", "collections", "model__name", "access__as_of", "as_json")
 """The options that a person needs, by their parameters: help begins with them."""
@@ -128,11 +127,10 @@ def taking(*settings: str, **others: Any) -> Callable[[Command], Command]:
     """
     if {"index.embedder", "deadline_s"} & {*settings}:
         others = {"base_url": _BASE_URL, **others}
-    usual, advanced = {}, {}
-    for name in settings:
-        kind = advanced if heading_of(name) == "Advanced" else usual
-        kind[_parameter(name)] = _option(name)
-    offered = {**usual, **others, "settings_file": _FILE, "assignments": _SET, **advanced}
+    made = {name: _option(name) for name in settings}
+    last = {_parameter(name): made.pop(name) for name in settings if heading_of(name) == "Advanced"}
+    first = {_parameter(name): option for name, option in made.items()}
+    offered = {**first, **others, "settings_file": _FILE, "assignments": _SET, **last}
 
     def give(command: Command) -> Command:
         def run(**given: Any) -> Any:

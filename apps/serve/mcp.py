@@ -4,6 +4,7 @@ The SDK's FastMCP, with what it does not know: people, their documents as its re
 that say what to do, and calls that end where their client leaves.
 """
 
+import inspect
 from importlib.metadata import version
 from typing import Any
 
@@ -148,7 +149,8 @@ class LexloopMcp(FastMCP[Any]):
 
 def _tool(does: Any, title: str) -> Tool:
     """Return a tool that takes the arguments of its signature, and refuses all others."""
-    made = Tool.from_function(does, title=title, annotations=_READING)
+    said = inspect.getdoc(does)
+    made = Tool.from_function(does, title=title, description=said, annotations=_READING)
     takes = made.fn_metadata.arg_model
     takes.model_config["extra"] = "forbid"
     takes.model_rebuild(force=True)

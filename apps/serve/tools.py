@@ -273,7 +273,7 @@ class Tools:
         limit: int,
         collections: Iterable[str] | None,
     ) -> shapes.Relations:
-        from lexloop.apps.relations import Neighbourhood, neighbourhood
+        from lexloop.apps.provisions import Neighbourhood, neighbourhood
 
         found: dict[str, Neighbourhood] = {}
         error: InputError | None = None

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 Run = Callable[..., Any]
 
 
@@ -32,25 +30,6 @@ def test_it_trains_measures_and_scores(run: Run, tmp_path: Path) -> None:
         "ask", "What is a bias audit?", "--json", "--set", f"plan.classifier=embedded:{out}"
     )
     assert len(json.loads(asked.stdout)["probabilities"]) == 3
-
-
-@pytest.mark.parametrize(
-    ("options", "code", "said"),
-    [
-        ([], 2, "nothing to train on"),
-        (["--data", "/nowhere"], 4, "train.csv cannot be read"),
-        (["--label", "height"], 2, "--label is 'height'"),
-        (["--label", "depth"], 2, "There are no questions"),
-        (["--label", "depth", "--questions", "/nowhere"], 2, "/nowhere cannot be read"),
-    ],
-)
-def test_bad_input_is_refused_with_one_line(
-    run: Run, tmp_path: Path, options: list[str], code: int, said: str
-) -> None:
-    result = run("finetune", "classifier", "--out", str(tmp_path), *options)
-    assert result.exit_code == code
-    assert said in result.stderr
-    assert len(result.stderr.splitlines()) == 1
 
 
 def test_depth_asks_for_enough_questions(run: Run, tmp_path: Path) -> None:

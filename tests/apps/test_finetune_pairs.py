@@ -5,7 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
 from fake_openai import FakeOpenAI, Reply
 
 from lexloop.finetune.pairs import TrainingPair, read_pairs
@@ -73,27 +72,6 @@ def test_thumbs_up_are_pairs(run: Run, tmp_path: Path) -> None:
     rated = [pair for pair in both if pair.source == "feedback"]
     assert {pair.question for pair in rated} == {"What is a bias audit?"}
     assert any("independent auditor" in pair.text for pair in rated)
-
-
-@pytest.mark.parametrize(
-    ("options", "code", "said"),
-    [
-        (["--keep", "1"], 2, "--keep is 1.0"),
-        (["--keep", "-0.1"], 2, "--keep is -0.1"),
-        (["--each", "0"], 2, "--each is 0"),
-        (["--out", "/nowhere/pairs.jsonl"], 2, "/nowhere is no folder"),
-        (["--feedback"], 5, "There is no feedback"),
-        (["--model", "nonsense"], 2, "nonsense"),
-    ],
-)
-def test_bad_input_is_refused_with_one_line(
-    run: Run, documents: Path, options: list[str], code: int, said: str
-) -> None:
-    given = ["--out", str(documents.parent / "pairs.jsonl"), *options]
-    result = run("finetune", "pairs", str(documents), *given)
-    assert result.exit_code == code
-    assert said in result.stderr
-    assert len(result.stderr.splitlines()) == 1
 
 
 def test_documents_of_no_use(run: Run, documents: Path, tmp_path: Path) -> None:

@@ -91,7 +91,8 @@ def test_tools_say_what_they_take_and_give(address: str) -> None:
             assert tool.outputSchema is not None
             assert tool.annotations is not None
             assert tool.annotations.readOnlyHint
-            assert len(tool.description or "") < 400
+            assert 50 < len(tool.description or "") < 400
+            assert "  " not in (tool.description or "")
             assert not {"corpus", "model", "url", "path"} & set(tool.inputSchema["properties"])
             assert tool.inputSchema["additionalProperties"] is False
 
