@@ -9,7 +9,7 @@ from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from langgraph.types import Checkpointer
 
 from lexloop.apps.hosts import text_hosts
-from lexloop.apps.record import answer_record
+from lexloop.apps.shapes.record import answer_record
 from lexloop.core.configuration import configured
 from lexloop.core.errors import CorpusError, LexloopError
 from lexloop.core.files import is_index

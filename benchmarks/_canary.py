@@ -21,7 +21,7 @@ from fake_openai import FakeOpenAI, Reply, Request, refusal
 from langgraph.checkpoint.memory import InMemorySaver
 
 from lexloop.apps.hosts import text_hosts
-from lexloop.apps.record import answer_record
+from lexloop.apps.shapes.record import answer_record
 from lexloop.core.errors import LexloopError
 from lexloop.core.settings import Connection, Settings
 from lexloop.graph.build import build_graph

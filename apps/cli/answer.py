@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 from lexloop.apps.cli.session import Session
 from lexloop.apps.cli.terminal import Part, joined, plain, result_console, say
 from lexloop.apps.hosts import tracing
-from lexloop.apps.plain_text import one_line, shortened
-from lexloop.apps.record import HEADS, SCORES
+from lexloop.apps.shapes.record import HEADS, SCORES
+from lexloop.apps.shapes.text import NEAR, one_line, places, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,7 +43,7 @@ def print_answer(record: dict[str, Any], session: Session, start_s: float | None
     if record["warning"]:
         say(("Warning: ", "bold yellow"), (record["warning"], "yellow"))
     print_sources(record["citations"])
-    print_sources(record["near"], "Near it, but no answer")
+    print_sources(record["near"], NEAR)
     say()
     say(_verdict(record))
     for item in record["degraded"]:
@@ -78,15 +78,9 @@ def _marked(answer: str) -> "Text":
 
 
 def _place(source: "Citation | Triplet") -> list[Part]:
-    parts = [source["section"]] if source["section"] else []
-    if source["page"] is not None:
-        parts.append(f"page {source['page']}")
-    parts.append(f"characters {source['start']}–{source['end']}")
-    if version := source.get("version"):
-        parts.append(str(version))
     collection = source.get("collection")
     of = f"{one_line(collection)}: " if collection else ""
-    return [(f"{of}{one_line(source['document'])}", "bold"), f" · {' · '.join(parts)}"]
+    return [(f"{of}{one_line(source['document'])}", "bold"), f" · {' · '.join(places(source))}"]
 
 
 def _verdict(record: dict[str, Any]) -> "Text":

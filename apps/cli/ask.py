@@ -16,8 +16,8 @@ from lexloop.apps.cli.options import option
 from lexloop.apps.cli.progress import Progress
 from lexloop.apps.cli.session import Session, open_agent_session, open_session
 from lexloop.apps.cli.terminal import ABSTAINED, NOT_PASSED, note, write_json
-from lexloop.apps.export import check_writable, write_answers
-from lexloop.apps.record import answer_record, dated, of_collection
+from lexloop.apps.shapes.files import check_writable, write_answers
+from lexloop.apps.shapes.record import answer_record, dated, of_collection
 from lexloop.core.errors import QuestionError, SettingsError
 from lexloop.core.settings import Connection, Settings
 
@@ -54,7 +54,6 @@ def ask(
             "Ask several collections: paths with commas between, each with a name or as NAME=PATH.",
             "A,B,C",
             flag="--collections",
-            panel="Documents and model",
         ),
     ] = None,
     out: Annotated[

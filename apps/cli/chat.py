@@ -26,10 +26,10 @@ from lexloop.apps.cli.terminal import (
     show_error,
     typed_so_far,
 )
-from lexloop.apps.cli.threads import threads_file
-from lexloop.apps.record import answer_record, dated
+from lexloop.apps.shapes.record import answer_record, dated
 from lexloop.apps.threads import IN_MEMORY, ThreadStore
-from lexloop.core.errors import DataError, LexloopError, NotFoundError
+from lexloop.core.configuration import data_folder
+from lexloop.core.errors import DataError, InputError, LexloopError, NotFoundError
 
 if TYPE_CHECKING:
     from lexloop.core.types import Degradation
@@ -104,9 +104,17 @@ def _store(thread: str | None, file: Path | None) -> ThreadStore:
     """Open what keeps the conversation: in memory where nothing was named and nothing can be kept.
 
     Raises:
+        InputError: The thread's name cannot be kept.
         DataError: What was named cannot be kept.
     """
-    store = ThreadStore(threads_file(thread, file))
+    if thread is not None and not thread.strip():
+        raise InputError("The thread's name is empty.", "Give --thread a name.")
+    try:
+        (thread or "").encode()
+    except UnicodeEncodeError as error:
+        said = f"The thread's name {thread!r} is no text."
+        raise InputError(said, "Write it in UTF-8.") from error
+    store = ThreadStore(file or data_folder() / "threads.sqlite")
     try:
         store.open()
     except DataError as error:

@@ -8,7 +8,7 @@ import typer
 from lexloop.apps.cli import options
 from lexloop.apps.cli.options import option
 from lexloop.apps.cli.terminal import plain, reported, result_console, write_json
-from lexloop.apps.plain_text import one_line
+from lexloop.apps.shapes.text import one_line
 
 if TYPE_CHECKING:
     from rich.console import Console

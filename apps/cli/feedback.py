@@ -10,8 +10,7 @@ from lexloop.apps.cli import options
 from lexloop.apps.cli.answer import shown_scores
 from lexloop.apps.cli.options import option
 from lexloop.apps.cli.terminal import reported, say, write_json
-from lexloop.apps.cli.threads import opinions
-from lexloop.apps.plain_text import one_line, shortened
+from lexloop.apps.shapes.text import one_line, shortened
 from lexloop.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,6 +27,17 @@ _File = Annotated[
 commands = typer.Typer(
     help="What people thought of answers (/up and /down in `lexloop chat`).", no_args_is_help=True
 )
+
+
+def opinions(file: Path | None) -> "list[Opinion]":
+    """Return the opinions in a file, None for the user's own.
+
+    Raises:
+        DataError: It cannot be read.
+    """
+    from lexloop.evaluation.feedback import FeedbackStore, feedback_file
+
+    return FeedbackStore(file or feedback_file()).all()
 
 
 @commands.command("list")

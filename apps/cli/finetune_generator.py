@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from lexloop.apps.cli import options
 from lexloop.apps.cli.options import option
 from lexloop.apps.cli.terminal import note, plain, reported, result_console, say, write_json
-from lexloop.apps.plain_text import one_line
+from lexloop.apps.shapes.text import one_line
 from lexloop.core.errors import InputError
 
 if TYPE_CHECKING:

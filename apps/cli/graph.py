@@ -56,7 +56,7 @@ def show(
 ) -> None:
     """Show the relations around an entity, each with the place that states it."""
     graph, corpus = _open(context.params)
-    from lexloop.apps.relations import neighbourhood
+    from lexloop.apps.provisions import neighbourhood
 
     where, elsewhere = corpus, ""
     if corpus == SAMPLE_CORPUS:

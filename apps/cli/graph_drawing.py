@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
-from lexloop.apps.plain_text import one_line, shortened
+from lexloop.apps.shapes.text import one_line, shortened
 from lexloop.knowledge.relations import reading
 from lexloop.store.graph import Relation
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lexloop.apps.cli.terminal import first_of, note, plain, result_console, say, write_json
-from lexloop.apps.plain_text import one_line
+from lexloop.apps.shapes.text import one_line
 from lexloop.store.engine.address import is_address
 
 if TYPE_CHECKING:

@@ -31,6 +31,6 @@ def mcp(*, context: typer.Context, collections: options.Collections = None) -> N
     say_where_text_goes(parts.asking.hosts)
     person = Person(LOCAL, tags=settings.access.tags)
     try:
-        serve_stdio(parts.tools, person)
+        serve_stdio(parts.asking, parts.collections, person)
     finally:
         parts.engine.close()

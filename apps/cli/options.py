@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from lexloop.apps.cli.terminal import Command, reported
+from lexloop.apps.offered import heading_of
 from lexloop.core.configuration import configured, described, read_file, read_value
 from lexloop.core.errors import SettingsError
 from lexloop.core.settings import SAMPLE_CORPUS, Connection, Settings, shaping
@@ -59,18 +60,10 @@ _FLAGS = {
 MODEL = ("model.name", "index.embedder")
 ACCESS = ("access.tags", "access.as_of", "access.jurisdictions", "access.kinds")
 PLAN = ("variant", "plan.classes", "plan.k", "plan.Q", "plan.K", "plan.S", "fusion.method")
-ANSWER = ("corpus", *MODEL, "model.fallback", *PLAN, *ACCESS, "loop.max_retries", "deadline_s")
+ANSWER = ("corpus", *MODEL, "model.fallback", *ACCESS, *PLAN, "loop.max_retries", "deadline_s")
 """The settings of whatever answers a question."""
-_PANELS = {
-    "corpus": "Documents and model",
-    "model": "Documents and model",
-    "index": "Documents and model",
-    "chunking": "Documents and model",
-    "access": "Which documents",
-    "variant": "Retrieval",
-    "plan": "Retrieval",
-    "fusion": "Retrieval",
-}
+_FIRST = ("corpus", "collections", "model__name", "access__as_of", "as_json")
+"""The options that a person needs, by their parameters: help begins with them."""
 _BASE_URL = Annotated[
     str | None,
     option(
@@ -134,8 +127,10 @@ def taking(*settings: str, **others: Any) -> Callable[[Command], Command]:
     """
     if {"index.embedder", "deadline_s"} & {*settings}:
         others = {"base_url": _BASE_URL, **others}
-    offered = others | {_parameter(name): _option(name) for name in settings}
-    offered |= {"settings_file": _FILE, "assignments": _SET}
+    made = {name: _option(name) for name in settings}
+    last = {_parameter(name): made.pop(name) for name in settings if heading_of(name) == "Advanced"}
+    first = {_parameter(name): option for name, option in made.items()}
+    offered = {**first, **others, "settings_file": _FILE, "assignments": _SET, **last}
 
     def give(command: Command) -> Command:
         def run(**given: Any) -> Any:
@@ -149,12 +144,16 @@ def taking(*settings: str, **others: Any) -> Callable[[Command], Command]:
         ]
         run.__doc__, run.__name__ = command.__doc__, command.__name__
         run.__signature__ = signature.replace(  # type: ignore[attr-defined]
-            parameters=[*signature.parameters.values(), *added]
+            parameters=sorted([*signature.parameters.values(), *added], key=_place)
         )
         run.__annotations__ = {**command.__annotations__, **offered}
         return run  # type: ignore[return-value]
 
     return give
+
+
+def _place(parameter: inspect.Parameter) -> int:
+    return _FIRST.index(parameter.name) if parameter.name in _FIRST else len(_FIRST)
 
 
 def _parameter(setting: str) -> str:
@@ -173,7 +172,7 @@ def _option(setting: str) -> Any:
             *([_switch(setting)] if annotation is bool else _FLAGS[setting]),
             metavar="|".join(map(str, choices)) or None,
             help=f"{description}{' May be repeated.' * several}{said}",
-            rich_help_panel=_PANELS.get(setting.partition(".")[0], "The loop"),
+            rich_help_panel=None if _parameter(setting) in _FIRST else heading_of(setting),
         ),
     ]
 

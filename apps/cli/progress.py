@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
 from lexloop.apps.cli.terminal import plain, progress_console
-from lexloop.apps.plain_text import clean
+from lexloop.apps.shapes.text import clean
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

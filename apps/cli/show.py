@@ -19,7 +19,7 @@ from lexloop.apps.cli.terminal import (
     say,
     write_json,
 )
-from lexloop.apps.plain_text import one_line
+from lexloop.apps.shapes.text import one_line
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import SAMPLE_CORPUS
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Union
 
 import typer
 
-from lexloop.apps.plain_text import UNSAFE, clean, one_line
+from lexloop.apps.shapes.text import UNSAFE, clean, one_line
 from lexloop.core.errors import LexloopError
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager
 from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
@@ -16,7 +15,6 @@ from fastapi.staticfiles import StaticFiles
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import Route
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from lexloop.apps.hosts import text_hosts
 from lexloop.apps.serve import (
@@ -38,11 +36,9 @@ from lexloop.apps.serve.pages import Pages
 from lexloop.apps.serve.people import SESSIONS, People
 from lexloop.apps.serve.settings import ServerSettings
 from lexloop.apps.serve.state import Serving
-from lexloop.apps.serve.tools import Tools
 from lexloop.apps.serve.uploads import MB, UploadStore
 from lexloop.apps.threads import FILE_NAME, ThreadStore
 from lexloop.core.configuration import data_folder
-from lexloop.core.errors import TooSlow
 from lexloop.core.settings import Connection, Settings
 
 
@@ -66,7 +62,6 @@ def _trim() -> Callable[[int], int] | None:
 
 
 PAGE = Path(__file__).parent / "page"
-HEADERS_S = 15.0
 _ENDING_S, _TIDY_S = 5, 20.0
 _AT_ONCE_OF_A_MODEL = 32
 """Questions that wait for a model's host take no processor."""
@@ -109,7 +104,7 @@ def create_app(
     )
     for routes in (ask_routes, thread_routes, document_routes, upload_routes, openai):
         app.include_router(routes.router)
-    app.state.mcp = McpEndpoint(parts.tools, server.limits.mcp_sessions)
+    app.state.mcp = McpEndpoint(parts.asking, parts.collections, server.limits.mcp_sessions)
     app.router.routes.append(Route("/mcp", app.state.mcp))
     page = StaticFiles(directory=PAGE, html=True, check_dir=False)
     app.mount("/", GZipMiddleware(page), name="page")
@@ -153,7 +148,6 @@ def parts_of(
         pages=Pages(),
         store=store,
         asking=asking,
-        tools=Tools(asking, collections),
     )
 
 
@@ -191,7 +185,7 @@ def config_of(app: FastAPI) -> uvicorn.Config:
     """
     return uvicorn.Config(
         app,
-        http=_PatientProtocol,
+        http="h11",
         ws="none",
         log_level="warning",
         access_log=False,
@@ -199,51 +193,3 @@ def config_of(app: FastAPI) -> uvicorn.Config:
         server_header=False,
         timeout_graceful_shutdown=_ENDING_S,
     )
-
-
-class _PatientProtocol(H11Protocol):
-    """uvicorn's protocol, which by itself waits for ever for a request's first bytes and headers.
-
-    The headers of a request have so many seconds from when the connection was made, or from its
-    first bytes on a connection that was kept.
-    """
-
-    _closing: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: Any) -> None:
-        """Begin to count."""
-        super().connection_made(transport)
-        self._count()
-
-    def data_received(self, data: bytes) -> None:
-        """Take bytes; count where they leave the headers of a request unfinished."""
-        super().data_received(data)
-        working = self.cycle is not None and not self.cycle.response_complete
-        if working and self._closing is not None:
-            self._closing.cancel()
-            self._closing = None
-        elif not working and self._closing is None:
-            self._count()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Stop to count."""
-        if self._closing is not None:
-            self._closing.cancel()
-        super().connection_lost(exc)
-
-    def _count(self) -> None:
-        self._closing = self.loop.call_later(HEADERS_S, self._late)
-
-    def _late(self) -> None:
-        self._closing = None
-        if self.cycle is None or self.cycle.response_complete:
-            if self.conn.trailing_data[0]:  # a request has begun; who said nothing hears nothing
-                self.transport.write(_too_slow())
-            self.transport.close()
-
-
-def _too_slow() -> bytes:
-    error = TooSlow("The request's headers did not come in time.", "Send them faster.")
-    response = errors.response_of(error)
-    lines = [b"connection: close", *(b"%s: %s" % header for header in response.raw_headers)]
-    return b"\r\n".join((b"HTTP/1.1 408 Request Timeout", *lines, b"", bytes(response.body)))

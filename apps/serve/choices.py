@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, TypeAdapter
 from pydantic.fields import FieldInfo
 
+from lexloop.apps.offered import HEADINGS, heading_of, title_of
 from lexloop.core.configuration import described
 from lexloop.core.errors import SettingsError
 from lexloop.core.settings import METHODS, Settings
@@ -19,13 +20,6 @@ _PLAIN = (
     *("loop.min_context_relevance", "loop.min_groundedness"),
     *("access.as_of", "access.jurisdictions", "access.kinds", "access.hosts"),
 )
-_TITLES = {
-    "plan.k": "passages (k)",
-    "plan.Q": "wordings of the question (Q)",
-    "plan.K": "terms to follow (K)",
-    "plan.S": "steps from each term (S)",
-    "deadline_s": "longest time, in seconds",
-}
 _OF_A_MODEL = ("answer.generator", "loop.evaluator", "loop.prompt_engineer")
 _NARROWED: dict[str, Any] = {
     "retrieval.rewriter": Literal["auto", "embedded", "none"],
@@ -42,6 +36,8 @@ _SHOWN = 100
 
 def choices(settings: Settings) -> dict[str, _Schema]:
     """Return what a caller may set, as JSON Schema by the settings' flat names.
+
+    Each has the heading that the page shows it under as its ``group``.
 
     Args:
         settings: The operator's, which are the defaults and the bounds.
@@ -97,7 +93,8 @@ def _choices() -> dict[str, _Schema]:
         for field, info in kind.model_fields.items():
             if field != "method":
                 found.setdefault(f"fusion.{field}", _of_field(f"fusion.{field}", info))
-    return found
+    order = list(HEADINGS)
+    return dict(sorted(found.items(), key=lambda one: order.index(one[1]["group"])))
 
 
 def _schema(name: str) -> _Schema:
@@ -117,7 +114,7 @@ def _of_field(name: str, info: FieldInfo) -> _Schema:
     for limit in info.metadata:
         kind = Annotated[kind, limit]
     schema = TypeAdapter(kind).json_schema()
-    schema["title"] = _TITLES.get(name) or name.rpartition(".")[2].replace("_", " ")
+    schema["title"], schema["group"] = title_of(name), heading_of(name)
     schema["description"] = info.description or ""
     if not info.is_required():
         schema["default"] = info.default

@@ -1,21 +1,26 @@
-"""The Model Context Protocol: the tools and the sources of a server, for agents of others."""
+"""The Model Context Protocol: the tools and the sources of a server, for agents of others.
 
-from collections.abc import Awaitable, Callable
+The SDK's FastMCP, with what it does not know: people, their documents as its resources, errors
+that say what to do, and calls that end where their client leaves.
+"""
+
+import inspect
 from importlib.metadata import version
-from typing import Any, NamedTuple
+from typing import Any
 
 import anyio
 from mcp import McpError, types
+from mcp.server.fastmcp import FastMCP
+from mcp.server.fastmcp.exceptions import ToolError
+from mcp.server.fastmcp.tools import Tool
 from mcp.server.lowlevel import Server
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 from pydantic import AnyUrl, ValidationError
 
-from lexloop.apps.plain_text import clean
-from lexloop.apps.serve import tool_arguments as arguments
-from lexloop.apps.serve import tool_results as results
 from lexloop.apps.serve.errors import Problem, problem_of
-from lexloop.apps.serve.people import Person
-from lexloop.apps.serve.tools import Report, Tools
+from lexloop.apps.serve.tools import Tools
+from lexloop.apps.shapes.text import clean
+from lexloop.apps.shapes.tools import TEMPLATE, Result, Source
 from lexloop.core.errors import InputError, LexloopError, NotFoundError
 
 WORK = "lexloop.work"
@@ -30,126 +35,110 @@ _INSTRUCTIONS = (
     "no legal advice."
 )
 """What a client tells its model of the server."""
+_READING = types.ToolAnnotations(
+    readOnlyHint=True, destructiveHint=False, idempotentHint=True, openWorldHint=False
+)
+_ARGUMENTS = "Give the arguments that the tool's schema names."
 
 
-class _Tool(NamedTuple):
-    """A tool: what it takes and gives, and what a model chooses it by."""
-
-    title: str
-    description: str
-    takes: type[arguments.Arguments]
-    gives: type[results.Result]
-    run: Callable[[Tools, Person, Any, Report], Awaitable[results.Result]]
-
-
-_TOOLS = {
-    "ask": _Tool(
-        "Ask the documents",
-        "Answer one question from the documents, with numbered sources that were checked word for "
-        "word and a verdict on the answer. The first choice for any question of what the law, a "
-        "rule or a policy says. Says so where the documents do not answer.",
-        arguments.AskArguments,
-        results.Answer,
-        Tools.ask,
-    ),
-    "search": _Tool(
-        "Search passages",
-        "Find the passages of the documents that fit a question or words, the best first, without "
-        "writing an answer. Use it to read around a topic or where `ask` found nothing.",
-        arguments.SearchArguments,
-        results.Passages,
-        Tools.search,
-    ),
-    "read_provision": _Tool(
-        "Read a provision",
-        "Read the exact text of an article, section, paragraph or annex of one document, with the "
-        "headings above it and what it refers to; without a provision, list those of the document.",
-        arguments.ReadArguments,
-        results.Provisions,
-        Tools.read_provision,
-    ),
-    "list_documents": _Tool(
-        "List documents",
-        "List the collections and their documents, with titles and the days when they are in "
-        "force. Use it to learn what can be asked and how documents are named.",
-        arguments.ListArguments,
-        results.Documents,
-        Tools.list_documents,
-    ),
-    "related": _Tool(
-        "Related statements",
-        "Tell the relations of a term or a provision: what it is part of, where it is defined and "
-        "used, what it refers to, excepts from and amends, and the reverse, each with its source.",
-        arguments.RelatedArguments,
-        results.Relations,
-        Tools.related,
-    ),
-}
-
-
-def mcp_server(tools: Tools, person_of: Callable[[Any], Person]) -> Server[Any, Any]:
-    """Return a server of the protocol.
+class LexloopMcp(FastMCP[Any]):
+    """A server of the protocol.
 
     Args:
         tools: What it offers.
-        person_of: Gives who sent an HTTP request; its argument is None where there is none.
     """
-    made: Any = Server("lexloop", version=version("lexloop"), instructions=_INSTRUCTIONS)
-    handlers = _Handlers(made, tools, person_of)
-    made.list_tools()(handlers.list_tools)
-    made.call_tool(validate_input=False)(handlers.call_tool)
-    made.list_resource_templates()(handlers.list_templates)
-    made.list_resources()(handlers.list_resources)
-    made.read_resource()(handlers.read_resource)
-    server: Server[Any, Any] = made
-    return server
 
+    def __init__(self, tools: Tools) -> None:
+        self._offered = tools
+        self._by_name = {
+            made.name: made
+            for made in (
+                _tool(tools.ask, "Ask the documents"),
+                _tool(tools.search, "Search passages"),
+                _tool(tools.read_provision, "Read a provision"),
+                _tool(tools.list_documents, "List documents"),
+                _tool(tools.related, "Related statements"),
+            )
+        }
+        super().__init__(
+            "lexloop", _INSTRUCTIONS, tools=[*self._by_name.values()], log_level="WARNING"
+        )
+        self.protocol.version = version("lexloop")
 
-class _Handlers:
-    """What answers each kind of request."""
+    @property
+    def protocol(self) -> Server[Any, Any]:
+        """What transports run."""
+        return self._mcp_server
 
-    def __init__(
-        self, server: Server[Any, Any], tools: Tools, person_of: Callable[[Any], Person]
-    ) -> None:
-        self._server, self._tools, self._person_of = server, tools, person_of
-
-    def _person(self) -> Person:
-        return self._person_of(self._server.request_context.request)
-
-    async def list_tools(self) -> list[types.Tool]:
-        return [_described(name, tool) for name, tool in _TOOLS.items()]
-
-    async def call_tool(self, name: str, given: dict[str, Any]) -> types.CallToolResult:
-        context = self._server.request_context
+    async def call_tool(self, name: str, arguments: dict[str, Any]) -> Any:
+        """Call a tool; what fails is told as its result."""
+        request = self.protocol.request_context.request
         with anyio.CancelScope() as held:
-            if context.request is not None:
-                context.request.scope[WORK].append(held)
-            report = _Progress(context).report
+            if request is not None:
+                request.scope[WORK].append(held)
             try:
-                return await _result(self._tools, self._person(), name, given, report)
+                return _given(await self._called(name, arguments))
             except Exception as error:  # noqa: BLE001 - told and logged; the session goes on
                 return _failure(problem_of(error))
         return _failure(Problem(kind="Cancelled", what="The client left.", hint="Ask again."))
 
-    async def list_templates(self) -> list[types.ResourceTemplate]:
+    async def _called(self, name: str, arguments: dict[str, Any]) -> Result:
+        """Return what a tool gives.
+
+        Raises:
+            Exception: There is no such tool, the arguments do not fit, or it fails.
+        """
+        tool = self._by_name.get(name)
+        if tool is None:
+            known = ", ".join(self._by_name)
+            raise NotFoundError(f"There is no tool {name[:100]!r}.", f"Use {known}.")
+        try:
+            found: Result = await tool.run(arguments, self.get_context())
+        except ToolError as error:
+            if isinstance(error.__cause__, ValidationError):
+                raise _unfitting(error.__cause__) from error
+            raise error.__cause__ or error from None
+        return found
+
+    async def list_resource_templates(self) -> list[types.ResourceTemplate]:
+        """Tell how sources are addressed."""
         said = "A document, or with #label one provision of it; every part is percent-encoded."
         return [
             types.ResourceTemplate(
-                uriTemplate=arguments.TEMPLATE,
-                name="source",
-                description=said,
-                mimeType="text/plain",
+                uriTemplate=TEMPLATE, name="source", description=said, mimeType="text/plain"
             )
         ]
 
-    async def list_resources(
+    async def list_resources(  # type: ignore[override]  # the protocol's pages
         self, request: types.ListResourcesRequest
     ) -> types.ListResourcesResult:
-        return await _documents(self._tools, self._person(), request)
+        """Return a page of the documents as resources; the cursor is the place of its first."""
+        cursor = request.params.cursor if request.params else None
+        if cursor is not None and not (
+            cursor.isascii() and cursor.isdecimal() and len(cursor) < 10
+        ):
+            raise McpError(types.ErrorData(code=types.INVALID_PARAMS, message="No such cursor."))
+        first = int(cursor or 0)
+        found = await self._offered.list_documents(self.get_context(), limit=_PAGE, offset=first)
+        more = first + len(found.documents)
+        return types.ListResourcesResult(
+            resources=[
+                types.Resource(
+                    uri=AnyUrl(one.uri),
+                    name=one.name,
+                    title=one.title or None,
+                    description=one.version or None,
+                    mimeType="text/plain",
+                )
+                for one in found.documents
+            ],
+            nextCursor=str(more) if more < found.total else None,
+        )
 
-    async def read_resource(self, uri: AnyUrl) -> list[ReadResourceContents]:
+    async def read_resource(self, uri: AnyUrl | str) -> list[ReadResourceContents]:
+        """Return the text of a source."""
         try:
-            text = await self._tools.text_at(self._person(), str(uri))
+            text = await self._offered.text_at(self.get_context(), str(uri))
         except LexloopError as error:
             code = _NOT_FOUND if isinstance(error, NotFoundError) else types.INTERNAL_ERROR
             problem = problem_of(error)
@@ -158,31 +147,30 @@ class _Handlers:
         return [ReadResourceContents(content=text, mime_type="text/plain")]
 
 
-def _described(name: str, tool: _Tool) -> types.Tool:
-    return types.Tool(
-        name=name,
-        title=tool.title,
-        description=tool.description,
-        inputSchema=tool.takes.model_json_schema(),
-        outputSchema=tool.gives.model_json_schema(mode="serialization"),
-        annotations=types.ToolAnnotations(
-            readOnlyHint=True, destructiveHint=False, idempotentHint=True, openWorldHint=False
-        ),
-    )
+def _tool(does: Any, title: str) -> Tool:
+    """Return a tool that takes the arguments of its signature, and refuses all others."""
+    said = inspect.getdoc(does)
+    made = Tool.from_function(does, title=title, description=said, annotations=_READING)
+    takes = made.fn_metadata.arg_model
+    takes.model_config["extra"] = "forbid"
+    takes.model_rebuild(force=True)
+    made.parameters = takes.model_json_schema()
+    return made
 
 
-async def _result(
-    tools: Tools, person: Person, name: str, given: dict[str, Any], report: Report
-) -> types.CallToolResult:
-    """Return what a tool gives.
+def _unfitting(error: ValidationError) -> InputError:
+    """Return what is wrong with arguments, without repeating them."""
+    faults = [
+        f"{'.'.join(str(part)[:100] for part in one['loc'])}: {one['msg']}"
+        for one in error.errors(include_url=False, include_input=False)
+    ]
+    more = [f"{len(faults) - _MOST_FAULTS} more"] if len(faults) > _MOST_FAULTS else []
+    said = "; ".join([*faults[:_MOST_FAULTS], *more])
+    return InputError(f"The arguments do not fit: {said}.", _ARGUMENTS)
 
-    Raises:
-        LexloopError: There is no such tool, the arguments do not fit, or it fails.
-    """
-    tool = _TOOLS.get(name)
-    if tool is None:
-        raise NotFoundError(f"There is no tool {name[:100]!r}.", f"Use {', '.join(_TOOLS)}.")
-    found = await tool.run(tools, person, _taken(tool, given), report)
+
+def _given(found: Result) -> types.CallToolResult:
+    """Return a result twice, typed and as text, with links to its sources."""
     links = {one.uri: one for one in found.links()}
     return types.CallToolResult(
         content=[
@@ -191,25 +179,6 @@ async def _result(
         ],
         structuredContent=found.model_dump(mode="json"),
     )
-
-
-def _taken(tool: _Tool, given: dict[str, Any]) -> arguments.Arguments:
-    """Return a tool's arguments, checked, without repeating what was given.
-
-    Raises:
-        InputError: They do not fit its schema.
-    """
-    try:
-        return tool.takes.model_validate(given)
-    except ValidationError as error:
-        faults = [
-            f"{'.'.join(str(part)[:100] for part in one['loc'])}: {one['msg']}"
-            for one in error.errors(include_url=False, include_input=False)
-        ]
-        more = [f"{len(faults) - _MOST_FAULTS} more"] if len(faults) > _MOST_FAULTS else []
-        said = "; ".join([*faults[:_MOST_FAULTS], *more])
-        known = ", ".join(tool.takes.model_fields)
-        raise InputError(f"The arguments do not fit: {said}.", f"Give {known}.") from error
 
 
 def _failure(problem: Problem) -> types.CallToolResult:
@@ -221,7 +190,7 @@ def _failure(problem: Problem) -> types.CallToolResult:
     )
 
 
-def _link(one: results.Source) -> types.ResourceLink:
+def _link(one: Source) -> types.ResourceLink:
     return types.ResourceLink(
         type="resource_link",
         uri=AnyUrl(one.uri),
@@ -229,52 +198,3 @@ def _link(one: results.Source) -> types.ResourceLink:
         description=one.line(),
         mimeType="text/plain",
     )
-
-
-class _Progress:
-    """The progress of one call, told to a client that asked to hear of it."""
-
-    def __init__(self, context: Any) -> None:
-        self._context, self._steps = context, 0
-        self._token = context.meta.progressToken if context.meta else None
-
-    async def report(self, said: str) -> None:
-        """Tell one more step."""
-        self._steps += 1
-        if self._token is not None:
-            await self._context.session.send_progress_notification(
-                self._token,
-                self._steps,
-                message=clean(said),
-                related_request_id=str(self._context.request_id),
-            )
-
-
-async def _documents(
-    tools: Tools, person: Person, request: types.ListResourcesRequest
-) -> types.ListResourcesResult:
-    """Return a page of the documents as resources; the cursor is the place of its first."""
-    cursor = request.params.cursor if request.params else None
-    if cursor is not None and not (cursor.isascii() and cursor.isdecimal() and len(cursor) < 10):
-        raise McpError(types.ErrorData(code=types.INVALID_PARAMS, message="No such cursor."))
-    first = int(cursor or 0)
-    given = arguments.ListArguments(offset=first, limit=_PAGE)
-    found = await tools.list_documents(person, given, _silent)
-    more = first + len(found.documents)
-    return types.ListResourcesResult(
-        resources=[
-            types.Resource(
-                uri=AnyUrl(one.uri),
-                name=one.name,
-                title=one.title or None,
-                description=one.version or None,
-                mimeType="text/plain",
-            )
-            for one in found.documents
-        ],
-        nextCursor=str(more) if more < found.total else None,
-    )
-
-
-async def _silent(_: str) -> None:
-    return None

@@ -22,13 +22,16 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
+from lexloop.apps.serve.asking import Asking
+from lexloop.apps.serve.collections import Collections
 from lexloop.apps.serve.errors import response_of
 from lexloop.apps.serve.people import Person, person_of
-from lexloop.apps.serve.tools import Tools
 from lexloop.core.errors import InputError
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+    from lexloop.apps.serve.mcp import LexloopMcp
 
 _log = logging.getLogger("lexloop.serve")
 _IDLE_S = 600.0
@@ -44,12 +47,13 @@ class McpEndpoint:
     their place.
 
     Args:
-        tools: What it offers.
+        asking: See ``Tools``.
+        collections: See ``Tools``.
         sessions: The most of one person.
     """
 
-    def __init__(self, tools: Tools, sessions: int) -> None:
-        self._tools, self._sessions = tools, sessions
+    def __init__(self, asking: Asking, collections: Collections, sessions: int) -> None:
+        self._asking, self._collections, self._sessions = asking, collections, sessions
         self._group: TaskGroup | None = None
         self._managers: dict[str, StreamableHTTPSessionManager] = {}
         self._loading = asyncio.Lock()
@@ -85,10 +89,12 @@ class McpEndpoint:
     def _made(self) -> "StreamableHTTPSessionManager":
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-        from lexloop.apps.serve.mcp import mcp_server
+        from lexloop.apps.serve.mcp import LexloopMcp
+        from lexloop.apps.serve.tools import Tools
 
+        offered = LexloopMcp(Tools(self._asking, self._collections, person_of))
         return StreamableHTTPSessionManager(
-            mcp_server(self._tools, person_of),
+            offered.protocol,
             session_idle_timeout=_IDLE_S,
             max_request_body_size=sys.maxsize,  # the middleware limits it
             max_sessions=self._sessions,
@@ -139,16 +145,21 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
     return received
 
 
-def serve_stdio(tools: Tools, person: Person) -> None:
+def serve_stdio(asking: Asking, collections: Collections, person: Person) -> None:
     """Speak the protocol until standard input closes, or nobody reads any more.
 
     Args:
-        tools: What is offered.
+        asking: See ``Tools``.
+        collections: See ``Tools``.
         person: Who asks.
     """
+    from lexloop.apps.serve.mcp import LexloopMcp
+    from lexloop.apps.serve.tools import Tools
+
+    offered = LexloopMcp(Tools(asking, collections, lambda _: person))
     with _own_streams() as (given, told):
         try:
-            asyncio.run(_interruptible(_serve(tools, person, given, told)))
+            asyncio.run(_interruptible(_serve(offered, given, told)))
         except* BrokenPipeError:
             _log.info("Nobody reads any more.")
 
@@ -169,12 +180,10 @@ async def _interruptible(work: Coroutine[Any, Any, None]) -> None:
         raise KeyboardInterrupt from error
 
 
-async def _serve(tools: Tools, person: Person, given: BinaryIO, told: BinaryIO) -> None:
+async def _serve(offered: "LexloopMcp", given: BinaryIO, told: BinaryIO) -> None:
     from mcp.server.stdio import stdio_server
 
-    from lexloop.apps.serve.mcp import mcp_server
-
-    server = mcp_server(tools, lambda _: person)
+    server = offered.protocol
     lines: Any = _lines(given)
     written = anyio.wrap_file(io.TextIOWrapper(told, encoding="utf-8", write_through=True))
     async with stdio_server(lines, written) as (incoming, outgoing):

@@ -1,10 +1,7 @@
 """OpenAI's protocol, so that any chat interface is a client: models are collections."""
 
 import json
-import re
-import time
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
-from importlib.metadata import version
+from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request
@@ -13,21 +10,18 @@ from pydantic import BaseModel, ConfigDict, Field
 from sse_starlette import EventSourceResponse
 from starlette.concurrency import run_in_threadpool
 
-from lexloop.apps.plain_text import clean, one_line
 from lexloop.apps.serve.asking import AskRequest, Event
 from lexloop.apps.serve.errors import OPENAI, OpenAIErrorBody, body_of
 from lexloop.apps.serve.people import Asker, Person
 from lexloop.apps.serve.state import PING_S, SEND_S, Served, Serving, while_there
+from lexloop.apps.shapes.openai import Chunks, completion
+from lexloop.apps.shapes.text import answer_alone
 from lexloop.core.errors import InputError, NotFoundError, QuestionError
 from lexloop.core.types import Turn
 
 _MOST_MESSAGES = 1000
-_SOURCES = "\n\nSources:\n"
-_NEAR = "\n\nNear it, but no answer:\n"
-_NOTE = "\n\nNote: "
-_ADDED = re.compile(f"(?:{'|'.join(map(re.escape, (_SOURCES, _NEAR, _NOTE)))}).*", re.DOTALL)
-# what Markdown would make HTML, an image or a link of
-_ACTIVE = re.compile(r"<(?=[A-Za-z/!?])|(?<=!)\[|(?<=\])[(:]")
+ALL = "lexloop"
+"""The model that is all collections."""
 
 
 class ParameterError(InputError):
@@ -138,9 +132,8 @@ class ChatRequest(BaseModel):
                     "user" if message.role == "user" else "assistant"
                 )
                 text = _text(message)
-                turns.append(
-                    {"role": role, "content": text if role == "user" else _ADDED.sub("", text)}
-                )
+                said = text if role == "user" else answer_alone(text)
+                turns.append({"role": role, "content": said})
         if not turns or turns[-1]["role"] != "user":
             raise QuestionError(
                 "The last message is no user's.", "End the messages with the question."
@@ -157,41 +150,6 @@ def _text(message: Message) -> str:
                 "messages", f"A message has a part of type {part.type!r}.", "Send text alone."
             )
     return "\n".join(part.text or "" for part in message.content)
-
-
-def content_of(record: dict[str, Any]) -> str:
-    """Return an answer with its sources, as text in which a document's Markdown does nothing.
-
-    Args:
-        record: The answer's.
-    """
-    text = inert(record["answer"])
-    for heading, sources in ((_SOURCES, record["citations"]), (_NEAR, record["near"])):
-        if sources:
-            text += heading + "\n".join(_line(one, heading is _SOURCES) for one in sources)
-    return f"{text}{_NOTE}{inert(record['warning'])}" if record["warning"] else text
-
-
-def inert(text: str) -> str:
-    """Return text of which Markdown makes no HTML, image or link: a backslash keeps it text."""
-    return _ACTIVE.sub(r"\\\g<0>", clean(text))
-
-
-def _line(source: dict[str, Any], numbered: bool) -> str:
-    page = f"page {source['page']}" if source["page"] is not None else ""
-    place = (source["document"], source["section"], page, source.get("version", ""))
-    number = f"[{source['n']}] " if numbered else ""
-    said = f"{number}{', '.join(filter(None, place))}: “{source['quote']}”"
-    return f"- {inert(one_line(said))}"
-
-
-ALL = "lexloop"
-"""The model that is all collections."""
-_PIECE = re.compile(r".{1,60}(?:\s+|$)|.{1,60}", re.DOTALL)
-_TOLD = (
-    *("id", "finding", "abstained", "passed", "verdict", "warning", "collections", "as_of"),
-    *("citations", "near", "read_as"),
-)
 
 
 class Model(BaseModel):
@@ -249,11 +207,12 @@ async def complete(
     )
     if not asked.stream:
         answer = served.asking.answer(person, wanted, before)
-        return JSONResponse(_completion(asked.model, await while_there(request, answer)))
+        return JSONResponse(completion(asked.model, await while_there(request, answer)))
     events = served.asking.events(person, wanted, before)
     first = await anext(events)
-    chunks = _Chunks(asked, first[1]["id"])
-    return EventSourceResponse(chunks.told(events), ping=PING_S, send_timeout=SEND_S)
+    with_usage = bool(asked.stream_options and asked.stream_options.include_usage)
+    chunks = Chunks(asked.model, first[1]["id"], with_usage)
+    return EventSourceResponse(_chunked(chunks, events), ping=PING_S, send_timeout=SEND_S)
 
 
 def _asked_by(person: Person, served: Serving) -> list[str]:
@@ -276,80 +235,23 @@ def _collections(model: str, person: Person, served: Serving) -> list[str] | Non
     return None if model == ALL else [model.removeprefix(f"{ALL}/")]
 
 
-def _completion(model: str, record: dict[str, Any]) -> dict[str, Any]:
-    message = {
-        "role": "assistant",
-        "content": content_of(record),
-        "refusal": None,
-        "lexloop": _told(record),
-    }
-    return {
-        **_head("chat.completion", model, record["id"]),
-        "choices": [{"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}],
-        "usage": _usage(record),
-    }
-
-
-class _Chunks:
-    """The chunks of one streamed completion.
-
-    What a model drafts may be thrown away by the checks, and a chunk cannot be taken back: so the
-    draft is told as reasoning, and ``content`` is the answer once it was checked.
-    """
-
-    def __init__(self, asked: ChatRequest, id: str) -> None:
-        self._head = _head("chat.completion.chunk", asked.model, id)
-        options = asked.stream_options
-        self._with_usage = bool(options and options.include_usage)
-
-    async def told(self, events: AsyncGenerator[Event, None]) -> AsyncIterator[dict[str, str]]:
-        """Yield the chunks as server-sent events, the mark of the end last."""
-        try:
-            yield self._delta({"role": "assistant", "content": ""})
-            async for name, data in events:
-                if name == "token":
-                    draft = f"\n\n{data['text']}" if data["restart"] else data["text"]
-                    yield self._delta({"reasoning_content": draft})
-                elif name == "answer":
-                    for chunk in self._answer(data):
-                        yield chunk
-        except Exception as error:  # noqa: BLE001 - told and logged; the status is sent by now
-            yield _event(body_of(error, OPENAI))
-        finally:
-            await events.aclose()
-        yield {"data": "[DONE]"}
-
-    def _answer(self, record: dict[str, Any]) -> Iterator[dict[str, str]]:
-        for piece in _PIECE.findall(content_of(record)):
-            yield self._delta({"content": piece})
-        yield self._delta({"lexloop": _told(record)}, "stop")
-        if self._with_usage:
-            yield _event({**self._head, "choices": [], "usage": _usage(record)})
-
-    def _delta(self, delta: dict[str, Any], finish: str | None = None) -> dict[str, str]:
-        choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
-        usage = {"usage": None} if self._with_usage else {}
-        return _event({**self._head, "choices": [choice], **usage})
-
-
-def _head(kind: str, model: str, id: str) -> dict[str, Any]:
-    return {
-        "id": f"chatcmpl-{id}",
-        "object": kind,
-        "created": int(time.time()),
-        "model": model,
-        "system_fingerprint": f"lexloop-{version('lexloop')}",
-    }
-
-
-def _told(record: dict[str, Any]) -> dict[str, Any]:
-    return {name: record[name] for name in _TOLD}
-
-
-def _usage(record: dict[str, Any]) -> dict[str, int]:
-    used = record["usage"]
-    taken, given = used["tokens_in"], used["tokens_out"]
-    return {"prompt_tokens": taken, "completion_tokens": given, "total_tokens": taken + given}
+async def _chunked(
+    chunks: Chunks, events: AsyncGenerator[Event, None]
+) -> AsyncIterator[dict[str, str]]:
+    """Yield the chunks of a completion as server-sent events, the mark of the end last."""
+    try:
+        yield _event(chunks.begin())
+        async for name, data in events:
+            if name == "token":
+                yield _event(chunks.draft(data))
+            elif name == "answer":
+                for chunk in chunks.answer(data):
+                    yield _event(chunk)
+    except Exception as error:  # noqa: BLE001 - told and logged; the status is sent by now
+        yield _event(body_of(error, OPENAI))
+    finally:
+        await events.aclose()
+    yield {"data": "[DONE]"}
 
 
 def _event(data: dict[str, Any]) -> dict[str, str]:

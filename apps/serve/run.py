@@ -7,9 +7,9 @@ from itertools import starmap
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from lexloop.apps.record import answer_record, dated, of_collection, searched_for
 from lexloop.apps.serve.choices import EMBEDDED_ALONE
 from lexloop.apps.serve.people import Person
+from lexloop.apps.shapes.record import answer_record, dated, of_collection, searched_for
 from lexloop.core.types import Degradation
 
 if TYPE_CHECKING:

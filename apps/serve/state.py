@@ -15,7 +15,6 @@ from lexloop.apps.serve.limits import Rates
 from lexloop.apps.serve.pages import Pages
 from lexloop.apps.serve.people import People
 from lexloop.apps.serve.settings import ServerSettings
-from lexloop.apps.serve.tools import Tools
 from lexloop.apps.serve.uploads import UploadStore
 from lexloop.apps.threads import ThreadStore
 
@@ -41,7 +40,6 @@ class Serving:
     pages: Pages
     store: ThreadStore
     asking: Asking
-    tools: Tools
 
 
 async def _serving(request: Request) -> Serving:

@@ -6,11 +6,11 @@ from fastapi import APIRouter, Query, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
-from lexloop.apps.export import MEDIA_TYPES, Format, disposition, exported
-from lexloop.apps.serve.bodies import Answer
 from lexloop.apps.serve.errors import documented
 from lexloop.apps.serve.people import Asker
 from lexloop.apps.serve.state import Served
+from lexloop.apps.shapes.files import MEDIA_TYPES, Format, disposition, exported
+from lexloop.apps.shapes.record import Answer
 from lexloop.apps.threads import Thread
 
 router = APIRouter(prefix="/api")

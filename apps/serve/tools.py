@@ -1,20 +1,24 @@
-"""The tools of MCP: questions, passages, provisions, documents and relations for one person."""
+"""The tools of MCP: questions, passages, provisions, documents and relations for one person.
 
-from collections.abc import Awaitable, Callable, Iterable
+FastMCP makes the schemas of their signatures, and of their docstrings what a model chooses by.
+"""
+
+from collections.abc import Callable, Iterable
 from contextlib import aclosing
 from functools import partial
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import anyio.to_thread
+from mcp.server.fastmcp import Context
+from pydantic import Field
 
-from lexloop.apps.plain_text import clean
-from lexloop.apps.serve import tool_arguments as arguments
-from lexloop.apps.serve import tool_results as results
 from lexloop.apps.serve.asking import Asking, AskRequest
 from lexloop.apps.serve.collections import Collections
 from lexloop.apps.serve.people import Person
-from lexloop.apps.serve.tool_arguments import SourceLink, link_of
+from lexloop.apps.shapes import tools as shapes
+from lexloop.apps.shapes.text import clean
+from lexloop.apps.shapes.tools import SourceLink
 from lexloop.core.errors import (
     CorpusError,
     DataError,
@@ -30,110 +34,179 @@ if TYPE_CHECKING:
     from lexloop.store.view import View
 
 T = TypeVar("T")
-Report = Callable[[str], Awaitable[None]]
-"""Told what has just been done, while a question is worked on."""
 _MOST_READ = 20_000
 """Characters of one provision, or of a whole document, that are read at once."""
 _MOST_LISTED = 500
-_MOST_TEXT = 4_000
+
+Call = Context[Any, Any, Any]
+"""One call of a tool: who sent it, and where its progress goes."""
+Text = Annotated[str, Field(min_length=1, max_length=20_000)]
+AsOf = Annotated[
+    Text | None,
+    Field(
+        description="Answer from the law in force on this day (YYYY-MM-DD), 'today', or 'any' for "
+        "every version. Leave it out for today."
+    ),
+]
+Names = Annotated[
+    Annotated[list[Text], Field(max_length=100)] | None,
+    Field(description="Names of collections, as list_documents gives them. Leave it out for all."),
+]
 
 
 class Tools:
-    """What a person can have done.
-
-    Each tool takes who calls it, its checked arguments, and what is to hear of steps that ended.
+    """What a person can have done; where a tool names a place, it is never a folder or a host.
 
     Args:
         asking: Answers questions, and finds passages.
         collections: Say what the person sees.
+        person_of: Gives who sent an HTTP request; its argument is None where there is none.
     """
 
-    def __init__(self, asking: Asking, collections: Collections) -> None:
-        self._asking, self._collections = asking, collections
+    def __init__(
+        self, asking: Asking, collections: Collections, person_of: Callable[[Any], Person]
+    ) -> None:
+        self._asking, self._collections, self._person_of = asking, collections, person_of
+
+    def _person(self, call: Call) -> Person:
+        return self._person_of(call.request_context.request)
 
     async def ask(
-        self, person: Person, given: arguments.AskArguments, report: Report
-    ) -> results.Answer:
-        """Answer a question, reporting each step that has ended."""
-        request = AskRequest(
-            question=given.question, collections=given.collections, as_of=given.as_of
-        )
+        self,
+        question: Annotated[
+            Text, Field(description="One whole question that can be understood by itself.")
+        ],
+        call: Call,
+        collections: Names = None,
+        as_of: AsOf = None,
+    ) -> shapes.Answer:
+        """Answer one question from the documents, with numbered sources and a verdict.
+
+        The sources were checked word for word. The first choice for any question of what the law, a
+        rule or a policy says. Says so where the documents do not answer.
+        """
+        request = AskRequest(question=question, collections=collections, as_of=as_of)
         record: dict[str, Any] = {}
+        steps = 0
         # nothing is kept: whoever calls a tool has the conversation
-        async with aclosing(self._asking.events(person, request, ())) as events:
+        async with aclosing(self._asking.events(self._person(call), request, ())) as events:
             async for name, record in events:
                 if name == "step":
-                    await report(_told(record))
-        return results.Answer(
-            answer=clean(record["answer"]),
-            answered=not record["abstained"],
-            passed=record["passed"],
-            probability=record["verdict"]["probability"],
-            verdict=" ".join(record["verdict"]["words"]),
-            warning=record["warning"],
-            collections=record["collections"],
-            sources=[
-                results.NumberedSource(n=one["n"], **_source(one)) for one in record["citations"]
-            ],
-            near=[results.Source(**_source(one)) for one in record["near"]],
-        )
+                    steps += 1
+                    await call.report_progress(steps, message=clean(_told(record)))
+        return shapes.Answer.of_record(record)
 
     async def search(
-        self, person: Person, given: arguments.SearchArguments, _: Report
-    ) -> results.Passages:
-        """Find passages, the best first."""
-        changes: dict[str, Any] = {"plan.k": given.limit}
-        if given.as_of is not None:
-            changes["access.as_of"] = given.as_of
-        names = list(await _in_thread(self._views, person, given.collections))
-        found = await self._asking.passages(person, given.query, names, **changes)
-        return results.Passages(
+        self,
+        query: Annotated[
+            Text, Field(description="A question or words, in the language of the documents.")
+        ],
+        call: Call,
+        collections: Names = None,
+        limit: Annotated[int, Field(ge=1, le=50, description="The most passages.")] = 8,
+        as_of: AsOf = None,
+    ) -> shapes.Passages:
+        """Find the passages of the documents that fit a question or words, the best first.
+
+        No answer is written. Use it to read around a topic or where `ask` found nothing.
+        """
+        person = self._person(call)
+        changes: dict[str, Any] = {"plan.k": limit}
+        if as_of is not None:
+            changes["access.as_of"] = as_of
+        names = list(await _in_thread(self._views, person, collections))
+        found = await self._asking.passages(person, query, names, **changes)
+        return shapes.Passages(
             passages=[
-                results.Passage(
-                    title=clean(one["title"]), score=round(one["score"], 4), **_source(one)
-                )
-                for one in found[: given.limit]
+                shapes.Passage.of(one, title=clean(one["title"]), score=round(one["score"], 4))
+                for one in found[:limit]
             ]
         )
 
     async def read_provision(
-        self, person: Person, given: arguments.ReadArguments, _: Report
-    ) -> results.Provisions:
-        """Read a provision, or list those of a document."""
-        return await _in_thread(self._read, person, given)
+        self,
+        document: Annotated[Text, Field(description="The document's name, or the end of it.")],
+        call: Call,
+        provision: Annotated[
+            Text | None,
+            Field(
+                description="Its label, number or heading, e.g. 'Article 5(1)(a)', '§ 5-303' or "
+                "'Annex III'. Leave it out for the list of the document's provisions."
+            ),
+        ] = None,
+        collection: Annotated[
+            Text | None,
+            Field(
+                description="The collection of the document. Needed only where several have one "
+                "of that name."
+            ),
+        ] = None,
+    ) -> shapes.Provisions:
+        """Read the exact text of an article, section, paragraph or annex of one document.
+
+        Gives the headings above it and what it refers to; without a provision, the list of those of
+        the document.
+        """
+        return await _in_thread(self._read, self._person(call), document, provision, collection)
 
     async def list_documents(
-        self, person: Person, given: arguments.ListArguments, _: Report
-    ) -> results.Documents:
-        """List documents in the order of their collections and names."""
-        return await _in_thread(self._list, person, given)
+        self,
+        call: Call,
+        collections: Names = None,
+        containing: Annotated[
+            Text | None,
+            Field(description="Only documents with these words in their name or title."),
+        ] = None,
+        limit: Annotated[int, Field(ge=1, le=500, description="The most documents.")] = 100,
+        offset: Annotated[int, Field(ge=0, description="How many to leave out first.")] = 0,
+    ) -> shapes.Documents:
+        """List the collections and their documents, with titles and the days they are in force.
+
+        Use it to learn what can be asked and how documents are named.
+        """
+        return await _in_thread(
+            self._list, self._person(call), collections, containing or "", limit, offset
+        )
 
     async def related(
-        self, person: Person, given: arguments.RelatedArguments, _: Report
-    ) -> results.Relations:
-        """Tell the relations around an entity."""
-        return await _in_thread(self._relate, person, given)
+        self,
+        entity: Annotated[
+            Text, Field(description="A term, an acronym or a provision, e.g. 'bias audit'.")
+        ],
+        call: Call,
+        depth: Annotated[int, Field(ge=1, le=2, description="How many entities away to look.")] = 1,
+        limit: Annotated[int, Field(ge=1, le=100, description="The most relations.")] = 20,
+        collections: Names = None,
+    ) -> shapes.Relations:
+        """Tell the relations of a term or a provision, each with its source.
 
-    async def text_at(self, person: Person, uri: str) -> str:
+        What it is part of, where it is defined and used, what it refers to, excepts from and
+        amends, and the reverse.
+        """
+        return await _in_thread(self._relate, self._person(call), entity, depth, limit, collections)
+
+    async def text_at(self, call: Call, uri: str) -> str:
         """Return the text at the address of a source.
 
         Raises:
             NotFoundError: There is no such place for the person.
         """
-        return await _in_thread(self._text_at, person, link_of(uri))
+        return await _in_thread(self._text_at, self._person(call), SourceLink.of(uri))
 
-    def _read(self, person: Person, given: arguments.ReadArguments) -> results.Provisions:
-        collection, view, source = self._meant(person, given.document, given.collection)
-        made = partial(results.Provisions, collection=collection, document=source.name)
-        if given.provision is None:
+    def _read(
+        self, person: Person, document: str, provision: str | None, collection: str | None
+    ) -> shapes.Provisions:
+        name, view, source = self._meant(person, document, collection)
+        made = partial(shapes.Provisions, collection=name, document=source.name)
+        if provision is None:
             units = source.outline(0)["units"]
             shown = [
-                results.Listed(**{name: one[name] for name in results.Listed.model_fields})
+                shapes.Listed(**{name: one[name] for name in shapes.Listed.model_fields})
                 for one in units[:_MOST_LISTED]
             ]
             return made(provisions=[], contents=shown, more=len(units) - len(shown))
-        places = source.places(given.provision, "Leave `provision` out for the list of them.")
-        found = [_provision(collection, view, source, place) for place in places]
+        places = source.places(provision, "Leave `provision` out for the list of them.")
+        found = [_provision(name, view, source, place) for place in places]
         return made(provisions=found, contents=[], more=0)
 
     def _meant(
@@ -164,43 +237,57 @@ class Tools:
             raise error
         raise NotFoundError(f"There is no document {said!r}.", "See list_documents.")
 
-    def _list(self, person: Person, given: arguments.ListArguments) -> results.Documents:
-        names = self._names(person, given.collections)
-        views = self._views(person, given.collections)
-        wanted = folded(given.containing or "").casefold()
+    def _list(
+        self,
+        person: Person,
+        wanted: Iterable[str] | None,
+        containing: str,
+        limit: int,
+        offset: int,
+    ) -> shapes.Documents:
+        """Return documents in the order of their collections and names."""
+        names = self._names(person, wanted)
+        views = self._views(person, wanted)
+        words = folded(containing).casefold()
         found: list[tuple[str, str]] = []
         for name, view in views.items():
             titles = view.titles
             found += [
                 (name, document)
                 for document in view.documents
-                if wanted in folded(f"{document}\n{titles.get(document, '')}").casefold()
+                if words in folded(f"{document}\n{titles.get(document, '')}").casefold()
             ]
-        shown = found[given.offset : given.offset + given.limit]
-        return results.Documents(
+        shown = found[offset : offset + limit]
+        return shapes.Documents(
             collections=names,
             unavailable=[name for name in names if name not in views],
             total=len(found),
             documents=[_document(name, views[name], document) for name, document in shown],
         )
 
-    def _relate(self, person: Person, given: arguments.RelatedArguments) -> results.Relations:
-        from lexloop.apps.relations import Neighbourhood, neighbourhood
+    def _relate(
+        self,
+        person: Person,
+        entity: str,
+        depth: int,
+        limit: int,
+        collections: Iterable[str] | None,
+    ) -> shapes.Relations:
+        from lexloop.apps.provisions import Neighbourhood, neighbourhood
 
         found: dict[str, Neighbourhood] = {}
         error: InputError | None = None
-        depth, limit = given.depth, given.limit
-        for name, view in self._views(person, given.collections).items():
+        for name, view in self._views(person, collections).items():
             try:
-                found[name] = neighbourhood(view.graph(), given.entity, depth, limit, where=name)
+                found[name] = neighbourhood(view.graph(), entity, depth, limit, where=name)
             except InputError as missing:
                 error = missing
         if not found and error is not None:
             raise error
         lists = [[_relation(name, one) for one in a.relations] for name, a in found.items()]
         each = [one for group in zip_longest(*lists) for one in group if one is not None]
-        return results.Relations(
-            entity=next((around.name for around in found.values()), given.entity),
+        return shapes.Relations(
+            entity=next((around.name for around in found.values()), entity),
             degree=sum(around.degree for around in found.values()),
             relations=each[:limit],
         )
@@ -266,20 +353,6 @@ async def _in_thread(work: Callable[..., T], *given: Any) -> T:
     return await anyio.to_thread.run_sync(partial(work, *given), abandon_on_cancel=True)
 
 
-def _source(found: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of a source from a citation, a passage or a triplet."""
-    link = SourceLink(found["collection"], found["document"], found["section"])
-    return {
-        "collection": found["collection"],
-        "document": clean(found["document"]),
-        "provision": clean(found["section"]),
-        "page": found["page"],
-        "quote": clean(found["text"] if "text" in found else found["quote"])[:_MOST_TEXT],
-        "version": found.get("version", ""),
-        "uri": link.uri,
-    }
-
-
 def _told(step: dict[str, Any]) -> str:
     """Return a step in a few words."""
     names = ("queries", "candidates", "passages", "score")
@@ -289,10 +362,10 @@ def _told(step: dict[str, Any]) -> str:
     return f"{where}{step['node'].replace('_', ' ')}{f' ({said})' if said else ''}"
 
 
-def _provision(collection: str, view: "View", source: "Source", place: int) -> results.Provision:
+def _provision(collection: str, view: "View", source: "Source", place: int) -> shapes.Provision:
     record = source.provision(place)
     text = clean(record["text"])
-    return results.Provision(
+    return shapes.Provision(
         collection=collection,
         document=source.name,
         provision=record["label"],
@@ -306,7 +379,7 @@ def _provision(collection: str, view: "View", source: "Source", place: int) -> r
             clean(" ".join(filter(None, (one["label"], _heading(one))))) for one in record["above"]
         ],
         lead_in=[clean(said) for said in record["lead_in"]],
-        refers_to=[results.Mention(**one) for one in record["refers_to"]],
+        refers_to=[shapes.Mention(**one) for one in record["refers_to"]],
         cut=len(text) > _MOST_READ,
     )
 
@@ -315,9 +388,9 @@ def _heading(record: dict[str, Any]) -> str:
     return record["heading"] if record["heading"] != record["label"] else ""
 
 
-def _document(collection: str, view: "View", name: str) -> results.Document:
+def _document(collection: str, view: "View", name: str) -> shapes.Document:
     known = view.metadata([name])[name]
-    return results.Document(
+    return shapes.Document(
         collection=collection,
         name=clean(name),
         title=clean(view.titles.get(name, "")),
@@ -329,13 +402,13 @@ def _document(collection: str, view: "View", name: str) -> results.Document:
     )
 
 
-def _relation(collection: str, found: Any) -> results.RelationFound:
+def _relation(collection: str, found: Any) -> shapes.RelationFound:
     from lexloop.knowledge.relations import reading
 
     triplet = found.triplet
-    return results.RelationFound(
+    return shapes.RelationFound.of(
+        {"collection": collection, **triplet},
         subject=clean(triplet["subject"]),
         relation=reading(triplet["predicate"]),
         object=clean(triplet["object"]),
-        **_source({"collection": collection, **triplet}),
     )

@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from threading import Lock
 
-from lexloop.apps.plain_text import UNSAFE
 from lexloop.apps.serve.errors import RefusedFile
 from lexloop.apps.serve.settings import NAME
+from lexloop.apps.shapes.text import UNSAFE
 from lexloop.core.errors import (
     ConflictError,
     InputError,

@@ -172,20 +172,6 @@ def test_how_an_answer_came_about_is_kept_with_it(run: Run, threads: Path) -> No
     assert "Kept in" in again
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "said"),
-    [
-        (["--thread", " "], 2, "The thread's name is empty."),
-        (["--variant", "huge"], 2, "hypa, pa"),
-        (["--corpus", "no-such-folder"], 4, "does not exist"),
-    ],
-)
-def test_bad_options(run: Run, arguments: list[str], code: int, said: str) -> None:
-    result = run("chat", *arguments, stdin=f"{FIRST}\n")
-    assert result.exit_code == code
-    assert said in result.stderr
-
-
 def test_a_file_that_is_no_database(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "notes.txt"
     file.write_text("These are notes and no database." * 100)
@@ -222,7 +208,7 @@ def test_a_refused_key_ends_neither_the_chat_nor_in_the_thread(
     assert KEY.encode() not in threads.read_bytes()
 
 
-def test_ctrl_c_stops_the_answer_and_not_the_chat(
+def test_ctrl_c_stops_an_answer_or_clears_a_line_and_leaves_an_empty_one(
     on_terminal: Callable[..., Terminal], server: FakeOpenAI, by_model: list[str], threads: Path
 ) -> None:
     endless = Reply("Every employer must wait. And wait. ", drip=True)
@@ -244,8 +230,9 @@ def test_ctrl_c_stops_the_answer_and_not_the_chat(
     shown.ask("/sources")
     shown.expect("law.txt")
     shown.expect("> ")
-    shown.type(CTRL_D)
+    shown.interrupt_prompt()  # on an empty line it leaves
     assert shown.wait() == 0
+    assert re.search(r"To go on with it:.*\n.*lexloop chat --model .* --thread t\s", shown.screen)
     assert KEY.encode() not in b"".join(f.read_bytes() for f in threads.parent.iterdir())
 
 
@@ -272,35 +259,6 @@ def test_where_ctrl_c_is_ignored_the_chat_says_so_and_goes_on(
     shown.type(CTRL_D)
     assert shown.wait() == 0
     assert "Stopped." not in shown.screen
-
-
-def test_ctrl_c_on_an_empty_line_leaves(on_terminal: Callable[..., Terminal]) -> None:
-    shown = on_terminal("chat")
-    shown.expect("> ")
-    shown.interrupt_prompt()
-    assert shown.wait() == 0
-
-
-def test_ctrl_c_stops_or_clears_and_the_second_leaves(
-    on_terminal: Callable[..., Terminal], server: FakeOpenAI, by_model: list[str]
-) -> None:
-    server.play("generate", Reply(ANSWER), Reply("Every employer must wait. ", drip=True))
-    shown = on_terminal("chat", *by_model)
-    shown.expect("nowhere else")
-    shown.ask(FIRST)
-    shown.expect("Passed")
-    shown.ask("How long must an employer wait?")
-    shown.expect("Every employer must wait")
-    shown.type(CTRL_C)
-    shown.expect("Stopped.")
-    shown.expect("> ")
-    shown.type("half a quest")
-    shown.expect("half a quest")
-    shown.interrupt_prompt()
-    shown.expect("> ")
-    shown.interrupt_prompt()
-    assert shown.wait() == 0
-    assert re.search(r"To go on with it:.*\n.*lexloop chat --model .* --thread \S+\s", shown.screen)
 
 
 def test_without_line_editing_too_a_half_typed_line_is_cleared_first(

@@ -66,26 +66,6 @@ def test_a_malformed_gold_file_is_refused_before_anything_runs(run: Run, tmp_pat
     assert not out.exists()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("--variant", "hyper"), "variant is 'hyper'"),
-        (("--variant", "llm_only"), "No variant can be run: llm_only: no model is configured"),
-        (("--ablation", "nowhere.json"), "The variants in nowhere.json cannot be read"),
-        (("--corpus", "nowhere"), "nowhere does not exist"),
-        (("--negative", "nowhere.jsonl"), "nowhere.jsonl cannot be read"),
-        (("--judge", "gpt"), "gpt"),
-    ],
-)
-def test_what_cannot_be_run_is_refused(
-    run: Run, gold: Path, tmp_path: Path, arguments: tuple[str, str], said: str
-) -> None:
-    result = run("eval", str(gold), "--out", str(tmp_path / "out"), *arguments)
-    assert result.exit_code in (2, 4), result.stdout
-    assert said in result.stderr
-    assert not (tmp_path / "out").exists()
-
-
 def test_a_model_answers_and_another_judges(
     run: Run, gold: Path, tmp_path: Path, server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,10 +109,3 @@ def test_a_question_that_fails_shows_in_the_exit_code(run: Run, gold: Path, tmp_
     )
     assert result.exit_code == 12
     assert "1 questions were not answered" in result.stderr
-
-
-def test_help_says_what_there_is(run: Run) -> None:
-    result = run("eval", "--help")
-    assert result.exit_code == 0
-    for word in ("--ablation", "--closed-domain", "--judge", "--negative", "--settings"):
-        assert word in result.stdout

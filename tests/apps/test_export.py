@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from lxml import etree
 from markdown_it import MarkdownIt
 
-from lexloop.apps.export import disposition, file_name
-from lexloop.apps.export.markdown import as_markdown, escaped
-from lexloop.apps.export.outline import NOTICE, outline_of
-from lexloop.apps.export.word import as_word
+from lexloop.apps.shapes.files import disposition, file_name
+from lexloop.apps.shapes.markdown import as_markdown, escaped
+from lexloop.apps.shapes.outline import NOTICE, outline_of
+from lexloop.apps.shapes.word import as_word
 
 HOSTILE = (
     "# Heading\n- item\n[link](http://evil.example/x) ![image](http://evil.example/y.png) "

@@ -118,17 +118,6 @@ def test_settings_without_a_graph_are_refused(dogs: Run) -> None:
     assert "knowledge_graph none" in result.stderr
 
 
-def test_other_tags_are_not_shown(run: Run, documents: Path) -> None:
-    secret = "---\ntags: inspectors\n---\n\n# Dog ordinance\n\n§ 9 Raids. Every dog is caught.\n"
-    (documents / "secret.txt").write_text(secret, "utf-8")
-    asked = ("graph", "show", "raids", "--corpus", str(documents))
-    assert run(*asked).exit_code == 2
-    assert run(*asked, "--tag", "inspectors").exit_code == 0
-    public = run("graph", "show", "dog ordinance", "--corpus", str(documents), "--json")
-    documents_shown = {r["document"] for r in json.loads(public.stdout)["relations"]}
-    assert documents_shown == {"dogs.txt"}
-
-
 class _Tags(HTMLParser):
     def __init__(self, page: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -235,11 +224,3 @@ def test_no_label_covers_another(count: int) -> None:
         for other_x, other_y, other_width, _ in boxes[:i]:
             beside = x >= other_x + other_width or other_x >= x + width
             assert beside or abs(y - other_y) >= height
-
-
-def test_an_entity_that_is_not_there_is_said_with_the_documents(run: Run, dogs: Run) -> None:
-    sample, own = run("graph", "show", "rent").stderr, dogs("rent").stderr
-    assert "The knowledge graph of the bundled sample has no entity 'rent'." in sample
-    assert "--corpus names other documents." in sample
-    assert "/documents has no entity 'rent'." in own
-    assert "--corpus" not in own

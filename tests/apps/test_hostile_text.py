@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexloop.apps.cli.terminal import plain
-from lexloop.apps.plain_text import clean, one_line
+from lexloop.apps.shapes.text import clean, one_line
 from lexloop.core.folding import legible
 
 Run = Callable[..., Any]

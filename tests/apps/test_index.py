@@ -39,17 +39,6 @@ def test_skipped_files_are_named_and_give_code_3(run: Run, documents: Path, out:
     assert (out / "manifest.json").is_file()
 
 
-def test_json(run: Run, documents: Path, out: Path) -> None:
-    report = json.loads(run("index", str(documents), "--out", str(out), "--json").stdout)
-    assert report["documents"] == 2
-    assert report["chunks"] >= 2
-    assert report["skipped"] == []
-    assert set(report) == {
-        "index", "documents", "chunks", "windows", "triplets", "files_added", "files_changed",
-        "files_removed", "files_unchanged", "recall@10", "seconds", "skipped", "other_files"
-    }  # fmt: skip
-
-
 def test_an_index_is_replaced_only_by_force(run: Run, documents: Path, out: Path) -> None:
     arguments = ("index", str(documents), "--out", str(out))
     assert run(*arguments).exit_code == 0
@@ -64,17 +53,6 @@ def test_a_folder_that_is_no_index_is_never_replaced(run: Run, documents: Path) 
     assert result.exit_code == 4
     assert "already exists and is no index" in result.stderr
     assert (documents / "dogs.txt").is_file()
-
-
-def test_nothing_to_index(run: Run, tmp_path: Path, out: Path) -> None:
-    assert run("index", str(tmp_path / "none"), "--out", str(out)).exit_code == 4
-    assert not out.exists()
-
-
-def test_the_model_extractor_needs_a_model(run: Run, documents: Path, out: Path) -> None:
-    result = run("index", str(documents), "--out", str(out), "--set", "index.triplets=model")
-    assert result.exit_code == 2
-    assert "no model is configured" in result.stderr
 
 
 def test_an_index_is_no_source_of_another(run: Run, documents: Path, out: Path) -> None:
@@ -154,14 +132,6 @@ def test_what_supersedes_a_law_that_is_not_there_is_in_force(run: Run, tmp_path:
         assert found["degraded"] == []
 
 
-def test_an_index_needs_a_place(run: Run, documents: Path) -> None:
-    refused = run("index", str(documents))
-    assert refused.exit_code == 2
-    assert "There is no --out, the folder that the index is written to." in refused.stderr
-    example = f"lexloop index {documents} --out documents.index"
-    assert f"Give one, e.g. `{example}`." in refused.stderr
-
-
 def test_what_was_not_read_is_told_with_the_first_answer_of_a_conversation(
     run: Run, documents: Path, out: Path
 ) -> None:
@@ -177,10 +147,3 @@ def test_what_was_not_read_is_told_with_the_first_answer_of_a_conversation(
     shown = run("index", "info", str(out)).stdout
     assert "Skipped zero.txt: It is empty." in shown
     assert "Note on rows.jsonl: Line 2: It is no JSON" in shown
-
-
-def test_a_file_read_in_part_is_no_skipped_file(run: Run, documents: Path, out: Path) -> None:
-    (documents / "rows.jsonl").write_text('{"id": "a", "text": "One may moor."}\nnonsense\n')
-    made = run("index", str(documents), "--out", str(out))
-    assert made.exit_code == 0
-    assert "Note on rows.jsonl: Line 2: It is no JSON" in made.stderr

@@ -1,7 +1,6 @@
 """``lexloop index add | update | remove | verify | info``, and what a dry run says."""
 
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -157,12 +156,6 @@ def test_a_dry_run_says_what_it_would_take_and_does_nothing(
     assert not out.exists()
 
 
-def test_a_limit_needs_prices(run: Run, documents: Path, tmp_path: Path) -> None:
-    result = run("index", str(documents), "--out", str(tmp_path / "i"), "--max-cost", "1")
-    assert result.exit_code == 2
-    assert "--price-in" in result.stderr
-
-
 def test_the_law_in_force_on_a_day(run: Run, tmp_path: Path) -> None:
     folder = tmp_path / "laws"
     folder.mkdir()
@@ -182,34 +175,3 @@ def test_the_law_in_force_on_a_day(run: Run, tmp_path: Path) -> None:
     assert answer(run, folder, question, "--as-of", "2019-12-31")["abstained"]
     shown = run("ask", question, "--corpus", str(folder), "--as-of", "2021-05-05").stdout
     assert "in force from 2020-01-01 to 2023-06-30" in shown
-
-
-def test_documents_are_shown_to_who_has_their_tag(run: Run, tmp_path: Path) -> None:
-    folder = tmp_path / "files"
-    folder.mkdir()
-    (folder / "open.txt").write_text("§ 1 Fee. The mooring fee is 10 euros a night.\n")
-    (folder / "secret.txt").write_text("§ 9 Merger. The merger with Northern Ferries is secret.\n")
-    (folder / "metadata.csv").write_text("file,tags\nsecret.txt,board\n")
-    question = "What is said of the merger with Northern Ferries?"
-    assert answer(run, folder, question)["abstained"]
-    assert answer(run, folder, question, "--tag", "staff")["abstained"]
-    assert "Northern Ferries" in answer(run, folder, question, "--tag", "board")["answer"]
-
-
-def test_people_are_shown_words_and_no_keys(run: Run, index: Path, documents: Path) -> None:
-    shown = run("index", "info", str(index)).stdout
-    told = dict(re.findall(r"^(\S.*?) {2,}(\S.*)$", shown, re.M))
-    assert (told["documents"], told["vector search"], told["source"]) == (
-        "2",
-        "exact",
-        str(documents),
-    )
-    assert told["its share of the exact top 10"] == "100.0%"
-    assert told["chunker"].startswith("auto(tokens=512")
-    assert not re.search(r"_|excluded|taken out", " ".join(told))
-    assert "[]" not in shown
-    assert run("index", "remove", str(index), "cats.md").exit_code == 0
-    assert re.search(r"taken out for good +cats\.md", run("index", "info", str(index)).stdout)
-    dry = run("index", "update", str(index), "--force", "--dry-run").stdout
-    assert "documents to read: 1\n" in dry
-    assert "cost in US dollars: 0.0\n" in dry

@@ -202,24 +202,6 @@ def test_questions_by_the_model(
     assert server.roles_asked().count("eval_rag_questions") == 4
 
 
-@pytest.mark.parametrize(
-    ("lines", "arguments", "said"),
-    [
-        ('{"question": "a", "answer": "b"}\n{"question": "a"}', [], "line 2, field answer"),
-        ('{"question": "a", "answer": "b"}\n{oops', [], "line 2: no JSON"),
-        ("", [], "holds no records"),
-        ('{"question": "a", "answer": "b"}', ["--human", "lawyer"], "no line has a score in"),
-        ('{"question": "a", "answer": "b"}', ["--write-questions"], "Add --model and --corpus."),
-        ('{"question": "a", "answer": "b"}', ["--pairs", "none.jsonl"], "cannot be read"),
-    ],
-)
-def test_bad_input(run: Run, answers: Path, lines: str, arguments: list[str], said: str) -> None:
-    answers.write_text(lines, "utf-8")
-    result = run("judge", str(answers), *arguments)
-    assert result.exit_code == 2
-    assert said in result.stderr
-
-
 def test_hostile_answers_steer_neither_terminal_nor_table(run: Run, answers: Path) -> None:
     row = {"system": "\x1b[2J|<b>`", "question": "\u202eWhy?", "answer": "\x9b[1] |"}
     answers.write_text(json.dumps(row), "utf-8")

@@ -1,6 +1,8 @@
 """From a command line to settings, before anything is opened."""
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
@@ -8,7 +10,9 @@ import typer
 from typer.testing import CliRunner
 
 from lexloop.apps.cli import options
+from lexloop.core.errors import SettingsError
 from lexloop.core.settings import Settings
+from lexloop.core.settings_groups import Linear
 
 Run = Callable[..., Any]
 
@@ -59,39 +63,48 @@ def test_a_switch_can_be_turned_either_way(
     assert parsed(switch).model.fallback is set_to
 
 
-@pytest.mark.parametrize("fusion", ["standardised", "linear", "rrf"])
-def test_every_fusion_can_be_chosen(parsed: Callable[..., Settings], fusion: str) -> None:
-    assert parsed("--fusion", fusion).fusion.method == fusion
-
-
 def test_an_assignment_counts_more(parsed: Callable[..., Settings]) -> None:
     assert parsed("--tag", "staff", "--set", 'access.tags=["legal"]').access.tags == ("legal",)
 
 
+def test_help_begins_with_what_a_person_needs_and_ends_with_what_research_does(run: Run) -> None:
+    shown = run("ask", "--help").stdout
+    offered = ("--corpus", "--collections", "--model", "--as-of", "--json", "--tag", "--fusion")
+    places = [shown.index(f"{option} ") for option in offered]
+    assert places == sorted(places)
+    assert shown.index(" Options ") < places[0]
+    assert shown.index(" Advanced ") < shown.index("--rewrites")
+
+
+def test_options_and_assignments_count_more_than_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "settings.json"
+    plans = [{"k": 2, "Q": 1, "K": 1, "S": 1}] * 3
+    held = {"fusion": "rrf", "fusion.k": 30, "plan": {"classes": plans, "k": 4}, "model.seed": 5}
+    file.write_text(json.dumps(held), "utf-8")
+    given = {"settings_file": file, "fusion__method": "linear", "plan__k": "6", "plan__Q": None}
+    settings = options.chosen_settings({**given, "assignments": ["plan.k=7", "model.seed=6"]})
+    assert (settings.fusion, settings.plan.k, settings.model.seed) == (Linear(), 7, 6)
+    assert isinstance(settings.plan.classes, tuple)
+    assert [row.k for row in settings.plan.classes] == [2, 2, 2]
+
+
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("held", "said"),
     [
-        (("--as-of", "yesterday"), "as_of is 'yesterday'"),
-        (("--as-of", "2023-02-30"), "as_of is '2023-02-30'"),
-        (("--kind", "gossip"), "access.kinds is 'gossip'"),
-        (("--tag", ""), "access.tags is ''"),
-        (("--fusion", "sum"), "'sum'"),
+        (b'{"fusion.bm25_bost": 1}', r"json: .*no setting 'fusion.bm25_bost'. Did you mean 'fus"),
+        (b'{"plan.classes": [{"k": 2, "Q": 1, "K": 1, "S": 1}]}', "at least 2 items"),
+        (b"[1, 2]", "holds a list"),
+        (b'"text"', "holds a str"),
+        (b"", "cannot be read"),
+        (b"\xff\xfe{}", "cannot be read"),
+        (b"[" * 100_000, "cannot be read"),
+        (b" " * 2_000_000, r"settings\.json is larger"),
     ],
 )
-def test_what_no_setting_allows_is_refused(run: Run, arguments: tuple[str, ...], said: str) -> None:
-    result = run("ask", "Why?", *arguments)
-    assert result.exit_code == 2
-    assert said in result.stderr
-
-
-@pytest.mark.parametrize("command", ["ask", "chat"])
-def test_help_names_the_filters(run: Run, command: str) -> None:
-    shown = run(command, "--help").stdout
-    for option in ("--tag", "--as-of", "--jurisdiction", "--kind", "standardised|linear|rrf"):
-        assert option in shown
-
-
-def test_a_wrong_filter_ends_before_a_document_is_opened(run: Run) -> None:
-    result = run("ask", "Why?", "--as-of", "2023-02-30", "--corpus", "no-such-folder")
-    assert result.exit_code == 2
-    assert "as_of is '2023-02-30'" in result.stderr
+def test_a_file_of_other_make_is_refused_by_name(tmp_path: Path, held: bytes, said: str) -> None:
+    file = tmp_path / "settings.json"
+    file.write_bytes(held)
+    with pytest.raises(SettingsError, match=said):
+        options.chosen_settings({"settings_file": file})
+    with pytest.raises(SettingsError, match="cannot be read"):
+        options.chosen_settings({"settings_file": tmp_path})

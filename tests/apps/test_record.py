@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from lexloop.apps.record import of_collection, verdict
+from lexloop.apps.shapes.record import of_collection, verdict
 from lexloop.core.settings import Settings
 
 EVALUATION: dict[str, Any] = {

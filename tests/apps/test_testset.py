@@ -55,25 +55,6 @@ def test_the_training_set_is_csv(run: Run, tmp_path: Path) -> None:
     assert sorted(read(out).labels) == [0] * 10 + [1] * 10 + [2] * 10
 
 
-@pytest.mark.parametrize(
-    ("options", "code", "said"),
-    [
-        (["--n", "0"], 2, "n is 0"),
-        (["--types", "funny"], 2, "no question type 'funny'"),
-        (["--out", "/nowhere/gold.jsonl"], 2, "/nowhere is no folder"),
-        (["--classifier", "--noise", "loud"], 2, "no noise 'loud'"),
-        (["--model", "nonsense"], 2, "nonsense"),
-    ],
-)
-def test_bad_input_is_refused_with_one_line(
-    run: Run, documents: Path, options: list[str], code: int, said: str
-) -> None:
-    result = run("testset", str(documents), *options)
-    assert result.exit_code == code
-    assert said in result.stderr
-    assert len(result.stderr.splitlines()) == 1
-
-
 def test_documents_that_are_not_there_or_empty(run: Run, tmp_path: Path) -> None:
     assert run("testset", str(tmp_path / "gone")).exit_code == 4
     empty = tmp_path / "empty"

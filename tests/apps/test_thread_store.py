@@ -127,14 +127,6 @@ def test_a_file_of_something_else_is_left_alone(tmp_path: Path, content: bytes) 
             kept(store, "a", 1)  # an empty one is nobody's
 
 
-def test_nor_is_another_database_taken(tmp_path: Path) -> None:
-    file = tmp_path / "server.sqlite"
-    with sqlite3.connect(file) as database:
-        database.execute("CREATE TABLE threads(mine TEXT)")
-    with closing(ThreadStore(file)) as store, pytest.raises(DataError, match="another file"):
-        kept(store, "a", 1)
-
-
 @pytest.mark.parametrize("restarted", [False, True])
 def test_a_conversation_is_deleted_from_a_full_disk(tmp_path: Path, restarted: bool) -> None:
     with small_disk(tmp_path / "disk", "8m") as disk:

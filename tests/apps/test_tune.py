@@ -67,37 +67,3 @@ def test_a_table_is_shown_and_an_index_is_not_cut_anew(
     assert "is an index: its chunks stay" in " ".join(result.stderr.split())
     assert "the time was up" in result.stderr
     assert json.loads((tmp_path / "s.json").read_text("utf-8")) == {}
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("--objective", "beauty"), "There is no objective 'beauty'"),
-        (("--objective", "span_recall"), "can be scored by span_recall"),
-        (("--out", "no/such/folder/s.json"), "cannot be written"),
-        (("--set", "bm25_bost=1"), "no setting 'bm25_bost'"),
-        (("--corpus", "no-such-folder"), "no-such-folder"),
-    ],
-)
-def test_what_cannot_be_used_is_refused(
-    run: Run,
-    gold: Path,
-    *,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    arguments: tuple[str, str],
-    said: str,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    result = run("tune", str(gold), *arguments)
-    assert result.exit_code in (2, 4)
-    assert said in " ".join(result.stderr.split())
-    assert not (tmp_path / "settings.json").exists()
-
-
-def test_malformed_gold_names_the_line_and_the_field(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "gold.jsonl"
-    path.write_text('{"question": "Why?"}\n{"question": 3}\n', "utf-8")
-    result = run("tune", str(path), "--out", str(tmp_path / "s.json"))
-    assert result.exit_code == 2
-    assert "line 2, field question" in " ".join(result.stderr.split())

@@ -1,8 +1,5 @@
 """Asking the sample in a browser: steps, text, citations, the keyboard, files to keep."""
 
-import io
-
-import docx
 from chromium import Page
 from selenium.webdriver.common.keys import Keys
 from serving import Serving
@@ -91,31 +88,6 @@ def test_a_conversation_is_listed_goes_on_and_is_renamed_and_deleted(page: Page)
     page.click("dialog[open] button", "Delete")
     page.gone(row)
     page.find(".welcome")
-
-
-def test_an_answer_is_kept_as_word_and_markdown(page: Page, server: Serving) -> None:
-    page.ask(QUESTION)
-    page.click(".save summary")
-    links = {one.text: one.get_attribute("href") for one in page.all(".save a")}
-    fetched = page.driver.execute_async_script(
-        "const [addresses, done] = arguments;"
-        "Promise.all(addresses.map(async (address) => {"
-        "  const reply = await fetch(address);"
-        "  return [reply.headers.get('content-disposition'),"
-        "    [...new Uint8Array(await reply.arrayBuffer())]];"
-        "})).then(done);",
-        list(links.values()),
-    )
-    found = dict(zip(links, fetched, strict=True))
-    word, markdown = found["Word (.docx)"], found["Markdown"]
-    assert word[0] == (
-        'attachment; filename="What is a bias audit.docx"; '
-        "filename*=UTF-8''What%20is%20a%20bias%20audit.docx"
-    )
-    paragraphs = [one.text for one in docx.Document(io.BytesIO(bytes(word[1]))).paragraphs]
-    assert paragraphs[0] == QUESTION
-    assert QUOTE in paragraphs
-    assert f"{QUOTE}[^1]" in bytes(markdown[1]).decode()
 
 
 def test_an_opinion_reaches_the_store(page: Page, server: Serving) -> None:

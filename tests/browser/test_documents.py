@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 from chromium import Page
-from fpdf import FPDF
 from serving import Serving
 
 DOGS = "§ 1 Licence\n\nA dog licence costs 40 euros a year.\n"
@@ -117,29 +116,6 @@ def test_what_cannot_be_taken_is_told_and_the_page_stays(
     page.find("#side .drop")
     assert not page.all("#side .rows li")
     assert page.statuses() == [status]
-
-
-def test_a_document_that_was_cut_off_is_skipped_with_its_reason(page: Page, tmp_path: Path) -> None:
-    def paper(scanned: bool) -> bytes:
-        made = FPDF()
-        made.set_font("Helvetica", size=12)
-        made.add_page()
-        made.multi_cell(0, 8, "§ 1 Purpose\n\nThis ordinance orders parking.")
-        if scanned:
-            made.add_page()
-            made.rect(20, 20, 100, 100, style="F")  # it shows something that is no text
-        return bytes(made.output())
-
-    file, good = tmp_path / "parking.pdf", tmp_path / "dogs.pdf"
-    whole = paper(scanned=False)
-    file.write_bytes(whole[: len(whole) // 2])
-    good.write_bytes(paper(scanned=True))
-    add(page, file, good)
-    page.find("#side h3", "1 document")
-    page.find("#side .reasons", "Skipped: 1 file")
-    page.find("#side .reasons", "parking.pdf")
-    page.find("#side .reasons", "Read in part: 1 file")
-    page.find("#side .reasons", "Page 2 of dogs.pdf holds no text")
 
 
 def test_sending_that_is_stopped_leaves_the_page_as_it_was(page: Page, tmp_path: Path) -> None:

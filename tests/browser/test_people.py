@@ -104,16 +104,6 @@ def test_both_ask_at_once_and_see_their_own(anna: Page, ben: Page) -> None:
     assert [one.get_attribute("data-id") for one in ben.all("[data-testid=threads] li")] == [his]
 
 
-def test_the_id_of_anothers_thread_finds_nothing(anna: Page, ben: Page) -> None:
-    anna.ask("What does a dog licence cost?")
-    hers = anna.thread
-    ben.open(f"thread={hers}")
-    assert "no thread" in ben.find("#conversation [role=alert]").text.lower()
-    assert "40 euros" not in ben.find("body").text
-    anna.open(f"thread={hers}")
-    assert "40 euros" in anna.find("[data-testid=answer]").text
-
-
 def test_a_collection_is_seen_only_by_whom_it_was_given_to(anna: Page, ben: Page) -> None:
     anna.click("[data-testid=collections-menu] summary")
     assert [one.text.splitlines()[0] for one in anna.all("#composer .choice")][-1] == "Dogs"

@@ -75,6 +75,10 @@ def test_axe_finds_nothing_wrong_in_the_light_or_in_the_dark(
     page.click("#side-close")
     page.click("#settings-open")
     page.find("dialog[open] fieldset")
+    assert "Breadth" in page.find("dialog[open]").text
+    assert "(Q)" not in page.find("dialog[open]").text  # the papers' letters are closed away
+    page.click("dialog[open] summary", "Advanced")
+    assert "(Q)" in page.find("dialog[open]").text
     right("settings")
     page.press(Keys.ESCAPE)
     page.gone("dialog[open]")

@@ -10,7 +10,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from statute import LAW, RULE
 
-from lexloop.apps.record import answer_record
+from lexloop.apps.shapes.record import answer_record
 from lexloop.core.errors import QuestionError
 from lexloop.core.settings import Connection, Settings
 from lexloop.documents.reading.text import as_seen

@@ -29,6 +29,7 @@ def test_every_choice_has_a_title_a_description_and_bounds() -> None:
     assert found["plan.Q"]["default"] == 3
     assert found["answer.statements"] == {
         "title": "statements",
+        "group": "The answer",
         "type": "integer",
         "minimum": 1,
         "maximum": 50,
@@ -36,6 +37,9 @@ def test_every_choice_has_a_title_a_description_and_bounds() -> None:
         "description": found["answer.statements"]["description"],
     }
     assert found["retrieval.reranker"]["enum"] == ["embedded", "none"]
+    plain = [schema["title"] for schema in found.values() if schema["group"] != "Advanced"]
+    assert {"passages that are read", "further tries"} <= {*plain}
+    assert not [title for title in plain if title.endswith(")")]  # no letter of a paper's
 
 
 def test_every_default_can_be_sent_back() -> None:

@@ -93,21 +93,6 @@ def test_what_is_not_for_somebody_is_as_if_it_were_not_there(
     assert "secret fleet" not in str(told)
 
 
-def test_a_tree(client: TestClient) -> None:
-    tree = get(client, "/laws/tree", document="directive.txt", depth=0)
-    assert tree["title"]
-    assert [unit["label"] for unit in tree["units"]][:4] == [
-        "Title I",
-        "Title I, Chapter I",
-        "Title I, Chapter I, Section 1",
-        "Article 1",
-    ]
-    assert [unit["depth"] for unit in tree["units"]][:4] == [0, 1, 2, 3]
-    assert tree["problems"] == ["Article 3(3)(g) does not follow what precedes it."]
-    whole = get(client, "/laws/tree", document="directive.txt")
-    assert len(whole["units"]) > len(tree["units"])
-
-
 def test_a_provision(client: TestClient) -> None:
     found = get(client, "/laws/provision", document="directive.txt", label="Article 3(1)(b)")
     text = (LAWS / "directive.txt").read_text("utf-8")

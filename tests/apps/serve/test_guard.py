@@ -14,7 +14,6 @@ import httpx
 import pytest
 from loopback_server import person, served
 
-from lexloop.apps.serve import app as application
 from lexloop.apps.serve.people import COOKIE
 from lexloop.apps.serve.settings import ServerSettings
 
@@ -31,7 +30,6 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     }
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LEXLOOP_DATA_DIR", str(tmp_path_factory.mktemp("data")))
-        patch.setattr(application, "HEADERS_S", 0.5)
         with served(ServerSettings.of(given)) as found:
             yield found
 
@@ -281,18 +279,6 @@ def test_a_body_that_does_not_come_is_not_waited_for(address: str) -> None:
     )
     assert found.startswith(b"HTTP/1.1 408 ")
     assert b'"kind": "TooSlow"' in found
-
-
-@pytest.mark.parametrize("sent", [b"GET /api/health HT", b"GET / HTTP/1.1\r\nHost: localhost\r\n"])
-def test_headers_that_do_not_come_are_not_waited_for(address: str, sent: bytes) -> None:
-    head, _, body = raw(address, sent).partition(b"\r\n\r\n")
-    assert head.startswith(b"HTTP/1.1 408 ")
-    assert b"content-length: %d\r\n" % len(body) in head
-    assert json.loads(body)["error"]["kind"] == "TooSlow"
-
-
-def test_a_client_that_says_nothing_is_left(address: str) -> None:
-    assert raw(address, b"") == b""
 
 
 @pytest.mark.parametrize(

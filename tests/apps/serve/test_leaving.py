@@ -4,7 +4,6 @@ The server answers one question at a time, so work that went on after its client
 next question refused.
 """
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -14,7 +13,7 @@ import openai
 import pytest
 from fake_openai import FakeOpenAI, Reply, refusal
 from loopback_server import openai_client, served
-from mcp_messages import BEGIN, HEADERS, LIST, READY
+from mcp_messages import BEGIN, HEADERS, READY
 from openai import OpenAI
 from waiting import eventually
 
@@ -151,20 +150,6 @@ def test_a_tool_that_is_cancelled_ends_and_its_session_goes_on(
     answers_again(client, asked)
 
 
-def test_as_many_as_may_be_are_streamed_and_no_more(client: OpenAI, asked: FakeOpenAI) -> None:
-    asked.otherwise = Reply("One. Two. ", drip=True)
-    stream = client.chat.completions.create(model=MODEL, messages=ASKED, stream=True)
-    next(iter(stream))
-    assert asked.wait_for(1)
-    with pytest.raises(openai.InternalServerError) as raised:
-        client.chat.completions.create(model=MODEL, messages=ASKED)
-    assert raised.value.status_code == 503
-    assert raised.value.response.headers["retry-after"] == "5"
-    stream.close()
-    assert asked.requests[0].abandoned.wait(WAIT_S)
-    answers_again(client, asked)
-
-
 @contextmanager
 def session(address: str) -> Iterator[httpx.Client]:
     """A client in a session of MCP."""
@@ -188,12 +173,3 @@ def answers_again(client: OpenAI, asked: FakeOpenAI) -> None:
 
     asked.otherwise = Reply("A bias audit is an impartial evaluation of an AEDT [1].")
     assert eventually(answered)
-
-
-def test_a_message_of_json_rpc_is_kept_apart_from_the_next(address: str) -> None:
-    with session(address) as one, session(address) as other:
-        ids = {client.headers["Mcp-Session-Id"] for client in (one, other)}
-        assert len(ids) == 2
-        told = [client.post("/mcp", json=LIST).text for client in (one, other)]
-        found = [json.loads(text.partition("data: ")[2])["id"] for text in told]
-        assert found == [2, 2]

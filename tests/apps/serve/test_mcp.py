@@ -16,7 +16,7 @@ from mcp_messages import BEGIN, HEADERS, LIST
 from pydantic import AnyUrl
 
 from lexloop.apps.serve.settings import ServerSettings
-from lexloop.apps.serve.tool_arguments import SourceLink, link_of
+from lexloop.apps.shapes.tools import SourceLink
 from lexloop.core.errors import NotFoundError
 
 TOOLS = ["ask", "search", "read_provision", "list_documents", "related"]
@@ -62,6 +62,24 @@ def by(address: str, name: str, does: Session) -> None:
     asyncio.run(main())
 
 
+def called(address: str, name: str, tool: str, **given: Any) -> CallToolResult:
+    """What a tool gives to a person."""
+
+    async def main() -> CallToolResult:
+        async with opened(address, name) as session:
+            return await session.call_tool(tool, given)
+
+    return asyncio.run(main())
+
+
+def typed(address: str, name: str, tool: str, **given: Any) -> dict[str, Any]:
+    """What a tool gives to a person, typed."""
+    found = called(address, name, tool, **given)
+    assert not found.isError
+    assert found.structuredContent is not None
+    return found.structuredContent
+
+
 @asynccontextmanager
 async def opened(address: str, name: str) -> AsyncIterator[ClientSession]:
     headers = {"Authorization": f"Bearer key-{name}"}
@@ -91,7 +109,8 @@ def test_tools_say_what_they_take_and_give(address: str) -> None:
             assert tool.outputSchema is not None
             assert tool.annotations is not None
             assert tool.annotations.readOnlyHint
-            assert len(tool.description or "") < 400
+            assert 50 < len(tool.description or "") < 400
+            assert "  " not in (tool.description or "")
             assert not {"corpus", "model", "url", "path"} & set(tool.inputSchema["properties"])
             assert tool.inputSchema["additionalProperties"] is False
 
@@ -127,35 +146,20 @@ def test_an_answer_is_typed_told_and_linked(address: str) -> None:
 
 
 def test_passages_are_found_in_all_collections(address: str) -> None:
-    async def does(session: ClientSession) -> None:
-        found = (
-            await session.call_tool("search", {"query": "keeper", "limit": 3})
-        ).structuredContent
-        assert found is not None
-        passages = found["passages"]
-        assert len(passages) == 3
-        assert {one["collection"] for one in passages} >= {"dogs", "my cats"}
-
-    by(address, "ann", does)
+    passages = typed(address, "ann", "search", query="keeper", limit=3)["passages"]
+    assert len(passages) == 3
+    assert {one["collection"] for one in passages} >= {"dogs", "my cats"}
 
 
 def test_a_provision_is_read_with_what_is_around_it(address: str) -> None:
-    async def does(session: ClientSession) -> None:
-        found = await session.call_tool(
-            "read_provision", {"document": "law", "provision": "20-871(b)", "collection": "sample"}
-        )
-        assert found.structuredContent is not None
-        (one,) = found.structuredContent["provisions"]
-        assert one["document"] == "law.txt"
-        assert one["provision"].startswith("§ 20-871")
-        assert one["above"]
-        assert not one["cut"]
-        contents = await session.call_tool("read_provision", {"document": "dogs.txt"})
-        assert contents.structuredContent is not None
-        listed = contents.structuredContent["contents"]
-        assert [unit["label"] for unit in listed] == ["", "Section 1", "Section 2", "Section 3"]
-
-    by(address, "ann", does)
+    asked = {"document": "law", "provision": "20-871(b)", "collection": "sample"}
+    (one,) = typed(address, "ann", "read_provision", **asked)["provisions"]
+    assert one["document"] == "law.txt"
+    assert one["provision"].startswith("§ 20-871")
+    assert one["above"]
+    assert not one["cut"]
+    listed = typed(address, "ann", "read_provision", document="dogs.txt")["contents"]
+    assert [unit["label"] for unit in listed] == ["", "Section 1", "Section 2", "Section 3"]
 
 
 def test_documents_are_listed(address: str) -> None:
@@ -177,19 +181,14 @@ def test_documents_are_listed(address: str) -> None:
 
 
 def test_what_is_related_is_told_with_its_source(address: str) -> None:
-    async def does(session: ClientSession) -> None:
-        found = await session.call_tool("related", {"entity": "bias audit", "limit": 5})
-        relations = found.structuredContent
-        assert relations is not None
-        assert relations["entity"] == "Bias audit"
-        assert len(relations["relations"]) == 5
-        assert all(one["quote"] for one in relations["relations"])
-        assert {one["collection"] for one in relations["relations"]} == {"sample"}
-        none = await session.call_tool("related", {"entity": "unicorn", "collections": ["dogs"]})
-        assert none.isError
-        assert "has no entity 'unicorn'" in text_of(none)
-
-    by(address, "ann", does)
+    found = typed(address, "ann", "related", entity="bias audit", limit=5)
+    assert found["entity"] == "Bias audit"
+    assert len(found["relations"]) == 5
+    assert all(one["quote"] for one in found["relations"])
+    assert {one["collection"] for one in found["relations"]} == {"sample"}
+    none = called(address, "ann", "related", entity="unicorn", collections=["dogs"])
+    assert none.isError
+    assert "has no entity 'unicorn'" in text_of(none)
 
 
 def test_where_documents_lie_is_told_to_nobody(address: str) -> None:
@@ -236,14 +235,11 @@ def test_where_documents_lie_is_told_to_nobody(address: str) -> None:
 def test_hostile_arguments_are_refused(
     address: str, tool: str, given: dict[str, Any], said: str
 ) -> None:
-    async def does(session: ClientSession) -> None:
-        found = await session.call_tool(tool, given)
-        assert found.isError
-        assert said in text_of(found)
-        assert len(text_of(found)) < 1000
-        assert (found.meta or {})["lexloop/error"]["hint"]
-
-    by(address, "ann", does)
+    found = called(address, "ann", tool, **given)
+    assert found.isError
+    assert said in text_of(found)
+    assert len(text_of(found)) < 1000
+    assert (found.meta or {})["lexloop/error"]["hint"]
 
 
 @pytest.mark.parametrize(
@@ -268,17 +264,13 @@ def test_only_sources_that_one_sees_are_read(address: str, uri: str) -> None:
 
 
 def test_people_do_not_see_each_others_collections(address: str) -> None:
-    async def does(session: ClientSession) -> None:
-        found = (await session.call_tool("list_documents", {})).structuredContent
-        assert found is not None
-        assert found["collections"] == ["dogs"]
-        for name in ("sample", "nothing"):
-            asked = {"question": "What is a bias audit?", "collections": [name]}
-            assert f"no collection '{name}'" in text_of(await session.call_tool("ask", asked))
-        document = {"document": "law.txt", "collection": "sample"}
-        assert "no collection" in text_of(await session.call_tool("read_provision", document))
-
-    by(address, "bob", does)
+    assert typed(address, "bob", "list_documents")["collections"] == ["dogs"]
+    for tool, given in (
+        ("ask", {"question": "What is a bias audit?", "collections": ["sample"]}),
+        ("ask", {"question": "What is a bias audit?", "collections": ["nothing"]}),
+        ("read_provision", {"document": "law.txt", "collection": "sample"}),
+    ):
+        assert "There is no collection" in text_of(called(address, "bob", tool, **given))
 
 
 def test_a_session_is_its_makers_alone(address: str) -> None:
@@ -368,10 +360,10 @@ def test_tools_are_tools_of_langchain(address: str) -> None:
 )
 def test_addresses_lead_back(collection: str, document: str, label: str) -> None:
     link = SourceLink(collection, document, label)
-    assert link_of(str(AnyUrl(link.uri))) == link
+    assert SourceLink.of(str(AnyUrl(link.uri))) == link
 
 
 @pytest.mark.parametrize("uri", ["", "lexloop:", "lexloop:///a", "http://a/b", "lexloop://a/b?c"])
 def test_what_is_no_address_is_said(uri: str) -> None:
     with pytest.raises(NotFoundError):
-        link_of(uri)
+        SourceLink.of(uri)

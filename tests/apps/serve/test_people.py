@@ -11,7 +11,7 @@ from reading_room import KEYS, as_, people, reading_room
 
 from lexloop.apps.serve.people import COOKIE, LOCAL, People, key_hash, new_key
 from lexloop.apps.serve.settings import ServerSettings
-from lexloop.core.errors import AccessError, UnknownPerson
+from lexloop.core.errors import AccessError
 
 TWO: dict[str, Any] = {"collections": {"sample": "sample"}, "people": people()}
 
@@ -52,19 +52,6 @@ def test_a_key_opens(client: TestClient) -> None:
         assert client.get("/api/collections", headers=as_(name)).status_code == 200
     said = {"Authorization": as_("ann")["Authorization"].replace("Bearer", "bEaReR")}
     assert client.get("/api/collections", headers=said).status_code == 200
-
-
-def test_a_session_is_opened_by_a_key_and_ends() -> None:
-    known = People(ServerSettings.of(TWO))
-    token = known.open_session("key-of-ann")
-    person = known.identified({}, "127.0.0.1", token)
-    assert person is not None
-    assert person.name == "ann"
-    assert known.identified({}, "127.0.0.1", token[:-1]) is None
-    known.end_session(token)
-    assert known.identified({}, "127.0.0.1", token) is None
-    with pytest.raises(UnknownPerson):
-        known.open_session("key-of-nobody")
 
 
 def test_a_session_outlasts_the_server_but_not_its_key(tmp_path: Path) -> None:

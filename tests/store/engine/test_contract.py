@@ -14,7 +14,7 @@ from kept import keep
 from library import pointed_in
 from told import alike
 
-from lexloop.apps.record import answer_record
+from lexloop.apps.shapes.record import answer_record
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.evaluation.case import read_cases

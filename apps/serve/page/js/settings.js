@@ -6,16 +6,6 @@ import { announce, button, el, fill, said, trouble } from "./dom.js";
 import { keep, state } from "./state.js";
 import { whole } from "./words.js";
 
-const GROUPS = {
-	answer: "The answer",
-	plan: "How much is read",
-	retrieval: "How it searches",
-	fusion: "How signals are weighed",
-	loop: "When an answer passes",
-	access: "Which documents",
-	"": "Limits",
-};
-
 const waysOf = (schema) => [schema, ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])];
 const isOf = (schema, ...types) => waysOf(schema).some((one) => types.includes(one.type));
 const wordsOf = (schema) => waysOf(schema).flatMap((one) => one.enum ?? ("const" in one ? [one.const] : []));
@@ -61,9 +51,10 @@ function show(place, foot, schema) {
 		count.textContent = number ? `${number} changed from the server's own.` : "All are the server's own.";
 		reset.disabled = !number;
 	};
-	const groups = Object.entries(GROUPS).map(([group, title]) => {
-		const its = Object.keys(schema).filter((name) => name !== "access.as_of" && name.slice(0, Math.max(name.indexOf("."), 0)) === group);
-		return its.length > 0 && el("fieldset.group", el("legend", title), its.map((name) => field(name, schema[name], changed)));
+	const names = Object.keys(schema).filter((name) => name !== "access.as_of");
+	const groups = [...new Set(names.map((name) => schema[name].group))].map((group) => {
+		const its = names.filter((name) => schema[name].group === group).map((name) => field(name, schema[name], changed));
+		return group === "Advanced" ? el("details.group", el("summary", group), its) : el("fieldset.group", el("legend", group), its);
 	});
 	fill(place, el("p.hint", "They hold for the questions that you ask next, in this browser."), groups);
 	fill(foot, count, reset);

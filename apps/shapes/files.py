@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 from urllib.parse import quote
 
-from lexloop.apps.plain_text import one_line
+from lexloop.apps.shapes.text import one_line
 from lexloop.core.errors import InputError
 from lexloop.core.files import remedy, write_bytes
 
@@ -32,14 +32,14 @@ def exported(
         title: The thread's; empty for the first question.
         cut: Whether the thread has earlier answers, which the file says.
     """
-    from lexloop.apps.export.outline import outline_of
+    from lexloop.apps.shapes.outline import outline_of
 
     outline = outline_of(answers, title, cut)
     if form == "docx":
-        from lexloop.apps.export.word import as_word
+        from lexloop.apps.shapes.word import as_word
 
         return as_word(outline)
-    from lexloop.apps.export.markdown import as_markdown
+    from lexloop.apps.shapes.markdown import as_markdown
 
     return as_markdown(outline).encode()
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from lexloop.apps.plain_text import clean, one_line, shortened
+from lexloop.apps.shapes.text import NEAR, clean, one_line, places, shortened
 from lexloop.nodes.markers import MARKER, marker_numbers
 
 Record = Mapping[str, Any]
@@ -39,10 +39,7 @@ def asked(record: Record) -> list[tuple[str, str]]:
 
 def place(record: Record, source: Record) -> str:
     """Return where a source stands: document, provision, page, characters and version."""
-    pages = f"page {source['page']}" if source["page"] is not None else ""
-    span = f"characters {source['start']}–{source['end']}"
-    parts = (_named(record, source), source["section"], pages, span, source.get("version", ""))
-    return ", ".join(one_line(part) for part in parts if part)
+    return ", ".join([one_line(_named(record, source)), *places(source)])
 
 
 def sources(record: Record) -> list[str]:
@@ -198,7 +195,7 @@ def _add_answer(outline: Outline, record: Record, level: int) -> None:
     if record["warning"]:
         blocks.append(Aside([f"Warning: {one_line(record['warning'])}"]))
     if record["near"]:
-        blocks.append(Heading(level, "Near it, but no answer"))
+        blocks.append(Heading(level, NEAR))
         for citation in record["near"]:
             blocks.append(Line([place(record, citation)], item=True))
             blocks.append(Aside(_quoted(citation["quote"])))

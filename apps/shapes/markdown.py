@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from lexloop.apps.export.outline import Aside, Block, Facts, Heading, Line, Outline, Run
+from lexloop.apps.shapes.outline import Aside, Block, Facts, Heading, Line, Outline, Run
 
 # what opens markup anywhere in a line; angle brackets and ampersands become entities, which also
 # readers that do not unescape a backslash before them take for text

@@ -1,15 +1,31 @@
-"""An answer as one JSON object, and its verdict in plain words."""
+"""An answer as one JSON object, which all other shapes are made of, and its verdict in words."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from pydantic import BaseModel, ConfigDict
+
+from lexloop.core.types import (
+    Attempt,
+    Candidate,
+    Citation,
+    Degradation,
+    Evaluation,
+    Finding,
+    Passage,
+    Plan,
+    Reading,
+    Reasoning,
+    Triplet,
+    Usage,
+)
+
 if TYPE_CHECKING:
     from lexloop.core.settings import Settings
-    from lexloop.core.types import Evaluation, Finding
 
 SCORES = ("answer_relevance", "context_relevance", "groundedness")
-HEADS: dict["Finding", str] = {
+HEADS: dict[Finding, str] = {
     "answers": "Passed",
     "in part": "Not passed: at best in part",
     "near": "Abstained: found near it, but not this",
@@ -23,7 +39,7 @@ _OF_THE_STATE = (
 )
 _OF_THE_LAST_ATTEMPT = ("candidates", "graph_candidates", "reasoning")
 _SOURCED = ("citations", "near", "passages", "triplets")
-_FOUND: dict["Finding", str] = {
+_FOUND: dict[Finding, str] = {
     "answers": "The documents answer this question.",
     "in part": "The documents answer at best a part of this question.",
     "near": "The documents do not answer this question. What comes nearest to it is shown.",
@@ -35,6 +51,88 @@ _MARKS = {
     "answer_relevance": ("It is about what was asked", "min_answer_relevance"),
     "context_relevance": ("The passages found are about what was asked", "min_context_relevance"),
 }
+
+
+class Verdict(BaseModel):
+    """What an answer is worth, in words; ``probability`` is calibrated."""
+
+    head: str
+    words: list[str]
+    probability: float | None
+    checked: list[str]
+
+
+class Relation(Triplet):
+    """A relation, and how its predicate reads."""
+
+    reads: str
+
+
+class Scores(BaseModel):
+    """The scores of the triad, from 0 to 1; None where one could not be resolved."""
+
+    answer_relevance: float | None
+    context_relevance: float | None
+    groundedness: float | None
+
+
+class Feedback(BaseModel):
+    """What was thought of an answer."""
+
+    vote: str
+    comment: str
+
+
+class Answer(BaseModel):
+    """An answer with its sources, its verdict, and how it came about.
+
+    Offsets are code points into a document's extracted text, half-open. Numbers of ``citations``
+    are those of the markers in ``answer``. ``thread`` is null where the caller keeps it;
+    ``steps`` are as they were told while it was made.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    id: str
+    thread: str | None
+    at: str
+    collections: list[str]
+    as_of: str
+    question: str
+    answer: str
+    abstained: bool
+    finding: Finding
+    near: list[Citation]
+    answers: float | None
+    passed: bool
+    warning: str
+    read_as: list[Reading]
+    citations: list[Citation]
+    citations_verified: bool
+    scores: Scores
+    reasons: list[str]
+    verdict: Verdict
+    retries: int
+    complexity: int | None
+    probabilities: list[float] | None
+    plan: Plan | None
+    standalone: str
+    queries: list[str]
+    keywords: list[str]
+    passages: list[Passage]
+    triplets: list[Relation]
+    attempts: list[Attempt]
+    degraded: list[Degradation]
+    usage: Usage
+    variant: str
+    corpus: str
+    model: str | None
+    hosts: list[str]
+    candidates: list[Candidate]
+    graph_candidates: list[Candidate]
+    reasoning: list[Reasoning]
+    steps: list[dict[str, Any]] = []
+    feedback: Feedback | None = None
 
 
 def searched_for(state: Mapping[str, Any]) -> dict[str, Any]:

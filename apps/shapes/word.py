@@ -9,7 +9,7 @@ from docx.enum.text import WD_ALIGN_PARAGRAPH
 from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.shared import Cm, Pt, RGBColor
 
-from lexloop.apps.export.outline import NOTICE, Aside, Block, Facts, Heading, Line, Outline
+from lexloop.apps.shapes.outline import NOTICE, Aside, Block, Facts, Heading, Line, Outline
 
 if TYPE_CHECKING:
     from docx.document import Document

@@ -1,16 +1,66 @@
-"""``lexloop finetune pairs``."""
+"""``lexloop finetune classifier``, ``embedder`` and ``pairs``."""
 
+import csv
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
 from fake_openai import FakeOpenAI, Reply
 
 from lexloop.finetune.pairs import TrainingPair, read_pairs
 
 Run = Callable[..., Any]
+THINGS = "register seal keys purse lamp gate".split()
+
+
+def test_it_trains_measures_and_scores(run: Run, tmp_path: Path) -> None:
+    data, out = tmp_path / "data", tmp_path / "out"
+    data.mkdir()
+    topics = "penguins volcanoes harpsichords glaciers saffron zeppelins obsidian kettles".split()
+    openings = ("What is the fee of {}?", "List each rule on {}!", "Compare {} in all our laws.")
+    questions = [(label, text.format(t)) for t in topics for label, text in enumerate(openings)]
+    rows = [[text, label, text] for label, text in questions]
+    for name in ("train.csv", "validation.csv"):
+        with (data / name).open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([["question", "label", "question_clean"], *rows])
+    made = run("finetune", "classifier", "--data", str(data), "--out", str(out))
+    assert made.exit_code == 0, made.stderr
+    assert "| lexloop | 2 | clean | 1.000 |" in made.stdout
+    scored = run("finetune", "classifier", "--out", str(out), "--evaluate",
+                 str(data / "validation.csv"))  # fmt: skip
+    assert scored.exit_code == 0
+    assert "24 rows:" in scored.stdout
+    asked = run(
+        "ask", "What is a bias audit?", "--json", "--set", f"plan.classifier=embedded:{out}"
+    )
+    assert len(json.loads(asked.stdout)["probabilities"]) == 3
+
+
+def test_depth_asks_for_enough_questions(run: Run, tmp_path: Path) -> None:
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text(json.dumps({"question": "What is a bias audit?", "documents": ["law.txt"]}))
+    result = run("finetune", "classifier", "--label", "depth", "--questions", str(gold),
+                 "--out", str(tmp_path / "out"))  # fmt: skip
+    assert result.exit_code == 4
+    assert "[1, 0, 0] rows of the labels" in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_clicks_make_a_folder_that_answers(run: Run, tmp_path: Path) -> None:
+    clicks, out = tmp_path / "clicks.csv", tmp_path / "out"
+    row = "who keeps the {0},{0},The {0},Clerk {1} keeps the {0}.,1"
+    lines = [row.format(thing, number) for number, thing in enumerate(THINGS)]
+    clicks.write_text("\n".join(["query,document,title,body,clicks", *lines]), encoding="utf-8")
+    made = run("finetune", "embedder", str(clicks), "--recipe", "infonce", "--out", str(out),
+               "--steps", "1", "--batch", "4")  # fmt: skip
+    assert made.exit_code == 0, made.stderr
+    assert "| cosine, all: MRR |" in made.stdout
+    card = json.loads((out / "card.json").read_text(encoding="utf-8"))
+    assert {one["set"] for one in card["data"]} == {"clicks, title", "clicks, body"}
+    assert str(tmp_path) not in card["command"]
+    asked = run("ask", "What is a bias audit?", "--json", "--set", f"index.embedder=trained:{out}")
+    assert json.loads(asked.stdout)["citations"]
 
 
 def written(path: Path) -> list[TrainingPair]:
@@ -73,27 +123,6 @@ def test_thumbs_up_are_pairs(run: Run, tmp_path: Path) -> None:
     rated = [pair for pair in both if pair.source == "feedback"]
     assert {pair.question for pair in rated} == {"What is a bias audit?"}
     assert any("independent auditor" in pair.text for pair in rated)
-
-
-@pytest.mark.parametrize(
-    ("options", "code", "said"),
-    [
-        (["--keep", "1"], 2, "--keep is 1.0"),
-        (["--keep", "-0.1"], 2, "--keep is -0.1"),
-        (["--each", "0"], 2, "--each is 0"),
-        (["--out", "/nowhere/pairs.jsonl"], 2, "/nowhere is no folder"),
-        (["--feedback"], 5, "There is no feedback"),
-        (["--model", "nonsense"], 2, "nonsense"),
-    ],
-)
-def test_bad_input_is_refused_with_one_line(
-    run: Run, documents: Path, options: list[str], code: int, said: str
-) -> None:
-    given = ["--out", str(documents.parent / "pairs.jsonl"), *options]
-    result = run("finetune", "pairs", str(documents), *given)
-    assert result.exit_code == code
-    assert said in result.stderr
-    assert len(result.stderr.splitlines()) == 1
 
 
 def test_documents_of_no_use(run: Run, documents: Path, tmp_path: Path) -> None:

@@ -1,12 +1,54 @@
-"""What the tools of MCP give: typed, and as text for clients that read no types."""
+"""What the tools of MCP give: typed, and as text for clients that read no types.
 
-from collections.abc import Iterable, Sequence
+The address of a source is ``lexloop://COLLECTION/DOCUMENT#LABEL``, every part percent-encoded.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, Self
+from urllib.parse import quote, unquote
 
 from pydantic import BaseModel, Field
 
+from lexloop.apps.shapes.text import as_text, clean, places, said_at
+from lexloop.core.errors import NotFoundError
 from lexloop.documents.structure.telling import UNRESOLVED
 
+TEMPLATE = "lexloop://{collection}/{document}{#label}"
+"""The form of an address as a URI template (RFC 6570)."""
+_ADDRESS = re.compile(r"lexloop://([^/?#]+)/([^?#]+)(?:#(.*))?", re.IGNORECASE)
 _QUOTE_CHARS = 400
+_MOST_TEXT = 4_000
+
+
+class SourceLink(NamedTuple):
+    """A place in a collection; ``label`` is that of a provision, empty for the whole document."""
+
+    collection: str
+    document: str
+    label: str = ""
+
+    @property
+    def uri(self) -> str:
+        """The address, in which a document's slashes are encoded, too."""
+        place = f"#{_encoded(self.label)}" if self.label else ""
+        return f"lexloop://{_encoded(self.collection)}/{_encoded(self.document)}{place}"
+
+    @classmethod
+    def of(cls, uri: str) -> Self:
+        """Return the place that an address names; there need not be one.
+
+        Raises:
+            NotFoundError: It is no address of a source.
+        """
+        found = _ADDRESS.fullmatch(uri)
+        if found is None:
+            raise NotFoundError(f"{uri[:200]!r} is no source.", f"Write {TEMPLATE}.")
+        return cls(*(unquote(part or "") for part in found.groups()))
+
+
+def _encoded(text: str) -> str:
+    return quote(text.encode("utf-8", "replace"), safe="")
 
 
 class Source(BaseModel):
@@ -20,17 +62,36 @@ class Source(BaseModel):
     version: str = Field(description="When the document is in force, where it says so.")
     uri: str
 
+    @classmethod
+    def of(cls, found: Mapping[str, Any], **more: Any) -> Self:
+        """Return a source of a citation, a passage or a triplet that names its collection."""
+        return cls(
+            collection=found["collection"],
+            document=clean(found["document"]),
+            provision=clean(found["section"]),
+            page=found["page"],
+            quote=clean(found["text"] if "text" in found else found["quote"])[:_MOST_TEXT],
+            version=found.get("version", ""),
+            uri=SourceLink(found["collection"], found["document"], found["section"]).uri,
+            **more,
+        )
+
     @property
     def place(self) -> str:
         """The place in words."""
-        page = "" if self.page is None else f"page {self.page}"
-        return ", ".join(filter(None, (self.document, self.provision, page, self.version)))
+        return ", ".join([self.document, *places(self._source(), span=False)])
 
     def line(self) -> str:
         """Return place and quote on one line."""
         words = " ".join(self.quote.split())
         cut = words if len(words) <= _QUOTE_CHARS else f"{words[:_QUOTE_CHARS].rstrip()}…"
-        return f"{self.place}: “{cut}”"
+        return said_at({**self._source(), "quote": cut})
+
+    def _source(self) -> dict[str, Any]:
+        return {
+            **self.model_dump(include={"document", "page", "version"}),
+            "section": self.provision,
+        }
 
 
 class Result(BaseModel):
@@ -68,15 +129,29 @@ class Answer(Result):
     sources: list[NumberedSource]
     near: list[Source] = Field(description="Where nothing answers: what comes nearest.")
 
+    _text: str = ""
+
+    @classmethod
+    def of_record(cls, record: Mapping[str, Any]) -> Self:
+        """Return the answer that a record holds; its sources name their collections."""
+        verdict = record["verdict"]
+        made = cls(
+            answer=clean(record["answer"]),
+            answered=not record["abstained"],
+            passed=record["passed"],
+            probability=verdict["probability"],
+            verdict=" ".join(verdict["words"]),
+            warning=record["warning"],
+            collections=record["collections"],
+            sources=[NumberedSource.of(one, n=one["n"]) for one in record["citations"]],
+            near=[Source.of(one) for one in record["near"]],
+        )
+        made._text = f"{as_text(record)}\n\nVerdict: {made.verdict}"
+        return made
+
     def as_text(self) -> str:
         """Return the answer with its sources and its verdict."""
-        lines = [self.answer]
-        if self.sources:
-            lines += ["", "Sources:", *(f"[{one.n}] {one.line()}" for one in self.sources)]
-        if self.near:
-            lines += ["", "Near it, but no answer:", *(f"- {one.line()}" for one in self.near)]
-        lines += ["", f"Verdict: {self.verdict}"]
-        return "\n".join([*lines, *([f"Note: {self.warning}"] if self.warning else [])])
+        return self._text
 
     def links(self) -> Sequence[Source]:
         """Return the sources, then what comes near."""

@@ -1,0 +1,75 @@
+"""Text of others as plain text: nothing in it steers what shows it. And an answer as such text."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+# C0 without tab and line feed, DEL, C1; line and paragraph separators; bidirectional embeddings,
+# overrides and isolates; lone surrogates, which cannot be written at all, and what XML has no
+# place for
+UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+)
+NEAR = "Near it, but no answer"
+"""The heading of what comes nearest to a question that the documents do not answer."""
+_SOURCES = "\n\nSources:\n"
+_NEAR = f"\n\n{NEAR}:\n"
+_NOTE = "\n\nNote: "
+_ADDED = re.compile(f"(?:{'|'.join(map(re.escape, (_SOURCES, _NEAR, _NOTE)))}).*", re.DOTALL)
+# what Markdown would make HTML, an image or a link of
+_ACTIVE = re.compile(r"<(?=[A-Za-z/!?])|(?<=!)\[|(?<=\])[(:]")
+
+
+def clean(text: str) -> str:
+    """Return ``text`` without characters that move a cursor, change colours or reverse reading."""
+    return UNSAFE.sub("", text)
+
+
+def one_line(text: str) -> str:
+    """Return ``text`` with every run of blanks as one space."""
+    return " ".join(filter(None, (clean(word) for word in text.split())))
+
+
+def shortened(text: str, most: int) -> str:
+    """Return ``text`` on one line of at most ``most`` characters, an ellipsis where it is cut."""
+    line = one_line(text)
+    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
+
+
+def inert(text: str) -> str:
+    """Return text of which Markdown makes no HTML, image or link: a backslash keeps it text."""
+    return _ACTIVE.sub(r"\\\g<0>", clean(text))
+
+
+def places(source: Mapping[str, Any], span: bool = True) -> list[str]:
+    """Return where in its document a source stands, in words: provision, page, version.
+
+    Args:
+        source: A citation, a passage or a triplet.
+        span: Whether to tell its characters, too.
+    """
+    page = "" if source["page"] is None else f"page {source['page']}"
+    characters = f"characters {source['start']}–{source['end']}" if span else ""
+    parts = (source["section"], page, characters, source.get("version", ""))
+    return [one_line(part) for part in parts if part]
+
+
+def said_at(source: Mapping[str, Any]) -> str:
+    """Return a source on one line: its document, where in it, and what it says there."""
+    where = ", ".join([one_line(source["document"]), *places(source, span=False)])
+    return f"{where}: “{one_line(source['quote'])}”"
+
+
+def as_text(record: Mapping[str, Any]) -> str:
+    """Return an answer with its sources, as text in which a document's Markdown does nothing."""
+    text = inert(record["answer"])
+    for heading, sources in ((_SOURCES, record["citations"]), (_NEAR, record["near"])):
+        numbered = [(f"[{one['n']}] " if heading is _SOURCES else "", one) for one in sources]
+        lines = [f"- {number}{inert(said_at(one))}" for number, one in numbered]
+        text += heading + "\n".join(lines) if lines else ""
+    return f"{text}{_NOTE}{inert(record['warning'])}" if record["warning"] else text
+
+
+def answer_alone(text: str) -> str:
+    """Return the answer alone of a text that ``as_text`` made."""
+    return _ADDED.sub("", text)

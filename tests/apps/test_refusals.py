@@ -1,0 +1,132 @@
+"""What no command can use: one clear line, the code that scripts go by, and nothing is written."""
+
+import json
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+CLERKS = [
+    {
+        "question": f"Who keeps the {thing}?",
+        "text": f"Clerk {n} keeps the {thing}.",
+        "document": f"act {n % 3}",
+    }
+    for n, thing in enumerate("register seal keys purse lamp gate".split())
+]
+FILES = {
+    "gold.jsonl": "\n".join(
+        json.dumps({"question": row["question"], "reference_answer": row["text"]}) for row in CLERKS
+    ),
+    "pairs.jsonl": "\n".join(map(json.dumps, CLERKS)),
+    "answers.jsonl": '{"question": "a", "answer": "b"}',
+    "half.jsonl": '{"question": "a", "answer": "b"}\n{"question": "a"}',
+    "cut.jsonl": '{"question": "a", "answer": "b"}\n{oops',
+    "none.jsonl": "",
+    "sum.json": '{"fusion": "sum"}',
+}
+EVAL = "eval gold.jsonl --out new"
+TUNE = "tune gold.jsonl --out new"
+CLASSIFIER = "finetune classifier --out new"
+PAIRS = "finetune pairs documents --out new"
+EMBEDDER = "finetune embedder pairs.jsonl --out new"
+
+
+@pytest.fixture
+def place(documents: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder that commands run in: two documents below it, and files that some take."""
+    for name, text in FILES.items():
+        (documents.parent / name).write_text(text, "utf-8")
+    monkeypatch.chdir(documents.parent)
+    return documents.parent
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "said"),
+    [
+        ("ask ''", 2, "The question is empty. Give a text of 1 to 4000 characters."),
+        ("ask ' \n '", 2, "The question is empty."),
+        (f"ask {'x' * 4001}", 2, "The question has 4001 characters; the limit is 4000."),
+        ("ask Why? --corpus nowhere", 4, "nowhere does not exist."),
+        ("ask Why? --variant huge", 2, "hypa, pa, fixed, llm_only"),
+        ("ask Why? --classes 4", 2, "classes is 4: Input should be 2 or 3"),
+        ("ask Why? --k 0", 2, "should be greater than or equal to 1"),
+        ("ask Why? --set retrieval.rerank=none", 2, "Did you mean 'retrieval.rer"),
+        ("ask Why? --set reranker", 2, "Write --set NAME=VALUE."),
+        ("ask Why? --set retrieval.reranker=best", 2, "retrieval.reranker is 'best'"),
+        ("ask Why? --deadline 0", 2, "deadline_s is 0"),
+        ("ask Why? --variant llm_only", 2, "and none is configured"),
+        ("ask Why? --model openai:gpt-4o-mini", 6, "There is no key"),
+        ("ask Why? --model gpt-4o-mini", 2, "Write it as `provider:name`"),
+        ("ask Why? --base-url ftp://host", 2, "base_url is 'ftp://host'"),
+        ("ask Why? --as-of yesterday --corpus nowhere", 2, "as_of is 'yesterday'"),
+        ("ask Why? --as-of 2023-02-30 --corpus nowhere", 2, "as_of is '2023-02-30'"),
+        ("ask Why? --kind gossip", 2, "access.kinds is 'gossip'"),
+        ("ask Why? --tag ''", 2, "access.tags is ''"),
+        ("ask Why? --fusion sum", 2, "'sum'"),
+        ("ask Why? --settings sum.json", 2, "'sum'"),
+        ("ask Why? --collections ''", 2, "An empty list names no collection"),
+        ("ask Why? --collections sample,sample", 2, "named twice"),
+        ("ask Why? --collections sample,nowhere", 4, "There is nothing at nowhere"),
+        ("ask Why? --collections sample --corpus sample", 2, "both given"),
+        ("chat --thread ' '", 2, "The thread's name is empty."),
+        ("index nowhere --out new", 4, "nowhere does not exist"),
+        ("index documents", 2, "Give one, e.g. `lexloop index documents --out documents.index`."),
+        ("index documents --out new --set index.triplets=model", 2, "no model is configured"),
+        ("index documents --out new --max-cost 1", 2, "--price-in"),
+        (f"{EVAL} --variant hyper", 2, "variant is 'hyper'"),
+        (f"{EVAL} --variant llm_only", 2, "No variant can be run: llm_only: no model"),
+        (f"{EVAL} --ablation nowhere.json", 2, "The variants in nowhere.json cannot be read"),
+        (f"{EVAL} --corpus nowhere", 4, "nowhere does not exist"),
+        (f"{EVAL} --negative nowhere.jsonl", 2, "nowhere.jsonl cannot be read"),
+        (f"{EVAL} --judge gpt", 2, "gpt"),
+        (f"{TUNE} --objective beauty", 2, "There is no objective 'beauty'"),
+        (f"{TUNE} --objective span_recall", 2, "can be scored by span_recall"),
+        ("tune gold.jsonl --out no/such/folder/s.json", 2, "cannot be written"),
+        (f"{TUNE} --set bm25_bost=1", 2, "no setting 'bm25_bost'"),
+        (f"{TUNE} --corpus nowhere", 4, "nowhere"),
+        ("judge half.jsonl", 2, "line 2, field answer"),
+        ("judge cut.jsonl", 2, "line 2: no JSON"),
+        ("judge none.jsonl", 2, "holds no records"),
+        ("judge answers.jsonl --human lawyer", 2, "no line has a score in"),
+        ("judge answers.jsonl --write-questions", 2, "Add --model and --corpus."),
+        ("judge answers.jsonl --pairs nowhere.jsonl", 2, "cannot be read"),
+        ("testset documents --n 0", 2, "n is 0"),
+        ("testset documents --types funny", 2, "no question type 'funny'"),
+        ("testset documents --out /nowhere/gold.jsonl", 2, "/nowhere is no folder"),
+        ("testset documents --classifier --noise loud", 2, "no noise 'loud'"),
+        ("testset documents --model nonsense", 2, "nonsense"),
+        (CLASSIFIER, 2, "nothing to train on"),
+        (f"{CLASSIFIER} --data /nowhere", 4, "train.csv cannot be read"),
+        (f"{CLASSIFIER} --label height", 2, "--label is 'height'"),
+        (f"{CLASSIFIER} --label depth", 2, "There are no questions"),
+        (f"{CLASSIFIER} --label depth --questions /nowhere", 2, "/nowhere cannot be read"),
+        (f"{PAIRS} --keep 1", 2, "--keep is 1.0"),
+        (f"{PAIRS} --keep -0.1", 2, "--keep is -0.1"),
+        (f"{PAIRS} --each 0", 2, "--each is 0"),
+        ("finetune pairs documents --out /nowhere/pairs.jsonl", 2, "/nowhere is no folder"),
+        (f"{PAIRS} --feedback", 5, "There is no feedback"),
+        (f"{PAIRS} --model nonsense", 2, "nonsense"),
+        (f"{EMBEDDER} --recipe none", 2, "The recipe is 'none'"),
+        (f"{EMBEDDER} --recipe infonce", 2, "field query"),
+        (f"{EMBEDDER} --keep 0", 2, "The share to keep is 0.0"),
+        (f"{EMBEDDER} --keep 0.4", 2, "fewer than make a batch of 60"),
+        (f"{EMBEDDER} --kept /nowhere.jsonl", 2, "/nowhere.jsonl cannot be read"),
+        (f"{EMBEDDER} --base /nowhere", 2, "it holds no model.safetensors"),
+    ],
+)
+def test_a_refusal_is_one_clear_line(
+    run: Run, place: Path, command: str, code: int, said: str
+) -> None:
+    before = sorted(place.rglob("*"))
+    result = run(*shlex.split(command))
+    assert (result.exit_code, result.stdout) == (code, "")
+    assert said in " ".join(result.stderr.split())
+    assert result.stderr.startswith("Error: ")
+    assert result.stderr.count("\n") == 1
+    if not command.startswith(EMBEDDER):  # which keeps what it embedded for another try
+        assert sorted(place.rglob("*")) == before
+    assert not (place / "new" / "card.json").exists()
