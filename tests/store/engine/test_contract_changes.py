@@ -45,7 +45,9 @@ def documents_in(index: Path) -> list[Document]:
 
 def check_told(kept: Collection, documents: list[Document], access: Filters) -> None:
     """Who asks is told what an index of the documents that they may see would tell."""
-    granted = [one for one in documents if access.grants(one.metadata)]
+    tagged = {one.name: set(one.metadata.tags) for one in documents}
+    mine = {name for name, tags in tagged.items() if not tags or tags & access.allowed_tags}
+    granted = [one for one in documents if one.name in mine]
     view = kept.seen_by(access)
     alone = build_collection(granted, letter_tools()).seen_by(access)
     every = [chunk["id"] for chunk in kept.seen_by(EVERYBODY).every_chunk()]
