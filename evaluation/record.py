@@ -92,8 +92,8 @@ class RefusalRecord(TypedDict):
     abstained: bool
 
 
-class RunInfo(TypedDict):
-    """The identity of a run; two runs that agree in it and need no model agree in their records.
+class About(TypedDict):
+    """The identity of a run but for its variants.
 
     ``corpus_sha256`` and ``gold_sha256`` are of the contents. ``commit`` is empty outside a
     checkout.
@@ -102,14 +102,19 @@ class RunInfo(TypedDict):
     gold: str
     gold_sha256: str
     questions: int
-    variants: list[VariantInfo]
-    skipped: list[SkippedVariant]
     corpus: str
     corpus_sha256: str
     model: str | None
     judge: str | None
     version: str
     commit: str
+    skipped: list[SkippedVariant]
+
+
+class RunInfo(About):
+    """Two runs that agree in it and need no model agree in their records."""
+
+    variants: list[VariantInfo]
 
 
 def unanswered(case: Case, error: str) -> Record:

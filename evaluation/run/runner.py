@@ -257,7 +257,7 @@ def _write_results(
         SUMMARY: _json(summary),
         MARKDOWN: to_markdown(summary),
         TIMINGS: _json(took),
-        PAGE: to_html(summary, took, records, info),
+        PAGE: to_html(summary, took, records),
     }
     for name, text in files.items():
         try:

@@ -70,7 +70,7 @@ def a_run(rows: list[str], questions: int, more: bool = False) -> list[Record]:
 
 def page_of(records: list[Record], *rows: str) -> str:
     info = run_info(*rows, gold=EVIL, skipped=[{"variant": EVIL, "reason": EVIL}])
-    return to_html(summarise(records, info), timings(records, info), records, info)
+    return to_html(summarise(records, info), timings(records, info), records)
 
 
 @pytest.fixture(scope="module")
