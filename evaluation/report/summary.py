@@ -175,7 +175,7 @@ def _variant(
         "by_type": by_type,
         "by_class": by_class,
         "cost": cost(records),
-        "loop": {name: of_score(value) for name, value in vars(loop_account(records)).items()},
+        "loop": {name: of_score(value) for name, value in loop_account(records).items()},
         "refused": _refused(refusals),
     }
 

@@ -3,7 +3,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage
 
 from lexloop.core.errors import InputError
 from lexloop.evaluation.case import OUT_OF_SCOPE, read_cases, read_negative
@@ -70,25 +69,6 @@ def test_a_malformed_line_is_named_by_number_and_field(
     assert named in caught.value.what
 
 
-def test_messages_are_the_turns_before_and_the_question(tmp_path: Path) -> None:
-    before = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yes?"}]
-    (case,) = read_cases(gold(tmp_path, {"question": "Who?", "conversation_history": before}))
-    assert case.messages == [HumanMessage("Hi"), AIMessage("Yes?"), HumanMessage("Who?")]
-
-
-def test_the_first_problems_are_named_and_the_rest_counted(tmp_path: Path) -> None:
-    with pytest.raises(InputError) as caught:
-        read_cases(gold(tmp_path, *["{"] * 7))
-    assert "line 5" in caught.value.what
-    assert "and 2 more" in caught.value.what
-
-
-def test_a_shared_id_is_refused(tmp_path: Path) -> None:
-    same = {"id": "a", "question": "Who?"}
-    with pytest.raises(InputError, match="'a'"):
-        read_cases(gold(tmp_path, same, same))
-
-
 def test_an_id_that_another_line_gets_by_its_number_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="'q0002'"):
         read_cases(gold(tmp_path, {"id": "q0002", "question": "Who?"}, {"question": "When?"}))
@@ -100,16 +80,6 @@ def test_a_file_without_records_or_of_another_encoding(tmp_path: Path, content: 
     path.write_bytes(content)
     with pytest.raises(InputError):
         read_cases(path)
-
-
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="nowhere"):
-        read_cases(tmp_path / "nowhere.jsonl")
-
-
-def test_a_line_separator_inside_a_text_does_not_end_the_line(tmp_path: Path) -> None:
-    (question,) = read_cases(gold(tmp_path, '{"question": "One\u2028two?"}'))
-    assert question.question == "One\u2028two?"
 
 
 def test_a_query_that_must_be_refused_is_a_case_of_its_kind(tmp_path: Path) -> None:

@@ -1,10 +1,8 @@
 """The correctness of answers beside references, and the features that it is read off."""
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, astuple, fields, replace
-from importlib import resources
 from typing import Any
 
 import numpy as np
@@ -63,17 +61,6 @@ def test_what_the_law_denies_is_no_refusal(sentence: str) -> None:
     assert not declines(sentence)
 
 
-def test_the_share_of_sentences_that_decline() -> None:
-    refusal, answer = "The text does not say.", "The fee is $5."
-    assert Text(" ".join([refusal, answer, answer, answer])).declining == 0.25
-    assert Text(refusal).declining == 1.0
-    assert Text("").declining == 0.0
-
-
-def test_a_long_text_is_read_no_further_than_its_start() -> None:
-    assert not declines("a " * 2000 + ABSTENTION)
-
-
 EAST, NORTH = np.array([1.0, 0.0], np.float32), np.array([0.0, 1.0], np.float32)
 DIAGONAL = (EAST + NORTH) / np.float32(np.sqrt(2.0))
 
@@ -99,12 +86,6 @@ def test_overlap_by_hand() -> None:
     assert found["word_recall"] == pytest.approx(3 / 4)
     assert found["new_recall"] == pytest.approx(3 / 4)
     assert found["new_precision"] == pytest.approx(3 / 5)
-
-
-def test_what_the_question_says_is_not_new() -> None:
-    found = features("What do owners pay?", "Owners pay nothing.", "Owners pay mooring fees.")
-    assert found["new_recall"] == 0.0
-    assert found["word_recall"] == 0.5
 
 
 def test_each_sentence_of_the_reference_is_looked_for() -> None:
@@ -137,11 +118,6 @@ def test_closeness_beside_the_question() -> None:
 def test_numbers(answer: str, missing: float, other: float) -> None:
     found = features("When is it due?", answer, "Owners pay the fee within 10 business days.")
     assert (found["numbers_missing"], found["other_number"]) == (missing, other)
-
-
-def test_a_number_of_the_question_need_not_be_said_again() -> None:
-    found = features("Is it due within 10 days?", "It is due.", "It is due within 10 days.")
-    assert found["numbers_missing"] == 0.0
 
 
 @pytest.mark.parametrize(
@@ -186,10 +162,6 @@ def test_only_a_shorter_answer_counts_against() -> None:
     long = "Owners pay the mooring fee in early spring."
     assert features("Who?", "Owners pay.", long)["shorter"] == pytest.approx(np.log(13 / 7))
     assert features("Who?", long, "Owners pay.")["shorter"] == 0.0
-
-
-def test_markers_are_no_part_of_an_answer() -> None:
-    assert Text("Owners pay [1]. Tenants [2, 3] repair.").plain == "Owners pay . Tenants repair."
 
 
 @pytest.mark.parametrize("text", ["", " ", "[1]", "?!", "\x00", "a" * 50_000, "1. " * 20_000])
@@ -246,11 +218,6 @@ def test_a_score_by_hand() -> None:
     assert spoilt == pytest.approx(1.0 + 4.0 / (1.0 + math.exp(4.0)))
 
 
-@pytest.mark.parametrize("intercept", [-1e9, 1e9])
-def test_no_logit_leaves_the_scale(intercept: float) -> None:
-    assert 1.0 <= read_weights(stored(intercept=intercept)).score(NONE) <= 5.0
-
-
 @pytest.mark.parametrize(
     "broken",
     [
@@ -266,13 +233,6 @@ def test_no_logit_leaves_the_scale(intercept: float) -> None:
 def test_weights_of_another_form_are_refused(broken: dict[str, Any]) -> None:
     with pytest.raises((ValueError, TypeError)):
         read_weights(stored(**broken))
-
-
-def test_no_shipped_weight_counts_against_its_direction() -> None:
-    source = resources.files("lexloop.data") / "judges" / "correctness.json"
-    shipped = json.loads(source.read_text(encoding="utf-8"))
-    signs = list(shipped["weights"].values())
-    assert min(signs[:9]) >= 0.0 >= max(signs[9:])
 
 
 def test_the_reference_is_right_and_anything_else_is_wrong(judge: CorrectnessJudge) -> None:
@@ -293,11 +253,6 @@ def test_abstaining_is_right_where_nothing_answers_and_only_there(judge: Correct
     assert score(judge, ABSTENTION, SILENCE) >= 4.0
     assert score(judge, "I'm sorry, I could not find that in the sources.", SILENCE) >= 4.0
     assert score(judge, REFERENCE, SILENCE) < 3.5
-
-
-def test_markers_change_nothing(judge: CorrectnessJudge) -> None:
-    marked = "Records must be kept for six years after the account is closed [1, 2]."
-    assert score(judge, marked) == pytest.approx(score(judge, REFERENCE), abs=0.05)
 
 
 def test_what_cannot_be_compared(judge: CorrectnessJudge) -> None:

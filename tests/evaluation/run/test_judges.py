@@ -3,10 +3,7 @@
 import numpy as np
 import pytest
 
-from lexloop.core.metadata import Filters
-from lexloop.core.settings import Connection, Settings
 from lexloop.evaluation.run.judges import CaseCache, Metered, OneByOne
-from lexloop.graph.resources import Resources
 from lexloop.models.embedding import Embedder
 from lexloop.models.minilm import load_minilm
 
@@ -37,25 +34,6 @@ def test_one_by_one_the_company_of_a_text_does_not_show(embedder: Embedder) -> N
     whole, reverse = OneByOne(embedder), OneByOne(embedder)
     assert np.array_equal(whole.embed(TEXTS), reverse.embed(TEXTS[::-1])[::-1])
     assert whole.embed([]).shape == (0, embedder.dimension)
-
-
-def test_collections_forget_and_judges_do_not_depend_on_them(embedder: Embedder) -> None:
-    resources = Resources(Connection())
-    collection, troubles = resources.collection(Settings())
-    assert troubles == []
-    assert resources.collection(Settings(**{"plan.k": 3}))[0] is collection
-    meter = Metered(embedder)
-    forgetful = collection.embedded_by(meter)
-    asked = forgetful.seen_by(Filters())
-    asked.embed(TEXTS)
-    asked.embed(TEXTS)
-    assert meter.saved_s == 0.0  # the collection knew them
-    forgetful.forget()
-    asked.embed(TEXTS)
-    assert meter.saved_s > 0.0
-    judging = collection.embedded_by(OneByOne(embedder)).seen_by(Filters())
-    assert np.array_equal(judging.embed(TEXTS)[0], judging.embed(TEXTS[:1])[0])
-    resources.close()
 
 
 def test_what_is_known_is_known_of_one_question() -> None:

@@ -83,15 +83,6 @@ def test_only_lq_rag_loops() -> None:
     )
 
 
-def test_adobes_signals_stand_alone_where_they_should() -> None:
-    variants = paper(BASE)
-    bm25, dense = changed(variants, "BM25"), changed(variants, "Dense")
-    assert (bm25["fusion.method"], bm25["fusion.lexical_weight"]) == ("rrf", 1.0)
-    assert (dense["fusion.method"], dense["fusion.bm25_boost"]) == ("linear", 0.0)
-    assert {bm25["fusion.documents"], dense["fusion.documents"]} == {3}
-    assert changed(variants, "Dense + BM25 + host")["fusion.host_boost"] == 0.1
-
-
 def test_variants_without_their_parts_are_skipped_by_name_with_the_reason() -> None:
     untrained = Settings(**{"index.embedder": "minilm"})
     able, skipped = runnable(paper(untrained), untrained, index=False)
@@ -108,13 +99,6 @@ def test_an_index_is_not_cut_anew() -> None:
     able, skipped = runnable(chunking(), BASE, index=True)
     assert [one.name for one in able] == [f"k = {k}" for k in (1, 3, 5, 7, 10)]
     assert all("the corpus is an index" in item["reason"] for item in skipped)
-
-
-def test_no_variant_at_all_is_an_error() -> None:
-    with pytest.raises(InputError, match="No variant can be run: llm_only: no model"):
-        runnable(of_setting(["llm_only"]), BASE, index=False)
-    with pytest.raises(InputError, match="Two variants are called 'pa'"):
-        runnable(of_setting(["pa", "pa"]), BASE, index=False)
 
 
 def test_a_variant_says_what_differs_and_no_more() -> None:
