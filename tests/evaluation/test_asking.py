@@ -72,15 +72,6 @@ def test_rerun_asks_nobody(server: FakeOpenAI, asker: Ask) -> None:
     assert len(server.requests) == 1
 
 
-def test_every_difference_in_what_is_asked_is_asked_anew(server: FakeOpenAI, asker: Ask) -> None:
-    server.otherwise = Reply('{"score": 4}')
-    for made in (asker(), asker(temperature=0.5), asker(model="openai:other")):
-        settled(made, scored)
-        settled(made, scored, "Is it otherwise?")
-    settled(asker(), said)
-    assert len(server.requests) == 7
-
-
 def test_garbage_always_is_unresolved_and_not_kept(server: FakeOpenAI, asker: Ask) -> None:
     server.otherwise = Reply("I'd say four.")
     found = settled(asker(), scored)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from lexloop.core.errors import InputError
-from lexloop.evaluation.case import OUT_OF_SCOPE, read_cases, read_negative
+from lexloop.evaluation.case import read_cases, read_negative
 
 SPAN = {"document": "act.txt", "start": 3, "end": 9}
 
@@ -22,26 +22,6 @@ def test_a_question_alone_is_enough_and_gets_its_number_as_id(tmp_path: Path) ->
     assert (first.id, second.id) == ("q0001", "q0002")
     assert first.reference_answer is None
     assert first.evidence is None
-
-
-def test_unknown_fields_are_left_alone_and_known_ones_read(tmp_path: Path) -> None:
-    (question,) = read_cases(
-        gold(
-            tmp_path,
-            {
-                "id": "a",
-                "question": "What is it?",
-                "question_type": OUT_OF_SCOPE,
-                "topic": "notices",
-                "conversation_history": [{"role": "user", "content": "About notices."}],
-                "evidence": [SPAN],
-            },
-        )
-    )
-    assert question.out_of_scope
-    assert question.conversation_history[0].content == "About notices."
-    assert question.evidence is not None
-    assert question.evidence[0].relevance == 1
 
 
 @pytest.mark.parametrize(

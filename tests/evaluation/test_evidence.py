@@ -24,25 +24,6 @@ def of_texts(**texts: str) -> EvidenceIndex:
     return EvidenceIndex(chunk(name, 0, text) for name, text in texts.items())
 
 
-def test_a_part_of_a_context_is_relevant_and_so_is_what_contains_it() -> None:
-    index = of_texts(
-        part="a summary of the most recent bias audit",
-        whole=f"{RULE}, and much else is said in this section besides that",
-        other="penalties of five hundred dollars are due on the first day",
-        short="bias audit",
-    )
-    assert index.by_context(f"Document 3: {RULE}") == [{"part#0", "whole#0"}]
-
-
-def test_half_of_the_grams_is_enough_and_less_is_not() -> None:
-    # four words have two 3-grams
-    half = of_texts(half="one two three nine")
-    assert half.by_context("Document 1: one two three four five six") == [{"half#0"}]
-    # five words have three, of which the context has one
-    third = of_texts(third="one two three nine ten")
-    assert third.by_context("Document 1: one two three four five six") == [frozenset()]
-
-
 @given(st.lists(st.lists(st.sampled_from("abcd"), max_size=9), max_size=4), st.text("abcd "))
 def test_the_index_of_grams_finds_what_looking_at_every_chunk_finds(
     texts: list[list[str]], context: str

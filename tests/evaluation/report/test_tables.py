@@ -26,15 +26,6 @@ def test_every_figure_has_its_interval_and_unresolved_count() -> None:
     assert "| llm\\_only | no model is configured |" in text
 
 
-def test_rows_after_the_first_have_a_p_value() -> None:
-    records = [
-        record(id=f"q{number}", variant=row, metrics={"similarity": score})
-        for number in range(12)
-        for row, score in (("fixed", 0.5), ("k = 5", 0.9))
-    ]
-    assert "0.900 \\[0.900, 0.900\\] (0) p \\< 0.001" in written(records, "fixed", "k = 5")
-
-
 def test_what_others_wrote_is_no_markup() -> None:
     assert escaped("a|b\n<img src=x> `c` *d* $e$") == (
         "a\\|b \\<img src=x\\> \\`c\\` \\*d\\* \\$e\\$"

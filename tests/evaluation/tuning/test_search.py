@@ -10,30 +10,20 @@ from lexloop.core.settings import Settings
 from lexloop.core.settings_groups import Linear
 from lexloop.evaluation.case import Case
 from lexloop.evaluation.score import Score, Unresolved
+from lexloop.evaluation.tuning.coordinates import coordinates, scaled, thinned
 from lexloop.evaluation.tuning.measure import OBJECTIVES, Measurement, Objective
-from lexloop.evaluation.tuning.tune import (
-    MOST_TOKENS,
-    Coordinate,
-    Search,
-    coordinates,
-    scaled,
-    thinned,
-)
+from lexloop.evaluation.tuning.search import MOST_TOKENS, Search
 from lexloop.nodes.classify import class_plans
-
-
-def names(settings: Settings, chunking: bool = True) -> list[str]:
-    return [coordinate.name for coordinate in coordinates(settings, chunking)]
 
 
 @pytest.mark.parametrize("classes", [2, 3])
 def test_every_candidate_is_valid_and_changes_a_class_at_most(classes: int) -> None:
     base = Settings(**{"plan.classes": classes})
-    for coordinate in coordinates(base, chunking=True):
-        for changes in coordinate.candidates:
+    for name, candidates in coordinates(base, chunking=True).items():
+        for changes in candidates:
             settings = base.changed(**changes)
             assert settings.plan.classes == classes or len(settings.plan.classes) == classes
-            if coordinate.name in ("Q", "K and S"):
+            if name in ("Q", "K and S"):
                 differing = [
                     a != b
                     for a, b in zip(class_plans(settings.plan), class_plans(base.plan), strict=True)
@@ -51,12 +41,11 @@ def test_k_is_scaled_with_the_length_of_chunks() -> None:
 def test_thinned_is_bounded_and_repeatable() -> None:
     all_of_it = coordinates(Settings(), chunking=True)
     few = thinned(all_of_it, 20, seed=1)
-    assert sum(len(coordinate.candidates) for coordinate in few) <= 20
+    assert sum(map(len, few.values())) <= 20
     assert few == thinned(all_of_it, 20, seed=1)
     assert few != thinned(all_of_it, 20, seed=2)
     assert thinned(all_of_it, 1000, seed=1) == all_of_it
-    one = [Coordinate("a", ({"k": 1}, {"k": 2}))]
-    assert [len(coordinate.candidates) for coordinate in thinned(one, 1, seed=1)] == [1]
+    assert len(thinned({"a": [{"k": 1}, {"k": 2}]}, 1, seed=1)["a"]) == 1
 
 
 QUESTIONS = [Case(id=str(n), question=f"Q{n}?") for n in range(40)]
