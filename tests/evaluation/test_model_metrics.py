@@ -23,6 +23,10 @@ GIVEN: dict[str, Any] = {
     "contexts": CONTEXTS,
 }
 RUBRICS = {"model_correctness_general", "model_correctness_criteria", "model_correctness_examples"}
+GROUNDED = {"model_faithfulness", "model_groundedness_tenths", "model_context_relevance"}
+GROUNDED |= {"model_groundedness"}
+STATED = {*GROUNDED, "model_answer_relevancy", "model_answer_relevance"}
+BY_PASSAGES = {*GROUNDED, "model_context_precision", "model_context_recall"}
 BY_REFERENCE = {
     *RUBRICS,
     "model_context_precision",
@@ -89,31 +93,22 @@ def test_every_metric_and_a_rerun_that_costs_nothing(server: FakeOpenAI, asker: 
     assert len(server.requests) == 12
 
 
-def test_without_a_reference(server: FakeOpenAI, asker: Asker) -> None:
+@pytest.mark.parametrize(
+    ("changes", "reason", "missing"),
+    [
+        ({"reference": " \n"}, "there is no reference answer", BY_REFERENCE),
+        ({"contexts": []}, "no passage was retrieved", BY_PASSAGES),
+        ({"answer": ABSTENTION}, "the answer is an abstention", STATED),
+        ({"answer": ""}, "there is no answer", STATED | RUBRICS | {"model_similarity_tenths"}),
+    ],
+)
+def test_what_a_metric_lacks_leaves_it_unresolved_and_is_not_asked(
+    server: FakeOpenAI, asker: Asker, changes: dict[str, Any], reason: str, missing: set[str]
+) -> None:
     rehearse(server)
-    found = model_metrics(asker, embed, **{**GIVEN, "reference": None})
-    reason = Unresolved("there is no reference answer")
-    assert {name for name, score in found.items() if score == reason} == BY_REFERENCE
-    assert not BY_REFERENCE & set(server.roles_asked())
-    assert found["model_faithfulness"] == 0.5
-    assert model_metrics(asker, embed, **{**GIVEN, "reference": " \n"}) == found
-
-
-def test_without_passages(server: FakeOpenAI, asker: Asker) -> None:
-    rehearse(server)
-    found = model_metrics(asker, embed, **{**GIVEN, "contexts": []})
-    resolved = {name for name, score in found.items() if isinstance(score, float)}
-    answers = {"model_answer_relevancy", "model_answer_relevance", "model_similarity_tenths"}
-    assert resolved == RUBRICS | answers
-    assert found["model_groundedness"] == Unresolved("no passage was retrieved")
-
-
-def test_abstention_states_nothing_but_may_be_correct(server: FakeOpenAI, asker: Asker) -> None:
-    rehearse(server)
-    found = model_metrics(asker, embed, **{**GIVEN, "answer": ABSTENTION})
-    assert {name for name, score in found.items() if isinstance(score, float)} == BY_REFERENCE
-    assert found["model_faithfulness"] == Unresolved("the answer is an abstention")
-    assert "evaluate" not in server.roles_asked()
+    found = model_metrics(asker, embed, **{**GIVEN, **changes})
+    assert {name for name, score in found.items() if score == Unresolved(reason)} == missing
+    assert {name for name, score in found.items() if isinstance(score, Unresolved)} == missing
 
 
 def test_garbage_leaves_the_other_metrics_alone(server: FakeOpenAI, asker: Asker) -> None:
