@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lexloop.evaluation.run.judges import CaseCache, Metered, OneByOne
+from lexloop.evaluation.run.judges import CaseCache, OneByOne
 from lexloop.models.embedding import Embedder
 from lexloop.models.minilm import load_minilm
 
@@ -13,21 +13,6 @@ TEXTS = ["A bias audit is impartial.", "Who pays the penalty?"]
 @pytest.fixture
 def embedder() -> Embedder:
     return load_minilm()
-
-
-def test_a_batch_is_made_once_and_what_that_saved_is_known(embedder: Embedder) -> None:
-    meter = Metered(embedder)
-    first = meter.embed(TEXTS)
-    assert meter.saved_s == 0.0
-    assert meter.embed(TEXTS) is first
-    cost = meter.saved_s
-    assert cost > 0.0
-    # another batch is other work, though it holds a text that is known
-    meter.embed(TEXTS[:1])
-    assert meter.saved_s == cost
-    meter.clear()
-    assert np.array_equal(meter.embed(TEXTS), first)
-    assert meter.saved_s == cost
 
 
 def test_one_by_one_the_company_of_a_text_does_not_show(embedder: Embedder) -> None:
