@@ -25,8 +25,10 @@ from lexloop.core.files import MANIFEST, is_index
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.text_cache import TextCache
+from lexloop.evaluation.case import Case
 from lexloop.evaluation.eval_rag.questions import kept_vectors
 from lexloop.evaluation.feedback import FeedbackStore, Opinion
+from lexloop.evaluation.record import unanswered
 from lexloop.evaluation.run.folder import RunFolder
 from lexloop.evaluation.testset.writing import write_checked
 from lexloop.models.embedding import Halves, Progress, Vectors
@@ -141,7 +143,8 @@ def _found(place: Path) -> str:
 def _add_record(name: str, place: Path) -> None:
     with RunFolder(place / "run", {"what": "faults"}) as folder:
         if (name, "1") not in folder.records.held:
-            folder.records.add([{"variant": name, "id": "1", "answer": name * 9000}])  # type: ignore[typeddict-unknown-key,typeddict-item]
+            asked = unanswered(Case(id="1", question="What is a berth?"), "")
+            folder.records.add({**asked, "variant": name, "answer": name * 9000})
 
 
 def _records(place: Path) -> str:

@@ -162,33 +162,6 @@ def reply_key(model: str, asked_with: Mapping[str, Any], request: ChatRequest) -
         prompts = [text.replace(fence[0], "data") for text in prompts]
     others = {name: value for name, value in asked_with.items() if name != "temperature"}
     temperature = float(asked_with.get("temperature", 0.0))
-    said = json.dumps([model, temperature, *prompts, *_form(request), *sorted(others.items())])
+    form = request.schema.model_json_schema() if request.schema else None
+    said = json.dumps([model, temperature, *prompts, form, *sorted(others.items())], sort_keys=True)
     return hashlib.sha256(said.encode()).hexdigest()
-
-
-def _form(request: ChatRequest) -> list[str]:
-    """Return the fields that a reply must have, without names and prose of their classes."""
-    if request.schema is None:
-        return []
-    schema: dict[str, Any] = request.schema.model_json_schema()
-    return [json.dumps(_plain(schema, schema.get("$defs", {})), sort_keys=True)]
-
-
-def _plain(schema: Any, classes: Mapping[str, Any]) -> Any:
-    """Return a JSON schema with its classes in place of their names, and no title or description.
-
-    What ``properties`` holds goes by a field's own name, which may be one of these two words.
-    """
-    if isinstance(schema, list):
-        return [_plain(part, classes) for part in schema]
-    if not isinstance(schema, dict):
-        return schema
-    if "$ref" in schema:
-        return _plain(classes[schema["$ref"].rpartition("/")[2]], classes)
-    return {
-        key: {field: _plain(part, classes) for field, part in value.items()}
-        if key == "properties"
-        else _plain(value, classes)
-        for key, value in schema.items()
-        if key not in ("title", "description", "$defs")
-    }

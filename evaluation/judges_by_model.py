@@ -6,6 +6,7 @@ scale is no reply: the model is asked once more, and then there is no score, but
 
 import functools
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from statistics import fmean
 from typing import Annotated, Literal, TypeVar, get_args
 
@@ -13,8 +14,10 @@ from pydantic import AfterValidator, BaseModel, Field, StrictBool, StrictInt, cr
 
 from lexloop import prompts
 from lexloop.core.types import ABSTENTION
+from lexloop.evaluation.metrics import hypa
+from lexloop.evaluation.score import Score
+from lexloop.models.embedding import Embed
 from lexloop.models.request import Chat, ChatRequest, parsed
-from lexloop.nodes.markers import without_markers
 from lexloop.prompts import Data
 
 _TOLERANCE = 1e-9
@@ -122,37 +125,45 @@ def number(kind: str, texts: Iterable[str]) -> list[Data]:
     return [Data(kind, text, n) for n, text in enumerate(texts, start=1)]
 
 
-async def faithfulness(chat: Chat, question: str, answer: str, contexts: list[str]) -> list[bool]:
-    """Return for each claim of an answer whether the passages bear it out (HyPA-RAG, 5.2).
+@dataclass(frozen=True)
+class Given:
+    """One answer that is judged.
+
+    Args:
+        question: As it is to be understood: a follow-up in its standalone form.
+        answer: Without its [n] markers.
+        reference: The right answer; empty where it is not known.
+        contexts: The texts of the passages in rank order.
+        embed: Vectors of texts.
+    """
+
+    question: str
+    answer: str
+    reference: str
+    contexts: list[str]
+    embed: Embed
+
+
+async def faithfulness(chat: Chat, of: Given) -> Score:
+    """Return the share of the answer's claims that the passages bear out (HyPA-RAG, 5.2).
 
     Two calls, not one: what is claimed is settled before any passage is seen, so the denominator
     does not move with what was retrieved.
-
-    Args:
-        chat: The model.
-        question: Only to understand the answer by.
-        answer: May hold [n] markers, which are left out.
-        contexts: The passages' texts.
-
-    Returns:
-        One truth value per claim; none for an abstention, or an answer that claims nothing.
     """
-    return await _borne_out(chat, question, without_markers(answer), contexts)
+    return hypa.faithfulness(await borne_out(chat, of.question, of.answer, of.contexts))
 
 
-async def context_recall(
-    chat: Chat, question: str, reference: str, contexts: list[str]
-) -> list[bool]:
-    """Return for each claim of the reference whether the passages bear it out.
+async def context_recall(chat: Chat, of: Given) -> Score:
+    """Return the share of the reference's claims that the passages bear out."""
+    return hypa.context_recall(await borne_out(chat, of.question, of.reference, of.contexts))
 
-    See ``faithfulness``.
+
+async def borne_out(chat: Chat, question: str, text: str, contexts: list[str]) -> list[bool]:
+    """Return for each claim of a text whether the passages bear it out.
+
+    An abstention claims nothing. Without passages no claim is borne out, and nobody is asked.
     """
-    return await _borne_out(chat, question, reference, contexts)
-
-
-async def _borne_out(chat: Chat, question: str, text: str, contexts: list[str]) -> list[bool]:
-    """Without passages no claim is borne out, and nobody is asked."""
-    if not text.strip() or text.strip() == ABSTENTION:
+    if text.strip() in ("", ABSTENTION):
         return []
     found = await _ask(
         chat, "split_claims", Claims, question=question, text=text, limit=_MOST_CLAIMS
@@ -171,25 +182,50 @@ async def _borne_out(chat: Chat, question: str, text: str, contexts: list[str]) 
     return [verdict.verdict for verdict in reply.verdicts]
 
 
-async def context_precision(
-    chat: Chat, question: str, reference: str, contexts: list[str]
-) -> list[bool]:
-    """Return the relevance indicators v_k of HyPA-RAG, section 5.2, one per passage in rank order.
-
-    A passage is relevant when the ``reference``, the right answer, rests on it.
-    """
-    if not contexts:
-        return []
+async def context_precision(chat: Chat, of: Given) -> Score:
+    """Return whether the passages that the reference rests on come first (HyPA-RAG, 5.2)."""
     reply = await _ask(
         chat,
         "context_precision",
-        verdicts_on(len(contexts)),
-        question=question,
-        reference=reference,
-        passages=number("passage", contexts),
-        count=len(contexts),
+        verdicts_on(len(of.contexts)),
+        question=of.question,
+        reference=of.reference,
+        passages=number("passage", of.contexts),
+        count=len(of.contexts),
     )
-    return [verdict.verdict for verdict in reply.verdicts]
+    return hypa.context_precision([verdict.verdict for verdict in reply.verdicts])
+
+
+async def answer_relevancy(chat: Chat, of: Given) -> Score:
+    """Return how near the questions that the answer would fit are to the one that was asked.
+
+    The model never sees the original question, which it could only repeat (HyPA-RAG, section 5.2).
+    """
+    reply = await _ask(chat, "questions_of_answer", Questions, answer=of.answer, count=_QUESTIONS)
+    asked, *others = of.embed([of.question, *(text.strip() for text in reply.questions)])
+    return hypa.answer_relevancy(asked, others)
+
+
+async def correctness(chat: Chat, of: Given, rubric: Rubric) -> Score:
+    """Return how correct an answer is, from 1 to 5 (HyPA-RAG, A.7)."""
+    return await _graded(chat, f"correctness_{rubric}", Grade, of)
+
+
+async def similarity_tenths(chat: Chat, of: Given) -> Score:
+    """Return how much an answer is like the reference, point by point and as a whole, in tenths."""
+    return await _graded(chat, "similarity_tenths", TenthsGrade, of)
+
+
+async def groundedness_tenths(chat: Chat, of: Given) -> Score:
+    """Return how far an answer rests on its passages, in tenths of 1 (Adobe, appendix B)."""
+    passages = number("passage", of.contexts)
+    name = "groundedness_tenths"
+    return (await _ask(chat, name, TenthsGrade, passages=passages, answer=of.answer)).score
+
+
+async def _graded(chat: Chat, name: str, form: type[Grade] | type[TenthsGrade], of: Given) -> float:
+    beside = {"question": of.question, "reference": of.reference, "answer": of.answer}
+    return (await _ask(chat, name, form, **beside)).score
 
 
 @functools.cache
@@ -204,40 +240,6 @@ def verdicts_on(count: int) -> type[Verdicts]:
 
     field = Annotated[list[Verdict], AfterValidator(complete)]
     return create_model(f"VerdictsOn{count}", __base__=Verdicts, verdicts=(field, ...))
-
-
-async def correctness(
-    chat: Chat, question: str, answer: str, reference: str, rubric: Rubric
-) -> float:
-    """Return how correct an answer is, its [n] markers left out, from 1 to 5 (HyPA-RAG, A.7)."""
-    said = without_markers(answer)
-    name = f"correctness_{rubric}"
-    reply = await _ask(chat, name, Grade, question=question, reference=reference, answer=said)
-    return reply.score
-
-
-async def questions_of(chat: Chat, answer: str) -> list[str]:
-    """Return questions made from an answer alone, to be compared with the one that was asked.
-
-    The model never sees the original question, which it could only repeat (HyPA-RAG, section 5.2).
-    """
-    said = without_markers(answer)
-    reply = await _ask(chat, "questions_of_answer", Questions, answer=said, count=_QUESTIONS)
-    return [question.strip() for question in reply.questions]
-
-
-async def groundedness_tenths(chat: Chat, answer: str, contexts: list[str]) -> float:
-    """Return how far an answer rests on its passages, in tenths of 1 (Adobe, appendix B)."""
-    said, passages = without_markers(answer), number("passage", contexts)
-    reply = await _ask(chat, "groundedness_tenths", TenthsGrade, passages=passages, answer=said)
-    return reply.score
-
-
-async def similarity_tenths(chat: Chat, question: str, answer: str, reference: str) -> float:
-    """Return how much an answer is like the reference, point by point and as a whole, in tenths."""
-    said, name = without_markers(answer), "similarity_tenths"
-    reply = await _ask(chat, name, TenthsGrade, question=question, reference=reference, answer=said)
-    return reply.score
 
 
 async def fair_eval(

@@ -1,110 +1,35 @@
 """Metrics of one answer by a model: the replies of its judges, and the formulas over them."""
 
-from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine
 from functools import partial
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from lexloop.core.types import ABSTENTION, Passage
+from lexloop.evaluation import judges_by_model as judges
 from lexloop.evaluation.asking import Asker
-from lexloop.evaluation.judges_by_model import (
-    RUBRICS,
-    Rubric,
-    context_precision,
-    context_recall,
-    correctness,
-    faithfulness,
-    groundedness_tenths,
-    questions_of,
-    similarity_tenths,
-)
-from lexloop.evaluation.metrics import hypa
 from lexloop.evaluation.score import Score, Unresolved
 from lexloop.models.embedding import Embed
 from lexloop.models.request import Chat
 from lexloop.nodes.context import Judgement
 from lexloop.nodes.evaluate.judges import ModelJudge
+from lexloop.nodes.markers import without_markers
 from lexloop.nodes.question import parse
 
-T = TypeVar("T")
 Need = Literal["answer", "statement", "passages", "reference"]
-
-
-@dataclass(frozen=True)
-class _Given:
-    """One answer; a reference that is not known is empty."""
-
-    question: str
-    answer: str
-    reference: str
-    contexts: list[str]
-    embed: Embed
-
-    def missing(self) -> dict[Need, Unresolved]:
-        """Why a metric cannot be had, by what it would need and there is not."""
-        found: dict[Need, Unresolved] = {}
-        if not self.answer.strip():
-            found["answer"] = found["statement"] = Unresolved("there is no answer")
-        elif self.answer.strip() == ABSTENTION:
-            found["statement"] = Unresolved("the answer is an abstention")
-        if not self.contexts:
-            found["passages"] = Unresolved("no passage was retrieved")
-        if not self.reference:
-            found["reference"] = Unresolved("there is no reference answer")
-        return found
-
-
-Ask = Callable[[Chat, _Given], Coroutine[Any, Any, Score]]
-
-
-async def _scored(formula: Callable[[T], Score], reply: Awaitable[T]) -> Score:
-    return formula(await reply)
-
-
-async def _answer_relevancy(chat: Chat, of: _Given) -> Score:
-    generated = await questions_of(chat, of.answer)
-    vectors = of.embed([of.question, *generated])
-    return hypa.answer_relevancy(vectors[0], list(vectors[1:]))
-
-
-async def _correctness(chat: Chat, of: _Given, rubric: Rubric) -> Score:
-    return await correctness(chat, of.question, of.answer, of.reference, rubric)
-
-
+Ask = Callable[[Chat, judges.Given], Coroutine[Any, Any, Score]]
 _SINGLE: dict[str, tuple[tuple[Need, ...], Ask]] = {
-    "model_faithfulness": (
-        ("statement", "passages"),
-        lambda chat, of: _scored(
-            hypa.faithfulness, faithfulness(chat, of.question, of.answer, of.contexts)
-        ),
-    ),
-    "model_answer_relevancy": (("statement",), _answer_relevancy),
-    "model_context_precision": (
-        ("reference", "passages"),
-        lambda chat, of: _scored(
-            hypa.context_precision, context_precision(chat, of.question, of.reference, of.contexts)
-        ),
-    ),
-    "model_context_recall": (
-        ("reference", "passages"),
-        lambda chat, of: _scored(
-            hypa.context_recall, context_recall(chat, of.question, of.reference, of.contexts)
-        ),
-    ),
+    "model_faithfulness": (("statement", "passages"), judges.faithfulness),
+    "model_answer_relevancy": (("statement",), judges.answer_relevancy),
+    "model_context_precision": (("reference", "passages"), judges.context_precision),
+    "model_context_recall": (("reference", "passages"), judges.context_recall),
     **{
         f"model_correctness_{rubric}": (
-            ("answer", "reference"), partial(_correctness, rubric=rubric),
+            ("answer", "reference"), partial(judges.correctness, rubric=rubric),
         )
-        for rubric in RUBRICS
+        for rubric in judges.RUBRICS
     },
-    "model_groundedness_tenths": (
-        ("statement", "passages"),
-        lambda chat, of: groundedness_tenths(chat, of.answer, of.contexts),
-    ),
-    "model_similarity_tenths": (
-        ("answer", "reference"),
-        lambda chat, of: similarity_tenths(chat, of.question, of.answer, of.reference),
-    ),
+    "model_groundedness_tenths": (("statement", "passages"), judges.groundedness_tenths),
+    "model_similarity_tenths": (("answer", "reference"), judges.similarity_tenths),
 }  # fmt: skip
 # LQ-RAG's, section III; the three come in one reply
 _TRIAD: dict[str, tuple[Need, ...]] = {
@@ -142,8 +67,9 @@ def model_metrics(
         ModelError: The host knows no such model.
         DataError: The file of kept replies is damaged or full.
     """
-    given = _Given(question, answer, (reference or "").strip(), contexts, embed)
-    missing = given.missing()
+    said, right = without_markers(answer), (reference or "").strip()
+    given = judges.Given(question, said, right, contexts, embed)
+    missing = _missing(given)
 
     def lacking(needs: tuple[Need, ...]) -> Unresolved | None:
         return next((missing[need] for need in needs if need in missing), None)
@@ -157,6 +83,20 @@ def model_metrics(
     if not all(reasons.values()):
         found = asker.settle(ModelJudge(asker).judge(parse(question), _passages(contexts), answer))
     return scores | {f"model_{name}": why or _of(found, name) for name, why in reasons.items()}
+
+
+def _missing(given: judges.Given) -> dict[Need, Unresolved]:
+    """Why a metric cannot be had, by what it would need and there is not."""
+    found: dict[Need, Unresolved] = {}
+    if not given.answer.strip():
+        found["answer"] = found["statement"] = Unresolved("there is no answer")
+    elif given.answer.strip() == ABSTENTION:
+        found["statement"] = Unresolved("the answer is an abstention")
+    if not given.contexts:
+        found["passages"] = Unresolved("no passage was retrieved")
+    if not given.reference:
+        found["reference"] = Unresolved("there is no reference answer")
+    return found
 
 
 def _of(found: Judgement | Unresolved, name: str) -> Score:

@@ -1,11 +1,19 @@
-"""Records of a run: enough to make every table and plot without asking again."""
+"""Records of a run: enough to make every table and plot without asking again; how they are read."""
 
-from typing import Any, NotRequired
+import json
+import math
+from pathlib import Path
+from typing import Any, NotRequired, TypeVar
 
+from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
+from lexloop.core.errors import DataError, InputError
 from lexloop.core.types import Citation, Degradation
 from lexloop.evaluation.case import Case
+from lexloop.evaluation.score import from_json, is_resolved
+
+RUN, RECORDS, REFUSALS = "run.json", "records.jsonl", "refusals.jsonl"
 
 
 class PassageSeen(TypedDict):
@@ -92,8 +100,8 @@ class RefusalRecord(TypedDict):
     abstained: bool
 
 
-class RunInfo(TypedDict):
-    """The identity of a run; two runs that agree in it and need no model agree in their records.
+class About(TypedDict):
+    """The identity of a run but for its variants.
 
     ``corpus_sha256`` and ``gold_sha256`` are of the contents. ``commit`` is empty outside a
     checkout.
@@ -102,14 +110,19 @@ class RunInfo(TypedDict):
     gold: str
     gold_sha256: str
     questions: int
-    variants: list[VariantInfo]
-    skipped: list[SkippedVariant]
     corpus: str
     corpus_sha256: str
     model: str | None
     judge: str | None
     version: str
     commit: str
+    skipped: list[SkippedVariant]
+
+
+class RunInfo(About):
+    """Two runs that agree in it and need no model agree in their records."""
+
+    variants: list[VariantInfo]
 
 
 def unanswered(case: Case, error: str) -> Record:
@@ -138,3 +151,96 @@ def unanswered(case: Case, error: str) -> Record:
     if error:
         record["error"] = error
     return record
+
+
+Line = TypeVar("Line", Record, RefusalRecord)
+
+
+def read_lines(path: Path, data: bytes, shape: type[Line]) -> list[Line]:
+    """Return the records of a file's whole lines.
+
+    Args:
+        path: Whose they are.
+        data: What it holds; a last line without its end was cut off by a kill, and is none.
+        shape: What each must be.
+
+    Raises:
+        DataError: A line is malformed; it says which, and in what field.
+    """
+    form, found = TypeAdapter(shape), list[Line]()
+    for number, line in enumerate(data.split(b"\n")[:-1], start=1):
+        try:
+            one = json.loads(line.decode("utf-8", "surrogatepass"))
+            found.append(form.validate_python(one, strict=True))
+            for name, value in one.get("metrics", {}).items():
+                _check_score(name, value)
+        except (ValueError, RecursionError) as error:
+            raise DataError(
+                f"{path}, line {number}, is malformed: {_problem(error)}.",
+                "Remove the line, or run anew.",
+            ) from error
+    return found
+
+
+def read_identity(folder: Path) -> dict[str, Any] | None:
+    """Return what the run in a folder is; None where there is no run.
+
+    Raises:
+        DataError: It is damaged.
+        OSError: It cannot be read.
+    """
+    try:
+        known = json.loads((folder / RUN).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{folder / RUN} is damaged: {error}.", "Choose another folder.") from error
+    if not isinstance(known, dict):
+        raise DataError(f"{folder / RUN} holds no JSON object.", "Choose another folder.")
+    return known
+
+
+def read_run(folder: Path) -> tuple[RunInfo, list[Record]]:
+    """Return what identifies a run, and its records; of two for one question the later.
+
+    Raises:
+        InputError: There is no run, or it cannot be read, or holds no question.
+        DataError: A file is malformed or of another version; it says where.
+    """
+    hint, path = "Give the folder of a finished `lexloop eval`.", folder / RECORDS
+    try:
+        known, data = read_identity(folder), path.read_bytes() if path.exists() else None
+    except OSError as error:
+        raise InputError(f"The run in {folder} cannot be read: {error}.", hint) from error
+    if known is None or data is None:
+        raise InputError(
+            f"There is no run in {folder}: no {RUN if known is None else RECORDS}.", hint
+        )
+    try:
+        info: RunInfo = TypeAdapter(RunInfo).validate_python(known, strict=True)
+    except ValidationError as error:
+        raise DataError(
+            f"{folder / RUN} is no run of this version: {_problem(error)}. "
+            f"It was written by version {known.get('version')!r}.",
+            "Run the evaluation anew, or compare with the version that wrote it.",
+        ) from error
+    found = {(one["variant"], one["id"]): one for one in read_lines(path, data, Record)}
+    if not found:
+        raise InputError(f"The run in {folder} has no answered question yet.", hint)
+    return info, list(found.values())
+
+
+def _check_score(name: str, value: Any) -> None:
+    try:
+        score = from_json(value)
+    except ValueError as error:
+        raise ValueError(f"field metrics.{name}: {error}") from error
+    if is_resolved(score) and not math.isfinite(score):
+        raise ValueError(f"field metrics.{name}: {score} is not finite")
+
+
+def _problem(error: Exception) -> str:
+    if not isinstance(error, ValidationError):
+        return str(error)
+    item = error.errors()[0]
+    return f"field {'.'.join(map(str, item['loc'])) or 'the object'}: {item['msg']}"

@@ -37,8 +37,8 @@ def compare(
     as_json: options.AsJson = False,
 ) -> None:
     """Compare two runs of `lexloop eval`, or two variants, on the questions that they share."""
+    from lexloop.evaluation.record import read_run
     from lexloop.evaluation.report.compare import compare as compared
-    from lexloop.evaluation.report.compare import read_run
 
     a, records_a = read_run(run_a)
     b, records_b = (a, records_a) if run_b == run_a else read_run(run_b)

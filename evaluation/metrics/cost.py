@@ -6,10 +6,9 @@ definitions are ours: plain sums and means of what the run counted.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from lexloop.evaluation.record import AttemptSeen, Record
-from lexloop.evaluation.score import Score, Unresolved, is_resolved
+from lexloop.evaluation.score import Score, Unresolved, resolved
 from lexloop.evaluation.statistics import Estimate, estimate, paired_randomisation
 from lexloop.nodes.evaluate.node import AttemptRank, best_rank
 
@@ -47,76 +46,42 @@ def class_name(record: Record) -> str:
     return "none" if label is None else str(label)
 
 
-@dataclass(frozen=True)
-class LoopAccount:
-    """The retries of the loop over the questions of one variant.
+def loop_account(records: Sequence[Record]) -> dict[str, Estimate | Score | int]:
+    """Return the account of the retries of one variant.
 
     The gains compare, over the questions that were tried again, the attempt that became the
     answer with the first one. The costs are what was asked of a model between the first answer
     and the last one: judging, rewording, retrieving and writing again.
 
     Args:
-        questions: That were answered or abstained from.
-        retried: Questions with more than one attempt.
-        retries: Attempts after the first, over all questions.
-        passed_first: Questions whose first attempt passed.
-        passed_finally: Questions of which some attempt passed.
-        improved: Retried questions that ended more correct.
-        worsened: Retried questions that ended less correct.
-        correctness_first: Mean over first attempts, 1 to 5; ``final`` is over the answers.
-        correctness_p: Paired randomisation test of the gain.
-        lowest_first: Mean of the lowest of the three scores, likewise.
-        model_calls: Of the retries.
-        tokens: Of the retries, in and out.
-    """
-
-    questions: int
-    retried: int
-    retries: int
-    passed_first: int
-    passed_finally: int
-    improved: int
-    worsened: int
-    correctness_first: Estimate | Unresolved
-    correctness_final: Estimate | Unresolved
-    correctness_gain: Estimate | Unresolved
-    correctness_p: Score
-    lowest_first: Estimate | Unresolved
-    lowest_final: Estimate | Unresolved
-    lowest_gain: Estimate | Unresolved
-    model_calls: int
-    tokens: int
-
-
-def loop_account(records: Sequence[Record]) -> LoopAccount:
-    """Return the account of one variant.
-
-    Args:
         records: The variant's questions; those without an attempt (they failed) are left out.
+
+    Returns:
+        The numbers of questions, of those ``retried``, of ``retries``, of those ``passed_first``
+        and ``passed_finally``, ``improved`` and ``worsened`` in their correctness (1 to 5); the
+        means of ``correctness`` and of the ``lowest`` of the three scores at first, in the end,
+        and of their gain, with ``correctness_p`` by the paired randomisation test; and the
+        ``model_calls`` and ``tokens`` of the retries.
     """
     every = [record["attempts"] for record in records if record["attempts"]]
     again = [tries for tries in every if len(tries) > 1]
     correct = _series([(tries[0]["correctness"], chosen(tries)["correctness"]) for tries in again])
     low = _series([(lowest(tries[0]), lowest(chosen(tries))) for tries in again])
-    gains = [gain for gain in correct[2] if is_resolved(gain)]
-    return LoopAccount(
-        questions=len(every),
-        retried=len(again),
-        retries=sum(len(tries) - 1 for tries in every),
-        passed_first=sum(tries[0]["passed"] for tries in every),
-        passed_finally=sum(any(a["passed"] for a in tries) for tries in every),
-        improved=sum(gain > 0 for gain in gains),
-        worsened=sum(gain < 0 for gain in gains),
-        correctness_first=_estimate(correct[0]),
-        correctness_final=_estimate(correct[1]),
-        correctness_gain=_estimate(correct[2]),
-        correctness_p=paired_randomisation(correct[1], correct[0]),
-        lowest_first=_estimate(low[0]),
-        lowest_final=_estimate(low[1]),
-        lowest_gain=_estimate(low[2]),
-        model_calls=sum(tries[-1]["model_calls"] - tries[0]["model_calls"] for tries in again),
-        tokens=sum(tries[-1]["tokens"] - tries[0]["tokens"] for tries in again),
-    )
+    gains = resolved(correct["gain"])
+    return {
+        "questions": len(every),
+        "retried": len(again),
+        "retries": sum(len(tries) - 1 for tries in every),
+        "passed_first": sum(tries[0]["passed"] for tries in every),
+        "passed_finally": sum(any(a["passed"] for a in tries) for tries in every),
+        "improved": sum(gain > 0 for gain in gains),
+        "worsened": sum(gain < 0 for gain in gains),
+        **{f"correctness_{name}": _estimate(scores) for name, scores in correct.items()},
+        "correctness_p": paired_randomisation(correct["final"], correct["first"]),
+        **{f"lowest_{name}": _estimate(scores) for name, scores in low.items()},
+        "model_calls": sum(tries[-1]["model_calls"] - tries[0]["model_calls"] for tries in again),
+        "tokens": sum(tries[-1]["tokens"] - tries[0]["tokens"] for tries in again),
+    }
 
 
 def retry_share(record: Record) -> float:
@@ -147,15 +112,16 @@ def lowest(attempt: AttemptSeen) -> float | None:
     return None if None in scores else min(score for score in scores if score is not None)
 
 
-def _series(
-    pairs: Sequence[tuple[float | None, float | None]],
-) -> tuple[list[Score], list[Score], list[Score]]:
+def _series(pairs: Sequence[tuple[float | None, float | None]]) -> dict[str, list[Score]]:
     """First, final and gain of every pair; where one end is missing, all three are."""
-    whole = [(x, y) if x is not None and y is not None else None for x, y in pairs]
-    first: list[Score] = [pair[0] if pair else _MISSING for pair in whole]
-    final: list[Score] = [pair[1] if pair else _MISSING for pair in whole]
-    gain: list[Score] = [pair[1] - pair[0] if pair else _MISSING for pair in whole]
-    return first, final, gain
+    found: dict[str, list[Score]] = {"first": [], "final": [], "gain": []}
+    for first, final in pairs:
+        row: Sequence[Score] = [_MISSING] * 3
+        if first is not None and final is not None:
+            row = first, final, final - first
+        for name, score in zip(found, row, strict=True):
+            found[name].append(score)
+    return found
 
 
 def _estimate(scores: Sequence[Score]) -> Estimate | Unresolved:

@@ -1,17 +1,11 @@
-"""Two runs, or two variants of one, read from their folders and compared question by question."""
+"""Two runs, or two variants of one, compared question by question."""
 
-import json
-import math
 from collections.abc import Sequence
-from functools import lru_cache
-from pathlib import Path
-from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
-from lexloop.core.errors import DataError, InputError
-from lexloop.evaluation.record import Record, RunInfo
+from lexloop.core.errors import InputError
+from lexloop.evaluation.record import Record
 from lexloop.evaluation.report.figures import (
     SECONDS,
     Figure,
@@ -22,7 +16,7 @@ from lexloop.evaluation.report.figures import (
 )
 from lexloop.evaluation.report.labels import label
 from lexloop.evaluation.report.tables import Table, Value, probability
-from lexloop.evaluation.score import Score, Unresolved, from_json, is_resolved
+from lexloop.evaluation.score import Score, Unresolved, is_resolved
 from lexloop.evaluation.statistics import paired_randomisation
 
 _MAIN = (
@@ -30,8 +24,6 @@ _MAIN = (
     *("faithfulness", "groundedness", "context_recall", "recall@k", "ndcg@10", "passed"),
     *("context_tokens", "tokens_in", "retries", SECONDS),
 )
-_MOST_BYTES = 2 * 1024**3
-_HINT = "Give the folder of a finished `lexloop eval`."
 
 
 class MetricDifference(TypedDict):
@@ -66,83 +58,6 @@ class Comparison(TypedDict):
     pairs: list[VariantPair]
     variants_only_a: list[str]
     variants_only_b: list[str]
-
-
-def read_run(folder: Path) -> tuple[RunInfo, list[Record]]:
-    """Return what identifies a run, and its records; of two for one question the later.
-
-    Raises:
-        InputError: There is no run, or it cannot be read, or holds no question.
-        DataError: A file is malformed or of another version; it says where.
-    """
-    info = _info(folder / "run.json")
-    path = folder / "records.jsonl"
-    # a last line without its end was cut off by a kill
-    lines = _text(path).rpartition("\n")[0].split("\n")
-    found = [_record(path, n, line) for n, line in enumerate(lines, start=1) if line.strip()]
-    if not found:
-        raise InputError(f"The run in {folder} has no answered question yet.", _HINT)
-    return info, list({(record["variant"], record["id"]): record for record in found}.values())
-
-
-def _info(path: Path) -> RunInfo:
-    try:
-        found = json.loads(_text(path))
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{path} is no JSON: {error}.", "Run the evaluation anew.") from error
-    try:
-        info: RunInfo = _shape(RunInfo).validate_python(found, strict=True)
-    except ValidationError as error:
-        known = found.get("version") if isinstance(found, dict) else None
-        written = f" It was written by version {known!r}." if known else ""
-        raise DataError(
-            f"{path} is no run of this version: {_first(error)}.{written}",
-            "Run the evaluation anew, or compare with the version that wrote it.",
-        ) from error
-    return info
-
-
-def _record(path: Path, number: int, line: str) -> Record:
-    try:
-        record: Record = _shape(Record).validate_python(json.loads(line), strict=True)
-        for name, value in record["metrics"].items():
-            _check_score(name, value)
-    except (ValueError, RecursionError) as error:
-        problem = _first(error) if isinstance(error, ValidationError) else str(error)
-        raise DataError(
-            f"{path}, line {number}, is malformed: {problem}.", "Remove the line, or run anew."
-        ) from error
-    return record
-
-
-def _check_score(name: str, value: Any) -> None:
-    try:
-        score = from_json(value)
-    except ValueError as error:
-        raise ValueError(f"field metrics.{name}: {error}") from error
-    if not isinstance(score, Unresolved) and not math.isfinite(score):
-        raise ValueError(f"field metrics.{name}: {score} is not finite")
-
-
-def _text(path: Path) -> str:
-    try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise InputError(f"{path} is larger than {_MOST_BYTES} bytes.", _HINT)
-        return path.read_bytes().decode("utf-8", "surrogatepass")
-    except FileNotFoundError as error:
-        raise InputError(f"There is no run in {path.parent}: no {path.name}.", _HINT) from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read: {error}.", _HINT) from error
-
-
-@lru_cache
-def _shape(kind: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(kind)
-
-
-def _first(error: ValidationError) -> str:
-    item = error.errors()[0]
-    return f"field {'.'.join(map(str, item['loc'])) or 'the object'}: {item['msg']}"
 
 
 def compare(
@@ -184,31 +99,23 @@ def difference_table(pair: VariantPair, everything: bool) -> Table:
     made = pair["metrics"]
     order = [name for name in _MAIN if name in made]
     shown = [*order, *(name for name in made if name not in order and (everything or not order))]
-    lines = [
-        [label(name), *_cells(made[name])]
-        for name in shown
-        if everything
-        or (made[name]["difference"]["n"] and (made[name]["a"]["high"] or made[name]["b"]["high"]))
-    ]
+    lines: list[list[Value]] = []
+    for name in shown:
+        one = made[name]
+        a, b, gap = one["a"], one["b"], one["difference"]
+        if everything or (gap["n"] and (a["high"] or b["high"])):
+            p = None if one["p"] is None else probability(one["p"]).removeprefix("= ")
+            lines.append([label(name), a, b, gap, p, gap["n"]])
     names = pair["variant_a"], pair["variant_b"]
     title = names[0] if names[0] == names[1] else f"{names[0]} (A) against {names[1]} (B)"
-    return Table(title, _note(pair), ["Metric", "A", "B", "B - A", "p", "Pairs"], lines)
-
-
-def _note(pair: VariantPair) -> str:
-    aside = {
-        "only in A": pair["only_a"],
-        "only in B": pair["only_b"],
-        "worded differently": pair["reworded"],
-    }
-    left = [f"{count} {reason}" for reason, count in aside.items() if count]
-    omitted = f"; left out: {', '.join(left)}" if left else ""
-    return f"{pair['questions']} questions in both{omitted}."
-
-
-def _cells(made: MetricDifference) -> list[Value]:
-    p = None if made["p"] is None else probability(made["p"]).removeprefix("= ")
-    return [made["a"], made["b"], made["difference"], p, made["difference"]["n"]]
+    aside = (
+        (pair["only_a"], "only in A"),
+        (pair["only_b"], "only in B"),
+        (pair["reworded"], "worded differently"),
+    )
+    left = ", ".join(f"{count} {reason}" for count, reason in aside if count)
+    note = f"{pair['questions']} questions in both{left and f'; left out: {left}'}."
+    return Table(title, note, ["Metric", "A", "B", "B - A", "p", "Pairs"], lines)
 
 
 def _by_variant(records: Sequence[Record]) -> dict[str, dict[str, Record]]:

@@ -9,15 +9,15 @@ from html import escape
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lexloop.evaluation.report.figures import Figure
 
 Panel = tuple[str, str, Sequence[tuple[float, float]]]
 """A judge, its agreement with a person, and its scores, each with the person's."""
-_INK, _FIRST, _PALE = "#2f6690", "#16324f", "#9db8cc"
-_SERIES = ("#16324f", "#d1603d", "#3a7d44", "#7b5ea7", "#b38a1d")
+_INK, _PALE = "#2f6690", "#9db8cc"
 _WIDTH, _LONGEST = 9.0, 44
-_BINS, _NEAR, _MOST_NUMBERS = 20, 0.03, 4
+_BINS, _MOST_NUMBERS = 20, 4
 _STYLE = {
     "svg.fonttype": "none",
     # names by others may hold dollar signs; they are no formulas
@@ -71,23 +71,19 @@ def by_variant(title: str, names: Sequence[str], figures: Sequence[Figure]) -> s
 
     def draw(figure: Any) -> None:
         axes = figure.add_subplot()
-        for place, made in enumerate(figures):
-            _whisker(axes, place, made, _FIRST if place == 0 else _INK)
-        if figures and figures[0]["mean"] is not None:
-            axes.axvline(figures[0]["mean"], color=_PALE, linestyle=":", zorder=0)
-        _name_lines(axes, _numbered(names))
+        means, ends = _whiskers(figures)
+        axes.errorbar(means, range(len(names)), xerr=ends, fmt="o", color=_INK, markersize=5)
+        axes.axvline(means[0], color=_PALE, linestyle=":", zorder=0)
+        _name_lines(axes, names)
         axes.set_title(title)
 
     return drawn(draw, _WIDTH, 1.1 + 0.27 * len(names), title)
 
 
 def by_group(
-    title: str,
-    names: Sequence[str],
-    groups: Sequence[str],
-    figures: Sequence[Mapping[str, Figure]],
+    title: str, names: Sequence[str], groups: Sequence[str], figures: Sequence[Mapping[str, Figure]]
 ) -> str:
-    """Draw each variant's mean in each group: with intervals for a few, as a map for many.
+    """Draw each variant's mean in each group as a map of colours.
 
     Args:
         title: The metric and the grouping.
@@ -95,32 +91,6 @@ def by_group(
         groups: Their names, in order.
         figures: For each variant, its figure in each group; groups may be missing.
     """
-    if len(names) > len(_SERIES):
-        return _colours(title, names, groups, figures)
-    step = 0.7 / max(1, len(names))
-
-    def draw(figure: Any) -> None:
-        axes = figure.add_subplot()
-        for series, (name, found) in enumerate(zip(names, figures, strict=True)):
-            shift = (series - (len(names) - 1) / 2) * step
-            for place, group in enumerate(groups):
-                if group in found:
-                    _whisker(axes, place + shift, found[group], _SERIES[series])
-            axes.plot([], [], "o", color=_SERIES[series], label=_short(name))
-        _name_lines(axes, groups)
-        axes.set_title(title)
-        figure.legend(loc="outside lower center", ncols=2, frameon=False)
-
-    height = 1.4 + len(groups) * max(0.3, 0.13 * len(names)) + 0.12 * len(names)
-    return drawn(draw, _WIDTH, height, title)
-
-
-def _colours(
-    title: str,
-    names: Sequence[str],
-    groups: Sequence[str],
-    figures: Sequence[Mapping[str, Figure]],
-) -> str:
     means = [[found[g]["mean"] if g in found else None for g in groups] for found in figures]
     values = np.array(means, dtype=float)
     known = values[np.isfinite(values)]
@@ -135,10 +105,9 @@ def _colours(
             colour = "white" if value > middle else "#1d2630"
             place = {"ha": "center", "va": "center", "in_layout": False}
             axes.text(column + 0.5, line + 0.5, text, color=colour, fontsize=8, **place)
-        across, down = np.arange(len(groups)) + 0.5, np.arange(len(names)) + 0.5
+        across = np.arange(len(groups)) + 0.5
         axes.set_xticks(across, [_short(group) for group in groups], rotation=30, ha="right")
-        axes.set_yticks(down, _numbered(names))
-        axes.invert_yaxis()
+        _name_lines(axes, names, first=0.5)
         axes.grid(visible=False)
         axes.set_title(title)
 
@@ -165,7 +134,7 @@ def latency(names: Sequence[str], seconds: Sequence[Sequence[float]]) -> str:
         )
         axes.set_xlim(left=0)
         axes.set_xlabel("seconds")
-        _name_lines(axes, _numbered(names))
+        _name_lines(axes, names)
         axes.set_title(title)
 
     return drawn(draw, _WIDTH, 1.2 + 0.27 * len(names), title)
@@ -186,14 +155,14 @@ def cost_against_quality(
         figure.suptitle(heading, fontsize=10, fontweight="bold", x=0.01, ha="left")
         grid = figure.subplots(1, len(panels), squeeze=False)[0]
         for axes, (cost, points) in zip(grid, panels.items(), strict=True):
-            for numbers, (across, up) in _together(points):
-                axes.vlines(across["mean"], up["low"], up["high"], color=_PALE, linewidth=1)
-                axes.plot([across["mean"]], [up["mean"]], "o", color=_INK, markersize=6)
+            across, _ = _whiskers([spent for spent, _ in points])
+            up, ends = _whiskers([worth for _, worth in points])
+            axes.errorbar(across, up, yerr=ends, fmt="o", color=_INK, ecolor=_PALE, markersize=6)
+            for (x, y), numbers in _together(across, up).items():
                 more = len(numbers) - _MOST_NUMBERS
                 text = ", ".join(map(str, numbers[:_MOST_NUMBERS])) + f" +{more}" * (more > 0)
                 place = {"xytext": (5, 3), "textcoords": "offset points"}
-                at = (across["mean"], up["mean"])
-                axes.annotate(text, at, fontsize=8, fontweight="bold", **place)
+                axes.annotate(text, (x, y), fontsize=8, fontweight="bold", **place)
             axes.margins(0.1)
             axes.set_xlabel(cost)
             axes.set_ylabel(quality)
@@ -201,27 +170,14 @@ def cost_against_quality(
     return drawn(draw, _WIDTH + 1.0, 4.4, heading)
 
 
-def _together(
-    points: Sequence[tuple[Figure, Figure]],
-) -> list[tuple[list[int], tuple[Figure, Figure]]]:
-    """The points that have both figures, those that would hide each other as one."""
-    known = [
-        (number, point, np.array([point[0]["mean"], point[1]["mean"]]))
-        for number, point in enumerate(points, start=1)
-        if point[0]["mean"] is not None and point[1]["mean"] is not None
-    ]
-    if not known:
-        return []
-    near = _NEAR * np.ptp([place for *_, place in known], axis=0)
-    groups: list[tuple[list[int], tuple[Figure, Figure], Any]] = []
-    for number, point, place in known:
-        for numbers, _, other in groups:
-            if (np.abs(place - other) <= near).all():
-                numbers.append(number)
-                break
-        else:
-            groups.append(([number], point, place))
-    return [(numbers, point) for numbers, point, _ in groups]
+def _together(across: Any, up: Any) -> dict[tuple[float, float], list[int]]:
+    """The numbers of points that have both figures, by place: labels must not hide each other."""
+    known = np.flatnonzero(np.isfinite(across) & np.isfinite(up))
+    numbers: dict[tuple[float, float], list[int]] = {}
+    places = zip(_binned(across[known]), _binned(up[known]), known, strict=True)
+    for x, y, place in places:
+        numbers.setdefault((x, y), []).append(int(place) + 1)
+    return numbers
 
 
 def judges_against_human(panels: Sequence[Panel]) -> str:
@@ -248,29 +204,28 @@ def judges_against_human(panels: Sequence[Panel]) -> str:
     return drawn(draw, _WIDTH + 1.0, 3.2 * lines, "Judges against a person")
 
 
-def _binned(scores: Any) -> list[float]:
-    """Scores at the nearest of a few places: thousands of dots would only hide one another."""
-    low = scores.min()
-    step = np.ptp(scores) / _BINS or 1.0
-    return [*(low + np.round((scores - low) / step) * step)]
+def _binned(values: Any) -> list[float]:
+    """Numbers at the nearest of a few places: thousands of dots would only hide one another."""
+    if not len(values):
+        return []
+    low = values.min()
+    step = np.ptp(values) / _BINS or 1.0
+    return [*(low + np.round((values - low) / step) * step)]
 
 
-def _whisker(axes: Any, place: float, made: Figure, colour: str) -> None:
-    """A mean as a dot, its interval as a line; nothing where there is none."""
-    if made["mean"] is None:
-        return
-    axes.hlines(place, made["low"], made["high"], color=colour, linewidth=1.6)
-    axes.plot([made["mean"]], [place], "o", color=colour, markersize=5)
+def _whiskers(figures: Sequence[Figure]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The means, and how far the ends of their intervals lie off; NaN draws nothing."""
+    rows = [[made["mean"], made["low"], made["high"]] for made in figures]
+    mean, low, high = np.array(rows, np.float64).T
+    return mean, np.array([mean - low, high - mean])
 
 
-def _name_lines(axes: Any, names: Sequence[str]) -> None:
-    axes.set_yticks(range(len(names)), [_short(name) for name in names])
-    axes.set_ylim(len(names) - 0.4, -0.6)
+def _name_lines(axes: Any, names: Sequence[str], first: float = 0.0) -> None:
+    """Name the lines of a plot from above, under the numbers of the tables."""
+    numbered = [f"{number}  {_short(name)}" for number, name in enumerate(names, start=1)]
+    axes.set_yticks(np.arange(len(names)) + first, numbered)
+    axes.set_ylim(len(names) + first - 0.5, first - 0.5)
     axes.grid(visible=False, axis="y")
-
-
-def _numbered(names: Sequence[str]) -> list[str]:
-    return [f"{number}  {_short(name)}" for number, name in enumerate(names, start=1)]
 
 
 def _short(name: str) -> str:

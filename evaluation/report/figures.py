@@ -69,6 +69,13 @@ def of_estimate(estimated: Estimate | Unresolved) -> Figure:
     }
 
 
+def of_score(value: Estimate | Score) -> Figure | float:
+    """Return an estimate, or what has no value, as a figure, and a plain number rounded."""
+    if isinstance(value, Estimate | Unresolved):
+        return of_estimate(value)
+    return value if isinstance(value, int) else rounded(value)
+
+
 def score_of(record: Record, name: str) -> Score:
     """Return one metric of a record, its seconds, or what it cost.
 

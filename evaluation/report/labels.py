@@ -1,6 +1,7 @@
 """The names of the metrics for readers, and which of them belong together."""
 
 from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
 
 from lexloop.evaluation.report.figures import COSTS, Figure
 
@@ -27,13 +28,6 @@ _LABELS = {
     "tokens_in": "tokens to the model",
     "tokens_out": "tokens from the model",
 }
-_PLANNED = "Retrieval, at each plan's own k"
-_DEEP = "Retrieval, at fixed depths"
-_SPANS = "Retrieval of documents and characters"
-_WORDS = "Words shared with the reference"
-_BY_MODEL = "Judged by a model"
-_OTHER = "Other metrics"
-_COST = "Cost per question"
 _GROUPS: dict[str, tuple[str, ...]] = {
     "Quality": (
         *("correctness", "correct", "similarity", "abstention_accuracy", "wrongly_abstained"),
@@ -43,15 +37,17 @@ _GROUPS: dict[str, tuple[str, ...]] = {
         *("faithfulness", "groundedness", "answer_relevance", "context_relevance"),
         *("context_recall", "context_precision", "unverified_citations"),
     ),
-    _PLANNED: ("recall@k", "precision@k", "hit@k", "mrr@k", "map@k", "ndcg@k"),
-    _COST: COSTS,
+    "Judged by a model": ("model_*",),
+    "Retrieval, at each plan's own k": (
+        *("recall@k", "precision@k", "hit@k", "mrr@k", "map@k", "ndcg@k"),
+    ),
+    "Retrieval, at fixed depths": ("*@5", "*@10"),
+    "Retrieval of documents and characters": ("document_*", "span_*"),
+    "Words shared with the reference": ("rouge*", "token_f1", "bleu", "exact_match", "words"),
+    "Other metrics": ("*",),
+    "Cost per question": COSTS,
 }
-_BY_PREFIX = {
-    "model_": _BY_MODEL,
-    **dict.fromkeys(("document_", "span_"), _SPANS),
-    **dict.fromkeys(("rouge", "token_", "bleu", "exact_", "words"), _WORDS),
-}
-_ORDER = ("Quality", "Grounds", _BY_MODEL, _PLANNED, _DEEP, _SPANS, _WORDS, _OTHER, _COST)
+"""The tables in their order, each with the metrics that stand in it."""
 _MAIN = ("correctness", "model_correctness_examples", "similarity", "recall@k")
 
 
@@ -70,13 +66,11 @@ def title(metric: str) -> str:
 
 
 def grouped(metrics: Iterable[str]) -> dict[str, list[str]]:
-    """Return the metrics by the table that they stand in, in the order of the tables."""
-    present = list(metrics)
-    known = [metric for members in _GROUPS.values() for metric in members if metric in present]
-    groups: dict[str, list[str]] = {name: [] for name in _ORDER}
-    for metric in dict.fromkeys([*known, *present]):
-        groups[_group(metric)].append(metric)
-    return {name: members for name, members in groups.items() if members}
+    """Return the metrics by the table that they stand in, both in the order of the tables."""
+    groups: dict[str, list[str]] = {}
+    for metric in sorted(dict.fromkeys(metrics), key=_place):
+        groups.setdefault([*_GROUPS][_place(metric)[0]], []).append(metric)
+    return groups
 
 
 def main_metrics(figures: Iterable[Mapping[str, Figure]]) -> list[str]:
@@ -90,11 +84,11 @@ def main_metrics(figures: Iterable[Mapping[str, Figure]]) -> list[str]:
     return chosen or [name for name in there if name not in COSTS][:1]
 
 
-def _group(metric: str) -> str:
-    for name, members in _GROUPS.items():
-        if metric in members:
-            return name
-    for prefix, name in _BY_PREFIX.items():
-        if metric.startswith(prefix):
-            return name
-    return _DEEP if "@" in metric else _OTHER
+def _place(metric: str) -> tuple[int, int]:
+    """The first table that a metric fits into, and its column there."""
+    return min(
+        (table, column)
+        for table, patterns in enumerate(_GROUPS.values())
+        for column, pattern in enumerate(patterns)
+        if fnmatchcase(metric, pattern) and (pattern in COSTS or metric not in COSTS)
+    )

@@ -5,26 +5,25 @@ Only its timings are apart, since no two runs take equally long.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from typing_extensions import TypedDict
 
 from lexloop.evaluation.metrics.cost import Cost, class_name, cost, loop_account, retry_share
-from lexloop.evaluation.record import Record, RefusalRecord, RunInfo, SkippedVariant, VariantInfo
+from lexloop.evaluation.record import About, Record, RefusalRecord, RunInfo, VariantInfo
 from lexloop.evaluation.report.figures import (
     Figure,
     figure,
     figures,
     metric_names,
-    of_estimate,
+    of_score,
     rounded,
     score_of,
 )
-from lexloop.evaluation.score import Score, Unresolved, is_resolved
-from lexloop.evaluation.statistics import Estimate, paired_randomisation
+from lexloop.evaluation.score import is_resolved
+from lexloop.evaluation.statistics import mean, paired, paired_randomisation
 
-_UNNAMED = "(none)"
+Key = Callable[[Record], str]
 
 
 class GroupSummary(TypedDict):
@@ -62,20 +61,10 @@ class VariantSummary(VariantInfo, GroupSummary):
     refused: RefusalSummary | None
 
 
-class Summary(TypedDict):
+class Summary(About):
     """A whole run, without the seconds that it took: those are in its ``Timings``."""
 
-    gold: str
-    gold_sha256: str
-    questions: int
-    corpus: str
-    corpus_sha256: str
-    model: str | None
-    judge: str | None
-    version: str
-    commit: str
     variants: list[VariantSummary]
-    skipped: list[SkippedVariant]
 
 
 class TimeSummary(TypedDict):
@@ -108,14 +97,6 @@ class Timings(TypedDict):
     variants: list[VariantTimings]
 
 
-@dataclass(frozen=True)
-class _Scored:
-    """The records of a variant by id, and each metric's scores in their order."""
-
-    records: list[Record]
-    columns: dict[str, list[Score]]
-
-
 def summarise(
     records: Sequence[Record], info: RunInfo, refusals: Sequence[RefusalRecord] = ()
 ) -> Summary:
@@ -128,36 +109,33 @@ def summarise(
         info: Its variants come out in its order, also those without a record.
         refusals: What became of the negative queries.
     """
-    scored = {variant["name"]: _scored(records, variant["name"]) for variant in info["variants"]}
-    first = next((own for own in scored.values() if own.records), None)
-    return {
-        "gold": info["gold"],
-        "gold_sha256": info["gold_sha256"],
-        "questions": info["questions"],
-        "corpus": info["corpus"],
-        "corpus_sha256": info["corpus_sha256"],
-        "model": info["model"],
-        "judge": info["judge"],
-        "version": info["version"],
-        "commit": info["commit"],
-        "variants": [
-            _variant(
-                variant,
-                scored[variant["name"]],
-                first,
-                [one for one in refusals if one["variant"] == variant["name"]],
-            )
-            for variant in info["variants"]
-        ],
-        "skipped": info["skipped"],
-    }
+    own = {variant["name"]: _own(records, variant["name"]) for variant in info["variants"]}
+    first = next(filter(None, own.values()), [])
+    made = [
+        _variant(
+            variant,
+            own[variant["name"]],
+            first,
+            [one for one in refusals if one["variant"] == variant["name"]],
+        )
+        for variant in info["variants"]
+    ]
+    return {**info, "variants": made}
 
 
 def timings(records: Sequence[Record], info: RunInfo) -> Timings:
     """Return the wall time of each variant; questions that failed are left out."""
-    return {
-        "variants": [_variant_timings(variant["name"], records) for variant in info["variants"]]
-    }
+    made: list[VariantTimings] = []
+    for variant in info["variants"]:
+        own = [one for one in _own(records, variant["name"]) if not one.get("error")]
+        by_type, by_class = (
+            {name: _times(group) for name, group in _groups(own, key).items()} for key in _KEYS
+        )
+        seconds = _times(own)
+        made.append(
+            {"name": variant["name"], "seconds": seconds, "by_type": by_type, "by_class": by_class}
+        )
+    return {"variants": made}
 
 
 def _own(records: Sequence[Record], name: str) -> list[Record]:
@@ -165,19 +143,20 @@ def _own(records: Sequence[Record], name: str) -> list[Record]:
     return sorted((r for r in records if r["variant"] == name), key=lambda record: record["id"])
 
 
-def _scored(records: Sequence[Record], name: str) -> _Scored:
-    own = _own(records, name)
-    columns = {name: [score_of(record, name) for record in own] for name in metric_names(own)}
-    return _Scored(own, columns)
-
-
 def _variant(
-    variant: VariantInfo, scored: _Scored, first: _Scored | None, refusals: Sequence[RefusalRecord]
+    variant: VariantInfo,
+    records: Sequence[Record],
+    first: Sequence[Record],
+    refusals: Sequence[RefusalRecord],
 ) -> VariantSummary:
-    records = scored.records
-    metrics = figures(scored.columns)
-    if first is not None and first is not scored:
-        _compare(first, scored, metrics)
+    names = metric_names(records)
+    metrics = _metrics(records, names)
+    if first and first is not records:
+        _compare(first, records, metrics)
+    by_type, by_class = (
+        {name: _group(group, names) for name, group in _groups(records, key).items()}
+        for key in _KEYS
+    )
     return {
         "name": variant["name"],
         "source": variant["source"],
@@ -193,70 +172,58 @@ def _variant(
         ),
         "warned": sum(bool(record["warning"]) for record in records),
         "metrics": metrics,
-        "by_type": _groups(scored, _type_name),
-        "by_class": _groups(scored, class_name),
+        "by_type": by_type,
+        "by_class": by_class,
         "cost": cost(records),
-        "loop": {name: _plain(value) for name, value in vars(loop_account(records)).items()},
+        "loop": {name: of_score(value) for name, value in loop_account(records).items()},
         "refused": _refused(refusals),
     }
 
 
-def _compare(first: _Scored, scored: _Scored, metrics: dict[str, Figure]) -> None:
+def _metrics(records: Sequence[Record], names: Iterable[str]) -> dict[str, Figure]:
+    return figures({name: [score_of(record, name) for record in records] for name in names})
+
+
+def _compare(first: Sequence[Record], own: Sequence[Record], metrics: dict[str, Figure]) -> None:
     """Add to each figure how the variant differs from the first one, question by question."""
-    places = {record["id"]: place for place, record in enumerate(first.records)}
-    shared = [
-        (own, places[record["id"]])
-        for own, record in enumerate(scored.records)
-        if record["id"] in places
-    ]
-    for name, made in metrics.items():
-        if name not in first.columns:
-            continue
-        ours = [scored.columns[name][own] for own, _ in shared]
-        theirs = [first.columns[name][other] for _, other in shared]
+    known = {record["id"]: record for record in first}
+    pairs = [(known[record["id"]], record) for record in own if record["id"] in known]
+    for name in set(metric_names(first)) & metrics.keys():
+        theirs, ours = ([score_of(pair[side], name) for pair in pairs] for side in (0, 1))
         p = paired_randomisation(ours, theirs)
-        pairs = zip(ours, theirs, strict=True)
-        gaps = [x - y for x, y in pairs if is_resolved(x) and is_resolved(y)]
-        made["difference"] = rounded(sum(gaps) / len(gaps)) if gaps else None
-        made["p"] = rounded(p) if is_resolved(p) else None
+        gaps, _ = paired(theirs, ours, pairs)
+        metrics[name]["difference"] = rounded(mean(gaps)) if gaps else None
+        metrics[name]["p"] = rounded(p) if is_resolved(p) else None
 
 
 def _type_name(record: Record) -> str:
     return record["question_type"]
 
 
-def _places_by(records: Sequence[Record], key: Callable[[Record], str]) -> dict[str, list[int]]:
-    """The places of the records of each group, the groups in the order of their names."""
-    groups: dict[str, list[int]] = {}
-    for place, record in enumerate(records):
-        groups.setdefault(key(record) or _UNNAMED, []).append(place)
+_KEYS: tuple[Key, Key] = (_type_name, class_name)
+_UNNAMED = "(none)"
+
+
+def _groups(records: Iterable[Record], key: Key) -> dict[str, list[Record]]:
+    """The records of each group, the groups in the order of their names."""
+    groups: dict[str, list[Record]] = {}
+    for record in records:
+        groups.setdefault(key(record) or _UNNAMED, []).append(record)
     return dict(sorted(groups.items()))
 
 
-def _groups(scored: _Scored, key: Callable[[Record], str]) -> dict[str, GroupSummary]:
-    groups: dict[str, GroupSummary] = {}
-    for group, places in _places_by(scored.records, key).items():
-        metrics = figures(
-            {name: [scores[place] for place in places] for name, scores in scored.columns.items()}
-        )
-        for made in metrics.values():
-            made.pop("reasons", None)
-        own = [scored.records[place] for place in places]
-        groups[group] = {"questions": len(places), "metrics": metrics, "cost": cost(own)}
-    return groups
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Estimate | Unresolved):
-        return of_estimate(value)
-    return rounded(value) if isinstance(value, float) else value
+def _group(records: Sequence[Record], names: Iterable[str]) -> GroupSummary:
+    metrics = _metrics(records, names)
+    for made in metrics.values():
+        made.pop("reasons", None)
+    return {"questions": len(records), "metrics": metrics, "cost": cost(records)}
 
 
 def _refused(refusals: Sequence[RefusalRecord]) -> RefusalSummary | None:
     if not refusals:
         return None
     kinds: dict[str, dict[str, int]] = {}
-    for one in sorted(refusals, key=lambda refusal: (refusal["kind"], refusal["id"])):
+    for one in sorted(refusals, key=lambda refusal: refusal["kind"]):
         kind = kinds.setdefault(one["kind"] or _UNNAMED, {"queries": 0, "refused": 0})
         kind["queries"] += 1
         kind["refused"] += one["abstained"]
@@ -271,21 +238,6 @@ def _refused(refusals: Sequence[RefusalRecord]) -> RefusalSummary | None:
 
 def _counted(reasons: Iterable[str]) -> dict[str, int]:
     return dict(sorted(Counter(filter(None, reasons)).items()))
-
-
-def _variant_timings(name: str, records: Sequence[Record]) -> VariantTimings:
-    own = [record for record in _own(records, name) if not record.get("error")]
-
-    def grouped(key: Callable[[Record], str]) -> dict[str, TimeSummary]:
-        places = _places_by(own, key)
-        return {group: _times([own[i] for i in chosen]) for group, chosen in places.items()}
-
-    return {
-        "name": name,
-        "seconds": _times(own),
-        "by_type": grouped(_type_name),
-        "by_class": grouped(class_name),
-    }
 
 
 def _times(records: Sequence[Record]) -> TimeSummary:

@@ -7,20 +7,25 @@ cases in flight at most. A last line that was cut off is cut away when the run i
 import fcntl
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
-from typing import Any, Generic, Self, TypeVar, cast
+from typing import Any, Generic, Self
 
-from lexloop.core.errors import DataError, InputError
+from lexloop.core.errors import InputError
 from lexloop.core.files import write_text
-from lexloop.evaluation.record import Record, RefusalRecord
+from lexloop.evaluation.record import (
+    RECORDS,
+    REFUSALS,
+    RUN,
+    Line,
+    Record,
+    RefusalRecord,
+    read_identity,
+    read_lines,
+)
 
-RUN, RECORDS, REFUSALS = "run.json", "records.jsonl", "refusals.jsonl"
 _UNCOMPARED = frozenset({"today"})
-Line = TypeVar("Line", Record, RefusalRecord)
-Key = tuple[str, str]
-"""A variant's name and a case's id."""
 
 
 class Journal(Generic[Line]):
@@ -37,7 +42,7 @@ class Journal(Generic[Line]):
         OSError: It cannot be read or written.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, shape: type[Line]) -> None:
         self._path, self._file = path, path.open("ab+")
         with ExitStack() as failing:
             failing.callback(self.close)
@@ -46,30 +51,26 @@ class Journal(Generic[Line]):
             except BlockingIOError as error:
                 what = f"{path} is being written by another run."
                 raise InputError(what, "Wait for it, or choose another --out.") from error
-            read: list[Line] = self._read(path)
-            self.held: dict[Key, Line] = {(line["variant"], line["id"]): line for line in read}
+            self._file.seek(0)
+            data = self._file.read()
+            read: list[Line] = read_lines(path, data, shape)
+            self.held: dict[tuple[str, str], Line] = {
+                (line["variant"], line["id"]): line for line in read
+            }
+            if not data.endswith(b"\n"):
+                self._file.truncate(data.rfind(b"\n") + 1)
+                os.fsync(self._file.fileno())
             failing.pop_all()
 
-    def _read(self, path: Path) -> list[Line]:
-        self._file.seek(0)
-        data = self._file.read()
-        whole = data.rfind(b"\n") + 1
-        if whole < len(data):
-            self._file.truncate(whole)
-            os.fsync(self._file.fileno())
-        lines = data[:whole].splitlines()
-        return [_line(path, number, line) for number, line in enumerate(lines, start=1)]
-
-    def add(self, lines: Iterable[Line]) -> None:
-        """Append lines and wait until they are on the disk.
+    def add(self, line: Line) -> None:
+        """Append a line and wait until it is on the disk.
 
         Raises:
-            InputError: They cannot be written; no line can be added any more.
+            InputError: It cannot be written; no line can be added any more.
         """
-        added = list(lines)
-        texts = [json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n" for line in added]
+        text = json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n"
         try:
-            self._file.write("".join(texts).encode("utf-8", "surrogatepass"))
+            self._file.write(text.encode("utf-8", "surrogatepass"))
             self._file.flush()
             os.fsync(self._file.fileno())
         except OSError as error:
@@ -77,42 +78,17 @@ class Journal(Generic[Line]):
                 f"{self._path} cannot be written: {error}.",
                 "Make room and run the same again; what was answered before is kept.",
             ) from error
-        self.held.update({(line["variant"], line["id"]): line for line in added})
+        self.held[line["variant"], line["id"]] = line
 
-    def answered(self, keys: Sequence[Key]) -> bool:
-        """Say whether each is there and did not fail, once what one has was given to the others.
-
-        Variants that answer alike share their answers; a process that ended while it wrote them may
-        have left some without.
-        """
-        found = next((line for key in keys if _good(line := self.held.get(key))), None)
-        if found is None:
-            return False
-        missing = [key for key in keys if not _good(self.held.get(key))]
-        if missing:
-            self.add([cast(Line, {**found, "variant": name}) for name, _ in missing])
-        return True
+    def answered(self, variant: str, case: str) -> bool:
+        """Return whether a case is there and did not fail."""
+        line = self.held.get((variant, case))
+        return line is not None and "error" not in line
 
     def close(self) -> None:
         """Let go of the file; all that was added is on the disk already."""
         with suppress(OSError):
             self._file.close()
-
-
-def _good(line: Record | RefusalRecord | None) -> bool:
-    return line is not None and "error" not in line
-
-
-def _line(path: Path, number: int, line: bytes) -> Any:
-    try:
-        found = json.loads(line.decode("utf-8", "surrogatepass"))
-        if not isinstance(found, dict) or not {"variant", "id"} <= found.keys():
-            raise ValueError("it is no object with a variant and an id")
-    except ValueError as error:
-        raise DataError(
-            f"{path}, line {number}, is damaged: {error}.", "Remove the line, or run anew."
-        ) from error
-    return found
 
 
 class RunFolder:
@@ -137,10 +113,9 @@ class RunFolder:
             else:
                 refuse_other(path, known, identity)
             with ExitStack() as opened:
-                self.records = opened.enter_context(closing(Journal[Record](path / RECORDS)))
-                self.refusals = opened.enter_context(
-                    closing(Journal[RefusalRecord](path / REFUSALS))
-                )
+                self.records = opened.enter_context(closing(Journal(path / RECORDS, Record)))
+                refusals = Journal(path / REFUSALS, RefusalRecord)
+                self.refusals = opened.enter_context(closing(refusals))
                 self._opened = opened.pop_all()
         except OSError as error:
             raise InputError(
@@ -152,24 +127,6 @@ class RunFolder:
 
     def __exit__(self, *_: object) -> None:
         self._opened.close()
-
-
-def read_identity(path: Path) -> dict[str, Any] | None:
-    """Return what the run in a folder is; None where there is no run.
-
-    Raises:
-        DataError: It is damaged.
-        OSError: It cannot be read.
-    """
-    try:
-        known = json.loads((path / RUN).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return None
-    except ValueError as error:
-        raise DataError(f"{path / RUN} is damaged: {error}.", "Choose another --out.") from error
-    if not isinstance(known, dict):
-        raise DataError(f"{path / RUN} holds no JSON object.", "Choose another --out.")
-    return cast(dict[str, Any], known)
 
 
 def _refuse_strangers(path: Path) -> None:

@@ -4,7 +4,7 @@ import hashlib
 import importlib.resources
 import json
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -18,8 +18,7 @@ from lexloop.core.settings import SAMPLE_CORPUS, Connection, Settings
 from lexloop.documents.reading.folder import source_files
 from lexloop.documents.reading.workers import Progress, silent
 from lexloop.evaluation.case import Case, read_cases, read_negative
-from lexloop.evaluation.record import RunInfo, SkippedVariant
-from lexloop.evaluation.run.folder import read_identity
+from lexloop.evaluation.record import RunInfo, SkippedVariant, read_identity
 from lexloop.evaluation.run.variants import Variant, runnable
 from lexloop.evaluation.run.worker import Setup
 from lexloop.graph.resources import Resources
@@ -63,9 +62,9 @@ class PreparedRun:
         identity: What must be the same to go on with it.
         cases: The gold questions.
         negative: The queries that must be refused.
-        variants: Groups that answer alike, so that one of each is asked; ``negative`` of those that
-            are asked the queries.
-        setup: What a worker is told first; its variants are the groups.
+        variants: Each with the place of its settings in ``setup``: those that answer alike share
+            one; ``negative`` of those that are asked the queries.
+        setup: What a worker is told first.
         notes: What had to be left out of the corpus.
     """
 
@@ -74,7 +73,7 @@ class PreparedRun:
     identity: dict[str, Any]
     cases: list[Case]
     negative: list[Case]
-    variants: list[list[Variant]]
+    variants: list[tuple[Variant, int]]
     setup: Setup
     notes: list[str]
 
@@ -101,10 +100,14 @@ def prepare(wanted: RunRequest, connection: Connection, progress: Progress = sil
     short = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:8]
     out = wanted.out or Path(f"eval-{wanted.gold.stem}-{short}")
     identity["today"] = today = _today(out)
-    groups, settled = _grouped(able, _on(base, today))
+    if base.access.as_of == "today":
+        base = base.changed(**{"access.as_of": today})
+    each = [base.changed(**one.changes).model_dump(mode="json") for one in able]
+    settled = [one for place, one in enumerate(each) if one not in each[:place]]
+    variants = [(one, settled.index(settings)) for one, settings in zip(able, each, strict=True)]
     notes = _open(settled, wanted, connection, progress)
     setup: Setup = {"variants": settled, "judge": judge, "base_url": wanted.base_url}
-    return PreparedRun(out, info, identity, cases, negative, groups, setup, notes)
+    return PreparedRun(out, info, identity, cases, negative, variants, setup, notes)
 
 
 def _info(
@@ -148,25 +151,6 @@ def _today(out: Path) -> str:
     except OSError:
         known = {}
     return str(known.get("today") or datetime.now(UTC).astimezone().date().isoformat())
-
-
-def _on(base: Settings, today: str) -> Settings:
-    return base.changed(**{"access.as_of": today}) if base.access.as_of == "today" else base
-
-
-def _grouped(
-    variants: Iterable[Variant], base: Settings
-) -> tuple[list[list[Variant]], list[dict[str, Any]]]:
-    """The variants by what they answer, and all settings of each group."""
-    groups: list[list[Variant]] = []
-    known: list[tuple[dict[str, Any], bool]] = []
-    for one in variants:
-        settled = base.changed(**one.changes).model_dump(mode="json"), one.closed
-        if settled not in known:
-            known.append(settled)
-            groups.append([])
-        groups[known.index(settled)].append(one)
-    return groups, [settings for settings, _ in known]
 
 
 def _open(

@@ -1,7 +1,6 @@
 """Runs what was prepared: asks what is not recorded yet, then writes the tables."""
 
 import json
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from lexloop.evaluation.report.page import to_html, to_markdown
 from lexloop.evaluation.report.summary import Summary, summarise, timings
 from lexloop.evaluation.run.folder import RunFolder
 from lexloop.evaluation.run.prepare import PreparedRun
+from lexloop.evaluation.run.variants import Variant
 from lexloop.evaluation.run.worker import Task
 from lexloop.models.embedding import usable_processors
 
@@ -93,40 +93,37 @@ def workers_for(base: Settings, judge: str | None = None) -> int:
 
 @dataclass(frozen=True)
 class _Task:
-    """A case to be asked under one of several variants that answer alike.
+    """A case to be asked under a variant, by the place of its settings.
 
-    ``names`` are those under which it is recorded; what is not ``measured`` must be refused.
+    What is not ``measured`` must be refused.
     """
 
     case: Case
-    variant: int
-    closed: bool
-    names: list[str]
+    variant: Variant
+    place: int
     measured: bool
 
     @property
-    def keys(self) -> list[tuple[str, str]]:
-        return [(name, self.case.id) for name in self.names]
+    def alike(self) -> tuple[int, bool]:
+        """The same for variants that answer alike, so that one of them is asked."""
+        return self.place, self.variant.closed
 
 
 def _tasks(prepared: PreparedRun) -> Iterator[list[_Task]]:
     """The tasks of each case, which one worker takes together, so that what it knows serves all."""
     for case in prepared.cases:
+        # what is to be taken out of the corpus must be known
+        known = case.out_of_scope or case.evidence or case.reference_context or case.documents
         yield [
-            _Task(case, place, group[0].closed, [one.name for one in group], measured=True)
-            for place, group in enumerate(prepared.variants)
-            # what is to be taken out of the corpus must be known
-            if not group[0].closed
-            or case.out_of_scope
-            or case.evidence
-            or case.reference_context
-            or case.documents
+            _Task(case, variant, place, measured=True)
+            for variant, place in prepared.variants
+            if known or not variant.closed
         ]
     for query in prepared.negative:
         yield [
-            _Task(query, place, closed=False, names=names, measured=False)
-            for place, group in enumerate(prepared.variants)
-            if (names := [one.name for one in group if one.negative])
+            _Task(query, variant, place, measured=False)
+            for variant, place in prepared.variants
+            if variant.negative
         ]
 
 
@@ -150,8 +147,7 @@ class _Asking:
 
     def ask_all(self, workers: int) -> None:
         everything = list(_tasks(self._prepared))
-        batches = [[task for task in batch if not self._held(task)] for batch in everything]
-        batches = [batch for batch in batches if batch]
+        batches = [left for batch in everything if (left := [*filter(self._is_left, batch)])]
         self._total = sum(map(len, everything))
         self._done = self._total - sum(map(len, batches))
         self._count(self._done, self._total)
@@ -159,10 +155,10 @@ class _Asking:
             for batch in as_completed([pool.submit(self._ask, one, pool) for one in batches]):
                 batch.result()
 
-    def _held(self, task: _Task) -> bool:
-        """Return whether every variant has an answer; what failed before is asked again."""
+    def _is_left(self, task: _Task) -> bool:
+        """Return whether there is no answer yet; what failed before is asked again."""
         lines = self._folder.records if task.measured else self._folder.refusals
-        return lines.answered(task.keys)
+        return not lines.answered(task.variant.name, task.case.id)
 
     def _start(self) -> WorkerProcess:
         worker = WorkerProcess(_MODULE, environment=_ENVIRONMENT)
@@ -170,29 +166,29 @@ class _Asking:
         return worker
 
     def _ask(self, batch: Sequence[_Task], pool: WorkerPool) -> None:
-        """Ask in one worker; when it dies another takes over, and tries what it had once more."""
-        left, deaths = deque(batch), 0
-        while left:
+        known: dict[tuple[int, bool], Record] = {}
+        for task in batch:
+            if task.alike not in known:
+                known[task.alike] = self._asked(task, pool)
+            self._keep(task, known[task.alike])
+
+    def _asked(self, task: _Task, pool: WorkerPool) -> Record:
+        """Ask a worker; when it dies another is asked once more."""
+        how = ""
+        for _ in range(_TRIES):
             try:
                 with pool.worker() as worker:
-                    while left:
-                        self._keep(left[0], self._answer(worker, left[0]))
-                        left.popleft()
-                        deaths = 0
+                    return self._answer(worker, task)
             except WorkerDied as death:
-                deaths += 1
                 self._tell(death, pool)
-                if deaths == _TRIES:
-                    how = f"The workers that were asked died ({death})."
-                    self._keep(left[0], unanswered(left[0].case, how))
-                    left.popleft()
-                    deaths = 0
+                how = f"The workers that were asked died ({death})."
+        return unanswered(task.case, how)
 
     def _answer(self, worker: WorkerProcess, task: _Task) -> Record:
         request: Task = {
             "case": task.case.model_dump(mode="json"),
-            "variant": task.variant,
-            "closed": task.closed,
+            "variant": task.place,
+            "closed": task.variant.closed,
             "measured": task.measured,
         }
         worker.send(dict(request))
@@ -218,22 +214,19 @@ class _Asking:
 
     def _keep(self, task: _Task, record: Record) -> None:
         with self._lock:
+            name, case = task.variant.name, task.case
             if task.measured:
-                self._folder.records.add([{**record, "variant": name} for name in task.names])
+                self._folder.records.add({**record, "variant": name})
             elif "error" in record:
                 self.failed_queries += 1
             else:
-                identifier, kind = task.case.id, task.case.question_type
-                refusals: list[RefusalRecord] = [
-                    {
-                        "variant": name,
-                        "id": identifier,
-                        "kind": kind,
-                        "abstained": record["abstained"],
-                    }
-                    for name in task.names
-                ]
-                self._folder.refusals.add(refusals)
+                refusal: RefusalRecord = {
+                    "variant": name,
+                    "id": case.id,
+                    "kind": case.question_type,
+                    "abstained": record["abstained"],
+                }
+                self._folder.refusals.add(refusal)
             self._done += 1
             self._count(self._done, self._total)
 
@@ -257,7 +250,7 @@ def _write_results(
         SUMMARY: _json(summary),
         MARKDOWN: to_markdown(summary),
         TIMINGS: _json(took),
-        PAGE: to_html(summary, took, records, info),
+        PAGE: to_html(summary, took, records),
     }
     for name, text in files.items():
         try:

@@ -12,6 +12,7 @@ from lexloop.core.errors import InputError
 from lexloop.core.settings import Settings
 from lexloop.evaluation.record import SkippedVariant, VariantInfo
 
+Changes = Mapping[str, Any]
 Need = Literal["model", "trained_embedder", "trained"]
 _INDEXED = ("index.", "chunking.")
 """Settings that make another index; what is an index already cannot follow them."""
@@ -29,7 +30,7 @@ _AS_PUBLISHED: dict[str, Any] = {
 """What a run may have set of the plan is not the papers'."""
 _ONCE = {**_AS_PUBLISHED, "loop.max_retries": 0}
 """The papers' own systems answer once; the loop is LQ-RAG's."""
-_NO_REWRITER, _NO_GRAPH = {"retrieval.rewriter": "none"}, {"retrieval.knowledge_graph": "none"}
+_NO_REWRITER = {"retrieval.rewriter": "none"}
 _NO_RERANKER = {"retrieval.reranker": "none"}
 _HELD = {"plan.K": 4, "plan.S": 2}
 """K* and S*: held at the middle of table 7, since the paper does not say at what."""
@@ -50,7 +51,7 @@ class Variant:
     """
 
     name: str
-    changes: Mapping[str, Any] = field(default_factory=dict)
+    changes: Changes = field(default_factory=dict)
     source: str = ""
     needs: tuple[Need, ...] = ()
     closed: bool = False
@@ -183,43 +184,43 @@ def paper(base: Settings) -> list[Variant]:
     Args:
         base: Its reranker and its retries are those of the variants that have any.
     """
-    table_3 = [
-        Variant(f"{name} (3-class)", changes, "HyPA-RAG table 3")
-        for name, changes in _ablation(3, base).items()
+    three, two = _ablation(3, base), _ablation(2, base)
+    left_out = ("k, Q (2-class)", "k, Q + reranker (2-class)")
+    return [
+        *_table_2(),
+        *_of("HyPA-RAG table 3", three),
+        *_of("HyPA-RAG table 9", {n: one for n, one in two.items() if n not in left_out}),
+        *_adobe(),
+        *_lq_rag(base),
     ]
-    table_9 = [
-        Variant(f"{name} (2-class)", changes, "HyPA-RAG table 9")
-        for name, changes in _ablation(2, base).items()
-        if name not in ("k, Q", "k, Q + reranker")
-    ]
-    return [*_table_2(), *table_3, *table_9, *_adobe(), *_lq_rag(base)]
+
+
+def _of(source: str, changes: Mapping[str, Changes], *needs: Need, **more: Any) -> list[Variant]:
+    """Variants of one table, by name."""
+    return [Variant(name, one, source, needs, **more) for name, one in changes.items()]
 
 
 def _table_2() -> list[Variant]:
     source = "HyPA-RAG table 2"
-    alone = Variant("LLM only", {**_ONCE, "variant": "llm_only"}, source, ("model",))
-    fixed = [
-        Variant(f"Fixed k = {k}", {**_ONCE, "variant": "fixed", "plan.k": k}, source)
-        for k in _HELD_K
-    ]
-    adaptive = [
-        Variant(
-            name, {**_ONCE, "variant": variant, "plan.classes": classes, **_NO_RERANKER}, source
-        )
+    fixed = {f"Fixed k = {k}": {**_ONCE, "variant": "fixed", "plan.k": k} for k in _HELD_K}
+    adaptive = {
+        f"{parts} ({classes}-class)": {
+            **_ONCE, "variant": variant, "plan.classes": classes, **_NO_RERANKER,
+        }
         for variant, parts in (("pa", "PA: k, Q"), ("hypa", "HyPA: k, Q, K, S"))
         for classes in (2, 3)
-        for name in [f"{parts} ({classes}-class)"]
-    ]
-    return [alone, *fixed, *adaptive]
+    }  # fmt: skip
+    alone = {"LLM only": {**_ONCE, "variant": "llm_only"}}
+    return [*_of(source, alone, "model"), *_of(source, fixed | adaptive)]
 
 
-def _ablation(classes: int, base: Settings) -> dict[str, dict[str, Any]]:
-    """The changes of each line of tables 3 and 9, by the paper's names of them."""
+def _ablation(classes: int, base: Settings) -> dict[str, Changes]:
+    """The lines of tables 3 and 9, by the paper's names of them."""
     kind = base.retrieval.reranker
     reranker = {"retrieval.reranker": "embedded" if kind == "none" else kind}
     pa = {**_ONCE, "variant": "pa", "plan.classes": classes}
     hypa = {**_ONCE, "variant": "hypa", "plan.classes": classes}
-    return {
+    lines = {
         "k": {**pa, **_NO_REWRITER, **_NO_RERANKER},
         "k, Q": {**pa, **_NO_RERANKER},
         "k, Q + reranker": {**pa, **reranker},
@@ -229,6 +230,7 @@ def _ablation(classes: int, base: Settings) -> dict[str, dict[str, Any]]:
         "k, K, S, Q": {**hypa, **_NO_RERANKER},
         "k, K, S, Q + reranker": {**hypa, **reranker},
     }
+    return {f"{name} ({classes}-class)": changes for name, changes in lines.items()}
 
 
 def _adobe() -> list[Variant]:
@@ -238,33 +240,25 @@ def _adobe() -> list[Variant]:
     bm25 = {**documents, "fusion": "rrf", "fusion.lexical_weight": 1.0}
     dense = {**documents, "fusion": "linear", "fusion.bm25_boost": 0.0}
     # with its best boosts (tables 2 and 3), on BM25 normalised, for which one boost fits any corpus
-    hybrid = {**documents, "fusion": "linear", "fusion.bm25_boost": 0.3}
-    fused = {
-        "": dense,
-        " + BM25": hybrid,
-        " + BM25 + host": {**hybrid, "fusion.host_boost": 0.1},
-    }
-    untrained = [
-        Variant(f"Dense{name}", {**one, "index.embedder": "minilm"}, source, negative=True)
-        for name, one in fused.items()
+    hybrid = {**dense, "fusion.bm25_boost": 0.3}
+    fused = {"": dense, " + BM25": hybrid, " + BM25 + host": {**hybrid, "fusion.host_boost": 0.1}}
+    minilm = {f"Dense{name}": {**one, "index.embedder": "minilm"} for name, one in fused.items()}
+    tuned = {f"Fine-tuned{name}": one for name, one in fused.items()}
+    return [
+        *_of(source, {"BM25": bm25} | minilm, negative=True),
+        *_of(source, tuned, "trained_embedder", negative=True),
     ]
-    trained = [
-        Variant(f"Fine-tuned{name}", one, source, ("trained_embedder",), negative=True)
-        for name, one in fused.items()
-    ]
-    return [Variant("BM25", bm25, source, negative=True), *untrained, *trained]
 
 
 def _lq_rag(base: Settings) -> list[Variant]:
     """Naive, tuned and looped, over the whole corpus and then without the evidence."""
     source = "LQ-RAG tables 11 and 12"
     naive = {**_ONCE, "variant": "fixed", "fusion": "linear", "fusion.bm25_boost": 0.0}
-    untrained = {"index.embedder": "minilm"}
     looped = {**_AS_PUBLISHED, "variant": "hypa", "loop.max_retries": max(1, base.loop.max_retries)}
     variants = [
-        Variant("Naive RAG", {**naive, **untrained}, source),
-        Variant("RAG + tuned models", naive, source, ("trained",)),
-        Variant("LQ-RAG: looped", looped, source),
+        *_of(source, {"Naive RAG": {**naive, "index.embedder": "minilm"}}),
+        *_of(source, {"RAG + tuned models": naive}, "trained"),
+        *_of(source, {"LQ-RAG: looped": looped}),
     ]
     return [*variants, *closed_domain(variants)]
 
@@ -272,21 +266,19 @@ def _lq_rag(base: Settings) -> list[Variant]:
 def chunking() -> list[Variant]:
     """Return those of HyPA-RAG's figures 3 and 7 (k by question type) and of Adobe's table 1."""
     fixed = {**_ONCE, "variant": "fixed", "plan.k": 5}
-    chunkers = [
-        Variant(f"{name.capitalize()} chunks", {**fixed, "chunking": name}, "HyPA-RAG figure 3")
+    sized = {**fixed, "chunking": "characters", "fusion.documents": 3}
+    chunkers = {
+        f"{name.capitalize()} chunks": {**fixed, "chunking": name}
         for name in ("sentence", "semantic", "pattern")
-    ]
-    sized = {"chunking": "characters", "fusion.documents": 3}
-    sizes = [
-        Variant(
-            f"{chars} characters, {overlap} shared",
-            {**fixed, **sized, "chunking.chars": chars, "chunking.chars_overlap": overlap},
-            "Sultania et al. table 1",
-        )
+    }
+    sizes = {
+        f"{chars} characters, {overlap} shared": {
+            **sized, "chunking.chars": chars, "chunking.chars_overlap": overlap,
+        }
         for chars, overlap in ((1000, 100), (2000, 500), (5000, 1000))
+    }  # fmt: skip
+    return [
+        *_of("HyPA-RAG figure 3", chunkers),
+        *_of("Sultania et al. table 1", sizes),
+        *_of("HyPA-RAG figure 7", {f"k = {k}": {**fixed, "plan.k": k} for k in (1, 3, 5, 7, 10)}),
     ]
-    top_k = [
-        Variant(f"k = {k}", {**_ONCE, "variant": "fixed", "plan.k": k}, "HyPA-RAG figure 7")
-        for k in (1, 3, 5, 7, 10)
-    ]
-    return [*chunkers, *sizes, *top_k]

@@ -15,7 +15,7 @@ from lexloop.core.workers import Frame
 from lexloop.evaluation.case import Case
 from lexloop.evaluation.evidence import EvidenceIndex
 from lexloop.evaluation.record import Record, unanswered
-from lexloop.evaluation.run.judges import Judges, Metered
+from lexloop.evaluation.run.judges import Judges
 from lexloop.evaluation.run.measure import Answered, attempt_seen, measure
 from lexloop.evaluation.score import as_json
 from lexloop.graph.build import build_graph
@@ -101,8 +101,6 @@ class CaseRunner:
         self._settings = [Settings(**variant) for variant in setup["variants"]]
         self._judges = Judges(connection, setup["judge"])
         self._known: dict[View, EvidenceIndex] = {}
-        self._meters: dict[str, Metered] = {}
-        self._asked_last = ""
         # made before the first question, where it can fail
         self._variants = [
             self._over(self._resources.collection(settings)[0], settings)
@@ -120,18 +118,14 @@ class CaseRunner:
             return unanswered(case, f"{type(error).__name__}: {error.what}")
 
     def _answered(self, case: Case, task: Task) -> Record:
-        if case.id != self._asked_last:  # what was embedded for another is forgotten
-            for meter in self._meters.values():
-                meter.clear()
-        self._asked_last = case.id
         settings, opened = self._settings[task["variant"]], self._variants[task["variant"]]
-        access, meter = Filters.of(settings), self._meter(opened.whole)
+        access = Filters.of(settings)
         view = opened.whole.seen_by(access)
         if task["closed"] and not case.out_of_scope:
             opened = self._over(without(view, self._evidence(view).to_take_out(case)), settings)
         opened.asked.forget()
         self._context = opened.context
-        state, seconds = self._asked(case, meter)
+        state, seconds = self._asked(case)
         tokens = self._judges.context_tokens(state["passages"])
         record = _record(case, state, seconds, tokens)
         if task["measured"]:
@@ -142,13 +136,8 @@ class CaseRunner:
             record["attempts"] = [attempt_seen(it, attempt) for attempt in state["attempts"]]
         return record
 
-    def _meter(self, collection: Collection) -> Metered:
-        """The embedder of all variants of a collection."""
-        embedder = collection.embedder
-        return self._meters.setdefault(embedder.name, Metered(embedder))
-
     def _over(self, whole: Collection, settings: Settings) -> _Opened:
-        asked = whole.embedded_by(self._meter(whole))
+        asked = whole.embedded_by(whole.embedder)
         context = self._resources.over(settings, asked)
         return _Opened(whole, asked, context, self._judges.over(whole, Filters.of(settings)))
 
@@ -157,14 +146,14 @@ class CaseRunner:
             self._known[view] = EvidenceIndex(view.every_chunk())
         return self._known[view]
 
-    def _asked(self, case: Case, meter: Metered) -> tuple[dict[str, Any], float]:
-        """The working state after the question, and the seconds it takes when nothing is cached."""
+    def _asked(self, case: Case) -> tuple[dict[str, Any], float]:
+        """The working state after the question, and the seconds it took."""
         state: dict[str, Any] = {}
-        saved, began = meter.saved_s, time.perf_counter()
+        began = time.perf_counter()
         for event in self._graph.stream({"messages": case.messages}, stream_mode="updates"):
             for update in event.values():
                 state.update(update or {})
-        return state, time.perf_counter() - began + meter.saved_s - saved
+        return state, time.perf_counter() - began
 
 
 def _record(case: Case, state: dict[str, Any], seconds: float, context_tokens: int) -> Record:

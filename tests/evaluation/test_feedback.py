@@ -65,15 +65,6 @@ def test_two_at_once(store: FeedbackStore) -> None:
     assert {one.answer_id for one in store.all()} == set("01234567")
 
 
-def test_a_deleted_file_is_made_anew(store: FeedbackStore) -> None:
-    store.keep(opinion("a"))
-    store.file.unlink()
-    with pytest.raises(DataError, match="There is no feedback"):
-        store.all()
-    store.keep(opinion("b"))
-    assert [one.answer_id for one in store.all()] == ["b"]
-
-
 @pytest.mark.parametrize(
     ("statement", "said"),
     [
@@ -99,11 +90,6 @@ def test_a_torn_file(store: FeedbackStore) -> None:
         store.all()
 
 
-def test_a_folder_in_its_place(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="cannot be kept"):
-        FeedbackStore(tmp_path).keep(opinion())
-
-
 def test_gold() -> None:
     up, down = as_gold([opinion(), opinion("b", vote="down", comment="Wrong day.")])
     assert up["question"] == "And when?"
@@ -119,6 +105,15 @@ def test_gold() -> None:
     assert [Case.model_validate(row).rated[0].score for row in (up, down)] == [1.0, 0.0]
 
 
+def test_calibration() -> None:
+    (row,) = as_calibration([opinion(vote="down", model="openai:x")])
+    assert row["question"] == "When is the fee due?"
+    assert row["human"] == 0.0
+    assert (row["judge_groundedness"], row["judge_answer_relevance"]) == (0.75, None)
+    assert row["contexts"] == ["The fee is due by 31 March."]
+    assert row["system"] == "openai:x"
+
+
 def test_gold_of_an_abstention_and_of_an_answer_without_citations() -> None:
     silent, alone = as_gold(
         [opinion(answer=ABSTENTION, abstained=True, citations=[]), opinion(citations=[])]
@@ -127,12 +122,3 @@ def test_gold_of_an_abstention_and_of_an_answer_without_citations() -> None:
     assert "evidence" not in alone
     assert alone["reference_answer"]
     assert as_gold([]) == as_calibration([]) == []
-
-
-def test_calibration() -> None:
-    (row,) = as_calibration([opinion(vote="down", model="openai:x")])
-    assert row["question"] == "When is the fee due?"
-    assert row["human"] == 0.0
-    assert (row["judge_groundedness"], row["judge_answer_relevance"]) == (0.75, None)
-    assert row["contexts"] == ["The fee is due by 31 March."]
-    assert row["system"] == "openai:x"

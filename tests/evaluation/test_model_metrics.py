@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fake_openai import FakeOpenAI, Reply, refusal, reply
+from fake_openai import FakeOpenAI, Reply, reply
 
-from lexloop.core.errors import ModelAuthError, ModelUnavailable
+from lexloop.core.errors import ModelAuthError
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import ABSTENTION
 from lexloop.evaluation.asking import Asker
@@ -23,6 +23,10 @@ GIVEN: dict[str, Any] = {
     "contexts": CONTEXTS,
 }
 RUBRICS = {"model_correctness_general", "model_correctness_criteria", "model_correctness_examples"}
+GROUNDED = {"model_faithfulness", "model_groundedness_tenths", "model_context_relevance"}
+GROUNDED |= {"model_groundedness"}
+STATED = {*GROUNDED, "model_answer_relevancy", "model_answer_relevance"}
+BY_PASSAGES = {*GROUNDED, "model_context_precision", "model_context_recall"}
 BY_REFERENCE = {
     *RUBRICS,
     "model_context_precision",
@@ -89,46 +93,22 @@ def test_every_metric_and_a_rerun_that_costs_nothing(server: FakeOpenAI, asker: 
     assert len(server.requests) == 12
 
 
-def test_claims_of_a_reference_are_taken_out_once(server: FakeOpenAI, asker: Asker) -> None:
+@pytest.mark.parametrize(
+    ("changes", "reason", "missing"),
+    [
+        ({"reference": " \n"}, "there is no reference answer", BY_REFERENCE),
+        ({"contexts": []}, "no passage was retrieved", BY_PASSAGES),
+        ({"answer": ABSTENTION}, "the answer is an abstention", STATED),
+        ({"answer": ""}, "there is no answer", STATED | RUBRICS | {"model_similarity_tenths"}),
+    ],
+)
+def test_what_a_metric_lacks_leaves_it_unresolved_and_is_not_asked(
+    server: FakeOpenAI, asker: Asker, changes: dict[str, Any], reason: str, missing: set[str]
+) -> None:
     rehearse(server)
-    model_metrics(asker, embed, **GIVEN)
-    model_metrics(asker, embed, **{**GIVEN, "contexts": CONTEXTS[::-1]})
-    assert server.roles_asked().count("split_claims") == 2
-    assert server.roles_asked().count("attribute_claims") == 4
-
-
-def test_without_a_reference(server: FakeOpenAI, asker: Asker) -> None:
-    rehearse(server)
-    found = model_metrics(asker, embed, **{**GIVEN, "reference": None})
-    reason = Unresolved("there is no reference answer")
-    assert {name for name, score in found.items() if score == reason} == BY_REFERENCE
-    assert not BY_REFERENCE & set(server.roles_asked())
-    assert found["model_faithfulness"] == 0.5
-    assert model_metrics(asker, embed, **{**GIVEN, "reference": " \n"}) == found
-
-
-def test_without_passages(server: FakeOpenAI, asker: Asker) -> None:
-    rehearse(server)
-    found = model_metrics(asker, embed, **{**GIVEN, "contexts": []})
-    resolved = {name for name, score in found.items() if isinstance(score, float)}
-    answers = {"model_answer_relevancy", "model_answer_relevance", "model_similarity_tenths"}
-    assert resolved == RUBRICS | answers
-    assert found["model_groundedness"] == Unresolved("no passage was retrieved")
-
-
-def test_abstention_states_nothing_but_may_be_correct(server: FakeOpenAI, asker: Asker) -> None:
-    rehearse(server)
-    found = model_metrics(asker, embed, **{**GIVEN, "answer": ABSTENTION})
-    assert {name for name, score in found.items() if isinstance(score, float)} == BY_REFERENCE
-    assert found["model_faithfulness"] == Unresolved("the answer is an abstention")
-    assert "evaluate" not in server.roles_asked()
-
-
-def test_without_an_answer(server: FakeOpenAI, asker: Asker) -> None:
-    rehearse(server)
-    found = model_metrics(asker, embed, **{**GIVEN, "answer": ""})
-    resolved = {name for name, score in found.items() if isinstance(score, float)}
-    assert resolved == {"model_context_precision", "model_context_recall"}
+    found = model_metrics(asker, embed, **{**GIVEN, **changes})
+    assert {name for name, score in found.items() if score == Unresolved(reason)} == missing
+    assert {name for name, score in found.items() if isinstance(score, Unresolved)} == missing
 
 
 def test_garbage_leaves_the_other_metrics_alone(server: FakeOpenAI, asker: Asker) -> None:
@@ -147,23 +127,6 @@ def test_garbage_leaves_the_other_metrics_alone(server: FakeOpenAI, asker: Asker
     }
     assert "whole number of tenths" in failed["model_groundedness_tenths"].reason
     assert "could not be read" in failed["model_groundedness"].reason
-
-
-def test_overloaded_host_leaves_everything_unresolved(server: FakeOpenAI, asker: Asker) -> None:
-    server.otherwise = refusal(429, "slow down")
-    found = model_metrics(asker, embed, **GIVEN)
-    assert all(isinstance(score, Unresolved) for score in found.values())
-    assert len(server.requests) == 10
-
-
-def test_embedding_host_that_fails(server: FakeOpenAI, asker: Asker) -> None:
-    def failing(_: list[str]) -> Vectors:
-        raise ModelUnavailable("The embedder is down.", "Try later.")
-
-    rehearse(server)
-    found = model_metrics(asker, failing, **GIVEN)
-    assert found["model_answer_relevancy"] == Unresolved("The embedder is down.")
-    assert found["model_faithfulness"] == 0.5
 
 
 def test_refused_key_stops_at_the_first_call(server: FakeOpenAI, tmp_path: Path) -> None:

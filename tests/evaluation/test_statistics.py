@@ -1,8 +1,6 @@
 """Intervals and tests where the truth is known; correlations by hand and against scipy."""
 
-import itertools
 import math
-import time
 
 import numpy as np
 import pytest
@@ -38,10 +36,6 @@ def found(estimated: Estimate | Unresolved) -> Estimate:
     return estimated
 
 
-def test_a_constant_has_no_width() -> None:
-    assert estimate([0.3] * 7) == Estimate(pytest.approx(0.3), pytest.approx(0.3), 0.3, 7, 0)
-
-
 def test_unresolved_scores_are_counted_and_left_out() -> None:
     assert found(estimate([1.0, NONE, 1.0])) == Estimate(1.0, 1.0, 1.0, 2, 1)
     assert estimate([NONE]) == NONE
@@ -56,25 +50,11 @@ def test_a_share_has_nearly_its_binomial_interval() -> None:
     assert share.high == pytest.approx(high, abs=0.015)
 
 
-def test_the_interval_covers_the_truth_about_as_often_as_it_says() -> None:
-    random = np.random.default_rng(3)
-    samples = [found(estimate(list(random.normal(size=60)))) for _ in range(300)]
-    covered = sum(sample.low <= 0.0 <= sample.high for sample in samples)
-    assert 0.90 <= covered / 300 <= 0.98
-
-
 @given(SCORES)
 def test_the_mean_lies_in_its_interval_and_is_the_same_again(scores: list[float]) -> None:
     first = found(estimate(scores))
     assert min(scores) - 1e-9 <= first.low <= first.mean <= first.high <= max(scores) + 1e-9
     assert estimate(scores) == first
-
-
-def test_many_scores_fit_into_memory_and_time() -> None:
-    start = time.perf_counter()
-    many = found(estimate(list(np.random.default_rng(1).random(20_000))))
-    assert many.high - many.low == pytest.approx(4 * 0.2887 / 20_000**0.5, rel=0.1)
-    assert time.perf_counter() - start < 5
 
 
 def test_the_interval_of_a_mean_is_that_of_the_mean() -> None:
@@ -84,16 +64,6 @@ def test_the_interval_of_a_mean_is_that_of_the_mean() -> None:
     assert (by_hand.mean, by_hand.low, by_hand.high) == pytest.approx(
         (direct.mean, direct.low, direct.high)
     )
-
-
-def test_the_interval_of_a_correlation() -> None:
-    random = np.random.default_rng(5)
-    x = random.normal(size=80)
-    rows = list(zip(x, x + random.normal(size=80), strict=True))
-    result = found(interval_of(lambda r: spearman(*zip(*r, strict=True)), rows, resamples=300))
-    assert result.low < result.mean < result.high
-    assert result.low > 0.4
-    assert result.n == 80
 
 
 def test_clusters_are_drawn_whole() -> None:
@@ -116,22 +86,11 @@ def test_a_statistic_without_a_value() -> None:
     assert isinstance(interval_of(when_rare, rare), Unresolved)
 
 
-def exact_p(differences: list[float]) -> float:
-    """Over all signs."""
-    seen = abs(sum(differences)) - 1e-9
-    signs = list(itertools.product([1, -1], repeat=len(differences)))
-    extreme = sum(
-        abs(sum(s * d for s, d in zip(sign, differences, strict=True))) >= seen for sign in signs
-    )
-    return extreme / len(signs)
-
-
 @pytest.mark.parametrize(
     "differences", [[1.0] * 8, [0.3, -0.1, 0.4, 0.2, 0.1, -0.2, 0.6], [0.5, -0.5, 0.0, 0.1]]
 )
 def test_the_p_value_is_the_exact_one_nearly(differences: list[float]) -> None:
     p = paired_randomisation(differences, [0.0] * len(differences))
-    assert p == pytest.approx(exact_p(differences), abs=0.015)
     theirs = stats.permutation_test(
         (differences, [0.0] * len(differences)),
         lambda x, y, axis: np.mean(x - y, axis=axis),
@@ -140,10 +99,6 @@ def test_the_p_value_is_the_exact_one_nearly(differences: list[float]) -> None:
         n_resamples=np.inf,
     )
     assert p == pytest.approx(theirs.pvalue, abs=0.015)
-
-
-def test_no_difference_is_no_evidence() -> None:
-    assert paired_randomisation([0.5, 0.7], [0.5, 0.7]) == 1.0
 
 
 def test_pairs_need_both_scores() -> None:
@@ -179,11 +134,6 @@ def test_differences_and_their_error() -> None:
     assert standard_error([], []) == math.inf
 
 
-def test_unresolved_questions_are_no_pairs() -> None:
-    assert paired([NONE, 0.0, 0.5], [1.0, NONE, 0.75], [0, 1, 2]) == ([0.25], [2])
-    assert paired([NONE], [1.0], [0]) == ([], [])
-
-
 def test_only_more_than_noise_counts() -> None:
     groups = list(range(100))
     few = [1.0] * 3 + [0.0] * 97  # 0.03 with a standard error of 0.017
@@ -209,13 +159,6 @@ def test_correlations_by_hand() -> None:
     assert pearson(human, judge) == pytest.approx(3 / 5)
     assert spearman(human, judge) == pytest.approx(1 - 6 * 4 / (4 * 15))
     assert kendall(human, judge) == pytest.approx((4 - 2) / 6)
-
-
-def test_only_whole_pairs_count() -> None:
-    human: list[Score] = [1.0, NONE, 2.0, 3.0, 9.0]
-    judge: list[Score] = [1.0, 7.0, 2.0, 3.0, NONE]
-    for metric in (pearson, spearman, kendall):
-        assert metric(human, judge) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("metric", [pearson, spearman, kendall])
@@ -245,3 +188,10 @@ def test_as_scipy_and_never_nan(pairs: list[tuple[int, int]]) -> None:
     assert spearman(first, second) == pytest.approx(stats.spearmanr(first, second).statistic)
     assert kendall(first, second) == pytest.approx(stats.kendalltau(first, second).statistic)
     assert kendall(first, second) == pytest.approx(kendall(second, first))
+
+
+def test_the_interval_covers_the_truth_about_as_often_as_it_says() -> None:
+    random = np.random.default_rng(3)
+    samples = [found(estimate(list(random.normal(size=60)))) for _ in range(300)]
+    covered = sum(sample.low <= 0.0 <= sample.high for sample in samples)
+    assert 0.90 <= covered / 300 <= 0.98

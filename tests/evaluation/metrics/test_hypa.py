@@ -41,7 +41,3 @@ def test_answer_relevancy_by_hand() -> None:
     assert hypa.answer_relevancy([2.0, 0.0], generated) == pytest.approx((1 + math.sqrt(0.5)) / 2)
     assert isinstance(hypa.answer_relevancy([2.0, 0.0], []), Unresolved)
     assert isinstance(hypa.answer_relevancy([0.0, 0.0], generated), Unresolved)
-
-
-def test_correctness_by_hand() -> None:
-    assert (hypa.is_correct(4.0), hypa.is_correct(3.99), hypa.is_correct(NONE)) == (1.0, 0.0, NONE)

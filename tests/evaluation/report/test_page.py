@@ -2,47 +2,19 @@
 
 import random
 import re
-from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import pytest
+from bs4 import BeautifulSoup
 from run_records import record, run_info
 
 from lexloop.evaluation.record import Record
-from lexloop.evaluation.report.drawing import by_group, cost_against_quality
+from lexloop.evaluation.report.drawing import cost_against_quality
 from lexloop.evaluation.report.figures import figure
-from lexloop.evaluation.report.page import human_plots, to_html
+from lexloop.evaluation.report.page import to_html
 from lexloop.evaluation.report.summary import summarise, timings
 
 EVIL = '<script>alert(1)</script> & "quoted" $\\frac{1}{2}$ 法'
-VOID = {"meta", "link", "br", "img", "input", "hr"}
-
-
-class Tags(HTMLParser):
-    """What a browser sees: elements with their attributes, and whether they are closed."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.names: list[str] = []
-        self.attributes: list[tuple[str, str]] = []
-        self.open: list[str] = []
-        self.text: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.names.append(tag)
-        self.attributes += [(name, value or "") for name, value in attrs]
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.names.append(tag)
-        self.attributes += [(name, value or "") for name, value in attrs]
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.text.append(data)
 
 
 def a_run(rows: list[str], questions: int, more: bool = False) -> list[Record]:
@@ -70,82 +42,36 @@ def a_run(rows: list[str], questions: int, more: bool = False) -> list[Record]:
 
 def page_of(records: list[Record], *rows: str) -> str:
     info = run_info(*rows, gold=EVIL, skipped=[{"variant": EVIL, "reason": EVIL}])
-    return to_html(summarise(records, info), timings(records, info), records, info)
+    return to_html(summarise(records, info), timings(records, info), records)
 
 
 @pytest.fixture(scope="module")
-def seen() -> tuple[str, Tags]:
+def page() -> str:
     rows = [EVIL, "k = 5"]
-    page = page_of(a_run(rows, 12, more=True), *rows)
-    tags = Tags()
-    tags.feed(page)
-    tags.close()
-    return page, tags
+    return page_of(a_run(rows, 12, more=True), *rows)
 
 
-def test_nothing_runs_and_nothing_is_loaded(seen: tuple[str, Tags]) -> None:
-    page, tags = seen
-    assert not {"script", "img", "iframe", "object", "embed", "link", "form", "image"} & {
-        *tags.names
-    }
-    assert not [name for name, _ in tags.attributes if name.startswith("on") or name == "src"]
-    links = [value for name, value in tags.attributes if name in ("href", "xlink:href")]
-    assert links
-    assert all(value.startswith("#") for value in links)
-    assert "default-src 'none'" in page
-    assert not re.search(r"url\((?!#)", page)
-    assert "@import" not in page
-
-
-def test_every_element_is_closed_and_others_text_stays_text(seen: tuple[str, Tags]) -> None:
-    page, tags = seen
-    assert tags.open == []
-    assert "<script" not in page
-    assert any(EVIL in text for text in tags.text)
-
-
-def test_it_shows_what_a_reader_looks_for(seen: tuple[str, Tags]) -> None:
-    page, tags = seen
-    for title in (
-        "Question types",
-        "Complexity",
-        "Latency",
-        "Cost",
-        "Judges and people",
-        "The loop",
-    ):
-        assert f"<h2>{title}</h2>" in page
-    assert "<h3>Latency in seconds</h3>" in page
-    assert "unresolved" in page
-    # rows, types and classes for each of the two main metrics; latency, cost, human
-    assert tags.names.count("svg") == 2 * 3 + 3
-
-
-def test_no_two_elements_share_an_identifier(seen: tuple[str, Tags]) -> None:
-    identifiers = [value for name, value in seen[1].attributes if name == "id"]
+def test_nothing_runs_and_nothing_is_loaded_and_others_text_stays_text(page: str) -> None:
+    seen = BeautifulSoup(page, "html.parser")
+    # types and classes for each of the two main metrics, and these by variant; latency, cost, human
+    assert len(seen.find_all("svg")) == 2 * 3 + 3
+    loading = ("script", "img", "iframe", "object", "embed", "link", "form", "image")
+    assert seen.find_all(loading) == []
+    attributes = [pair for tag in seen.find_all() for pair in tag.attrs.items()]
+    assert not [name for name, _ in attributes if name.startswith("on") or name == "src"]
+    links = {str(value) for name, value in attributes if name in ("href", "xlink:href")}
+    identifiers = [value for name, value in attributes if name == "id"]
     assert len(identifiers) == len(set(identifiers))
-    targets = {value[1:] for name, value in seen[1].attributes if "href" in name}
-    assert targets <= {*identifiers}
-
-
-def test_every_plot_is_well_formed(seen: tuple[str, Tags]) -> None:
-    for plot in re.findall(r"<svg.*?</svg>", seen[0], flags=re.DOTALL):
-        assert ElementTree.fromstring(plot).get("role") == "img"
+    assert links
+    assert links <= {f"#{name}" for name in identifiers}
+    assert "default-src 'none'" in page
+    assert not re.search(r"url\((?!#)|@import|<script", page)
+    assert EVIL in seen.get_text()
 
 
 def test_the_same_run_has_the_same_page() -> None:
     records = a_run(["fixed"], questions=2)
     assert page_of(records, "fixed") == page_of(records[::-1], "fixed")
-
-
-def test_many_rows_are_shown_as_a_map() -> None:
-    rows = [f"row {number}" for number in range(7)]
-    figures = [{"simple": figure([0.25, 0.5]), "vague": figure([])} for _ in rows]
-    plot = by_group("Correctness", rows, ["simple", "vague", "double"], figures)
-    shown = ElementTree.fromstring(plot)
-    texts = [element.text for element in shown.iter() if element.tag.endswith("text")]
-    assert texts.count("0.38") == 7
-    assert texts.count("–") == 14
 
 
 def test_rows_at_one_place_share_a_label() -> None:
@@ -168,9 +94,3 @@ def test_rows_at_one_place_share_a_label() -> None:
 )
 def test_a_poor_run_still_has_a_page(records: list[Record]) -> None:
     assert "</html>" in page_of(records, "fixed")
-
-
-def test_without_a_persons_scores_there_is_no_such_plot() -> None:
-    assert human_plots([record(metrics={"correctness": 3.0})]) == []
-    [plot] = human_plots([record(metrics={"correctness": 3.0, "human": 4.0})])
-    assert "no correlation" in plot

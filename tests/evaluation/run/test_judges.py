@@ -3,10 +3,7 @@
 import numpy as np
 import pytest
 
-from lexloop.core.metadata import Filters
-from lexloop.core.settings import Connection, Settings
-from lexloop.evaluation.run.judges import CaseCache, Metered, OneByOne
-from lexloop.graph.resources import Resources
+from lexloop.evaluation.run.judges import CaseCache, OneByOne
 from lexloop.models.embedding import Embedder
 from lexloop.models.minilm import load_minilm
 
@@ -18,44 +15,10 @@ def embedder() -> Embedder:
     return load_minilm()
 
 
-def test_a_batch_is_made_once_and_what_that_saved_is_known(embedder: Embedder) -> None:
-    meter = Metered(embedder)
-    first = meter.embed(TEXTS)
-    assert meter.saved_s == 0.0
-    assert meter.embed(TEXTS) is first
-    cost = meter.saved_s
-    assert cost > 0.0
-    # another batch is other work, though it holds a text that is known
-    meter.embed(TEXTS[:1])
-    assert meter.saved_s == cost
-    meter.clear()
-    assert np.array_equal(meter.embed(TEXTS), first)
-    assert meter.saved_s == cost
-
-
 def test_one_by_one_the_company_of_a_text_does_not_show(embedder: Embedder) -> None:
     whole, reverse = OneByOne(embedder), OneByOne(embedder)
     assert np.array_equal(whole.embed(TEXTS), reverse.embed(TEXTS[::-1])[::-1])
     assert whole.embed([]).shape == (0, embedder.dimension)
-
-
-def test_collections_forget_and_judges_do_not_depend_on_them(embedder: Embedder) -> None:
-    resources = Resources(Connection())
-    collection, troubles = resources.collection(Settings())
-    assert troubles == []
-    assert resources.collection(Settings(**{"plan.k": 3}))[0] is collection
-    meter = Metered(embedder)
-    forgetful = collection.embedded_by(meter)
-    asked = forgetful.seen_by(Filters())
-    asked.embed(TEXTS)
-    asked.embed(TEXTS)
-    assert meter.saved_s == 0.0  # the collection knew them
-    forgetful.forget()
-    asked.embed(TEXTS)
-    assert meter.saved_s > 0.0
-    judging = collection.embedded_by(OneByOne(embedder)).seen_by(Filters())
-    assert np.array_equal(judging.embed(TEXTS)[0], judging.embed(TEXTS[:1])[0])
-    resources.close()
 
 
 def test_what_is_known_is_known_of_one_question() -> None:

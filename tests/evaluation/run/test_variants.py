@@ -11,7 +11,6 @@ from lexloop.core.settings import Settings
 from lexloop.evaluation.run.variants import (
     Variant,
     chunking,
-    closed_domain,
     of_setting,
     paper,
     read_variants,
@@ -73,25 +72,6 @@ def test_the_plan_of_the_papers_is_theirs_and_not_the_runs() -> None:
     assert held["retrieval.rewriter"] == "none"
 
 
-def test_only_lq_rag_loops() -> None:
-    variants = paper(BASE)
-    looping = [one.name for one in variants if BASE.changed(**one.changes).loop.max_retries > 0]
-    assert looping == ["LQ-RAG: looped", "LQ-RAG: looped, closed domain"]
-    assert (
-        changed(paper(Settings(**{"loop.max_retries": 0})), "LQ-RAG: looped")["loop.max_retries"]
-        == 1
-    )
-
-
-def test_adobes_signals_stand_alone_where_they_should() -> None:
-    variants = paper(BASE)
-    bm25, dense = changed(variants, "BM25"), changed(variants, "Dense")
-    assert (bm25["fusion.method"], bm25["fusion.lexical_weight"]) == ("rrf", 1.0)
-    assert (dense["fusion.method"], dense["fusion.bm25_boost"]) == ("linear", 0.0)
-    assert {bm25["fusion.documents"], dense["fusion.documents"]} == {3}
-    assert changed(variants, "Dense + BM25 + host")["fusion.host_boost"] == 0.1
-
-
 def test_variants_without_their_parts_are_skipped_by_name_with_the_reason() -> None:
     untrained = Settings(**{"index.embedder": "minilm"})
     able, skipped = runnable(paper(untrained), untrained, index=False)
@@ -108,24 +88,6 @@ def test_an_index_is_not_cut_anew() -> None:
     able, skipped = runnable(chunking(), BASE, index=True)
     assert [one.name for one in able] == [f"k = {k}" for k in (1, 3, 5, 7, 10)]
     assert all("the corpus is an index" in item["reason"] for item in skipped)
-
-
-def test_no_variant_at_all_is_an_error() -> None:
-    with pytest.raises(InputError, match="No variant can be run: llm_only: no model"):
-        runnable(of_setting(["llm_only"]), BASE, index=False)
-    with pytest.raises(InputError, match="Two variants are called 'pa'"):
-        runnable(of_setting(["pa", "pa"]), BASE, index=False)
-
-
-def test_a_variant_says_what_differs_and_no_more() -> None:
-    assert Variant("r", {"plan.k": 5, "fusion": "standardised"}, "here").info(BASE) == {
-        "name": "r",
-        "source": "here",
-        "settings": {"plan.k": 5},
-    }
-    (closed,) = closed_domain([Variant("r", {"plan.k": 5})])
-    assert closed.info(BASE)["settings"] == {"plan.k": 5, "evidence": "removed"}
-    assert closed_domain([closed, *of_setting(["llm_only"])]) == []
 
 
 def written(tmp_path: Path, content: Any) -> Path:

@@ -1,6 +1,5 @@
 """Objectives of retrieval, by hand."""
 
-import pytest
 import records
 
 from lexloop.core.types import Chunk, Passage
@@ -41,11 +40,6 @@ def test_a_span_is_found_when_half_of_it_is() -> None:
     assert worth(spans((80, 200)), 0)["recall"] == 0.0  # 20 of 120 characters
 
 
-def test_a_chunk_within_a_long_span_finds_it() -> None:
-    assert worth(spans((0, 300)), 1)["recall"] == 1.0
-    assert worth(spans((0, 300)), 1)["span_recall"] == pytest.approx(1 / 3)
-
-
 def test_contexts_count_once_whatever_number_of_chunks_they_have() -> None:
     reference = f"Document 1: {WORDS[0]} {WORDS[1]}\n\nDocument 2: {WORDS[2]}"
     gold = Case(question="Q?", reference_context=reference)
@@ -55,20 +49,9 @@ def test_contexts_count_once_whatever_number_of_chunks_they_have() -> None:
     assert isinstance(worth(gold, 1)["span_recall"], Unresolved)
 
 
-def test_documents_alone() -> None:
-    gold = Case(question="Q?", documents=("d", "e"))
-    assert worth(gold, 0)["recall"] == 0.5
-
-
 def test_nothing_known_and_nothing_to_find() -> None:
     for gold in (
         Case(question="Q?"),
         Case(question="Q?", question_type="out of scope", reference_context=WORDS[0]),
     ):
         assert all(isinstance(worth(gold, 0)[name], Unresolved) for name in OF_RETRIEVAL)
-
-
-def test_ndcg_sees_the_order() -> None:
-    gold = spans((0, 100))
-    assert worth(gold, 0, 1)["ndcg"] == 1.0
-    assert worth(gold, 1, 0)["ndcg"] == pytest.approx(0.6309297535714575)  # 1 / log2(3)

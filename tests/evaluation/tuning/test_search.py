@@ -10,71 +10,25 @@ from lexloop.core.settings import Settings
 from lexloop.core.settings_groups import Linear
 from lexloop.evaluation.case import Case
 from lexloop.evaluation.score import Score, Unresolved
+from lexloop.evaluation.tuning.coordinates import coordinates, scaled, thinned
 from lexloop.evaluation.tuning.measure import OBJECTIVES, Measurement, Objective
-from lexloop.evaluation.tuning.tune import (
-    MOST_TOKENS,
-    Coordinate,
-    Search,
-    coordinates,
-    scaled,
-    thinned,
-)
+from lexloop.evaluation.tuning.search import MOST_TOKENS, Search
 from lexloop.nodes.classify import class_plans
-
-
-def names(settings: Settings, chunking: bool = True) -> list[str]:
-    return [coordinate.name for coordinate in coordinates(settings, chunking)]
-
-
-def test_coordinates_follow_the_settings() -> None:
-    whole = ["chunking", "fusion", "bm25_boost", "host_boost", "k", "Q", "K and S"]
-    linear = Settings(fusion="linear")
-    assert names(linear) == whole
-    assert names(linear, chunking=False) == whole[1:]
-    for fusion in ("rrf", "standardised"):
-        assert names(Settings(fusion=fusion)) == ["chunking", "fusion", "k", "Q", "K and S"]
-    assert names(linear.changed(variant="pa")) == whole[:-1]
-    assert names(linear.changed(variant="fixed")) == whole[:4]
-    assert names(linear.changed(**{"plan.k": 5, "plan.Q": 0})) == [*whole[:4], "K and S"]
-    assert (
-        names(linear.changed(**{"retrieval.rewriter": "none", "retrieval.knowledge_graph": "none"}))
-        == whole[:5]
-    )
 
 
 @pytest.mark.parametrize("classes", [2, 3])
 def test_every_candidate_is_valid_and_changes_a_class_at_most(classes: int) -> None:
     base = Settings(**{"plan.classes": classes})
-    for coordinate in coordinates(base, chunking=True):
-        for changes in coordinate.candidates:
+    for name, candidates in coordinates(base, chunking=True).items():
+        for changes in candidates:
             settings = base.changed(**changes)
             assert settings.plan.classes == classes or len(settings.plan.classes) == classes
-            if coordinate.name in ("Q", "K and S"):
+            if name in ("Q", "K and S"):
                 differing = [
                     a != b
                     for a, b in zip(class_plans(settings.plan), class_plans(base.plan), strict=True)
                 ]
                 assert sum(differing) == 1
-
-
-def test_plans_keep_what_was_chosen_before() -> None:
-    settings = Settings(**{"plan.classes": [{"k": k, "Q": 2, "K": 1, "S": 1} for k in (4, 5, 6)]})
-    (queries,) = [each for each in coordinates(settings, chunking=False) if each.name == "Q"]
-    assert all(
-        [row["k"] for row in changes["plan.classes"]] == [4, 5, 6] for changes in queries.candidates
-    )
-
-
-def test_k_is_tried_around_what_it_is() -> None:
-    settings = Settings(**{"plan.classes": [{"k": k, "Q": 2, "K": 1, "S": 1} for k in (6, 10, 14)]})
-    (tops,) = [each for each in coordinates(settings, chunking=False) if each.name == "k"]
-    tried = [
-        [row["k"] for row in each["plan.classes"]]
-        for each in tops.candidates
-        if "plan.classes" in each
-    ]
-    assert [8, 8, 8] in tried  # twice 4, 4, 4
-    assert [4, 10, 16] in tried
 
 
 def test_k_is_scaled_with_the_length_of_chunks() -> None:
@@ -87,12 +41,11 @@ def test_k_is_scaled_with_the_length_of_chunks() -> None:
 def test_thinned_is_bounded_and_repeatable() -> None:
     all_of_it = coordinates(Settings(), chunking=True)
     few = thinned(all_of_it, 20, seed=1)
-    assert sum(len(coordinate.candidates) for coordinate in few) <= 20
+    assert sum(map(len, few.values())) <= 20
     assert few == thinned(all_of_it, 20, seed=1)
     assert few != thinned(all_of_it, 20, seed=2)
     assert thinned(all_of_it, 1000, seed=1) == all_of_it
-    one = [Coordinate("a", ({"k": 1}, {"k": 2}))]
-    assert [len(coordinate.candidates) for coordinate in thinned(one, 1, seed=1)] == [1]
+    assert len(thinned({"a": [{"k": 1}, {"k": 2}]}, 1, seed=1)["a"]) == 1
 
 
 QUESTIONS = [Case(id=str(n), question=f"Q{n}?") for n in range(40)]
@@ -197,23 +150,6 @@ def test_no_more_trials_than_allowed(most: int) -> None:
     looking = search(Known(lambda _: 0.5), most=most)
     looking.run(BASE)
     assert looking.used <= most
-
-
-def test_the_time_ends_a_search() -> None:
-    known = Known(boost_of)
-    looking = search(known, out_of_time=lambda: True)
-    assert looking.run(BASE) == BASE
-    assert len(known.answered) == 1
-
-
-def test_a_seed_finds_the_same() -> None:
-    def run(seed: int) -> list[Settings]:
-        looking = search(Known(lambda _: 0.5), most=15, **{"seed": seed})
-        looking.run(BASE)
-        return [trial.settings for trial in looking.trials]
-
-    assert run(1) == run(1)
-    assert run(1) != run(2)
 
 
 def test_an_objective_that_no_question_has_is_refused() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from laws import examples
 
 from lexloop.core.errors import InputError
-from lexloop.evaluation.case import Case, Said
+from lexloop.evaluation.case import Case
 from lexloop.evaluation.tuning.tune import near_duplicates, split
 
 
@@ -44,26 +44,8 @@ def test_refusals_that_say_the_same_do_not_join_questions() -> None:
     assert len(set(near_duplicates([one, other]).values())) == 2
 
 
-def test_the_conversation_is_part_of_the_question() -> None:
-    def follow_up(name: str, before: str) -> Case:
-        turns = (Said(role="user", content=before), Said(role="assistant", content="It is."))
-        return Case(id=name, question="What is it?", conversation_history=turns)
-
-    gold = [
-        follow_up("a", "Let us speak of the bias audit"),
-        follow_up("b", "My dog bites people when walking"),
-    ]
-    assert len(set(near_duplicates(gold).values())) == 2
-
-
 def parts(gold: list[Case], seed: int) -> tuple[list[Case], list[Case]]:
     return split(gold, near_duplicates(gold), seed)
-
-
-def test_types_are_shared_out() -> None:
-    tuning, held_out = parts(many(30), seed=3)
-    assert (len(tuning), len(held_out)) == (18, 12)
-    assert set(Counter(q.question_type for q in tuning).values()) == {6}
 
 
 @settings(max_examples=examples(25))
@@ -85,3 +67,9 @@ def test_every_question_is_on_one_side_with_its_copies(seed: int, count: int, co
 def test_what_cannot_be_split_is_refused(gold: list[Case]) -> None:
     with pytest.raises(InputError, match="cannot be split"):
         parts(gold, 7)
+
+
+def test_types_are_shared_out() -> None:
+    tuning, held_out = parts(many(30), seed=3)
+    assert (len(tuning), len(held_out)) == (18, 12)
+    assert set(Counter(q.question_type for q in tuning).values()) == {6}
