@@ -31,8 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from _judged import AllGood, answers
-from _law_ablation import gold_of, spans_of
-from _law_scoring import Provision
+from _law_scoring import Provision, gold_of, spans_of
 from altered import alterations, sections
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 

@@ -1,18 +1,24 @@
 """The scoring of ``benchmarks/law.py`` on numbers worked by hand."""
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from _law_ablation import first_hit, fused, gold_of, is_operative, spans_of
 from _law_asking import chosen, quotes
 from _law_files import as_format, paragraphs
-from _law_scoring import Law, Provision, follows, grams_of, quotes_row, scored, words_of
-from _law_timing import Checkout
+from _law_scoring import (
+    Law,
+    Provision,
+    follows,
+    gold_of,
+    grams_of,
+    quotes_row,
+    scored,
+    spans_of,
+    words_of,
+)
 
-from lexloop.documents.document import Document
 from lexloop.documents.reading.folder import load_documents
 
 DATA = Path(__file__).parents[1] / "data"
@@ -214,25 +220,6 @@ def test_every_gold_label_is_of_words_that_stand_once_in_their_document() -> Non
             assert text.count(row["words"]) == 1, row
 
 
-def test_ranks_are_fused_by_their_reciprocals() -> None:
-    # b: 1/62 + 1/61; a: 1/61 + 1/63; c: 1/62
-    assert fused([["a", "b"], ["b", "c", "a"]]) == ["b", "a", "c"]
-    assert fused([[], []]) == []
-
-
-def test_a_chunk_hits_by_half_of_it_or_of_the_provision() -> None:
-    def chunks(*spans: tuple[int, int]) -> list[Any]:
-        return [{"start": start, "end": end} for start, end in spans]
-
-    gold = [(100, 200)]
-    assert first_hit(chunks((0, 100), (50, 150)), gold) == 1  # 50 of 100 characters
-    assert first_hit(chunks((0, 149)), gold) > 1000  # 49 of them
-    assert first_hit(chunks((0, 1000)), gold) == 0  # all of the provision
-    assert first_hit(chunks((190, 210)), gold) == 0  # 10 of the chunk's 20
-    assert first_hit([], gold) > 1000
-    assert first_hit(chunks((0, 10), (300, 310)), [*gold, (300, 310)]) == 1
-
-
 def test_gold_is_the_span_that_a_probe_names() -> None:
     spans = spans_of(STRUCTURE)
     article, point = STRUCTURE[0], STRUCTURE[0]["paragraphs"][0]["points"][1]
@@ -245,29 +232,3 @@ def test_gold_is_the_span_that_a_probe_names() -> None:
     assert gold_of(probe("not_there"), spans) == []
     labelled = spans_of([{"label": "§ 3", "start": 4, "end": 9}])
     assert gold_of({"gold": ["§ 3"]}, labelled) == [(4, 9)]
-
-
-def test_a_checkout_indexes_and_answers(tmp_path: Path) -> None:
-    checkout = Checkout(sys.executable)
-    try:
-        index = tmp_path / "index"
-        law = DATA / "laws" / "contract.txt"
-        assert checkout.seconds(index=str(law), out=str(index)) > 0
-        assert checkout.seconds(ask="What are the Services?", corpus=str(index)) > 0
-    finally:
-        checkout.close()
-    assert (index / "manifest.json").is_file()
-
-
-def test_a_chunk_over_several_recitals_is_not_operative() -> None:
-    text = (
-        "Whereas:\n(1) One reason is this.\n(2) Another is that.\nArticle 1\nScope\nIt applies.\n"
-    )
-    tree = Document("d", "d", text).tree
-    first, second = text.index("(1)"), text.index("(2)")
-    article = text.index("Article")
-    assert not is_operative(tree, first, second)
-    assert not is_operative(tree, first, article)  # no unit holds both
-    assert is_operative(tree, article, len(text))
-    assert not is_operative(tree, first, article + 10)
-    assert is_operative(tree, article - 10, len(text))  # 10 of 38 characters are a reason

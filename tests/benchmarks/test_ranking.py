@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from _ranking import METRICS, by_context, interval, measure, shown, summary
+from _ranking import METRICS, interval, measure, shown, summary
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -53,18 +53,3 @@ def test_mean_and_interval() -> None:
 
 def test_a_cell_shows_the_interval() -> None:
     assert shown({"a": 0.5, "a_low": 0.25, "a_high": 0.75}, "a") == "0.500 [0.250, 0.750]"
-
-
-def test_recall_by_chunk_and_by_context() -> None:
-    known = [{"a", "b", "c"}, {"c", "d"}]
-    assert by_context(["a", "b", "x", "y", "z"], known) == {"recall@5": 2 / 4, "contexts@5": 1 / 2}
-    assert by_context(["c"], known) == {"recall@5": 1 / 4, "contexts@5": 1.0}
-
-
-def test_of_more_than_five_relevant_five_are_all() -> None:
-    assert by_context(list("abcde"), [set("abcdefgh")])["recall@5"] == 1.0
-
-
-def test_without_a_relevant_chunk_nothing_is_found() -> None:
-    assert by_context(["a"], [set()]) == {"recall@5": 0.0, "contexts@5": 0.0}
-    assert by_context(["a"], []) == {"recall@5": 0.0, "contexts@5": 0.0}
