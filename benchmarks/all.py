@@ -145,7 +145,7 @@ FIGURES = [
     Figure("law", "python benchmarks/law.py", _LAW),
     Figure("law-parts", "python benchmarks/law.py --parts", _LAW),
     Figure("law-labels", "python benchmarks/law.py --labels", "rules were made with these in view"),
-    Figure("routing", "python benchmarks/routing.py --data {data}", "the first sixty"),
+    Figure("routing", "python benchmarks/routing.py", "the first sixty"),
     Figure("languages", "python benchmarks/languages.py"),
     Figure("promises", "python benchmarks/promises.py"),
     Figure(

@@ -1,6 +1,6 @@
 """How long indexing takes next to the encoder alone, how large the index is, and an update.
 
-    python benchmarks/indexing.py --passages PASSAGES.jsonl [--size N] [--every N] [--json OUT]
+    python benchmarks/indexing.py --passages PASSAGES.jsonl [--size N] [--every N]
 
 The passages that are not empty become one file a document: JSON Lines, of which every passage is
 cut by itself, or plain text, which is cut as a whole; ``--size`` adds mixed passages until there
@@ -52,7 +52,7 @@ _KINDS: dict[str, tuple[str, dict[str, str | bool]]] = {
 
 
 def main() -> None:
-    """Index, encode, update; print flat JSON and write it where asked."""
+    """Index, encode, update, and print flat JSON."""
     options = _options()
     figures: dict[str, float | int | str | None] = {}
     load_shipped().encode(
@@ -70,8 +70,6 @@ def main() -> None:
     figures["cores"] = os.cpu_count()
     text = json.dumps(figures, indent=2)
     print(text)
-    if options.json:
-        options.json.write_text(text + "\n", encoding="utf-8")
 
 
 def _options() -> argparse.Namespace:
@@ -81,7 +79,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--windows", default="statements,whole", help=f"of {', '.join(_KINDS)}")
     parser.add_argument("--size", type=int, default=0, help="passages; mixed ones fill up")
     parser.add_argument("--every", type=int, default=1, help="read every Nth text")
-    parser.add_argument("--json", type=Path, metavar="OUT", help="also write the figures here")
     return parser.parse_args()
 
 

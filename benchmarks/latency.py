@@ -1,7 +1,7 @@
 """How long one hybrid query takes, next to LangChain, LlamaIndex and a bare bm25s + FAISS.
 
     pip install -e ".[bench]"
-    python benchmarks/latency.py --passages PASSAGES.jsonl --chunks 13000,100000 [--json OUT]
+    python benchmarks/latency.py --passages PASSAGES.jsonl --chunks 13000,100000
 
 A query goes from the question's text to ten texts: BM25 and vectors, fused by reciprocal ranks
 with equal weights. Every contestant has a process of its own, the same chunks and vectors and the
@@ -40,7 +40,7 @@ Asked = dict[str, list[tuple[float, list[str]]]]
 
 
 def main() -> None:
-    """Measure every size, print the figures, and write them where asked."""
+    """Measure every size and print the figures."""
     options = _options()
     passages = read_passages(options.passages)
     questions = _questions(options, passages)
@@ -51,8 +51,6 @@ def main() -> None:
     report |= {"questions": options.questions, "cores": os.cpu_count(), "machine": _processor()}
     text = json.dumps(report, indent=2)
     print(text)
-    if options.json:
-        options.json.write_text(text + "\n", encoding="utf-8")
 
 
 def _options() -> argparse.Namespace:
@@ -65,7 +63,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=900.0, help="for indexing, and a pass")
     parser.add_argument("--gib", type=float, default=8.0, help="memory of one contestant")
     parser.add_argument("--cache", type=Path, help="keeps vectors, corpora and our indexes")
-    parser.add_argument("--json", type=Path, metavar="OUT", help="also write the figures here")
     options = parser.parse_args()
     options.cache = options.cache or _cache_folder()
     return options

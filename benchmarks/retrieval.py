@@ -32,7 +32,7 @@ _FUSIONS = {name: Settings(fusion=name) for name in ("rrf", "linear")}
 
 
 def main() -> None:
-    """Put every question to every way of retrieval, print the figures, write them where asked."""
+    """Put every question to every way of retrieval and print the figures."""
     options = _options()
     embedder = load_embedder(options.embedder, Connection())
     every = [row for row in read_rows(options.passages) if row["text"].strip()]

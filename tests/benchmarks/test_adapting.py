@@ -17,9 +17,6 @@ def ranking(relevant: str, tokens: int = 10, **fields: Any) -> Ranking:
             "relevant": mark == "1",
             "tokens": tokens,
             "score": 2.0 - 0.1 * place,
-            "lexical": 9.0 - place,
-            "dense": 0.1 * place,
-            "graph": None,
         }
         for place, mark in enumerate(relevant)
     ]
@@ -30,7 +27,6 @@ def ranking(relevant: str, tokens: int = 10, **fields: Any) -> Ranking:
         "contexts": [],
         "two_classes": [0.9, 0.1],
         "three_classes": [0.1, 0.1, 0.8],
-        "parts": 1,
         "items": items,
     }
     return cast("Ranking", plain | fields)
@@ -69,7 +65,6 @@ def test_a_fixed_k_gains_nothing_in_any_resample() -> None:
         ("oracle: number of relevant", 2),
         ("oracle: place of the last relevant", 4),
         ("scores", 4),  # weights exp(-0.1 n / 0.16): the fourth holds 0.07, the fifth 0.04
-        ("within 0.85 of the best score", 4),
     ],
 )
 def test_rules_on_one_ranking(rule: str, k: int) -> None:
@@ -77,11 +72,10 @@ def test_rules_on_one_ranking(rule: str, k: int) -> None:
 
 
 def test_rules_stay_within_their_bounds() -> None:
-    rankings = [ranking("10" * 15, parts=n, group=str(n)) for n in range(1, 13)]
+    rankings = [ranking("10" * 15, group=str(n)) for n in range(1, 13)]
     # a classifier is not learnt from twelve questions
     rules = [rule for name, rule in RULES.items() if "learnt" not in name]
     for rule in [*rules, by_scores(0.5, 0.001)]:
         ks = rule(rankings)
         assert len(ks) == 12
         assert ((ks >= 1) & (ks <= MOST)).all()
-    assert RULES["thirds: parts of the question"](rankings).tolist() == [3] * 4 + [5] * 4 + [7] * 4
