@@ -1,8 +1,7 @@
-"""What the graph retrieves for gold questions before k of it is taken, kept in a file if wanted."""
+"""What the graph retrieves for gold questions before k of it is taken."""
 
-import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,15 +28,12 @@ _SETTINGS = Settings(**{"plan.k": DEPTH, "loop.evaluator": "none"})
 
 
 class Item(TypedDict):
-    """One passage of a ranking; a signal that did not find it is None."""
+    """One passage of a ranking."""
 
     id: str
     relevant: bool
     tokens: int
     score: float
-    lexical: float | None
-    dense: float | None
-    graph: float | None
 
 
 class Ranking(TypedDict):
@@ -53,31 +49,11 @@ class Ranking(TypedDict):
     contexts: list[list[str]]
     two_classes: list[float]
     three_classes: list[float]
-    parts: int
     items: list[Item]
 
 
-def rankings_of_gold(gold: Path, docs: Path, kept: Path | None) -> list[Ranking]:
+def rankings_of_gold(gold: Path, docs: Path) -> Iterator[Ranking]:
     """For a gold file with reference contexts over a folder of .txt files."""
-    return _kept(kept, lambda: _of_gold(gold, docs))
-
-
-def rankings_of_passages(passages: Path, questions: Path, kept: Path | None) -> list[Ranking]:
-    """For questions with ``relevant_ids`` over passages that are each one chunk."""
-    return _kept(kept, lambda: _of_passages(passages, questions))
-
-
-def _kept(path: Path | None, make: Callable[[], Iterator[Ranking]]) -> list[Ranking]:
-    if path is not None and path.exists():
-        rows: list[Any] = read_rows(path)
-        return rows
-    found = list(make())
-    if path is not None:
-        path.write_text("".join(json.dumps(row) + "\n" for row in found), encoding="utf-8")
-    return found
-
-
-def _of_gold(gold: Path, docs: Path) -> Iterator[Ranking]:
     questions = [question for question in read_cases(gold) if not question.out_of_scope]
     documents = [each for each in load_documents(docs)[0] if each.name.endswith(".txt")]
     collection = build_collection(documents, tools_for(_SETTINGS, load_minilm()))
@@ -91,7 +67,8 @@ def _of_gold(gold: Path, docs: Path) -> Iterator[Ranking]:
         _show("asking", number, len(questions))
 
 
-def _of_passages(passages: Path, questions: Path) -> Iterator[Ranking]:
+def rankings_of_passages(passages: Path, questions: Path) -> Iterator[Ranking]:
+    """For questions with ``relevant_ids`` over passages that are each one chunk."""
     rows = [row for row in read_rows(passages) if row["text"].strip()]
     collection = index_passages(rows, _SETTINGS, load_minilm(), _show)
     ask, asked = _Asker(collection), read_rows(questions)
@@ -117,9 +94,6 @@ class _Asker:
                 "relevant": passage["id"] in relevant,
                 "tokens": self._count(passage["text"]),
                 "score": passage["score"],
-                "lexical": passage["signals"].get("lexical"),
-                "dense": passage["signals"].get("dense"),
-                "graph": passage["signals"].get("graph"),
             }
             for passage in state["passages"]
         ]
@@ -130,7 +104,6 @@ class _Asker:
             "contexts": [],
             "two_classes": self._parts.classifier.probabilities(gold.question, 2),
             "three_classes": self._parts.classifier.probabilities(gold.question, 3),
-            "parts": len(state["parsed"]["parts"]),
             "items": items,
         }
 

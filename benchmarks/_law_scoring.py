@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 Gram = tuple[str, ...]
+Span = tuple[int, int]
 
 _WITHIN = 0.6
 """The share of a quote's word 3-grams that must be a provision's."""
@@ -197,3 +198,30 @@ def scored(probe: Mapping[str, Any], answer: Mapping[str, Any], law: Law) -> dic
         said = gold[0][0].points_said(answer["answer"])
         return {"right": float(all(said)), "items": sum(said) / max(1, len(said))}
     return {"right": float(held[:1] == [True]), "found": found}
+
+
+def spans_of(structure: Iterable[Mapping[str, Any]]) -> dict[tuple[str, ...], Span]:
+    """The span of each provision: by article, paragraph and point, or by its label alone."""
+    spans: dict[tuple[str, ...], Span] = {}
+    for unit in structure:
+        if "label" in unit:
+            spans[unit["label"],] = unit["start"], unit["end"]
+            continue
+        spans[unit["article"],] = unit["start"], unit["end"]
+        for paragraph in unit["paragraphs"]:
+            name = unit["article"], paragraph["n"]
+            spans[name] = paragraph["start"], paragraph["end"]
+            spans |= {(*name, p["p"]): (p["start"], p["end"]) for p in paragraph["points"]}
+    return spans
+
+
+def gold_of(probe: Mapping[str, Any], spans: Mapping[tuple[str, ...], Span]) -> list[Span]:
+    """Where the answer stands; nothing where the law does not give it."""
+    if "gold" in probe:
+        return [spans[label,] for label in probe["gold"]]
+    if not probe["article"]:
+        return []
+    name = (probe["article"], probe["paragraph"], probe.get("point", ""))
+    while not name[-1]:  # an article alone, or a paragraph of it
+        name = name[:-1]
+    return [spans[name], *(spans[*also,] for also in probe.get("also", []))]

@@ -18,7 +18,7 @@ from lexloop.nodes.hybrid_retrieve import hybrid_retrieve
 from lexloop.nodes.question import parse
 from lexloop.nodes.rerank import FeatureReranker, rerank
 from lexloop.store.opening import tools_for
-from lexloop.store.preparing import KnownVectors, Tools, cut_document
+from lexloop.store.preparing import Tools, cut_document
 from lexloop.store.protocol import PreparedFile
 from lexloop.store.view import Collection, View
 from lexloop.store.writer import build_index
@@ -38,7 +38,6 @@ def index_passages(
     settings: Settings,
     embedder: Embedder,
     progress: Progress,
-    known: KnownVectors | None = None,
 ) -> Collection:
     """An index in memory in which each passage is one document of one chunk; no triplets.
 
@@ -47,11 +46,10 @@ def index_passages(
         settings: How they are indexed.
         embedder: Makes the vectors.
         progress: Called with a stage's name, what is done and how much there is.
-        known: Vectors by the same embedder; what they are of is not embedded again.
     """
     tools = tools_for(settings, embedder)
     files = (_cut(row["id"], row["text"], tools) for row in passages)
-    return build_index(files, tools, known=known, progress=progress)
+    return build_index(files, tools, progress=progress)
 
 
 def _cut(name: str, text: str, tools: Tools) -> PreparedFile:

@@ -36,26 +36,6 @@ def measure(ranked: Sequence[str], relevant: Collection[str]) -> dict[str, float
     }
 
 
-def by_context(found: Sequence[str], contexts: Sequence[Collection[str]]) -> dict[str, float]:
-    """What the chunks found are worth.
-
-    Args:
-        found: At most five ids.
-        contexts: For each reference context the ids of the chunks that are relevant to it.
-
-    Returns:
-        ``recall@5``, the share of the relevant chunks that were found, of five where there are
-        more; ``contexts@5``, the share of the contexts to which a chunk that was found is relevant.
-        Where no chunk is relevant nothing can be found: both are 0.
-    """
-    relevant = frozenset().union(*contexts)
-    reached = [bool(set(ids) & set(found)) for ids in contexts]
-    return {
-        "recall@5": len(relevant & set(found)) / min(5, len(relevant)) if relevant else 0.0,
-        "contexts@5": sum(reached) / len(reached) if reached else 0.0,
-    }
-
-
 def _gain(places: Sequence[int]) -> float:
     return math.fsum(1.0 / math.log2(place + 1) for place in places)
 

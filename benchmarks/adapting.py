@@ -1,20 +1,18 @@
 """Does adapting k pay: recall against fixed k at equal tokens of context.
 
     python benchmarks/adapting.py --gold GOLD.jsonl --docs DIR --passages PASSAGES.jsonl
-        --questions QUESTIONS.jsonl [--keep FOLDER] [--json OUT] [--markdown OUT]
+        --questions QUESTIONS.jsonl
 
 Either pair may be left out. The gold file is one of LL144's form (reference contexts over .txt
 files; a passage is relevant to a context when half of the word 3-grams of one occur in the other);
 passages and questions are ObliQA's (``relevant_ids``; the 720 passages without text left out).
-With --keep the rankings are stored in a folder, and read from there the next time.
 
 Every question goes through the graph up to rerank with all candidates; rules then say how many of
 them are taken, at most 20. A rule's mean of tokens is compared with fixed k at the same mean, a mix
 of two ks where it lies between them. Rules: the paper's classifier with its plans of two and of
-three classes; the oracle that knows the number of relevant passages, and one that knows where the
-last of them stands; the scores of the candidates (the setting plan.k=scores); thirds of the
-questions by one signal (3, 5 or 7 passages); and a logistic regression on all signals,
-cross-validated by group.
+three classes and the one learnt of depths, cross-validated by group; the oracle that knows the
+number of relevant passages, and one that knows where the last of them stands; and the scores of the
+candidates (the setting plan.k=scores).
 
 The shipped values of ``scores`` have seen all questions. Beside them stand temperature and share
 chosen on four fifths of the questions for the fifth that is measured, and chosen on the other set.
@@ -23,7 +21,6 @@ passage.
 """
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -41,18 +38,16 @@ Report = dict[str, dict[str, float]]
 
 
 def main() -> None:
-    """Print a table for each set, and write the figures where asked."""
+    """Print a table for each set."""
     options = _options()
-    kept = options.keep
     sets: dict[str, list[Ranking]] = {}
     if options.gold and options.docs:
-        sets["gold"] = rankings_of_gold(options.gold, options.docs, kept and kept / "gold.jsonl")
+        sets["gold"] = [*rankings_of_gold(options.gold, options.docs)]
     if options.passages and options.questions:
-        file = kept and kept / "passages.jsonl"
-        sets["passages"] = rankings_of_passages(options.passages, options.questions, file)
+        sets["passages"] = [*rankings_of_passages(options.passages, options.questions)]
     if not sets:
         sys.exit("Give --gold with --docs, or --passages with --questions.")
-    tables, figures = [], {}
+    tables = []
     for name, rankings in sets.items():
         curve = curves(rankings, MOST)
         chosen = {rule: choose(rankings) for rule, choose in RULES.items()}
@@ -61,14 +56,9 @@ def main() -> None:
         for metric in curve.found:
             ks = {**chosen, "scores, chosen on other folds": _cross_fitted(rankings, metric)}
             rows = {rule: against_fixed(curve, metric, taken) for rule, taken in ks.items()}
-            figures[f"{name}_{metric}"] = rows
             tables.append(_table(f"{name}: {metric}, {len(rankings)} questions", rows))
             tables.append(_fixed(curve, metric))
     print("\n\n".join(tables))
-    if options.json:
-        options.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
-    if options.markdown:
-        options.markdown.write_text("\n\n".join(tables) + "\n", encoding="utf-8")
 
 
 def _options() -> argparse.Namespace:
@@ -77,9 +67,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--docs", type=Path, help="folder of their .txt files")
     parser.add_argument("--passages", type=Path, help="JSON Lines: id, text")
     parser.add_argument("--questions", type=Path, help="JSON Lines: question, relevant_ids")
-    parser.add_argument("--keep", type=Path, help="folder for what was retrieved")
-    parser.add_argument("--json", type=Path, help="write the figures here")
-    parser.add_argument("--markdown", type=Path, help="write the tables here")
     return parser.parse_args()
 
 

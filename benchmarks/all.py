@@ -116,7 +116,6 @@ FIGURES = [
         "python benchmarks/eval_kills.py {data}/ll144/gold_dev.jsonl --corpus {texts}",
     ),
     Figure("retrieval", f"python benchmarks/retrieval.py {_OBLIQA}", "BM25's weight, in part"),
-    Figure("chunking", f"python benchmarks/chunking.py {_LL144}"),
     Figure(
         "references",
         "python benchmarks/references.py --law {data}/gdpr/gdpr_en.txt",
@@ -128,7 +127,6 @@ FIGURES = [
         "tune-ll144",
         "lexloop tune {data}/ll144/gold_dev.jsonl --corpus {texts} --out {out}/settings.json",
     ),
-    Figure("loop", "python benchmarks/loop.py", _LAW),
     Figure(
         "trained", "python benchmarks/trained.py", "the embedder on other documents of these sets"
     ),
@@ -147,8 +145,7 @@ FIGURES = [
     Figure("law", "python benchmarks/law.py", _LAW),
     Figure("law-parts", "python benchmarks/law.py --parts", _LAW),
     Figure("law-labels", "python benchmarks/law.py --labels", "rules were made with these in view"),
-    Figure("law-cuts", "python benchmarks/law.py --ablate", _LAW),
-    Figure("routing", "python benchmarks/routing.py --data {data}", "the first sixty"),
+    Figure("routing", "python benchmarks/routing.py", "the first sixty"),
     Figure("languages", "python benchmarks/languages.py"),
     Figure("promises", "python benchmarks/promises.py"),
     Figure(

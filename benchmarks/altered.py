@@ -1,6 +1,6 @@
 """How the judge of groundedness takes statements that were altered, beside their own section.
 
-    python benchmarks/altered.py [--docs DIR] [--gold GOLD.jsonl ...] [--json OUT]
+    python benchmarks/altered.py [--docs DIR] [--gold GOLD.jsonl ...]
 
 Every statement of 8 to 60 words is judged beside the section that it stands in: with a few words
 put before it or said otherwise, which leaves it true, and with one number, section, unit, modal,
@@ -10,7 +10,6 @@ many claims of the reference answers are taken to disagree with their own eviden
 """
 
 import argparse
-import json
 import random
 import re
 from collections.abc import Callable, Iterator
@@ -69,7 +68,6 @@ def main() -> None:
     parser.add_argument("--docs", type=Path, default=_SAMPLE, help="a folder of .txt files")
     parser.add_argument("--gold", type=Path, nargs="*", default=[], help="with references")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--json", type=Path, help="write the figures here")
     options = parser.parse_args()
     embed = load_shipped().embed
     support = ClaimSupport(embed)
@@ -89,8 +87,6 @@ def main() -> None:
         figures |= _references(path, support, embed)
     for name, value in figures.items():
         print(f"{name:32} {value}")
-    if options.json:
-        options.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
 
 
 def _references(path: Path, support: ClaimSupport, embed: Embed) -> dict[str, float | int]:

@@ -1,6 +1,6 @@
 """How many texts a second are embedded in bulk, here and by sentence-transformers in float32.
 
-    python benchmarks/encoding.py --passages PASSAGES.jsonl [--sample N] [--repeats R] [--json OUT]
+    python benchmarks/encoding.py --passages PASSAGES.jsonl [--sample N] [--repeats R]
 
 Both run the same weights on the same passages in turn, on the processors they choose themselves;
 the figures are medians. What each loads before the first vector is reported apart.
@@ -62,8 +62,6 @@ def main() -> None:
     }
     for name, value in summary.items():
         print(f"{name:34} {value:.4f}" if isinstance(value, float) else f"{name:34} {value}")
-    if options.json:
-        options.json.write_text(json.dumps(summary, indent=2), encoding="utf-8")
 
 
 def _options() -> argparse.Namespace:
@@ -71,7 +69,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--passages", type=Path, required=True, help="JSON lines with a text each")
     parser.add_argument("--sample", type=int, help="so many of them, drawn at random")
     parser.add_argument("--repeats", type=int, default=3, help="runs of each")
-    parser.add_argument("--json", type=Path, help="write the summary here")
     return parser.parse_args()
 
 

@@ -1,6 +1,6 @@
 """Kills `lexloop eval` at random moments, resumes it, and compares what it leaves.
 
-    python benchmarks/eval_kills.py GOLD --corpus DIR [--ablation paper] [--kills 5] [--json OUT]
+    python benchmarks/eval_kills.py GOLD --corpus DIR [--ablation paper] [--kills 5]
 
 The run is made once without interruption and once in a folder of its own, where it is sent SIGKILL
 as soon as a random number of records is written; after the kills it is resumed to its end. The exit
@@ -45,8 +45,6 @@ def main() -> None:
             "identical": same,
         }
     print(json.dumps(figures))
-    if options.json:
-        options.json.write_text(json.dumps(figures) + "\n", encoding="utf-8")
     sys.exit(0 if same and all(killed) and figures["records_resumed"] == records else 1)
 
 
@@ -57,7 +55,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--ablation", default="paper", help="paper, chunking or a file of rows")
     parser.add_argument("--kills", type=int, default=5)
     parser.add_argument("--seed", type=int, default=20240917)
-    parser.add_argument("--json", type=Path, help="write the figures here")
     return parser.parse_args()
 
 

@@ -1,6 +1,6 @@
 """How much of what a follow-up leaves out is written out without a model.
 
-    python benchmarks/followups.py --rewrites FILE [FILE ...] [--answers] [--json OUT]
+    python benchmarks/followups.py --rewrites FILE [FILE ...] [--answers]
 
 Each line of a file is a turn of a conversation as JSON: ``history``, the turns before; ``q``, what
 was asked; ``standalone``, the same as a person wrote it out. ``recovered`` is the share of the
@@ -18,7 +18,6 @@ that persons wrote. Some 500 turns are asked, evenly spread.
 """
 
 import argparse
-import json
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -42,19 +41,15 @@ def main() -> None:
     options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     options.add_argument("--rewrites", type=Path, nargs="+", required=True)
     options.add_argument("--answers", action="store_true", help="histories hold answers as well")
-    options.add_argument("--json", type=Path)
     given = options.parse_args()
-    figures: dict[str, dict[str, Any]] = {}
     for path in given.rewrites:
         every = read_rows(path)
         rows = [row for row in every if row["history"]]
-        figures[str(path)] = measured(rows, given.answers) | found(every, given.answers)
+        figures = measured(rows, given.answers) | found(every, given.answers)
         print(f"\n{path.parent.name}/{path.name}: {len(rows)} turns")
-        for name, made in figures[str(path)].items():
+        for name, made in figures.items():
             spread = f"({made['low']:.3f} to {made['high']:.3f})"
             print(f"  {name:19} {made['mean']:.3f} {spread}, {made['n']} turns")
-    if given.json:
-        given.json.write_text(json.dumps(figures, indent=1))
 
 
 def measured(rows: list[dict[str, Any]], answers: bool) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 Triplets are synthetic, hubs and references included, and kept in memory.
 
-Usage: python benchmarks/graph_walk.py [--triplets N] [--json OUT]
+Usage: python benchmarks/graph_walk.py [--triplets N]
 """
 
 import argparse
@@ -109,10 +109,9 @@ def timed(run: Callable[[], Any]) -> tuple[Any, float]:
 
 
 def main() -> None:
-    """Measure, print flat JSON, and write it where asked."""
+    """Measure, and print flat JSON."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--triplets", type=int, default=100_000, help="how many relations")
-    parser.add_argument("--json", type=Path, metavar="OUT", help="also write the figures here")
     options = parser.parse_args()
     graph, figures = opening_figures(synthetic(options.triplets))
     figures |= query_figures(graph)
@@ -127,8 +126,6 @@ def main() -> None:
         indent=2,
     )
     print(text)
-    if options.json:
-        options.json.write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -3,10 +3,9 @@
     python benchmarks/house.py [--against COMMIT]
 
 Prints for every room its lines, modules, public names, patterns and modules with one importer; the
-circles of imports; the words of our own that a newcomer has to learn; and, of one question put to
-the sample, how many of Lexloop's files it visits, the longest way down from file to file and how
-often it climbs back up to an earlier room than it came from. ``--against`` prints the rooms at
-another commit beside it.
+circles of imports; and, of one question put to the sample, how many of Lexloop's files it visits,
+the longest way down from file to file and how often it climbs back up to an earlier room than it
+came from. ``--against`` prints the rooms at another commit beside it.
 """
 
 import argparse
@@ -15,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import types
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -28,12 +27,6 @@ PRODUCT = (*PATH, "apps")
 ROOMS = (*PRODUCT, "evaluation", "finetune")
 BEFORE = {"corpus": "documents"}
 """Rooms of earlier commits, beside which room of today they are shown."""
-OWN_WORDS = frozenset(
-    "Asked Bench Components Dialogue Draft Drive Everything Kept Kit Lab Lease Making "
-    "Prepared Spoken Standing Told Wanted Way Workshop".split()
-)
-"""What no textbook of this field calls anything, and a newcomer had or has to learn: names of
-classes and modules."""
 _RUNNING = Path("core/running.py")
 QUESTION = "What must a bias audit calculate, and how often is one needed?"
 
@@ -76,8 +69,6 @@ def main() -> None:
     print(f"\nCircles of imports: {len(found)}")
     for names in found:
         print(f"- {', '.join(names)}")
-    words = sorted(own_words(ROOT))
-    print(f"\nWords of our own: {len(words)} ({', '.join(words)})")
     files, climbs, longest = walked(QUESTION)
     print(
         f"A question visits {files} files, the longest way down is {longest} files, and it climbs"
@@ -127,16 +118,6 @@ def circles(root: Path) -> list[list[str]]:
     )
     joined = networkx.strongly_connected_components(graph)
     return sorted(sorted(names) for names in joined if len(names) > 1)
-
-
-def own_words(root: Path) -> set[str]:
-    """Those of ``OWN_WORDS`` that a public class or a module is called by."""
-    names = Counter[str]()
-    for name, path in modules(root):
-        tree = ast.parse(path.read_bytes())
-        names[name.rsplit(".", 1)[-1].capitalize()] += 1
-        names.update(n.name.lstrip("_") for n in tree.body if isinstance(n, ast.ClassDef))
-    return {word for word in OWN_WORDS if names[word]}
 
 
 def walked(question: str) -> tuple[int, int, int]:

@@ -1,10 +1,9 @@
 """How long indexing takes next to the encoder alone, how large the index is, and an update.
 
-    python benchmarks/indexing.py --passages PASSAGES.jsonl [--size N] [--every N] [--json OUT]
+    python benchmarks/indexing.py --passages PASSAGES.jsonl [--every N]
 
-The passages that are not empty become one file a document: JSON Lines, of which every passage is
-cut by itself, or plain text, which is cut as a whole; ``--size`` adds mixed passages until there
-are so many. These become an index on disk with the shipped embedder's vectors and the rules'
+The passages that are not empty become one file of JSON Lines a document, of which every passage is
+cut by itself. These become an index on disk with the shipped embedder's vectors and the rules'
 triplets. ``encoder_s`` is what the encoder alone takes for exactly the texts that were embedded, in
 the same process right after; for the keys that begin with ``whole_`` only whole chunks were
 embedded, for ``tokenless_`` no token vectors were stored. With ``--every`` only every Nth text is
@@ -22,13 +21,11 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from itertools import islice
 from pathlib import Path
 from statistics import median
 from typing import TypeVar
 
 from _listening import Listener
-from _mixture import mixed_texts
 
 from lexloop.core.settings import Settings
 from lexloop.models.minilm import load_shipped
@@ -39,8 +36,6 @@ from lexloop.store.writer import IndexUpdate, write_index
 
 T = TypeVar("T")
 _UPDATES = 3
-_IN_A_FILE = 340
-_BETWEEN = {"jsonl": "\n", "txt": "\n\n"}
 _ADDED = " This holds from the day of publication."
 _KINDS: dict[str, tuple[str, dict[str, str | bool]]] = {
     "statements": ("", {"windows": "statements"}),
@@ -52,7 +47,7 @@ _KINDS: dict[str, tuple[str, dict[str, str | bool]]] = {
 
 
 def main() -> None:
-    """Index, encode, update; print flat JSON and write it where asked."""
+    """Index, encode, update, and print flat JSON."""
     options = _options()
     figures: dict[str, float | int | str | None] = {}
     load_shipped().encode(
@@ -60,7 +55,7 @@ def main() -> None:
     )
     with tempfile.TemporaryDirectory() as name:
         sources = Path(name) / "sources"
-        figures["files"] = _write_sources(options, sources)
+        figures["files"] = _write_sources(options.passages, sources)
         for windows in options.windows.split(","):
             index = Path(name) / windows
             figures |= _indexing(sources, index, windows, options.every)
@@ -68,40 +63,28 @@ def main() -> None:
             if windows == "statements" and options.every == 1:
                 figures |= _updating(sources, index)
     figures["cores"] = os.cpu_count()
-    text = json.dumps(figures, indent=2)
-    print(text)
-    if options.json:
-        options.json.write_text(text + "\n", encoding="utf-8")
+    print(json.dumps(figures, indent=2))
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--passages", type=Path, required=True, help="with document_id and text")
-    parser.add_argument("--files", choices=("jsonl", "txt"), default="jsonl")
     parser.add_argument("--windows", default="statements,whole", help=f"of {', '.join(_KINDS)}")
-    parser.add_argument("--size", type=int, default=0, help="passages; mixed ones fill up")
     parser.add_argument("--every", type=int, default=1, help="read every Nth text")
-    parser.add_argument("--json", type=Path, metavar="OUT", help="also write the figures here")
     return parser.parse_args()
 
 
-def _write_sources(options: argparse.Namespace, folder: Path) -> int:
+def _write_sources(passages: Path, folder: Path) -> int:
     """One file a document; how many there are."""
-    kind = options.files
     rows: dict[int, list[dict[str, str]]] = defaultdict(list)
-    with options.passages.open(encoding="utf-8") as file:
+    with passages.open(encoding="utf-8") as file:
         for row in map(json.loads, file):
             if row["text"].strip():
                 rows[row["document_id"]].append({"id": row["id"], "text": row["text"].strip()})
-    own = [row["text"] for kept in rows.values() for row in kept]
-    last = max(rows)
-    for number, (_, text) in enumerate(islice(mixed_texts(own), len(own), options.size)):
-        rows[last + 1 + number // _IN_A_FILE].append({"id": f"mixed {number}", "text": text})
     folder.mkdir()
     for number, kept in rows.items():
-        parts = [json.dumps(row) if kind == "jsonl" else row["text"] for row in kept]
-        path = folder / f"document-{number:02d}.{kind}"
-        path.write_text(_BETWEEN[kind].join(parts) + "\n", encoding="utf-8")
+        lines = "".join(json.dumps(row) + "\n" for row in kept)
+        (folder / f"document-{number:02d}.jsonl").write_text(lines, encoding="utf-8")
     return len(rows)
 
 
@@ -148,15 +131,11 @@ def _updating(sources: Path, index: Path) -> dict[str, float]:
 
 def _update(changed: Path, update: Callable[[], object]) -> float:
     """Seconds of an update after a passage in the middle of a file was reworded."""
-    between = _BETWEEN[changed.suffix[1:]]
-    parts = changed.read_text(encoding="utf-8").split(between)
-    middle = len(parts) // 2
-    if changed.suffix == ".jsonl":
-        row = json.loads(parts[middle])
-        parts[middle] = json.dumps({**row, "text": row["text"] + _ADDED})
-    else:
-        parts[middle] += _ADDED
-    changed.write_text(between.join(parts), encoding="utf-8")
+    lines = changed.read_text(encoding="utf-8").splitlines()
+    middle = len(lines) // 2
+    row = json.loads(lines[middle])
+    lines[middle] = json.dumps({**row, "text": row["text"] + _ADDED})
+    changed.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return _seconds(update)[0]
 
 

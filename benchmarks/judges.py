@@ -1,6 +1,6 @@
 """How well the embedded judges agree with people's labels and with a model judge.
 
-    python benchmarks/judges.py --wice FILE --recorded FILE --gold FILE [--fit] [--json OUT]
+    python benchmarks/judges.py --wice FILE --recorded FILE --gold FILE [--fit]
 
 Groundedness: claims of WiCE with the sentences they cite, supported against the rest. Correctness:
 answers that HyPA-RAG's authors recorded, beside the 1 to 5 of their judge; ``--gold`` has the
@@ -10,7 +10,6 @@ shuffles of the folds. Intervals are bootstrap 95 % over claims and over questio
 """
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,8 +17,7 @@ from pathlib import Path
 import numpy as np
 from _judges import AnswerRow, ClaimRow, correctness, groundedness, table
 
-from lexloop.core.errors import InputError, LexloopError
-from lexloop.core.files import write_text
+from lexloop.core.errors import LexloopError
 from lexloop.documents.text.tokens import tokenize
 from lexloop.evaluation.case import read_cases
 from lexloop.evaluation.correctness import CorrectnessJudge
@@ -39,8 +37,6 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the benchmark that the command line describes; the exit code."""
     options = _options(arguments)
     try:
-        if options.json and not options.json.parent.is_dir():
-            raise InputError(f"There is no folder {options.json.parent}.", "Create it first.")
         claims = read_wice(options.wice)
         gold = read_cases(options.gold)
         answers = read_recorded(options.recorded, gold)
@@ -56,8 +52,6 @@ def main(arguments: list[str] | None = None) -> int:
         **correctness(_answer_rows(answers, scores)),
     }
     print(table(figures))
-    if options.json:
-        write_text(options.json, json.dumps(figures, indent=2) + "\n")
     return 0
 
 
@@ -67,7 +61,6 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--recorded", type=Path, required=True, help="judged answers")
     parser.add_argument("--gold", type=Path, required=True, help="their questions and references")
     parser.add_argument("--fit", action="store_true", help="cross-validate on these files")
-    parser.add_argument("--json", type=Path, help="write the figures here")
     return parser.parse_args(arguments)
 
 

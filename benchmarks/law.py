@@ -1,10 +1,8 @@
-"""How well laws are read: by format, by label, by ways of cutting, and how fast.
+"""How well laws are read: by format, by part of the system, and by label.
 
     python benchmarks/law.py [--gdpr FOLDER] [--formats txt,pdf] [--kinds article,list] [--limit N]
     python benchmarks/law.py --parts [--kinds everyday,follow_up] [--limit N]
     python benchmarks/law.py --labels
-    python benchmarks/law.py --ablate [--limit N]
-    python benchmarks/law.py --timing [--against DIR]
 
 The first asks the probes of a law (FOLDER holds its text, its page, ``structure.json`` and
 ``probes.jsonl``; default the folder ``gdpr`` of ``LEXLOOP_DATA``) of its text, its page, and a DOCX
@@ -12,7 +10,6 @@ and a PDF made from the text, and scores every citation by its words, so that al
 measured alike; ``_law_scoring.py`` says how. ``--parts`` asks of its text with one part of the
 system left out at a time. ``--labels`` asks about the sample and about a contract, an act and a
 policy with tables, and compares each citation's label with the one that a reader wrote down.
-``--ablate`` and ``--timing`` are explained in ``_law_ablation.py`` and ``_law_timing.py``.
 """
 
 import argparse
@@ -44,29 +41,16 @@ _PARTS: dict[str, dict[str, Any]] = {
 
 
 def main() -> None:
-    """Measure what is asked for, print it, and write it where asked."""
+    """Measure what is asked for, and print it."""
     options = _options()
-    report: dict[str, Any] = {}
     if options.labels:
         questions = json.loads((_ASKED / "questions.json").read_text(encoding="utf-8"))
-        report = labelled((_ASKED, _ROOT / "data" / "ll144"), questions)
-        print(json.dumps(report, indent=2))
+        print(json.dumps(labelled((_ASKED, _ROOT / "data" / "ll144"), questions), indent=2))
     elif (folder := options.gdpr) is None or not (folder / "probes.jsonl").is_file():
         print(f"Left out: no probes in {folder}; give --gdpr FOLDER or set LEXLOOP_DATA.")
-    elif options.ablate:
-        from _law_ablation import ablated
-
-        report = ablated(folder, options.kinds, options.limit)
-    elif options.timing:
-        from _law_timing import timed
-
-        report = timed(_text_of(folder), options.against, options.repeats)
-        print(json.dumps(report, indent=2))
     else:
         report = _by_part(folder, options) if options.parts else _by_format(folder, options)
         print(_table(report))
-    if options.json:
-        options.json.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
 
 
 def _options() -> argparse.Namespace:
@@ -78,11 +62,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--limit", type=int, help="at most so many probes of each kind")
     parser.add_argument("--parts", action="store_true")
     parser.add_argument("--labels", action="store_true")
-    parser.add_argument("--ablate", action="store_true")
-    parser.add_argument("--timing", action="store_true")
-    parser.add_argument("--against", type=Path, help="another checkout with a .venv")
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--json", type=Path, metavar="OUT", help="also write the figures here")
     return parser.parse_args()
 
 

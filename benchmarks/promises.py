@@ -1,6 +1,6 @@
 """Tries the promises that cannot be shown by one test, at full size, and prints what held.
 
-    python benchmarks/promises.py [--only telemetry,threads] [--json OUT]
+    python benchmarks/promises.py [--only telemetry,threads]
 
 Each promise is a module ``_promise_NAME.py`` beside this file whose ``held()`` yields one line per
 thing tried. The exit code is 1 where something did not hold.
@@ -8,7 +8,6 @@ thing tried. The exit code is 1 where something did not hold.
 
 import argparse
 import importlib
-import json
 import sys
 import time
 from pathlib import Path
@@ -25,22 +24,19 @@ def main() -> None:
     )
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", help=f"Some of {', '.join(names)}.")
-    parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     chosen = arguments.only.split(",") if arguments.only else names
     if unknown := set(chosen) - set(names):
         parser.error(f"no such promise: {', '.join(sorted(unknown))}. Known: {', '.join(names)}")
 
-    lines: list[dict[str, object]] = []
+    all_held = True
     for name in chosen:
         begun = time.monotonic()
         for line in importlib.import_module(_PREFIX + name).held():
-            lines.append({"name": name, **vars(line)})
+            all_held &= line.held
             print(_shown(name, line), flush=True)
         print(f"     {name}: {time.monotonic() - begun:.1f} s", flush=True)
-    if arguments.json:
-        arguments.json.write_text(json.dumps(lines, indent=1), encoding="utf-8")
-    sys.exit(0 if all(line["held"] for line in lines) else 1)
+    sys.exit(0 if all_held else 1)
 
 
 def _shown(name: str, line: Line) -> str:

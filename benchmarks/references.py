@@ -1,6 +1,6 @@
 """Whether the knowledge graph brings up answers that lie behind a reference.
 
-    python benchmarks/references.py [--law FILE] [--probes FILE] [--json OUT]
+    python benchmarks/references.py [--law FILE] [--probes FILE]
 
 Each probe asks for something that a provision leaves to another one: to the sanction for breaking
 it, to an exception from it, to the definition of one of its terms, or to a provision that it refers
@@ -16,7 +16,6 @@ line to as many candidates. The law is not part of the project: without ``--law`
 """
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Sequence
@@ -70,11 +69,6 @@ def main() -> None:
         for name, settings in _ROWS.items()
     }
     print(_table(found, [probe["link"] for probe in probes]))
-    if options.json:
-        rows = [
-            {**probe, **{name: found[name][i] for name in found}} for i, probe in enumerate(probes)
-        ]
-        options.json.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
 
 
 def _options() -> argparse.Namespace:
@@ -83,7 +77,6 @@ def _options() -> argparse.Namespace:
     law = Path(data) / "gdpr" / "gdpr_en.txt" if data else None
     parser.add_argument("--law", type=Path, default=law, help="the text of the law")
     parser.add_argument("--probes", type=Path, default=_PROBES, help="question, gold, link")
-    parser.add_argument("--json", type=Path, help="write one record per probe here")
     return parser.parse_args()
 
 

@@ -1,6 +1,6 @@
 """How the server answers: the first time, the next, fifty people at once, and over thousands.
 
-    python benchmarks/server.py [--runs N] [--people N] [--seconds S] [--json OUT]
+    python benchmarks/server.py [--runs N] [--people N] [--seconds S]
     python benchmarks/server.py --questions 10000
 
 The second asks so many questions, no two alike, by as many people at once, and prints what memory
@@ -60,7 +60,7 @@ Figures = dict[str, Any]
 
 
 def main() -> None:
-    """Measure, print flat JSON, and write it where asked."""
+    """Measure, and print flat JSON."""
     options = _options()
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
@@ -68,8 +68,6 @@ def main() -> None:
     figures |= {"people": options.people, "cores": os.cpu_count()}
     text = json.dumps(figures, indent=2)
     print(text)
-    if options.json:
-        options.json.write_text(text + "\n", encoding="utf-8")
 
 
 def _options() -> argparse.Namespace:
@@ -78,7 +76,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--people", type=int, default=50, help="who ask at once")
     parser.add_argument("--seconds", type=float, default=60.0, help="for which they ask")
     parser.add_argument("--questions", type=int, default=0, help="measure memory over so many")
-    parser.add_argument("--json", type=Path, metavar="OUT", help="also write the figures here")
     return parser.parse_args()
 
 

@@ -1,6 +1,6 @@
 """How long a first answer takes: the process's start, a warm answer, and the graph by itself.
 
-Usage: python benchmarks/startup.py [--runs N] [--json OUT]
+Usage: python benchmarks/startup.py [--runs N]
 """
 
 import argparse
@@ -168,10 +168,9 @@ def median_seconds(run: Callable[[], object], runs: int) -> float:
 
 
 def main() -> None:
-    """Measure, print flat JSON, and write it where asked."""
+    """Measure, and print flat JSON."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--runs", type=int, default=7, help="processes and rounds per figure")
-    parser.add_argument("--json", type=Path, metavar="OUT", help="also write the figures here")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         cache = Path(name)
@@ -191,8 +190,6 @@ def main() -> None:
         indent=2,
     )
     print(text)
-    if options.json:
-        options.json.write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

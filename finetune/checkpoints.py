@@ -59,16 +59,42 @@ def last_good(folder: Path) -> str | None:
     return None
 
 
-def train_on(trainer: Any, folder: Path, say: Say = lambda _: None) -> None:
+def train_on(
+    trainer: Any,
+    folder: Path,
+    say: Say = lambda _: None,
+    report: Report = lambda *_: None,
+    *,
+    figure: str = "",
+    named: str = "",
+    patience: int = 0,
+) -> None:
     """Train, from the last good checkpoint in ``folder`` where there is one.
 
+    Args:
+        trainer: Of transformers, told what ``STEADY`` says.
+        folder: Where it keeps its checkpoints.
+        say: Hears of each check.
+        report: Is told how many steps of how many are done.
+        figure: What the log calls that which is checked.
+        named: What ``say`` hears it called.
+        patience: Checks without improvement after which it stops; 0 for none.
+
     Raises:
-        TrainingError: The checkpoint holds something else than tensors and numbers; it is not run.
+        TrainingError: The loss or a weight is no number, or the checkpoint holds something else
+            than tensors and numbers, which is not run.
     """
+    from transformers import EarlyStoppingCallback, PrinterCallback
+
+    trainer.remove_callback(PrinterCallback)
+    trainer.add_callback(watch(say, report, figure, named))
+    if patience:
+        trainer.add_callback(EarlyStoppingCallback(patience))
     if last := last_good(folder):
         say(f"goes on from step {last.rpartition('-')[2]}")
     try:
-        trainer.train(resume_from_checkpoint=last)
+        with quietly():
+            trainer.train(resume_from_checkpoint=last)
     except UnpicklingError as error:
         raise TrainingError(
             f"{last} holds something else than tensors, which is not loaded.", "Remove it."
@@ -97,13 +123,15 @@ def watch(
 ) -> Any:
     """A callback that marks checkpoints as whole and ends a training whose loss is no number.
 
-    Args:
-        say: Hears of each check.
-        report: Is told how many steps of how many are done.
-        figure: What the log calls that which is checked.
-        named: What ``say`` hears it called.
+    What it is given is as with ``train_on``.
     """
     from transformers import TrainerCallback
+
+    def broken(what: str, step: int) -> TrainingError:
+        return TrainingError(
+            f"{what} at step {step}.",
+            f"{GOES_ON}; with a lower learning rate begin anew, in another folder.",
+        )
 
     class Watch(TrainerCallback):
         loss = math.nan
@@ -116,17 +144,17 @@ def watch(
             for name in (*_WATCHED, figure):
                 if not math.isfinite(value := logged.get(name, 0.0)):
                     what = "loss" if name != "grad_norm" else "gradient"
-                    raise TrainingError(
-                        f"The {what} is {value} at step {state.global_step}.",
-                        f"{GOES_ON}; with a lower learning rate begin anew, in another folder.",
-                    )
+                    raise broken(f"The {what} is {value}", state.global_step)
             self.loss = logged.get("loss", self.loss)
             if figure in logged:
                 step = f"step {state.global_step} of {state.max_steps}"
                 say(f"{step}: loss {self.loss:.3f}, {named} {logged[figure]:.3f}")
 
-        def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        def on_save(self, args: Any, state: Any, control: Any, model: Any = None, **_: Any) -> None:
             folder = Path(args.output_dir) / f"checkpoint-{state.global_step}"
+            if not all(bool(weights.isfinite().all()) for weights in model.parameters()):
+                rmtree(folder)
+                raise broken("A weight is no number", state.global_step)
             (folder / "training_args.bin").unlink(missing_ok=True)  # a pickle that nothing reads
             write_sums(folder)
 

@@ -27,7 +27,6 @@ from lexloop.finetune.checkpoints import (
     quietly,
     settle,
     train_on,
-    watch,
 )
 from lexloop.finetune.classifier import (
     CLASS_COUNTS,
@@ -156,7 +155,6 @@ def _fit(
     import torch
     from transformers import (
         DataCollatorWithPadding,
-        PrinterCallback,
         Trainer,
         TrainingArguments,
         set_seed,
@@ -184,12 +182,9 @@ def _fit(
         args=arguments,
         train_dataset=rows,
         data_collator=DataCollatorWithPadding(tokenizer),
-        callbacks=[watch(report=report)],
     )
-    trainer.remove_callback(PrinterCallback)
     try:
-        with quietly():
-            train_on(trainer, work)
+        train_on(trainer, work, report=report)
     except torch.OutOfMemoryError as error:
         raise TrainingError(
             "The memory of the GPU is used up.", f"{GOES_ON}; end what else uses the GPU."

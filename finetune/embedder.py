@@ -13,7 +13,7 @@ from typing import Any
 
 from lexloop.core.errors import InputError, TrainingError, need_extra
 from lexloop.core.files import CARD, replacing, sha256_of, write_text
-from lexloop.finetune.checkpoints import STEADY, Say, alone, quietly, train_on, watch
+from lexloop.finetune.checkpoints import STEADY, Say, alone, quietly, train_on
 from lexloop.finetune.encoder_graph import export, exported
 from lexloop.finetune.late import PROJECTION, EmbedderRecipe, Trainee, batches
 from lexloop.finetune.pairs import CLICKED, TrainingPair
@@ -21,8 +21,8 @@ from lexloop.finetune.retrieval_figures import figures_drawn, retrieval_figures
 from lexloop.models.embedding import Vectors
 from lexloop.models.minilm import MODEL, TOKENIZER, Card, genuine_folder, read_card
 
-FIGURE = "cosine, all MRR@10"
-"""The figure that training is stopped by."""
+COSINE, LATE = "cosine, all MRR@10", "late, document hit@1"
+"""The figures that training is stopped by: of sentence vectors alone, and of both."""
 _SCALE = 20.0
 _AT_ONCE = 16
 
@@ -48,16 +48,19 @@ def contrast(
 
     Raises:
         InputError: The extra is not installed.
-        TrainingError: The loss is no number.
+        TrainingError: The loss or a weight is no number.
     """
     need_extra("finetune", "accelerate", "datasets")
-    from safetensors.torch import load_file
-    from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer
+    from sentence_transformers import (
+        SentenceTransformer,
+        SentenceTransformerTrainer,
+        SentenceTransformerTrainingArguments,
+    )
+    from sentence_transformers.base.sampler import BatchSamplers
     from sentence_transformers.sentence_transformer.losses import (
         CachedMultipleNegativesRankingLoss,
         MultipleNegativesRankingLoss,
     )
-    from transformers import EarlyStoppingCallback, PrinterCallback
 
     with quietly():
         model = SentenceTransformer(str(base), device="cpu", model_kwargs={"use_safetensors": True})
@@ -68,23 +71,95 @@ def contrast(
         loss = CachedMultipleNegativesRankingLoss(model, scale=_SCALE, mini_batch_size=_AT_ONCE)
     trainer = SentenceTransformerTrainer(
         model=model,
-        args=_arguments(recipe, state),
+        args=SentenceTransformerTrainingArguments(
+            per_device_train_batch_size=recipe.batch,
+            batch_sampler=BatchSamplers.NO_DUPLICATES,
+            learning_rate=recipe.rate,
+            warmup_steps=0.1,
+            **_settings(recipe, state, COSINE),
+        ),
         train_dataset=_columns(training),
         loss=loss,
         evaluator=_evaluator(kept),
-        callbacks=[
-            watch(say, figure=f"eval_{FIGURE}", named=FIGURE),
-            EarlyStoppingCallback(recipe.patience),
-        ],
     )
-    trainer.remove_callback(PrinterCallback)
-    with quietly():
-        train_on(trainer, state, say)
+    return _best(trainer, recipe, state, COSINE, say)
+
+
+def late(
+    trainee: Trainee,
+    training: Sequence[TrainingPair],
+    kept: Sequence[TrainingPair],
+    state: Path,
+    say: Say,
+) -> dict[str, Any]:
+    """Train sentence and token vectors at once, and return the best weights by their names.
+
+    Checkpoints and early stops are as with ``contrast``.
+
+    Raises:
+        InputError: The extra is not installed, or there are too few pairs for a batch.
+        TrainingError: The loss or a weight is no number.
+    """
+    need_extra("finetune", "accelerate")
+    from transformers import Trainer, TrainingArguments
+
+    class Late(Trainer):
+        def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:
+            found = {f"eval_{LATE}": retrieval_figures(kept, trainee.vectors)[LATE]}
+            self.log(found)
+            self.control = self.callback_handler.on_evaluate(
+                self.args, self.state, self.control, found
+            )
+            return found
+
+    recipe = trainee.recipe
+    rows: Any = [*enumerate(islice(batches(training, recipe), recipe.steps))]
+    trainer = Late(
+        model=trainee,
+        args=TrainingArguments(
+            per_device_train_batch_size=1,  # a row is a batch
+            train_sampling_strategy="sequential",
+            remove_unused_columns=False,
+            max_grad_norm=0.0,  # the optimiser's own matter
+            **_settings(recipe, state, LATE),
+        ),
+        train_dataset=rows,
+        eval_dataset=rows[:1],  # it asks for one, and evaluates without it
+        data_collator=trainee.read,
+        optimizers=trainee.optimisers(),
+    )
+    best = _best(trainer, recipe, state, LATE, say)
+    trainee.load_state_dict(best)
+    return trainee.weights()
+
+
+def _settings(recipe: EmbedderRecipe, state: Path, figure: str) -> dict[str, Any]:
+    every = min(recipe.every, recipe.steps)
+    return {
+        "output_dir": str(state),
+        "max_steps": recipe.steps,
+        "seed": recipe.seed,
+        "eval_strategy": "steps",
+        "eval_steps": every,
+        "save_steps": every,
+        "load_best_model_at_end": True,
+        "metric_for_best_model": figure,
+        "use_cpu": True,
+        **STEADY,
+    }
+
+
+def _best(
+    trainer: Any, recipe: EmbedderRecipe, state: Path, figure: str, say: Say
+) -> dict[str, Any]:
+    """Train until it is over or no better, and return the weights that were found best."""
+    from safetensors.torch import load_file
+
+    train_on(trainer, state, say, figure=f"eval_{figure}", named=figure, patience=recipe.patience)
     if trainer.state.global_step < recipe.steps:
         say(f"stops: no better for {recipe.patience} times")
-    best = Path(trainer.state.best_model_checkpoint or "")
-    weights: dict[str, Any] = load_file(best / "model.safetensors")
-    return weights
+    best: dict[str, Any] = load_file(Path(trainer.state.best_model_checkpoint) / _WEIGHTS)
+    return best
 
 
 def _columns(training: Sequence[TrainingPair]) -> Any:
@@ -100,35 +175,12 @@ def _columns(training: Sequence[TrainingPair]) -> Any:
     return {kind: Dataset.from_list(found) for kind, found in rows.items()}
 
 
-def _arguments(recipe: EmbedderRecipe, state: Path) -> Any:
-    from sentence_transformers import SentenceTransformerTrainingArguments
-    from sentence_transformers.base.sampler import BatchSamplers
-
-    every = min(recipe.every, recipe.steps)
-    return SentenceTransformerTrainingArguments(
-        output_dir=str(state),
-        max_steps=recipe.steps,
-        per_device_train_batch_size=recipe.batch,
-        batch_sampler=BatchSamplers.NO_DUPLICATES,
-        learning_rate=recipe.rate,
-        warmup_steps=0.1,
-        seed=recipe.seed,
-        eval_strategy="steps",
-        eval_steps=every,
-        save_steps=every,
-        load_best_model_at_end=True,
-        metric_for_best_model=FIGURE,
-        use_cpu=True,
-        **STEADY,
-    )
-
-
 def _evaluator(kept: Sequence[TrainingPair]) -> Any:
     from sentence_transformers.base.evaluation import BaseEvaluator
 
     class Kept(BaseEvaluator):
         def __call__(self, model: Any, *_: Any, **__: Any) -> dict[str, float]:
-            return {FIGURE: retrieval_figures(kept, partial(_vectors, model))[FIGURE]}
+            return {COSINE: retrieval_figures(kept, partial(_vectors, model))[COSINE]}
 
     evaluator: Any = Kept
     return evaluator()
@@ -142,8 +194,6 @@ def _vectors(model: Any, texts: Sequence[str], most: int) -> tuple[Vectors, list
     return vectors, [*vectors[:, None]]
 
 
-MAIN = "late, document hit@1"
-"""The figure that training is stopped by."""
 PLOT = "figures.svg"
 _BEST, _ENCODER, _STATE = "best.safetensors", "encoder.safetensors", ".training-"
 _WEIGHTS = "model.safetensors"
@@ -201,10 +251,11 @@ def train_embedder(
             base = _trainable(origin.base, state / "base")
             trainee = Trainee(base, recipe)
             first, before = trainee.weights(), retrieval_figures(kept, trainee.vectors)
-            if recipe.loss == "late":
-                _learn(trainee, training, kept, state, told)
-            elif not (state / _BEST).exists():
-                best = contrast(training, kept, base, state, recipe, say=told)
+            if not (state / _BEST).exists():
+                if recipe.loss == "late":
+                    best = late(trainee, training, kept, state, told)
+                else:
+                    best = contrast(training, kept, base, state, recipe, say=told)
                 _save({**first, **best}, state / _BEST)
             trainee.take(_averaged(first, state / _BEST, recipe.share))
             after = retrieval_figures(kept, trainee.vectors)
@@ -246,36 +297,6 @@ def _weights_of(base: Path) -> Path:
         f"The base model {base} cannot be loaded: it holds no {_WEIGHTS}.",
         "Name a folder that holds model.safetensors and tokenizer.json.",
     )
-
-
-def _learn(
-    trainee: Trainee,
-    training: Sequence[TrainingPair],
-    kept: Sequence[TrainingPair],
-    state: Path,
-    told: Say,
-) -> None:
-    """Take the steps that are left, keeping the state and what was best."""
-    about, recipe = trainee.resume(state), trainee.recipe
-    best, worse = float(about.get("best", -1)), float(about.get("worse", 0))
-    if about:
-        told(f"goes on from step {trainee.step}")
-    # killed between its last step and the folder, a training that was over stays over
-    steps = trainee.step if worse >= recipe.patience else recipe.steps
-    for batch in islice(batches(training, recipe), trainee.step, steps):
-        loss = trainee.learn(batch)
-        if trainee.step % recipe.every and trainee.step < steps:
-            continue
-        figure = retrieval_figures(kept, trainee.vectors)[MAIN]
-        worse = 0 if figure > best else worse + 1
-        if figure > best:
-            best = figure
-            _save(trainee.weights(), state / _BEST)
-        trainee.save(state, best=best, worse=worse)
-        told(f"step {trainee.step} of {steps}: loss {loss:.3f}, {MAIN} {figure:.3f}")
-        if worse >= recipe.patience:
-            told(f"stops: no better for {recipe.patience} times")
-            return
 
 
 def _averaged(first: Mapping[str, Any], best: Path, share: float) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from shutil import rmtree
 from typing import Any
 
 from lexloop.core.errors import InputError, TrainingError
-from lexloop.finetune.checkpoints import GOES_ON, STEADY, Say, settle, train_on, watch
+from lexloop.finetune.checkpoints import GOES_ON, STEADY, Say, settle, train_on
 from lexloop.finetune.generator_rows import DividedRows, Example
 from lexloop.models.local_model import LocalModel, load_local
 
@@ -72,8 +72,15 @@ def train_adapter(
         local = load_local(base, four_bit=recipe.four_bit)
         trained = _encoded(local, rows.trained, recipe.most_tokens)
         held = _encoded(local, rows.held, recipe.most_tokens)
-        trainer = _trainer(local, trained, held, recipe, folder=checkpoints, say=say)
-        train_on(trainer, checkpoints)
+        trainer = _trainer(local, trained, held, recipe, checkpoints)
+        train_on(
+            trainer,
+            checkpoints,
+            say,
+            figure="eval_loss",
+            named="on rows held back",
+            patience=recipe.patience,
+        )
         _save(trainer.model, folder / ADAPTER)
     state = trainer.state
     return {
@@ -127,18 +134,11 @@ def _encoded(local: LocalModel, examples: Sequence[Example], most: int) -> Rows:
 
 
 def _trainer(
-    local: LocalModel,
-    trained: Rows,
-    held: Rows,
-    recipe: AdapterRecipe,
-    *,
-    folder: Path,
-    say: Say,
+    local: LocalModel, trained: Rows, held: Rows, recipe: AdapterRecipe, folder: Path
 ) -> Any:
     import torch
     from datasets import Dataset
     from peft import LoraConfig
-    from transformers import EarlyStoppingCallback, PrinterCallback
     from trl.trainer.sft_config import SFTConfig
     from trl.trainer.sft_trainer import SFTTrainer
 
@@ -184,12 +184,7 @@ def _trainer(
         eval_dataset=Dataset.from_list(held),
         processing_class=local.tokenizer,
         peft_config=lora,
-        callbacks=[
-            watch(say, figure="eval_loss", named="on rows held back"),
-            EarlyStoppingCallback(recipe.patience),
-        ],
     )
-    trainer.remove_callback(PrinterCallback)
     return trainer
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import torch
 
-from lexloop.core.errors import InputError, TrainingError
-from lexloop.core.files import replacing
+from lexloop.core.errors import InputError
 from lexloop.finetune.pairs import TrainingPair
 from lexloop.models.embedding import CODED, Vectors, projection, without_bars
 
@@ -18,7 +18,7 @@ LATE_SCALE, COSINE_SCALE = 30.0, 20.0
 _PROJECTION_RATE = 5.0
 _WARM, _LEAST_RATE = 15, 0.05
 PROJECTION = "token_projection"
-_STATE = "state.safetensors"
+_BERT = "bert."
 
 
 Loss = Literal["late", "mnrl", "cached_mnrl"]
@@ -51,8 +51,8 @@ class EmbedderRecipe:
     patience: int = 3
 
 
-class Trainee:
-    """The encoder, the projection of its tokens and their optimiser.
+class Trainee(torch.nn.Module):
+    """The encoder and the projection of its tokens.
 
     The word embeddings stay as they are, and nothing is dropped out.
 
@@ -65,161 +65,115 @@ class Trainee:
     """
 
     def __init__(self, base: Path, recipe: EmbedderRecipe) -> None:
-        import torch
-
-        self.encoder, self._tokenizer = _loaded(base)
-        self.recipe, self.step = recipe, 0
-        self.projection: Any = torch.nn.Parameter(_projection(base))
-        for module in self.encoder.modules():
+        super().__init__()
+        self.bert, self._tokenizer = _loaded(base)
+        self.recipe = recipe
+        self.token_projection = torch.nn.Parameter(_projection(base))
+        for module in self.bert.modules():
             if isinstance(module, torch.nn.Dropout):
                 module.p = 0.0
-        for weights in self.encoder.embeddings.parameters():
+        for weights in self.bert.embeddings.parameters():
             weights.requires_grad = False
-        self._trained = [p for p in self.encoder.parameters() if p.requires_grad]
-        rates = [
-            {"params": self._trained, "lr": recipe.rate},
-            {"params": [self.projection], "lr": recipe.rate * _PROJECTION_RATE},
-        ]
-        self._optimiser: Any = torch.optim.AdamW(rates, weight_decay=0.01)
-        self._highest = [group["lr"] for group in self._optimiser.param_groups]
 
-    def learn(self, batch: Sequence[TrainingPair]) -> float:
-        """Take one step, and return the loss before it.
-
-        The loss is the cross-entropy of each pair's text among those of the batch, by MaxSim and by
-        the cosine; a text that is the same, or answers the same question, is no negative.
-
-        Raises:
-            TrainingError: The loss is no number.
-        """
-        import torch
-
-        rng = np.random.default_rng((self.recipe.seed, self.step))
+    def read(self, rows: Sequence[tuple[int, Sequence[TrainingPair]]]) -> dict[str, Any]:
+        """Return what ``forward`` takes of the one batch that there is, by its number."""
+        [(number, batch)] = rows
+        rng = np.random.default_rng((self.recipe.seed, number))
         headed = [p.heading and rng.random() < self.recipe.headed for p in batch]
         texts = [
             f"{p.heading}\n{p.text}" if h else p.text for p, h in zip(batch, headed, strict=True)
         ]
-        asked = self._read([pair.question for pair in batch], self.recipe.question_tokens)
-        found = self._read(texts, self.recipe.text_tokens)
-        late, cosines = _scores(asked, found)
-        same = torch.tensor(_alike(batch))
-        wanted = torch.arange(len(batch))
+        return {
+            "asked": self._tokens([p.question for p in batch], self.recipe.question_tokens),
+            "found": self._tokens(texts, self.recipe.text_tokens),
+            "same": torch.tensor(_alike(batch)),
+        }
+
+    def forward(self, asked: Any, found: Any, same: Any) -> dict[str, Any]:
+        """Return the loss of a batch.
+
+        It is the cross-entropy of each pair's text among those of the batch, by MaxSim and by the
+        cosine; a text that is the same, or answers the same question, is no negative.
+        """
+        wanted = torch.arange(len(same))
+        scales = LATE_SCALE, COSINE_SCALE
         told = [
             torch.nn.functional.cross_entropy((scale * scores).masked_fill(same, -1e4), wanted)
-            for scale, scores in ((LATE_SCALE, late), (COSINE_SCALE, cosines))
+            for scale, scores in zip(
+                scales, _scores(self._vectors(asked), self._vectors(found)), strict=True
+            )
         ]
-        loss: Any = told[0] + told[1]
-        if not bool(torch.isfinite(loss)):
-            raise self._broken(f"The loss of step {self.step + 1}")
-        for group, highest in zip(self._optimiser.param_groups, self._highest, strict=True):
-            group["lr"] = highest * self._share_of_rate()
-        self._optimiser.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(self._trained, 1.0)
-        self._optimiser.step()
-        self.step += 1
-        return float(loss.detach())
+        return {"loss": told[0] + told[1]}
 
-    def _broken(self, what: str) -> TrainingError:
-        return TrainingError(
-            f"{what} is no number.",
-            f"Use a lower learning rate than {self.recipe.rate:g}; what was kept before stays.",
-        )
+    def optimisers(self) -> tuple[Any, Any]:
+        """Return the optimiser and its schedule: rates rise, then fall to nearly nothing.
 
-    def _share_of_rate(self) -> float:
-        """It rises over the first steps and then falls to nearly nothing."""
-        rising = min(1.0, (self.step + 1) / _WARM)
-        return rising * max(_LEAST_RATE, 1 - self.step / self.recipe.steps)
+        The gradient of the encoder is clipped to 1, and that of the projection is left as it is.
+        """
+        rate, steps = self.recipe.rate, self.recipe.steps
+        trained = [p for p in self.bert.parameters() if p.requires_grad]
+        rates: list[dict[str, Any]] = [
+            {"params": trained, "lr": rate},
+            {"params": [self.token_projection], "lr": rate * _PROJECTION_RATE},
+        ]
+        optimiser = torch.optim.AdamW(rates, weight_decay=0.01)
 
-    def _read(self, texts: list[str], most: int) -> tuple[Any, Any, Any]:
-        """Sentence vectors, token vectors, and which tokens are words, for one batch."""
-        import torch
-        from torch.nn.functional import normalize
+        def clip(*_: Any) -> None:
+            torch.nn.utils.clip_grad_norm_(trained, 1.0)
 
+        optimiser.register_step_pre_hook(clip)
+
+        def share(step: int) -> float:
+            return min(1.0, (step + 1) / _WARM) * max(_LEAST_RATE, 1 - step / steps)
+
+        return optimiser, torch.optim.lr_scheduler.LambdaLR(optimiser, share)
+
+    def _tokens(self, texts: list[str], most: int) -> dict[str, Any]:
         read = self._tokenizer(
             texts, padding=True, truncation=True, max_length=most, return_tensors="pt"
         )
-        states = self.encoder(**read).last_hidden_state
+        return dict(read)
+
+    def _vectors(self, read: dict[str, Any]) -> tuple[Any, Any, Any]:
+        """Sentence vectors, token vectors, and which tokens are words, for one batch."""
+        from torch.nn.functional import normalize
+
+        states = self.bert(**read).last_hidden_state
         mask = read["attention_mask"].float()
         lengths = mask.sum(1, keepdim=True)
         sentences = normalize((states * mask[..., None]).sum(1) / lengths, dim=-1)
         words = mask.clone()
         words[:, 0] = 0
-        words[torch.arange(len(texts)), lengths[:, 0].long() - 1] = 0
-        return sentences, normalize(states @ self.projection, dim=-1), words
+        words[torch.arange(len(mask)), lengths[:, 0].long() - 1] = 0
+        return sentences, normalize(states @ self.token_projection, dim=-1), words
 
     def vectors(self, texts: Sequence[str], most: int = 256) -> tuple[Vectors, list[Vectors]]:
         """Return sentence vectors, shape (texts, 384), and each text's token vectors."""
-        import torch
-
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
         whole = np.zeros((len(texts), 384), dtype=np.float32)
         tokens: list[Vectors] = [np.zeros((0, CODED), dtype=np.float32)] * len(texts)
-        self.encoder.eval()
         with torch.no_grad():
             for first in range(0, len(order), 16):
                 places = order[first : first + 16]
-                made = self._read([texts[i] for i in places], most)
+                made = self._vectors(self._tokens([texts[i] for i in places], most))
                 for i, sentence, rows, words in zip(places, *made, strict=True):
                     whole[i] = sentence.numpy()
                     tokens[i] = rows[words > 0].numpy()
-        self.encoder.train()
         return whole, tokens
-
-    def save(self, folder: Path, **about: float) -> None:
-        """Keep everything that training goes on from, and some figures beside it.
-
-        Raises:
-            TrainingError: A weight is no number; what was kept before stays.
-        """
-        import torch
-        from safetensors.torch import save
-
-        held = {f"encoder.{name}": tensor for name, tensor in self.weights().items()}
-        for number, state in self._optimiser.state_dict()["state"].items():
-            held |= {f"optimiser.{number}.{name}": tensor for name, tensor in state.items()}
-        if not all(bool(torch.isfinite(tensor).all()) for tensor in held.values()):
-            raise self._broken(f"A weight after step {self.step}")
-        told = {name: str(value) for name, value in about.items()}
-        told["step"] = str(self.step)
-        with replacing(folder / _STATE) as file:
-            file.write(save({name: tensor.contiguous() for name, tensor in held.items()}, told))
-
-    def resume(self, folder: Path) -> dict[str, str]:
-        """Go on from what ``save`` kept, and return the figures beside it; empty without it."""
-        from safetensors import safe_open
-
-        if not (folder / _STATE).is_file():
-            return {}
-        with safe_open(folder / _STATE, "pt") as file:
-            about: dict[str, str] = file.metadata()
-            held = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        self.take({n.removeprefix("encoder."): t for n, t in held.items() if "encoder." in n})
-        state: dict[int, dict[str, Any]] = defaultdict(dict)
-        for name, tensor in held.items():
-            if name.startswith("optimiser."):
-                _, number, what = name.split(".")
-                state[int(number)][what] = tensor
-        known = self._optimiser.state_dict()
-        self._optimiser.load_state_dict({**known, "state": dict(state)})
-        self.step = int(about["step"])
-        return about
 
     def weights(self) -> dict[str, Any]:
         """Return the encoder's weights and the projection, copied, by their names."""
-        named = {**self.encoder.state_dict(), PROJECTION: self.projection.data}
+        named = {name.removeprefix(_BERT): t for name, t in self.state_dict().items()}
         return {name: t.clone() for name, t in named.items() if t.is_floating_point()}
 
     def take(self, weights: Mapping[str, Any]) -> None:
         """Put such weights in the place of these."""
-        rest = {name: tensor for name, tensor in weights.items() if name != PROJECTION}
-        self.encoder.load_state_dict(rest, strict=False)
-        self.projection.data = weights[PROJECTION]
+        named = {n if n == PROJECTION else f"{_BERT}{n}": t for n, t in weights.items()}
+        self.load_state_dict(named, strict=False)
 
 
 def _projection(base: Path) -> Any:
     """The projection beside the base's weights, or that of the untrained model."""
-    import torch
     from safetensors.torch import load_file
 
     file = base / f"{PROJECTION}.safetensors"

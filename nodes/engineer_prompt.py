@@ -47,7 +47,7 @@ class RuleEngineer:
     def has_more(self, asked: ParsedQuestion, attempts: list[Attempt]) -> bool:
         """Return whether guidance may help, or another reading of the question was not yet tried.
 
-        Other passages alone mend as many answers as they harm (``benchmarks/loop.py --each``).
+        Other passages alone mend as many answers as they harm.
         """
         return self._guides or "reread" in self._left(asked, attempts)
 

@@ -17,9 +17,6 @@ def ranking(relevant: str, tokens: int = 10, **fields: Any) -> Ranking:
             "relevant": mark == "1",
             "tokens": tokens,
             "score": 2.0 - 0.1 * place,
-            "lexical": 9.0 - place,
-            "dense": 0.1 * place,
-            "graph": None,
         }
         for place, mark in enumerate(relevant)
     ]
@@ -30,7 +27,6 @@ def ranking(relevant: str, tokens: int = 10, **fields: Any) -> Ranking:
         "contexts": [],
         "two_classes": [0.9, 0.1],
         "three_classes": [0.1, 0.1, 0.8],
-        "parts": 1,
         "items": items,
     }
     return cast("Ranking", plain | fields)

@@ -21,13 +21,11 @@ class Judge(CorrectnessJudge):
         return 4.5
 
 
-def test_every_rule_that_is_taken_out_is_there_and_its_lines_are_counted() -> None:
-    for group in GROUPS.values():
-        assert group.lines >= 0
-        for path in group.out:
-            module, _, attribute = path.partition(":")
-            home = importlib.import_module(f"lexloop.{module}")
-            assert reduce(getattr, attribute.split("."), home) is not None
+def test_every_rule_that_is_taken_out_is_there() -> None:
+    for path in {path for group in GROUPS.values() for path in group}:
+        module, _, attribute = path.partition(":")
+        home = importlib.import_module(f"lexloop.{module}")
+        assert reduce(getattr, attribute.split("."), home) is not None
 
 
 @pytest.mark.parametrize(

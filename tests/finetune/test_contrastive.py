@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ import torch
 
 from lexloop.core.errors import TrainingError
 from lexloop.core.files import check_sums, write_sums
-from lexloop.finetune.checkpoints import last_good
+from lexloop.finetune.checkpoints import last_good, watch
 from lexloop.finetune.embedder import _columns, contrast
 from lexloop.finetune.late import EmbedderRecipe, Loss
 from lexloop.finetune.pairs import CLICKED, TrainingPair
@@ -124,10 +125,20 @@ def test_it_stops_where_it_is_found_no_better(tmp_path: Path, learn: Learn) -> N
 
 def test_a_loss_that_is_no_number_ends_it_at_once(tmp_path: Path, learn: Learn) -> None:
     said: list[str] = []
-    with pytest.raises(TrainingError, match=r"is (nan|inf) at step [23].*The last good"):
+    with pytest.raises(TrainingError, match=r"is (nan|inf|no number) at step [23].*The last good"):
         learn(tmp_path, quick(steps=9, rate=1e38), said)
     assert len(said) < 3
     check_sums(Path(last_good(tmp_path) or "none"))
+
+
+def test_weights_that_are_no_numbers_are_not_kept(tmp_path: Path) -> None:
+    (tmp_path / "checkpoint-3").mkdir()
+    broken = torch.nn.Linear(1, 1)
+    broken.weight.data.fill_(torch.inf)
+    args, state = SimpleNamespace(output_dir=tmp_path), SimpleNamespace(global_step=3)
+    with pytest.raises(TrainingError, match="weight is no number at step 3"):
+        watch().on_save(args, state, None, model=broken)
+    assert not [*tmp_path.iterdir()]
 
 
 class Hostile:

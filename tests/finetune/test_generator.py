@@ -178,31 +178,6 @@ def test_the_same_command_again_does_nothing(made: tuple[Path, dict[str, Any]], 
         make_generator(planned(data, out, domain_weight=0.7), quiet)
 
 
-def test_ctrl_c_and_the_same_command_goes_on(
-    made: tuple[Path, dict[str, Any]], data: Path, tmp_path: Path
-) -> None:
-    plan = planned(data, tmp_path / "out")
-
-    def interrupt(doing: str) -> None:
-        if "domain: step 4 of 6" in doing:  # measured, and not yet kept
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        make_generator(plan, interrupt)
-    assert not plan.out.exists()
-    newest = tmp_path / "out.work" / "domain" / "checkpoints" / "checkpoint-4"
-    newest.mkdir()  # as a kill leaves it that strikes while it is written
-    (newest / "adapter_model.safetensors").write_bytes(b"half")
-    with pytest.raises(InputError, match=r"begun otherwise \(recipe\)"):
-        make_generator(replace(plan, recipe=replace(RECIPE, rate=1e-3)), quiet)
-    said: list[str] = []
-    card = make_generator(plan, said.append)
-    steps = [re.search(r"domain: step (\d)", line) for line in said]
-    assert min(int(found[1]) for found in steps if found) == 4
-    assert card["figures"] == made[1]["figures"]
-    assert sha256_of(plan.out / "model.safetensors") == sha256_of(made[0] / "model.safetensors")
-
-
 _KILLED = """
 import os, signal, sys
 from typer.testing import CliRunner
@@ -244,12 +219,17 @@ def test_sigkill_and_the_same_command_goes_on(
         check=False,
     )
     assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()[-2000:]
+    assert not (tmp_path / "out").exists()
+    other = CliRunner().invoke(app, [*arguments, "--rate", "1e-3"])
+    assert "begun otherwise (recipe)" in " ".join(other.stderr.split())
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.stderr
     assert "domain: step" not in result.stderr
     assert "instructions: step 2" not in result.stderr
     assert "instructions: step 3 of 6" in result.stderr
     assert re.search(r"exact_match +│ 0\.000 +│ 0\.500 +│ 0\.500 +│ 0\.500", result.stdout)
+    card = json.loads((tmp_path / "out" / "card.json").read_text())
+    assert card["figures"] == made[1]["figures"]
     merged = tmp_path / "out" / "model.safetensors"
     assert sha256_of(merged) == sha256_of(made[0] / "model.safetensors")
 
@@ -261,29 +241,6 @@ def test_training_stops_early(data: Path, tmp_path: Path) -> None:
     assert told["stopped_early"]
     assert told["kept_step"] < told["steps"] < 60
     assert card["figures"] == {}
-
-
-def test_a_loss_that_is_no_number_ends_it_and_the_last_checkpoint_is_kept(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from transformers import LlamaModel
-
-    forward = LlamaModel.forward
-    calls = 0
-
-    def break_down(self: Any, *args: Any, **options: Any) -> Any:
-        nonlocal calls
-        calls += self.training
-        found = forward(self, *args, **options)
-        if calls > 2:
-            found.last_hidden_state = found.last_hidden_state * float("nan")
-        return found
-
-    monkeypatch.setattr(LlamaModel, "forward", break_down)
-    plan = planned(data, tmp_path / "out", tests=())
-    with pytest.raises(TrainingError, match=r"loss is nan at step 3.* lower learning rate"):
-        make_generator(plan, quiet)
-    check_sums(tmp_path / "out.work" / "domain" / "checkpoints" / "checkpoint-2")
 
 
 def test_a_gpu_without_memory_goes_on_with_fewer_rows_at_once(
@@ -307,7 +264,7 @@ def test_a_gpu_without_memory_goes_on_with_fewer_rows_at_once(
         make_generator(plan, quiet)
     said: list[str] = []
     card = make_generator(replace(plan, recipe=replace(RECIPE, at_once=3)), said.append)
-    first = next(int(found[1]) for line in said if (found := re.search(r"step (\d)", line)))
+    first = next(int(found[1]) for line in said if (found := re.search(r": step (\d)", line)))
     assert first > 2
     assert card["adapters"]["domain"]["steps"] == STEPS
     assert max(rows[9:]) == 2  # the most that 4 can be divided into, of at most 3

@@ -1,15 +1,14 @@
-"""Training: which pairs make a batch, one step after the other, and going on after a kill."""
+"""Training for both kinds of vectors: which pairs make a batch, and what a step does."""
 
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexloop.core.errors import InputError, TrainingError
+from lexloop.core.errors import InputError
 from lexloop.finetune.late import EmbedderRecipe, Trainee, _alike, batches
 from lexloop.finetune.pairs import TrainingPair
 from lexloop.models.minilm import genuine_folder
@@ -71,45 +70,25 @@ def test_steps_lower_the_loss_of_what_is_learned() -> None:
     trainee = Trainee(
         genuine_folder(), EmbedderRecipe(steps=40, batch=4, run=2, rate=1e-4, headed=0.0)
     )
-    losses = [trainee.learn(PAIRS) for _ in range(8)]
+    optimiser, schedule = trainee.optimisers()
+    losses = []
+    for number in range(8):
+        loss = trainee(**trainee.read([(number, PAIRS)]))["loss"]
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        schedule.step()
+        losses.append(float(loss.detach()))
     assert losses[-1] < losses[0]
-    assert trainee.step == 8
 
 
-def test_what_was_killed_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
-    through = Trainee(genuine_folder(), SMALL)
-    for batch in islice(batches(PAIRS, SMALL), 3):
-        through.learn(batch)
-    before = Trainee(genuine_folder(), SMALL)
-    for batch in islice(batches(PAIRS, SMALL), 2):
-        before.learn(batch)
-    before.save(tmp_path, best=0.5)
-    after = Trainee(genuine_folder(), SMALL)
-    assert after.resume(tmp_path)["best"] == "0.5"
-    for batch in islice(batches(PAIRS, SMALL), after.step, 3):
-        after.learn(batch)
-    for name, tensor in through.weights().items():
-        torch.testing.assert_close(after.weights()[name], tensor, msg=name)
-
-
-def test_there_is_nothing_to_go_on_from(tmp_path: Path) -> None:
-    assert Trainee(genuine_folder(), SMALL).resume(tmp_path / "none") == {}
-
-
-def test_weights_that_are_no_numbers_replace_none_that_were_kept(tmp_path: Path) -> None:
-    trainee = Trainee(genuine_folder(), SMALL)
-    trainee.save(tmp_path, best=0.5)
-    trainee.projection.data[0, 0] = torch.inf
-    with pytest.raises(TrainingError, match="weight after step 0 is no number"):
-        trainee.save(tmp_path, best=0.9)
-    assert Trainee(genuine_folder(), SMALL).resume(tmp_path)["best"] == "0.5"
-
-
-def test_a_loss_that_is_no_number_ends_the_training() -> None:
-    trainee = Trainee(genuine_folder(), SMALL)
-    trainee.projection.data[0, 0] = torch.nan
-    with pytest.raises(TrainingError, match="loss of step 1 is no number"):
-        trainee.learn(PAIRS)
+def test_rates_rise_and_then_fall_to_nearly_nothing() -> None:
+    _, schedule = Trainee(genuine_folder(), EmbedderRecipe(steps=300)).optimisers()
+    [share, _] = schedule.lr_lambdas
+    assert [share(step) for step in (0, 14, 150, 299)] == pytest.approx(
+        [1 / 15, 1 - 14 / 300, 0.5, 0.05]
+    )
+    assert schedule.base_lrs == pytest.approx([4e-5, 2e-4])
 
 
 def test_a_base_that_cannot_be_trained(tmp_path: Path) -> None:
