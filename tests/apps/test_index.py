@@ -39,6 +39,23 @@ def test_skipped_files_are_named_and_give_code_3(run: Run, documents: Path, out:
     assert (out / "manifest.json").is_file()
 
 
+def test_a_report_has_its_fields_and_a_file_read_in_part_is_no_skipped_file(
+    run: Run, documents: Path, out: Path
+) -> None:
+    (documents / "rows.jsonl").write_text('{"id": "a", "text": "One may moor."}\nnonsense\n')
+    made = run("index", str(documents), "--out", str(out), "--json")
+    assert made.exit_code == 0
+    report = json.loads(made.stdout)
+    (told,) = report["skipped"]
+    assert (told["name"], told["indexed"]) == ("rows.jsonl", True)
+    assert told["reason"].startswith("Line 2: It is no JSON")
+    assert report["documents"] == 3
+    assert set(report) == {
+        "index", "documents", "chunks", "windows", "triplets", "files_added", "files_changed",
+        "files_removed", "files_unchanged", "recall@10", "seconds", "skipped", "other_files"
+    }  # fmt: skip
+
+
 def test_an_index_is_replaced_only_by_force(run: Run, documents: Path, out: Path) -> None:
     arguments = ("index", str(documents), "--out", str(out))
     assert run(*arguments).exit_code == 0

@@ -1,6 +1,7 @@
 """A run's folder: what it keeps, what it cuts away, and what it refuses."""
 
 import json
+import os
 import resource
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,19 @@ def test_a_line_that_was_written_in_part_is_cut_away(tmp_path: Path) -> None:
     assert path.read_bytes().count(b"\n") == 1
     with RunFolder(tmp_path, IDENTITY) as folder:
         assert set(folder.records.held) == {("r", "q1")}
+
+
+def test_a_line_that_cannot_be_synced_is_no_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    with RunFolder(tmp_path, IDENTITY) as folder, monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", fail)
+        with pytest.raises(InputError, match=r"No space left .* Make room"):
+            folder.records.add(record("r", "q1"))
+        assert not folder.records.held
 
 
 def test_of_two_lines_the_later_counts(tmp_path: Path) -> None:
