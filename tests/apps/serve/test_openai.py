@@ -18,15 +18,16 @@ QUESTION = "What is a bias audit?"
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server with two people: bob sees the dogs alone."""
+    """A server with three people: bob sees the dogs alone, eve what is no longer there."""
     folder = tmp_path_factory.mktemp("dogs")
     (folder / "dogs.txt").write_text(DOGS)
     settings = ServerSettings.of(
         {
-            "collections": {"sample": "sample", "dogs": str(folder)},
+            "collections": {"sample": "sample", "dogs": str(folder), "gone": str(folder / "gone")},
             "people": [
                 person("ann", collections=["sample", "dogs"]),
                 person("bob", collections=["dogs"]),
+                person("eve", collections=["gone"]),
             ],
         }
     )
@@ -204,6 +205,18 @@ def test_without_a_key_of_somebodys_nobody_is_let_in(address: str) -> None:
     assert (body["type"], body["code"]) == ("authentication_error", "invalid_api_key")
     without = httpx.get(f"{address}/v1/models")
     assert (without.status_code, without.json()["error"]["code"]) == (401, "invalid_api_key")
+
+
+def test_where_documents_lie_is_told_to_nobody(address: str) -> None:
+    with openai_client(address, "key-eve") as eve:
+        with pytest.raises(openai.APIStatusError) as raised:
+            ask(eve, model="lexloop/gone")
+        body: Any = raised.value.body
+        assert body["message"].startswith("The documents cannot be read at the moment.")
+        assert "gone" not in body["message"].replace("lexloop/gone", "")
+        with pytest.raises(openai.APIError) as streamed:
+            list(ask(eve, model="lexloop/gone", stream=True))
+        assert streamed.value.message == body["message"]
 
 
 def test_a_day_may_be_chosen(ann: OpenAI) -> None:
