@@ -45,6 +45,14 @@ def file_names() -> set[str]:
     return {*inside, *(path.name for path in ROOT.iterdir())}
 
 
+def test_the_map_of_promises_names_every_file_of_tests() -> None:
+    promised = (ROOT / "tests" / "README.md").read_text(encoding="utf-8")
+    named = {Path(said).name for said in CODE.findall(promised)}
+    assert {path.name for path in (ROOT / "tests").rglob("test_*.py")} == {
+        name for name in named if name.startswith("test_")
+    }
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_every_file_that_a_page_names_is_there(page: Path) -> None:
     names = file_names()
