@@ -12,6 +12,7 @@ import anyio
 from mcp import McpError, types
 from mcp.server.fastmcp import FastMCP
 from mcp.server.fastmcp.exceptions import ToolError
+from mcp.server.fastmcp.server import Settings as FastMcpSettings
 from mcp.server.fastmcp.tools import Tool
 from mcp.server.lowlevel import Server
 from mcp.server.lowlevel.helper_types import ReadResourceContents
@@ -22,6 +23,9 @@ from lexloop.apps.serve.tools import Tools
 from lexloop.apps.shapes.text import clean
 from lexloop.apps.shapes.tools import TEMPLATE, Result, Source
 from lexloop.core.errors import InputError, LexloopError, NotFoundError
+
+# an .env of the working folder is of some other program, and may be no text at all
+FastMcpSettings.model_config["env_file"] = None
 
 WORK = "lexloop.work"
 """Where the scope of an HTTP request has what is to be cancelled when its client leaves."""

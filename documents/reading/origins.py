@@ -38,7 +38,8 @@ def words_from(shown: str, source: str, lines: Sequence[tuple[int, int]]) -> Ite
     for (at, group), limit in zip(groups, limits, strict=True):
         cursor = at
         for word in _WORD.finditer(shown, group[0][0], group[-1][2]):
-            found = source.find(word[0], cursor, min(limit, cursor + _FARTHEST))
+            end = cursor + _FARTHEST + len(word[0])
+            found = source.find(word[0], cursor, min(limit, end))
             if found >= 0:
                 cursor = found + len(word[0])
                 yield FileRun(word.start(), found, len(word[0]))

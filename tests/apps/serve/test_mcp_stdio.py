@@ -33,13 +33,14 @@ def dogs(tmp_path: Path) -> Path:
 
 
 @contextmanager
-def started(*options: str) -> Iterator[subprocess.Popen[bytes]]:
+def started(*options: str, folder: Path | None = None) -> Iterator[subprocess.Popen[bytes]]:
     process = subprocess.Popen(
         [*COMMAND, *options],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env={**os.environ, "PYTHONFAULTHANDLER": "1"},
+        cwd=folder,
     )
     with process:
         try:
@@ -146,6 +147,13 @@ def test_it_ends_with_its_input_and_tells_nothing_but_the_protocol() -> None:
         assert {one["method"] for one in heard[:-1]} <= {"notifications/message"}
         out, _ = process.communicate(timeout=30)
         assert (process.returncode, out) == (0, b"")
+
+
+def test_another_programs_settings_in_the_folder_are_not_read(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_bytes(b"FASTMCP_LOG_LEVEL=NOISE\n\xff=1\n")
+    with started(folder=tmp_path) as process:
+        say(process, BEGIN)
+        assert hear(process)["result"]["serverInfo"]["name"] == "lexloop"
 
 
 def test_ctrl_c_ends_it_at_once() -> None:

@@ -82,3 +82,8 @@ def test_each_character_of_plain_text_is_found_again(text: str) -> None:
         if char.isascii() and char.isalpha():
             base = unicodedata.normalize("NFKD", f"A{text}"[slice(*span)])
             assert char in base
+
+
+def test_a_word_may_be_longer_than_what_is_passed_over() -> None:
+    assert in_file(f"**{'法律' * 9000}** *b*", "b") == "b"
+    assert in_file(f"**{'法律' * 9000}** *b*", "法律") == "法律"
