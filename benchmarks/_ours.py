@@ -12,6 +12,7 @@ from _mixture import Chunks
 from _pipeline import runtime
 
 from lexloop.core.files import is_index
+from lexloop.core.folding import folded
 from lexloop.core.metadata import Filters
 from lexloop.core.running import waited
 from lexloop.core.settings import Settings
@@ -47,7 +48,7 @@ class GivenVectors:
     name, dimension, window = MiniLM.name, MiniLM.dimension, sys.maxsize
 
     def __init__(self, chunks: Chunks) -> None:
-        self._rows = {text: row for row, text in enumerate(chunks.texts)}
+        self._rows = {folded(text).strip(): row for row, text in enumerate(chunks.texts)}
         self._vectors = chunks.vectors
 
     def embed(self, texts: list[str]) -> Vectors:
