@@ -38,10 +38,13 @@ T = TypeVar("T")
 _UPDATES = 3
 _ADDED = " This holds from the day of publication."
 _KINDS: dict[str, tuple[str, dict[str, str | bool]]] = {
-    "statements": ("", {"windows": "statements"}),
-    "whole": ("whole_", {"windows": "whole"}),
-    "tokenless": ("tokenless_", {"windows": "statements", "token_vectors": False}),
-    "tokenless_whole": ("tokenless_whole_", {"windows": "whole", "token_vectors": False}),
+    "statements": ("", {"index.windows": "statements"}),
+    "whole": ("whole_", {"index.windows": "whole"}),
+    "tokenless": ("tokenless_", {"index.windows": "statements", "index.token_vectors": False}),
+    "tokenless_whole": (
+        "tokenless_whole_",
+        {"index.windows": "whole", "index.token_vectors": False},
+    ),
 }
 """What its figures' keys begin with, and how a chunk is embedded."""
 
