@@ -1,11 +1,10 @@
 """The embedder that ships, and what it was given: for benchmarks of indexing."""
 
-import time
 from collections.abc import Sequence
 
 import numpy as np
 
-from lexloop.models.embedding import Codes, Halves, Progress, Vectors
+from lexloop.models.embedding import Codes, Halves, Progress
 from lexloop.models.minilm import load_shipped
 
 _JITTER, _SEED = 0.02, 20240917
@@ -17,29 +16,25 @@ class Listener:
 
     The others get that one's vector, jittered, and as many token vectors as they have tokens: an
     index of them is as large as that of the texts themselves, byte for byte but for what is in it.
+    ``texts`` are those that it read, ``given`` is how many it was given.
 
     Args:
         every: 1 to read them all.
     """
 
     def __init__(self, every: int = 1) -> None:
-        self._embedder, self._every = load_shipped(), every
-        self.name, self.dimension = self._embedder.name, self._embedder.dimension
-        self.window = self._embedder.window
+        shipped = load_shipped()
+        self._embedder, self._every = shipped, every
+        self.name, self.dimension, self.window = shipped.name, shipped.dimension, shipped.window
+        self.embed, self.token_codes = shipped.embed, shipped.token_codes
+        self.count_tokens = shipped.count_tokens
+        self.count_tokens_many = shipped.count_tokens_many
         self.texts: list[str] = []
         self.given = 0
-
-    def embed(self, texts: list[str]) -> Vectors:
-        """As the embedder."""
-        return self._embedder.embed(texts)
 
     def encode(self, texts: Sequence[str], progress: Progress) -> Halves:
         """As the embedder; what it reads is kept."""
         return self._for_all(self._embedder.encode(self._read(texts), progress), len(texts))
-
-    def token_codes(self, text: str) -> Codes:
-        """As the embedder."""
-        return self._embedder.token_codes(text)
 
     def encode_tokens(self, texts: Sequence[str], progress: Progress) -> tuple[Halves, list[Codes]]:
         """As the embedder; what it reads is kept."""
@@ -52,20 +47,6 @@ class Listener:
             for place, count in enumerate(counts)
         ]
         return self._for_all(vectors, len(texts)), every
-
-    def count_tokens(self, text: str) -> int:
-        """As the embedder."""
-        return self._embedder.count_tokens(text)
-
-    def count_tokens_many(self, texts: Sequence[str]) -> list[int]:
-        """As the embedder."""
-        return self._embedder.count_tokens_many(texts)
-
-    def encoder_s(self) -> float:
-        """Seconds that the embedder alone takes for the texts that it read."""
-        began = time.perf_counter()
-        self._embedder.encode(self.texts, lambda *_: None)
-        return time.perf_counter() - began
 
     def _read(self, texts: Sequence[str]) -> list[str]:
         self.given += len(texts)

@@ -81,8 +81,6 @@ _EVAL = "lexloop eval {data}/ll144/gold_dev.jsonl --corpus {texts} --out {out}"
 _OBLIQA = "--passages {data}/obliqa/passages.jsonl --questions {data}/obliqa/dev.jsonl"
 _PASSAGES = "--passages {data}/obliqa/passages.jsonl"
 _CANARD = "{data}/reader/canard_dev/rewrites.jsonl"
-_FAULTS = "--engine-file {engine_file} --folder {out}"
-_LL144 = "--gold {data}/ll144/gold_dev.jsonl --docs {texts}"
 FIGURES = [
     Figure(
         "answers-ll144",
@@ -111,17 +109,12 @@ FIGURES = [
         "the shipped weights on all of it; the column cross-validated on other folds alone",
     ),
     Figure("altered", "python benchmarks/altered.py", "rules were made with such changes in view"),
-    Figure(
-        "eval-kills",
-        "python benchmarks/eval_kills.py {data}/ll144/gold_dev.jsonl --corpus {texts}",
-    ),
     Figure("retrieval", f"python benchmarks/retrieval.py {_OBLIQA}", "BM25's weight, in part"),
     Figure(
         "references",
         "python benchmarks/references.py --law {data}/gdpr/gdpr_en.txt",
         "how many passages are handed on was chosen on these questions",
     ),
-    Figure("adapting", f"python benchmarks/adapting.py {_LL144} {_OBLIQA}"),
     Figure("tune-sample", "lexloop tune data/gold.jsonl --corpus sample --out {out}/settings.json"),
     Figure(
         "tune-ll144",
@@ -145,21 +138,17 @@ FIGURES = [
     Figure("law", "python benchmarks/law.py", _LAW),
     Figure("law-parts", "python benchmarks/law.py --parts", _LAW),
     Figure("law-labels", "python benchmarks/law.py --labels", "rules were made with these in view"),
-    Figure("routing", "python benchmarks/routing.py", "the first sixty"),
-    Figure("languages", "python benchmarks/languages.py"),
     Figure("promises", "python benchmarks/promises.py"),
     Figure(
         "latency",
         f"python benchmarks/latency.py {_PASSAGES} --chunks 13000,100000 --questions 30",
         needs="bm25s",
     ),
-    Figure("encoding", f"python benchmarks/encoding.py {_PASSAGES} --sample 2000"),
     Figure(
         "indexing",
         f"python benchmarks/indexing.py {_PASSAGES} --every 50 --windows statements,tokenless",
     ),
     Figure("startup", "python benchmarks/startup.py"),
-    Figure("graph-walk", "python benchmarks/graph_walk.py"),
     Figure("server", "python benchmarks/server.py --runs 3 --seconds 15"),
     Figure("server-memory", "python benchmarks/server.py --questions 10000"),
     Figure("rules", "python benchmarks/rules.py"),
@@ -167,17 +156,7 @@ FIGURES = [
     Figure("kills", "python benchmarks/kills.py --kills 200"),
     Figure("ray-faults", "python benchmarks/ray_faults.py --kills 20 --files 30", needs="ray"),
     Figure("ray-ingestion", "python benchmarks/ray_ingestion.py --files 32", needs="ray"),
-    Figure("quantisation", f"python benchmarks/quantisation.py {{engines}} {_OBLIQA}"),
     Figure("scale", f"python benchmarks/scale.py {{engines}} {_OBLIQA} --work {{out}}"),
-    Figure(
-        "scale-faults-elasticsearch",
-        f"python benchmarks/scale_faults.py elasticsearch {_FAULTS}",
-    ),
-    Figure(
-        "scale-faults-opensearch",
-        f"python benchmarks/scale_faults.py opensearch {_FAULTS}",
-    ),
-    Figure("scale-model", "python benchmarks/scale_model.py --check"),
 ]
 
 
