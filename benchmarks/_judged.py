@@ -4,30 +4,25 @@ A server of the tests plays the model over real HTTP: it writes the answer and g
 everything. An answer of the file names what it cites by some words of it, as ``[[words]]``.
 """
 
-import json
 import re
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Any
 
-_ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(_ROOT / "tests" / "support"))
+from _shared import ROOT, Row, read_rows
+from fake_openai import FakeOpenAI, Reply, Request, reply
 
-from fake_openai import FakeOpenAI, Reply, Request, reply  # noqa: E402 - found by the line above
-
-from lexloop.core.settings import Settings  # noqa: E402
-from lexloop.core.state import State  # noqa: E402
-from lexloop.graph.build import build_graph  # noqa: E402
-from lexloop.graph.resources import Resources  # noqa: E402
+from lexloop.core.settings import Settings
+from lexloop.core.state import State
+from lexloop.graph.build import build_graph
+from lexloop.graph.resources import Resources
 
 _ANSWERS = Path(__file__).with_name("judged.jsonl")
 _DOCUMENTS = {
     "ll144": "sample",
-    "asked_laws": str(_ROOT / "tests" / "data" / "asked_laws"),
-    "example_laws": str(_ROOT / "data" / "example" / "laws"),
-    "example_contracts": str(_ROOT / "data" / "example" / "contracts"),
+    "asked_laws": str(ROOT / "tests" / "data" / "asked_laws"),
+    "example_laws": str(ROOT / "data" / "example" / "laws"),
+    "example_contracts": str(ROOT / "data" / "example" / "contracts"),
 }
 _ALL_GOOD = 0.95
 _CITED = re.compile(r"\[\[(.+?)\]\]")
@@ -35,10 +30,9 @@ _PASSAGE = re.compile(r'<data-\w+ kind="passage" n="(\d+)">(.*?)</data-', re.DOT
 _TRIAD = ("context_relevance", "groundedness", "answer_relevance")
 
 
-def answers() -> list[dict[str, Any]]:
+def answers() -> list[Row]:
     """Return every answer of the file: its question, its kind and whether it is to pass."""
-    lines = _ANSWERS.read_text(encoding="utf-8").splitlines()
-    return [json.loads(line) for line in lines]
+    return read_rows(_ANSWERS)
 
 
 class AllGood:
@@ -57,7 +51,7 @@ class AllGood:
             for name, corpus in _DOCUMENTS.items()
         }
 
-    def __call__(self, row: dict[str, Any]) -> State:
+    def __call__(self, row: Row) -> State:
         """Return what becomes of an answer of the file."""
         self._asked.update(row)
         return self._graphs[row["documents"]].invoke({"question": row["question"]})
@@ -67,7 +61,7 @@ class AllGood:
         self._stack.close()
 
 
-def judged() -> Iterator[tuple[dict[str, Any], State]]:
+def judged() -> Iterator[tuple[Row, State]]:
     """Yield every answer of the file, and what became of it."""
     with closing(AllGood()) as ask:
         for row in answers():
@@ -79,7 +73,7 @@ def _settings(corpus: str) -> Settings:
     return Settings(corpus=corpus, **asked)
 
 
-def _searched(row: dict[str, Any]) -> Reply:
+def _searched(row: Row) -> Reply:
     """The question as asked, searched for by what its answer cites."""
     return reply(standalone=row["question"], queries=_CITED.findall(row["answer"]))
 
