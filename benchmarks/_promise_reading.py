@@ -1,75 +1,58 @@
-"""Files are read as they are shown, and in a time that grows as they do, whatever they say."""
+"""Files are read as they are shown, and in a time that grows as they do, whatever they say.
+
+``hostile.json`` has the fragments that files say again and again.
+"""
 
 import io
 import json
 import re
-import time
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator
+from time import process_time
 from typing import NamedTuple
 
 from _promise import Line
+from _promise_hostile import FRAGMENTS
 
 from lexloop.core.errors import CorpusError
-from lexloop.documents.chunks.chunkers import chunk_document
-from lexloop.documents.chunks.statements import statements_of_chunks
+from lexloop.core.settings import Settings
+from lexloop.documents.chunks.chunkers import chunk_document, chunker_for
+from lexloop.documents.chunks.statements import statements, statements_of_chunks
 from lexloop.documents.document import Document, SkippedSource, in_part, span_in_file
 from lexloop.documents.reading.formats import SUFFIXES, read_bytes
 from lexloop.documents.reading.metadata import Sidecars
 from lexloop.documents.reading.source import Limits
+from lexloop.models.minilm import load_minilm
 
-_SIGNS = (
-    *(" ", "\n", "\t", "a", "A", "1", "é", "-", "=", "#", "*", "_", "`", "~", ">", "<", "|", "&"),
-    *("[", "]", "(", ")", '"', "“", ".", ",", ";", ":", "!", "\\", "$", "§", "{", "…", " \n"),
-    *("a\n", "a ", "A ", "1 ", "A. ", "a.\n", "A\n", "a\n\n", "1\n", "x.y ", "- ", "* ", "> "),
-    *("a  \n",),
-)
-_MARKUP = (
-    *("<!--", "<!---->", "<!-- -->\n", "--><!--", "<![CDATA[", "<?xml ", "</", "</p>", "<p>"),
-    *("<b>", "<div>", "<span class=", '<a href="', "<table>", "<tr>", "<td>", "<li>", "<ol>"),
-    *("<x ", "<h1>", "<ul><li>", "<table><tr><td>", "<table><tr><td>(a)</td><td>", "<ol><li>a"),
-    *("<pre>", "<br>", "<p class='title'>", "<span class=title>a", "<h1>a", "<td>a", "<caption>"),
-    *("<style>", "<svg>", "<tr><td>a</td><td>b</td></tr>", "<ol><li>a</li>", "<blockquote>"),
-    *("<title>a", "<script>", "&amp;", "&nbsp", "&#", "&#x41;", "&sect;", "<meta charset="),
-)
-_MARKDOWN = (
-    *("**", "**a", "**a* ", "*a_ ", "__a", "a**", "***a ", "_a ", "`a", "``a` ", "```\n", "~~~\n"),
-    *("[a", "[a](", "[a](b", "![", "![a](", "[[", "[a]: b\n", "[a]: ", "[a][", "[^1]"),
-    *("[^1]: a\n", "> > ", ">a\n", "- - ", "- a\n", "* a\n\n", "1. a\n", "1) ", "1. 1. "),
-    *("  - a\n", "    a\n", "# ", "# a\n", "## a\n\n", "a\n===\n", "a\n---\n", "***\n", "| "),
-    *("|a|b\n", "|-", "a | b\n", "|a|\n|-|\n", "<http:", "<a@b.c>", "http://a.b ", "\\\\", "((a"),
-    *("](b", "<a>[", "*[", "<b>**", "---\na: b\n", "---\n", "a: b\n", "a: [", "...\n", "%%", "$$"),
-    *(":::\n", "<!-- x -->[", "<i>a"),
-)
-_NUMBERED = (
-    *("(a) ", "(i) a;\n", "(1) a\n", "1. A\n", "1.1 A\n", "1.1.1. ", "A. B\n", "A.1 ", "a) "),
-    *("A:\n", "Article 1\n", "Article 1. A. ", "Section 1 ", "§ 1 ", "§ 1.\n", "Chapter I\n"),
-    *("PART 1\nA\n", "Annex I\n", "Schedule 1\n", "Contents\n", "Contents\na.... 1\n"),
-    *("a ..... 1\n", ". . . 1\n", "“a” means b;\n", '"a" means ', "Table 1\n| a | b |\n"),
-    *("Note 1: a\n", "see §§ 1, ", "[1 FR 1, ", "Article 1(1)(a) and ", "Whereas:\n(1) a\n"),
-    *("Done at A\n", "EXCEPTION 1: ", "(Added ", "or\n", "Exception. A ", "the ", "No. ", "e.g. "),
-    *("A Big Act (BA) ", "(1)(a)(i) ", "5 Offences\n", "2.5 % of a\n", "Section 2 and Section 3 "),
-    *("1.\nA\n", "****\n*a*\n", "=====\n", "a   b   c\n", "A\n-----\n\n", "a\tb\n"),
-    *("**********\n", "A:\n(a) b;\n"),
-)
-_SPOKEN = (*_SIGNS, *_NUMBERED)
-_WORD = (
-    *("<w:p/>", "<w:p><w:r><w:t>a</w:t></w:r></w:p>", "<w:ins>", "<w:tbl><w:tr><w:tc>"),
-    *("<w:tr><w:tc><w:p/></w:tc></w:tr>", "<w:tab/>", "<w:p><w:r><w:t>1. A</w:t></w:r></w:p>"),
-)
-_DRAWN = (
-    *("(a) Tj ", "(a) Tj T* ", "(A. ) Tj T* ", "((a)) Tj T* ", "(a) Tj 5 0 Td "),
-    *("(a) Tj 0 -5 Td ", "(a b) Tj 1 1 Td ", "(a-) Tj T* "),
-    *("(1.) Tj 200 0 Td (a) Tj -200 -14 Td ", "() Tj ", "q "),
-    *("(a) Tj 200 0 Td (b) Tj 200 0 Td (c) Tj -400 -14 Td ",),
-    *("/F1 9 Tf (a) Tj /F1 11 Tf (b) Tj T* ",),
-)
 _SIZE, _TIMES, _LEAST_S, _MOST = 2000, 4, 0.005, 8.0
 """Four times the text takes four times as long, and sixteen times where the time is quadratic."""
 _AGAIN = 3
 _PAGES = 8
 """A page of a PDF says this often what another file says: a table is looked for in 200 rows."""
+_LINES, _MOST_GROWTH, _SLACK_S = (10_000, 100_000), 1.6, 0.5
+"""How much faster than its length a large document's time may grow, and what it may vary by."""
+_DEEP = 50
+_STYLES = ("(a)", "(1)", "(i)", "(A)", "1.", "a.", "1)")
+_DOCUMENTS: dict[str, Callable[[int], str]] = {
+    "points": lambda n: "Article 1\nA\n1. It is:\n" + "".join(f"({i}) one;\n" for i in range(1, n)),
+    "points 50 deep": lambda n: "".join(
+        f"{'.'.join('1' * (i % _DEEP + 1))} Depth {i % _DEEP + 1}:\n" for i in range(n)
+    ),
+    "points 50 deep in turning styles": lambda n: "".join(
+        f"{_STYLES[i % _DEEP % len(_STYLES)]} it is so:\n" for i in range(n)
+    ),
+    "numbers in no order": lambda n: "".join(
+        f"Article {i * 7919 % 997}\nHead\n{i * 31 % 13}. Text of {i}.\n" for i in range(n // 3)
+    ),
+    "rows of one table": lambda n: (
+        "Table 1 Fees\n| Key | Fee |\n|---|---|\n"
+        + "".join(f"| key {i} | {i % 97} euros |\n" for i in range(n))
+    ),
+    "one line": lambda n: "Article 1\nA\n" + "it is so (b) and so, " * (n * 5 // 2),
+    "one line without a blank": lambda n: "x" * (n * 50),
+    "one sentence a line": lambda n: "The owner pays the fee.\n" * n,
+}
 _RULES = """# The *harbour*
 
 <a id="dues"></a>**Dues** are [paid](#pay) on <b>arrival</b> &sect; 5\\*<br>
@@ -97,30 +80,27 @@ class _Case(NamedTuple):
 
     suffix: str
     fragment: str
-    made: Callable[[str], bytes]
+    made: Callable[[str], bytes] = str.encode
 
 
 def held() -> Iterator[Line]:
-    """Read files of one fragment each, in every format, at one size and at four times that."""
+    """Read files of one fragment each, in every format, and large documents; each at two sizes."""
     warnings.simplefilter("ignore")
     yield _rendered()
     yield _parts()
-    cases, worst, where, grown = [*_cases()], 0.0, "", list[str]()
-    for case in cases:
-        ratio = _ratio(case)
-        for _ in range(_AGAIN if ratio > _MOST else 0):  # for what else the machine did
-            ratio = min(ratio, _ratio(case))
-        if ratio > worst:
-            worst, where = ratio, f"{case.suffix} of {case.fragment!r}"
-        if ratio > _MOST:
-            grown.append(f"{case.suffix} {case.fragment!r} x{ratio:.1f}")
+    ratios = {f"{case.suffix} of {case.fragment!r}": _least_ratio(case) for case in _cases()}
+    worst = max(ratios, key=ratios.__getitem__)
+    grown = [name for name, ratio in ratios.items() if ratio > _MOST]
+    formats = {case.suffix for case in _cases()}
     yield Line(
         f"a file {_TIMES} times as long is read in less than {_MOST:g} times the time, "
-        f"in {len({case.suffix for case in cases})} formats",
-        f"{len(cases)} files of {_SIZE:,} and {_TIMES * _SIZE:,} characters, "
-        f"worst x{worst:.1f} ({where}){'; grew: ' + ', '.join(grown) if grown else ''}",
-        not grown and {case.suffix for case in cases} >= {*SUFFIXES},
+        f"in {len(formats)} formats",
+        f"{len(ratios)} files of {_SIZE:,} and {_TIMES * _SIZE:,} characters, "
+        f"worst x{ratios[worst]:.1f} ({worst}){'; grew: ' + ', '.join(grown) if grown else ''}",
+        not grown and formats >= {*SUFFIXES},
     )
+    for name, make in _DOCUMENTS.items():
+        yield _large(name, make)
 
 
 def _rendered() -> Line:
@@ -128,7 +108,6 @@ def _rendered() -> Line:
     (document,) = read_bytes(_RULES.encode(), "rules.md", Limits())
     assert isinstance(document, Document)
     shown = " ".join(document.text.split())
-    signs = [sign for sign in ("**", "](", "<", "&", "`", "~~", "[^", "#") if sign in shown]
     words = [word for word in re.finditer(r"\w+", document.text) if word[0] in _RULES]
     spans = [span_in_file(document, *word.span()) for word in words]
     astray = [
@@ -136,51 +115,58 @@ def _rendered() -> Line:
     ]
     return Line(
         "Markdown is read as it is shown, and each word has its place in the file",
-        f"{len(signs)} marks left, {len(astray)} of {len(words)} words astray: {shown!r}",
+        f"{len(astray)} of {len(words)} words astray: {shown!r}",
         shown == _SHOWN and not astray,
     )
 
 
 def _parts() -> Line:
     """Tell of a file that gave a document and of one that gave none."""
-    missing = [
-        SkippedSource("a.pdf", "Page 2 holds no text."),
-        SkippedSource("b.pdf", "It is empty."),
-    ]
+    told = {"a.pdf": "Page 2 holds no text.", "b.pdf": "It is empty."}
+    missing = [SkippedSource(name, reason) for name, reason in told.items()]
     skipped = [one.name for one in in_part(missing, ["a.pdf"]) if not one.indexed]
     return Line("a file read in part is not skipped", f"skipped: {skipped}", skipped == ["b.pdf"])
 
 
 def _cases() -> Iterator[_Case]:
-    for fragment in (*_SPOKEN, *_MARKDOWN, *_MARKUP):
-        yield _Case(".md", fragment, str.encode)
-    for fragment in (*_SPOKEN, "<!---->"):
-        yield _Case(".txt", fragment, str.encode)
-    for fragment in (*_MARKUP, *(f"<p>{one}" for one in _NUMBERED)):
-        yield _Case(".html", fragment, str.encode)
-    for fragment in _MARKUP[::2]:
-        yield _Case(".htm", f"<ol><li>{fragment}", str.encode)
-    for fragment in _SPOKEN[::4]:
+    spoken = (*FRAGMENTS["signs"], *FRAGMENTS["numbered"])
+    for fragment in (*spoken, *FRAGMENTS["markdown"], *FRAGMENTS["markup"]):
+        yield _Case(".md", fragment)
+    for fragment in (*spoken, "<!---->"):
+        yield _Case(".txt", fragment)
+    for fragment in (*FRAGMENTS["markup"], *(f"<p>{one}" for one in FRAGMENTS["numbered"])):
+        yield _Case(".html", fragment)
+    for fragment in FRAGMENTS["markup"][::2]:
+        yield _Case(".htm", f"<ol><li>{fragment}")
+    for fragment in spoken[::4]:
         yield _Case(".jsonl", fragment, lambda text: json.dumps({"text": text}).encode())
         yield _Case(".zip", fragment, lambda text: _zipped({"x.txt": text, "metadata.csv": text}))
-        yield _Case(".csv", f"file,title\n{fragment}", str.encode)
-    for fragment in _WORD:
+        yield _Case(".csv", f"file,title\n{fragment}")
+    for fragment in FRAGMENTS["word"]:
         yield _Case(".docx", fragment, _word)
-    for fragment in _DRAWN:
+    for fragment in FRAGMENTS["drawn"]:
         yield _Case(".pdf", fragment, lambda text: _pdf(text * _PAGES))
 
 
+def _least_ratio(case: _Case) -> float:
+    """How many times longer the longer file takes; the least of some, for what else there is."""
+    least = _ratio(case)
+    for _ in range(_AGAIN if least > _MOST else 0):
+        least = min(least, _ratio(case))
+    return least
+
+
 def _ratio(case: _Case) -> float:
-    """Return how many times longer the longer file takes; 0 where both take next to no time."""
+    """How many times longer the longer file takes; 0 where both take next to no time."""
     short, long = (_seconds(case, size) for size in (_SIZE, _TIMES * _SIZE))
     return long / max(short, _LEAST_S / _TIMES) if long > _LEAST_S else 0.0
 
 
 def _seconds(case: _Case, size: int) -> float:
     data = case.made(f"x {case.fragment * (size // len(case.fragment))} x")
-    begun = time.process_time()
+    begun = process_time()
     _read(data, f"x{case.suffix}")
-    return time.process_time() - begun
+    return process_time() - begun
 
 
 def _read(data: bytes, name: str) -> None:
@@ -194,6 +180,21 @@ def _read(data: bytes, name: str) -> None:
                 statements_of_chunks(one, chunk_document(one))
     except CorpusError:
         return
+
+
+def _large(name: str, make: Callable[[int], str]) -> Line:
+    """Read and cut a document of many lines, and one of ten times as many."""
+    cut, told, seconds, lengths = chunker_for(Settings(), load_minilm()), "", [], []
+    for lines in _LINES:
+        document = Document("hostile.txt", "", make(lines))
+        begun = process_time()
+        said = sum(1 for _ in statements(document.tree, document.text))
+        told = f"{said:,} statements, {len(cut(document)):,} chunks"
+        seconds.append(process_time() - begun)
+        lengths.append(len(document.text))
+    expected = _MOST_GROWTH * lengths[1] / lengths[0] * seconds[0] + _SLACK_S
+    measured = f"{lengths[1] / 1e6:.2f} MB: {seconds[0]:.2f} and {seconds[1]:.2f} s; {told}"
+    return Line(f"{name} take time in proportion", measured, seconds[1] <= expected)
 
 
 def _zipped(members: dict[str, str]) -> bytes:
@@ -212,8 +213,7 @@ def _word(body: str) -> bytes:
     parser = etree.XMLParser(recover=True, huge_tree=True)
     name = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
     root = etree.fromstring(f'<w:body xmlns:w="{name}">{body}</w:body>', parser)
-    file = io.BytesIO()
-    document = new_document()
+    file, document = io.BytesIO(), new_document()
     for element in root:
         document.element.body.insert(0, element)
     document.save(file)
