@@ -7,10 +7,8 @@ just as well as what Python does.
 import ctypes
 import errno
 import gc
-import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import traceback
@@ -19,6 +17,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+from _shared import in_fork
 
 from lexloop.core.errors import LexloopError
 
@@ -38,8 +38,6 @@ _ERRORS = {
 KINDS = (*_ERRORS,)
 """In the order of ``_faults.c``; lock is flock and the locks of fcntl, remove unlink and rmdir."""
 _LASTING = ("write", "pwrite", "fsync", "open")
-_SECONDS = 60
-"""After so long a piece of work hangs."""
 
 
 @dataclass(frozen=True)
@@ -167,11 +165,11 @@ class Faulty:
     def __init__(self, work: Work, place: Path) -> None:
         self._work, self._start, self._trial = work, place / "start", place / "trial"
         self._start.mkdir(parents=True)
-        _in_fork(partial(work.before, self._start))
-        self._before = _in_fork(partial(work.state, self._start))
+        in_fork(partial(work.before, self._start))
+        self._before = in_fork(partial(work.state, self._start))
         shutil.copytree(self._start, self._trial)
-        self._counts: dict[str, int] = _in_fork(self._counted)
-        self._after = _in_fork(partial(work.state, self._trial))
+        self._counts: dict[str, int] = in_fork(self._counted)
+        self._after = in_fork(partial(work.state, self._trial))
         shutil.rmtree(self._trial)
 
     def tried(self, few: bool) -> Iterator[dict[str, Any]]:
@@ -183,7 +181,7 @@ class Faulty:
         for fault in _every_fault(self._counts, few):
             shutil.copytree(self._start, self._trial)
             try:
-                found = _in_fork(partial(self._try, fault))
+                found = in_fork(partial(self._try, fault))
             except EOFError:
                 found = {"raised": "", "problems": ["it did not end"]}
             yield {"fault": str(fault), **found}
@@ -232,27 +230,3 @@ def _open_below(place: Path) -> list[str]:
     handles = Path("/proc/self/fd").iterdir()
     found = (os.readlink(handle) for handle in handles if handle.is_symlink())
     return [path for path in found if path.startswith(str(place))]
-
-
-def _in_fork(work: Callable[[], Any]) -> Any:
-    """What work gives, as JSON, from a process of its own.
-
-    Raises:
-        EOFError: It gave nothing.
-    """
-    reading, writing = os.pipe()
-    number = os.fork()
-    if number == 0:
-        signal.alarm(_SECONDS)
-        try:
-            os.write(writing, json.dumps(work()).encode())
-        except BaseException:  # noqa: BLE001 - a fork must never go on as its parent
-            traceback.print_exc()
-        os._exit(0)
-    os.close(writing)
-    with open(reading, "rb") as answer:
-        said = answer.read()
-    os.waitpid(number, 0)
-    if not said:
-        raise EOFError("the process that was forked gave no answer")
-    return json.loads(said)

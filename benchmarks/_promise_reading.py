@@ -1,78 +1,32 @@
-"""Files are read as they are shown, and in a time that grows as they do, whatever they say.
+"""Files are read in a time that grows as they do, whatever they say.
 
 ``hostile.json`` has the fragments that files say again and again.
 """
 
 import io
 import json
-import re
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator
 from time import process_time
 from typing import NamedTuple
 
-from _promise import Line
 from _promise_hostile import FRAGMENTS
+from _shared import Line
 
 from lexloop.core.errors import CorpusError
-from lexloop.core.settings import Settings
-from lexloop.documents.chunks.chunkers import chunk_document, chunker_for
-from lexloop.documents.chunks.statements import statements, statements_of_chunks
-from lexloop.documents.document import Document, SkippedSource, in_part, span_in_file
+from lexloop.documents.chunks.chunkers import chunk_document
+from lexloop.documents.chunks.statements import statements_of_chunks
+from lexloop.documents.document import Document
 from lexloop.documents.reading.formats import SUFFIXES, read_bytes
 from lexloop.documents.reading.metadata import Sidecars
 from lexloop.documents.reading.source import Limits
-from lexloop.models.minilm import load_minilm
 
 _SIZE, _TIMES, _LEAST_S, _MOST = 2000, 4, 0.005, 8.0
 """Four times the text takes four times as long, and sixteen times where the time is quadratic."""
 _AGAIN = 3
 _PAGES = 8
 """A page of a PDF says this often what another file says: a table is looked for in 200 rows."""
-_LINES, _MOST_GROWTH, _SLACK_S = (10_000, 100_000), 1.6, 0.5
-"""How much faster than its length a large document's time may grow, and what it may vary by."""
-_DEEP = 50
-_STYLES = ("(a)", "(1)", "(i)", "(A)", "1.", "a.", "1)")
-_DOCUMENTS: dict[str, Callable[[int], str]] = {
-    "points": lambda n: "Article 1\nA\n1. It is:\n" + "".join(f"({i}) one;\n" for i in range(1, n)),
-    "points 50 deep": lambda n: "".join(
-        f"{'.'.join('1' * (i % _DEEP + 1))} Depth {i % _DEEP + 1}:\n" for i in range(n)
-    ),
-    "points 50 deep in turning styles": lambda n: "".join(
-        f"{_STYLES[i % _DEEP % len(_STYLES)]} it is so:\n" for i in range(n)
-    ),
-    "numbers in no order": lambda n: "".join(
-        f"Article {i * 7919 % 997}\nHead\n{i * 31 % 13}. Text of {i}.\n" for i in range(n // 3)
-    ),
-    "rows of one table": lambda n: (
-        "Table 1 Fees\n| Key | Fee |\n|---|---|\n"
-        + "".join(f"| key {i} | {i % 97} euros |\n" for i in range(n))
-    ),
-    "one line": lambda n: "Article 1\nA\n" + "it is so (b) and so, " * (n * 5 // 2),
-    "one line without a blank": lambda n: "x" * (n * 50),
-    "one sentence a line": lambda n: "The owner pays the fee.\n" * n,
-}
-_RULES = """# The *harbour*
-
-<a id="dues"></a>**Dues** are [paid](#pay) on <b>arrival</b> &sect; 5\\*<br>
-by ![pier](p.png)owners[^1].
-
-- _ropes_
-  * `hemp`
-> # and ~~tar~~
-
-| **a** | b |
-|---|---|
-
-<!-- none --><div><i>c</i></div>
-
-[^1]: Of 1990.
-"""
-_SHOWN = (
-    "The harbour Dues are paid on arrival § 5* by pierowners. • ropes ◦ hemp and tar "
-    "| a | b | c Of 1990."
-)
 
 
 class _Case(NamedTuple):
@@ -84,10 +38,8 @@ class _Case(NamedTuple):
 
 
 def held() -> Iterator[Line]:
-    """Read files of one fragment each, in every format, and large documents; each at two sizes."""
+    """Read files of one fragment each, in every format, at one size and at four times that."""
     warnings.simplefilter("ignore")
-    yield _rendered()
-    yield _parts()
     ratios = {f"{case.suffix} of {case.fragment!r}": _least_ratio(case) for case in _cases()}
     worst = max(ratios, key=ratios.__getitem__)
     grown = [name for name, ratio in ratios.items() if ratio > _MOST]
@@ -99,33 +51,6 @@ def held() -> Iterator[Line]:
         f"worst x{ratios[worst]:.1f} ({worst}){'; grew: ' + ', '.join(grown) if grown else ''}",
         not grown and formats >= {*SUFFIXES},
     )
-    for name, make in _DOCUMENTS.items():
-        yield _large(name, make)
-
-
-def _rendered() -> Line:
-    """Read Markdown with each of its marks, and compare with what its reader sees."""
-    (document,) = read_bytes(_RULES.encode(), "rules.md", Limits())
-    assert isinstance(document, Document)
-    shown = " ".join(document.text.split())
-    words = [word for word in re.finditer(r"\w+", document.text) if word[0] in _RULES]
-    spans = [span_in_file(document, *word.span()) for word in words]
-    astray = [
-        w[0] for w, at in zip(words, spans, strict=True) if not at or _RULES[slice(*at)] != w[0]
-    ]
-    return Line(
-        "Markdown is read as it is shown, and each word has its place in the file",
-        f"{len(astray)} of {len(words)} words astray: {shown!r}",
-        shown == _SHOWN and not astray,
-    )
-
-
-def _parts() -> Line:
-    """Tell of a file that gave a document and of one that gave none."""
-    told = {"a.pdf": "Page 2 holds no text.", "b.pdf": "It is empty."}
-    missing = [SkippedSource(name, reason) for name, reason in told.items()]
-    skipped = [one.name for one in in_part(missing, ["a.pdf"]) if not one.indexed]
-    return Line("a file read in part is not skipped", f"skipped: {skipped}", skipped == ["b.pdf"])
 
 
 def _cases() -> Iterator[_Case]:
@@ -180,21 +105,6 @@ def _read(data: bytes, name: str) -> None:
                 statements_of_chunks(one, chunk_document(one))
     except CorpusError:
         return
-
-
-def _large(name: str, make: Callable[[int], str]) -> Line:
-    """Read and cut a document of many lines, and one of ten times as many."""
-    cut, told, seconds, lengths = chunker_for(Settings(), load_minilm()), "", [], []
-    for lines in _LINES:
-        document = Document("hostile.txt", "", make(lines))
-        begun = process_time()
-        said = sum(1 for _ in statements(document.tree, document.text))
-        told = f"{said:,} statements, {len(cut(document)):,} chunks"
-        seconds.append(process_time() - begun)
-        lengths.append(len(document.text))
-    expected = _MOST_GROWTH * lengths[1] / lengths[0] * seconds[0] + _SLACK_S
-    measured = f"{lengths[1] / 1e6:.2f} MB: {seconds[0]:.2f} and {seconds[1]:.2f} s; {told}"
-    return Line(f"{name} take time in proportion", measured, seconds[1] <= expected)
 
 
 def _zipped(members: dict[str, str]) -> bytes:

@@ -6,8 +6,7 @@
 import random
 from collections.abc import Iterator
 
-from _promise import Line
-from _shared import DATA, read_rows
+from _shared import DATA, Line, read_rows
 from followups import turns
 
 from lexloop.models.minilm import load_shipped

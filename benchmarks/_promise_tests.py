@@ -4,8 +4,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-from _promise import Line
-from _shared import ROOT
+from _shared import ROOT, Line
 
 PROMISES: dict[str, tuple[str, ...]] = {
     "a question that documents repeat is no answer": ("nodes/test_answering.py",),
@@ -49,8 +48,17 @@ PROMISES: dict[str, tuple[str, ...]] = {
     "`lexloop mcp` tells nothing of collections that are not named": (
         "apps/serve/test_mcp_stdio.py",
     ),
-    "the schema needs a key, a length told twice is refused, strangers keep nobody out": (
+    "a body that drips is left after its time, and strangers keep nobody out": (
         "apps/serve/test_guard.py",
+    ),
+    "uploads at once stay within what one person may store": ("apps/serve/test_uploads.py",),
+    "files are read as they are shown, and each word has its place in its file": (
+        "documents/reading/test_markdown.py",
+        "documents/reading/test_origins.py",
+    ),
+    "a large hostile document takes time in proportion": (
+        "documents/structure/test_laws.py",
+        "documents/chunks/test_provisions.py",
     ),
     "no answer, error or `degraded` has a path of the server": ("apps/serve/test_places.py",),
 }

@@ -6,12 +6,14 @@ Who imports it finds the helpers of the tests (``tests/support``) as well.
 import argparse
 import json
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
+from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from lexloop.evaluation.score import Score
 from lexloop.evaluation.statistics import Estimate, estimate
@@ -24,6 +26,14 @@ DATA = Path(os.environ["LEXLOOP_DATA"]) if os.environ.get("LEXLOOP_DATA") else N
 LEXLOOP = (sys.executable, "-m", "lexloop.apps.cli")
 
 sys.path.insert(0, str(ROOT / "tests" / "support"))
+
+
+class Line(NamedTuple):
+    """One thing that a promise was tried by: what should hold, what was seen, whether it did."""
+
+    promise: str
+    measured: str
+    held: bool
 
 
 def options(doc: str | None) -> argparse.ArgumentParser:
@@ -52,6 +62,30 @@ def timed(run: Callable[[], T]) -> tuple[float, T]:
 def median_s(run: Callable[[], object], runs: int) -> float:
     """The median seconds of some calls."""
     return median(timed(run)[0] for _ in range(runs))
+
+
+def in_fork(work: Callable[[], T], seconds: int = 60) -> T:
+    """What work gives, from a process of its own, which begins as this one is.
+
+    Raises:
+        EOFError: It gave nothing in that time.
+    """
+    fork = get_context("fork")
+    here, there = fork.Pipe(duplex=False)
+
+    def run() -> None:
+        signal.alarm(seconds)
+        there.send(work())
+
+    process = fork.Process(target=run)
+    process.start()
+    there.close()
+    try:
+        given: T = here.recv()
+        return given
+    finally:
+        here.close()
+        process.join()
 
 
 def resident_mb(process: int | str = "self") -> float:

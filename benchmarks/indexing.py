@@ -1,15 +1,12 @@
 """How long indexing takes next to the encoder alone, how large the index is, and an update.
 
-    python benchmarks/indexing.py --passages PASSAGES.jsonl [--every N] [--windows statements,whole]
+    python benchmarks/indexing.py --passages PASSAGES.jsonl [--windows statements,whole]
 
 The passages that are not empty become one file of JSON Lines a document, of which every passage is
 cut by itself. These become an index on disk with the shipped embedder's vectors and the rules'
-triplets. ``encoder s`` is what the encoder alone takes for exactly the texts that were embedded, in
-the same process right after; with the windows ``whole`` only whole chunks are embedded, with
-``tokenless`` no token vectors are stored. With ``--every`` only every Nth text is read and the
-others get its vectors: bytes are as they would be, and ``of all texts s`` is what indexing would
-take, the encoder's time counted for all texts. An update is the median of several, each after
-another file has changed in one paragraph: in this process, and as the command.
+triplets; ``encoder s`` is what the encoder takes of that. With the windows ``whole`` only whole
+chunks are embedded, with ``tokenless`` no token vectors are stored. An update is the median of
+several, each after another file has changed in one paragraph: in this process, and as the command.
 """
 
 import json
@@ -17,14 +14,14 @@ import os
 import subprocess
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from statistics import median
 
-from _listening import Listener
-from _shared import LEXLOOP, Row, options, read_rows, silent, table, timed
+from _shared import LEXLOOP, Row, T, options, read_rows, silent, table, timed
 
 from lexloop.core.settings import Settings
+from lexloop.models.embedding import Codes, Halves, Progress
 from lexloop.models.minilm import load_shipped
 from lexloop.store.manifest import IndexSource
 from lexloop.store.opening import tools_for
@@ -46,7 +43,6 @@ def main() -> None:
     parser = options(__doc__)
     parser.add_argument("--passages", type=Path, required=True, help="with document_id and text")
     parser.add_argument("--windows", default="statements,whole", help=f"of {', '.join(_KINDS)}")
-    parser.add_argument("--every", type=int, default=1, help="read every Nth text")
     given = parser.parse_args()
     names = given.windows.split(",")
     # the encoder's first call prepares what later ones find ready
@@ -54,9 +50,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         sources = Path(name) / "sources"
         files = _write_sources(given.passages, sources)
-        columns = [_indexing(sources, Path(name) / one, one, given.every) for one in names]
-        whole = given.every == 1 and "statements" in names
-        updated = _updating(sources, Path(name) / "statements") if whole else {}
+        columns = [_indexing(sources, Path(name) / one, one) for one in names]
+        updated = _updating(sources, Path(name) / names[0], names[0])
     print(f"{files} files, {os.cpu_count()} cores\n")
     rows = [[key, *(f"{one[key]:,}" for one in columns)] for key in columns[0]]
     print(table(["", *names], rows))
@@ -77,20 +72,43 @@ def _write_sources(passages: Path, folder: Path) -> int:
     return len(rows)
 
 
-def _indexing(sources: Path, index: Path, windows: str, every: int) -> dict[str, float]:
-    listener = Listener(every)
-    tools = tools_for(Settings.model_validate(_KINDS[windows]), listener)
+class Clocked:
+    """The embedder that ships, with the seconds that it took of indexing."""
+
+    def __init__(self) -> None:
+        shipped = load_shipped()
+        self._shipped, self.seconds = shipped, 0.0
+        self.name, self.dimension, self.window = shipped.name, shipped.dimension, shipped.window
+        self.embed, self.token_codes = shipped.embed, shipped.token_codes
+        self.count_tokens = shipped.count_tokens
+        self.count_tokens_many = shipped.count_tokens_many
+
+    def encode(self, texts: Sequence[str], progress: Progress) -> Halves:
+        """As the embedder."""
+        return self._clocked(lambda: self._shipped.encode(texts, progress))
+
+    def encode_tokens(self, texts: Sequence[str], progress: Progress) -> tuple[Halves, list[Codes]]:
+        """As the embedder."""
+        return self._clocked(lambda: self._shipped.encode_tokens(texts, progress))
+
+    def _clocked(self, encode: Callable[[], T]) -> T:
+        seconds, made = timed(encode)
+        self.seconds += seconds
+        return made
+
+
+def _indexing(sources: Path, index: Path, windows: str) -> dict[str, float]:
+    embedder = Clocked()
+    tools = tools_for(Settings.model_validate(_KINDS[windows]), embedder)
     took, outcome = timed(lambda: _write(index, sources, tools))
-    alone, _ = timed(lambda: load_shipped().encode(listener.texts, silent))
     size = _bytes(index.rglob("*"))
     return {
         "chunks": outcome.counts["chunks"],
+        "vectors": outcome.counts["windows"],
         "triplets": outcome.counts["triplets"],
-        "texts": listener.given,
         "index s": round(took, 2),
-        "encoder s": round(alone, 2),
-        "times the encoder": round(took / alone, 3),
-        "of all texts s": round(took + alone * (listener.given / len(listener.texts) - 1), 2),
+        "encoder s": round(embedder.seconds, 2),
+        "times the encoder": round(took / embedder.seconds, 3),
         "bytes": size,
         "of these token vectors": _bytes(index.rglob("token*.npy")),
         "bytes a chunk": round(size / outcome.counts["chunks"]),
@@ -101,8 +119,8 @@ def _bytes(paths: Iterable[Path]) -> int:
     return sum(path.stat().st_size for path in paths if path.is_file())
 
 
-def _updating(sources: Path, index: Path) -> dict[str, float]:
-    tools = tools_for(Settings(), load_shipped())
+def _updating(sources: Path, index: Path, windows: str) -> dict[str, float]:
+    tools = tools_for(Settings.model_validate(_KINDS[windows]), load_shipped())
     command = [*LEXLOOP, "index", "update", str(index)]
     ways: dict[str, Callable[[], object]] = {
         "an update in a process that is up": lambda: _write(index, sources, tools),

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _shared import options, table, timed
+from _shared import in_fork, options, table, timed
 
 from lexloop.core.errors import LexloopError
 from lexloop.core.settings import Settings
@@ -143,17 +143,10 @@ class Kills:
         write_index(self._index, [IndexSource(str(self._sources))], tools)
 
     def _look(self) -> str:
-        """A hash of all that the index holds, or what is wrong with it."""
-        here, there = _fork.Pipe(duplex=False)
-        process = _fork.Process(target=lambda: there.send(held(self._index, _Named())))
-        process.start()
-        there.close()
         try:
-            return str(here.recv())
+            return in_fork(lambda: held(self._index, _Named()))
         except EOFError:
             return "the process that looked ended"
-        finally:
-            process.join()
 
 
 class _Named:

@@ -6,7 +6,7 @@ The embedded state machine is asked under its default settings. A line of a file
 kind; without ``--negative`` they are data/negative.jsonl and data/refusal/kept_back.jsonl, which
 no weight was fitted on, though choices were made by its figures. Then each question of
 data/refusal/named.jsonl, which names crimes or sex, is asked beside the same question without these
-words; ``--topic`` chooses those that the documents are about. Intervals are Wilson's, 95 %.
+words. Intervals are Wilson's, 95 %.
 """
 
 import math
@@ -27,8 +27,6 @@ def main() -> None:
     parser = options(__doc__)
     parser.add_argument("--corpus", nargs="+", default=[Settings().corpus])
     parser.add_argument("--negative", type=Path, nargs="+", default=_NEGATIVE)
-    parser.add_argument("--named", type=Path, default=ROOT / "data" / "refusal" / "named.jsonl")
-    parser.add_argument("--topic", help="data protection, children's services or hiring tools")
     parser.add_argument("--show", action="store_true", help="print what was answered")
     given = parser.parse_args()
     asked: dict[str, list[str]] = {}
@@ -36,7 +34,7 @@ def main() -> None:
         for row in read_rows(file):
             for kind in ("all", row["kind"]):
                 asked.setdefault(f"{file.name}: {kind}", []).append(row["query"])
-    named = [row for row in read_rows(given.named) if given.topic in (None, row["topic"])]
+    named = read_rows(ROOT / "data" / "refusal" / "named.jsonl")
     asked["names crimes or sex"] = [row["query"] for row in named]
     asked["without these words"] = [row["plain"] for row in named]
     rows, answered = [], []
