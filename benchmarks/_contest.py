@@ -6,7 +6,7 @@ from itertools import accumulate
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from _mixture import Chunks
@@ -23,14 +23,6 @@ _PER_DOCUMENT = 500
 
 Found = list[tuple[str, str]]
 """Ids and texts of chunks, best first."""
-
-
-class Contestant(Protocol):
-    """Finds texts by words and by meaning, fused by reciprocal ranks with equal weights."""
-
-    def search(self, question: str) -> Found:
-        """The best ten chunks."""
-        ...
 
 
 class Cut(NamedTuple):
@@ -127,7 +119,7 @@ def _compete(name: str, corpus: Path, pipe: Connection) -> None:
         pipe.send(does[what](given))
 
 
-def _contestant(name: str, corpus: Path, embedder: QuestionEmbedder) -> Contestant:
+def _contestant(name: str, corpus: Path, embedder: QuestionEmbedder) -> Any:
     if name == "lexloop":
         from _ours import Ours
 

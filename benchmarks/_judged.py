@@ -6,7 +6,6 @@ everything. An answer of the file names what it cites by some words of it, as ``
 
 import re
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
 from pathlib import Path
 
 from _shared import ROOT, Row, read_rows
@@ -30,42 +29,21 @@ _PASSAGE = re.compile(r'<data-\w+ kind="passage" n="(\d+)">(.*?)</data-', re.DOT
 _TRIAD = ("context_relevance", "groundedness", "answer_relevance")
 
 
-def answers() -> list[Row]:
-    """Return every answer of the file: its question, its kind and whether it is to pass."""
-    return read_rows(_ANSWERS)
-
-
-class AllGood:
-    """The state machine with a model that writes a given answer and calls it good."""
-
-    def __init__(self) -> None:
-        self._asked: dict[str, str] = {}
-        self._stack = ExitStack()
-        server = self._stack.enter_context(FakeOpenAI())
+def judged() -> Iterator[tuple[Row, State]]:
+    """Yield every answer of the file with its question, and what became of it."""
+    asked: Row = {}
+    with FakeOpenAI() as server:
         all_good = {name: {"reasoning": "Good.", "score": _ALL_GOOD} for name in _TRIAD}
         server.play("evaluate", reply(**all_good))
-        server.play("rewrite", lambda _: _searched(self._asked))
-        server.play("generate", lambda request: Reply(_cited(self._asked["answer"], request)))
-        self._graphs = {
+        server.play("rewrite", lambda _: _searched(asked))
+        server.play("generate", lambda request: Reply(_cited(asked["answer"], request)))
+        graphs = {
             name: build_graph(Resources(server.connection, _settings(corpus)))
             for name, corpus in _DOCUMENTS.items()
         }
-
-    def __call__(self, row: Row) -> State:
-        """Return what becomes of an answer of the file."""
-        self._asked.update(row)
-        return self._graphs[row["documents"]].invoke({"question": row["question"]})
-
-    def close(self) -> None:
-        """End the server that plays the model."""
-        self._stack.close()
-
-
-def judged() -> Iterator[tuple[Row, State]]:
-    """Yield every answer of the file, and what became of it."""
-    with closing(AllGood()) as ask:
-        for row in answers():
-            yield row, ask(row)
+        for row in read_rows(_ANSWERS):
+            asked.update(row)
+            yield row, graphs[row["documents"]].invoke({"question": row["question"]})
 
 
 def _settings(corpus: str) -> Settings:

@@ -131,7 +131,7 @@ def _word(body: str) -> bytes:
 
 
 def _pdf(drawn: str) -> bytes:
-    """Return a PDF of one page with such operators between the beginning and end of its text."""
+    """Return a PDF, whose table is left out, of one page with such operators in its text."""
     content = f"BT /F1 11 Tf 14 TL 72 720 Td {drawn.removeprefix('x ').removesuffix(' x')} ET"
     objects = (
         "<< /Type /Catalog /Pages 2 0 R >>",
@@ -141,11 +141,5 @@ def _pdf(drawn: str) -> bytes:
         " << /Font << /F1 3 0 R >> >> /Contents 5 0 R >>",
         f"<< /Length {len(content)} >>\nstream\n{content}\nendstream",
     )
-    body, offsets = "%PDF-1.4\n", []
-    for number, written in enumerate(objects, 1):
-        offsets.append(len(body))
-        body += f"{number} 0 obj\n{written}\nendobj\n"
-    table = "".join(f"{offset:010d} 00000 n \n" for offset in offsets)
-    size = len(objects) + 1
-    trailer = f"trailer << /Size {size} /Root 1 0 R >>\nstartxref\n{len(body)}\n%%EOF\n"
-    return f"{body}xref\n0 {size}\n0000000000 65535 f \n{table}{trailer}".encode()
+    made = "".join(f"{number} 0 obj\n{one}\nendobj\n" for number, one in enumerate(objects, 1))
+    return f"%PDF-1.4\n{made}trailer << /Size {len(objects) + 1} /Root 1 0 R >>\n%%EOF\n".encode()

@@ -59,21 +59,11 @@ class Figure:
 
 
 _ANSWERS = (
-    "Quality",
-    "Quality (continued)",
-    "Grounds",
-    "Words shared with the reference",
-    "Cost per question",
-    "The loop's account",
-    "Negative queries refused",
+    *("Quality", "Quality (continued)", "Grounds", "Words shared with the reference"),
+    *("Cost per question", "The loop's account", "Negative queries refused"),
 )
-_ABLATED = (
-    "Variants",
-    "Quality",
-    "Grounds",
-    "Retrieval, at each plan's own k",
-    "Cost per question",
-)
+_RETRIEVAL = "Retrieval, at each plan's own k"
+_ABLATED = ("Variants", "Quality", "Grounds", _RETRIEVAL, "Cost per question")
 _EVAL = "lexloop eval {data}/ll144/gold_dev.jsonl --corpus {texts} --out {out}"
 _OBLIQA = "--passages {data}/obliqa/passages.jsonl --questions {data}/obliqa/dev.jsonl"
 _PASSAGES = "--passages {data}/obliqa/passages.jsonl"

@@ -1,12 +1,11 @@
 """How the judge of groundedness takes statements that were altered, beside their own section.
 
-    python benchmarks/altered.py [--docs DIR] [--gold GOLD.jsonl ...]
+    python benchmarks/altered.py [--docs DIR]
 
 Every statement of 8 to 60 words is judged beside the section that it stands in: with a few words
 put before it or said otherwise, which leaves it true, and with one number, section, unit, modal,
 bound, party or "not" changed, which does not.
-Where there are several numbers to change, or to change to, one is drawn. Of gold files it says how
-many claims of the reference answers are taken to disagree with their own evidence.
+Where there are several numbers to change, or to change to, one is drawn.
 """
 
 import random
@@ -16,11 +15,9 @@ from pathlib import Path
 
 from _shared import ROOT, options
 
-from lexloop.evaluation.case import read_cases
-from lexloop.models.embedding import Embed
 from lexloop.models.minilm import load_shipped
 from lexloop.nodes.evaluate.evidence import evidence_of
-from lexloop.nodes.evaluate.judges import ClaimSupport, claims_of
+from lexloop.nodes.evaluate.judges import ClaimSupport
 
 _SECTION = re.compile(r"\n(?=§|# )")
 _ANY_NUMBER = re.compile(r"(?<![\w.-])\d{1,4}(?![\w.-])")
@@ -69,7 +66,6 @@ def main() -> None:
     parser = options(__doc__)
     own = ROOT / "data" / "ll144"
     parser.add_argument("--docs", type=Path, default=own, help="a folder of .txt files")
-    parser.add_argument("--gold", type=Path, nargs="*", default=[], help="with references")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     embed, chance = load_shipped().embed, random.Random(given.seed)
@@ -84,23 +80,8 @@ def main() -> None:
         figures[name] = len(found)
         if found:
             figures[f"{name}_below"] = round(sum(found) / len(found), 4)
-    for path in given.gold:
-        figures |= _references(path, support, embed)
     for name, value in figures.items():
         print(f"{name:32} {value}")
-
-
-def _references(path: Path, support: ClaimSupport, embed: Embed) -> dict[str, float | int]:
-    """How many claims of the references there are, and the share that disagrees."""
-    claims = disagree = 0
-    for gold in read_cases(path):
-        if gold.reference_context and gold.reference_answer:
-            evidence = evidence_of(gold.reference_context.split("\n\n"), embed)
-            found = support.of(claims_of(gold.reference_answer), evidence)
-            claims += len(found)
-            disagree += sum(bool(one.reasons) for one in found)
-    share = round(disagree / claims, 4) if claims else 0.0
-    return {f"{path.stem}_claims": claims, f"{path.stem}_disagree": share}
 
 
 def sections(docs: Path) -> Iterator[str]:

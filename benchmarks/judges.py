@@ -16,7 +16,6 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-import numpy as np
 from _shared import options
 from sklearn.metrics import roc_auc_score
 
@@ -32,7 +31,6 @@ from lexloop.finetune import correctness as fitting
 from lexloop.finetune import groundedness as claim_fitting
 from lexloop.finetune.correctness import ScoredAnswer, altered, read_recorded
 from lexloop.finetune.groundedness import LabelledClaim, read_wice
-from lexloop.models.embedding import Vectors
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.evaluate.evidence import evidence_of
 from lexloop.nodes.evaluate.judges import ClaimSupport
@@ -88,23 +86,8 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-class _Remembering:
-    """Embeds no text twice: many claims cite the same page."""
-
-    def __init__(self) -> None:
-        self._vector_of: dict[str, Vectors] = {}
-
-    def embed(self, texts: list[str]) -> Vectors:
-        """Unit vectors of shape (len(texts), 384)."""
-        model = load_minilm()
-        unknown = [text for text in dict.fromkeys(texts) if text not in self._vector_of]
-        self._vector_of |= zip(unknown, model.embed(unknown), strict=True)
-        empty = np.zeros((0, model.dimension), np.float32)
-        return np.stack([self._vector_of[text] for text in texts]) if texts else empty
-
-
 def _claims(rows: Sequence[LabelledClaim]) -> list[float]:
-    embed = _Remembering().embed
+    embed = load_minilm().embed
     judge, cited = ClaimSupport(embed), (evidence_of(row.evidence_sentences, embed) for row in rows)
     return [
         judge.of([row.claim], seen)[0].probability for row, seen in zip(rows, cited, strict=True)
@@ -112,7 +95,7 @@ def _claims(rows: Sequence[LabelledClaim]) -> list[float]:
 
 
 def _fitted_claims(rows: Sequence[LabelledClaim]) -> list[float]:
-    read = claim_fitting.read_rows(rows, _Remembering())
+    read = claim_fitting.read_rows(rows, load_minilm())
     means: list[float] = claim_fitting.held_out(read).mean(axis=0).tolist()
     return means
 

@@ -1,6 +1,6 @@
 """Whether the knowledge graph brings up answers that lie behind a reference.
 
-    python benchmarks/references.py [--law FILE] [--probes FILE]
+    python benchmarks/references.py [--law FILE]
 
 Each probe asks for something that a provision leaves to another one: to the sanction for breaking
 it, to an exception from it, to the definition of one of its terms, or to a provision that it refers
@@ -53,13 +53,11 @@ def main() -> None:
     parser = options(__doc__)
     law = DATA and DATA / "gdpr" / "gdpr_en.txt"
     parser.add_argument("--law", type=Path, default=law, help="the text of the law")
-    own = Path(__file__).with_suffix(".jsonl")
-    parser.add_argument("--probes", type=Path, default=own, help="question, gold, link")
     given = parser.parse_args()
     if given.law is None or not given.law.exists():
         sys.exit("skipped: give the law with --law, or the folder of the data with LEXLOOP_DATA")
     document = Document(given.law.name, given.law.stem, given.law.read_text("utf-8"))
-    probes = read_rows(given.probes)
+    probes = read_rows(Path(__file__).with_suffix(".jsonl"))
     if lost := [p["gold"] for p in probes if p["gold"] not in document.tree.labels]:
         sys.exit(f"the law has no {', '.join(lost)}")
     collection = build_collection([document], tools_for(_DEFAULT, load_minilm()))

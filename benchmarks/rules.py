@@ -27,7 +27,6 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from _judged import AllGood, answers
 from _law_scoring import Provision, names_of, spans_of
 from _shared import DATA, ROOT, options, read_rows, table
 from altered import alterations, sections
@@ -246,18 +245,11 @@ class Asking:
         return Answered(said["answer"], bool(said["abstained"]), passed, spans)
 
     def _judge(self, claim: Question) -> Answered:
-        if claim.kind.startswith("judged"):
-            made = self._all_good(json.loads(claim.asked))
-            return Answered(passed=bool(made["evaluation"]["passed"]))
         if claim.history not in self._evidence:
             self._evidence[claim.history] = evidence_of([*claim.history], load_shipped().embed)
         held = replace(self._evidence[claim.history])  # what is read of it is read anew
         [found] = self._support.of([claim.asked], held)
         return Answered(passed=found.probability >= _SUPPORTED)
-
-    @functools.cached_property
-    def _all_good(self) -> AllGood:
-        return AllGood()
 
     @functools.cached_property
     def _support(self) -> ClaimSupport:
@@ -389,10 +381,7 @@ def _asked_without(name: str, questions: Sequence[Question]) -> list[Answered]:
 
 def _folders(sets: Sequence[str], data: Path | None) -> dict[str, Path]:
     """Where each set lies; those that are not there are told."""
-    ours = {
-        "sample": ROOT / "data",
-        **dict.fromkeys(("altered", "judged"), ROOT / "data" / "ll144"),
-    }
+    ours = {"sample": ROOT / "data", "altered": ROOT / "data" / "ll144"}
     found = {name: ours.get(name) or (data or Path("data")) / name for name in sets}
     for name in [name for name, folder in found.items() if not folder.is_dir()]:
         print(f"{name} left out: there is no {found.pop(name)}; give --data or set LEXLOOP_DATA.")
@@ -488,14 +477,6 @@ def _altered(folder: Path, corpus: Path) -> Iterator[Question]:
             yield Question(f"{corpus.name} {name}", "", said, (text,), supported=supported)
 
 
-def _answers(_: Path, corpus: Path) -> Iterator[Question]:
-    """Answers that a model calls good in every way, though some are not (``_judged.py``)."""
-    for row in answers():
-        beside = " beside" if row.get("beside") else ""  # no rule was made on these
-        kind = f"{corpus.name}{beside} {'good' if row['passes'] else 'bad'}"
-        yield Question(kind, "", json.dumps(row), supported=row["passes"])
-
-
 _SETS: dict[str, Callable[[Path, Path], Iterator[Question]]] = {
     "gdpr": _probes,
     "us_cfr": _probes,
@@ -504,7 +485,6 @@ _SETS: dict[str, Callable[[Path, Path], Iterator[Question]]] = {
     "conditionalqa": _guidance,
     "wice": _wice,
     "altered": _altered,
-    "judged": _answers,
 }
 
 
