@@ -11,6 +11,7 @@ from _mixture import Chunks
 from _pipeline import candidates_for, cut
 
 from lexloop.core.files import is_index
+from lexloop.core.folding import folded
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.documents.reading.workers import Progress as Told
@@ -53,7 +54,8 @@ class GivenVectors:
     name, dimension, window = MiniLM.name, MiniLM.dimension, sys.maxsize
 
     def __init__(self, chunks: Chunks) -> None:
-        self._rows = {text: row for row, text in enumerate(chunks.texts)}
+        # an index embeds what its letters are folded to
+        self._rows = {folded(text).strip(): row for row, text in enumerate(chunks.texts)}
         self._vectors = chunks.vectors
 
     def embed(self, texts: list[str]) -> Vectors:
