@@ -5,20 +5,19 @@ import json
 import logging
 import os
 import subprocess
-import sys
 import threading
 import traceback
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
-
+from _shared import LEXLOOP
 from fake_openai import FakeOpenAI, Reply, Request, refusal
+from langchain_core.tracers import LangChainTracer
 from langgraph.checkpoint.memory import InMemorySaver
+from langsmith import Client
 
 from lexloop.apps.hosts import text_hosts
 from lexloop.apps.shapes.record import answer_record
@@ -36,79 +35,68 @@ _MODEL = {"model": "openai:played", "model.attempts": 1, "model.fallback": True}
 
 def said() -> dict[str, str]:
     """All that was said, by where; ``sent`` is the header with which the host was asked."""
-    found: dict[str, str] = {}
     with FakeOpenAI() as server, _tracing() as (client, traced), _logging() as logged:
-        server.key = None
+        server.key, server.otherwise = None, _echo
         address = server.base_url.replace("://", f"://{NAME}:{PASSWORD}@")
         connection = Connection.from_environment({"LEXLOOP_BASE_URL": address})
         settings = Settings(**_MODEL)
-        found["connection"] = f"{connection!r} {connection} {connection.model_dump_json()}"
-        found["settings"] = f"{settings!r} {settings} {settings.model_dump_json()}"
-        found |= _asked(connection, settings, client, server)
-        found["command"] = _command(address)
-        found["refused addresses"] = " ".join(map(_refusal, _refused(address)))
-        found["sent"] = server.requests[0].headers.get("authorization", "")
-        found["logs"], found["traces"] = logged.getvalue(), "\n".join(traced)
-    return found
+        return {
+            "connection": f"{connection!r} {connection} {connection.model_dump_json()}",
+            "settings": f"{settings!r} {settings} {settings.model_dump_json()}",
+            **_asked(connection, settings, client),
+            "command": _command(address),
+            "refused addresses": " ".join(map(_refusal, _refused(address))),
+            "sent": server.requests[0].headers.get("authorization", ""),
+            "logs": logged.getvalue(),
+            "traces": "\n".join(traced),
+        }
 
 
 def leaks(found: dict[str, str]) -> list[str]:
     """Where one of the secrets stands, other than where it was sent."""
     secrets = (PASSWORD, _BASIC, KEY)
-    return [place for place, text in found.items() if place != "sent" and _holds(text, secrets)]
+    return [
+        place
+        for place, text in found.items()
+        if place != "sent" and any(secret in text for secret in secrets)
+    ]
 
 
-def _holds(text: str, secrets: tuple[str, ...]) -> bool:
-    return any(secret in text for secret in secrets)
+def _echo(request: Request) -> Reply:
+    return refusal(401, f"Bad login: {request.headers.get('authorization')} {PASSWORD}")
 
 
-def _asked(
-    connection: Connection, settings: Settings, client: Any, server: FakeOpenAI
-) -> dict[str, str]:
-    from langchain_core.tracers import LangChainTracer
-
+def _asked(connection: Connection, settings: Settings, client: Client) -> dict[str, str]:
     saver = InMemorySaver()
     graph = build_graph(Resources(connection, settings), checkpointer=saver)
-    config: Any = {
-        "configurable": {"thread_id": "1"},
-        "callbacks": [LangChainTracer(client=client)],
-    }
-
-    def echo(request: Request) -> Reply:
-        return refusal(401, f"Bad login: {request.headers.get('authorization')} {PASSWORD}")
-
-    server.otherwise = echo
+    traced = LangChainTracer(client=client)
+    config: Any = {"configurable": {"thread_id": "1"}, "callbacks": [traced]}
     result = graph.invoke({"question": _QUESTION}, config)
     client.flush()
-    state = graph.get_state(config).values
+    state, strict = graph.get_state(config).values, settings.changed(**{"model.fallback": False})
     try:
-        strict = settings.changed(**{"model.fallback": False})
         build_graph(Resources(connection, strict)).invoke({"question": _QUESTION})
         error = "none"
     except LexloopError as raised:
         error = "".join(traceback.format_exception(raised))
-    kept = [*saver.storage.items(), *saver.blobs.items(), *saver.writes.items()]
+    record = answer_record(state, settings, text_hosts(settings, connection))
     return {
         "answer": json.dumps(result, default=str),
-        "record": json.dumps(
-            answer_record(state, settings, text_hosts(settings, connection)), default=str
-        ),
+        "record": json.dumps(record, default=str),
         "error": error,
-        "checkpoints": repr(kept),
+        "checkpoints": repr([*saver.storage.items(), *saver.blobs.items(), *saver.writes.items()]),
     }
 
 
 def _command(address: str) -> str:
     """What the command prints, whose host refuses it."""
+    command = [*LEXLOOP, "ask", _QUESTION, "--json", "--model", "openai:played"]
     environ = {**os.environ, "LEXLOOP_BASE_URL": address}
-    command = [sys.executable, "-m", "lexloop.apps.cli", "ask", _QUESTION, "--json"]
-    done = subprocess.run(
-        [*command, "--model", "openai:played"], env=environ, capture_output=True, check=False
-    )
-    return (done.stdout + done.stderr).decode()
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
+    return done.stdout + done.stderr
 
 
-def _refused(address: str) -> list[dict[str, Any]]:
+def _refused(address: str) -> list[dict[str, str]]:
     """Addresses that cannot be used, and hold a secret."""
     return [
         {"base_url": f"{address}?api_key={KEY}"},
@@ -145,10 +133,8 @@ def _logging() -> Iterator[io.StringIO]:
 
 
 @contextmanager
-def _tracing() -> Iterator[tuple[Any, list[str]]]:
+def _tracing() -> Iterator[tuple[Client, list[str]]]:
     """A client of LangSmith's whose server is here, and what it was sent."""
-    from langsmith import Client
-
     traced: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -164,11 +150,10 @@ def _tracing() -> Iterator[tuple[Any, list[str]]]:
         def log_message(self, *_: object) -> None:
             """Say nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    address = f"http://127.0.0.1:{server.server_port}"
-    try:
-        yield Client(api_url=address, api_key="none", auto_batch_tracing=False), traced
-    finally:
-        server.shutdown()
-        server.server_close()
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}"
+        try:
+            yield Client(api_url=address, api_key="none", auto_batch_tracing=False), traced
+        finally:
+            server.shutdown()

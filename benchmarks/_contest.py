@@ -1,10 +1,16 @@
-"""What the contestants of latency.py share: the rules, the chunks' names, the embedder."""
+"""The contestants of latency.py: what they share, and each in a process of its own."""
 
+import os
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
-from typing import NamedTuple, Protocol
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from _mixture import Chunks
+from _shared import timed
 
 from lexloop.models.embedding import Vectors
 from lexloop.models.minilm import load_minilm
@@ -17,14 +23,6 @@ _PER_DOCUMENT = 500
 
 Found = list[tuple[str, str]]
 """Ids and texts of chunks, best first."""
-
-
-class Contestant(Protocol):
-    """Finds texts by words and by meaning, fused by reciprocal ranks with equal weights."""
-
-    def search(self, question: str) -> Found:
-        """The best ten chunks."""
-        ...
 
 
 class Cut(NamedTuple):
@@ -54,9 +52,8 @@ class QuestionEmbedder:
     def __init__(self) -> None:
         self._minilm = load_minilm()
         self._known: dict[str, Vectors] = {}
-        self.name = self._minilm.name
-        self.dimension = self._minilm.dimension
-        self.window = self._minilm.window
+        self.name, self.dimension = self._minilm.name, self._minilm.dimension
+        self.window, self.count_tokens = self._minilm.window, self._minilm.count_tokens
 
     def know(self, questions: list[str]) -> None:
         """Embed questions ahead."""
@@ -68,6 +65,65 @@ class QuestionEmbedder:
             return self._minilm.embed(texts)
         return np.concatenate([self._known[text] for text in texts])
 
-    def count_tokens(self, text: str) -> int:
-        """Tokens as MiniLM counts them."""
-        return self._minilm.count_tokens(text)
+
+class Entrant:
+    """A running contestant; its neighbours share nothing with it.
+
+    Args:
+        name: Which.
+        corpus: The folder of its chunks and vectors.
+
+    Raises:
+        EOFError: It broke down; its error is above.
+    """
+
+    def __init__(self, name: str, corpus: Path) -> None:
+        spawn = get_context("spawn")
+        self.name = name
+        self._pipe, other = spawn.Pipe()
+        self._process = spawn.Process(target=_compete, args=(name, corpus, other), daemon=True)
+        self._process.start()
+        other.close()
+        self._pipe.recv()
+
+    def _ask(self, *asked: object) -> Any:
+        self._pipe.send(asked)
+        return self._pipe.recv()
+
+    def search(self, question: str) -> tuple[float, list[str]]:
+        """Milliseconds of one query, and the ids of its best ten chunks."""
+        seconds, found = self._ask("search", question)
+        return 1000 * seconds, [chunk_id for chunk_id, _ in found]
+
+    def know(self, questions: list[str]) -> None:
+        """Have questions embedded ahead."""
+        self._ask("know", questions)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.join()
+
+
+def _compete(name: str, corpus: Path, pipe: Connection) -> None:
+    """Index the corpus, say so, and answer until nobody asks."""
+    os.dup2(2, 1)  # what libraries print is no figure
+    embedder = QuestionEmbedder()
+    contestant = _contestant(name, corpus, embedder)
+    does = {"search": lambda text: timed(lambda: contestant.search(text)), "know": embedder.know}
+    pipe.send("ready")
+    while True:
+        what, given = pipe.recv()
+        pipe.send(does[what](given))
+
+
+def _contestant(name: str, corpus: Path, embedder: QuestionEmbedder) -> Any:
+    if name == "lexloop":
+        from _ours import Ours
+
+        return Ours(corpus, embedder)
+    from _peers import PEERS
+
+    return PEERS[name](Chunks.load(corpus), embedder)

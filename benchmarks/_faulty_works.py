@@ -3,40 +3,32 @@
 Prints a record for each fault as a line of JSON.
 """
 
-import argparse
 import gc
 import json
 import os
 import tempfile
-import zlib
-from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from _faulty import Faulty, Work
+from _faults import Faulty, Work
+from _shared import options
+from indexes import Letters, letter_tools
 from kills import held
 
 from lexloop.core.arrays import faiss_library
 from lexloop.core.files import MANIFEST, is_index
 from lexloop.core.metadata import Filters
-from lexloop.core.settings import Settings
 from lexloop.core.text_cache import TextCache
 from lexloop.evaluation.case import Case
-from lexloop.evaluation.eval_rag.questions import kept_vectors
-from lexloop.evaluation.feedback import FeedbackStore, Opinion
 from lexloop.evaluation.record import unanswered
 from lexloop.evaluation.run.folder import RunFolder
 from lexloop.evaluation.testset.writing import write_checked
-from lexloop.models.embedding import Halves, Progress, Vectors
 from lexloop.store import scan
 from lexloop.store.folder.generations import GENERATIONS, LOCK
 from lexloop.store.manifest import IndexSource, Manifest
-from lexloop.store.opening import index_key, open_corpus, open_index, tools_for
-from lexloop.store.preparing import Tools
+from lexloop.store.opening import index_key, open_corpus, open_index
 from lexloop.store.writer import remove_documents, write_index
 
 _FILES = 4
@@ -44,52 +36,23 @@ _IN_MEMORY = Path("/dev/shm")
 """Where there is one, thousands of indexes need not wait for a disk."""
 
 
-class Words:
-    """Vectors that take no time: random ones, the same for the same text."""
-
-    name, dimension, window = "words", 32, 256
-
-    def embed(self, texts: list[str]) -> Vectors:
-        """Unit vectors."""
-        made = [np.random.default_rng(zlib.crc32(t.encode())).normal(size=32) for t in texts]
-        rows = np.array(made, dtype=np.float32).reshape(len(texts), 32)
-        unit: Vectors = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-        return unit
-
-    def encode(self, texts: Sequence[str], _: Progress) -> Halves:
-        """The same in half precision."""
-        return self.embed(list(texts)).astype(np.float16)
-
-    def count_tokens(self, text: str) -> int:
-        """How many words."""
-        return len(text.split())
-
-    def count_tokens_many(self, texts: Sequence[str]) -> list[int]:
-        """For each text."""
-        return [self.count_tokens(text) for text in texts]
-
-
-def _tools(kind: str = "auto") -> Tools:
-    return tools_for(Settings(**{"index.dense": kind}), Words())
-
-
 def _write(names: str, place: Path, kind: str = "auto") -> None:
     sources = [IndexSource(str(Path(name).absolute())) for name in names.split()]
-    write_index(place / "index", sources, _tools(kind))
+    write_index(place / "index", sources, letter_tools(**{"index.dense": kind}))
 
 
 def _remove(place: Path) -> None:
-    remove_documents(place / "index", ["act-1.txt", "act-3.txt"], _tools())
+    remove_documents(place / "index", ["act-1.txt", "act-3.txt"], letter_tools())
 
 
 def _read(place: Path) -> None:
-    open_index(place / "index", Words()).close()
+    open_index(place / "index", Letters()).close()
 
 
 def _ask_folder(place: Path) -> None:
     """What a first question about a folder of documents does."""
     os.environ["LEXLOOP_CACHE"] = str(place)
-    collection, degraded = open_corpus("old", _tools())
+    collection, degraded = open_corpus("old", letter_tools())
     told = list(collection.seen_by(Filters()).documents)
     collection.close()
     if not degraded and not is_index(_index(place)):
@@ -99,13 +62,13 @@ def _ask_folder(place: Path) -> None:
 
 
 def _index(place: Path) -> Path:
-    cached = place / "indexes" / index_key(Path("old"), _tools().recipe)
+    cached = place / "indexes" / index_key(Path("old"), letter_tools().recipe)
     return cached if cached.exists() else place / "index"
 
 
 def _state(place: Path) -> str:
     index = _index(place)
-    return held(index, Words()) if is_index(index) else "no index"
+    return held(index, Letters()) if is_index(index) else "no index"
 
 
 def _residue(place: Path) -> list[str]:
@@ -154,39 +117,6 @@ def _records(place: Path) -> str:
         )
 
 
-def _rate(name: str, place: Path) -> None:
-    opinion = Opinion(
-        answer_id=name,
-        vote="up",
-        question="What is a berth?",
-        standalone="What is a berth?",
-        answer=name * 9000,
-        abstained=False,
-        citations=[],
-        contexts=[],
-        scores={},
-        variant="hypa",
-        corpus="old",
-        model=None,
-        at=datetime.fromtimestamp(len(name), UTC),
-    )
-    FeedbackStore(place / "data" / "feedback.sqlite").keep(opinion)
-
-
-def _opinions(place: Path) -> str:
-    return str([one.answer[:1] for one in FeedbackStore(place / "data" / "feedback.sqlite").all()])
-
-
-def _question_vectors(place: Path) -> Halves:
-    questions = [f"What does berth {number} cost?" for number in range(9)]
-    return kept_vectors(questions, Words(), place, lambda *_: None)
-
-
-def _questions(place: Path) -> str:
-    found = [path.read_bytes() for path in place.glob("*.vectors")]
-    return str([sha256(data[32:]).digest() == data[:32] for data in found])
-
-
 def _beside(*names: str) -> Callable[[Path], list[str]]:
     def residue(place: Path) -> list[str]:
         found = [path for path in place.rglob("*") if path.is_file()]
@@ -216,14 +146,6 @@ WORKS = {
         lambda place: write_checked(place / "set.jsonl", "old"),
     ),
     "replies": Work(partial(_keep, "b"), _found, _beside("replies.sqlite"), partial(_keep, "a")),
-    "opinions": Work(
-        partial(_rate, "b"), _opinions, _beside("feedback.sqlite"), partial(_rate, "aa")
-    ),
-    "questions": Work(
-        _question_vectors,
-        _questions,
-        lambda place: [path.name for path in place.iterdir() if path.suffix != ".vectors"],
-    ),
     "records": Work(
         partial(_add_record, "b"),
         _records,
@@ -235,19 +157,19 @@ WORKS = {
 
 def main() -> None:
     """Try the faults of some of it."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = options(__doc__)
     parser.add_argument("works", nargs="+", choices=WORKS)
     parser.add_argument(
-        "--few", action="store_true", help="The first of a kind, the last, one between."
+        "--few", action="store_true", help="the first of a kind, the last, one between"
     )
-    options = parser.parse_args()
+    given = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=_IN_MEMORY if _IN_MEMORY.is_dir() else None) as place:
         os.chdir(place)
         _make_sources()
         _warm(Path(place))
-        for work in options.works:
+        for work in given.works:
             faulty = Faulty(WORKS[work], Path(place, work))
-            for record in faulty.tried(options.few):
+            for record in faulty.tried(given.few):
                 print(json.dumps({"work": work, **record}), flush=True)
 
 

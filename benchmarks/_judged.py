@@ -4,30 +4,24 @@ A server of the tests plays the model over real HTTP: it writes the answer and g
 everything. An answer of the file names what it cites by some words of it, as ``[[words]]``.
 """
 
-import json
 import re
-import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Any
 
-_ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(_ROOT / "tests" / "support"))
+from _shared import ROOT, Row, read_rows
+from fake_openai import FakeOpenAI, Reply, Request, reply
 
-from fake_openai import FakeOpenAI, Reply, Request, reply  # noqa: E402 - found by the line above
-
-from lexloop.core.settings import Settings  # noqa: E402
-from lexloop.core.state import State  # noqa: E402
-from lexloop.graph.build import build_graph  # noqa: E402
-from lexloop.graph.resources import Resources  # noqa: E402
+from lexloop.core.settings import Settings
+from lexloop.core.state import State
+from lexloop.graph.build import build_graph
+from lexloop.graph.resources import Resources
 
 _ANSWERS = Path(__file__).with_name("judged.jsonl")
 _DOCUMENTS = {
     "ll144": "sample",
-    "asked_laws": str(_ROOT / "tests" / "data" / "asked_laws"),
-    "example_laws": str(_ROOT / "data" / "example" / "laws"),
-    "example_contracts": str(_ROOT / "data" / "example" / "contracts"),
+    "asked_laws": str(ROOT / "tests" / "data" / "asked_laws"),
+    "example_laws": str(ROOT / "data" / "example" / "laws"),
+    "example_contracts": str(ROOT / "data" / "example" / "contracts"),
 }
 _ALL_GOOD = 0.95
 _CITED = re.compile(r"\[\[(.+?)\]\]")
@@ -35,43 +29,21 @@ _PASSAGE = re.compile(r'<data-\w+ kind="passage" n="(\d+)">(.*?)</data-', re.DOT
 _TRIAD = ("context_relevance", "groundedness", "answer_relevance")
 
 
-def answers() -> list[dict[str, Any]]:
-    """Return every answer of the file: its question, its kind and whether it is to pass."""
-    lines = _ANSWERS.read_text(encoding="utf-8").splitlines()
-    return [json.loads(line) for line in lines]
-
-
-class AllGood:
-    """The state machine with a model that writes a given answer and calls it good."""
-
-    def __init__(self) -> None:
-        self._asked: dict[str, str] = {}
-        self._stack = ExitStack()
-        server = self._stack.enter_context(FakeOpenAI())
+def judged() -> Iterator[tuple[Row, State]]:
+    """Yield every answer of the file with its question, and what became of it."""
+    asked: Row = {}
+    with FakeOpenAI() as server:
         all_good = {name: {"reasoning": "Good.", "score": _ALL_GOOD} for name in _TRIAD}
         server.play("evaluate", reply(**all_good))
-        server.play("rewrite", lambda _: _searched(self._asked))
-        server.play("generate", lambda request: Reply(_cited(self._asked["answer"], request)))
-        self._graphs = {
+        server.play("rewrite", lambda _: _searched(asked))
+        server.play("generate", lambda request: Reply(_cited(asked["answer"], request)))
+        graphs = {
             name: build_graph(Resources(server.connection, _settings(corpus)))
             for name, corpus in _DOCUMENTS.items()
         }
-
-    def __call__(self, row: dict[str, Any]) -> State:
-        """Return what becomes of an answer of the file."""
-        self._asked.update(row)
-        return self._graphs[row["documents"]].invoke({"question": row["question"]})
-
-    def close(self) -> None:
-        """End the server that plays the model."""
-        self._stack.close()
-
-
-def judged() -> Iterator[tuple[dict[str, Any], State]]:
-    """Yield every answer of the file, and what became of it."""
-    with closing(AllGood()) as ask:
-        for row in answers():
-            yield row, ask(row)
+        for row in read_rows(_ANSWERS):
+            asked.update(row)
+            yield row, graphs[row["documents"]].invoke({"question": row["question"]})
 
 
 def _settings(corpus: str) -> Settings:
@@ -79,7 +51,7 @@ def _settings(corpus: str) -> Settings:
     return Settings(corpus=corpus, **asked)
 
 
-def _searched(row: dict[str, Any]) -> Reply:
+def _searched(row: Row) -> Reply:
     """The question as asked, searched for by what its answer cites."""
     return reply(standalone=row["question"], queries=_CITED.findall(row["answer"]))
 

@@ -2,12 +2,10 @@
 
 import re
 import shutil
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
-
+import _shared  # noqa: F401 - by which typeset is found
 from typeset import Sheet, Style, typeset
 
 _NUMBERED = re.compile(r"(?:CHAPTER|TITLE|PART|ANNEX|Article|Section) [\dIVXLC]{1,7}$")

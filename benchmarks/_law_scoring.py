@@ -2,12 +2,15 @@
 
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 Gram = tuple[str, ...]
+Name = tuple[str, ...]
+"""An article, perhaps a paragraph of it, perhaps a point of that; or a label."""
 Span = tuple[int, int]
 
 _WITHIN = 0.6
@@ -107,7 +110,7 @@ def quotes_row(quote: str, row: Sequence[str], cells: str) -> bool:
 
 
 class Law:
-    """A law's articles, paragraphs and points, cut from its text.
+    """The provisions of a law, cut from its text, each by the name that ``spans_of`` gives it.
 
     Args:
         text: The whole text.
@@ -115,51 +118,32 @@ class Law:
     """
 
     def __init__(self, text: str, structure: Iterable[Mapping[str, Any]]) -> None:
-        self._text = text
-        self._found: dict[tuple[str, ...], Provision] = {}
-        articles = list(structure)
-        opening = text[: min((article["start"] for article in articles), default=0)]
+        spans = spans_of(structure)
+        opening = text[: min((start for start, _ in spans.values()), default=0)]
         self._reasons = [Provision(line) for line in filter(str.strip, opening.splitlines())]
-        for article in articles:
-            name = (str(article["article"]),)
-            points = [p for paragraph in article["paragraphs"] for p in paragraph["points"]]
-            self._add(name, article, points)
-            for paragraph in article["paragraphs"]:
-                self._add((*name, paragraph["n"]), paragraph, paragraph["points"])
-                for point in paragraph["points"]:
-                    lead = text[paragraph["start"] : paragraph["points"][0]["start"]]
-                    self._add((*name, paragraph["n"], point["p"]), point, (), lead)
+        within: dict[Name, list[Span]] = defaultdict(list)
+        for name, span in spans.items():
+            for above in (name[:1], name[:2]) if len(name) == 3 else ():
+                within[above].append(span)
+        self._found = {}
+        for name, (start, end) in spans.items():
+            points = tuple(text[slice(*span)] for span in within[name])
+            paragraph = name[:2] if len(name) == 3 else ()
+            lead = text[spans[paragraph][0] : within[paragraph][0][0]] if paragraph else ""
+            self._found[name] = Provision(text[start:end], lead, points)
 
-    def _add(
-        self,
-        name: tuple[str, ...],
-        span: Mapping[str, Any],
-        points: Iterable[Mapping[str, Any]],
-        lead: str = "",
-    ) -> None:
-        within = tuple(self._text[point["start"] : point["end"]] for point in points)
-        provision = Provision(self._text[span["start"] : span["end"]], lead, within)
-        self._found.setdefault(name, provision)
-
-    def provision(self, article: str, paragraph: str = "", point: str = "") -> Provision:
+    def provision(self, name: Name) -> Provision:
         """What an article, a paragraph or a point says.
 
         Raises:
             KeyError: There is none such.
         """
-        return self._found[self._name(article, paragraph, point)]
+        return self._found[name]
 
-    def beside(self, article: str, paragraph: str = "", point: str = "") -> list[Provision]:
+    def beside(self, name: Name) -> list[Provision]:
         """The provisions of the same depth but the one named, and the recitals."""
-        name = self._name(article, paragraph, point)
         same = [p for n, p in self._found.items() if len(n) == len(name) and n != name]
         return [*same, *self._reasons]
-
-    def _name(self, article: str, paragraph: str, point: str) -> tuple[str, ...]:
-        """The key of a provision; a paragraph without a number has an empty one."""
-        if point:
-            return (article, paragraph, point)
-        return (article, paragraph) if paragraph else (article,)
 
 
 def scored(probe: Mapping[str, Any], answer: Mapping[str, Any], law: Law) -> dict[str, float]:
@@ -176,52 +160,51 @@ def scored(probe: Mapping[str, Any], answer: Mapping[str, Any], law: Law) -> dic
     extra = "items" if kind == "list" else "found"
     if silent:
         return {"right": 0.0, extra: 0.0}
-    places = [(probe["article"], probe["paragraph"], probe.get("point", ""))]
-    places += [(*also, "") for also in probe.get("also", [])]
-    if kind == "article":
-        places = [(probe["article"], "", "")]
-    gold = [(law.provision(*place), law.beside(*place)) for place in places]
-    held = [
-        any(provision.holds(citation["quote"], others) for provision, others in gold)
-        for citation in answer["citations"]
-    ]
+    names = [(probe["article"],)] if kind == "article" else names_of(probe)
+    gold = [(law.provision(name), law.beside(name)) for name in names]
+    first, quotes = gold[0][0], [citation["quote"] for citation in answer["citations"]]
+    held = [any(one.holds(quote, others) for one, others in gold) for quote in quotes]
     found = float(any(held))
     if kind == "article":
         return {"right": float(bool(held) and all(held)), "found": found}
     if kind in ("definition", "typo"):
-        term = re.search(r"[‘“'\"]([^’”'\"]+)[’”'\"] means", gold[0][0].text)
+        term = re.search(r"[‘“'\"]([^’”'\"]+)[’”'\"] means", first.text)
         quoted = term is not None and follows(f"{term[1]} means", answer["answer"])
-        whole = (gold[0][0].lies_in(citation["quote"]) for citation in answer["citations"])
-        cited = bool(found) or any(whole)
+        cited = bool(found) or any(map(first.lies_in, quotes))
         return {"right": float(cited and quoted), "found": float(cited)}
     if kind == "list":
-        said = gold[0][0].points_said(answer["answer"])
+        said = first.points_said(answer["answer"])
         return {"right": float(all(said)), "items": sum(said) / max(1, len(said))}
     return {"right": float(held[:1] == [True]), "found": found}
 
 
-def spans_of(structure: Iterable[Mapping[str, Any]]) -> dict[tuple[str, ...], Span]:
+def spans_of(structure: Iterable[Mapping[str, Any]]) -> dict[Name, Span]:
     """The span of each provision: by article, paragraph and point, or by its label alone."""
-    spans: dict[tuple[str, ...], Span] = {}
+    spans: dict[Name, Span] = {}
+
+    def add(name: Name, unit: Mapping[str, Any]) -> None:
+        spans.setdefault(name, (unit["start"], unit["end"]))
+
     for unit in structure:
         if "label" in unit:
-            spans[unit["label"],] = unit["start"], unit["end"]
+            add((unit["label"],), unit)
             continue
-        spans[unit["article"],] = unit["start"], unit["end"]
+        article = str(unit["article"])
+        add((article,), unit)
         for paragraph in unit["paragraphs"]:
-            name = unit["article"], paragraph["n"]
-            spans[name] = paragraph["start"], paragraph["end"]
-            spans |= {(*name, p["p"]): (p["start"], p["end"]) for p in paragraph["points"]}
+            add((article, paragraph["n"]), paragraph)
+            for point in paragraph["points"]:
+                add((article, paragraph["n"], point["p"]), point)
     return spans
 
 
-def gold_of(probe: Mapping[str, Any], spans: Mapping[tuple[str, ...], Span]) -> list[Span]:
-    """Where the answer stands; nothing where the law does not give it."""
+def names_of(probe: Mapping[str, Any]) -> list[Name]:
+    """The provisions that answer, as ``spans_of`` names them; none where none does."""
     if "gold" in probe:
-        return [spans[label,] for label in probe["gold"]]
+        return [(label,) for label in probe["gold"]]
     if not probe["article"]:
         return []
     name = (probe["article"], probe["paragraph"], probe.get("point", ""))
     while not name[-1]:  # an article alone, or a paragraph of it
         name = name[:-1]
-    return [spans[name], *(spans[*also,] for also in probe.get("also", []))]
+    return [name, *(tuple(filter(None, also)) for also in probe.get("also", []))]

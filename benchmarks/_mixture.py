@@ -7,17 +7,18 @@ vectors are searched, and a million of them need not be embedded for that.
 
 import hashlib
 import json
-import os
 import random
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
+from _shared import read_rows, silent
 from numpy.typing import NDArray
 
+from lexloop.core.arrays import load_array, save_array
+from lexloop.core.files import publish_folder
 from lexloop.documents.text.tokens import sentence_spans
 from lexloop.models.minilm import load_minilm
 
@@ -33,7 +34,6 @@ _OPENINGS = (
     "What do the rules say about the case that",
     "Which requirements apply where",
 )
-_BATCH = 512
 _BLOCK = 50_000
 
 Half = NDArray[np.float16]
@@ -61,9 +61,8 @@ class Chunks:
 
 def read_passages(path: Path) -> list[str]:
     """The texts of a JSON Lines file's passages that are not empty."""
-    with path.open(encoding="utf-8") as file:
-        texts = [json.loads(line)["text"] for line in file if line.strip()]
-    return [text.strip() for text in texts if text.strip()]
+    texts = (row["text"].strip() for row in read_rows(path))
+    return [text for text in texts if text]
 
 
 def questions_from(passages: Sequence[str], count: int) -> list[str]:
@@ -82,21 +81,16 @@ def mixed(passages: Sequence[str], size: int, cache: Path) -> Path:
         size: Number of chunks.
         cache: Where corpora are kept between runs.
     """
-    key = _digest([Path(__file__).read_text(encoding="utf-8"), *passages])
-    folder = cache / f"{key}-{size}"
-    if folder.is_dir():
-        return folder
-    own = _vectors(passages, cache)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    aside = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=cache))
-    origins = np.empty(size, dtype=np.int64)
-    with (aside / "texts.jsonl").open("w", encoding="utf-8") as file:
-        for i, (origin, text) in enumerate(islice(mixed_texts(passages), size)):
-            origins[i] = origin
-            file.write(json.dumps(text) + "\n")
-    np.save(aside / "vectors.npy", _jittered(own, origins), allow_pickle=False)
-    os.replace(aside, folder)
-    return folder
+
+    def fill(folder: Path) -> None:
+        chosen = [*islice(mixed_texts(passages), size)]
+        with (folder / "texts.jsonl").open("w", encoding="utf-8") as file:
+            file.writelines(json.dumps(text) + "\n" for _, text in chosen)
+        origins = np.array([origin for origin, _ in chosen])
+        save_array(folder / "vectors.npy", _jittered(_vectors(passages, cache), origins))
+
+    key = f"{_digest([Path(__file__).read_text(encoding='utf-8'), *passages])}-{size}"
+    return publish_folder(cache / key, fill)
 
 
 def mixed_texts(passages: Sequence[str]) -> Iterator[tuple[int, str]]:
@@ -146,16 +140,8 @@ def _vectors(passages: Sequence[str], cache: Path) -> NDArray[np.float32]:
     minilm = load_minilm()
     path = cache / f"{_digest([minilm.name, *passages])}.npy"
     if not path.is_file():
-        made = [
-            minilm.embed(list(passages[first : first + _BATCH]))
-            for first in range(0, len(passages), _BATCH)
-        ]
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=cache, delete=False) as file:
-            np.save(file, np.concatenate(made), allow_pickle=False)
-        os.replace(file.name, path)
-    stored: NDArray[np.float32] = np.load(path, allow_pickle=False)
-    return stored
+        save_array(path, minilm.encode(passages, silent).astype(np.float32))
+    return load_array(path, np.float32, dimensions=2)
 
 
 def _digest(parts: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from _contest import DEPTH, RRF_K, TOP, Contestant, Found, QuestionEmbedder, chunk_ids
+from _contest import DEPTH, RRF_K, TOP, Found, QuestionEmbedder, chunk_ids
 from _mixture import Chunks
 from numpy.typing import NDArray
 
@@ -150,7 +150,7 @@ class Bare:
         return [(self._ids[position], self._texts[position]) for position in best]
 
 
-PEERS: dict[str, Callable[[Chunks, QuestionEmbedder], Contestant]] = {
+PEERS: dict[str, Callable[[Chunks, QuestionEmbedder], Any]] = {
     "langchain": LangChain,
     "llamaindex": LlamaIndex,
     "bm25s_faiss": Bare,

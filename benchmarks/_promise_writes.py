@@ -10,7 +10,7 @@ from pathlib import Path
 
 from _faults import compiled, start
 from _faulty_works import WORKS
-from _promise import Line
+from _shared import Line
 
 _SCRIPT = Path(__file__).with_name("_faulty_works.py")
 

@@ -1,16 +1,13 @@
 """What the benchmarks of ingestion over Ray share: laws, a cluster, and two indexes compared."""
 
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import _shared  # noqa: F401 - by which ray_cluster is found
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
-
 from ray_cluster import running
 
 from lexloop.models.minilm import load_shipped
@@ -40,41 +37,36 @@ def write_laws(folder: Path, count: int, sections: int) -> None:
 
 
 def compared(index: str, sound: Path) -> dict[str, int]:
-    """Count the documents of an index that are lost, there twice or unlike those of a sound one.
+    """Count the documents of an index that are lost, doubled or unlike those of a sound one.
 
     ``index`` is a folder, or an address in an engine.
     """
     embedder = load_shipped()
     with closing(open_folder(sound, embedder)) as wanted:
-        frequencies = {
-            term: wanted.lexical.document_frequency(term) for term in wanted.lexical.terms
-        }
         if is_address(index):
+            terms = [*wanted.lexical.terms]
+            counted = [wanted.lexical.document_frequency(term) for term in terms]
             with closing(open_engine(index, embedder)) as there:
                 names = there.catalogue.names
-                found = Counter(names), [*map(there.made_of, names)]
-                chunks, held = there.statistics([*frequencies], None)
-                same = (held, chunks) == ([*frequencies.values()], len(wanted.layout))
+                made = [*map(there.made_of, names)]
+                same = there.statistics(terms, None) == (len(wanted.layout), counted)
         else:
             with closing(open_folder(Path(index), embedder)) as here:
-                found = Counter(here.names), [*map(here.made_of, here.names)]
+                names, made = here.names, [*map(here.made_of, here.names)]
                 parts = here.lexical.weights, wanted.lexical.weights
-                terms = list(here.lexical.terms) == list(wanted.lexical.terms)
-                same = terms and (parts[0] != parts[1]).nnz == 0
-        return _counted(*found, wanted, same)
+                same = list(here.lexical.terms) == list(wanted.lexical.terms)
+                same = same and (parts[0] != parts[1]).nnz == 0
+        return _counted(Counter(names), made, wanted, same)
 
 
 def _counted(
     names: Counter[str], made: Sequence[PreparedDocument], wanted: FolderStore, same: bool
 ) -> dict[str, int]:
     here, known = {one.name: one for one in made}, Counter(wanted.names)
-    wrong = [one for one in map(wanted.made_of, wanted.names) if not _same(here.get(one.name), one)]
+    wrong = sum(not _same(here.get(name), wanted.made_of(name)) for name in wanted.names)
     lost = sum((known - names).values())
-    return {
-        "lost": lost,
-        "duplicate": sum((names - known).values()),
-        "wrong": len(wrong) - lost + (not same),
-    }
+    doubled = sum((names - known).values())
+    return {"lost": lost, "doubled": doubled, "wrong": wrong - lost + (not same)}
 
 
 def _same(one: PreparedDocument | None, other: PreparedDocument) -> bool:

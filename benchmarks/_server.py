@@ -4,85 +4,84 @@ import asyncio
 import json
 import os
 import random
-import sys
+import threading
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
+from _shared import ROOT, read_rows, resident_mb, timed
+from serving import Serving, person
 
-_ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(_ROOT / "tests" / "support"))
-
-from serving import Serving, person  # noqa: E402
-
-QUESTIONS = [
-    json.loads(line)["question"]
-    for line in (_ROOT / "data" / "gold.jsonl").read_text(encoding="utf-8").splitlines()
-]
-_WORDS = (_ROOT / "data" / "ll144" / "rule.txt").read_text(encoding="utf-8").split()
+QUESTIONS = [row["question"] for row in read_rows(ROOT / "data" / "gold.jsonl")]
+_WORDS = (ROOT / "data" / "ll144" / "rule.txt").read_text(encoding="utf-8").split()
 _DEADLINE_S = 120.0
-_STREAM = {"Accept": "text/event-stream"}
 
 
-def with_people(number: int, **limits: int) -> str:
-    """Return a settings file with so many people, by the name of each its key, and limits."""
+def with_people(people: int, **limits: int) -> str:
+    """A settings file with so many people, by the name of each its key, and limits."""
     said = "\n".join(f"{name} = {value}" for name, value in limits.items())
-    people = [person(key, key) for key in map(key_of, range(number))]
-    return f"[limits]\n{said}\n" + "".join(people)
+    return f"[limits]\n{said}\n" + "".join(person(key_of(n), key_of(n)) for n in range(people))
 
 
 def key_of(number: int) -> str:
-    """Return the key of a person by their number."""
+    """The key of a person by their number."""
     return f"person-{number}-of-the-benchmark"
 
 
+def as_person(number: int) -> dict[str, str]:
+    """The header by which the server knows a person."""
+    return {"Authorization": f"Bearer {key_of(number)}"}
+
+
 def questions(seed: int) -> Iterator[str]:
-    """Yield questions without end, no two of them alike: the sample's, with further words."""
+    """Questions without end, no two of them alike: the sample's, with further words."""
     draw = random.Random(seed)
     for number in count():
         more = " ".join(draw.sample(_WORDS, 4))
         yield f"{draw.choice(QUESTIONS)} ({number}: {more})"[:600]
 
 
-def resident_mb(server: Serving) -> float:
-    """Return the resident memory of a server's process, in MiB."""
-    statm = Path(f"/proc/{server.pid}/statm").read_text(encoding="ascii")
-    return int(statm.split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
-
-
 def processor_s(server: Serving) -> float:
-    """Return the seconds of processor that a server's process took so far."""
+    """The seconds of processor that a server's process took so far."""
     fields = Path(f"/proc/{server.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def ask(client: httpx.Client, question: str) -> dict[str, Any]:
-    """Return the answer to a question.
+def asked_ms(server: Serving, question: str, number: int = 0) -> float:
+    """The milliseconds of an answer on a connection of its own.
 
     Raises:
         httpx.HTTPStatusError: It is refused.
     """
-    reply = client.post("api/ask", json={"question": question})
+    asked = {"url": f"{server.address}api/ask", "json": {"question": question}}
+    request = {**asked, "headers": as_person(number), "timeout": _DEADLINE_S}
+    seconds, reply = timed(lambda: httpx.post(**request))
     reply.raise_for_status()
-    found: dict[str, Any] = reply.json()
-    return found
+    return 1000 * seconds
 
 
-def first_bytes_ms(client: httpx.Client, question: str) -> tuple[float, float, float]:
-    """Return the milliseconds to a stream's first byte, its first step, and its answer."""
-    began, seen = time.perf_counter(), dict[str, float]()
-    body = {"question": question}
-    with client.stream("POST", "api/ask", json=body, headers=_STREAM) as reply:
-        for line in reply.iter_lines():
-            if line.startswith("event: "):
-                seen.setdefault(line.removeprefix("event: "), time.perf_counter() - began)
-    return 1000 * seen["begin"], 1000 * seen["step"], 1000 * seen["answer"]
+@contextmanager
+def most_of(measured: Callable[[], float]) -> Iterator[list[float]]:
+    """Measure again and again; what is lent holds the most there was."""
+    most, over = [measured()], threading.Event()
+
+    def follow() -> None:
+        while not over.wait(0.05):
+            most[0] = max(most[0], measured())
+
+    following = threading.Thread(target=follow)
+    following.start()
+    try:
+        yield most
+    finally:
+        over.set()
+        following.join()
 
 
 @dataclass
@@ -95,16 +94,9 @@ class Load:
     took_s: float = 0.0
 
     def at(self, share: float) -> float:
-        """Return the milliseconds in which such a share of the questions was answered."""
+        """The seconds in which such a share of the questions was answered."""
         ordered = sorted(self.seconds)
-        return 1000 * ordered[min(len(ordered) - 1, int(share * len(ordered)))]
-
-    def mb_per_1000(self, after: int) -> float:
-        """Return the slope of memory by questions from ``after`` on, by least squares."""
-        import numpy as np
-
-        rows = [(done, mb) for done, mb in self.memory if done >= after]
-        return float(1000 * np.polyfit(*zip(*rows, strict=True), 1)[0]) if len(rows) > 1 else 0.0
+        return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
 async def asked_at_once(
@@ -127,10 +119,7 @@ async def asked_at_once(
         return not late and not (most and done >= most)
 
     async def one(number: int) -> None:
-        headers = {"Authorization": f"Bearer {key_of(number)}"}
-        async with httpx.AsyncClient(
-            base_url=server.address, headers=headers, timeout=_DEADLINE_S
-        ) as client:
+        async with client_of(server, number) as client:
             while goes_on():
                 sent = time.perf_counter()
                 try:
@@ -139,148 +128,98 @@ async def asked_at_once(
                     load.refused[type(error).__name__] += 1
                     continue
                 if reply.status_code != 200:
-                    load.refused[f"{reply.status_code} {reply.json()['error']['kind']}"] += 1
+                    load.refused[_refusal(reply.status_code, reply.content)] += 1
                     continue
                 load.seconds.append(time.perf_counter() - sent)
                 if len(load.seconds) % every == 0:
-                    load.memory.append((len(load.seconds), resident_mb(server)))
+                    load.memory.append((len(load.seconds), resident_mb(server.pid)))
 
     await asyncio.gather(*map(one, range(people)))
     load.took_s = time.perf_counter() - began
     return load
 
 
-async def first_bytes_among(server: Serving, seconds: float) -> list[float]:
-    """Return the milliseconds to the first event of streams that one more person opens."""
-    asked, found = questions(1), list[float]()
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        began = time.perf_counter()
-        async with _sent(server, next(asked), key_of(0)) as (read, _):
-            await asyncio.wait_for(read.readuntil(b"event: begin"), _DEADLINE_S)
-            found.append(1000 * (time.perf_counter() - began))
-            await asyncio.wait_for(read.read(), _DEADLINE_S)
-    return found
+def client_of(server: Serving, number: int) -> httpx.AsyncClient:
+    """A client of a person's."""
+    headers = as_person(number)
+    return httpx.AsyncClient(base_url=server.address, headers=headers, timeout=_DEADLINE_S)
 
 
-async def streamed_at_once(
-    server: Serving, streams: int, people: int
-) -> tuple[Counter[str], float]:
-    """Open so many streams at once; return how each ended, and the most memory meanwhile."""
-    ended: Counter[str] = Counter()
+async def streamed(client: httpx.AsyncClient, question: str) -> tuple[dict[str, float], str]:
+    """The milliseconds to the first event of each kind of an answer, and how the stream ended."""
+    began, seen = time.perf_counter(), dict[str, float]()
+    asked = {"json": {"question": question}, "headers": {"Accept": "text/event-stream"}}
+    async with client.stream("POST", "api/ask", **asked) as reply:
+        if reply.status_code != 200:
+            return seen, _refusal(reply.status_code, await reply.aread())
+        async for line in reply.aiter_lines():
+            if line.startswith("event: "):
+                seen.setdefault(line[7:], 1000 * (time.perf_counter() - began))
+    return seen, "answer" if "answer" in seen else "cut off"
+
+
+def _refusal(status: int, body: bytes) -> str:
+    return f"{status} {json.loads(body)['error']['kind']}"
+
+
+async def streamed_at_once(server: Serving, streams: int, people: int) -> Counter[str]:
+    """Open so many streams at once; how each ended."""
     asked = questions(streams)
 
-    async def one(number: int) -> None:
-        async with _sent(server, next(asked), key_of(number % people)) as (read, _):
-            whole = (await asyncio.wait_for(read.read(), _DEADLINE_S)).decode("utf-8", "replace")
-        ended[_end_of(whole)] += 1
+    async def one(number: int) -> str:
+        async with client_of(server, number % people) as client:
+            return (await streamed(client, next(asked)))[1]
 
-    async with _watched(server) as most:
-        await asyncio.gather(*map(one, range(streams)))
-    return ended, most[0]
+    return Counter(await asyncio.gather(*map(one, range(streams))))
 
 
 async def slow_at_once(
     server: Serving, clients: int, people: int, seconds: float
-) -> tuple[Counter[str], float, float]:
+) -> tuple[Counter[str], float]:
     """Have clients send headers or a body byte by byte, or read nothing; somebody asks among them.
 
     Returns:
-        How the senders ended, the milliseconds of the answer among them, and the most memory.
+        What the senders were told, and the milliseconds of the answer among them.
     """
-    ended: Counter[str] = Counter()
-    asked = questions(clients)
+    where, asked = urlsplit(server.address), questions(clients)
 
-    async def sends_slowly(number: int) -> None:
-        read, write = await _connected(server)
-        head = _head(server, 1000, key_of(number % people))
+    async def sends_slowly(number: int) -> str:
+        read, write = await asyncio.open_connection(where.hostname, where.port)
+        head = _head(where.netloc, 1000, key_of(number % people))
         write.write(head if number % 2 else head[:-2] + b"X-More: ")
-        until = time.monotonic() + seconds
-        while time.monotonic() < until and not read.at_eof():
+        until, told = time.monotonic() + seconds, b""
+        while time.monotonic() < until and not told and not read.at_eof():
             write.write(b" ")
             try:
-                await asyncio.wait_for(read.readuntil(b"\r\n"), 1.0)
-                break
+                told = await asyncio.wait_for(read.read(65536), 1.0)
             except TimeoutError:
                 continue
-            except (OSError, asyncio.IncompleteReadError):
+            except OSError:
                 break
-        whole = (await asyncio.wait_for(read.read(), _DEADLINE_S)).decode("utf-8", "replace")
         write.close()
-        ended[_end_of(whole)] += 1
+        return told[9:12].decode() or "closed"
 
     async def reads_nothing(number: int) -> None:
-        async with _sent(server, next(asked), key_of(number % people)):
-            await asyncio.sleep(seconds)
+        _, write = await asyncio.open_connection(where.hostname, where.port)
+        body = json.dumps({"question": next(asked)}).encode()
+        write.write(_head(where.netloc, len(body), key_of(number % people)) + body)
+        await asyncio.sleep(seconds)
+        write.close()
 
     async def asks() -> float:
         await asyncio.sleep(seconds / 2)
-        return await asyncio.to_thread(_timed_ask, server, next(asked))
+        return await asyncio.to_thread(asked_ms, server, next(asked))
 
-    async with _watched(server) as most:
-        senders = clients * 2 // 3
-        slow = [*map(sends_slowly, range(senders)), *map(reads_nothing, range(senders, clients))]
-        took, *_ = await asyncio.gather(asks(), *slow)
-    return ended, took, most[0]
-
-
-def _timed_ask(server: Serving, question: str) -> float:
-    headers = {"Authorization": f"Bearer {key_of(0)}"}
-    with httpx.Client(base_url=server.address, headers=headers, timeout=_DEADLINE_S) as client:
-        began = time.perf_counter()
-        ask(client, question)
-        return 1000 * (time.perf_counter() - began)
+    senders = clients * 2 // 3
+    reading = asyncio.gather(*map(reads_nothing, range(senders, clients)))
+    *told, took = await asyncio.gather(*map(sends_slowly, range(senders)), asks())
+    await reading
+    return Counter(told), took
 
 
-@asynccontextmanager
-async def _watched(server: Serving) -> AsyncIterator[list[float]]:
-    """Read a server's memory ten times a second; the most of it is the item of the list."""
-    most = [resident_mb(server)]
-
-    async def watch() -> None:
-        while True:
-            most[0] = max(most[0], resident_mb(server))
-            await asyncio.sleep(0.1)
-
-    watching = asyncio.create_task(watch())
-    try:
-        yield most
-    finally:
-        watching.cancel()
-
-
-@asynccontextmanager
-async def _sent(
-    server: Serving, question: str, key: str
-) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-    body = json.dumps({"question": question}).encode()
-    read, write = await _connected(server)
-    try:
-        write.write(_head(server, len(body), key) + body)
-        await write.drain()
-        yield read, write
-    finally:
-        write.close()
-
-
-async def _connected(server: Serving) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    url = httpx.URL(server.address)
-    return await asyncio.open_connection(url.host, url.port)
-
-
-def _head(server: Serving, length: int, key: str) -> bytes:
-    host = httpx.URL(server.address).netloc.decode()
+def _head(host: str, length: int, key: str) -> bytes:
     return (
         f"POST /api/ask HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n"
         f"Accept: text/event-stream\r\nAuthorization: Bearer {key}\r\n"
         f"Content-Length: {length}\r\nConnection: close\r\n\r\n"
     ).encode()
-
-
-def _end_of(reply: str) -> str:
-    """Return how a reply ended: ``answer``, its status and kind of error, or ``cut off``."""
-    if "event: answer" in reply:
-        return "answer"
-    kind = reply.rpartition('"kind":')[2].strip().partition('"')[2].partition('"')[0]
-    status = reply[9:12]
-    return f"{status} {kind}" if kind else f"{status} cut off".strip()

@@ -8,12 +8,10 @@ and the published data that it takes are as they were when it was measured, so t
 goes on where it was ended; ``--again`` measures it all the same. Those for which something is
 missing here (data, a running engine, an extra) are told and keep what they were.
 
-DATA holds the published sets (default: ``LEXLOOP_DATA``); ``LEXLOOP_ENGINES`` and
-``LEXLOOP_ENGINE_FILE`` are those of the tests. Figures of speed want a machine that does nothing
-else. All together take a night.
+DATA holds the published sets (default: ``LEXLOOP_DATA``); ``LEXLOOP_ENGINES`` is that of the tests.
+Figures of speed want a machine that does nothing else. All together take a night.
 """
 
-import argparse
 import datetime
 import importlib.util
 import os
@@ -24,13 +22,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
 from _page import Page
+from _shared import DATA, ROOT, options, timed
 
-ROOT = Path(__file__).parents[1]
 _ROOMS = (
     *("core", "prompts", "models", "documents", "knowledge", "store", "nodes", "graph"),
     *("evaluation", "finetune", "apps", "data"),
@@ -48,7 +45,7 @@ class Figure:
         name: Of its block in benchmarks/README.md.
         command: ``{data}`` is the folder of the published sets, ``{out}`` an empty one,
             ``{texts}`` one with the ``.txt`` files of ``{data}/ll144`` alone, ``{engines}``
-            addresses of nodes and ``{engine_file}`` the script that starts some.
+            addresses of nodes.
         fitted: What of the system was fitted on what is asked.
         sections: Of ``{out}/summary.md``, by their headings; without any, what the command prints.
         needs: A package of an extra.
@@ -62,27 +59,15 @@ class Figure:
 
 
 _ANSWERS = (
-    "Quality",
-    "Quality (continued)",
-    "Grounds",
-    "Words shared with the reference",
-    "Cost per question",
-    "The loop's account",
-    "Negative queries refused",
+    *("Quality", "Quality (continued)", "Grounds", "Words shared with the reference"),
+    *("Cost per question", "The loop's account", "Negative queries refused"),
 )
-_ABLATED = (
-    "Variants",
-    "Quality",
-    "Grounds",
-    "Retrieval, at each plan's own k",
-    "Cost per question",
-)
+_RETRIEVAL = "Retrieval, at each plan's own k"
+_ABLATED = ("Variants", "Quality", "Grounds", _RETRIEVAL, "Cost per question")
 _EVAL = "lexloop eval {data}/ll144/gold_dev.jsonl --corpus {texts} --out {out}"
 _OBLIQA = "--passages {data}/obliqa/passages.jsonl --questions {data}/obliqa/dev.jsonl"
 _PASSAGES = "--passages {data}/obliqa/passages.jsonl"
 _CANARD = "{data}/reader/canard_dev/rewrites.jsonl"
-_FAULTS = "--engine-file {engine_file} --folder {out}"
-_LL144 = "--gold {data}/ll144/gold_dev.jsonl --docs {texts}"
 FIGURES = [
     Figure(
         "answers-ll144",
@@ -111,24 +96,16 @@ FIGURES = [
         "the shipped weights on all of it; the column cross-validated on other folds alone",
     ),
     Figure("altered", "python benchmarks/altered.py", "rules were made with such changes in view"),
-    Figure(
-        "eval-kills",
-        "python benchmarks/eval_kills.py {data}/ll144/gold_dev.jsonl --corpus {texts}",
-    ),
     Figure("retrieval", f"python benchmarks/retrieval.py {_OBLIQA}", "BM25's weight, in part"),
     Figure(
         "references",
         "python benchmarks/references.py --law {data}/gdpr/gdpr_en.txt",
         "how many passages are handed on was chosen on these questions",
     ),
-    Figure("adapting", f"python benchmarks/adapting.py {_LL144} {_OBLIQA}"),
     Figure("tune-sample", "lexloop tune data/gold.jsonl --corpus sample --out {out}/settings.json"),
     Figure(
         "tune-ll144",
         "lexloop tune {data}/ll144/gold_dev.jsonl --corpus {texts} --out {out}/settings.json",
-    ),
-    Figure(
-        "trained", "python benchmarks/trained.py", "the embedder on other documents of these sets"
     ),
     Figure(
         "classifier",
@@ -142,76 +119,55 @@ FIGURES = [
         "followups-canard",
         f"python benchmarks/followups.py --rewrites {_CANARD} --answers",
     ),
-    Figure("law", "python benchmarks/law.py", _LAW),
-    Figure("law-parts", "python benchmarks/law.py --parts", _LAW),
+    Figure("law", "python benchmarks/law.py --gdpr {data}/gdpr", _LAW),
+    Figure("law-parts", "python benchmarks/law.py --gdpr {data}/gdpr --parts", _LAW),
     Figure("law-labels", "python benchmarks/law.py --labels", "rules were made with these in view"),
-    Figure("routing", "python benchmarks/routing.py", "the first sixty"),
-    Figure("languages", "python benchmarks/languages.py"),
     Figure("promises", "python benchmarks/promises.py"),
     Figure(
         "latency",
         f"python benchmarks/latency.py {_PASSAGES} --chunks 13000,100000 --questions 30",
         needs="bm25s",
     ),
-    Figure("encoding", f"python benchmarks/encoding.py {_PASSAGES} --sample 2000"),
     Figure(
-        "indexing",
-        f"python benchmarks/indexing.py {_PASSAGES} --every 50 --windows statements,tokenless",
+        "indexing", f"python benchmarks/indexing.py {_PASSAGES} --windows whole,tokenless_whole"
     ),
     Figure("startup", "python benchmarks/startup.py"),
-    Figure("graph-walk", "python benchmarks/graph_walk.py"),
     Figure("server", "python benchmarks/server.py --runs 3 --seconds 15"),
     Figure("server-memory", "python benchmarks/server.py --questions 10000"),
-    Figure("rules", "python benchmarks/rules.py"),
+    Figure("rules", "python benchmarks/rules.py --data {data}"),
     Figure("house", "python benchmarks/house.py --against d84da46"),
     Figure("kills", "python benchmarks/kills.py --kills 200"),
     Figure("ray-faults", "python benchmarks/ray_faults.py --kills 20 --files 30", needs="ray"),
     Figure("ray-ingestion", "python benchmarks/ray_ingestion.py --files 32", needs="ray"),
-    Figure("quantisation", f"python benchmarks/quantisation.py {{engines}} {_OBLIQA}"),
     Figure("scale", f"python benchmarks/scale.py {{engines}} {_OBLIQA} --work {{out}}"),
-    Figure(
-        "scale-faults-elasticsearch",
-        f"python benchmarks/scale_faults.py elasticsearch {_FAULTS}",
-    ),
-    Figure(
-        "scale-faults-opensearch",
-        f"python benchmarks/scale_faults.py opensearch {_FAULTS}",
-    ),
-    Figure("scale-model", "python benchmarks/scale_model.py --check"),
 ]
 
 
 def main() -> None:
     """Measure what is not up to date, one figure after the other."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--data", type=Path, default=os.environ.get("LEXLOOP_DATA"))
+    parser = options(__doc__)
+    parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--only", help="names of figures, with commas")
     parser.add_argument("--again", action="store_true", help="also what is up to date")
     parser.add_argument("--list", action="store_true", help="say of each when it was measured")
-    options = parser.parse_args()
-    names = options.only.split(",") if options.only else [figure.name for figure in FIGURES]
-    if unknown := set(names) - {figure.name for figure in FIGURES}:
+    given = parser.parse_args()
+    known = {figure.name: figure for figure in FIGURES}
+    names = given.only.split(",") if given.only else [*known]
+    if unknown := set(names) - known.keys():
         parser.error(f"no such figure: {', '.join(sorted(unknown))}; --list names all")
     page, front = Page(ROOT / "benchmarks" / "README.md"), Page(ROOT / "README.md")
-    chosen = [figure for figure in FIGURES if figure.name in names]
-    if options.list:
-        for figure in chosen:
-            print(f"{figure.name:28} {page.commit(figure.name) or '-':10} {_state(figure, page)}")
+    late = [name for name in names if not _up_to_date(known[name], page)]
+    if given.list:
+        for name in names:
+            state = "of other code" if name in late else "as the code is"
+            print(f"{name:28} {page.commit(name) or '-':10} {state}")
         return
     if changed := _git("status", "--porcelain", "--", *_ROOMS, "benchmarks/*.py"):
         parser.error(f"a figure names its commit, and there are changes: commit them\n{changed}")
-    failed = [
-        figure.name
-        for figure in chosen
-        if (options.again or not _up_to_date(figure, page))
-        and not _measure(figure, page, options.data)
-    ]
+    wanted = names if given.again else late
+    failed = [name for name in wanted if not _measure(known[name], page, given.data)]
     front.quote(page)
     sys.exit(f"failed: {', '.join(failed)}" if failed else 0)
-
-
-def _state(figure: Figure, page: Page) -> str:
-    return "as the code is" if _up_to_date(figure, page) else "of other code"
 
 
 def _up_to_date(figure: Figure, page: Page) -> bool:
@@ -231,9 +187,7 @@ def _measure(figure: Figure, page: Page, data: Path | None) -> bool:
         if missing:
             print(f"left out {figure.name}: there is no {', '.join(missing)}", flush=True)
             return True
-        begun = time.monotonic()
-        printed = _printed(figure, given)
-        taken = time.monotonic() - begun
+        taken, printed = timed(lambda: _printed(figure, given))
         print(f"{figure.name}: {taken:.0f} s{'' if printed else ', failed'}", flush=True)
         if printed is None:
             return False
@@ -247,27 +201,17 @@ def _measure(figure: Figure, page: Page, data: Path | None) -> bool:
 def _printed(figure: Figure, given: dict[str, str]) -> str | None:
     """What a command prints or leaves as its summary; None where it failed."""
     command = shlex.split(figure.command.format_map(given))
-    told = {**os.environ, "LEXLOOP_DATA": given["data"]}
+    environ = {**os.environ, "LEXLOOP_DATA": given["data"]}
+    pipe = {"stdout": subprocess.PIPE, "text": True, "timeout": _LIMIT_S}
     try:
-        made = subprocess.run(
-            command,
-            cwd=ROOT,
-            env=told,
-            stdout=subprocess.PIPE,
-            text=True,
-            timeout=_LIMIT_S,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        print(f"no end after {_LIMIT_S} s: {figure.command}", file=sys.stderr, flush=True)
-        return None
-    if made.returncode:
-        print(made.stdout[-2000:], file=sys.stderr, flush=True)
+        made = subprocess.run(command, cwd=ROOT, env=environ, check=True, **pipe).stdout
+    except (subprocess.TimeoutExpired, subprocess.CalledProcessError) as error:
+        print(error, (error.stdout or "")[-2000:], sep="\n", file=sys.stderr, flush=True)
         return None
     if figure.sections:
-        summary = Path(given["out"], "summary.md").read_text(encoding="utf-8")
-        return _sections(summary, figure.sections)
-    return _fenced(made.stdout)
+        return _sections(Path(given["out"], "summary.md").read_text("utf-8"), figure.sections)
+    # tables as they are, anything else between fences
+    return made.strip() if re.search(r"^\| ?---", made, re.M) else f"```text\n{made.strip()}\n```"
 
 
 def _given(folder: Path, data: Path | None) -> dict[str, str]:
@@ -283,14 +227,11 @@ def _given(folder: Path, data: Path | None) -> dict[str, str]:
         "out": str(out),
         "data": str(data.absolute()) if data and data.is_dir() else "",
         "engines": os.environ.get("LEXLOOP_ENGINES", ""),
-        "engine_file": os.environ.get("LEXLOOP_ENGINE_FILE", ""),
     }
 
 
 def _head(figure: Figure, taken: float) -> str:
-    command = figure.command
-    for name in ("data", "texts", "out", "engines", "engine_file"):
-        command = command.replace(f"{{{name}}}", name.upper())
+    command = re.sub(r"{(\w+)}", lambda found: found[1].upper(), figure.command)
     commit = _git("rev-parse", "--short=8", "HEAD")
     fitted = f" Fitted on: {figure.fitted}." if figure.fitted else ""
     return (
@@ -310,16 +251,10 @@ def _sections(summary: str, headings: tuple[str, ...]) -> str:
     return "\n\n".join(f"{name}: {parts[name].strip()}" for name in headings if name in parts)
 
 
-def _fenced(printed: str) -> str:
-    """Tables as they are, anything else between fences."""
-    if any(line.startswith("|---") or line.startswith("| ---") for line in printed.splitlines()):
-        return printed.strip()
-    return f"```text\n{printed.strip()}\n```"
-
-
 def _git(*arguments: str) -> str:
+    command = ["git", *arguments]
     return subprocess.run(
-        ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True
+        command, cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout.strip()
 
 

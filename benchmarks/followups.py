@@ -17,13 +17,11 @@ to a turn, searched for as ``asked``, as ``written out`` and as ``a person`` wro
 that persons wrote. Some 500 turns are asked, evenly spread.
 """
 
-import argparse
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
-from _pipeline import TOP, candidates_for, index_passages, read_rows
+from _pipeline import TOP, candidates_for, index_passages
+from _shared import Row, options, read_rows
 
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Connection, Settings
@@ -34,82 +32,67 @@ from lexloop.models.embedders import load_embedder
 from lexloop.nodes.rewrite import resolved
 
 _ASKED = 500
+Scores = dict[str, list[float]]
 
 
 def main() -> None:
     """Resolve every turn and print the table."""
-    options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    options.add_argument("--rewrites", type=Path, nargs="+", required=True)
-    options.add_argument("--answers", action="store_true", help="histories hold answers as well")
-    given = options.parse_args()
+    parser = options(__doc__)
+    parser.add_argument("--rewrites", type=Path, nargs="+", required=True)
+    parser.add_argument("--answers", action="store_true", help="histories hold answers as well")
+    given = parser.parse_args()
     for path in given.rewrites:
-        every = read_rows(path)
-        rows = [row for row in every if row["history"]]
-        figures = measured(rows, given.answers) | found(every, given.answers)
-        print(f"\n{path.parent.name}/{path.name}: {len(rows)} turns")
-        for name, made in figures.items():
-            spread = f"({made['low']:.3f} to {made['high']:.3f})"
-            print(f"  {name:19} {made['mean']:.3f} {spread}, {made['n']} turns")
+        rows = read_rows(path)
+        following = [row for row in rows if row["history"]]
+        print(f"\n{path.parent.name}/{path.name}: {len(following)} turns")
+        scores = _written_out(following, given.answers) | _found(rows, given.answers)
+        for name, values in scores.items():
+            if isinstance(made := estimate(values), Estimate):
+                spread = f"({made.low:.3f} to {made.high:.3f})"
+                print(f"  {name:19} {made.mean:.3f} {spread}, {made.n} turns")
 
 
-def measured(rows: list[dict[str, Any]], answers: bool) -> dict[str, Any]:
-    """For each measure its mean with the interval; what no turn has is left out."""
-    values: dict[str, list[float]] = {
-        "recovered": [],
-        "right": [],
-        "left alone": [],
-        "taken up": [],
-    }
+def _written_out(rows: list[Row], answers: bool) -> Scores:
+    scores: Scores = {"recovered": [], "right": [], "left alone": [], "taken up": []}
     for row in rows:
         asked = _named(row["q"])
         wanted = _named(row["standalone"]) - asked
-        written = resolved(row["q"], turns(row["history"], answers))
-        added = _named(written) - asked
-        values["taken up" if wanted else "left alone"].append(float(bool(added) == bool(wanted)))
+        added = _named(resolved(row["q"], turns(row["history"], answers))) - asked
+        scores["taken up" if wanted else "left alone"].append(float(bool(added) == bool(wanted)))
         if wanted:
-            values["recovered"].append(len(added & wanted) / len(wanted))
+            scores["recovered"].append(len(added & wanted) / len(wanted))
         if added:
-            values["right"].append(len(added & wanted) / len(added))
-    return _estimates(values)
+            scores["right"].append(len(added & wanted) / len(added))
+    return scores
 
 
-def found(rows: list[dict[str, Any]], answers: bool) -> dict[str, Any]:
+def _found(rows: list[Row], answers: bool) -> Scores:
     """How high what belongs to a turn is found, by each of its forms."""
-    belongs = dict(_belonging(rows, answers))
+    belongs, settings = dict(_belonging(rows, answers)), Settings()
     texts = list(dict.fromkeys(belongs.values()))
-    settings = Settings()
-    index = index_passages(
-        [{"id": str(place), "text": text} for place, text in enumerate(texts)],
-        settings,
-        load_embedder(settings.index.embedder, Connection()),
-        lambda *_: None,
-    )
-    view = index.seen_by(Filters())
+    passages = [{"id": str(place), "text": text} for place, text in enumerate(texts)]
+    embedder = load_embedder(settings.index.embedder, Connection())
+    view = index_passages(passages, settings, embedder).seen_by(Filters())
     asked = [n for n in belongs if rows[n]["history"]]
-    ranks: dict[str, list[float]] = {}
+    scores: Scores = {}
     for n in asked[:: -(-len(asked) // _ASKED)]:
         row = rows[n]
         written = resolved(row["q"], turns(row["history"], answers))
         forms = {"asked": row["q"], "written out": written, "a person": row["standalone"]}
         for name, form in forms.items():
             ranked = [texts[int(c["document"])] for c in candidates_for(form, view, settings)[:TOP]]
-            place = ranked.index(belongs[n]) + 1 if belongs[n] in ranked else 0
-            ranks.setdefault(f"found, {name}", []).append(1 / place if place else 0.0)
-    return _estimates(ranks)
+            rank = ranked.index(belongs[n]) + 1 if belongs[n] in ranked else 0
+            scores.setdefault(f"found, {name}", []).append(1 / rank if rank else 0.0)
+    return scores
 
 
-def _belonging(rows: list[dict[str, Any]], answers: bool) -> Iterator[tuple[int, str]]:
+def _belonging(rows: list[Row], answers: bool) -> Iterator[tuple[int, str]]:
     """What belongs to a turn, by its place among the rows."""
     for n, row in enumerate(rows):
         if not answers:
             yield n, row["standalone"]
         elif n + 1 < len(rows) and rows[n + 1]["history"][:-2] == row["history"]:
             yield n, rows[n + 1]["history"][-1]
-
-
-def _estimates(found: dict[str, list[float]]) -> dict[str, Any]:
-    figures = {name: estimate(values) for name, values in found.items()}
-    return {name: asdict(one) for name, one in figures.items() if isinstance(one, Estimate)}
 
 
 def turns(history: list[str], answers: bool) -> list[Turn]:

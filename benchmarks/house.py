@@ -15,7 +15,7 @@ import sys
 import tempfile
 import types
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -42,13 +42,13 @@ class Size:
     single: list[str] = field(default_factory=list)
 
     def __add__(self, other: "Size") -> "Size":
-        return Size(
-            self.lines + other.lines,
-            self.modules + other.modules,
-            self.public + other.public,
-            self.patterns + other.patterns,
-            self.single + other.single,
-        )
+        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
+        return Size(*(one + more for one, more in pairs))
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """The cells of its row."""
+        return self.lines, self.modules, self.public, self.patterns, len(self.single)
 
 
 def main() -> None:
@@ -70,16 +70,15 @@ def main() -> None:
     for names in found:
         print(f"- {', '.join(names)}")
     files, climbs, longest = walked(QUESTION)
-    print(
-        f"A question visits {files} files, the longest way down is {longest} files, and it climbs"
-    )
+    way = f"the longest way down is {longest} files"
+    print(f"A question visits {files} files, {way}, and it climbs")
     print(f"back to an earlier room {climbs} times.")
 
 
 def sizes(root: Path) -> dict[str, Size]:
     """What each room below a folder holds."""
-    trees = {name: ast.parse(path.read_bytes()) for name, path in modules(root)}
-    paths = dict(modules(root))
+    texts = {name: path.read_text("utf-8") for name, path in modules(root)}
+    trees = {name: ast.parse(text) for name, text in texts.items()}
     importers: dict[str, set[str]] = defaultdict(set)
     for name, tree in trees.items():
         for target in imported(tree):
@@ -87,22 +86,20 @@ def sizes(root: Path) -> dict[str, Size]:
                 importers[target].add(name)
     found = {room: Size() for room in ROOMS}
     for name, tree in trees.items():
-        room = name.split(".")[1]
-        size = found[BEFORE.get(room, room)]
-        size.modules += 1
-        text = paths[name].read_text("utf-8")
-        size.lines += text.count("\n")
-        size.patterns += text.count("re.compile(")
-        size.public += sum(
-            isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-            and not node.name.startswith("_")
-            for node in tree.body
+        room, text = name.split(".")[1], texts[name]
+        single = len(importers[name]) == 1 and len(tree.body) > 1  # no package of a docstring alone
+        found[BEFORE.get(room, room)] += Size(
+            text.count("\n"), 1, _public(tree), text.count("re.compile("), [name] if single else []
         )
-        if (
-            len(importers[name]) == 1 and len(tree.body) > 1
-        ):  # a package that is a docstring is none
-            size.single.append(name)
     return found
+
+
+def _public(tree: ast.Module) -> int:
+    return sum(
+        isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        and not node.name.startswith("_")
+        for node in tree.body
+    )
 
 
 def circles(root: Path) -> list[list[str]]:
@@ -122,49 +119,32 @@ def circles(root: Path) -> list[list[str]]:
 
 def walked(question: str) -> tuple[int, int, int]:
     """Files that a question visits, climbs back to an earlier room, and the longest way down."""
-    import lexloop
-
-    lexloop.ask(question)
     order = {room: place for place, room in enumerate(reversed(PRODUCT))}
-    files: set[str] = set()
+    files: set[Path] = set()
     found = {"climbs": 0, "longest": 0}
 
-    def room_of(frame: types.FrameType | None) -> str | None:
-        if frame is None:
-            return None
-        file = _in_a_room(frame.f_code.co_filename)
-        return file and file.parts[0]
-
-    def called(frame: types.FrameType, event: str, _: object) -> None:
-        room = room_of(frame) if event == "call" else None
-        if room is None:
-            return
-        files.add(frame.f_code.co_filename)
-        way: list[str] = []
+    def called(frame: types.FrameType, file: Path) -> None:
+        files.add(file)
+        way: set[Path] = set()
         caller = frame.f_back
         while caller is not None:
-            if room_of(caller) and (not way or way[-1] != caller.f_code.co_filename):
-                way.append(caller.f_code.co_filename)
+            if above := _in_a_room(caller.f_code.co_filename):
+                way.add(above)
             caller = caller.f_back
-        found["longest"] = max(found["longest"], len(dict.fromkeys(way)) + 1)
-        above = room_of(_caller(frame))
-        if above is not None and order[room] < order[above]:
-            found["climbs"] += 1
+        found["longest"] = max(found["longest"], len(way) + 1)
+        above = _above(frame)
+        found["climbs"] += above is not None and order[file.parts[0]] < order[above.parts[0]]
 
-    sys.setprofile(called)
-    try:
-        lexloop.ask(question)
-    finally:
-        sys.setprofile(None)
+    _followed(question, called)
     return len(files), found["climbs"], found["longest"]
 
 
-def _caller(frame: types.FrameType) -> types.FrameType | None:
-    """Who called; of what was handed to where work runs, who handed it over."""
+def _above(frame: types.FrameType) -> Path | None:
+    """The file that called; of what was handed to where work runs, the one that handed it over."""
     above = frame.f_back
     while above is not None and _in_a_room(above.f_code.co_filename) == _RUNNING:
         above = above.f_back
-    return above
+    return above and _in_a_room(above.f_code.co_filename)
 
 
 @lru_cache(maxsize=1)
@@ -174,21 +154,25 @@ def visited(question: str) -> tuple[str, ...]:
     Args:
         question: Asked of the sample.
     """
+    names: dict[str, None] = {}
+    _followed(question, lambda _, file: names.setdefault(file.as_posix()))
+    return tuple(names)
+
+
+def _followed(question: str, called: Callable[[types.FrameType, Path], object]) -> None:
+    """Ask a second time, and hear of every call of a function in a room."""
     import lexloop
 
+    def told(frame: types.FrameType, event: str, _: object) -> None:
+        if event == "call" and (file := _in_a_room(frame.f_code.co_filename)):
+            called(frame, file)
+
     lexloop.ask(question)
-    names: dict[str, None] = {}
-
-    def called(frame: types.FrameType, event: str, _: object) -> None:
-        if event == "call":
-            names[frame.f_code.co_filename] = None
-
-    sys.setprofile(called)
+    sys.setprofile(told)
     try:
         lexloop.ask(question)
     finally:
         sys.setprofile(None)
-    return tuple(file.as_posix() for name in names if (file := _in_a_room(name)))
 
 
 @lru_cache(maxsize=1 << 12)
@@ -232,13 +216,10 @@ def imported(tree: ast.Module) -> Iterator[str]:
 
 
 def _row(name: str, now: Size, before: Size | None) -> str:
-    cells = []
-    for part in ("lines", "modules", "public", "patterns"):
-        value = getattr(now, part)
-        was = f"{getattr(before, part):,} -> " if before else ""
-        cells.append(f"{was}{value:,}")
-    was = f"{len(before.single)} -> " if before else ""
-    return f"| {name} | {' | '.join(cells)} | {was}{len(now.single)} |"
+    cells = [f"{count:,}" for count in now.counts]
+    if before:
+        cells = [f"{was:,} -> {cell}" for was, cell in zip(before.counts, cells, strict=True)]
+    return f"| {name} | {' | '.join(cells)} |"
 
 
 if __name__ == "__main__":

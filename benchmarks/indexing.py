@@ -1,89 +1,70 @@
 """How long indexing takes next to the encoder alone, how large the index is, and an update.
 
-    python benchmarks/indexing.py --passages PASSAGES.jsonl [--every N]
+    python benchmarks/indexing.py --passages PASSAGES.jsonl [--windows statements,whole]
 
 The passages that are not empty become one file of JSON Lines a document, of which every passage is
 cut by itself. These become an index on disk with the shipped embedder's vectors and the rules'
-triplets. ``encoder_s`` is what the encoder alone takes for exactly the texts that were embedded, in
-the same process right after; for the keys that begin with ``whole_`` only whole chunks were
-embedded, for ``tokenless_`` no token vectors were stored. With ``--every`` only every Nth text is
-read and the others get its vectors: bytes are as they would be, and ``whole_time_s`` is what
-indexing would take, the encoder's time counted for all texts. An update is the median of several,
-each after another file has changed in one paragraph: in this process, and as the command.
+triplets; ``encoder s`` is what the encoder takes of that. With the windows ``whole`` only whole
+chunks are embedded, with ``tokenless`` no token vectors are stored. An update is the median of
+several, each after another file has changed in one paragraph: in this process, and as the command.
 """
 
-import argparse
 import json
 import os
 import subprocess
-import sys
 import tempfile
-import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from statistics import median
-from typing import TypeVar
 
-from _listening import Listener
+from _shared import LEXLOOP, Row, T, options, read_rows, silent, table, timed
 
 from lexloop.core.settings import Settings
+from lexloop.models.embedding import Codes, Halves, Progress
 from lexloop.models.minilm import load_shipped
 from lexloop.store.manifest import IndexSource
 from lexloop.store.opening import tools_for
 from lexloop.store.preparing import Tools
 from lexloop.store.writer import IndexUpdate, write_index
 
-T = TypeVar("T")
 _UPDATES = 3
 _ADDED = " This holds from the day of publication."
-_KINDS: dict[str, tuple[str, dict[str, str | bool]]] = {
-    "statements": ("", {"index.windows": "statements"}),
-    "whole": ("whole_", {"index.windows": "whole"}),
-    "tokenless": ("tokenless_", {"index.windows": "statements", "index.token_vectors": False}),
-    "tokenless_whole": (
-        "tokenless_whole_",
-        {"index.windows": "whole", "index.token_vectors": False},
-    ),
+_KINDS: dict[str, dict[str, str | bool]] = {
+    "statements": {"index.windows": "statements"},
+    "whole": {"index.windows": "whole"},
+    "tokenless": {"index.windows": "statements", "index.token_vectors": False},
+    "tokenless_whole": {"index.windows": "whole", "index.token_vectors": False},
 }
-"""What its figures' keys begin with, and how a chunk is embedded."""
 
 
 def main() -> None:
-    """Index, encode, update, and print flat JSON."""
-    options = _options()
-    figures: dict[str, float | int | str | None] = {}
-    load_shipped().encode(
-        ["The encoder's first call prepares what later ones find ready."], _silent
-    )
-    with tempfile.TemporaryDirectory() as name:
-        sources = Path(name) / "sources"
-        figures["files"] = _write_sources(options.passages, sources)
-        for windows in options.windows.split(","):
-            index = Path(name) / windows
-            figures |= _indexing(sources, index, windows, options.every)
-            print(json.dumps(figures), file=sys.stderr, flush=True)
-            if windows == "statements" and options.every == 1:
-                figures |= _updating(sources, index)
-    figures["cores"] = os.cpu_count()
-    print(json.dumps(figures, indent=2))
-
-
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    """Index, encode, update, and print a table."""
+    parser = options(__doc__)
     parser.add_argument("--passages", type=Path, required=True, help="with document_id and text")
     parser.add_argument("--windows", default="statements,whole", help=f"of {', '.join(_KINDS)}")
-    parser.add_argument("--every", type=int, default=1, help="read every Nth text")
-    return parser.parse_args()
+    given = parser.parse_args()
+    names = given.windows.split(",")
+    # the encoder's first call prepares what later ones find ready
+    load_shipped().encode(["A text."], silent)
+    with tempfile.TemporaryDirectory() as name:
+        sources = Path(name) / "sources"
+        files = _write_sources(given.passages, sources)
+        columns = [_indexing(sources, Path(name) / one, one) for one in names]
+        updated = _updating(sources, Path(name) / names[0], names[0])
+    print(f"{files} files, {os.cpu_count()} cores\n")
+    rows = [[key, *(f"{one[key]:,}" for one in columns)] for key in columns[0]]
+    print(table(["", *names], rows))
+    for key, seconds in updated.items():
+        print(f"{key} {seconds:.2f} s")
 
 
 def _write_sources(passages: Path, folder: Path) -> int:
     """One file a document; how many there are."""
-    rows: dict[int, list[dict[str, str]]] = defaultdict(list)
-    with passages.open(encoding="utf-8") as file:
-        for row in map(json.loads, file):
-            if row["text"].strip():
-                rows[row["document_id"]].append({"id": row["id"], "text": row["text"].strip()})
+    rows: dict[int, list[Row]] = defaultdict(list)
+    for row in read_rows(passages):
+        if row["text"].strip():
+            rows[row["document_id"]].append({"id": row["id"], "text": row["text"].strip()})
     folder.mkdir()
     for number, kept in rows.items():
         lines = "".join(json.dumps(row) + "\n" for row in kept)
@@ -91,44 +72,66 @@ def _write_sources(passages: Path, folder: Path) -> int:
     return len(rows)
 
 
-def _indexing(sources: Path, index: Path, windows: str, every: int) -> dict[str, float | int]:
-    listener = Listener(every)
-    prefix, settings = _KINDS[windows]
-    tools = tools_for(Settings.model_validate(settings), listener)
-    took, outcome = _seconds(lambda: _write(index, sources, tools))
-    alone = listener.encoder_s()
-    size, tokens = _bytes(index.rglob("*")), _bytes(index.rglob("token*.npy"))
-    figures = {
+class Clocked:
+    """The embedder that ships, with the seconds that it took of indexing."""
+
+    def __init__(self) -> None:
+        shipped = load_shipped()
+        self._shipped, self.seconds = shipped, 0.0
+        self.name, self.dimension, self.window = shipped.name, shipped.dimension, shipped.window
+        self.embed, self.token_codes = shipped.embed, shipped.token_codes
+        self.count_tokens = shipped.count_tokens
+        self.count_tokens_many = shipped.count_tokens_many
+
+    def encode(self, texts: Sequence[str], progress: Progress) -> Halves:
+        """As the embedder."""
+        return self._clocked(lambda: self._shipped.encode(texts, progress))
+
+    def encode_tokens(self, texts: Sequence[str], progress: Progress) -> tuple[Halves, list[Codes]]:
+        """As the embedder."""
+        return self._clocked(lambda: self._shipped.encode_tokens(texts, progress))
+
+    def _clocked(self, encode: Callable[[], T]) -> T:
+        seconds, made = timed(encode)
+        self.seconds += seconds
+        return made
+
+
+def _indexing(sources: Path, index: Path, windows: str) -> dict[str, float]:
+    embedder = Clocked()
+    tools = tools_for(Settings.model_validate(_KINDS[windows]), embedder)
+    took, outcome = timed(lambda: _write(index, sources, tools))
+    size = _bytes(index.rglob("*"))
+    return {
         "chunks": outcome.counts["chunks"],
+        "vectors": outcome.counts["windows"],
         "triplets": outcome.counts["triplets"],
-        "texts": listener.given,
-        "index_s": round(took, 2),
-        "encoder_s": round(alone, 2),
-        "ratio_encoder": round(took / alone, 3),
-        "whole_time_s": round(took + alone * (listener.given / len(listener.texts) - 1), 2),
-        "index_bytes": size,
-        "tokens_bytes": tokens,
-        "bytes_per_chunk": round(size / outcome.counts["chunks"]),
+        "index s": round(took, 2),
+        "encoder s": round(embedder.seconds, 2),
+        "times the encoder": round(took / embedder.seconds, 3),
+        "bytes": size,
+        "of these token vectors": _bytes(index.rglob("token*.npy")),
+        "bytes a chunk": round(size / outcome.counts["chunks"]),
     }
-    return {f"{prefix}{name}": value for name, value in figures.items()}
 
 
 def _bytes(paths: Iterable[Path]) -> int:
     return sum(path.stat().st_size for path in paths if path.is_file())
 
 
-def _updating(sources: Path, index: Path) -> dict[str, float]:
-    tools = tools_for(Settings(), load_shipped())
-    command = [sys.executable, "-m", "lexloop.apps.cli", "index", "update", str(index)]
-    files = sorted(sources.iterdir())
-    here = [_update(path, lambda: _write(index, sources, tools)) for path in files[:_UPDATES]]
-    commands = [
-        _update(path, lambda: subprocess.run(command, check=True, stdout=subprocess.DEVNULL))
-        for path in files[-_UPDATES:]
-    ]
+def _updating(sources: Path, index: Path, windows: str) -> dict[str, float]:
+    tools = tools_for(Settings.model_validate(_KINDS[windows]), load_shipped())
+    command = [*LEXLOOP, "index", "update", str(index)]
+    ways: dict[str, Callable[[], object]] = {
+        "an update in a process that is up": lambda: _write(index, sources, tools),
+        "the same as a command": lambda: subprocess.run(
+            command, check=True, stdout=subprocess.DEVNULL
+        ),
+    }
+    files = iter(sorted(sources.iterdir()))
     return {
-        "update_s": round(median(here), 3),
-        "update_command_s": round(median(commands), 3),
+        name: median(_update(next(files), update) for _ in range(_UPDATES))
+        for name, update in ways.items()
     }
 
 
@@ -139,21 +142,11 @@ def _update(changed: Path, update: Callable[[], object]) -> float:
     row = json.loads(lines[middle])
     lines[middle] = json.dumps({**row, "text": row["text"] + _ADDED})
     changed.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return _seconds(update)[0]
+    return timed(update)[0]
 
 
 def _write(index: Path, sources: Path, tools: Tools) -> IndexUpdate:
     return write_index(index, [IndexSource(str(sources))], tools)
-
-
-def _seconds(run: Callable[[], T]) -> tuple[float, T]:
-    began = time.perf_counter()
-    result = run()
-    return time.perf_counter() - began, result
-
-
-def _silent(done: int, total: int) -> None:
-    """A progress report that nobody reads."""
 
 
 if __name__ == "__main__":

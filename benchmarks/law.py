@@ -14,18 +14,22 @@ policy with tables, and compares each citation's label with the one that a reade
 
 import argparse
 import json
-import os
 import sys
 import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
-from _law_asking import Figures, chosen, labelled, probed
 from _law_files import as_format
-from _law_scoring import Law
+from _law_scoring import Law, Provision, quotes_row, scored
+from _shared import DATA, ROOT, Row, options, read_rows, table
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
-_ROOT = Path(__file__).resolve().parents[1]
-_ASKED = _ROOT / "tests" / "data" / "asked_laws"
+from lexloop.graph.app import graph
+
+_ASKED = ROOT / "tests" / "data" / "asked_laws"
 _FORMATS = ("txt", "html", "docx", "pdf")
 _PARTS: dict[str, dict[str, Any]] = {
     "everything": {},
@@ -38,73 +42,126 @@ _PARTS: dict[str, dict[str, Any]] = {
     "one statement": {"answer.statements": 1},
     "no retry": {"loop.max_retries": 0},
 }
+Figures = dict[str, float]
 
 
 def main() -> None:
     """Measure what is asked for, and print it."""
-    options = _options()
-    if options.labels:
-        questions = json.loads((_ASKED / "questions.json").read_text(encoding="utf-8"))
-        print(json.dumps(labelled((_ASKED, _ROOT / "data" / "ll144"), questions), indent=2))
-    elif (folder := options.gdpr) is None or not (folder / "probes.jsonl").is_file():
-        print(f"Left out: no probes in {folder}; give --gdpr FOLDER or set LEXLOOP_DATA.")
-    else:
-        report = _by_part(folder, options) if options.parts else _by_format(folder, options)
-        print(_table(report))
-
-
-def _options() -> argparse.Namespace:
-    data = os.environ.get("LEXLOOP_DATA")
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--gdpr", type=Path, default=Path(data) / "gdpr" if data else None)
+    parser = options(__doc__)
+    parser.add_argument("--gdpr", type=Path, default=DATA and DATA / "gdpr")
     parser.add_argument("--formats", default=",".join(_FORMATS))
     parser.add_argument("--kinds", help="kinds of probes, with commas")
     parser.add_argument("--limit", type=int, help="at most so many probes of each kind")
     parser.add_argument("--parts", action="store_true")
     parser.add_argument("--labels", action="store_true")
-    return parser.parse_args()
+    given = parser.parse_args()
+    if given.labels:
+        questions = json.loads((_ASKED / "questions.json").read_text(encoding="utf-8"))
+        print(json.dumps(_labelled((_ASKED, ROOT / "data" / "ll144"), questions), indent=2))
+    elif given.gdpr is None or not (given.gdpr / "probes.jsonl").is_file():
+        sys.exit(f"There are no probes in {given.gdpr}; give --gdpr FOLDER or set LEXLOOP_DATA.")
+    else:
+        print(_beside_the_first(_by_part(given) if given.parts else _by_format(given)))
 
 
-def _text_of(folder: Path) -> Path:
-    return next(iter(sorted(folder.glob("*.txt"))))
-
-
-def _law_of(folder: Path) -> Law:
-    structure = json.loads((folder / "structure.json").read_text(encoding="utf-8"))
-    return Law(_text_of(folder).read_text(encoding="utf-8"), structure)
-
-
-def _by_part(folder: Path, options: argparse.Namespace) -> dict[str, Figures]:
-    probes = chosen(folder / "probes.jsonl", options.kinds, options.limit)
-    report: dict[str, Figures] = {}
+def _by_part(given: argparse.Namespace) -> dict[str, Figures]:
     with tempfile.TemporaryDirectory() as made:
-        corpus = as_format(_text_of(folder), "txt", Path(made))
-        for name, settings in _PARTS.items():
-            report[name] = probed(corpus, _law_of(folder), probes, settings)
-            print(name, json.dumps(report[name]), file=sys.stderr, flush=True)
-    return report
+        corpus = as_format(_text_of(given), "txt", Path(made))
+        return {name: _probed(corpus, given, settings) for name, settings in _PARTS.items()}
 
 
-def _by_format(folder: Path, options: argparse.Namespace) -> dict[str, Figures]:
-    text, law = _text_of(folder), _law_of(folder)
-    probes = chosen(folder / "probes.jsonl", options.kinds, options.limit)
-    report: dict[str, Figures] = {}
+def _by_format(given: argparse.Namespace) -> dict[str, Figures]:
+    kinds, text = given.formats.split(","), _text_of(given)
     with tempfile.TemporaryDirectory() as made:
-        for kind in options.formats.split(","):
-            report[kind] = probed(as_format(text, kind, Path(made)), law, probes)
-            print(kind, json.dumps(report[kind]), file=sys.stderr, flush=True)
-    return report
+        return {kind: _probed(as_format(text, kind, Path(made)), given, {}) for kind in kinds}
 
 
-def _table(report: dict[str, Figures]) -> str:
+def _text_of(given: argparse.Namespace) -> Path:
+    return sorted(given.gdpr.glob("*.txt"))[0]
+
+
+def _beside_the_first(report: dict[str, Figures]) -> str:
     """The figures by format, each with its difference from the first format's."""
-    first, *others = report
-    lines = [f"| | {' | '.join(report)} |", "|---" * (1 + len(report)) + "|"]
-    for name, value in report[first].items():
-        cells = [f"{value:.3f}"]
-        cells += [f"{report[o][name]:.3f} ({report[o][name] - value:+.3f})" for o in others]
-        lines.append(f"| {name} | {' | '.join(cells)} |")
-    return "\n".join(lines)
+    first, *others = report.values()
+    rows = (
+        [name, f"{value:.3f}", *(f"{one[name]:.3f} ({one[name] - value:+.3f})" for one in others)]
+        for name, value in first.items()
+    )
+    return table(["", *report], rows)
+
+
+class Asker:
+    """Asks of one corpus; the same question in the same conversation once.
+
+    Args:
+        corpus: A folder, a document or an index.
+        settings: Further settings by name.
+    """
+
+    def __init__(self, corpus: Path, settings: Mapping[str, Any]) -> None:
+        self._context = {**settings, "corpus": str(corpus)}
+        self._known: dict[tuple[str, ...], dict[str, Any]] = {}
+
+    def __call__(self, question: str, history: Sequence[str] = ()) -> dict[str, Any]:
+        """The output of the state machine; ``history`` are the questions asked before."""
+        turns = (*history, question)
+        if turns not in self._known:
+            messages: list[BaseMessage] = []
+            for number, turn in enumerate(history):
+                before = self(turn, turns[:number])["answer"]
+                messages += [HumanMessage(turn), AIMessage(before)]
+            asked = {"messages": [*messages, HumanMessage(question)]}
+            self._known[turns] = graph.invoke(asked, context=self._context)
+        return self._known[turns]
+
+
+def _probed(corpus: Path, given: argparse.Namespace, settings: Mapping[str, Any]) -> Figures:
+    """Mean figures by kind of probe, ``list_items`` for example."""
+    structure = json.loads((given.gdpr / "structure.json").read_text(encoding="utf-8"))
+    law = Law(_text_of(given).read_text(encoding="utf-8"), structure)
+    ask, asked = Asker(corpus, settings), Counter[str]()
+    figures: dict[str, list[float]] = defaultdict(list)
+    for probe in read_rows(given.gdpr / "probes.jsonl"):
+        kind = probe["kind"]
+        asked[kind] += 1
+        wanted = not given.kinds or kind in given.kinds.split(",")
+        if wanted and (given.limit is None or asked[kind] <= given.limit):
+            answer = ask(probe["question"], probe["history"])
+            for name, value in scored(probe, answer, law).items():
+                figures[f"{kind}_{name}"].append(value)
+    return {name: fmean(values) for name, values in sorted(figures.items())}
+
+
+def _labelled(corpora: Iterable[Path], questions: Iterable[Row]) -> Figures:
+    """How citations are labelled that quote what a question asks for, and rows that are found.
+
+    Args:
+        corpora: Folders that hold the documents.
+        questions: ``document``, ``question``, the ``label`` of the provision that answers, and its
+            ``words``; of a row of a table also the ``value`` asked for.
+    """
+    askers = {path.name: Asker(path, {}) for corpus in corpora for path in corpus.iterdir()}
+    exact: list[bool] = []
+    found: dict[str, list[bool]] = {"provisions": [], "rows": []}
+    for row in questions:
+        citations = askers[row["document"]](row["question"])["citations"]
+        held = [c["section"] for c in citations if quotes(row, c["quote"])]
+        found["rows" if "value" in row else "provisions"].append(bool(held))
+        exact += [section == row["label"] for section in held]
+        if held[:1] != [row["label"]]:
+            print(f"{row['label']}: {held or 'not cited'} ({row['question']})", file=sys.stderr)
+    return {
+        "labels_exact": round(sum(exact) / max(1, len(exact)), 3),
+        "labels_of": len(exact),
+        **{f"{name}_found": round(fmean(held), 3) for name, held in found.items() if held},
+    }
+
+
+def quotes(row: Row, quote: str) -> bool:
+    """Whether a citation quotes the provision, or the row, that a question asks for."""
+    if "value" in row:
+        return quotes_row(quote, (row["words"], row["value"]), f"{row['words']} {row['value']}")
+    return Provision(row["words"]).grams <= Provision(quote).grams
 
 
 if __name__ == "__main__":

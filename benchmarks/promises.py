@@ -1,46 +1,42 @@
-"""Tries the promises that cannot be shown by one test, at full size, and prints what held.
+"""Tries the promises, at full size those that no test can try, and prints what held.
 
-    python benchmarks/promises.py [--only telemetry,threads]
+    python benchmarks/promises.py [--only quiet,server]
 
 Each promise is a module ``_promise_NAME.py`` beside this file whose ``held()`` yields one line per
 thing tried. The exit code is 1 where something did not hold.
 """
 
-import argparse
 import importlib
 import sys
-import time
 from pathlib import Path
 
-from _promise import Line
+from _shared import options, timed
 
 _PREFIX = "_promise_"
 
 
 def main() -> None:
     """Try them one after the other."""
-    names = sorted(
-        file.stem.removeprefix(_PREFIX) for file in Path(__file__).parent.glob(f"{_PREFIX}*.py")
-    )
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", help=f"Some of {', '.join(names)}.")
-    arguments = parser.parse_args()
-    chosen = arguments.only.split(",") if arguments.only else names
+    files = sorted(Path(__file__).parent.glob(f"{_PREFIX}*.py"))
+    names = [file.stem.removeprefix(_PREFIX) for file in files]
+    parser = options(__doc__)
+    parser.add_argument("--only", default=",".join(names), help=f"Some of {', '.join(names)}.")
+    chosen = parser.parse_args().only.split(",")
     if unknown := set(chosen) - set(names):
         parser.error(f"no such promise: {', '.join(sorted(unknown))}. Known: {', '.join(names)}")
-
-    all_held = True
-    for name in chosen:
-        begun = time.monotonic()
-        for line in importlib.import_module(_PREFIX + name).held():
-            all_held &= line.held
-            print(_shown(name, line), flush=True)
-        print(f"     {name}: {time.monotonic() - begun:.1f} s", flush=True)
-    sys.exit(0 if all_held else 1)
+    took = {name: timed(lambda n=name: _all_held(n)) for name in chosen}
+    for name, (seconds, _) in took.items():
+        print(f"     {name}: {seconds:.1f} s")
+    sys.exit(0 if all(held for _, held in took.values()) else 1)
 
 
-def _shown(name: str, line: Line) -> str:
-    return f"{'held' if line.held else 'NOT '} {name}: {line.promise}: {line.measured}"
+def _all_held(name: str) -> bool:
+    """Print each line of a promise; whether all of it held."""
+    every = True
+    for promise, measured, held in importlib.import_module(_PREFIX + name).held():
+        every &= held
+        print(f"{'held' if held else 'NOT '} {name}: {promise}: {measured}", flush=True)
+    return every
 
 
 if __name__ == "__main__":

@@ -1,18 +1,15 @@
 """Kills workers, machines and the driver of an indexing over Ray, and looks at the index.
 
     python benchmarks/ray_faults.py [--into ADDRESS] [--kills 20] [--files 40] [--seed 1]
-        [--json OUT]
 
 Generated laws are indexed by ``lexloop index --cluster`` on a cluster of two workers. At a random
 moment of the preparation one of them, a whole node or the driver is sent SIGKILL, in turn; after
 the driver the same command is run again. Each index is compared with the one that is made without a
-cluster: documents that are lost, there twice or wrong, and files that were kept before the driver
-was killed and made again all the same. The exit code is 1 where there is one. With ``--into``, an
+cluster: documents that are lost, doubled or wrong, and files that were kept before the driver was
+killed and made again all the same. The exit code is 1 where there is one. With ``--into``, an
 address of nodes without an index, the tasks write into an engine, each time a new index.
 """
 
-import argparse
-import json
 import os
 import random
 import signal
@@ -20,11 +17,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from argparse import Namespace
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from _ray import compared, running, write_laws
+from _shared import LEXLOOP, options, table
 
 from lexloop.apps.cli.index_writing import kept_for
 from lexloop.core.settings import Settings
@@ -35,31 +34,32 @@ from lexloop.store.opening import tools_for
 from lexloop.store.writer import write_index
 
 _VICTIMS = ("worker", "node", "driver")
+_FAULTS = ("lost", "doubled", "wrong", "made again")
 _WORKING = (b"ray::prepare", b"ray::store")
 _SECTIONS = 6
 _MOST_S = 300.0
 _NODE = {"num_cpus": 1, "node_ip_address": "127.0.0.1", "object_store_memory": 100 << 20}
+Driver = subprocess.Popen[bytes]
 
 
 def main() -> None:
     """Kill, look, and print the counts."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = options(__doc__)
     parser.add_argument("--into", default="", metavar="ADDRESS", help="of an engine's nodes")
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--files", type=int, default=40)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--json", type=Path, metavar="OUT")
-    options = parser.parse_args()
+    given = parser.parse_args()
     with tempfile.TemporaryDirectory() as place, running(nodes=2) as cluster:
         os.environ["LEXLOOP_CACHE"] = str(Path(place) / "cache")
-        chance = random.Random(options.seed)
-        faults = Faults(Path(place), cluster, chance, options.files, options.into)
-        counts = faults.run(options.kills)
-    text = json.dumps(counts)
-    print(text)
-    if options.json:
-        options.json.write_text(text + "\n", encoding="utf-8")
-    sys.exit(1 if any(counts[name] for name in ("lost", "duplicate", "wrong", "again")) else 0)
+        counts = Faults(Path(place), cluster, given).run(given.kills)
+    killed, wrong = ([counts[name] for name in names] for names in (_VICTIMS, _FAULTS))
+    rows = [
+        ["workers, machines, drivers", ", ".join(map(str, killed))],
+        [f"documents {', '.join(_FAULTS)}", ", ".join(map(str, wrong))],
+    ]
+    print(table(["killed", "into an engine" if given.into else "into folders"], rows))
+    sys.exit(1 if any(wrong) else 0)
 
 
 class Faults:
@@ -68,36 +68,32 @@ class Faults:
     Args:
         place: An empty folder.
         cluster: With two nodes beside its head.
-        chance: Says when to kill.
-        files: The number of laws.
-        into: The nodes of an engine, empty for folders.
+        given: The options.
     """
 
-    def __init__(
-        self, place: Path, cluster: Any, chance: random.Random, files: int, into: str
-    ) -> None:
-        self._into = into
-        self._laws, self._sound, self._files = place / "laws", place / "sound", files
-        self._place, self._cluster, self._chance = place, cluster, chance
-        write_laws(self._laws, files, _SECTIONS)
+    def __init__(self, place: Path, cluster: Any, given: Namespace) -> None:
+        self._place, self._cluster, self._chance = place, cluster, random.Random(given.seed)
+        self._into, self._files = given.into, given.files
+        self._laws, self._sound = place / "laws", place / "sound"
+        write_laws(self._laws, given.files, _SECTIONS)
         tools = tools_for(Settings(), load_shipped())
         write_index(self._sound, [IndexSource(str(self._laws))], tools)
 
-    def run(self, kills: int) -> dict[str, int]:
+    def run(self, kills: int) -> Counter[str]:
         """What was killed, and what became of the documents."""
-        counts = Counter(dict.fromkeys((*_VICTIMS, "lost", "duplicate", "wrong", "again"), 0))
+        counts: Counter[str] = Counter()
         for number in range(kills):
             victim, name = _VICTIMS[number % len(_VICTIMS)], f"index-{number}-{os.getpid()}"
             index = f"{self._into}/{name}" if self._into else str(self._place / name)
             again = self._index_and_kill(index, victim)
             found = compared(index, self._sound)
-            counts.update({victim: 1, "again": again, **found})
-            print(f"{number + 1} {victim}: {found} again {again}", file=sys.stderr, flush=True)
-        return dict(counts)
+            counts.update({victim: 1, "made again": again, **found})
+            print(f"{number + 1} {victim}: {found}, {again}", file=sys.stderr, flush=True)
+        return counts
 
     def _index_and_kill(self, index: str, victim: str) -> int:
         """Index, and return how many files were made twice because the driver was killed."""
-        driver = self._start(index)
+        driver, made = self._start(index), 0
         self._wait_for(index, self._chance.randrange(1, self._files * 3 // 4), driver)
         if victim == "driver":
             driver.kill()
@@ -107,20 +103,23 @@ class Faults:
             self._wait_for(index, min(len(before) + 2, self._files), driver)
             now = _kept(index)
             made = sum(now.get(name, when) != when for name, when in before.items())
+        elif victim == "worker":
+            self._kill_worker(driver)
         else:
-            made = 0
-            self._kill_worker(driver) if victim == "worker" else self._kill_node()
+            node = self._chance.choice(sorted(self._cluster.worker_nodes, key=id))
+            self._cluster.remove_node(node, allow_graceful=False)
+            self._cluster.add_node(**_NODE)
         _, said = driver.communicate(timeout=_MOST_S)
         if driver.returncode:
             raise SystemExit(f"An indexing ended with {driver.returncode}: {said.decode()}")
         return made
 
-    def _start(self, index: str) -> "subprocess.Popen[bytes]":
-        module = [sys.executable, "-m", "lexloop.apps.cli", "index", str(self._laws)]
-        command = [*module, "--out", index, "--cluster", self._cluster.address]
+    def _start(self, index: str) -> Driver:
+        options = ["--out", index, "--cluster", self._cluster.address]
+        command = [*LEXLOOP, "index", str(self._laws), *options]
         return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
-    def _wait_for(self, index: str, count: int, driver: "subprocess.Popen[bytes]") -> None:
+    def _wait_for(self, index: str, count: int, driver: Driver) -> None:
         """Wait until so many files are kept, or the driver has ended."""
         deadline = time.monotonic() + _MOST_S
         while len(_kept(index)) < count and driver.poll() is None:
@@ -128,20 +127,14 @@ class Faults:
                 raise SystemExit(f"{count} files were not prepared in {_MOST_S:g} s.")
             time.sleep(0.005)
 
-    def _kill_worker(self, driver: "subprocess.Popen[bytes]") -> None:
+    def _kill_worker(self, driver: Driver) -> None:
         """Kill a process that is preparing a file, as soon as there is one."""
         while driver.poll() is None:
             numbers = map(int, filter(str.isdecimal, os.listdir("/proc")))
-            found = [number for number in numbers if _title(number).startswith(_WORKING)]
-            if found:
+            if found := [number for number in numbers if _title(number).startswith(_WORKING)]:
                 os.kill(self._chance.choice(found), signal.SIGKILL)
                 return
         raise SystemExit("The indexing ended before a worker could be killed.")
-
-    def _kill_node(self) -> None:
-        node = self._chance.choice(sorted(self._cluster.worker_nodes, key=id))
-        self._cluster.remove_node(node, allow_graceful=False)
-        self._cluster.add_node(**_NODE)
 
 
 def _kept(index: str) -> dict[str, int]:

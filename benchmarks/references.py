@@ -1,6 +1,6 @@
 """Whether the knowledge graph brings up answers that lie behind a reference.
 
-    python benchmarks/references.py [--law FILE] [--probes FILE]
+    python benchmarks/references.py [--law FILE]
 
 Each probe asks for something that a provision leaves to another one: to the sanction for breaking
 it, to an exception from it, to the definition of one of its terms, or to a provision that it refers
@@ -15,20 +15,16 @@ line to as many candidates. The law is not part of the project: without ``--law`
 ``gdpr/gdpr_en.txt`` in the folder that LEXLOOP_DATA names.
 """
 
-import argparse
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from _pipeline import read_rows
+from _shared import DATA, Row, options, read_rows, shown, table
 
 from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk
 from lexloop.documents.document import Document
-from lexloop.evaluation.score import Unresolved
-from lexloop.evaluation.statistics import estimate
 from lexloop.graph.build import build_graph
 from lexloop.graph.resources import build_context
 from lexloop.models.minilm import load_minilm
@@ -38,29 +34,30 @@ from lexloop.store.opening import tools_for
 from lexloop.store.view import Collection
 from lexloop.store.writer import build_collection
 
-_PROBES = Path(__file__).with_suffix(".jsonl")
 _WITH, _WITHOUT, _MORE = "with the graph", "without", "as many candidates"
 _DEFAULT = Settings()
+_NO_GRAPH = {"retrieval.knowledge_graph": "none"}
 _ROWS = {
-    _WITHOUT: Settings(**{"retrieval.knowledge_graph": "none"}),
+    _WITHOUT: Settings(**_NO_GRAPH),
     _MORE: Settings(
-        **{
-            "retrieval.knowledge_graph": "none",
-            "retrieval.candidates": _DEFAULT.retrieval.candidates + CANDIDATES,
-        }
+        **_NO_GRAPH, **{"retrieval.candidates": _DEFAULT.retrieval.candidates + CANDIDATES}
     ),
     _WITH: _DEFAULT,
 }
-_STEPS = ("hybrid_retrieve", "kg_retrieve", "rerank")
+_FIGURES = ("candidates", "passages")
+Found = dict[str, list[dict[str, float]]]
 
 
 def main() -> None:
     """Ask every probe under every setting and print the table."""
-    options = _options()
-    if options.law is None or not options.law.exists():
+    parser = options(__doc__)
+    law = DATA and DATA / "gdpr" / "gdpr_en.txt"
+    parser.add_argument("--law", type=Path, default=law, help="the text of the law")
+    given = parser.parse_args()
+    if given.law is None or not given.law.exists():
         sys.exit("skipped: give the law with --law, or the folder of the data with LEXLOOP_DATA")
-    document = Document(options.law.name, options.law.stem, options.law.read_text("utf-8"))
-    probes = read_rows(options.probes)
+    document = Document(given.law.name, given.law.stem, given.law.read_text("utf-8"))
+    probes = read_rows(Path(__file__).with_suffix(".jsonl"))
     if lost := [p["gold"] for p in probes if p["gold"] not in document.tree.labels]:
         sys.exit(f"the law has no {', '.join(lost)}")
     collection = build_collection([document], tools_for(_DEFAULT, load_minilm()))
@@ -68,29 +65,25 @@ def main() -> None:
         name: [_asked(probe, document, collection, settings) for probe in probes]
         for name, settings in _ROWS.items()
     }
-    print(_table(found, [probe["link"] for probe in probes]))
-
-
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    data = os.environ.get("LEXLOOP_DATA")
-    law = Path(data) / "gdpr" / "gdpr_en.txt" if data else None
-    parser.add_argument("--law", type=Path, default=law, help="the text of the law")
-    parser.add_argument("--probes", type=Path, default=_PROBES, help="question, gold, link")
-    return parser.parse_args()
+    print(f"{len(probes)} probes\n")
+    head = ["", "candidates", "gain", "passages", "gain", "in the pool"]
+    print(table(head, _cells(found, [probe["link"] for probe in probes])))
+    for figure in _FIGURES:
+        gains = _gains(found[_WITH], found[_MORE], figure)
+        print(f"{_WITH}, over {_MORE}: {figure} {shown(gains)}")
 
 
 def _asked(
-    probe: dict[str, Any], document: Document, collection: Collection, settings: Settings
+    probe: Row, document: Document, collection: Collection, settings: Settings
 ) -> dict[str, float]:
     """Whether the gold is among the candidates and among the passages."""
     parts = build_context(settings, collection, None)
     state: dict[str, Any] = {}
     question = {"question": probe["question"]}
     for step in build_graph(lambda *_: parts).stream(question, stream_mode="updates"):
-        for name in filter(step.__contains__, _STEPS):
-            state |= step[name]
-        if "passages" in state:
+        for update in step.values():
+            state |= update or {}
+        if "rerank" in step:
             break
     gold = document.tree.units[document.tree.labels[probe["gold"]]]
 
@@ -101,38 +94,25 @@ def _asked(
     return {"candidates": holds(pool), "passages": holds(state["passages"]), "pool": len(pool)}
 
 
-def _table(found: dict[str, list[dict[str, float]]], links: Sequence[str]) -> str:
-    lines = [
-        f"{len(links)} probes",
-        "",
-        "| | candidates | gain | passages | gain | in the pool |",
-        "|---|---|---|---|---|---|",
-    ]
-    kinds = ["", *dict.fromkeys(links)]
-    for kind in kinds:
-        chosen = [i for i, link in enumerate(links) if kind in ("", link)]
-        for name, rows in found.items():
-            cells = [f"{kind or 'all'} ({len(chosen)}), {name}"]
-            for figure in ("candidates", "passages"):
-                values = [rows[i][figure] for i in chosen]
-                before = [found[_WITHOUT][i][figure] for i in chosen]
-                cells.append(_shown(values))
-                gains = [after - was for after, was in zip(values, before, strict=True)]
-                cells.append("" if name == _WITHOUT else _shown(gains))
-            cells.append(f"{sum(rows[i]['pool'] for i in chosen) / len(chosen):.1f}")
-            lines.append(f"| {' | '.join(cells)} |")
-    for figure in ("candidates", "passages"):
-        pairs = zip(found[_WITH], found[_MORE], strict=True)
-        gains = [after[figure] - was[figure] for after, was in pairs]
-        lines.append(f"{_WITH}, over {_MORE}: {figure} {_shown(gains)}")
-    return "\n".join(lines)
+def _cells(found: Found, links: Sequence[str]) -> list[list[str]]:
+    made = []
+    for kind in ("all", *dict.fromkeys(links)):
+        chosen = [i for i, link in enumerate(links) if kind in ("all", link)]
+        before = [found[_WITHOUT][i] for i in chosen]
+        for name, every in found.items():
+            rows = [every[i] for i in chosen]
+            made.append([f"{kind} ({len(chosen)}), {name}"])
+            for figure in _FIGURES:
+                gain = "" if name == _WITHOUT else shown(_gains(rows, before, figure))
+                made[-1] += [shown([row[figure] for row in rows]), gain]
+            made[-1].append(f"{sum(row['pool'] for row in rows) / len(rows):.1f}")
+    return made
 
 
-def _shown(values: Sequence[float]) -> str:
-    made = estimate(values)
-    if isinstance(made, Unresolved):
-        return "-"
-    return f"{made.mean:.3f} [{made.low:.3f}, {made.high:.3f}]"
+def _gains(
+    after: Sequence[dict[str, float]], before: Sequence[dict[str, float]], figure: str
+) -> list[float]:
+    return [one[figure] - was[figure] for one, was in zip(after, before, strict=True)]
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """What each rule for English carries: one is taken out at a time, and the development sets asked.
 
-    python benchmarks/rules.py [--gdpr DIR] [--us-cfr DIR] [--ll144 DIR] [--conditionalqa DIR]
-        [--policyqa DIR] [--wice DIR] [--sets a,b] [--groups "a;b"] [--list]
+    python benchmarks/rules.py [--data DIR] [--sets a,b] [--groups "a;b"] [--limit N] [--list]
 
 A group of rules is what ``GROUPS`` names: attributes of modules, and what takes their place when
 they are out: a pattern that never matches, a function that returns nothing. First every question is
@@ -9,14 +8,12 @@ asked with the rules in place, and it is noted which groups had any say in its a
 then taken out in a process of its own, in which those questions alone are asked again. A figure's
 change is the mean over all questions of the set, with the paired bootstrap 95 % interval; one whose
 interval holds 0 may be chance. Rules that read documents while they are indexed are not taken out
-here. The sample ships; a set that is not given is left out.
+here. The sample ships; a set that is not in DIR, by default ``LEXLOOP_DATA``, is left out.
 """
 
-import argparse
 import functools
 import importlib
 import json
-import os
 import random
 import re
 import sys
@@ -27,10 +24,11 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
-from _judged import AllGood, answers
-from _law_scoring import Provision, gold_of, spans_of
+from _law_scoring import Provision, names_of, spans_of
+from _shared import DATA, ROOT, options, read_rows, table
 from altered import alterations, sections
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
@@ -43,16 +41,16 @@ from lexloop.models.minilm import load_shipped
 from lexloop.nodes.evaluate.evidence import Evidence, evidence_of
 from lexloop.nodes.evaluate.judges import ClaimSupport
 
-_ROOT = Path(__file__).resolve().parents[1]
 _SEED = 7
 _MOST = {"article": 20, "provision": 20, "definition": 30}
 """Of probes that one way of answering serves; of other kinds all are asked."""
-_GUIDANCE, _PER_POLICY, _POLICIES, _CLAIMS, _ALTERED = 150, 40, 4, 200, 25
+_GUIDANCE, _CLAIMS, _ALTERED = 150, 200, 25
 _NEVER = re.compile(r"(?!)")
 _SUPPORTED = 0.5
 
 Out = Callable[[Any], Any]
 """From a rule to what takes its place."""
+Span = tuple[str, int, int]
 
 
 def never(_: Any) -> Any:
@@ -168,7 +166,7 @@ class Question:
     corpus: str
     asked: str
     history: tuple[Any, ...] = ()
-    gold: tuple[tuple[str, int, int], ...] = ()
+    gold: tuple[Span, ...] = ()
     points: tuple[str, ...] = ()
     reference: str | None = None
     supported: bool | None = None
@@ -181,7 +179,7 @@ class Answered:
     answer: str = ""
     abstained: bool = False
     passed: bool = False
-    spans: tuple[tuple[str, int, int], ...] = ()
+    spans: tuple[Span, ...] = ()
 
 
 class Asking:
@@ -189,9 +187,7 @@ class Asking:
 
     def __init__(self) -> None:
         self._known: dict[tuple[Any, ...], tuple[Answered, frozenset[str]]] = {}
-        self._support: ClaimSupport | None = None
         self._evidence: dict[tuple[str, ...], Evidence] = {}
-        self._all_good: AllGood | None = None
         self._before: Callable[[], None] = lambda: None
         self._heard: set[str] = set()
 
@@ -221,43 +217,43 @@ class Asking:
         """The answer, and the groups that had a say in it and in the turns before."""
         key = (question.corpus, question.asked, question.history)
         if key not in self._known:
-            heard: frozenset[str] = frozenset()
-            messages: list[BaseMessage] = []
-            for place, turn in enumerate(question.history if question.corpus else ()):
-                if isinstance(turn, str):
-                    earlier = Question("", question.corpus, turn, question.history[:place])
-                    before, also = self(earlier)
-                    messages += [HumanMessage(turn), AIMessage(before.answer)]
-                    heard |= also
-                else:
-                    messages.append((HumanMessage if turn[0] == "user" else AIMessage)(turn[1]))
+            messages, earlier = self._turns_before(question)
             self._before()
             answered = (
-                self._answer(question.corpus, [*messages, HumanMessage(question.asked)])
-                if question.corpus
-                else self._judged(question)
+                self._answer(question, messages) if question.corpus else self._judge(question)
             )
-            self._known[key] = answered, heard | self._heard
+            self._known[key] = answered, earlier | self._heard
         return self._known[key]
 
-    def _answer(self, corpus: str, messages: list[BaseMessage]) -> Answered:
-        said = graph.invoke({"messages": messages}, context={"corpus": corpus})
+    def _turns_before(self, question: Question) -> tuple[list[BaseMessage], frozenset[str]]:
+        heard: frozenset[str] = frozenset()
+        messages: list[BaseMessage] = []
+        for place, turn in enumerate(question.history if question.corpus else ()):
+            if isinstance(turn, str):
+                before, also = self(Question("", question.corpus, turn, question.history[:place]))
+                messages += [HumanMessage(turn), AIMessage(before.answer)]
+                heard |= also
+            else:
+                messages.append((HumanMessage if turn[0] == "user" else AIMessage)(turn[1]))
+        return messages, heard
+
+    def _answer(self, question: Question, before: list[BaseMessage]) -> Answered:
+        messages = [*before, HumanMessage(question.asked)]
+        said = graph.invoke({"messages": messages}, context={"corpus": question.corpus})
         spans = tuple((c["document"], c["start"], c["end"]) for c in said["citations"])
         passed = bool(said["evaluation"]["passed"])
         return Answered(said["answer"], bool(said["abstained"]), passed, spans)
 
-    def _judged(self, claim: Question) -> Answered:
-        if claim.kind.startswith("judged"):
-            self._all_good = self._all_good or AllGood()
-            made = self._all_good(json.loads(claim.asked))
-            return Answered(passed=bool(made["evaluation"]["passed"]))
-        embed = load_shipped().embed
-        self._support = self._support or ClaimSupport(embed)
+    def _judge(self, claim: Question) -> Answered:
         if claim.history not in self._evidence:
-            self._evidence[claim.history] = evidence_of([*claim.history], embed)
+            self._evidence[claim.history] = evidence_of([*claim.history], load_shipped().embed)
         held = replace(self._evidence[claim.history])  # what is read of it is read anew
         [found] = self._support.of([claim.asked], held)
         return Answered(passed=found.probability >= _SUPPORTED)
+
+    @functools.cached_property
+    def _support(self) -> ClaimSupport:
+        return ClaimSupport(load_shipped().embed)
 
 
 class _Listening:
@@ -286,22 +282,21 @@ def _listening(old: Any, out: Out, tell: Callable[[], None]) -> Any:
     """A rule that tells when it says anything else than what would take its place."""
     if isinstance(old, (re.Pattern, _Listening)):
         return _Listening(old, tell)
-    if callable(old):
-        other = out(old)
+    if not callable(old):
+        tell()
+        return old
+    other = out(old)
 
-        @functools.wraps(old)
-        def called(*given: Any, **named: Any) -> Any:
-            found, instead = old(*given, **named), other(*given, **named)
-            if isinstance(found, Iterator):
-                found, instead = [*found], [*instead]
-            same = found is instead or bool((found == instead) is True)
-            if not same:
-                tell()
-            return found
+    @functools.wraps(old)
+    def called(*given: Any, **named: Any) -> Any:
+        found, instead = old(*given, **named), other(*given, **named)
+        if isinstance(found, Iterator):
+            found, instead = [*found], [*instead]
+        if found is not instead and (found == instead) is not True:
+            tell()
+        return found
 
-        return called
-    tell()
-    return old
+    return called
 
 
 def _put(path: str, make: Callable[[Any], Any]) -> None:
@@ -327,19 +322,23 @@ def _put(path: str, make: Callable[[Any], Any]) -> None:
 
 def main() -> None:
     """Ask every set with the rules, then without each group, and print what changed."""
-    options = _options()
-    groups = {name: GROUPS[name] for name in options.groups.split(";") if name in GROUPS}
-    groups = groups or dict(GROUPS)
-    if options.list:
-        for name, group in groups.items():
-            print(f"{name}: {', '.join(group)}")
+    parser = options(__doc__)
+    parser.add_argument("--data", type=Path, default=DATA, help="folder of the published sets")
+    parser.add_argument("--sets", default=",".join(_SETS))
+    parser.add_argument("--groups", default=";".join(GROUPS), help="names, with semicolons")
+    parser.add_argument("--list", action="store_true", help="only list the groups")
+    parser.add_argument("--limit", type=int, default=1_000_000, help="questions of each kind")
+    given = parser.parse_args()
+    groups = {name: GROUPS[name] for name in given.groups.split(";")}
+    if given.list:
+        print("\n".join(f"{name}: {', '.join(group)}" for name, group in groups.items()))
         return
     with tempfile.TemporaryDirectory() as made:
-        questions = [*_questions(options, options.corpora or Path(made))]
-        asking = Asking()
+        folders = _folders(given.sets.split(","), given.data)
+        questions = [*_questions(folders, Path(made), given.limit)]
+        asking, heard = Asking(), defaultdict[str, list[int]](list)
         always = asking.listen(groups)
-        before: list[Answered] = []
-        heard: dict[str, list[int]] = defaultdict(list)
+        before = []
         for number, question in enumerate(questions):
             answered, said = asking(question)
             before.append(answered)
@@ -347,69 +346,58 @@ def main() -> None:
                 heard[name].append(number)
         judge = CorrectnessJudge(load_shipped().embed)
         score = functools.lru_cache(maxsize=None)(functools.partial(figures_of, judge))
-        first = [score(*pair) for pair in zip(questions, before, strict=True)]
-        print("| with all rules | |\n|---|---|")
-        for name, value in _means(questions, first).items():
-            print(f"| {name} | {value:.3f} |")
-        print("\n| without | asked | changed | figures changed |")
-        print("|---|---|---|---|", flush=True)
+        first = [*map(score, questions, before)]
+        means = ([name, f"{fmean(values):.3f}"] for name, values in _named(questions, first))
+        print(table(["with all rules", ""], means) + "\n")
+        rows = []
         for name in groups:
-            places = heard[name]
-            after = [*before]
-            if places:
-                asked = [questions[n] for n in places]
-                with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as child:
-                    found = child.submit(_without, name, asked).result()
-                for n, answered in zip(places, found, strict=True):
-                    after[n] = answered
-            changed = [n for n in places if after[n] != before[n]]
-            second = [
-                score(questions[n], after[n]) if n in {*changed} else first[n]
-                for n in range(len(questions))
-            ]
-            moved = _moved(questions, first, second)
-            print(_row(name, (len(places), len(changed)), moved), flush=True)
+            after = _without(name, questions, before, heard[name])
+            changed = sum(one != other for one, other in zip(before, after, strict=True))
+            moved = _moved(questions, first, [*map(score, questions, after)])
+            rows.append([name, len(heard[name]), changed, "; ".join(moved) or "none"])
+            print(*rows[-1], sep=", ", file=sys.stderr, flush=True)
+        print(table(["without", "asked", "changed", "figures changed"], rows))
 
 
-def _without(name: str, questions: Sequence[Question]) -> list[Answered]:
-    """Answers with a group of rules out; called in a process of its own."""
+def _without(
+    name: str, questions: Sequence[Question], before: Sequence[Answered], heard: Sequence[int]
+) -> list[Answered]:
+    """The answers with a group of rules out, which has a say in some of them."""
+    after = [*before]
+    if heard:
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as child:
+            found = child.submit(_asked_without, name, [questions[n] for n in heard]).result()
+        for n, answered in zip(heard, found, strict=True):
+            after[n] = answered
+    return after
+
+
+def _asked_without(name: str, questions: Sequence[Question]) -> list[Answered]:
     for path, out in GROUPS[name].items():
         _put(path, out)
     asking = Asking()
     return [asking(question)[0] for question in questions]
 
 
-def _options() -> argparse.Namespace:
-    data = os.environ.get("LEXLOOP_DATA")
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    for given in ("--gdpr", "--us-cfr", "--ll144", "--conditionalqa", "--policyqa", "--wice"):
-        name = given[2:].replace("-", "_")
-        parser.add_argument(given, type=Path, default=Path(data) / name if data else None)
-    parser.add_argument("--sets", default=",".join(_SETS))
-    parser.add_argument("--groups", default="", help="names of groups, with semicolons")
-    parser.add_argument("--list", action="store_true", help="only list the groups")
-    parser.add_argument("--limit", type=int, default=1_000_000, help="questions of each kind")
-    parser.add_argument("--corpora", type=Path, help="keep the corpora here for another run")
-    return parser.parse_args()
+def _folders(sets: Sequence[str], data: Path | None) -> dict[str, Path]:
+    """Where each set lies; those that are not there are told."""
+    ours = {"sample": ROOT / "data", "altered": ROOT / "data" / "ll144"}
+    found = {name: ours.get(name) or (data or Path("data")) / name for name in sets}
+    for name in [name for name, folder in found.items() if not folder.is_dir()]:
+        print(f"{name} left out: there is no {found.pop(name)}; give --data or set LEXLOOP_DATA.")
+    return found
 
 
-def _questions(options: argparse.Namespace, made: Path) -> Iterator[Question]:
-    for name in options.sets.split(","):
-        folder = _ROOT / "data" if name == "sample" else getattr(options, name, None)
-        if name in ("altered", "judged"):
-            folder = _ROOT / "data" / "ll144"
-        if folder is None or not folder.is_dir():
-            print(f"{name} left out: give --{name.replace('_', '-')} DIR or set LEXLOOP_DATA.")
-            continue
+def _questions(folders: Mapping[str, Path], made: Path, limit: int) -> Iterator[Question]:
+    for name, folder in folders.items():
         corpus = made / name
-        corpus.mkdir(parents=True, exist_ok=True)
+        corpus.mkdir()
         by_kind: dict[str, list[Question]] = defaultdict(list)
         for question in _SETS[name](folder, corpus):
             by_kind[question.kind].append(question)
         for kind, found in by_kind.items():
             most = _MOST.get(kind.partition(" ")[2], _ALTERED if name == "altered" else len(found))
-            most = min(options.limit, most)
-            yield from _drawn(found, most)
+            yield from _drawn(found, min(limit, most))
 
 
 def _drawn(found: Sequence[Any], most: int) -> list[Any]:
@@ -424,24 +412,18 @@ def _probes(folder: Path, corpus: Path) -> Iterator[Question]:
     text = path.read_text(encoding="utf-8")
     (corpus / path.name).write_text(text, encoding="utf-8")
     spans = spans_of(json.loads((folder / "structure.json").read_text(encoding="utf-8")))
-    for line in (folder / "probes.jsonl").read_text(encoding="utf-8").splitlines():
-        probe = json.loads(line)
-        gold = gold_of(probe, spans)
-        if not gold and probe["kind"] != "not_there":
-            continue  # of a number that there is not
+    for probe in read_rows(folder / "probes.jsonl"):
+        kind, gold = probe["kind"], [spans[name] for name in names_of(probe)]
         points: list[str] = []
-        if probe["kind"] == "list":
-            (start, end), *_ = gold
+        if gold and kind == "list":
+            start, end = gold[0]
             inside = (s for name, s in spans.items() if len(name) == 3 and start <= s[0] < end)
             points = probe.get("points") or [text[slice(*span)] for span in inside]
-        yield Question(
-            f"{corpus.name} {probe['kind']}",
-            str(corpus),
-            probe["question"],
-            (*probe["history"],),
-            tuple((path.name, *span) for span in gold),
-            (*points,),
-        )
+        if gold or kind == "not_there":  # of a number that there is not there is nothing to score
+            where = tuple((path.name, *span) for span in gold)
+            history = (*probe["history"],)
+            named = f"{corpus.name} {kind}"
+            yield Question(named, str(corpus), probe["question"], history, where, (*points,))
 
 
 def _gold(folder: Path, corpus: Path) -> Iterator[Question]:
@@ -449,25 +431,23 @@ def _gold(folder: Path, corpus: Path) -> Iterator[Question]:
     for path in (folder / "ll144" if folder.name == "data" else folder).glob("*.txt"):
         (corpus / path.name).write_bytes(path.read_bytes())
     name = corpus.name
-    for case in read_cases(next(iter(sorted(folder.glob("gold*.jsonl"))))):
+    for case in read_cases(sorted(folder.glob("gold*.jsonl"))[0]):
         history = tuple((turn.role, turn.content) for turn in case.conversation_history)
         reference = None if case.out_of_scope else case.reference_answer
         kind = f"{name} {'out of scope' if case.out_of_scope else 'answerable'}"
         yield Question(kind, str(corpus), case.question, history, reference=reference)
     if (negative := folder / "negative.jsonl").is_file():
-        for case in read_negative(negative):
-            yield Question(f"{name} negative", str(corpus), case.question)
+        for query in read_negative(negative):
+            yield Question(f"{name} negative", str(corpus), query.question)
 
 
 def _guidance(folder: Path, corpus: Path) -> Iterator[Question]:
     """Situations and what they ask of guidance, with the passages that answer (ConditionalQA)."""
-    rows = [json.loads(line) for line in (folder / "train.jsonl").open(encoding="utf-8")]
-    rows = _drawn(rows, _GUIDANCE)
+    rows = _drawn(read_rows(folder / "train.jsonl"), _GUIDANCE)
     texts: dict[str, str] = defaultdict(str)
-    spans: dict[str, tuple[str, int, int]] = {}
+    spans: dict[str, Span] = {}
     wanted = {row["document_id"] for row in rows}
-    for line in (folder / "train_passages.jsonl").open(encoding="utf-8"):
-        passage = json.loads(line)
+    for passage in read_rows(folder / "train_passages.jsonl"):
         if (document := passage["document_id"]) in wanted:
             start = len(texts[document])
             texts[document] += f"{passage['text']}\n\n"
@@ -476,30 +456,8 @@ def _guidance(folder: Path, corpus: Path) -> Iterator[Question]:
         (corpus / f"{document}.txt").write_text(text, encoding="utf-8")
     for row in rows:
         gold = tuple(spans[name] for name in row["relevant_ids"])
-        kind = "answerable" if gold else "not there"
-        asked = f"{row['scenario']} {row['question']}"
-        yield Question(f"{corpus.name} {kind}", str(corpus), asked, gold=gold)
-
-
-def _policies(folder: Path, corpus: Path) -> Iterator[Question]:
-    """Questions on privacy policies, each asked of its own, with what answers (PolicyQA)."""
-    by_policy: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for line in (folder / "dev.jsonl").open(encoding="utf-8"):
-        row = json.loads(line)
-        by_policy[row["policy"]].append(row)
-    most = sorted(by_policy, key=lambda name: -len(by_policy[name]))[:_POLICIES]
-    for policy in most:
-        contexts = list(dict.fromkeys(row["context"] for row in by_policy[policy]))
-        text = "\n\n".join(contexts)
-        (corpus / policy).mkdir(exist_ok=True)
-        (corpus / policy / f"{policy}.txt").write_text(text, encoding="utf-8")
-        for row in _drawn(by_policy[policy], _PER_POLICY):
-            at = text.index(row["context"])
-            gold = tuple(
-                (f"{policy}.txt", at + a["answer_start"], at + a["answer_start"] + len(a["text"]))
-                for a in row["answers"]
-            )
-            yield Question(f"{corpus.name}", str(corpus / policy), row["question"], gold=gold)
+        kind = f"{corpus.name} {'answerable' if gold else 'not there'}"
+        yield Question(kind, str(corpus), f"{row['scenario']} {row['question']}", gold=gold)
 
 
 def _wice(folder: Path, corpus: Path) -> Iterator[Question]:
@@ -507,8 +465,7 @@ def _wice(folder: Path, corpus: Path) -> Iterator[Question]:
     for row in _drawn(read_wice(folder / "dev.jsonl"), _CLAIMS):
         supported = row.label == "supported"
         kind = f"{corpus.name} {'supported' if supported else 'unsupported'}"
-        evidence = (*row.evidence_sentences,)
-        yield Question(kind, "", row.claim, evidence, supported=supported)
+        yield Question(kind, "", row.claim, (*row.evidence_sentences,), supported=supported)
 
 
 def _altered(folder: Path, corpus: Path) -> Iterator[Question]:
@@ -520,24 +477,14 @@ def _altered(folder: Path, corpus: Path) -> Iterator[Question]:
             yield Question(f"{corpus.name} {name}", "", said, (text,), supported=supported)
 
 
-def _answers(folder: Path, corpus: Path) -> Iterator[Question]:
-    """Answers that a model calls good in every way, though some are not (``_judged.py``)."""
-    for row in answers():
-        beside = " beside" if row.get("beside") else ""  # no rule was made on these
-        kind = f"{corpus.name}{beside} {'good' if row['passes'] else 'bad'}"
-        yield Question(kind, "", json.dumps(row), supported=row["passes"])
-
-
 _SETS: dict[str, Callable[[Path, Path], Iterator[Question]]] = {
     "gdpr": _probes,
     "us_cfr": _probes,
     "ll144": _gold,
     "sample": _gold,
     "conditionalqa": _guidance,
-    "policyqa": _policies,
     "wice": _wice,
     "altered": _altered,
-    "judged": _answers,
 }
 
 
@@ -570,7 +517,7 @@ def figures_of(judge: CorrectnessJudge, asked: Question, said: Answered) -> dict
     return {**found, "verdict": float(said.passed == good)}
 
 
-def _within(span: tuple[str, int, int], gold: Iterable[tuple[str, int, int]]) -> bool:
+def _within(span: Span, gold: Iterable[Span]) -> bool:
     """Whether half of a citation lies in what answers, or half of that in it."""
     document, start, end = span
     return any(
@@ -580,54 +527,30 @@ def _within(span: tuple[str, int, int], gold: Iterable[tuple[str, int, int]]) ->
     )
 
 
-def _by_figure(
+def _named(
     questions: Sequence[Question], figures: Sequence[Mapping[str, float]]
-) -> dict[str, list[float]]:
+) -> Iterable[tuple[str, list[float]]]:
+    """Each figure of each kind of question, with its value for every one."""
     found: dict[str, list[float]] = defaultdict(list)
     for question, values in zip(questions, figures, strict=True):
         for name, value in values.items():
             found[f"{question.kind} {name}"].append(value)
-    return found
-
-
-def _means(
-    questions: Sequence[Question], figures: Sequence[Mapping[str, float]]
-) -> dict[str, float]:
-    found = _by_figure(questions, figures)
-    return {name: sum(values) / len(values) for name, values in found.items()}
+    return found.items()
 
 
 def _moved(
     questions: Sequence[Question],
     first: Sequence[Mapping[str, float]],
     second: Sequence[Mapping[str, float]],
-) -> dict[str, Estimate]:
-    """By figure what it changes by; those that do not change are left out."""
-    before, after = _by_figure(questions, first), _by_figure(questions, second)
-    moved: dict[str, Estimate] = {}
-    for name, values in before.items():
+) -> Iterator[str]:
+    """What figures change by, those that do; a star marks an interval that excludes 0."""
+    after = dict(_named(questions, second))
+    for name, values in _named(questions, first):
         changes = [b - a for a, b in zip(values, after[name], strict=True)]
         found = estimate(changes)
         if any(changes) and isinstance(found, Estimate):
-            moved[name] = found
-    return moved
-
-
-def _row(name: str, counts: tuple[int, int], moved: Mapping[str, Estimate]) -> str:
-    """A row of the table; a star marks an interval that excludes 0.
-
-    Args:
-        name: Of the group.
-        counts: The questions in whose answer it has a say, and those whose answer is another.
-        moved: What figures change by.
-    """
-    shown = [
-        f"{figure} {found.mean:+.3f} [{found.low:+.3f}, {found.high:+.3f}]"
-        f"{'*' if found.low > 0 or found.high < 0 else ''}"
-        for figure, found in moved.items()
-    ]
-    cells = [name, *map(str, counts)]
-    return f"| {' | '.join([*cells, '; '.join(shown) or 'none'])} |"
+            star = "*" if found.low > 0 or found.high < 0 else ""
+            yield f"{name} {found.mean:+.3f} [{found.low:+.3f}, {found.high:+.3f}]{star}"
 
 
 if __name__ == "__main__":

@@ -7,39 +7,35 @@ The second asks so many questions, no two alike, by as many people at once, and 
 does meanwhile; the first does all the rest. The client runs on the same processors.
 """
 
-import argparse
 import asyncio
-import json
-import os
-import statistics
 import sys
 import tempfile
 import time
+from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from statistics import median
 
-import httpx
 from _server import (
     QUESTIONS,
     Load,
     Serving,
-    ask,
     asked_at_once,
-    first_bytes_among,
-    first_bytes_ms,
-    key_of,
+    asked_ms,
+    client_of,
+    most_of,
     processor_s,
     questions,
-    resident_mb,
     slow_at_once,
+    streamed,
     streamed_at_once,
     with_people,
 )
+from _shared import options, resident_mb, table
 
 _FIRST = "What must an employer do before using an automated employment decision tool?"
-_STREAMS, _SLOW_S = 500, 15.0
+_STREAMS, _SLOW_S = 500, 45.0
 _WARM = 100
 _MANY = {"questions_per_minute": 1_000_000, "requests_per_minute": 1_000_000}
 _WATCH = """
@@ -56,89 +52,71 @@ addEventListener("keydown", (event) => {
 }, true);
 """
 """Measures in the page itself, from the key that asks to the frame with the answer."""
-Figures = dict[str, Any]
+Rows = Iterator[tuple[str, str]]
 
 
 def main() -> None:
-    """Measure, and print flat JSON."""
-    options = _options()
-    with tempfile.TemporaryDirectory() as name:
-        place = Path(name)
-        figures = over_thousands(place, options) if options.questions else all_else(place, options)
-    figures |= {"people": options.people, "cores": os.cpu_count()}
-    text = json.dumps(figures, indent=2)
-    print(text)
-
-
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    """Measure, and print a table."""
+    parser = options(__doc__)
     parser.add_argument("--runs", type=int, default=5, help="servers and rounds per figure")
     parser.add_argument("--people", type=int, default=50, help="who ask at once")
     parser.add_argument("--seconds", type=float, default=60.0, help="for which they ask")
     parser.add_argument("--questions", type=int, default=0, help="measure memory over so many")
-    return parser.parse_args()
-
-
-def all_else(place: Path, options: argparse.Namespace) -> Figures:
-    """Measure all but the memory over thousands of questions."""
-    figures: Figures = {"runs": options.runs}
-    figures |= _rounded(first_answers(place, options.runs))
-    figures |= _rounded(on_screen(place, options.runs))
-    with served(place, people=options.people) as server, _client(server) as client:
-        ask(client, _FIRST)
-        figures |= _rounded(next_answers(client, options.runs))
-        figures |= at_once(server, options)
-    with served(place, people=options.people) as server, _client(server) as client:
-        asked = questions(0)
-        for _ in range(_WARM):
-            ask(client, next(asked))
-        figures |= held_open(server, options.people)
-    return figures
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        place = Path(name)
+        if given.questions:
+            print(table(["answers", "resident, MiB"], _over_thousands(place, given)))
+            return
+        rows = [*_first_answers(place, given.runs), *_on_screen(place, given.runs)]
+        with _served(place, given.people) as server:
+            rows += [*_next_answers(server, given.runs), *_at_once(server, given)]
+        with _served(place, given.people) as server:
+            _warm(server)
+            rows += _held_open(server, given.people)
+    print(table(["", ""], rows))
 
 
 @contextmanager
-def served(place: Path, people: int = 0, **limits: int) -> Iterator[Serving]:
+def _served(place: Path, people: int = 0) -> Iterator[Serving]:
     """Serve the sample, to people with keys where there are any."""
-    settings = with_people(people, **(_MANY | limits)) if people else None
-    folder = Path(tempfile.mkdtemp(dir=place))
-    with Serving(folder, settings=settings) as server:
+    settings = with_people(people, **_MANY) if people else None
+    with Serving(Path(tempfile.mkdtemp(dir=place)), settings=settings) as server:
         yield server
 
 
-def _client(server: Serving) -> httpx.Client:
-    headers = {"Authorization": f"Bearer {key_of(0)}"}
-    return httpx.Client(base_url=server.address, headers=headers, timeout=60.0)
+def _warm(server: Serving) -> None:
+    for question, _ in zip(questions(0), range(_WARM), strict=False):
+        asked_ms(server, question)
 
 
-def first_answers(place: Path, runs: int) -> Figures:
-    """Measure from the start of the process to the address it prints, and to the first answer."""
+def _first_answers(place: Path, runs: int) -> Rows:
+    """From the start of the process to the address it prints, and to the first answer."""
     listening, answered = [], []
     for _ in range(runs):
         began = time.perf_counter()
-        with served(place) as server, httpx.Client(base_url=server.address, timeout=60.0) as client:
+        with _served(place) as server:
             listening.append(time.perf_counter() - began)
-            ask(client, _FIRST)
+            asked_ms(server, _FIRST)
             answered.append(time.perf_counter() - began)
-    return {
-        "listening_s": statistics.median(listening),
-        "first_answer_s": statistics.median(answered),
-    }
+    yield "from the start of `lexloop serve` until it listens", f"{median(listening):.2f} s"
+    yield "until the first answer over HTTP", f"{median(answered):.2f} s"
 
 
-def on_screen(place: Path, runs: int) -> Figures:
-    """Measure the same in a browser that is open already: until the answer is on screen."""
+def _on_screen(place: Path, runs: int) -> Rows:
+    """The same in a browser that is open already: until the answer is on screen."""
     from chromium import BROWSER, DRIVER, Page, chromium
 
     if not BROWSER or not DRIVER:
         print("No chromium and chromedriver: nothing is measured on screen.", file=sys.stderr)
-        return {}
+        return
     first, following = [], []
     downloads = place / "browser"
     downloads.mkdir()
     with chromium(downloads) as driver:
         for _ in range(runs):
             began = time.perf_counter()
-            with served(place) as server:
+            with _served(place) as server:
                 page = Page(driver, server.address)
                 page.open()
                 page.ask(_FIRST)
@@ -147,94 +125,75 @@ def on_screen(place: Path, runs: int) -> Figures:
                 for question in QUESTIONS[:3]:
                     page.ask(question)
                     following.append(page.script("return window.shownAfterMs"))
-    return {
-        "first_answer_on_screen_s": statistics.median(first),
-        "next_answer_on_screen_ms": statistics.median(following),
-    }
+    typed = "until the first answer is on screen, typed in a browser that is open"
+    yield typed, f"{median(first):.2f} s"
+    yield "the next answer on screen, from the key to the frame", f"{median(following):.0f} ms"
 
 
-def next_answers(client: httpx.Client, runs: int) -> Figures:
-    """Measure answers of a server that has answered before, whole and as streams."""
-    asked, whole, streams = questions(0), [], []
-    for _ in range(_WARM):
-        ask(client, next(asked))
-    for _ in range(10 * runs):
-        began = time.perf_counter()
-        ask(client, next(asked))
-        whole.append(1000 * (time.perf_counter() - began))
-        streams.append(first_bytes_ms(client, next(asked)))
-    byte, step, answer = zip(*streams, strict=True)
-    return {
-        "next_answer_ms": statistics.median(whole),
-        "next_answer_p95_ms": sorted(whole)[int(0.95 * len(whole))],
-        "first_byte_ms": statistics.median(byte),
-        "first_byte_p95_ms": sorted(byte)[int(0.95 * len(byte))],
-        "first_step_ms": statistics.median(step),
-        "streamed_answer_ms": statistics.median(answer),
-    }
+def _next_answers(server: Serving, runs: int) -> Rows:
+    """Answers of a server that has answered before, whole and as streams."""
+    _warm(server)
+    asked = questions(1)
+    whole = sorted(asked_ms(server, next(asked)) for _ in range(10 * runs))
+    late = whole[int(0.95 * len(whole))]
+    yield "the next answer over HTTP; 95 % of them", f"{median(whole):.0f} ms; {late:.0f} ms"
+    seen = asyncio.run(_streams(server, 10 * runs))
+    byte, step = (median(one[event] for one in seen) for event in ("begin", "step"))
+    yield "the first byte of the steps; the first step", f"{byte:.0f} ms; {step:.0f} ms"
 
 
-def at_once(server: Serving, options: argparse.Namespace) -> Figures:
-    """Measure people who ask one question after another."""
-    before = processor_s(server)
+async def _streams(server: Serving, most: int, seconds: float = 600.0) -> list[dict[str, float]]:
+    """When events came first in streams that one person opens, one after the other."""
+    asked, found, until = questions(2), list[dict[str, float]](), time.monotonic() + seconds
+    async with client_of(server, 0) as client:
+        while len(found) < most and time.monotonic() < until:
+            found.append((await streamed(client, next(asked)))[0])
+    return found
 
-    async def asked() -> tuple[Load, list[float]]:
+
+def _at_once(server: Serving, given: Namespace) -> Rows:
+    """People who ask one question after another, and one more who opens streams."""
+    before, who = processor_s(server), f"{given.people} people at once"
+
+    async def asked() -> tuple[Load, list[dict[str, float]]]:
         return await asyncio.gather(
-            asked_at_once(server, options.people, seconds=options.seconds),
-            first_bytes_among(server, options.seconds),
+            asked_at_once(server, given.people, seconds=given.seconds),
+            _streams(server, sys.maxsize, given.seconds),
         )
 
-    load, firsts = asyncio.run(asked())
-    answered = len(load.seconds)
-    return {
-        "at_once_answered": answered,
-        "at_once_per_second": round(answered / load.took_s, 1),
-        "at_once_p50_ms": round(load.at(0.5)),
-        "at_once_p95_ms": round(load.at(0.95)),
-        "at_once_first_byte_ms": round(statistics.median(firsts), 1),
-        "at_once_errors": dict(load.refused),
-        "at_once_processor_ms": round(1000 * (processor_s(server) - before) / answered, 1),
-        "at_once_resident_mb": round(resident_mb(server)),
-    }
+    load, seen = asyncio.run(asked())
+    answered, refused = len(load.seconds), dict(load.refused) or 0
+    yield f"{who}: questions a second, errors", f"{answered / load.took_s:.1f}, {refused}"
+    within = f"{load.at(0.5):.2f} s, {load.at(0.95):.2f} s"
+    yield f"{who}: half of the answers within, 95 % within", within
+    spent = 1000 * (processor_s(server) - before) / answered
+    yield f"{who}: processor time an answer", f"{spent:.0f} ms"
+    first = median(one["begin"] for one in seen)
+    yield f"the first byte of the steps, among {given.people} people", f"{first:.0f} ms"
 
 
-def held_open(server: Serving, people: int) -> Figures:
-    """Measure streams that are opened together, and slow clients."""
-    before = resident_mb(server)
-    streams, most = asyncio.run(streamed_at_once(server, _STREAMS, people))
-    slow, among_ms, slow_most = asyncio.run(slow_at_once(server, _STREAMS, people, _SLOW_S))
-    return {
-        "streams": dict(streams),
-        "streams_more_mb": round(most - before, 1),
-        "slow_senders": dict(slow),
-        "slow_more_mb": round(slow_most - before, 1),
-        "answer_among_slow_ms": round(among_ms, 1),
-    }
+def _held_open(server: Serving, people: int) -> Rows:
+    """Streams that are opened together, and slow clients."""
+    before = resident_mb(server.pid)
+    with most_of(lambda: resident_mb(server.pid)) as most:
+        ended = asyncio.run(streamed_at_once(server, _STREAMS, people))
+    yield f"{_STREAMS} streams opened at once", f"{dict(ended)}; {most[0] - before:.0f} MiB more"
+    with most_of(lambda: resident_mb(server.pid)) as most:
+        told, among = asyncio.run(slow_at_once(server, _STREAMS, people, _SLOW_S))
+    slow = f"{_STREAMS} clients, two of three send a byte a second, the others read nothing"
+    yield slow, f"{dict(told)}; {most[0] - before:.0f} MiB more"
+    yield "an answer among these", f"{among:.0f} ms"
 
 
-def over_thousands(place: Path, options: argparse.Namespace) -> Figures:
-    """Measure memory over questions that are all different, asked by different people."""
-    every = max(1, options.questions // 40)
-    with served(place, people=options.people) as server:
-        load = asyncio.run(
-            asked_at_once(server, options.people, most=options.questions, every=every)
-        )
-        end = resident_mb(server)
-    return {
-        "questions": len(load.seconds),
-        "errors": dict(load.refused),
-        "per_second": round(len(load.seconds) / load.took_s, 1),
-        "resident_mb": {done: round(mb, 1) for done, mb in load.memory[:: len(load.memory) // 10]},
-        "resident_end_mb": round(end, 1),
-        "mb_per_1000_questions": round(load.mb_per_1000(options.questions // 5), 2),
-        "mb_per_1000_questions_of_the_last_half": round(
-            load.mb_per_1000(options.questions // 2), 2
-        ),
-    }
-
-
-def _rounded(figures: Figures) -> Figures:
-    return {name: round(value, 3) for name, value in figures.items()}
+def _over_thousands(place: Path, given: Namespace) -> Rows:
+    """Memory over questions that are all different, asked by different people."""
+    every = max(1, given.questions // 8)
+    with _served(place, given.people) as server:
+        asking = asked_at_once(server, given.people, most=given.questions, every=every)
+        load, end = asyncio.run(asking), resident_mb(server.pid)
+    for done, mb in load.memory:
+        yield f"{done:,}", f"{mb:.0f}"
+    yield f"{len(load.seconds):,}, errors {dict(load.refused) or 0}", f"{end:.0f}"
 
 
 if __name__ == "__main__":

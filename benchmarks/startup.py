@@ -3,38 +3,26 @@
 Usage: python benchmarks/startup.py [--runs N]
 """
 
-import argparse
 import json
 import os
-import statistics
 import subprocess
-import sys
 import tempfile
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from statistics import median
+from typing import Any
+
+from _shared import LEXLOOP, median_s, options, timed
 
 from lexloop.core.settings import Settings
-from lexloop.core.types import (
-    Advice,
-    Attempt,
-    Candidate,
-    Draft,
-    ParsedQuestion,
-    Passage,
-    Plan,
-    Pointed,
-    Triplet,
-    Turn,
-)
 from lexloop.graph.build import build_graph
 from lexloop.graph.resources import Resources
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.context import Context, drafted
 from lexloop.nodes.question import parse
 
-QUESTION = "What must an employer do before using an automated employment decision tool?"
-WARM_QUESTIONS = (
+_QUESTION = "What must an employer do before using an automated employment decision tool?"
+_WARM = (
     "What is a bias audit?",
     "How much is the civil penalty for a second violation?",
     "Who counts as an independent auditor?",
@@ -53,143 +41,77 @@ class Trivial:
 
     instructions = ""
 
-    def probabilities(self, question: str, classes: int) -> list[float]:
+    def probabilities(self, _: str, classes: int) -> list[float]:
         """The first class for certain."""
         return [1.0] + [0.0] * (classes - 1)
 
-    async def rewrite(
-        self, question: str, history: list[Turn], plan: Plan, advice: Advice | None
-    ) -> ParsedQuestion:
+    async def rewrite(self, question: str, *_: Any) -> Any:
         """The question as it is."""
         return parse(question)
 
-    def rerank(self, question: ParsedQuestion, candidates: list[Candidate]) -> list[Candidate]:
+    def rerank(self, _: Any, candidates: Any) -> Any:
         """The candidates as they come."""
         return candidates
 
-    async def generate(
-        self,
-        question: ParsedQuestion,
-        passages: list[Passage],
-        triplets: list[Triplet],
-        advice: Advice | None,
-        pointed: Pointed | None = None,
-    ) -> Draft:
+    async def generate(self, *_: Any, **__: Any) -> Any:
         """An answer without sources."""
         return drafted("Yes.")
 
-    def refuses(self, asked: str, standalone: str, passages: list[Passage]) -> bool:
-        """Nothing."""
-        return False
-
-    def withholds(self, answer: str, instructions: str, question: str) -> bool:
-        """Nothing."""
-        return False
-
-    async def advise(self, asked: ParsedQuestion, attempts: list[Attempt]) -> Advice:
+    async def advise(self, asked: Any, _: Any) -> Any:
         """None of any use."""
         return {"question": asked["text"], "queries": [], "guidance": "", "strategy": "reread"}
 
-    def has_more(self, asked: ParsedQuestion, attempts: list[Attempt]) -> bool:
-        """Nothing."""
+    def never(self, *_: Any) -> bool:
+        """Nothing to refuse, to withhold or to read further."""
         return False
 
-
-def graph_overhead_ms() -> float:
-    """Milliseconds of one run of the compiled graph whose nodes do next to nothing."""
-    part = Trivial()
-    components = Context(
-        settings=Settings(),
-        classifier=part,
-        rewriter=part,
-        wording=None,
-        backend=None,
-        graph_source=None,
-        reranker=part,
-        generator=part,
-        guard=part,
-        judge=None,
-        text_of=None,
-        engineer=part,
-    )
-    graph = build_graph(lambda *_: components)
-    return 1000 * median_seconds(lambda: graph.invoke({"question": QUESTION}), _GRAPH_RUNS)
-
-
-def ask_warm_ms(runs: int) -> float:
-    """Milliseconds of a question to a loaded graph, over several different ones."""
-    graph = build_graph(Resources())
-    graph.invoke({"question": QUESTION})
-    rounds = [
-        median_seconds(lambda question=question: graph.invoke({"question": question}), 1)
-        for _ in range(runs)
-        for question in WARM_QUESTIONS
-    ]
-    return 1000 * statistics.median(rounds)
-
-
-def embed_ms(runs: int) -> float:
-    """Milliseconds of embedding one question with the loaded model, over the same ones."""
-    minilm = load_minilm()
-    rounds = [
-        median_seconds(lambda question=question: minilm.embed([question]), 1)
-        for _ in range(runs)
-        for question in WARM_QUESTIONS
-    ]
-    return 1000 * statistics.median(rounds)
-
-
-def lexloop_seconds(arguments: list[str], cache: Path, runs: int, warm: bool) -> float:
-    """Median seconds of the command as a process; ``warm`` keeps one cache of indexes."""
-
-    def once(folder: Path) -> None:
-        subprocess.run(
-            [sys.executable, "-m", "lexloop.apps.cli", *arguments],
-            check=True,
-            stdout=subprocess.DEVNULL,
-            env={**os.environ, "LEXLOOP_CACHE": str(folder)},
-        )
-
-    if warm:
-        once(cache / "warm")
-        return median_seconds(lambda: once(cache / "warm"), runs)
-    fresh = iter(range(runs))
-    return median_seconds(lambda: once(cache / f"fresh-{next(fresh)}"), runs)
-
-
-def median_seconds(run: Callable[[], object], runs: int) -> float:
-    """Median wall-clock seconds of ``run``."""
-    taken = []
-    for _ in range(runs):
-        began = time.perf_counter()
-        run()
-        taken.append(time.perf_counter() - began)
-    return statistics.median(taken)
+    refuses = withholds = has_more = never
 
 
 def main() -> None:
     """Measure, and print flat JSON."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = options(__doc__)
     parser.add_argument("--runs", type=int, default=7, help="processes and rounds per figure")
-    options = parser.parse_args()
+    runs = parser.parse_args().runs
     with tempfile.TemporaryDirectory() as name:
-        cache = Path(name)
+        warm, fresh = Path(name, "warm"), iter(Path(name, str(n)) for n in range(_FIRST_RUNS))
+        _lexloop(["ask", _QUESTION], warm)
         # the figures in this process come last, so that nothing runs beside the processes
         figures = {
-            "help_s": lexloop_seconds(["--help"], cache, options.runs, warm=True),
-            "ask_cold_s": lexloop_seconds(["ask", QUESTION], cache, options.runs, warm=True),
-            "ask_first_s": lexloop_seconds(["ask", QUESTION], cache, _FIRST_RUNS, warm=False),
-            "ask_warm_ms": ask_warm_ms(options.runs),
-            "graph_overhead_ms": graph_overhead_ms(),
-            "embed_ms": embed_ms(options.runs),
+            "help_s": median_s(lambda: _lexloop(["--help"], warm), runs),
+            "ask_cold_s": median_s(lambda: _lexloop(["ask", _QUESTION], warm), runs),
+            "ask_first_s": median_s(lambda: _lexloop(["ask", _QUESTION], next(fresh)), _FIRST_RUNS),
         }
+    graph, minilm = build_graph(Resources()), load_minilm()
+    graph.invoke({"question": _QUESTION})
+    figures["ask_warm_ms"] = _each_ms(lambda asked: graph.invoke({"question": asked}), runs)
+    figures["graph_overhead_ms"] = 1000 * median_s(_around_nothing(), _GRAPH_RUNS)
+    figures["embed_ms"] = _each_ms(lambda asked: minilm.embed([asked]), runs)
     figures["warm_per_embedding"] = figures["ask_warm_ms"] / figures["embed_ms"]
-    text = json.dumps(
-        {name: round(value, 3) for name, value in figures.items()}
-        | {"runs": options.runs, "cores": os.cpu_count()},
-        indent=2,
-    )
-    print(text)
+    rounded = {name: round(value, 3) for name, value in figures.items()}
+    print(json.dumps({**rounded, "runs": runs, "cores": os.cpu_count()}, indent=2))
+
+
+def _lexloop(arguments: Sequence[str], cache: Path) -> None:
+    """Run the command as a process, with a cache of indexes."""
+    environ = {**os.environ, "LEXLOOP_CACHE": str(cache)}
+    subprocess.run([*LEXLOOP, *arguments], check=True, stdout=subprocess.DEVNULL, env=environ)
+
+
+def _each_ms(run: Callable[[str], object], runs: int) -> float:
+    """Median milliseconds of several different questions, each asked so many times."""
+    taken = [timed(lambda q=question: run(q))[0] for _ in range(runs) for question in _WARM]
+    return 1000 * median(taken)
+
+
+def _around_nothing() -> Callable[[], object]:
+    """A run of the compiled graph whose nodes do next to nothing."""
+    part = Trivial()
+    nothing = dict.fromkeys(("wording", "backend", "graph_source", "judge", "text_of"))
+    parts = ("classifier", "rewriter", "reranker", "generator", "guard", "engineer")
+    context = Context(settings=Settings(), **nothing, **dict.fromkeys(parts, part))
+    graph = build_graph(lambda *_: context)
+    return lambda: graph.invoke({"question": _QUESTION})
 
 
 if __name__ == "__main__":

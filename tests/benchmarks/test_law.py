@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from _law_asking import quotes
 from _law_files import as_format
 from _law_scoring import words_of
+from law import quotes
 
 from lexloop.documents.reading.folder import load_documents
 

@@ -13,7 +13,7 @@ from lexloop.documents.text.languages import languages_of, other_language
 ENGLISH = "The operator must keep the data of a child for as long as it is needed, and no longer."
 GERMAN = "Der Betreiber muss die Daten eines Kindes löschen, wenn sie nicht mehr gebraucht werden."
 RUSSIAN = "Оператор должен удалить данные ребёнка, если они больше не нужны."
-QUESTIONS = Path(__file__).parents[3] / "benchmarks" / "languages.jsonl"
+QUESTIONS = Path(__file__).parents[2] / "data" / "languages.jsonl"
 ROWS = [json.loads(line) for line in QUESTIONS.read_text("utf-8").splitlines()]
 
 
