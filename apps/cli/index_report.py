@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lexloop.apps.cli.terminal import first_of, note, plain, result_console, say, write_json
-from lexloop.apps.shapes.text import one_line
+from lexloop.apps.cli.terminal import note, plain, result_console, say, write_json
+from lexloop.apps.shapes.text import first_of, one_line
 from lexloop.store.engine.address import is_address
 
 if TYPE_CHECKING:

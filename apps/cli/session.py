@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lexloop.apps.cli.progress import Progress, Report
-from lexloop.apps.cli.terminal import first_of, note
+from lexloop.apps.cli.terminal import note
 from lexloop.apps.hosts import text_hosts, tracing
+from lexloop.apps.shapes.text import first_of
 from lexloop.core.metadata import Filters
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import wraps
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, Union
@@ -50,12 +50,6 @@ def joined(*parts: Part) -> "Text":
         for part in flat
     ]
     return Text.assemble(*shown)
-
-
-def first_of(said: Sequence[str], most: int) -> list[str]:
-    """Return the first of several things to say, and how many more there are."""
-    more = len(said) - most
-    return [*said[:most], *([f"{more} more."] if more > 0 else [])]
 
 
 def result_console(error: bool = False) -> "Console":

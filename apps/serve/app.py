@@ -29,7 +29,7 @@ from lexloop.apps.serve.asking import Asking
 from lexloop.apps.serve.collections import Collections
 from lexloop.apps.serve.engine import Engine
 from lexloop.apps.serve.indexing import Indexing
-from lexloop.apps.serve.limits import Queue, Rates, Shares, Streams
+from lexloop.apps.serve.limits import Queue, Rates, shares, streams
 from lexloop.apps.serve.mcp_transports import McpEndpoint
 from lexloop.apps.serve.middleware import SCHEMA, Guard
 from lexloop.apps.serve.pages import Pages
@@ -98,9 +98,9 @@ def create_app(
     app.state.serving = parts
     errors.install(app)
     # where there are no people, all that is asked is one person's
-    shares = Shares(server.limits.requests_at_once if server.people else None)
+    places = shares(server.limits.requests_at_once if server.people else None)
     app.add_middleware(
-        Guard, settings=server, people=parts.people, rates=parts.rates, shares=shares
+        Guard, settings=server, people=parts.people, rates=parts.rates, shares=places
     )
     for routes in (ask_routes, thread_routes, document_routes, upload_routes, openai):
         app.include_router(routes.router)
@@ -132,10 +132,15 @@ def parts_of(
     of_a_model = engine.settings.model.name is not None
     usual = _AT_ONCE_OF_A_MODEL if of_a_model else os.cpu_count() or 1
     queue = Queue(limits.questions_at_once or usual, limits.queue_s)
-    streams = Streams(limits.streams)
     store = ThreadStore(data_folder() / FILE_NAME)
     asking = Asking(
-        engine, collections, hosts, store=store, rates=rates, streams=streams, queue=queue
+        engine,
+        collections,
+        hosts,
+        store=store,
+        rates=rates,
+        streams=streams(limits.streams),
+        queue=queue,
     )
     return Serving(
         settings=server,

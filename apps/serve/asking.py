@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from lexloop.apps.serve.choices import chosen
 from lexloop.apps.serve.collections import Collections, opening
 from lexloop.apps.serve.engine import Engine
-from lexloop.apps.serve.limits import Queue, Rates, Streams, ahead
+from lexloop.apps.serve.limits import Places, Queue, Rates, ahead
 from lexloop.apps.serve.people import Person
 from lexloop.apps.serve.run import Run
 from lexloop.apps.threads import Thread, ThreadStore
@@ -78,7 +78,7 @@ class Asking:
         *,
         store: ThreadStore,
         rates: Rates,
-        streams: Streams,
+        streams: Places,
         queue: Queue,
     ) -> None:
         self._engine, self._collections, self.hosts = engine, collections, list(hosts)

@@ -47,8 +47,8 @@ class McpEndpoint:
     their place.
 
     Args:
-        asking: See ``Tools``.
-        collections: See ``Tools``.
+        asking: See ``LexloopMcp``.
+        collections: See ``LexloopMcp``.
         sessions: The most of one person.
     """
 
@@ -90,9 +90,8 @@ class McpEndpoint:
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
         from lexloop.apps.serve.mcp import LexloopMcp
-        from lexloop.apps.serve.tools import Tools
 
-        offered = LexloopMcp(Tools(self._asking, self._collections, person_of))
+        offered = LexloopMcp(self._asking, self._collections, person_of)
         return StreamableHTTPSessionManager(
             offered.protocol,
             session_idle_timeout=_IDLE_S,
@@ -149,14 +148,13 @@ def serve_stdio(asking: Asking, collections: Collections, person: Person) -> Non
     """Speak the protocol until standard input closes, or nobody reads any more.
 
     Args:
-        asking: See ``Tools``.
-        collections: See ``Tools``.
+        asking: See ``LexloopMcp``.
+        collections: See ``LexloopMcp``.
         person: Who asks.
     """
     from lexloop.apps.serve.mcp import LexloopMcp
-    from lexloop.apps.serve.tools import Tools
 
-    offered = LexloopMcp(Tools(asking, collections, lambda _: person))
+    offered = LexloopMcp(asking, collections, lambda _: person)
     with _own_streams() as (given, told):
         try:
             asyncio.run(_interruptible(_serve(offered, given, told)))

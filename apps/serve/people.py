@@ -14,7 +14,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from lexloop.apps.serve.settings import PersonSettings, ServerSettings
+from lexloop.apps.serve.settings import ServerSettings
 from lexloop.core.errors import AccessError, LexloopError, UnknownPerson
 from lexloop.core.files import replacing, sync
 
@@ -64,7 +64,15 @@ class People:
     """
 
     def __init__(self, settings: ServerSettings, file: Path | None = None) -> None:
-        self._known = {one.name: _person(one) for one in settings.people}
+        self._known = {
+            one.name: Person(
+                one.name,
+                None if one.collections is None else frozenset(one.collections),
+                one.tags,
+                one.may_upload,
+            )
+            for one in settings.people
+        }
         self._hashes = [(one.key_sha256, one.name) for one in settings.people if one.key_sha256]
         self._proxy = settings.proxy
         self._lasting_s = settings.session_hours * 3600.0
@@ -103,15 +111,6 @@ class People:
     def proxies(self) -> list[str]:
         """The networks of proxies whose word counts."""
         return [] if self._proxy is None else [str(one) for one in self._proxy.trusted]
-
-    def _trusts(self, address: str) -> bool:
-        if self._proxy is None:
-            return False
-        try:
-            found = ip_address(address)
-        except ValueError:
-            return False
-        return any(found in network for network in self._proxy.trusted)
 
     def by_key(self, key: str) -> Person:
         """Return whose key it is, in a time that does not tell how nearly it fits.
@@ -188,7 +187,11 @@ class People:
 
     def _named_by_proxy(self, headers: Mapping[str, str], address: str) -> str:
         """Return the name that a trusted proxy gives; anybody else's word is none."""
-        if self._proxy is None or not self._trusts(address):
+        try:
+            found = ip_address(address)
+        except ValueError:
+            return ""
+        if self._proxy is None or not any(found in network for network in self._proxy.trusted):
             return ""
         return headers.get(self._proxy.header.lower(), "")
 
@@ -200,11 +203,6 @@ def _kept(file: Path | None) -> dict[str, tuple[str, float]]:
         return {str(token): (str(digest), float(until)) for token, (digest, until) in told.items()}
     except (OSError, ValueError, TypeError, AttributeError):
         return {}
-
-
-def _person(one: PersonSettings) -> Person:
-    collections = None if one.collections is None else frozenset(one.collections)
-    return Person(one.name, collections, tuple(one.tags), one.may_upload)
 
 
 def person_of(request: Request) -> Person:
