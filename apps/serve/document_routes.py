@@ -2,7 +2,7 @@
 
 from datetime import date
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Query, Response
 
@@ -13,8 +13,7 @@ from lexloop.apps.serve.state import Served
 from lexloop.core.errors import InputError
 
 if TYPE_CHECKING:
-    from lexloop.apps.provisions import Source
-    from lexloop.apps.serve.pages import Original, Pages
+    from lexloop.apps.serve.pages import Original
     from lexloop.store.view import View
 
 router = APIRouter(
@@ -89,55 +88,41 @@ def _listed(view: "View", tags: frozenset[str], with_files: bool) -> list[bodies
     ]
 
 
-class _Seen(NamedTuple):
+class _Seen:
     """What somebody sees of a collection."""
 
-    view: "View"
+    def __init__(self, name: str, person: Asker, served: Served) -> None:
+        self.view: View = served.collections.view(person, name)
 
 
-class _Reading(NamedTuple):
+class _Reading(_Seen):
     """A document that somebody reads."""
 
-    view: "View"
-    source: "Source"
+    def __init__(self, name: str, person: Asker, served: Served, document: Named) -> None:
+        from lexloop.apps.provisions import Source
+
+        super().__init__(name, person, served)
+        self.source = Source.of(self.view, document)
 
 
-def _seen(name: str, person: Asker, served: Served) -> _Seen:
-    return _Seen(served.collections.view(person, name))
-
-
-Seen = Annotated[_Seen, Depends(_seen)]
-
-
-def _reading(seen: Seen, document: Named) -> _Reading:
-    from lexloop.apps.provisions import Source
-
-    return _Reading(seen.view, Source.of(seen.view, document))
-
-
-Read = Annotated[_Reading, Depends(_reading)]
-
-
-class _Paper(NamedTuple):
+class _Paper(_Seen):
     """A document whose pages somebody sees."""
 
-    view: "View"
-    name: str
-    corpus: str
-    pages: "Pages"
+    def __init__(self, name: str, person: Asker, served: Served, document: Named) -> None:
+        from lexloop.apps.provisions import named_document
+
+        super().__init__(name, person, served)
+        self.document = named_document(self.view, document)
+        self.pages = served.pages
+        self._corpus = served.collections.settings(person, name).corpus
 
     def original(self) -> "Original":
-        return self.pages.original(self.corpus, self.view, self.name)
+        return self.pages.original(self._corpus, self.view, self.document)
 
 
-def _paper(seen: Seen, name: str, document: Named, person: Asker, served: Served) -> _Paper:
-    from lexloop.apps.provisions import named_document
-
-    corpus = served.collections.settings(person, name).corpus
-    return _Paper(seen.view, named_document(seen.view, document), corpus, served.pages)
-
-
-Paper = Annotated[_Paper, Depends(_paper)]
+Seen = Annotated[_Seen, Depends()]
+Read = Annotated[_Reading, Depends()]
+Paper = Annotated[_Paper, Depends()]
 
 
 @router.get("/{name}/tree")
@@ -145,8 +130,8 @@ def tree(
     read: Read, depth: Annotated[int, Query(ge=0, le=_LONGEST_DEPTH)] = _LONGEST_DEPTH
 ) -> bodies.TreeBody:
     """Return everything that a document consists of, in order, and what is misnumbered."""
-    view, source = read
-    return bodies.TreeBody(title=view.titles[source.name], **source.outline(depth))
+    source = read.source
+    return bodies.TreeBody(title=read.view.titles[source.name], **source.outline(depth))
 
 
 @router.get("/{name}/provision")
@@ -155,10 +140,10 @@ def provision(read: Read, label: Label, start: Offset | None = None) -> bodies.P
 
     Of several of one label it is the one that holds ``start``, else the first.
     """
-    view, source = read
+    source = read.source
     places, units = source.places(label, _SEE_TREE), source.tree.units
     holding = (p for p in places if start is not None and units[p].start <= start < units[p].end)
-    metadata = view.metadata([source.name])[source.name]
+    metadata = read.view.metadata([source.name])[source.name]
     return bodies.ProvisionBody(
         document=source.name,
         version=metadata.version,
@@ -179,7 +164,7 @@ def boxes(paper: Paper, start: Offset, end: Offset) -> bodies.BoxesBody:
     """Return where a span of the text stands on the pages, as shares from the top left."""
     from lexloop.apps.serve.pages import shares
 
-    found = paper.view.boxes(paper.name, start, min(end, start + _STRETCH))
+    found = paper.view.boxes(paper.document, start, min(end, start + _STRETCH))
     if not found:
         return bodies.BoxesBody(pages=[])
     sizes = paper.pages.sizes(paper.original(), (box.page for box in found))
@@ -210,7 +195,7 @@ def versions(read: Read, label: Label = "", as_of: AsOf = "today") -> bodies.Ver
     from lexloop.apps.provisions import Source
     from lexloop.apps.serve.versions import same_provision, version_record, versions_of
 
-    view, source = read
+    view, source = read.view, read.source
     day = _day(as_of)
     place = source.places(label, _SEE_TREE)[0] if label else None
     found: list[dict[str, Any]] = []
