@@ -22,7 +22,6 @@ from lexloop.apps.serve import (
     document_routes,
     errors,
     openai,
-    thread_routes,
     upload_routes,
 )
 from lexloop.apps.serve.asking import Asking
@@ -102,7 +101,7 @@ def create_app(
     app.add_middleware(
         Guard, settings=server, people=parts.people, rates=parts.rates, shares=places
     )
-    for routes in (ask_routes, thread_routes, document_routes, upload_routes, openai):
+    for routes in (ask_routes, document_routes, upload_routes, openai):
         app.include_router(routes.router)
     app.state.mcp = McpEndpoint(parts.asking, parts.collections, server.limits.mcp_sessions)
     app.router.routes.append(Route("/mcp", app.state.mcp))

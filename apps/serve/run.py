@@ -139,50 +139,28 @@ def _left_out(collection: str, reason: str) -> Degradation:
     }
 
 
-def _classified(update: Mapping[str, Any]) -> dict[str, Any]:
-    return {"class": update["complexity"], "plan": update["plan"]}
-
-
-def _rewritten(update: Mapping[str, Any]) -> dict[str, Any]:
-    return {**searched_for(update), "read_as": update["read_as"]}
-
-
-def _retrieved(update: Mapping[str, Any]) -> dict[str, Any]:
-    return {"candidates": len(update["candidates"])}
-
-
-def _walked(update: Mapping[str, Any]) -> dict[str, Any]:
-    return {"candidates": len(update["graph_candidates"]), "triplets": len(update["triplets"])}
-
-
-def _reranked(update: Mapping[str, Any]) -> dict[str, Any]:
-    return {"passages": len(update["passages"])}
-
-
-def _evaluated(update: Mapping[str, Any]) -> dict[str, Any]:
+def _score(update: Mapping[str, Any]) -> dict[str, Any]:
     evaluation = update["attempts"][-1]["evaluation"]
     score = evaluation.get("answers", evaluation["answer_relevance"])
     return {"score": score, "passed": evaluation["passed"], "reasons": evaluation["reasons"]}
 
 
-def _advised(update: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: update["advice"][name] for name in ("strategy", "guidance", "question")}
-
-
-def _routed(update: Mapping[str, Any]) -> dict[str, Any]:
-    return {"collections": list(update["ways"])}
-
-
 _TOLD: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
-    "route": _routed,
-    "classify": _classified,
-    "rewrite": _rewritten,
-    "hybrid_retrieve": _retrieved,
-    "kg_retrieve": _walked,
-    "rerank": _reranked,
-    "evaluate": _evaluated,
-    "engineer_prompt": _advised,
+    "route": lambda update: {"collections": list(update["ways"])},
+    "classify": lambda update: {"class": update["complexity"], "plan": update["plan"]},
+    "rewrite": lambda update: {**searched_for(update), "read_as": update["read_as"]},
+    "hybrid_retrieve": lambda update: {"candidates": len(update["candidates"])},
+    "kg_retrieve": lambda update: {
+        "candidates": len(update["graph_candidates"]),
+        "triplets": len(update["triplets"]),
+    },
+    "rerank": lambda update: {"passages": len(update["passages"])},
+    "evaluate": _score,
+    "engineer_prompt": lambda update: {
+        name: update["advice"][name] for name in ("strategy", "guidance", "question")
+    },
 }
+"""What is told of what each node wrote."""
 
 
 def _told_of(node: str, update: Mapping[str, Any]) -> dict[str, Any]:
