@@ -42,8 +42,7 @@ from lexloop.apps.cli.finetune import commands as finetune_commands
 from lexloop.apps.cli.graph import commands as graph_commands
 from lexloop.apps.cli.index import commands as index_commands
 from lexloop.apps.cli.judge import judge
-from lexloop.apps.cli.mcp import mcp
-from lexloop.apps.cli.serve import serve
+from lexloop.apps.cli.serve import mcp, serve
 from lexloop.apps.cli.show import show
 from lexloop.apps.cli.terminal import debugging, unexpected
 from lexloop.apps.cli.testset import commands as testset_commands
