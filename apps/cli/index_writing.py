@@ -3,9 +3,8 @@
 import hashlib
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -77,115 +76,96 @@ def write(
     the index names; ``fresh`` keeps nothing of an index already there. What is written is pushed
     to an ``engine`` where one is named, whose ``storage`` it has.
     """
-    from lexloop.graph.extractors import Budget
+    from lexloop.graph.extractors import Budget, expected_cost
 
-    began = time.perf_counter()
+    began, dry_run = time.perf_counter(), given["dry_run"]
     settings = options.chosen_settings(given, held.settings if held else {})
     budget = Budget(given["price_in"], given["price_out"], given["max_cost"])
     with Progress() as progress:
         progress.say("Loading")
         tools = _tools(settings, given, budget)
-    work = _Work(index, sources, tools, settings, budget, given, excluded, fresh, engine, storage)
-    if given["dry_run"]:
-        with work.begun() as how:
-            told = work.estimated(how)
-        show_estimate(*told, given["as_json"])
+    with _joined(index, given, tools, budget) as cluster, bar() as report:
+        how = {"fresh": fresh, "progress": report, "cluster": cluster}
+        survey, work = _ways(
+            index, sources, tools, how, excluded=excluded, engine=engine, storage=storage
+        )
+        if dry_run or (cluster is not None and _is_paid(settings)):
+            found = survey()
+            cost = expected_cost(found, settings, budget, given["price_embedding"])
+            if not dry_run:
+                note_cost(found, cost)
+        if not dry_run:
+            outcome = work()
+    if dry_run:
+        show_estimate(found, cost, given["as_json"])
         return
-    with work.begun() as how:
-        if how["cluster"] is not None and _is_paid(settings):
-            note_cost(*work.estimated(how))
-        outcome = work.written(how)
     seconds = time.perf_counter() - began
     show_outcome(engine or index, outcome, seconds, given["as_json"], sources)
     if not all(item.indexed for item in outcome.skipped):
         raise typer.Exit(FILES_SKIPPED)
 
 
-@dataclass(frozen=True)
-class _Work:
-    """What is to be written; ``given`` are the command's parameters, ``engine`` may be empty."""
+def _ways(
+    index: Path,
+    sources: "Sequence[IndexSource]",
+    tools: "Tools",
+    how: dict[str, Any],
+    *,
+    excluded: Sequence[str] | None,
+    engine: str,
+    storage: Storage,
+) -> "tuple[Callable[[], CostEstimate], Callable[[], IndexUpdate]]":
+    """Return what tells what would be done, and what does it."""
+    cluster: ClusterPreparer | None = how["cluster"]
+    if engine and cluster is not None:
+        from lexloop.store.cluster.ingesting import Destination, expected, ingest
 
-    index: Path
-    sources: "Sequence[IndexSource]"
-    tools: "Tools"
-    settings: Settings
-    budget: "Budget"
-    given: Mapping[str, Any]
-    excluded: Sequence[str] | None
-    fresh: bool
-    engine: str
-    storage: Storage
+        to = Destination(engine, _staging(index), storage)
+        survey = partial(expected, engine, sources, tools, **how)
+        return survey, partial(ingest, to, sources, tools, **how)
+    from lexloop.store.writer import estimate, write_index
 
-    @contextmanager
-    def begun(self) -> Iterator[dict[str, Any]]:
-        """Show a bar, and be in the cluster where one is named; gives the writer's options."""
-        with self._cluster() as cluster, bar() as report:
-            how = {"excluded": self.excluded, "fresh": self.fresh}
-            yield {**how, "progress": report, "cluster": cluster}
+    how = {**how, "excluded": excluded}
 
-    def estimated(self, how: dict[str, Any]) -> "tuple[CostEstimate, dict[str, Any]]":
-        """Return what would be done, and what it would cost."""
-        from lexloop.graph.extractors import expected_cost
-
-        if self.engine and how["cluster"] is not None:
-            from lexloop.store.cluster.ingesting import expected
-
-            found = expected(self.engine, self.sources, self.tools, **_into_engine(how))
-        else:
-            from lexloop.store.writer import estimate
-
-            found = estimate(self.index, self.sources, self.tools, **how)
-        price = self.given["price_embedding"]
-        return found, expected_cost(found, self.settings, self.budget, price)
-
-    def written(self, how: dict[str, Any]) -> "IndexUpdate":
-        """Do it."""
-        cluster = how["cluster"]
-        if self.engine and cluster is not None:
-            from lexloop.store.cluster.ingesting import Destination, ingest
-
-            to = Destination(self.engine, self._staging, self.storage)
-            return ingest(to, self.sources, self.tools, **_into_engine(how))
-        from lexloop.store.writer import write_index
-
-        outcome = write_index(self.index, self.sources, self.tools, **how)
+    def work() -> "IndexUpdate":
+        outcome = write_index(index, sources, tools, **how)
         if cluster is not None:
             cluster.forget()
-        if self.engine:
+        if engine:
             from lexloop.store.engine.moving import push_index
 
-            embedder, report = self.tools.embedder, how["progress"]
-            push_index(self.index, self.engine, embedder, report, self.storage)
+            push_index(index, engine, tools.embedder, how["progress"], storage)
         return outcome
 
-    @property
-    def _staging(self) -> Path:
-        from lexloop.store.folder.generations import STAGING
+    return partial(estimate, index, sources, tools, **how), work
 
-        return self.index / STAGING
 
-    @contextmanager
-    def _cluster(self) -> "Iterator[ClusterPreparer | None]":
-        address = self.given["cluster"]
-        if address is None:
-            yield None
-            return
-        need_extra("ray", "ray", "fsspec")
-        from lexloop.graph.clustered import on_cluster
+@contextmanager
+def _joined(
+    index: Path, given: Mapping[str, Any], tools: "Tools", budget: "Budget"
+) -> "Iterator[ClusterPreparer | None]":
+    """Be in the cluster that is named, if one is."""
+    if given["cluster"] is None:
+        yield None
+        return
+    need_extra("ray", "ray", "fsspec")
+    from lexloop.graph.clustered import on_cluster
 
-        url = options.chosen_connection(self.given).base_url
-        joining = on_cluster(address, self.tools, self._staging, self.budget, url)
-        # Ray prints to standard output that a worker died
-        with redirect_stdout(sys.stderr), joining as cluster:
-            yield cluster
+    url = options.chosen_connection(given).base_url
+    joining = on_cluster(given["cluster"], tools, _staging(index), budget, url)
+    # Ray prints to standard output that a worker died
+    with redirect_stdout(sys.stderr), joining as cluster:
+        yield cluster
+
+
+def _staging(index: Path) -> Path:
+    from lexloop.store.folder.generations import STAGING
+
+    return index / STAGING
 
 
 def _is_paid(settings: Settings) -> bool:
     return settings.index.triplets == "model" or settings.index.embedder.startswith("openai:")
-
-
-def _into_engine(how: dict[str, Any]) -> dict[str, Any]:
-    return {name: how[name] for name in ("cluster", "progress", "fresh")}
 
 
 def _tools(settings: Settings, given: Mapping[str, Any], budget: "Budget") -> "Tools":
