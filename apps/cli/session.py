@@ -75,42 +75,33 @@ def open_session(
     settings: "Settings",
     connection: "Connection",
     progress: Progress,
+    collections: "Mapping[str, Settings] | None" = None,
 ) -> Session:
     """Load what the settings need, and say first where text will go.
 
-    Raises:
-        LexloopError: Settings, corpus, data or model cannot be used.
-    """
-    with _uncollected():
-        resources, hosts = open_resources(settings, connection, progress)
-        from lexloop.graph.build import build_graph
-
-        resources(settings)
-        return Session(build_graph(resources), settings, hosts)
-
-
-def open_agent_session(
-    collections: "Mapping[str, Settings]", connection: "Connection", progress: Progress
-) -> Session:
-    """Load what an agent over collections needs, and say first where text will go.
-
     Args:
-        collections: The settings of each, by its name; at least one.
+        settings: Those of the one corpus, or what several have in common.
         connection: Where models are reached.
         progress: Is told how far it is.
+        collections: The settings of each of several, by its name, over which there is an agent.
 
     Raises:
         LexloopError: Settings, a corpus, data or a model cannot be used.
     """
-    settings = next(iter(collections.values()))
+    each = [*collections.values()] if collections else [settings]
     with _uncollected():
-        corpora = [one.corpus for one in collections.values()]
-        resources, hosts = open_resources(settings, connection, progress, corpora)
-        from lexloop.graph.agent import build_agent_graph
-
-        for one in collections.values():
+        corpora = [one.corpus for one in each]
+        resources, hosts = open_resources(each[0], connection, progress, corpora)
+        for one in each:
             resources(one)
-        return Session(build_agent_graph(collections, resources), settings, hosts, agent=True)
+        if collections:
+            from lexloop.graph.agent import build_agent_graph
+
+            graph = build_agent_graph(collections, resources)
+            return Session(graph, each[0], hosts, agent=True)
+        from lexloop.graph.build import build_graph
+
+        return Session(build_graph(resources), settings, hosts)
 
 
 def open_resources(
