@@ -1,7 +1,10 @@
 """OpenAI's protocol, so that any chat interface is a client: models are collections."""
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterator
+import re
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from importlib.metadata import version
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request
@@ -14,12 +17,16 @@ from lexloop.apps.serve.asking import AskRequest, Event
 from lexloop.apps.serve.errors import OPENAI, OpenAIErrorBody, body_of
 from lexloop.apps.serve.people import Asker, Person
 from lexloop.apps.serve.state import PING_S, SEND_S, Served, Serving, while_there
-from lexloop.apps.shapes.openai import Chunks, completion
-from lexloop.apps.shapes.text import answer_alone
+from lexloop.apps.shapes.text import answer_alone, as_text
 from lexloop.core.errors import InputError, NotFoundError, QuestionError
 from lexloop.core.types import Turn
 
 _MOST_MESSAGES = 1000
+_PIECE = re.compile(r".{1,60}(?:\s+|$)|.{1,60}", re.DOTALL)
+_TOLD = (
+    *("id", "finding", "abstained", "passed", "verdict", "warning", "collections", "as_of"),
+    *("citations", "near", "read_as"),
+)
 ALL = "lexloop"
 """The model that is all collections."""
 
@@ -207,11 +214,11 @@ async def complete(
     )
     if not asked.stream:
         answer = served.asking.answer(person, wanted, before)
-        return JSONResponse(completion(asked.model, await while_there(request, answer)))
+        return JSONResponse(_completion(asked.model, await while_there(request, answer)))
     events = served.asking.events(person, wanted, before)
     first = await anext(events)
     with_usage = bool(asked.stream_options and asked.stream_options.include_usage)
-    chunks = Chunks(asked.model, first[1]["id"], with_usage)
+    chunks = _Chunks(asked.model, first[1]["id"], with_usage)
     return EventSourceResponse(_chunked(chunks, events), ping=PING_S, send_timeout=SEND_S)
 
 
@@ -236,7 +243,7 @@ def _collections(model: str, person: Person, served: Serving) -> list[str] | Non
 
 
 async def _chunked(
-    chunks: Chunks, events: AsyncGenerator[Event, None]
+    chunks: "_Chunks", events: AsyncGenerator[Event, None]
 ) -> AsyncIterator[dict[str, str]]:
     """Yield the chunks of a completion as server-sent events, the mark of the end last."""
     try:
@@ -256,3 +263,75 @@ async def _chunked(
 
 def _event(data: dict[str, Any]) -> dict[str, str]:
     return {"data": json.dumps(data)}
+
+
+def _completion(model: str, record: dict[str, Any]) -> dict[str, Any]:
+    """Return the completion that a record is, its citations under ``lexloop`` of the message."""
+    message = {
+        "role": "assistant",
+        "content": as_text(record),
+        "refusal": None,
+        "lexloop": _told(record),
+    }
+    return {
+        **_head("chat.completion", model, record["id"]),
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}],
+        "usage": _usage(record),
+    }
+
+
+class _Chunks:
+    """The chunks of one completion.
+
+    What a model drafts may be thrown away by the checks, and a chunk cannot be taken back: so the
+    draft is told as reasoning, and ``content`` is the answer once it was checked.
+
+    Args:
+        model: That was asked, by its name.
+        id: The answer's.
+        usage: Whether the last one counts tokens.
+    """
+
+    def __init__(self, model: str, id: str, usage: bool) -> None:
+        self._head, self._usage = _head("chat.completion.chunk", model, id), usage
+
+    def begin(self) -> dict[str, Any]:
+        """Return the first chunk."""
+        return self._delta({"role": "assistant", "content": ""})
+
+    def draft(self, token: dict[str, Any]) -> dict[str, Any]:
+        """Return the chunk of a piece that a model writes."""
+        text = f"\n\n{token['text']}" if token["restart"] else token["text"]
+        return self._delta({"reasoning_content": text})
+
+    def answer(self, record: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """Yield the chunks of the answer, and then what is told of it."""
+        for piece in _PIECE.findall(as_text(record)):
+            yield self._delta({"content": piece})
+        yield self._delta({"lexloop": _told(record)}, "stop")
+        if self._usage:
+            yield {**self._head, "choices": [], "usage": _usage(record)}
+
+    def _delta(self, delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
+        choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
+        return {**self._head, "choices": [choice], **({"usage": None} if self._usage else {})}
+
+
+def _head(kind: str, model: str, id: str) -> dict[str, Any]:
+    return {
+        "id": f"chatcmpl-{id}",
+        "object": kind,
+        "created": int(time.time()),
+        "model": model,
+        "system_fingerprint": f"lexloop-{version('lexloop')}",
+    }
+
+
+def _told(record: dict[str, Any]) -> dict[str, Any]:
+    return {name: record[name] for name in _TOLD}
+
+
+def _usage(record: dict[str, Any]) -> dict[str, int]:
+    used = record["usage"]
+    taken, given = used["tokens_in"], used["tokens_out"]
+    return {"prompt_tokens": taken, "completion_tokens": given, "total_tokens": taken + given}
