@@ -11,8 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lexloop.apps.cli import options
-from lexloop.apps.cli.index_report import index_report, show_outcome, show_report
-from lexloop.apps.cli.index_writing import OPTIONS, kept_for, write
+from lexloop.apps.cli.index_writing import (
+    OPTIONS,
+    index_report,
+    kept_for,
+    show_outcome,
+    show_report,
+    write,
+)
 from lexloop.apps.cli.options import option
 from lexloop.apps.cli.progress import bar
 from lexloop.apps.cli.session import say_where_text_goes

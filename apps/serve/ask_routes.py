@@ -10,12 +10,11 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 from sse_starlette import EventSourceResponse
 
-from lexloop.apps.serve.asking import AskRequest, Event
+from lexloop.apps.serve.asking import AskRequest, Event, shown
 from lexloop.apps.serve.bodies import EVENTS
 from lexloop.apps.serve.choices import choices
 from lexloop.apps.serve.errors import body_of, documented
 from lexloop.apps.serve.people import COOKIE, Asker
-from lexloop.apps.serve.run import shown
 from lexloop.apps.serve.state import PING_S, SEND_S, Served, while_there
 from lexloop.apps.shapes.files import MEDIA_TYPES, Format, disposition, exported
 from lexloop.apps.shapes.record import Answer
