@@ -83,7 +83,7 @@ class Collections:
 
     def names(self, person: Person) -> list[str]:
         """Return the names of the collections that a person may ask, the operator's first."""
-        own = self._own(person)
+        own = self.own(person)
         return [*self._named(person), *(name for name, one in own.items() if one.indexed)]
 
     def closed(self, person: Person) -> set[str]:
@@ -136,7 +136,7 @@ class Collections:
         Raises:
             NotFoundError: They have none of that name.
         """
-        found = self._own(person).get(name)
+        found = self.own(person).get(name)
         if found is None:
             raise NotFoundError(f"There is no collection {name!r}.", _SEE)
         return found
@@ -162,7 +162,7 @@ class Collections:
 
         One that takes long to open is told of without what is in it, and is opened aside.
         """
-        own = self._own(person)
+        own = self.own(person)
         self._engine.wait()
         until = time.monotonic() + _PATIENCE_S
         names = [*self._named(person), *own]
@@ -231,10 +231,6 @@ class Collections:
                 self._opening[key] = held
             return held
 
-    def is_own(self, person: Person, name: str) -> bool:
-        """Return whether a collection is one that the person uploaded."""
-        return name not in self._named(person) and name in self._own(person)
-
     def _record(
         self, name: str, own: Uploaded | None, opening: "Future[View] | None", until: float
     ) -> CollectionBody:
@@ -246,7 +242,10 @@ class Collections:
             name=name,
             title=said.title or name,
             description=said.description or description,
-            titles=[] if view is None else _titles(view),
+            titles=[
+                TitledBody(document=document, title=title)
+                for document, title in islice(view.titles.items() if view else (), _TITLES)
+            ],
             documents=0 if view is None else len(view.documents),
             chunks=0 if view is None else len(view),
             mine=own is not None,
@@ -264,7 +263,7 @@ class Collections:
         seen = person.collections
         return [name for name in self._known if seen is None or name in seen]
 
-    def _own(self, person: Person) -> dict[str, Uploaded]:
+    def own(self, person: Person) -> dict[str, Uploaded]:
         """Return a person's uploaded collections but those that the operator's hide."""
         if self._named_alone:
             return {}
@@ -311,11 +310,6 @@ def _recorded(index: Path, _: int) -> dict[str, Any]:
     held = Manifest.read(index)
     found = {n: value for n, value in held.settings.items() if n != "model.name"}
     return {**found, "corpus": str(index)}
-
-
-def _titles(view: "View") -> list[TitledBody]:
-    first = islice(view.titles.items(), _TITLES)
-    return [TitledBody(document=document, title=title) for document, title in first]
 
 
 def _examples_of_the_sample() -> list[ExampleBody]:

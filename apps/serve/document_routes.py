@@ -42,19 +42,17 @@ def collections(person: Asker, served: Served) -> list[bodies.CollectionBody]:
 @router.get("/{name}/documents")
 def documents(name: str, person: Asker, served: Served) -> bodies.DocumentsBody:
     """List the documents of a collection, and what of its files could not be read."""
-    own, indexing = served.collections.is_own(person, name), False
-    if own:
-        one = served.collections.uploaded(person, name)
-        job = served.indexing.of(one)
-        indexing = job is not None and not job.over
-        if not one.indexed:
-            return bodies.DocumentsBody(documents=[], skipped=[], indexing=indexing)
+    own = served.collections.own(person).get(name)
+    job = None if own is None else served.indexing.of(own)
+    indexing = job is not None and not job.over
+    if own is not None and not own.indexed:
+        return bodies.DocumentsBody(documents=[], skipped=[], indexing=indexing)
     view = served.collections.view(person, name)
     skipped = [
         bodies.SkippedBody(name=one.name, reason=one.reason, in_part=one.indexed)
         for one in view.skipped(stored=True)
     ]
-    listed = _listed(view, frozenset(person.tags), with_files=own)
+    listed = _listed(view, frozenset(person.tags), with_files=own is not None)
     return bodies.DocumentsBody(documents=listed, skipped=skipped, indexing=indexing)
 
 
