@@ -35,7 +35,7 @@ CREATE INDEX turns_of ON turns(thread, number);
 """
 _TITLE_CHARS = 80
 _BUSY_S = 10.0
-_END_OF_TIME = ("9999-12-31", "")
+_END_OF_TIME, _AFTER_ALL = ("9999-12-31", ""), 2**62
 
 
 @dataclass(frozen=True)
@@ -95,12 +95,11 @@ class ThreadStore:
         """
         last = self.thread(person, before) if before else None
         until = (last.updated, last.id) if last is not None else _END_OF_TIME
-        with self._opened() as database:
-            rows = database.execute(
-                "SELECT * FROM threads WHERE person = ? AND (updated, id) < (?, ?) "
-                "ORDER BY updated DESC, id DESC LIMIT ?",
-                (person, *until, limit),
-            ).fetchall()
+        rows = self._read(
+            "SELECT * FROM threads WHERE person = ? AND (updated, id) < (?, ?) "
+            "ORDER BY updated DESC, id DESC LIMIT ?",
+            *(person, *until, limit),
+        )
         return [_thread(row) for row in rows]
 
     def thread(self, person: str, id: str) -> Thread:
@@ -110,13 +109,9 @@ class ThreadStore:
             NotFoundError: The person has none of that id, whoever else may.
             DataError: The file cannot be read.
         """
-        with self._opened() as database:
-            row = database.execute(
-                "SELECT * FROM threads WHERE id = ? AND person = ?", (id, person)
-            ).fetchone()
-        if row is None:
-            raise _missing("thread", id)
-        return _thread(row)
+        for row in self._read("SELECT * FROM threads WHERE id = ? AND person = ?", id, person):
+            return _thread(row)
+        raise _missing("thread", id)
 
     def turns(
         self, person: str, id: str, before: str = "", limit: int = 20
@@ -134,19 +129,17 @@ class ThreadStore:
             DataError: The file cannot be read.
         """
         self.thread(person, id)
-        with self._opened() as database:
-            until = 2**62
-            if before:
-                found = database.execute(
-                    "SELECT number FROM turns WHERE id = ? AND thread = ?", (before, id)
-                ).fetchone()
-                if found is None:
-                    raise _missing("answer", before)
-                until = found["number"]
-            rows = database.execute(
-                "SELECT * FROM turns WHERE thread = ? AND number < ? ORDER BY number DESC LIMIT ?",
-                (id, until, limit),
-            ).fetchall()
+        until = _AFTER_ALL
+        if before:
+            sql = "SELECT number FROM turns WHERE id = ? AND thread = ?"
+            found = self._read(sql, before, id)
+            if not found:
+                raise _missing("answer", before)
+            until = found[0]["number"]
+        rows = self._read(
+            "SELECT * FROM turns WHERE thread = ? AND number < ? ORDER BY number DESC LIMIT ?",
+            *(id, until, limit),
+        )
         return [_answer(row) for row in reversed(rows)]
 
     def count(self, id: str) -> int:
@@ -155,9 +148,7 @@ class ThreadStore:
         Raises:
             DataError: The file cannot be read.
         """
-        with self._opened() as database:
-            found = database.execute("SELECT count(*) FROM turns WHERE thread = ?", (id,))
-            return int(found.fetchone()[0])
+        return int(self._read("SELECT count(*) FROM turns WHERE thread = ?", id)[0][0])
 
     def history(self, id: str, before: str = "", most: int = 12) -> list[Turn]:
         """Return the last questions of a thread and what was said to them, the oldest first.
@@ -170,12 +161,11 @@ class ThreadStore:
         Raises:
             DataError: The file cannot be read.
         """
-        with self._opened() as database:
-            rows = database.execute(
-                "SELECT question, said FROM turns WHERE thread = ? AND number < coalesce("
-                "(SELECT number FROM turns WHERE id = ?), ?) ORDER BY number DESC LIMIT ?",
-                (id, before, 2**62, most),
-            ).fetchall()
+        rows = self._read(
+            "SELECT question, said FROM turns WHERE thread = ? AND number < coalesce("
+            "(SELECT number FROM turns WHERE id = ?), ?) ORDER BY number DESC LIMIT ?",
+            *(id, before, _AFTER_ALL, most),
+        )
         turns: list[Turn] = []
         for row in reversed(rows):
             turns.append({"role": "user", "content": row["question"]})
@@ -246,15 +236,14 @@ class ThreadStore:
             NotFoundError: The person was given no such answer.
             DataError: The file cannot be read.
         """
-        with self._opened() as database:
-            row = database.execute(
-                "SELECT turns.* FROM turns JOIN threads ON threads.id = turns.thread "
-                "WHERE turns.id = ? AND person = ?",
-                (id, person),
-            ).fetchone()
-        if row is None:
-            raise _missing("answer", id)
-        return self.thread(person, row["thread"]), _answer(row)
+        rows = self._read(
+            "SELECT turns.* FROM turns JOIN threads ON threads.id = turns.thread "
+            "WHERE turns.id = ? AND person = ?",
+            *(id, person),
+        )
+        for row in rows:
+            return self.thread(person, row["thread"]), _answer(row)
+        raise _missing("answer", id)
 
     def rate(self, id: str, vote: str, comment: str) -> None:
         """Keep beside an answer what was thought of it, for the page to show.
@@ -271,6 +260,10 @@ class ThreadStore:
             database.execute(
                 "UPDATE turns SET vote = ?, comment = ? WHERE id = ?", (vote, comment, id)
             )
+
+    def _read(self, sql: str, *given: object) -> list[sqlite3.Row]:
+        with self._opened() as database:
+            return database.execute(sql, given).fetchall()
 
     @contextmanager
     def _opened(self, make: bool = False) -> Iterator[sqlite3.Connection]:
