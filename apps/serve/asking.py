@@ -6,6 +6,7 @@ import time
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, field
 from heapq import merge
 from itertools import starmap
 from pathlib import PurePath
@@ -61,35 +62,30 @@ class AskRequest(BaseModel):
     settings: dict[str, Any] = Field(default={}, description="By flat name; see /api/settings.")
 
 
+def _new_id() -> str:
+    return uuid.uuid4().hex
+
+
+@dataclass(frozen=True)
 class Run:
     """One question: what is asked of which collections, and the state that its steps leave.
 
-    Args:
-        person: Who asks.
-        asked: The question.
-        settings: Those that each collection is asked with.
-        unready: Why others cannot be asked now, by their names.
-        thread: The conversation that it goes on with; None for a new one.
-        kept: Whether the answer is kept in it.
+    ``settings`` are those that each collection is asked with, ``unready`` says why others cannot be
+    asked now. The thread ``begins`` with the question or goes on with it, where it is ``kept``.
     """
 
-    def __init__(
-        self,
-        person: Person,
-        asked: str,
-        settings: "dict[str, Settings]",
-        *,
-        unready: Mapping[str, str],
-        thread: str | None,
-        kept: bool,
-    ) -> None:
-        self.person, self.asked, self.settings, self.kept = person, asked, settings, kept
-        self._unready = unready
-        self.id, self.thread, self.begins = _new_id(), thread or _new_id(), thread is None
-        self.state: dict[str, Any] = {}
-        self.told: list[dict[str, Any]] = []
-        self._began = time.monotonic()
-        self._attempts: dict[str, int] = {}
+    person: Person
+    asked: str
+    settings: "dict[str, Settings]"
+    unready: Mapping[str, str]
+    thread: str
+    begins: bool
+    kept: bool
+    id: str = field(default_factory=_new_id)
+    state: dict[str, Any] = field(default_factory=dict)
+    told: list[dict[str, Any]] = field(default_factory=list)
+    _began: float = field(default_factory=time.monotonic)
+    _attempts: dict[str, int] = field(default_factory=dict)
 
     @property
     def first(self) -> "Settings":
@@ -152,7 +148,7 @@ class Run:
     def record(self, hosts: Sequence[str]) -> dict[str, Any]:
         """Return the answer's record."""
         record = answer_record(self.state, self.first, hosts, candidates=True)
-        record["degraded"] = [*record["degraded"], *starmap(_left_out, self._unready.items())]
+        record["degraded"] = [*record["degraded"], *starmap(_left_out, self.unready.items())]
         collections: list[str] = self.state.get("collections", list(self.settings))
         if len(self.settings) == 1:
             record = of_collection(record, *self.settings)
@@ -266,8 +262,8 @@ class Asking:
         settings = {name: self._collections.settings(person, name, **wanted) for name in names}
         if (thread := request.thread) is not None:
             self.readable(person, thread)
-        asked = typed(request.question)
-        return Run(person, asked, settings, unready=unready, thread=thread, kept=kept)
+        asked, begins = typed(request.question), thread is None
+        return Run(person, asked, settings, unready, thread or _new_id(), begins, kept)
 
     def readable(self, person: Person, id: str) -> Thread:
         """Return a thread whose answers a person may still read.
@@ -449,7 +445,3 @@ def _told_of(node: str, update: Mapping[str, Any]) -> dict[str, Any]:
         return told(update) if told else {}
     except (KeyError, IndexError, TypeError):
         return {}  # the node ended the question early, and wrote less than it does
-
-
-def _new_id() -> str:
-    return uuid.uuid4().hex
