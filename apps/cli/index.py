@@ -83,7 +83,8 @@ def build(
     With --set index.triplets=model and --model, the model reads out the knowledge graph.
     """
     if out is None:
-        command = shlex.join(["lexloop", "index", folder, "--out", _suggested(Path(folder))])
+        suggested = f"{Path(folder).absolute().name or 'documents'}.index"
+        command = shlex.join(["lexloop", "index", folder, "--out", suggested])
         raise InputError(
             "There is no --out, the folder that the index is written to.",
             f"Give one, e.g. `{command}`.",
@@ -301,10 +302,6 @@ def info(
         show_report(report)
 
 
-def _suggested(folder: Path) -> str:
-    return f"{folder.absolute().name or 'documents'}.index"
-
-
 def _sources(paths: Sequence[Path | str], prefix: str) -> "list[IndexSource]":
     from lexloop.store.manifest import IndexSource
 
@@ -358,12 +355,7 @@ def _still_excluded(manifest: "Manifest", sources: "Sequence[IndexSource]") -> l
 
 
 def _storage_at(place: str, vectors: str, shards: int) -> Storage:
-    """Return how an index at a place is to be kept.
-
-    Raises:
-        SettingsError: The engine has no such kind of vectors.
-        InputError: Something is said of an index in a folder.
-    """
+    """Return how an index at a place is to be kept; in a folder nothing can be said of that."""
     if is_address(place):
         return Storage(vector_kind(Address.parse(place).product, vectors), shards)
     if (vectors, shards) != USUAL:
@@ -387,13 +379,7 @@ def _show_copied(
 
 
 def _manifest_in(index: Path) -> "Manifest":
-    """Return the manifest of an index on this machine.
-
-    Raises:
-        InputError: It is an address, which only some commands take.
-        CorpusError: There is none.
-        DataError: It is damaged.
-    """
+    """Return the manifest of an index on this machine; an address is refused."""
     from lexloop.store.manifest import Manifest
 
     _refuse_address(
@@ -405,11 +391,7 @@ def _manifest_in(index: Path) -> "Manifest":
 
 
 def _refuse_address(path: Path, hint: str) -> None:
-    """Refuse the address of an index in an engine where a path is asked for.
-
-    Raises:
-        InputError: It is one.
-    """
+    """Refuse the address of an index in an engine where a path is asked for."""
     typed = str(path).replace(":/", "://", 1)  # a path has one slash where an address has two
     if is_address(typed):
         raise InputError(
@@ -418,24 +400,14 @@ def _refuse_address(path: Path, hint: str) -> None:
 
 
 def _manifest_named(index: str) -> "Manifest":
-    """Return the manifest of an index, by its folder or by its address in an engine.
-
-    Raises:
-        CorpusError: There is none.
-        DataError: It is damaged.
-        EngineError: The engine cannot be used.
-    """
+    """Return the manifest of an index, by its folder or by its address in an engine."""
     from lexloop.store.engine.store import manifest_of
 
     return manifest_of(index) if is_address(index) else _manifest_in(Path(index))
 
 
 def _embedder_of(manifest: "Manifest") -> "Embedder":
-    """Return the embedder that made the vectors of an index.
-
-    Raises:
-        LexloopError: It cannot be loaded.
-    """
+    """Return the embedder that made the vectors of an index."""
     from lexloop.models.embedders import load_embedder
 
     name = str(manifest.settings["index.embedder"])
