@@ -159,6 +159,7 @@ class Run:
         return {**made, **told, "steps": self.told}
 
 
+@dataclass
 class Asking:
     """Runs questions for people, and finds passages for them.
 
@@ -172,21 +173,15 @@ class Asking:
         queue: Lets so many of them run, as many of each person's as of another's.
     """
 
-    def __init__(
-        self,
-        engine: Engine,
-        collections: Collections,
-        hosts: Sequence[str],
-        *,
-        store: ThreadStore,
-        rates: Rates,
-        streams: Places,
-        queue: Queue,
-    ) -> None:
-        self._engine, self._collections, self.hosts = engine, collections, list(hosts)
-        self._store, self._rates, self._streams, self._queue = store, rates, streams, queue
-        self._unkept = ""
-        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+    engine: Engine
+    collections: Collections
+    hosts: list[str]
+    store: ThreadStore
+    rates: Rates
+    streams: Places
+    queue: Queue
+    _unkept: str = ""
+    _turns: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
     async def answer(
         self, person: Person, request: AskRequest, history: Sequence[Turn] | None = None
@@ -220,8 +215,8 @@ class Asking:
         Raises:
             LexloopError: The question cannot be asked, or cannot be answered.
         """
-        self._rates.count("questions", person.name)
-        with self._streams.one():
+        self.rates.count("questions", person.name)
+        with self.streams.one():
             run = await asyncio.to_thread(self._begun, person, request, history is None)
             yield "begin", {"id": run.id, "thread": run.thread, "collections": list(run.settings)}
             async with aclosing(ahead(self._worked(run, history))) as events:
@@ -232,9 +227,9 @@ class Asking:
         self, run: Run, history: Sequence[Turn] | None
     ) -> AsyncGenerator[Event, None]:
         try:
-            async with self._turn(run), self._queue.turn(run.person.name):
+            async with self._turn(run), self.queue.turn(run.person.name):
                 if history is None:
-                    earlier = self._store.history
+                    earlier = self.store.history
                     history = [] if run.begins else await asyncio.to_thread(earlier, run.thread)
                 with opening():
                     async with aclosing(self._steps(run, history)) as steps:
@@ -247,19 +242,19 @@ class Asking:
 
     def _begun(self, person: Person, request: AskRequest, kept: bool) -> Run:
         """Return a run, checked to be one that may be begun."""
-        operators = self._engine.settings
+        operators = self.engine.settings
         checked_question(request.question, operators.max_question_chars)
         wanted = chosen(operators, request.settings)
         if request.as_of is not None:
             wanted["access.as_of"] = request.as_of
         names = request.collections
-        names = self._collections.names(person) if names is None else list(dict.fromkeys(names))
+        names = self.collections.names(person) if names is None else list(dict.fromkeys(names))
         if not names:
             raise NotFoundError("There is no collection to ask.", "Name one, or make one.")
-        unready = self._collections.unready(person, names) if len(names) > 1 else {}
+        unready = self.collections.unready(person, names) if len(names) > 1 else {}
         if len(unready) < len(names):  # otherwise it is for the question to wait or to fail
             names = [name for name in names if name not in unready]
-        settings = {name: self._collections.settings(person, name, **wanted) for name in names}
+        settings = {name: self.collections.settings(person, name, **wanted) for name in names}
         if (thread := request.thread) is not None:
             self.readable(person, thread)
         asked, begins = typed(request.question), thread is None
@@ -273,9 +268,9 @@ class Asking:
             SettingsError: It was answered with access tags that they no longer have.
             AccessError: It quotes a collection that the operator has closed to them.
         """
-        thread = self._store.thread(person.name, id)
+        thread = self.store.thread(person.name, id)
         tags_of_thread(thread.tags, person.tags)
-        if self._collections.closed(person).intersection(thread.collections):
+        if self.collections.closed(person).intersection(thread.collections):
             raise AccessError(
                 "This conversation quotes a collection that you may no longer read.",
                 "Ask the operator, or begin another conversation.",
@@ -305,10 +300,10 @@ class Asking:
             lock.release()
 
     async def _steps(self, run: Run, history: Sequence[Turn]) -> AsyncGenerator[Event, None]:
-        graph = await self._engine.ready()
+        graph = await self.engine.ready()
         context: Settings | None = run.first
         if len(run.settings) > 1:
-            graph = await asyncio.to_thread(self._engine.agent, run.settings)
+            graph = await asyncio.to_thread(self.engine.agent, run.settings)
             context = None
         streamed = graph.astream(
             {"messages": _messages(run, history)},
@@ -330,7 +325,7 @@ class Asking:
         record = run.record(self.hosts)
         if run.kept:
             try:
-                self._store.keep(run.person.name, record, run.person.tags, run.begins)
+                self.store.keep(run.person.name, record, run.person.tags, run.begins)
             except DataError as error:
                 if error.what != self._unkept:  # the same once: every record says it, too
                     _log.error("Answers are not kept: %s", error)
@@ -357,10 +352,10 @@ class Asking:
         Raises:
             LexloopError: There is no such collection for the person, or it cannot be searched.
         """
-        chosen = {name: self._collections.settings(person, name, **changes) for name in names}
-        self._rates.count("questions", person.name)
-        with self._streams.one():
-            async with self._queue.turn(person.name):
+        chosen = {name: self.collections.settings(person, name, **changes) for name in names}
+        self.rates.count("questions", person.name)
+        with self.streams.one():
+            async with self.queue.turn(person.name):
                 found = {name: await self._found(query, own) for name, own in chosen.items()}
         lists = [
             [{"collection": name, **passage} for passage in passages]
@@ -369,7 +364,7 @@ class Asking:
         return list(merge(*lists, key=_farness))
 
     async def _found(self, query: str, settings: "Settings") -> list[dict[str, Any]]:
-        graph = await self._engine.ready()
+        graph = await self.engine.ready()
         from lexloop.graph.build import LAST_OF_RETRIEVAL
 
         streamed = graph.astream({"question": query}, context=settings, stream_mode="updates")

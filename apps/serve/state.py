@@ -67,10 +67,10 @@ class Serving:
             self.engine,
             self.collections,
             text_hosts(asked_with, connection, *settings.corpora),
-            store=self.store,
-            rates=self.rates,
-            streams=streams(limits.streams),
-            queue=Queue(limits.questions_at_once or usual, limits.queue_s),
+            self.store,
+            self.rates,
+            streams(limits.streams),
+            Queue(limits.questions_at_once or usual, limits.queue_s),
         )
 
 
