@@ -11,7 +11,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from sse_starlette import EventSourceResponse
 
 from lexloop.apps.serve.asking import AskRequest, Event, shown
-from lexloop.apps.serve.bodies import EVENTS
 from lexloop.apps.serve.choices import choices
 from lexloop.apps.serve.errors import body_of, documented
 from lexloop.apps.serve.people import COOKIE, Asker
@@ -23,6 +22,12 @@ from lexloop.apps.threads import Thread
 router = APIRouter(prefix="/api")
 Id = Annotated[str, Field(min_length=1, max_length=100)]
 _STREAM = "text/event-stream"
+_EVENTS: dict[str, Any] = {
+    "schema": {"type": "string"},
+    "example": "event: begin\r\ndata: {...}\r\n\r\nevent: step\r\ndata: {...}\r\n\r\n"
+    "event: token\r\ndata: {...}\r\n\r\nevent: answer\r\ndata: {...}\r\n\r\n",
+}
+"""The answer as events: ``begin``, ``step`` and ``token``, then ``answer`` or ``error``."""
 _MOST_EXPORTED = 1000
 _FILES: dict[int | str, dict[str, Any]] = {
     200: {"content": {kind: {} for kind in MEDIA_TYPES.values()}}
@@ -115,7 +120,7 @@ async def settings(person: Asker, served: Served) -> Choices:
     "/ask",
     response_model=None,
     responses={
-        200: {"model": Answer, "content": {_STREAM: EVENTS}},
+        200: {"model": Answer, "content": {_STREAM: _EVENTS}},
         **documented(404, 409, 504),
     },
 )

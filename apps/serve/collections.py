@@ -12,7 +12,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from lexloop.apps.serve.bodies import CollectionBody, ExampleBody, TitledBody
+from pydantic import BaseModel
+
 from lexloop.apps.serve.indexing import removed_of
 from lexloop.apps.serve.people import LOCAL, Person
 from lexloop.apps.serve.settings import CollectionSettings, ServerSettings
@@ -50,6 +51,35 @@ _PATIENCE_S = 2.0
 """The longest that a list of collections waits for those that are being opened."""
 _OPENING = "It is being read for the first time; its documents can be asked when that is done."
 _SEE = "See /api/collections for those there are."
+
+
+class ExampleBody(BaseModel):
+    """A question that may be asked; ``before`` are the questions that it goes on from."""
+
+    type: str
+    question: str
+    before: list[str] = []
+
+
+class TitledBody(BaseModel):
+    """A document and what it is called."""
+
+    document: str
+    title: str
+
+
+class CollectionBody(BaseModel):
+    """A collection with its first titles; ``trouble`` says where it cannot be opened."""
+
+    name: str
+    title: str
+    description: str
+    titles: list[TitledBody]
+    documents: int
+    chunks: int
+    mine: bool
+    examples: list[ExampleBody]
+    trouble: str = ""
 
 
 class Collections:

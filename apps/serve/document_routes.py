@@ -2,11 +2,13 @@
 
 from datetime import date
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Header, Query, Response
+from pydantic import BaseModel
+from typing_extensions import TypedDict
 
-from lexloop.apps.serve import bodies
+from lexloop.apps.serve.collections import CollectionBody
 from lexloop.apps.serve.errors import documented
 from lexloop.apps.serve.people import Asker
 from lexloop.apps.serve.state import Served
@@ -33,30 +35,175 @@ Offset = Annotated[int, Query(ge=0, le=_FARTHEST, description="In code points of
 AsOf = Annotated[str, Query(pattern=r"^(today|\d{4}-\d{2}-\d{2})$")]
 
 
+class DocumentBody(BaseModel):
+    """A document; ``file`` is the uploaded file that it is of, where that may be removed."""
+
+    name: str
+    title: str
+    pages: int
+    kind: str
+    jurisdiction: str
+    in_force_from: date | None
+    in_force_to: date | None
+    version: str
+    supersedes: str | None
+    superseded_by: str | None
+    tags: list[str]
+    format: str
+    file: str | None = None
+
+
+class SkippedBody(BaseModel):
+    """What could not be read, or of which only a part could, and why."""
+
+    name: str
+    reason: str
+    in_part: bool
+
+
+class DocumentsBody(BaseModel):
+    """The documents of a collection."""
+
+    documents: list[DocumentBody]
+    skipped: list[SkippedBody]
+    indexing: bool
+
+
+class UnitBody(BaseModel):
+    """A part, provision, paragraph or point; its span is in code points of the text."""
+
+    label: str
+    kind: str
+    number: str
+    heading: str
+    page: int | None
+    start: int
+    end: int
+    depth: int = 0
+
+
+class TreeBody(BaseModel):
+    """What a document consists of."""
+
+    document: str
+    title: str
+    units: list[UnitBody]
+    problems: list[str]
+
+
+class ReferenceBody(BaseModel):
+    """Words that refer, and the labels of what they refer to in this document."""
+
+    said: str
+    labels: list[str]
+
+
+class ProvisionBody(UnitBody):
+    """A provision with what is around it."""
+
+    document: str
+    above: list[UnitBody]
+    lead_in: list[str]
+    text: str
+    refers_to: list[ReferenceBody]
+    version: str
+
+
+class TextUnitBody(UnitBody):
+    """A unit of a text; ``body`` is where its own words begin behind its heading."""
+
+    body: int
+
+
+class TextBody(BaseModel):
+    """A stretch of a document's text; ``pages`` has the offset at which each page begins."""
+
+    document: str
+    title: str
+    text: str
+    start: int
+    end: int
+    length: int
+    units: list[TextUnitBody]
+    pages: list[int]
+
+
+class BoxedPage(BaseModel):
+    """A page with boxes: left, top, right and bottom as shares of it."""
+
+    page: int
+    width: float
+    height: float
+    boxes: list[tuple[float, float, float, float]]
+
+
+class BoxesBody(BaseModel):
+    """Where a span stands."""
+
+    pages: list[BoxedPage]
+
+
+class VersionBody(BaseModel):
+    """A version of a document, with a provision where it has that; ``answers`` on the day asked."""
+
+    document: str
+    title: str
+    in_force_from: date | None
+    in_force_to: date | None
+    version: str
+    answers: bool
+    label: str | None
+    heading: str | None
+    text: str | None
+    start: int | None
+    end: int | None
+
+
+class VersionsBody(BaseModel):
+    """The versions of a document, the oldest first."""
+
+    versions: list[VersionBody]
+
+
+class DifferenceBody(TypedDict):
+    """Words that both versions have, or one of them."""
+
+    op: Literal["same", "added", "removed"]
+    text: str
+
+
+class CompareBody(BaseModel):
+    """Two versions and how they differ."""
+
+    a: VersionBody
+    b: VersionBody
+    parts: list[DifferenceBody]
+
+
 @router.get("")
-def collections(person: Asker, served: Served) -> list[bodies.CollectionBody]:
+def collections(person: Asker, served: Served) -> list[CollectionBody]:
     """List the collections that you see."""
     return served.collections.records(person)
 
 
 @router.get("/{name}/documents")
-def documents(name: str, person: Asker, served: Served) -> bodies.DocumentsBody:
+def documents(name: str, person: Asker, served: Served) -> DocumentsBody:
     """List the documents of a collection, and what of its files could not be read."""
     own = served.collections.own(person).get(name)
     job = None if own is None else served.indexing.of(own)
     indexing = job is not None and not job.over
     if own is not None and not own.indexed:
-        return bodies.DocumentsBody(documents=[], skipped=[], indexing=indexing)
+        return DocumentsBody(documents=[], skipped=[], indexing=indexing)
     view = served.collections.view(person, name)
     skipped = [
-        bodies.SkippedBody(name=one.name, reason=one.reason, in_part=one.indexed)
+        SkippedBody(name=one.name, reason=one.reason, in_part=one.indexed)
         for one in view.skipped(stored=True)
     ]
     listed = _listed(view, frozenset(person.tags), with_files=own is not None)
-    return bodies.DocumentsBody(documents=listed, skipped=skipped, indexing=indexing)
+    return DocumentsBody(documents=listed, skipped=skipped, indexing=indexing)
 
 
-def _listed(view: "View", tags: frozenset[str], with_files: bool) -> list[bodies.DocumentBody]:
+def _listed(view: "View", tags: frozenset[str], with_files: bool) -> list[DocumentBody]:
     from lexloop.documents.document import older_version
 
     known = view.metadata(view.documents)
@@ -66,7 +213,7 @@ def _listed(view: "View", tags: frozenset[str], with_files: bool) -> list[bodies
         if (older := older_version(name, one, known)) is not None
     }
     return [
-        bodies.DocumentBody(
+        DocumentBody(
             name=name,
             title=view.titles[name],
             pages=len(view.pages_of(name)) if name.lower().endswith(_PAGED) else 0,
@@ -126,14 +273,14 @@ Paper = Annotated[_Paper, Depends()]
 @router.get("/{name}/tree")
 def tree(
     read: Read, depth: Annotated[int, Query(ge=0, le=_LONGEST_DEPTH)] = _LONGEST_DEPTH
-) -> bodies.TreeBody:
+) -> TreeBody:
     """Return everything that a document consists of, in order, and what is misnumbered."""
     source = read.source
-    return bodies.TreeBody(title=read.view.titles[source.name], **source.outline(depth))
+    return TreeBody(title=read.view.titles[source.name], **source.outline(depth))
 
 
 @router.get("/{name}/provision")
-def provision(read: Read, label: Label, start: Offset | None = None) -> bodies.ProvisionBody:
+def provision(read: Read, label: Label, start: Offset | None = None) -> ProvisionBody:
     """Return a provision with the headings above it, its lead-in and what it refers to.
 
     Of several of one label it is the one that holds ``start``, else the first.
@@ -142,7 +289,7 @@ def provision(read: Read, label: Label, start: Offset | None = None) -> bodies.P
     places, units = source.places(label, _SEE_TREE), source.tree.units
     holding = (p for p in places if start is not None and units[p].start <= start < units[p].end)
     metadata = read.view.metadata([source.name])[source.name]
-    return bodies.ProvisionBody(
+    return ProvisionBody(
         document=source.name,
         version=metadata.version,
         **source.provision(next(holding, places[0])),
@@ -150,23 +297,23 @@ def provision(read: Read, label: Label, start: Offset | None = None) -> bodies.P
 
 
 @router.get("/{name}/text")
-def text(read: Read, start: Offset = 0, end: Offset | None = None) -> bodies.TextBody:
+def text(read: Read, start: Offset = 0, end: Offset | None = None) -> TextBody:
     """Return a stretch of a document's text, widened to whole provisions or lines."""
     last = start + _STRETCH if end is None else end
     title = read.view.titles[read.source.name]
-    return bodies.TextBody(title=title, **read.source.stretch(start, last))
+    return TextBody(title=title, **read.source.stretch(start, last))
 
 
 @router.get("/{name}/boxes")
-def boxes(paper: Paper, start: Offset, end: Offset) -> bodies.BoxesBody:
+def boxes(paper: Paper, start: Offset, end: Offset) -> BoxesBody:
     """Return where a span of the text stands on the pages, as shares from the top left."""
     from lexloop.apps.serve.pages import shares
 
     found = paper.view.boxes(paper.document, start, min(end, start + _STRETCH))
     if not found:
-        return bodies.BoxesBody(pages=[])
+        return BoxesBody(pages=[])
     sizes = paper.pages.sizes(paper.original(), (box.page for box in found))
-    return bodies.BoxesBody(pages=[bodies.BoxedPage(**one) for one in shares(found, sizes)])
+    return BoxesBody(pages=[BoxedPage(**one) for one in shares(found, sizes)])
 
 
 @router.get("/{name}/page", response_class=Response, responses={200: {"content": {_PICTURE: {}}}})
@@ -188,7 +335,7 @@ def page(
 
 
 @router.get("/{name}/versions")
-def versions(read: Read, label: Label = "", as_of: AsOf = "today") -> bodies.VersionsBody:
+def versions(read: Read, label: Label = "", as_of: AsOf = "today") -> VersionsBody:
     """Return the versions of a document, the oldest first, with a provision of each."""
     from lexloop.apps.provisions import Source
     from lexloop.apps.serve.versions import same_provision, version_record, versions_of
@@ -201,19 +348,19 @@ def versions(read: Read, label: Label = "", as_of: AsOf = "today") -> bodies.Ver
         other = Source.of(view, version)
         there = None if place is None else same_provision(source, place, other)
         found.append(version_record(view, other, there, day))
-    return bodies.VersionsBody(versions=[bodies.VersionBody(**one) for one in found])
+    return VersionsBody(versions=[VersionBody(**one) for one in found])
 
 
 @router.get("/{name}/compare")
 def compare(
     seen: Seen, a: Named, b: Named, label: Label = "", as_of: AsOf = "today"
-) -> bodies.CompareBody:
+) -> CompareBody:
     """Return a provision in two versions, or both whole, and their differences by words."""
     from lexloop.apps.provisions import Source
     from lexloop.apps.serve.versions import compared
 
     first, second = Source.of(seen.view, a), Source.of(seen.view, b)
-    return bodies.CompareBody(**compared(seen.view, first, second, label, _day(as_of)))
+    return CompareBody(**compared(seen.view, first, second, label, _day(as_of)))
 
 
 def _day(said: str) -> date:

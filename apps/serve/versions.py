@@ -8,7 +8,6 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from lexloop.apps.provisions import HEADS, Source
-from lexloop.apps.serve.bodies import DifferenceBody
 from lexloop.core.errors import InputError, NotFoundError
 from lexloop.core.metadata import Metadata
 from lexloop.documents.document import older_version
@@ -178,20 +177,15 @@ def _in_both(a: Source, b: Source, label: str) -> tuple[int | None, int | None]:
     return here, same_provision(a, here, b)
 
 
-def differences(a: str, b: str) -> list[DifferenceBody]:
+def differences(a: str, b: str) -> list[dict[str, str]]:
     """Return how one text became another, by words; without what was removed, they are ``b``."""
-    found: list[DifferenceBody] = []
+    found: list[dict[str, str]] = []
     for old, new, same in _by_lines_and_words(a, b):
-        parts: list[DifferenceBody] = [
-            {"op": "same", "text": new if same else ""},
-            {"op": "removed", "text": "" if same else old},
-            {"op": "added", "text": "" if same else new},
-        ]
-        for part in parts:
-            if part["text"] and found and found[-1]["op"] == part["op"]:
-                found[-1]["text"] += part["text"]
-            elif part["text"]:
-                found.append(part)
+        for op, text in [("same", new)] if same else [("removed", old), ("added", new)]:
+            if text and found and found[-1]["op"] == op:
+                found[-1]["text"] += text
+            elif text:
+                found.append({"op": op, "text": text})
     return found
 
 
