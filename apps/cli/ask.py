@@ -13,9 +13,8 @@ from typer.core import TyperCommand
 from lexloop.apps.cli import BEGAN, options
 from lexloop.apps.cli.answer import print_answer, print_trace
 from lexloop.apps.cli.options import option
-from lexloop.apps.cli.progress import Progress
 from lexloop.apps.cli.session import Session, open_session
-from lexloop.apps.cli.terminal import ABSTAINED, NOT_PASSED, note, write_json
+from lexloop.apps.cli.terminal import ABSTAINED, NOT_PASSED, Progress, note, write_json
 from lexloop.apps.shapes.files import check_writable, write_answers
 from lexloop.apps.shapes.record import answer_record, dated, of_collection
 from lexloop.core.errors import QuestionError, SettingsError

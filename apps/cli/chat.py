@@ -15,9 +15,9 @@ import typer
 from lexloop.apps.cli import options
 from lexloop.apps.cli.answer import print_answer, print_sources, print_trace
 from lexloop.apps.cli.options import option
-from lexloop.apps.cli.progress import Progress
 from lexloop.apps.cli.session import Session, open_session
 from lexloop.apps.cli.terminal import (
+    Progress,
     ctrl_c_is_ignored,
     note,
     plain,

@@ -11,9 +11,8 @@ from lexloop.apps.cli import options
 from lexloop.apps.cli.feedback import opinions
 from lexloop.apps.cli.finetune_generator import Licence, Seed, generator, shown_command
 from lexloop.apps.cli.options import option
-from lexloop.apps.cli.progress import bar
 from lexloop.apps.cli.session import open_asker, open_documents
-from lexloop.apps.cli.terminal import note, reported
+from lexloop.apps.cli.terminal import bar, note, reported
 from lexloop.core.errors import InputError
 
 if TYPE_CHECKING:

@@ -13,9 +13,8 @@ import typer
 
 from lexloop.apps.cli import options
 from lexloop.apps.cli.options import option
-from lexloop.apps.cli.progress import Progress
 from lexloop.apps.cli.session import open_resources
-from lexloop.apps.cli.terminal import note, plain, result_console, say, write_json
+from lexloop.apps.cli.terminal import Progress, note, plain, result_console, say, write_json
 from lexloop.apps.shapes.text import one_line, shortened
 from lexloop.core.errors import SettingsError
 from lexloop.core.settings import SAMPLE_CORPUS

@@ -20,9 +20,8 @@ from lexloop.apps.cli.index_writing import (
     write,
 )
 from lexloop.apps.cli.options import option
-from lexloop.apps.cli.progress import bar
 from lexloop.apps.cli.session import say_where_text_goes
-from lexloop.apps.cli.terminal import reported, say, write_json
+from lexloop.apps.cli.terminal import bar, reported, say, write_json
 from lexloop.apps.hosts import engine_hosts
 from lexloop.core.errors import CorpusError, InputError
 from lexloop.core.files import is_index

@@ -15,10 +15,11 @@ import typer
 
 from lexloop.apps.cli import options
 from lexloop.apps.cli.options import option
-from lexloop.apps.cli.progress import Progress, bar
 from lexloop.apps.cli.session import say_where_text_goes
 from lexloop.apps.cli.terminal import (
     FILES_SKIPPED,
+    Progress,
+    bar,
     note,
     plain,
     result_console,

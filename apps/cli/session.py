@@ -8,8 +8,7 @@ from contextlib import AbstractContextManager, closing, contextmanager, nullcont
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lexloop.apps.cli.progress import Progress, Report
-from lexloop.apps.cli.terminal import note
+from lexloop.apps.cli.terminal import Progress, Report, note
 from lexloop.apps.hosts import text_hosts, tracing
 from lexloop.apps.shapes.text import first_of
 from lexloop.core.metadata import Filters

@@ -9,9 +9,8 @@ import typer
 
 from lexloop.apps.cli import options
 from lexloop.apps.cli.options import option
-from lexloop.apps.cli.progress import Progress
 from lexloop.apps.cli.session import open_resources
-from lexloop.apps.cli.terminal import Part, plain, result_console, say, write_json
+from lexloop.apps.cli.terminal import Part, Progress, plain, result_console, say, write_json
 from lexloop.apps.shapes.text import first_of, one_line
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import SAMPLE_CORPUS

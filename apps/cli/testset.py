@@ -12,9 +12,8 @@ import typer
 
 from lexloop.apps.cli import options
 from lexloop.apps.cli.options import option
-from lexloop.apps.cli.progress import bar
 from lexloop.apps.cli.session import open_asker, open_documents
-from lexloop.apps.cli.terminal import note, plain, read_line, reported, result_console
+from lexloop.apps.cli.terminal import bar, note, plain, read_line, reported, result_console
 from lexloop.apps.shapes.text import clean, one_line
 from lexloop.core.errors import InputError
 
