@@ -293,14 +293,11 @@ class ThreadStore:
 
 def _connected(place: Path) -> sqlite3.Connection:
     """Open a database, and make the tables of a new one."""
-    with ExitStack() as stack:
-        database = stack.enter_context(
-            closing(
-                sqlite3.connect(
-                    place, timeout=_BUSY_S, isolation_level=None, check_same_thread=False
-                )
-            )
+    with ExitStack() as held:
+        database = sqlite3.connect(
+            place, timeout=_BUSY_S, isolation_level=None, check_same_thread=False
         )
+        held.callback(database.close)
         database.row_factory = sqlite3.Row
         database.execute("PRAGMA foreign_keys = ON")
         known = database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
@@ -318,7 +315,7 @@ def _connected(place: Path) -> sqlite3.Connection:
                     database.execute(statement)
                 for name, value in _MARKS.items():
                     database.execute(f"PRAGMA {name} = {value}")
-        stack.pop_all()  # it was opened as it should be, and stays open
+        held.pop_all()  # it was opened as it should be, and stays open
     return database
 
 

@@ -65,15 +65,11 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command(cls=AskCommand, epilog=_EPILOG)(ask)
-app.command(epilog=_EPILOG)(chat)
-app.command(epilog=_EPILOG)(example)
-app.command(epilog=_EPILOG)(show)
-app.command(epilog=_EPILOG)(serve)
-app.command(epilog=_EPILOG)(mcp)
-app.command(epilog=_EPILOG)(judge)
+for command in (chat, example, show, serve, mcp, judge):
+    app.command(epilog=_EPILOG)(command)
 app.command("eval", epilog=_EPILOG)(evaluate)
-app.command(epilog=_EPILOG)(compare)
-app.command(epilog=_EPILOG)(tune)
+for command in (compare, tune):
+    app.command(epilog=_EPILOG)(command)
 for name, commands in (
     ("index", index_commands),
     ("graph", graph_commands),
