@@ -82,12 +82,7 @@ class ThreadStore:
                 self._database = None
 
     def threads(self, person: str, before: str = "", limit: int = 100) -> list[Thread]:
-        """Return a person's threads, the one used last first.
-
-        Args:
-            person: Whose.
-            before: The thread after which to go on; empty for the first ones.
-            limit: The most of them.
+        """Return a person's threads that come after one, or the first, the one used last first.
 
         Raises:
             NotFoundError: They have no thread ``before``.
@@ -116,13 +111,7 @@ class ThreadStore:
     def turns(
         self, person: str, id: str, before: str = "", limit: int = 20
     ) -> list[dict[str, Any]]:
-        """Return the last answers of a thread, the oldest first.
-
-        Args:
-            person: Whose thread it is.
-            id: The thread.
-            before: The answer before which to look; empty for the last ones.
-            limit: The most of them.
+        """Return the answers of a thread before one, or the last, the oldest first.
 
         Raises:
             NotFoundError: The person has no such thread, or it no such answer.
@@ -151,12 +140,9 @@ class ThreadStore:
         return int(self._read("SELECT count(*) FROM turns WHERE thread = ?", id)[0][0])
 
     def history(self, id: str, before: str = "", most: int = 12) -> list[Turn]:
-        """Return the last questions of a thread and what was said to them, the oldest first.
+        """Return the questions before an answer of a thread, or the last, and what was said.
 
-        Args:
-            id: The thread.
-            before: The answer before which to look; empty for the last ones.
-            most: The most questions.
+        The oldest comes first.
 
         Raises:
             DataError: The file cannot be read.
@@ -177,11 +163,7 @@ class ThreadStore:
     ) -> None:
         """Keep an answer in its thread; not where that was deleted meanwhile.
 
-        Args:
-            person: Who asked.
-            answer: Its record.
-            tags: The access tags that it was answered with.
-            begins: Whether the thread begins with it.
+        The thread is held to need the access tags that the answer was given with.
 
         Raises:
             DataError: The file cannot be written.
@@ -197,12 +179,7 @@ class ThreadStore:
             _write(database, person, answer, tags, held)
 
     def rename(self, person: str, id: str, title: str) -> Thread:
-        """Give a thread another title, and return it.
-
-        Args:
-            person: Whose thread it is.
-            id: The thread.
-            title: Put on one line, and shortened where it is long.
+        """Give a thread another title, on one line and not too long, and return it.
 
         Raises:
             NotFoundError: The person has no such thread.
@@ -247,11 +224,6 @@ class ThreadStore:
 
     def rate(self, id: str, vote: str, comment: str) -> None:
         """Keep beside an answer what was thought of it, for the page to show.
-
-        Args:
-            id: The answer.
-            vote: ``up`` or ``down``.
-            comment: Why.
 
         Raises:
             DataError: The file cannot be written.

@@ -42,11 +42,6 @@ class Session:
     ) -> dict[str, Any]:
         """Return the working state after ``question``, without its messages.
 
-        Args:
-            question: What is asked.
-            progress: Is told how far the run is.
-            history: The conversation before.
-
         Raises:
             LexloopError: The question cannot be answered.
         """
@@ -110,12 +105,6 @@ def open_resources(
     corpora: Sequence[str] = (),
 ) -> tuple["Resources", list[str]]:
     """Return what opens documents and models, and the hosts that get text, once those are named.
-
-    Args:
-        settings: Name models and a corpus.
-        connection: Where models are reached.
-        progress: Is told how far it is.
-        corpora: Further ones that are asked.
 
     Raises:
         LexloopError: The model cannot be used.

@@ -186,12 +186,7 @@ class Asking:
     async def answer(
         self, person: Person, request: AskRequest, history: Sequence[Turn] | None = None
     ) -> dict[str, Any]:
-        """Return the answer to a question.
-
-        Args:
-            person: Who asks.
-            request: What.
-            history: See ``events``.
+        """Return the answer to a question; see ``events``.
 
         Raises:
             LexloopError: The question cannot be asked, or cannot be answered.
@@ -207,10 +202,7 @@ class Asking:
     ) -> AsyncGenerator[Event, None]:
         """Yield ``begin``, then steps and tokens as they come, then the answer.
 
-        Args:
-            person: Who asks.
-            request: What.
-            history: The conversation before, where the caller keeps it; nothing is kept here then.
+        Where the caller keeps the conversation and gives its ``history``, nothing is kept here.
 
         Raises:
             LexloopError: The question cannot be asked, or cannot be answered.
@@ -342,12 +334,6 @@ class Asking:
 
         Those of one collection stay in their order, the best first. Scores depend on how rare the
         words are in a collection, so of several the one whose next passage is closest goes first.
-
-        Args:
-            person: Who asks.
-            query: A question or words.
-            names: The collections to search.
-            changes: Of the settings.
 
         Raises:
             LexloopError: There is no such collection for the person, or it cannot be searched.

@@ -35,11 +35,7 @@ class Engine:
         self._agent = cached(agents, lock=Lock())(self._built)
 
     def start(self, then: Callable[[], None] | None = None) -> None:
-        """Begin to load.
-
-        Args:
-            then: Opens what the first questions are likely to need, once all is loaded.
-        """
+        """Begin to load; ``then`` opens what the first questions are likely to need after it."""
         if not self._begun:
             self._begun = True
             Thread(target=self._load, args=(then,), name="lexloop-load", daemon=True).start()

@@ -33,11 +33,7 @@ Event = tuple[str, dict[str, Any]]
 
 
 class Job:
-    """The indexing of one collection, and how far it is.
-
-    Args:
-        collection: What is indexed.
-    """
+    """The indexing of one collection, and how far it is."""
 
     def __init__(self, collection: Uploaded) -> None:
         self.id = secrets.token_hex(8)

@@ -124,10 +124,7 @@ class Queue:
 
     @asynccontextmanager
     async def turn(self, who: str) -> AsyncIterator[None]:
-        """Wait for a turn and hold it.
-
-        Args:
-            who: Asks.
+        """Wait for somebody's turn and hold it.
 
         Raises:
             Overloaded: It did not come in time.

@@ -43,13 +43,8 @@ _INPUT, _OUTPUT, _ERRORS = 0, 1, 2
 class McpEndpoint:
     """An ASGI application that speaks the protocol while ``run`` is entered.
 
-    Each person has sessions of their own: to anybody else they do not exist, nor do they take
-    their place.
-
-    Args:
-        asking: See ``LexloopMcp``.
-        collections: See ``LexloopMcp``.
-        sessions: The most of one person.
+    Each person has so many ``sessions`` of their own: to anybody else they do not exist, nor do
+    they take their place.
     """
 
     def __init__(self, asking: Asking, collections: Collections, sessions: int) -> None:
@@ -145,13 +140,7 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
 
 
 def serve_stdio(asking: Asking, collections: Collections, person: Person) -> None:
-    """Speak the protocol until standard input closes, or nobody reads any more.
-
-    Args:
-        asking: See ``LexloopMcp``.
-        collections: See ``LexloopMcp``.
-        person: Who asks.
-    """
+    """Speak the protocol for a person until standard input closes, or nobody reads any more."""
     from lexloop.apps.serve.mcp import LexloopMcp
 
     offered = LexloopMcp(asking, collections, lambda _: person)

@@ -32,13 +32,7 @@ ALL = "lexloop"
 
 
 class ParameterError(InputError):
-    """A parameter that would change what the answer is.
-
-    Args:
-        param: Its name.
-        what: What is wrong with it.
-        hint: What to do.
-    """
+    """A parameter that would change what the answer is."""
 
     def __init__(self, param: str, what: str, hint: str) -> None:
         super().__init__(what, hint)

@@ -67,10 +67,7 @@ class Pages:
     def original(self, corpus: str, view: "View", document: str) -> Original:
         """Return the file of a document, once it is known to be the one that was indexed.
 
-        Args:
-            corpus: Where the files of the collection lie, as its settings say.
-            view: What is seen of the collection.
-            document: The document's name.
+        The files of the collection lie where its settings say, at ``corpus``.
 
         Raises:
             NotFoundError: There is no such document, it is no PDF, or its file is gone.
@@ -96,12 +93,7 @@ class Pages:
         return Original(held[1], document[len(name) + 1 :])
 
     def picture(self, original: Original, page: int, width: int) -> bytes:
-        """Return the picture of a page.
-
-        Args:
-            original: The file.
-            page: From 1.
-            width: In pixels, one that ``fitting`` returns.
+        """Return the picture of a page, in a width that ``fitting`` returns.
 
         Raises:
             NotFoundError: The page cannot be drawn.

@@ -125,12 +125,7 @@ class UploadStore:
         return [Uploaded(one.name, one) for home in _folders(self._root) for one in _folders(home)]
 
     def make(self, owner: str, name: str, taken: Iterable[str] = ()) -> Uploaded:
-        """Make an empty collection.
-
-        Args:
-            owner: Whose it is.
-            name: What it is called, by nobody else's choice.
-            taken: Names that it cannot have either.
+        """Make an empty collection; names that are ``taken`` it cannot have either.
 
         Raises:
             InputError: It cannot be called so, or the person has too many.
@@ -162,10 +157,6 @@ class UploadStore:
 
     def reserve(self, one: Uploaded, size: int) -> None:
         """Count what is about to be sent among the files of its owner, until it is released.
-
-        Args:
-            one: The collection that it is for.
-            size: The most bytes that it may have.
 
         Raises:
             TooLargeError: The person would have more than they may.
@@ -210,12 +201,7 @@ class UploadStore:
     ) -> tuple[list[str], list[RefusedFile]]:
         """Move what was received among the documents, each file at once.
 
-        Room for it was reserved before it came.
-
-        Args:
-            one: The collection.
-            received: The files, in its staging folder.
-            replace: Whether a file may take the place of one of its name.
+        Room for it was reserved before it came; ``replace`` lets a file take the place of another.
 
         Returns:
             The names of those that are there now, and those that are not.

@@ -78,11 +78,6 @@ def same_provision(source: Source, place: int, other: Source) -> int | None:
 
     The heading counts more than the number, which may have moved; what has no heading is found by
     its number within what has one.
-
-    Args:
-        source: The version that has it.
-        place: Where, among the units of its tree.
-        other: The version to look in.
     """
     units = source.tree.units
     headed = next((p for p in (place, *source.tree.above(place)) if _is_headed(source, p)), None)
@@ -118,11 +113,7 @@ def _labelled(source: Source, label: str) -> int | None:
 def version_record(view: View, source: Source, place: int | None, day: date) -> dict[str, Any]:
     """Return a version of a document, with a provision of it where it has that.
 
-    Args:
-        view: What is seen.
-        source: The version.
-        place: Of the provision; None where this version does not have it.
-        day: ``answers`` is true of the version that is in force then.
+    It ``answers`` where it is in force on the day.
     """
     metadata = view.metadata([source.name])[source.name]
     provision: dict[str, Any] = dict.fromkeys(("label", "heading", "text", "start", "end"))
@@ -142,14 +133,7 @@ def version_record(view: View, source: Source, place: int | None, day: date) -> 
 
 
 def compared(view: View, a: Source, b: Source, label: str, day: date) -> dict[str, Any]:
-    """Return a provision in two versions and how they differ.
-
-    Args:
-        view: What is seen of the collection.
-        a: One version.
-        b: The other.
-        label: The provision's label, number or heading; empty for the whole documents.
-        day: For which it is told which version answers.
+    """Return a provision in two versions, or without a label both whole, and how they differ.
 
     Raises:
         NotFoundError: Neither has the provision.

@@ -44,14 +44,7 @@ _ADDRESS = re.compile(r"(?i)(?<=[a-z])(:)(?=/)|(?<=www)(\.)|@|(?<=mailto)(:)|(?<
 def exported(
     answers: Sequence[Mapping[str, Any]], form: Format, title: str = "", cut: bool = False
 ) -> bytes:
-    """Return a file of answers.
-
-    Args:
-        answers: Their records, in the order in which they were asked for.
-        form: The format.
-        title: The thread's; empty for the first question.
-        cut: Whether the thread has earlier answers, which the file says.
-    """
+    """Return a file of answers, which says what ``outline_of`` returns."""
     outline = outline_of(answers, title, cut)
     if form == "docx":
         from lexloop.apps.shapes.word import as_word
@@ -61,11 +54,7 @@ def exported(
 
 
 def check_writable(file: Path, overwrite: bool) -> Format:
-    """Check, before a question is asked, that its answer can be written.
-
-    Args:
-        file: Its suffix says the format.
-        overwrite: Whether it may replace one.
+    """Return the format that a file's suffix names, once it is sure that it can be written.
 
     Raises:
         InputError: The suffix is unknown, the file is there, or its folder is not.
@@ -83,12 +72,7 @@ def check_writable(file: Path, overwrite: bool) -> Format:
 
 
 def write_answers(file: Path, answers: Sequence[Mapping[str, Any]], overwrite: bool) -> None:
-    """Write answers to a file, in one step.
-
-    Args:
-        file: Its suffix says the format.
-        answers: Their records, in the order in which they were asked for.
-        overwrite: Whether the file may replace one.
+    """Write answers to a file of the format that its suffix names, in one step.
 
     Raises:
         InputError: It cannot be written; what was there is still there.
