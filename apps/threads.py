@@ -58,6 +58,9 @@ class ThreadStore:
 
     Args:
         file: The SQLite file; ``IN_MEMORY`` keeps them until they are closed.
+
+    Raises:
+        DataError: By any method, where the file cannot be read or written.
     """
 
     def __init__(self, file: Path) -> None:
@@ -66,11 +69,7 @@ class ThreadStore:
         self._database: sqlite3.Connection | None = None
 
     def open(self) -> None:
-        """Open the file, made where there is none; otherwise the first who reads or keeps does.
-
-        Raises:
-            DataError: It cannot be written.
-        """
+        """Open the file, made where there is none; otherwise the first who reads or keeps does."""
         with self._opened(make=True):
             pass
 
@@ -86,7 +85,6 @@ class ThreadStore:
 
         Raises:
             NotFoundError: They have no thread ``before``.
-            DataError: The file cannot be read.
         """
         last = self.thread(person, before) if before else None
         until = (last.updated, last.id) if last is not None else _END_OF_TIME
@@ -102,7 +100,6 @@ class ThreadStore:
 
         Raises:
             NotFoundError: The person has none of that id, whoever else may.
-            DataError: The file cannot be read.
         """
         for row in self._read("SELECT * FROM threads WHERE id = ? AND person = ?", id, person):
             return _thread(row)
@@ -115,7 +112,6 @@ class ThreadStore:
 
         Raises:
             NotFoundError: The person has no such thread, or it no such answer.
-            DataError: The file cannot be read.
         """
         self.thread(person, id)
         until = _AFTER_ALL
@@ -132,20 +128,13 @@ class ThreadStore:
         return [_answer(row) for row in reversed(rows)]
 
     def count(self, id: str) -> int:
-        """Return the number of answers in a thread.
-
-        Raises:
-            DataError: The file cannot be read.
-        """
+        """Return the number of answers in a thread."""
         return int(self._read("SELECT count(*) FROM turns WHERE thread = ?", id)[0][0])
 
     def history(self, id: str, before: str = "", most: int = 12) -> list[Turn]:
         """Return the questions before an answer of a thread, or the last, and what was said.
 
         The oldest comes first.
-
-        Raises:
-            DataError: The file cannot be read.
         """
         rows = self._read(
             "SELECT question, said FROM turns WHERE thread = ? AND number < coalesce("
@@ -164,9 +153,6 @@ class ThreadStore:
         """Keep an answer in its thread; not where that was deleted meanwhile.
 
         The thread is held to need the access tags that the answer was given with.
-
-        Raises:
-            DataError: The file cannot be written.
         """
         with self._opened(make=True) as database, database:
             database.execute("BEGIN IMMEDIATE")
@@ -183,7 +169,6 @@ class ThreadStore:
 
         Raises:
             NotFoundError: The person has no such thread.
-            DataError: The file cannot be written.
         """
         self.thread(person, id)
         with self._opened() as database, database:
@@ -195,7 +180,6 @@ class ThreadStore:
 
         Raises:
             NotFoundError: The person has no such thread.
-            DataError: The file cannot be written.
         """
         self.thread(person, id)
         with self._opened() as database:
@@ -211,7 +195,6 @@ class ThreadStore:
 
         Raises:
             NotFoundError: The person was given no such answer.
-            DataError: The file cannot be read.
         """
         rows = self._read(
             "SELECT turns.* FROM turns JOIN threads ON threads.id = turns.thread "
@@ -223,11 +206,7 @@ class ThreadStore:
         raise _missing("answer", id)
 
     def rate(self, id: str, vote: str, comment: str) -> None:
-        """Keep beside an answer what was thought of it, for the page to show.
-
-        Raises:
-            DataError: The file cannot be written.
-        """
+        """Keep beside an answer what was thought of it, for the page to show."""
         with self._opened() as database, database:
             database.execute(
                 "UPDATE turns SET vote = ?, comment = ? WHERE id = ?", (vote, comment, id)
