@@ -3,7 +3,7 @@
 import json
 import re
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from importlib.metadata import version
 from typing import Annotated, Any, Literal
 
@@ -128,13 +128,10 @@ class ChatRequest(BaseModel):
                 raise ParameterError(
                     "messages", "A message has the result of a tool.", "Leave tools out."
                 )
-            if message.role in ("user", "assistant"):
-                role: Literal["user", "assistant"] = (
-                    "user" if message.role == "user" else "assistant"
-                )
-                text = _text(message)
-                said = text if role == "user" else answer_alone(text)
-                turns.append({"role": role, "content": said})
+            if message.role == "user":
+                turns.append({"role": "user", "content": _text(message)})
+            elif message.role == "assistant":
+                turns.append({"role": "assistant", "content": answer_alone(_text(message))})
         if not turns or turns[-1]["role"] != "user":
             raise QuestionError(
                 "The last message is no user's.", "End the messages with the question."
@@ -212,8 +209,8 @@ async def complete(
     events = served.asking.events(person, wanted, before)
     first = await anext(events)
     with_usage = bool(asked.stream_options and asked.stream_options.include_usage)
-    chunks = _Chunks(asked.model, first[1]["id"], with_usage)
-    return EventSourceResponse(_chunked(chunks, events), ping=PING_S, send_timeout=SEND_S)
+    chunks = _chunked(asked.model, first[1]["id"], with_usage, events)
+    return EventSourceResponse(chunks, ping=PING_S, send_timeout=SEND_S)
 
 
 def _asked_by(person: Person, served: Serving) -> list[str]:
@@ -237,17 +234,31 @@ def _collections(model: str, person: Person, served: Serving) -> list[str] | Non
 
 
 async def _chunked(
-    chunks: "_Chunks", events: AsyncGenerator[Event, None]
+    model: str, id: str, usage: bool, events: AsyncGenerator[Event, None]
 ) -> AsyncIterator[dict[str, str]]:
-    """Yield the chunks of a completion as server-sent events, the mark of the end last."""
+    """Yield the chunks of a completion as server-sent events, the mark of the end last.
+
+    What a model drafts may be thrown away by the checks, and a chunk cannot be taken back: so the
+    draft is told as reasoning, and ``content`` is the answer once it was checked.
+    """
+    head = _head("chat.completion.chunk", model, id)
+
+    def chunk(delta: dict[str, Any], finish: str | None = None) -> dict[str, str]:
+        choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
+        return _event({**head, "choices": [choice], **({"usage": None} if usage else {})})
+
     try:
-        yield _event(chunks.begin())
+        yield chunk({"role": "assistant", "content": ""})
         async for name, data in events:
             if name == "token":
-                yield _event(chunks.draft(data))
+                before = "\n\n" if data["restart"] else ""
+                yield chunk({"reasoning_content": before + data["text"]})
             elif name == "answer":
-                for chunk in chunks.answer(data):
-                    yield _event(chunk)
+                for piece in _PIECE.findall(as_text(data)):
+                    yield chunk({"content": piece})
+                yield chunk({"lexloop": _told(data)}, "stop")
+                if usage:
+                    yield _event({**head, "choices": [], "usage": _usage(data)})
     except Exception as error:  # noqa: BLE001 - told and logged; the status is sent by now
         yield _event(body_of(error, OPENAI))
     finally:
@@ -272,43 +283,6 @@ def _completion(model: str, record: dict[str, Any]) -> dict[str, Any]:
         "choices": [{"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}],
         "usage": _usage(record),
     }
-
-
-class _Chunks:
-    """The chunks of one completion.
-
-    What a model drafts may be thrown away by the checks, and a chunk cannot be taken back: so the
-    draft is told as reasoning, and ``content`` is the answer once it was checked.
-
-    Args:
-        model: That was asked, by its name.
-        id: The answer's.
-        usage: Whether the last one counts tokens.
-    """
-
-    def __init__(self, model: str, id: str, usage: bool) -> None:
-        self._head, self._usage = _head("chat.completion.chunk", model, id), usage
-
-    def begin(self) -> dict[str, Any]:
-        """Return the first chunk."""
-        return self._delta({"role": "assistant", "content": ""})
-
-    def draft(self, token: dict[str, Any]) -> dict[str, Any]:
-        """Return the chunk of a piece that a model writes."""
-        text = f"\n\n{token['text']}" if token["restart"] else token["text"]
-        return self._delta({"reasoning_content": text})
-
-    def answer(self, record: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """Yield the chunks of the answer, and then what is told of it."""
-        for piece in _PIECE.findall(as_text(record)):
-            yield self._delta({"content": piece})
-        yield self._delta({"lexloop": _told(record)}, "stop")
-        if self._usage:
-            yield {**self._head, "choices": [], "usage": _usage(record)}
-
-    def _delta(self, delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
-        choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
-        return {**self._head, "choices": [choice], **({"usage": None} if self._usage else {})}
 
 
 def _head(kind: str, model: str, id: str) -> dict[str, Any]:
