@@ -2,9 +2,8 @@
 
 import asyncio
 import ctypes
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 
@@ -37,17 +36,10 @@ def give_back() -> bool:
     The C library of Linux keeps what many threads freed: a server that answers thousands of
     questions would seem to grow without end.
     """
-    trim = _trim()
-    return trim is not None and trim(0) in (0, 1)
-
-
-@lru_cache(maxsize=1)
-def _trim() -> Callable[[int], int] | None:
     try:
-        found: Callable[[int], int] = ctypes.CDLL(None).malloc_trim
+        return ctypes.CDLL(None).malloc_trim(0) in (0, 1)
     except (AttributeError, OSError, TypeError):  # another C library, or another system
-        return None
-    return found
+        return False
 
 
 PAGE = Path(__file__).parent / "page"

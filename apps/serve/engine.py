@@ -50,14 +50,14 @@ class Engine:
             from lexloop.graph.build import build_graph
 
             graph = build_graph(resources)
-            gc.enable()  # `lexloop serve` begins without
-            self._loaded.set_result(graph)
         except BaseException as error:  # noqa: BLE001 - all who wait get it, or would for ever
-            gc.enable()
-            if not self._opener.done():
-                self._opener.set_exception(error)
-            self._loaded.set_exception(error)
+            for waited in (self._opener, self._loaded):
+                if not waited.done():
+                    waited.set_exception(error)
             return
+        finally:
+            gc.enable()  # `lexloop serve` begins without
+        self._loaded.set_result(graph)
         if then is not None:
             then()
 

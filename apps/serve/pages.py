@@ -62,7 +62,11 @@ class Pages:
         self._lock = Lock()
         self._files: LRUCache[Any, tuple[Any, SourceFile]] = LRUCache(_FILES)
         pictures: LRUCache[Any, bytes] = LRUCache(cached_bytes, getsizeof=len)
-        self._picture = cached(pictures, _picture_key, condition=Condition())(self._draw)
+        self._picture = cached(
+            pictures,
+            lambda original, page, width: (original.file.sha256, original.inside, page, width),
+            condition=Condition(),
+        )(self._draw)
 
     def original(self, corpus: str, view: "View", document: str) -> Original:
         """Return the file of a document, once it is known to be the one that was indexed.
@@ -164,10 +168,6 @@ def shares(boxes: "Iterable[Box]", sizes: dict[int, tuple[float, float]]) -> lis
         {"page": page, "width": sizes[page][0], "height": sizes[page][1], "boxes": boxes}
         for page, boxes in sorted(found.items())
     ]
-
-
-def _picture_key(original: Original, page: int, width: int) -> Any:
-    return original.file.sha256, original.inside, page, width
 
 
 def _mark(file: SourceFile) -> tuple[int, ...]:
