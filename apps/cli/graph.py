@@ -201,11 +201,11 @@ def as_svg(name: str, relations: "Sequence[Relation]", more: int = 0) -> str:
     lines: list[str] = []
     words = [_word(width / 2, height - _HEIGHT, f"{more} more")] if more else []
     for i, found in enumerate(relations):
-        word, *ends = (places[node] for node in (i, found.subject, found.object, found.reached))
-        lines.append(_line(ends[0], word, ""))
-        lines.append(_line(word, ends[1], ' marker-end="url(#to)"'))
+        word = places[i]
+        lines.append(_line(places[found.subject], word, ""))
+        lines.append(_line(word, places[found.object], ' marker-end="url(#to)"'))
         if found.reached not in (found.subject, found.object):
-            lines.append(_line(ends[2], word, ' stroke-dasharray="4 4"'))
+            lines.append(_line(places[found.reached], word, ' stroke-dasharray="4 4"'))
         words.append(_word(word[0], word[1], row(found)[1]))
     boxes = [
         _box(place, node, "#ffe9a8" if node == name else "#e8eef7")

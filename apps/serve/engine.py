@@ -51,9 +51,9 @@ class Engine:
 
             graph = build_graph(resources)
         except BaseException as error:  # noqa: BLE001 - all who wait get it, or would for ever
-            for waited in (self._opener, self._loaded):
-                if not waited.done():
-                    waited.set_exception(error)
+            if not self._opener.done():
+                self._opener.set_exception(error)
+            self._loaded.set_exception(error)
             return
         finally:
             gc.enable()  # `lexloop serve` begins without
