@@ -250,10 +250,10 @@ def _layout(name: str, relations: "Sequence[Relation]") -> tuple[dict[str | int,
         labels = [node if isinstance(node, str) else row(relations[node])[1] for node in column]
         widths = [round(16 + _CHAR_WIDTH * min(len(one), _LABEL_CHARS), 1) for one in labels]
         for place, node in enumerate(column):
-            y = _HEIGHT + most * _ROW * (place + 0.5) / len(column)
+            y = most * _ROW * (place + 0.5) / len(column)
             places[node] = round(left + max(widths) / 2, 1), round(y, 1), widths[place]
         left += max(widths) + _BETWEEN
-    return places, int(left), most * _ROW + 3 * _HEIGHT
+    return places, int(left), most * _ROW + 2 * _HEIGHT
 
 
 def _line(one: _Place, other: _Place, more: str) -> str:
