@@ -113,13 +113,8 @@ def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {status: {"model": ErrorBody} for status in sorted({*COMMON, *statuses})}
 
 
-def problem_of(error: Exception, refused: Sequence[RefusedFile] = ()) -> Problem:
-    """Return what people are told of an error; where things lie they are not, which is logged.
-
-    Args:
-        error: What happened; whatever is none of ours is told as unexpected.
-        refused: The files of an upload of which none was taken.
-    """
+def problem_of(error: Exception) -> Problem:
+    """Return what people are told of an error; where things lie they are not, which is logged."""
     kind = type(error).__name__
     if not isinstance(error, LexloopError):
         _log.error("Unexpected %s", kind, exc_info=error)
@@ -139,7 +134,6 @@ def problem_of(error: Exception, refused: Sequence[RefusedFile] = ()) -> Problem
         hint=hint,
         embedded_possible=possible,
         settings=EMBEDDED_ALONE if possible else None,
-        refused=list(refused),
     )
 
 
@@ -160,7 +154,7 @@ def body_of(
         path: That of the request, which says in whose form it is told.
         refused: The files of an upload of which none was taken.
     """
-    problem = problem_of(error, refused)
+    problem = problem_of(error).model_copy(update={"refused": [*refused]})
     code = _OPENAI_CODES.get(problem.kind)
     return _body(path, status_of(error), problem, getattr(error, "param", None), code)
 
