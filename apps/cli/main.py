@@ -1,26 +1,5 @@
 """The command line: ``lexloop ask``, ``chat``, ``show``, ``index``, ``graph`` and the measuring.
 
-Exit codes, for scripts:
-
-====  =====================================================================
-0     answered, or abstained: an abstention is a result and not a failure
-1     something unexpected; ``LEXLOOP_DEBUG=1`` shows the traceback
-2     the input or a setting cannot be used
-3     the index was made, but some files were skipped
-4     the documents or the index are missing, empty or unreadable
-5     a shipped or stored file is missing, corrupt or of another version
-6     the model did not give a usable reply
-7     the deadline ran out
-8     other questions kept the thread busy
-9     a training could not go on; its last good checkpoint is kept
-10    with ``--exit-code``: abstained
-11    with ``--exit-code``: answered, but the answer did not pass
-12    an evaluation ended, but some of its questions were not answered
-13    an engine that holds an index did not do what it was asked
-14    the Ray cluster is not there, or did not do what it was asked
-130   interrupted
-====  =====================================================================
-
 This module and those it imports at the top stay light: ``lexloop --help`` loads neither langgraph
 nor numpy.
 """
@@ -105,7 +84,7 @@ def main(arguments: list[str] | None = None) -> None:
         arguments: Those after the program's name; None takes the process's own.
 
     Raises:
-        SystemExit: Always, with one of the codes above.
+        SystemExit: Always, with a code of ``_EPILOG``; an abstention is a result and no failure.
     """
     # numpy reads it when it is imported. Products are small here: a second thread would wait busily
     # for the next one, and take the processor from what runs beside it
