@@ -98,7 +98,7 @@ def mcp(*, context: typer.Context, collections: options.Collections = None) -> N
     connection = options.chosen_connection(context.params)
     parts = Serving(server, settings, connection, named_alone=True)
     say_where_text_goes(parts.asking.hosts)
-    person = Person(LOCAL, tags=settings.access.tags)
+    person = Person(name=LOCAL, tags=settings.access.tags)
     try:
         serve_stdio(parts.asking, parts.collections, person)
     finally:

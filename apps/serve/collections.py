@@ -205,7 +205,7 @@ class Collections:
 
     def open_aside(self) -> None:
         """Make the operator's first collection ready for questions; open the others aside."""
-        anybody = Person(LOCAL)
+        anybody = Person(name=LOCAL)
         for place, name in enumerate(self._known):
             if place:
                 with suppress(RuntimeError):  # the server has ended meanwhile

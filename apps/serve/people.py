@@ -6,7 +6,6 @@ import json
 import secrets
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
 from threading import Lock
@@ -14,7 +13,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from lexloop.apps.serve.settings import ServerSettings
+from lexloop.apps.serve.settings import PersonSettings, ServerSettings
 from lexloop.core.errors import AccessError, LexloopError, UnknownPerson
 from lexloop.core.files import replacing, sync
 
@@ -25,20 +24,10 @@ _MOST_SESSIONS = 10_000
 _KEY_BYTES = 32
 
 
-@dataclass(frozen=True)
-class Person:
-    """Who asks, and what they may: ``local`` where no keys are set.
-
-    ``collections`` is None where they see all that the operator names.
-    """
-
-    name: str
-    collections: frozenset[str] | None = None
-    tags: tuple[str, ...] = ()
-    may_upload: bool = False
-
-
+Person = PersonSettings
+"""Who asks, and what they may."""
 LOCAL = "local"
+"""The name of whoever asks where there are no people."""
 
 
 def new_key() -> tuple[str, str]:
@@ -64,19 +53,11 @@ class People:
     """
 
     def __init__(self, settings: ServerSettings, file: Path | None = None) -> None:
-        self._known = {
-            one.name: Person(
-                one.name,
-                None if one.collections is None else frozenset(one.collections),
-                one.tags,
-                one.may_upload,
-            )
-            for one in settings.people
-        }
+        self._known = {one.name: one for one in settings.people}
         self._hashes = [(one.key_sha256, one.name) for one in settings.people if one.key_sha256]
         self._proxy = settings.proxy
         self._lasting_s = settings.session_hours * 3600.0
-        self._local = Person(LOCAL, tags=settings.tags, may_upload=True)
+        self._local = Person(name=LOCAL, tags=settings.tags, may_upload=True)
         self._file, self._lock = file, Lock()
         self._sessions = _kept(file) if self._known else {}
         self.needs_key = bool(self._known)

@@ -38,7 +38,7 @@ class CollectionSettings(_Table):
 
 
 class PersonSettings(_Table):
-    """A person, by their key or by the name that a proxy gives."""
+    """A person, by their key or by the name that a proxy gives; by default they see all."""
 
     name: PersonName
     key_sha256: str = Field(default="", pattern=r"^([0-9a-f]{64})?$")
