@@ -47,8 +47,8 @@ app.command(cls=AskCommand, epilog=_EPILOG)(ask)
 for command in (chat, example, show, serve, mcp, judge):
     app.command(epilog=_EPILOG)(command)
 app.command("eval", epilog=_EPILOG)(evaluate)
-for command in (compare, tune):
-    app.command(epilog=_EPILOG)(command)
+app.command(epilog=_EPILOG)(compare)
+app.command(epilog=_EPILOG)(tune)
 for name, commands in (
     ("index", index_commands),
     ("graph", graph_commands),

@@ -88,7 +88,7 @@ def _aside(
     """Return a method that works in a thread, and is not waited for where nobody does."""
 
     @wraps(work)
-    async def worked(self: "LexloopMcp", *given: P.args, **named: P.kwargs) -> T:
+    async def worked(self: "LexloopMcp", /, *given: P.args, **named: P.kwargs) -> T:
         doing = partial(work, self, *given, **named)
         return await anyio.to_thread.run_sync(doing, abandon_on_cancel=True)
 
