@@ -21,11 +21,6 @@ _OPENAI = "https://api.openai.com"
 def text_hosts(settings: "Settings", connection: "Connection", *corpora: str) -> list[str]:
     """Return the hosts that get text: of models and of engines; none where all stays here.
 
-    Args:
-        settings: Name models and a corpus.
-        connection: Where models are reached.
-        corpora: Further ones that are asked.
-
     Raises:
         LexloopError: The model cannot be used and no fallback is allowed, or an address is none.
     """

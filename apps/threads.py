@@ -35,7 +35,7 @@ CREATE INDEX turns_of ON turns(thread, number);
 """
 _TITLE_CHARS = 80
 _BUSY_S = 10.0
-_END_OF_TIME = ("9999-12-31", "")
+_END_OF_TIME, _AFTER_ALL = ("9999-12-31", ""), 2**62
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,9 @@ class ThreadStore:
 
     Args:
         file: The SQLite file; ``IN_MEMORY`` keeps them until they are closed.
+
+    Raises:
+        DataError: By any method, where the file cannot be read or written.
     """
 
     def __init__(self, file: Path) -> None:
@@ -66,11 +69,7 @@ class ThreadStore:
         self._database: sqlite3.Connection | None = None
 
     def open(self) -> None:
-        """Open the file, made where there is none; otherwise the first who reads or keeps does.
-
-        Raises:
-            DataError: It cannot be written.
-        """
+        """Open the file, made where there is none; otherwise the first who reads or keeps does."""
         with self._opened(make=True):
             pass
 
@@ -82,25 +81,18 @@ class ThreadStore:
                 self._database = None
 
     def threads(self, person: str, before: str = "", limit: int = 100) -> list[Thread]:
-        """Return a person's threads, the one used last first.
-
-        Args:
-            person: Whose.
-            before: The thread after which to go on; empty for the first ones.
-            limit: The most of them.
+        """Return a person's threads that come after one, or the first, the one used last first.
 
         Raises:
             NotFoundError: They have no thread ``before``.
-            DataError: The file cannot be read.
         """
         last = self.thread(person, before) if before else None
         until = (last.updated, last.id) if last is not None else _END_OF_TIME
-        with self._opened() as database:
-            rows = database.execute(
-                "SELECT * FROM threads WHERE person = ? AND (updated, id) < (?, ?) "
-                "ORDER BY updated DESC, id DESC LIMIT ?",
-                (person, *until, limit),
-            ).fetchall()
+        rows = self._read(
+            "SELECT * FROM threads WHERE person = ? AND (updated, id) < (?, ?) "
+            "ORDER BY updated DESC, id DESC LIMIT ?",
+            *(person, *until, limit),
+        )
         return [_thread(row) for row in rows]
 
     def thread(self, person: str, id: str) -> Thread:
@@ -108,74 +100,47 @@ class ThreadStore:
 
         Raises:
             NotFoundError: The person has none of that id, whoever else may.
-            DataError: The file cannot be read.
         """
-        with self._opened() as database:
-            row = database.execute(
-                "SELECT * FROM threads WHERE id = ? AND person = ?", (id, person)
-            ).fetchone()
-        if row is None:
-            raise _missing("thread", id)
-        return _thread(row)
+        for row in self._read("SELECT * FROM threads WHERE id = ? AND person = ?", id, person):
+            return _thread(row)
+        raise _missing("thread", id)
 
     def turns(
         self, person: str, id: str, before: str = "", limit: int = 20
     ) -> list[dict[str, Any]]:
-        """Return the last answers of a thread, the oldest first.
-
-        Args:
-            person: Whose thread it is.
-            id: The thread.
-            before: The answer before which to look; empty for the last ones.
-            limit: The most of them.
+        """Return the answers of a thread before one, or the last, the oldest first.
 
         Raises:
             NotFoundError: The person has no such thread, or it no such answer.
-            DataError: The file cannot be read.
         """
         self.thread(person, id)
-        with self._opened() as database:
-            until = 2**62
-            if before:
-                found = database.execute(
-                    "SELECT number FROM turns WHERE id = ? AND thread = ?", (before, id)
-                ).fetchone()
-                if found is None:
-                    raise _missing("answer", before)
-                until = found["number"]
-            rows = database.execute(
-                "SELECT * FROM turns WHERE thread = ? AND number < ? ORDER BY number DESC LIMIT ?",
-                (id, until, limit),
-            ).fetchall()
+        until = _AFTER_ALL
+        if before:
+            sql = "SELECT number FROM turns WHERE id = ? AND thread = ?"
+            found = self._read(sql, before, id)
+            if not found:
+                raise _missing("answer", before)
+            until = found[0]["number"]
+        rows = self._read(
+            "SELECT * FROM turns WHERE thread = ? AND number < ? ORDER BY number DESC LIMIT ?",
+            *(id, until, limit),
+        )
         return [_answer(row) for row in reversed(rows)]
 
     def count(self, id: str) -> int:
-        """Return the number of answers in a thread.
-
-        Raises:
-            DataError: The file cannot be read.
-        """
-        with self._opened() as database:
-            found = database.execute("SELECT count(*) FROM turns WHERE thread = ?", (id,))
-            return int(found.fetchone()[0])
+        """Return the number of answers in a thread."""
+        return int(self._read("SELECT count(*) FROM turns WHERE thread = ?", id)[0][0])
 
     def history(self, id: str, before: str = "", most: int = 12) -> list[Turn]:
-        """Return the last questions of a thread and what was said to them, the oldest first.
+        """Return the questions before an answer of a thread, or the last, and what was said.
 
-        Args:
-            id: The thread.
-            before: The answer before which to look; empty for the last ones.
-            most: The most questions.
-
-        Raises:
-            DataError: The file cannot be read.
+        The oldest comes first.
         """
-        with self._opened() as database:
-            rows = database.execute(
-                "SELECT question, said FROM turns WHERE thread = ? AND number < coalesce("
-                "(SELECT number FROM turns WHERE id = ?), ?) ORDER BY number DESC LIMIT ?",
-                (id, before, 2**62, most),
-            ).fetchall()
+        rows = self._read(
+            "SELECT question, said FROM turns WHERE thread = ? AND number < coalesce("
+            "(SELECT number FROM turns WHERE id = ?), ?) ORDER BY number DESC LIMIT ?",
+            *(id, before, _AFTER_ALL, most),
+        )
         turns: list[Turn] = []
         for row in reversed(rows):
             turns.append({"role": "user", "content": row["question"]})
@@ -187,14 +152,7 @@ class ThreadStore:
     ) -> None:
         """Keep an answer in its thread; not where that was deleted meanwhile.
 
-        Args:
-            person: Who asked.
-            answer: Its record.
-            tags: The access tags that it was answered with.
-            begins: Whether the thread begins with it.
-
-        Raises:
-            DataError: The file cannot be written.
+        The thread is held to need the access tags that the answer was given with.
         """
         with self._opened(make=True) as database, database:
             database.execute("BEGIN IMMEDIATE")
@@ -207,16 +165,10 @@ class ThreadStore:
             _write(database, person, answer, tags, held)
 
     def rename(self, person: str, id: str, title: str) -> Thread:
-        """Give a thread another title, and return it.
-
-        Args:
-            person: Whose thread it is.
-            id: The thread.
-            title: Put on one line, and shortened where it is long.
+        """Give a thread another title, on one line and not too long, and return it.
 
         Raises:
             NotFoundError: The person has no such thread.
-            DataError: The file cannot be written.
         """
         self.thread(person, id)
         with self._opened() as database, database:
@@ -228,7 +180,6 @@ class ThreadStore:
 
         Raises:
             NotFoundError: The person has no such thread.
-            DataError: The file cannot be written.
         """
         self.thread(person, id)
         with self._opened() as database:
@@ -244,33 +195,26 @@ class ThreadStore:
 
         Raises:
             NotFoundError: The person was given no such answer.
-            DataError: The file cannot be read.
         """
-        with self._opened() as database:
-            row = database.execute(
-                "SELECT turns.* FROM turns JOIN threads ON threads.id = turns.thread "
-                "WHERE turns.id = ? AND person = ?",
-                (id, person),
-            ).fetchone()
-        if row is None:
-            raise _missing("answer", id)
-        return self.thread(person, row["thread"]), _answer(row)
+        rows = self._read(
+            "SELECT turns.* FROM turns JOIN threads ON threads.id = turns.thread "
+            "WHERE turns.id = ? AND person = ?",
+            *(id, person),
+        )
+        for row in rows:
+            return self.thread(person, row["thread"]), _answer(row)
+        raise _missing("answer", id)
 
     def rate(self, id: str, vote: str, comment: str) -> None:
-        """Keep beside an answer what was thought of it, for the page to show.
-
-        Args:
-            id: The answer.
-            vote: ``up`` or ``down``.
-            comment: Why.
-
-        Raises:
-            DataError: The file cannot be written.
-        """
+        """Keep beside an answer what was thought of it, for the page to show."""
         with self._opened() as database, database:
             database.execute(
                 "UPDATE turns SET vote = ?, comment = ? WHERE id = ?", (vote, comment, id)
             )
+
+    def _read(self, sql: str, *given: object) -> list[sqlite3.Row]:
+        with self._opened() as database:
+            return database.execute(sql, given).fetchall()
 
     @contextmanager
     def _opened(self, make: bool = False) -> Iterator[sqlite3.Connection]:
@@ -300,14 +244,11 @@ class ThreadStore:
 
 def _connected(place: Path) -> sqlite3.Connection:
     """Open a database, and make the tables of a new one."""
-    with ExitStack() as stack:
-        database = stack.enter_context(
-            closing(
-                sqlite3.connect(
-                    place, timeout=_BUSY_S, isolation_level=None, check_same_thread=False
-                )
-            )
+    with ExitStack() as held:
+        database = sqlite3.connect(
+            place, timeout=_BUSY_S, isolation_level=None, check_same_thread=False
         )
+        held.callback(database.close)
         database.row_factory = sqlite3.Row
         database.execute("PRAGMA foreign_keys = ON")
         known = database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
@@ -325,7 +266,7 @@ def _connected(place: Path) -> sqlite3.Connection:
                     database.execute(statement)
                 for name, value in _MARKS.items():
                     database.execute(f"PRAGMA {name} = {value}")
-        stack.pop_all()  # it was opened as it should be, and stays open
+        held.pop_all()  # it was opened as it should be, and stays open
     return database
 
 

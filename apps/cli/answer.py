@@ -32,10 +32,7 @@ _COLOURS: dict["Finding", str] = {
 def print_answer(record: dict[str, Any], session: Session, start_s: float | None = None) -> None:
     """Print how slips were read, the answer, its sources, the verdict, and what it cost.
 
-    Args:
-        record: The answer's record.
-        session: Where it was asked.
-        start_s: What went by before it was asked, where it was the first.
+    Of the first answer it is told how long the start took.
     """
     for item in record["read_as"]:
         say(f"“{item['written']}” read as: {item['read']}", style="yellow")
@@ -136,11 +133,7 @@ def _print_indented(text: str) -> None:
 
 
 def print_trace(record: dict[str, Any]) -> None:
-    """Print class and plan, queries, candidates, triplets, and every attempt.
-
-    Args:
-        record: Of an answer, with all its candidates.
-    """
+    """Print class and plan, queries, all candidates, triplets, and every attempt."""
     if not record["attempts"]:  # no documents were needed, or none are about it
         return
     _head("Plan")

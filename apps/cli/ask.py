@@ -13,13 +13,12 @@ from typer.core import TyperCommand
 from lexloop.apps.cli import BEGAN, options
 from lexloop.apps.cli.answer import print_answer, print_trace
 from lexloop.apps.cli.options import option
-from lexloop.apps.cli.progress import Progress
-from lexloop.apps.cli.session import Session, open_agent_session, open_session
-from lexloop.apps.cli.terminal import ABSTAINED, NOT_PASSED, note, write_json
+from lexloop.apps.cli.session import Session, open_session
+from lexloop.apps.cli.terminal import ABSTAINED, NOT_PASSED, Progress, note, write_json
 from lexloop.apps.shapes.files import check_writable, write_answers
 from lexloop.apps.shapes.record import answer_record, dated, of_collection
 from lexloop.core.errors import QuestionError, SettingsError
-from lexloop.core.settings import Connection, Settings
+from lexloop.core.settings import SAMPLE_CORPUS, Connection, Settings
 
 _STANDARD_INPUT = "-"
 _BYTES_PER_CHAR = 4
@@ -99,13 +98,11 @@ def _opened(
     Raises:
         LexloopError: Both are given, or something cannot be used.
     """
-    if given["collections"] is None:
-        return open_session(settings, connection, progress)
-    if given.get("corpus") is not None:
+    if given["collections"] is not None and given.get("corpus") is not None:
         raise SettingsError("--corpus and --collections are both given.", "Give one of them.")
-    named = options.named_collections(given["collections"], settings.corpus) or {}
+    named = options.named_collections(given["collections"], SAMPLE_CORPUS) or {}
     each = {name: options.chosen_settings({**given, "corpus": named[name]}) for name in named}
-    return open_agent_session(each, connection, progress)
+    return open_session(settings, connection, progress, each)
 
 
 def _kept(record: dict[str, Any], settings: Settings) -> dict[str, Any]:

@@ -5,6 +5,7 @@ import contextlib
 import importlib
 import secrets
 import shlex
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,9 +15,9 @@ import typer
 from lexloop.apps.cli import options
 from lexloop.apps.cli.answer import print_answer, print_sources, print_trace
 from lexloop.apps.cli.options import option
-from lexloop.apps.cli.progress import Progress
 from lexloop.apps.cli.session import Session, open_session
 from lexloop.apps.cli.terminal import (
+    Progress,
     ctrl_c_is_ignored,
     note,
     plain,
@@ -125,23 +126,18 @@ def _store(thread: str | None, file: Path | None) -> ThreadStore:
     return store
 
 
+@dataclass
 class _Conversation:
     """A chat over one thread; Ctrl-C ends what the runner runs and nothing else."""
 
-    def __init__(
-        self,
-        runner: asyncio.Runner,
-        session: Session,
-        store: ThreadStore,
-        thread: str,
-        feedback: Path,
-    ) -> None:
-        self._runner, self._session = runner, session
-        self._store, self._thread = store, thread
-        self._feedback = feedback
-        self._last: dict[str, Any] = {}
-        self._interrupted = False
-        self._told: list[Degradation] = []
+    _runner: asyncio.Runner
+    _session: Session
+    _store: ThreadStore
+    _thread: str
+    _feedback: Path
+    _interrupted: bool = False
+    _last: dict[str, Any] = field(default_factory=dict)
+    _told: "list[Degradation]" = field(default_factory=list)
 
     @property
     def begun(self) -> bool:

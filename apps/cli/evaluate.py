@@ -8,10 +8,10 @@ import typer
 
 from lexloop.apps.cli import options
 from lexloop.apps.cli.options import option
-from lexloop.apps.cli.progress import bar
 from lexloop.apps.cli.session import say_where_text_goes
-from lexloop.apps.cli.terminal import QUESTIONS_FAILED, first_of, note, say, write_json
+from lexloop.apps.cli.terminal import QUESTIONS_FAILED, bar, note, say, write_json
 from lexloop.apps.hosts import text_hosts
+from lexloop.apps.shapes.text import first_of
 
 if TYPE_CHECKING:
     from lexloop.core.settings import Settings

@@ -1,15 +1,21 @@
-"""``lexloop graph show``: what the knowledge graph knows around an entity, printed and drawn."""
+"""``lexloop graph show``: what the knowledge graph knows around an entity, printed and drawn.
 
+What is drawn was written by others: every text is escaped, and neither file has a script, a style
+sheet or a reference to anything outside itself.
+"""
+
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+from xml.sax.saxutils import escape
 
 import typer
 
 from lexloop.apps.cli import options
 from lexloop.apps.cli.options import option
-from lexloop.apps.cli.progress import Progress
 from lexloop.apps.cli.session import open_resources
-from lexloop.apps.cli.terminal import note, plain, result_console, say, write_json
+from lexloop.apps.cli.terminal import Progress, note, plain, result_console, say, write_json
+from lexloop.apps.shapes.text import one_line, shortened
 from lexloop.core.errors import SettingsError
 from lexloop.core.settings import SAMPLE_CORPUS
 
@@ -22,6 +28,40 @@ _MOST, _MOST_ASKED = 30, 200
 """Relations that are looked for unless more are asked for, and the most that can be."""
 _BESIDE = 5
 """Lines of the screen for what stands above and below the relations, and the next prompt."""
+_NOT_XML = re.compile("[\ufdd0-\ufdef\ufffe\uffff]")
+_LABEL_CHARS = 34
+_CHAR_WIDTH = 6.6  # of the 12 px font below, in px
+_HEIGHT = 22
+_ROW, _BETWEEN = 26, 48
+"""From label to label of a column, and between columns, in px."""
+_DRAWN, _WIDEST = 18, 1280
+"""Relations that a screen of that width has room for, in px."""
+_FONT = 'font-family="sans-serif" font-size="12"'
+# a white rim, so that the lines behind a word do not cross it
+_RIMMED = ' stroke="#fff" stroke-width="4" paint-order="stroke" fill="#245"'
+_Place = tuple[float, float, float]
+"""The middle of a label, and its width."""
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'">
+<title>{title}</title>
+</head>
+<body>
+<h1>{title}</h1>
+{drawing}
+<table border="1" cellpadding="4">
+<thead>
+<tr><th>subject</th><th>relation</th><th>object</th><th>source</th><th>quote</th></tr>
+</thead>
+<tbody>
+{rows}
+</tbody>
+</table>
+</body>
+</html>
+"""
 
 commands = typer.Typer(name="graph", no_args_is_help=True, help="Look into the knowledge graph.")
 
@@ -93,7 +133,6 @@ def _draw(
 ) -> None:
     if svg is None and html is None:
         return
-    from lexloop.apps.cli.graph_drawing import as_page, as_svg
     from lexloop.evaluation.testset.writing import write_checked
 
     drawing = as_svg(name, relations, more)
@@ -105,8 +144,6 @@ def _draw(
 
 def _print(name: str, degree: int, relations: "Sequence[Relation]", limit: int | None) -> None:
     """Print two lines for each relation: the statement, and its source with the quote."""
-    from lexloop.apps.cli.graph_drawing import row
-
     console = result_console()
     # a pipe has no height and no width
     room = max(1, (console.size.height - _BESIDE) // 2) if console.is_terminal else len(relations)
@@ -124,3 +161,122 @@ def _print(name: str, degree: int, relations: "Sequence[Relation]", limit: int |
             console.print(line)
     if (hidden := max(degree, len(relations)) - len(shown)) > 0:
         say(f"{hidden} more: --limit shows up to {_MOST_ASKED}", style="dim")
+
+
+def row(found: "Relation") -> list[str]:
+    """Return subject, relation, object, source and quote of a relation, each on one line.
+
+    The source is the provision, the document and the page.
+    """
+    from lexloop.knowledge.relations import reading
+
+    triplet = found.triplet
+    page = f"p. {triplet['page']}" if triplet["page"] is not None else ""
+    source = ", ".join(part for part in (triplet["section"], triplet["document"], page) if part)
+    relation = reading(triplet["predicate"])
+    said = (triplet["subject"], relation, triplet["object"], source, triplet["quote"])
+    return [one_line(text) for text in said]
+
+
+def as_page(name: str, relations: "Sequence[Relation]", drawing: str) -> str:
+    """Return a page with the drawing and the table of relations."""
+    rows = "\n".join(
+        f"<tr>{''.join(f'<td>{_escaped(text)}</td>' for text in row(found))}</tr>"
+        for found in relations
+    )
+    return _PAGE.format(title=_escaped(name), drawing=drawing, rows=rows)
+
+
+def as_svg(name: str, relations: "Sequence[Relation]", more: int = 0) -> str:
+    """Draw entities as boxes and each relation as a word between two of them, to fit a screen.
+
+    Args:
+        name: The entity on the left.
+        relations: Around it; the first are drawn.
+        more: How many further ones there are.
+    """
+    more += max(0, len(relations) - _DRAWN)
+    relations = relations[:_DRAWN]
+    places, width, height = _layout(name, relations)
+    lines: list[str] = []
+    words = [_word(width / 2, height - _HEIGHT, f"{more} more")] if more else []
+    for i, found in enumerate(relations):
+        word = places[i]
+        lines.append(_line(places[found.subject], word, ""))
+        lines.append(_line(word, places[found.object], ' marker-end="url(#to)"'))
+        if found.reached not in (found.subject, found.object):
+            lines.append(_line(places[found.reached], word, ' stroke-dasharray="4 4"'))
+        words.append(_word(word[0], word[1], row(found)[1]))
+    boxes = [
+        _box(place, node, "#ffe9a8" if node == name else "#e8eef7")
+        for node, place in places.items()
+        if isinstance(node, str)
+    ]
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+            f'width="{min(width, _WIDEST)}" height="{height}" role="img">',
+            f"<title>{_escaped(name)}</title>",
+            '<defs><marker id="to" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" '
+            'markerHeight="8" orient="auto"><path d="M0 0L8 4L0 8z" fill="#667"/></marker></defs>',
+            f'<rect width="{width}" height="{height}" fill="#fff"/>',
+            *lines,
+            *boxes,
+            *words,
+            "</svg>\n",
+        ]
+    )
+
+
+def _layout(name: str, relations: "Sequence[Relation]") -> tuple[dict[str | int, _Place], int, int]:
+    """Place entities, by name, and relations, by number, in columns by how far they are away.
+
+    Returns:
+        The places, and the width and height of the whole.
+    """
+    import networkx as nx
+
+    graph: Any = nx.Graph()
+    graph.add_node(name)
+    for i, found in enumerate(relations):
+        graph.add_edges_from((end, i) for end in (found.subject, found.object, found.reached))
+    for i in range(len(relations)):
+        if not nx.has_path(graph, name, i):  # what leads to it is not among those that are drawn
+            graph.add_edge(name, i)
+    columns = [*nx.bfs_layers(graph, [name])]
+    most, left = max(map(len, columns)), _BETWEEN / 2
+    places: dict[str | int, _Place] = {}
+    for column in columns:
+        labels = [node if isinstance(node, str) else row(relations[node])[1] for node in column]
+        widths = [round(16 + _CHAR_WIDTH * min(len(one), _LABEL_CHARS), 1) for one in labels]
+        for place, node in enumerate(column):
+            y = most * _ROW * (place + 0.5) / len(column)
+            places[node] = round(left + max(widths) / 2, 1), round(y, 1), widths[place]
+        left += max(widths) + _BETWEEN
+    return places, int(left), most * _ROW + 2 * _HEIGHT
+
+
+def _line(one: _Place, other: _Place, more: str) -> str:
+    """Return a line between the sides of two labels that face each other."""
+    side = 0.5 if one[0] < other[0] else -0.5
+    ends = f'x1="{one[0] + side * one[2]:.1f}" y1="{one[1]}" '
+    ends += f'x2="{other[0] - side * other[2]:.1f}" y2="{other[1]}"'
+    return f'<line {ends} stroke="#667"{more}/>'
+
+
+def _box(place: _Place, text: str, fill: str) -> str:
+    x, y, width = place
+    shape = (
+        f'<rect x="{x - width / 2:.1f}" y="{y - _HEIGHT / 2:.1f}" width="{width}" '
+        f'height="{_HEIGHT}" rx="6" fill="{fill}" stroke="#667"/>'
+    )
+    return f"<g><title>{_escaped(text)}</title>{shape}{_word(x, y, text, '')}</g>"
+
+
+def _word(x: float, y: float, text: str, look: str = _RIMMED) -> str:
+    said = _escaped(shortened(text, _LABEL_CHARS))
+    return f'<text x="{x}" y="{y + 4:.1f}" text-anchor="middle" {_FONT}{look}>{said}</text>'
+
+
+def _escaped(text: str) -> str:
+    return escape(_NOT_XML.sub("", one_line(text)), {'"': "&quot;", "'": "&#39;"})

@@ -1,35 +1,51 @@
 """``lexloop index``: makes an index of a folder, keeps it up to date, and looks into it."""
 
+import os
 import shlex
 import time
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from lexloop.apps.cli import options
-from lexloop.apps.cli.index_engines import Shards, Vectors, pull, push, storage_at, verify
-from lexloop.apps.cli.index_report import (
+from lexloop.apps.cli.index_writing import (
+    OPTIONS,
     index_report,
+    kept_for,
     show_outcome,
     show_report,
+    write,
 )
-from lexloop.apps.cli.index_writing import OPTIONS, kept_for, write
 from lexloop.apps.cli.options import option
-from lexloop.apps.cli.progress import bar
-from lexloop.apps.cli.stored import embedder_of, manifest_in, manifest_named, refuse_address
-from lexloop.apps.cli.terminal import reported, write_json
+from lexloop.apps.cli.session import say_where_text_goes
+from lexloop.apps.cli.terminal import bar, reported, say, write_json
+from lexloop.apps.hosts import engine_hosts
 from lexloop.core.errors import CorpusError, InputError
+from lexloop.core.files import is_index
 from lexloop.core.metadata import Filters
-from lexloop.core.settings import Settings
-from lexloop.store.engine.address import FLOAT, is_address
+from lexloop.core.settings import Connection, Settings
+from lexloop.store.engine.address import FLOAT, USUAL, Address, Storage, is_address, vector_kind
 
 if TYPE_CHECKING:
+    from lexloop.models.embedding import Embedder
     from lexloop.store.manifest import IndexSource, Manifest
 
 _Index = Annotated[Path, typer.Argument(metavar="INDEX", help="The folder of the index.")]
+_Address = Annotated[
+    str, typer.Argument(metavar="ADDRESS", help="Such as opensearch://HOST:9200/NAME.")
+]
+_Vectors = Annotated[
+    str,
+    option(
+        "How coarsely an engine keeps the vectors that it searches; the coarser, the less memory. "
+        "binary is Elasticsearch's alone.",
+        "float|int8|binary",
+    ),
+]
+_Shards = Annotated[int, option("Into how many parts an engine splits it.", min=1, max=1024)]
 _Prefix = Annotated[
     str, option("What the names of these documents begin with.", "NAME/", flag="--prefix")
 ]
@@ -55,8 +71,8 @@ def build(
         str | None,
         option("The folder of the new index, or its address in an engine; must be given.", "INDEX"),
     ] = None,
-    vectors: Vectors = FLOAT,
-    shards: Shards = 1,
+    vectors: _Vectors = FLOAT,
+    shards: _Shards = 1,
     force: Annotated[bool, option("Make an index already there anew.", flag="--force")] = False,
     prefix: _Prefix = "",
     as_json: options.AsJson = False,
@@ -66,12 +82,13 @@ def build(
     With --set index.triplets=model and --model, the model reads out the knowledge graph.
     """
     if out is None:
-        command = shlex.join(["lexloop", "index", folder, "--out", _suggested(Path(folder))])
+        suggested = f"{Path(folder).absolute().name or 'documents'}.index"
+        command = shlex.join(["lexloop", "index", folder, "--out", suggested])
         raise InputError(
             "There is no --out, the folder that the index is written to.",
             f"Give one, e.g. `{command}`.",
         )
-    storage = storage_at(out, vectors, shards)
+    storage = _storage_at(out, vectors, shards)
     engine, clustered = out if is_address(out) else "", context.params["cluster"] is not None
     place = kept_for(out, force, clustered) if engine else Path(out)
     _check_places(None if clustered else Path(folder), place, force or bool(engine))
@@ -92,7 +109,7 @@ def add(
     as_json: options.AsJson = False,
 ) -> None:
     """Add documents; later updates follow them, too."""
-    held, new = manifest_in(index), _sources(paths, prefix)
+    held, new = _manifest_in(index), _sources(paths, prefix)
     sources = list(dict.fromkeys([*held.sources, *new]))
     write(index, sources, context.params, held, excluded=_still_excluded(held, new))
 
@@ -114,7 +131,7 @@ def update(
     Settings that are given replace those the index was made with; one that shapes the index
     means that everything is indexed anew.
     """
-    held = manifest_in(index)
+    held = _manifest_in(index)
     sources = list(held.sources)
     if source is not None:
         if len(sources) != 1:
@@ -143,7 +160,7 @@ def remove(
     from lexloop.store.opening import tools_for
     from lexloop.store.writer import remove_documents
 
-    held = manifest_in(index)
+    held = _manifest_in(index)
     known = _known_names(index, held)
     for name in names:
         if name not in known:
@@ -154,14 +171,100 @@ def remove(
     began = time.perf_counter()
     without = {"model.name": None, "index.triplets": "embedded"}
     settings = Settings(**{**held.settings, **without})
-    tools = tools_for(settings, embedder_of(held))
+    tools = tools_for(settings, _embedder_of(held))
     with bar() as report:
         outcome = remove_documents(index, names, tools, progress=report)
     show_outcome(index, outcome, time.perf_counter() - began, as_json)
 
 
-for copying in (push, pull, verify):
-    commands.command()(copying)
+@commands.command()
+@reported
+def push(
+    *,
+    index: _Index,
+    address: _Address,
+    shards: _Shards = 1,
+    vectors: _Vectors = FLOAT,
+    as_json: options.AsJson = False,
+) -> None:
+    """Copy an index into Elasticsearch or OpenSearch; nothing is embedded again.
+
+    Whoever asks there sees the index before until all of the new one is there.
+    """
+    from lexloop.store.engine.moving import push_index
+
+    began = time.perf_counter()
+    held, place = _manifest_in(index), str(Address.parse(address))
+    storage = _storage_at(place, vectors, shards)
+    say_where_text_goes(engine_hosts(place))
+    with bar() as report:
+        embedder = _embedder_of(held)
+        counts = push_index(index, place, embedder, report, storage)
+    _show_copied(str(index), place, counts, began, as_json)
+
+
+@commands.command()
+@reported
+def pull(
+    *,
+    address: _Address,
+    out: Annotated[Path, typer.Argument(metavar="INDEX", help="The folder of the new index.")],
+    as_json: options.AsJson = False,
+) -> None:
+    """Copy an index out of an engine to this machine; nothing is embedded again."""
+    from lexloop.store.engine.moving import pull_index
+
+    began = time.perf_counter()
+    place = str(Address.parse(address))
+    if out.exists():
+        raise CorpusError(f"{out} already exists.", "Name another folder, or remove it.")
+    held = _manifest_named(place)
+    with bar() as report:
+        counts = pull_index(place, out, _embedder_of(held), report)
+    _show_copied(place, str(out), counts, began, as_json)
+
+
+@commands.command()
+@reported
+def verify(
+    *,
+    index: options.Index,
+    against: Annotated[
+        Path | None,
+        option("An index on this machine that the one in an engine must agree with.", "INDEX"),
+    ] = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Check every byte of an index, and that its parts agree; exits with 5 where they do not.
+
+    Of an index in an engine the counts and hashes are checked; with --against, those and a sample
+    of its rankings are compared with an index on this machine.
+    """
+    began = time.perf_counter()
+    embedder = _embedder_of(_manifest_named(index))
+    counts: dict[str, Any]
+    if is_address(index):
+        from lexloop.store.engine.moving import verify_engine
+
+        counts = verify_engine(index, against, embedder)
+    else:
+        from lexloop.store.opening import verify_index
+
+        if against is not None:
+            raise InputError(
+                f"{index} lies on this machine, and --against compares what an engine holds.",
+                "Leave --against out, or name the address first.",
+            )
+        counts = {**verify_index(Path(index), embedder)}
+    seconds = time.perf_counter() - began
+    if as_json:
+        found = {"index": index, "sound": True, **counts, "seconds": round(seconds, 2)}
+        write_json(found)
+        return
+    agree = counts.pop("overlap", None)
+    held = ", ".join(f"{count} {name}" for name, count in counts.items())
+    alike = "" if agree is None else f", {agree:.1%} of the first ten hits alike"
+    say(f"Sound: {held}{alike}, in {seconds:.1f} s")
 
 
 @commands.command()
@@ -183,8 +286,8 @@ def info(
     from lexloop.store.opening import open_stored
 
     access = Filters.of(options.chosen_settings(context.params, {"access.as_of": "any"}))
-    manifest = manifest_named(index)
-    with closing(open_stored(index, embedder_of(manifest))) as collection:
+    manifest = _manifest_named(index)
+    with closing(open_stored(index, _embedder_of(manifest))) as collection:
         view = collection.seen_by(access)
         report = index_report(index, manifest, collection, view)
         if documents:
@@ -196,10 +299,6 @@ def info(
         write_json(report)
     else:
         show_report(report)
-
-
-def _suggested(folder: Path) -> str:
-    return f"{folder.absolute().name or 'documents'}.index"
 
 
 def _sources(paths: Sequence[Path | str], prefix: str) -> "list[IndexSource]":
@@ -216,12 +315,11 @@ def _check_places(folder: Path | None, out: Path, force: bool) -> None:
 
     ``folder`` is None where a cluster lists what may be no folder.
     """
-    from lexloop.core.files import is_index
     from lexloop.documents.reading.folder import list_sources
     from lexloop.store.folder.generations import is_unfinished
 
     if folder is not None and not folder.is_file():
-        refuse_address(folder, "Copy that index here: `lexloop index pull ADDRESS INDEX`.")
+        _refuse_address(folder, "Copy that index here: `lexloop index pull ADDRESS INDEX`.")
         list_sources(folder.expanduser())
     if not out.exists() or (force and is_index(out)) or is_unfinished(out):
         return
@@ -253,3 +351,63 @@ def _still_excluded(manifest: "Manifest", sources: "Sequence[IndexSource]") -> l
         for name in manifest.excluded
         if not any(name == file or name.startswith(f"{file}/") for file in held)
     ]
+
+
+def _storage_at(place: str, vectors: str, shards: int) -> Storage:
+    """Return how an index at a place is to be kept; in a folder nothing can be said of that."""
+    if is_address(place):
+        return Storage(vector_kind(Address.parse(place).product, vectors), shards)
+    if (vectors, shards) != USUAL:
+        raise InputError(
+            f"{place} lies on this machine, and --vectors and --shards say how an engine keeps it.",
+            "Leave them out; --set index.dense chooses how vectors are searched here.",
+        )
+    return USUAL
+
+
+def _show_copied(
+    source: str, place: str, counts: dict[str, int], began: float, as_json: bool
+) -> None:
+    seconds = time.perf_counter() - began
+    if as_json:
+        report: dict[str, Any] = {"from": source, "to": place, **counts}
+        write_json({**report, "seconds": round(seconds, 2)})
+        return
+    held = ", ".join(f"{counts[name]} {name}" for name in ("documents", "chunks", "triplets"))
+    say(f"{held} in {seconds:.1f} s -> {place}")
+
+
+def _manifest_in(index: Path) -> "Manifest":
+    """Return the manifest of an index on this machine; an address is refused."""
+    from lexloop.store.manifest import Manifest
+
+    _refuse_address(
+        index, "Change the index on this machine, then `lexloop index push INDEX ADDRESS`."
+    )
+    if not is_index(index):
+        raise CorpusError(f"{index} is no index.", "Make one with `lexloop index DIR --out INDEX`.")
+    return Manifest.read(index)
+
+
+def _refuse_address(path: Path, hint: str) -> None:
+    """Refuse the address of an index in an engine where a path is asked for."""
+    typed = str(path).replace(":/", "://", 1)  # a path has one slash where an address has two
+    if is_address(typed):
+        raise InputError(
+            f"{typed} is an address in an engine, and this command takes a folder.", hint
+        )
+
+
+def _manifest_named(index: str) -> "Manifest":
+    """Return the manifest of an index, by its folder or by its address in an engine."""
+    from lexloop.store.engine.store import manifest_of
+
+    return manifest_of(index) if is_address(index) else _manifest_in(Path(index))
+
+
+def _embedder_of(manifest: "Manifest") -> "Embedder":
+    """Return the embedder that made the vectors of an index."""
+    from lexloop.models.embedders import load_embedder
+
+    name = str(manifest.settings["index.embedder"])
+    return load_embedder(name, Connection.from_environment(os.environ))

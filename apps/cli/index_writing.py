@@ -1,11 +1,12 @@
-"""Writing of an index as a command says: here or over a cluster, into a folder or an engine."""
+"""An index as a command says: written here or over a cluster, and what is told of it."""
 
 import hashlib
+import os
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,23 +14,77 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lexloop.apps.cli import options
-from lexloop.apps.cli.index_report import note_cost, show_estimate, show_outcome
 from lexloop.apps.cli.options import option
-from lexloop.apps.cli.progress import Progress, bar
 from lexloop.apps.cli.session import say_where_text_goes
-from lexloop.apps.cli.terminal import FILES_SKIPPED
+from lexloop.apps.cli.terminal import (
+    FILES_SKIPPED,
+    Progress,
+    bar,
+    note,
+    plain,
+    result_console,
+    say,
+    write_json,
+)
 from lexloop.apps.hosts import text_hosts
+from lexloop.apps.shapes.text import first_of, one_line
 from lexloop.core.errors import CorpusError, need_extra
 from lexloop.core.settings import Settings
-from lexloop.store.engine.address import USUAL, Storage
+from lexloop.store.engine.address import USUAL, Storage, is_address
 
 if TYPE_CHECKING:
+    from lexloop.documents.document import SkippedSource
     from lexloop.graph.extractors import Budget
     from lexloop.store.cluster.ingesting import ClusterPreparer
     from lexloop.store.manifest import IndexSource, Manifest
     from lexloop.store.preparing import Tools
+    from lexloop.store.view import Collection, View
     from lexloop.store.writer import CostEstimate, IndexUpdate
 
+_COST = {
+    "files_added": "files that are new",
+    "files_changed": "files that changed",
+    "files_removed": "files that are gone",
+    "documents": "documents to read",
+    "chunks": "chunks of them",
+    "embedded_texts": "texts to embed",
+    "embedded_tokens": "tokens of these texts",
+    "model_calls": "calls of the model",
+    "tokens_in": "tokens of its prompts",
+    "tokens_out": "tokens of its replies",
+    "cost_usd": "cost in US dollars",
+}
+_CONTENTS = {
+    "index": "index",
+    "documents": "documents",
+    "chunks": "chunks",
+    "triplets": "triplets",
+    "files": "files",
+    "bytes": "bytes on disk",
+    "generation": "generation",
+    "format": "format",
+    "stemmer": "stemmer",
+    "embedder": "embedding model",
+    "dimension": "numbers in a vector",
+    "windows": "embedded parts",
+    "tokens": "bytes of a token's vector",
+    "chunker": "chunker",
+    "extractor": "triplets extracted by",
+    "dense_kind": "vector search",
+    "recall@10": "its share of the exact top 10",
+}
+"""What people are shown of a report, under which words; ``dense_index`` is among the settings, and
+the others are listed below it."""
+_SEARCHES = {
+    "flat": "exact",
+    "hnsw": "HNSW",
+    "ivf": "IVF",
+    "int8_hnsw": "HNSW of int8",
+    "binary_hnsw": "HNSW of bits",
+}
+_EXACT = 1.0
+_KNOWN = ("jurisdiction", "kind", "host", "tags")
+_MOST_PROBLEMS, _MOST_DOCUMENTS = 5, 20
 _cost = partial(option, panel="Cost")
 _usd = partial(_cost, metavar="USD", min=0)
 OPTIONS: dict[str, Any] = {
@@ -77,115 +132,96 @@ def write(
     the index names; ``fresh`` keeps nothing of an index already there. What is written is pushed
     to an ``engine`` where one is named, whose ``storage`` it has.
     """
-    from lexloop.graph.extractors import Budget
+    from lexloop.graph.extractors import Budget, expected_cost
 
-    began = time.perf_counter()
+    began, dry_run = time.perf_counter(), given["dry_run"]
     settings = options.chosen_settings(given, held.settings if held else {})
     budget = Budget(given["price_in"], given["price_out"], given["max_cost"])
     with Progress() as progress:
         progress.say("Loading")
         tools = _tools(settings, given, budget)
-    work = _Work(index, sources, tools, settings, budget, given, excluded, fresh, engine, storage)
-    if given["dry_run"]:
-        with work.begun() as how:
-            told = work.estimated(how)
-        show_estimate(*told, given["as_json"])
+    with _joined(index, given, tools, budget) as cluster, bar() as report:
+        how = {"fresh": fresh, "progress": report, "cluster": cluster}
+        survey, work = _ways(
+            index, sources, tools, how, excluded=excluded, engine=engine, storage=storage
+        )
+        if dry_run or (cluster is not None and _is_paid(settings)):
+            found = survey()
+            cost = expected_cost(found, settings, budget, given["price_embedding"])
+            if not dry_run:
+                note_cost(found, cost)
+        if not dry_run:
+            outcome = work()
+    if dry_run:
+        show_estimate(found, cost, given["as_json"])
         return
-    with work.begun() as how:
-        if how["cluster"] is not None and _is_paid(settings):
-            note_cost(*work.estimated(how))
-        outcome = work.written(how)
     seconds = time.perf_counter() - began
     show_outcome(engine or index, outcome, seconds, given["as_json"], sources)
     if not all(item.indexed for item in outcome.skipped):
         raise typer.Exit(FILES_SKIPPED)
 
 
-@dataclass(frozen=True)
-class _Work:
-    """What is to be written; ``given`` are the command's parameters, ``engine`` may be empty."""
+def _ways(
+    index: Path,
+    sources: "Sequence[IndexSource]",
+    tools: "Tools",
+    how: dict[str, Any],
+    *,
+    excluded: Sequence[str] | None,
+    engine: str,
+    storage: Storage,
+) -> "tuple[Callable[[], CostEstimate], Callable[[], IndexUpdate]]":
+    """Return what tells what would be done, and what does it."""
+    cluster: ClusterPreparer | None = how["cluster"]
+    if engine and cluster is not None:
+        from lexloop.store.cluster.ingesting import Destination, expected, ingest
 
-    index: Path
-    sources: "Sequence[IndexSource]"
-    tools: "Tools"
-    settings: Settings
-    budget: "Budget"
-    given: Mapping[str, Any]
-    excluded: Sequence[str] | None
-    fresh: bool
-    engine: str
-    storage: Storage
+        to = Destination(engine, _staging(index), storage)
+        survey = partial(expected, engine, sources, tools, **how)
+        return survey, partial(ingest, to, sources, tools, **how)
+    from lexloop.store.writer import estimate, write_index
 
-    @contextmanager
-    def begun(self) -> Iterator[dict[str, Any]]:
-        """Show a bar, and be in the cluster where one is named; gives the writer's options."""
-        with self._cluster() as cluster, bar() as report:
-            how = {"excluded": self.excluded, "fresh": self.fresh}
-            yield {**how, "progress": report, "cluster": cluster}
+    how = {**how, "excluded": excluded}
 
-    def estimated(self, how: dict[str, Any]) -> "tuple[CostEstimate, dict[str, Any]]":
-        """Return what would be done, and what it would cost."""
-        from lexloop.graph.extractors import expected_cost
-
-        if self.engine and how["cluster"] is not None:
-            from lexloop.store.cluster.ingesting import expected
-
-            found = expected(self.engine, self.sources, self.tools, **_into_engine(how))
-        else:
-            from lexloop.store.writer import estimate
-
-            found = estimate(self.index, self.sources, self.tools, **how)
-        price = self.given["price_embedding"]
-        return found, expected_cost(found, self.settings, self.budget, price)
-
-    def written(self, how: dict[str, Any]) -> "IndexUpdate":
-        """Do it."""
-        cluster = how["cluster"]
-        if self.engine and cluster is not None:
-            from lexloop.store.cluster.ingesting import Destination, ingest
-
-            to = Destination(self.engine, self._staging, self.storage)
-            return ingest(to, self.sources, self.tools, **_into_engine(how))
-        from lexloop.store.writer import write_index
-
-        outcome = write_index(self.index, self.sources, self.tools, **how)
+    def work() -> "IndexUpdate":
+        outcome = write_index(index, sources, tools, **how)
         if cluster is not None:
             cluster.forget()
-        if self.engine:
+        if engine:
             from lexloop.store.engine.moving import push_index
 
-            embedder, report = self.tools.embedder, how["progress"]
-            push_index(self.index, self.engine, embedder, report, self.storage)
+            push_index(index, engine, tools.embedder, how["progress"], storage)
         return outcome
 
-    @property
-    def _staging(self) -> Path:
-        from lexloop.store.folder.generations import STAGING
+    return partial(estimate, index, sources, tools, **how), work
 
-        return self.index / STAGING
 
-    @contextmanager
-    def _cluster(self) -> "Iterator[ClusterPreparer | None]":
-        address = self.given["cluster"]
-        if address is None:
-            yield None
-            return
-        need_extra("ray", "ray", "fsspec")
-        from lexloop.graph.clustered import on_cluster
+@contextmanager
+def _joined(
+    index: Path, given: Mapping[str, Any], tools: "Tools", budget: "Budget"
+) -> "Iterator[ClusterPreparer | None]":
+    """Be in the cluster that is named, if one is."""
+    if given["cluster"] is None:
+        yield None
+        return
+    need_extra("ray", "ray", "fsspec")
+    from lexloop.graph.clustered import on_cluster
 
-        url = options.chosen_connection(self.given).base_url
-        joining = on_cluster(address, self.tools, self._staging, self.budget, url)
-        # Ray prints to standard output that a worker died
-        with redirect_stdout(sys.stderr), joining as cluster:
-            yield cluster
+    url = options.chosen_connection(given).base_url
+    joining = on_cluster(given["cluster"], tools, _staging(index), budget, url)
+    # Ray prints to standard output that a worker died
+    with redirect_stdout(sys.stderr), joining as cluster:
+        yield cluster
+
+
+def _staging(index: Path) -> Path:
+    from lexloop.store.folder.generations import STAGING
+
+    return index / STAGING
 
 
 def _is_paid(settings: Settings) -> bool:
     return settings.index.triplets == "model" or settings.index.embedder.startswith("openai:")
-
-
-def _into_engine(how: dict[str, Any]) -> dict[str, Any]:
-    return {name: how[name] for name in ("cluster", "progress", "fresh")}
 
 
 def _tools(settings: Settings, given: Mapping[str, Any], budget: "Budget") -> "Tools":
@@ -221,3 +257,174 @@ def kept_for(engine: str, force: bool, clustered: bool) -> Path:
     except CorpusError:  # there is none yet
         return kept
     raise CorpusError(f"The index {engine} already exists.", "Pass --force to make it anew.")
+
+
+def show_outcome(
+    index: Path | str,
+    outcome: "IndexUpdate",
+    seconds: float,
+    as_json: bool,
+    sources: "Sequence[IndexSource]" = (),
+) -> None:
+    """Print what the index holds now, what changed, and what was left out.
+
+    Beside the documents of ``sources`` files of other kinds are counted.
+    """
+    changes = {
+        name: len(getattr(outcome.difference, name))
+        for name in ("added", "changed", "removed", "unchanged")
+    }
+    others = _other_kinds(sources)
+    if as_json:
+        write_json(
+            {
+                "index": str(index),
+                **outcome.counts,
+                **{f"files_{name}": count for name, count in changes.items()},
+                "recall@10": outcome.recall,
+                "seconds": round(seconds, 2),
+                "skipped": [vars(item) for item in outcome.skipped],
+                "other_files": others,
+            }
+        )
+        return
+    held = ", ".join(f"{outcome.counts[n]} {n}" for n in ("documents", "chunks", "triplets"))
+    say(f"{held} in {seconds:.1f} s -> {index}")
+    said = ", ".join(f"{count} {name}" for name, count in changes.items() if count)
+    say(f"Files: {said or 'none'}", style="dim")
+    if outcome.recall < _EXACT:
+        say(
+            f"Approximate vector search finds {outcome.recall:.1%} of the exact top 10", style="dim"
+        )
+    _show_skipped(outcome.skipped)
+    if others:
+        kinds = ", ".join(f"{count} {kind}" for kind, count in others.items())
+        note(f"Not indexed, since their kinds are not read: {kinds}")
+
+
+def _other_kinds(sources: "Iterable[IndexSource]") -> dict[str, int]:
+    """Count the visible files of the sources by suffix, of those suffixes that are not read."""
+    from lexloop.documents.reading.formats import SUFFIXES
+    from lexloop.documents.reading.metadata import SIDECAR
+
+    kinds: Counter[str] = Counter()
+    for source in sources:
+        for _, folders, names in os.walk(source.path):
+            folders[:] = [name for name in folders if not name.startswith(".")]
+            seen = (name for name in names if not name.startswith(".") and name != SIDECAR)
+            kinds.update(Path(name).suffix.lower() for name in seen)
+    return {kind or "no suffix": count for kind, count in kinds.items() if kind not in SUFFIXES}
+
+
+def _show_skipped(skipped: "list[SkippedSource]") -> None:
+    for item in skipped:
+        head = "Note on " if item.indexed else "Skipped "
+        note((head, "bold yellow"), f"{item.name}: {item.reason}", style="")
+
+
+def show_estimate(found: "CostEstimate", cost: dict[str, Any], as_json: bool) -> None:
+    """Print what would be done and what it would cost."""
+    report = {**found.as_record(), **cost}
+    if as_json:
+        skipped = [vars(item) for item in found.skipped]
+        write_json({"dry_run": True, **report, "skipped": skipped})
+        return
+    for name, said in _COST.items():
+        shown = "unknown: give the prices" if report[name] is None else str(report[name])
+        say((f"{said}: ", "bold"), shown)
+    _show_skipped(found.skipped)
+
+
+def note_cost(found: "CostEstimate", cost: dict[str, Any]) -> None:
+    """Say on standard error what a run that begins now will cost."""
+    usd = cost["cost_usd"]
+    note(
+        f"This reads {found.documents} documents, embeds {found.embedded_texts} texts and asks the "
+        f"model {cost['model_calls']} times, for "
+        f"{'a cost that is unknown without the prices' if usd is None else f'about ${usd}'}."
+    )
+
+
+def index_report(
+    index: str, manifest: "Manifest", collection: "Collection", view: "View"
+) -> dict[str, Any]:
+    """Return the object that ``index info --json`` prints; it names only what may be seen."""
+    return {
+        "index": index,
+        **manifest.counts,
+        "files": len(manifest.fingerprints),
+        "bytes": _bytes(index, manifest.generation),
+        "generation": manifest.generation,
+        "format": manifest.format,
+        "stemmer": manifest.stemmer,
+        **vars(manifest.recipe),
+        "dense_kind": collection.dense_kind,
+        # an engine's is not measured: `index verify --against` compares rankings
+        "recall@10": None if is_address(index) else collection.recall,
+        "sources": [vars(source) for source in manifest.sources],
+        "excluded": list(manifest.excluded) if view.all_public else [],
+        "excluded_count": len(manifest.excluded),
+        "skipped": [vars(item) for item in view.skipped(stored=True)],
+        "numbering": [
+            {"document": name, "problems": [*tree.problems]}
+            for name in view.documents
+            if (tree := view.tree_of(name)) is not None and tree.problems
+        ],
+    }
+
+
+def _bytes(index: str, generation: str) -> int | None:
+    """Return the size of an index's files; None in an engine, whose replicas share no file."""
+    from lexloop.store.folder.generations import GENERATIONS
+
+    if is_address(index):
+        return None
+    folder = Path(index) / GENERATIONS / generation
+    return sum(path.stat().st_size for path in folder.iterdir())
+
+
+def show_report(report: dict[str, Any]) -> None:
+    """Print what an index holds, for people; ``list`` has its documents if they were asked for."""
+    known = {name: said for name, said in _CONTENTS.items() if report[name] is not None}
+    rows = [(said, _shown(name, report[name])) for name, said in known.items()]
+    rows += [("source", source["path"] or "not recorded") for source in report["sources"]]
+    if report["excluded_count"]:
+        named = "; ".join(first_of(report["excluded"], _MOST_DOCUMENTS))
+        rows.append(("taken out for good", named or str(report["excluded_count"])))
+    for said, value in rows:
+        say((said.ljust(max(map(len, _CONTENTS.values()))), "bold"), f"  {one_line(value)}")
+    for item in report["skipped"]:
+        head = "Note on" if item["indexed"] else "Skipped"
+        say(f"{head} {item['name']}: {item['reason']}", style="yellow")
+    misnumbered = [
+        f"Numbering of {item['document']}: {' '.join(first_of(item['problems'], _MOST_PROBLEMS))}"
+        for item in report["numbering"]
+    ]
+    for said in first_of(misnumbered, _MOST_DOCUMENTS):
+        say(said, style="yellow")
+    if "list" in report:
+        from rich.table import Table
+
+        listed = Table("document", "in force", *_KNOWN, box=None, pad_edge=False)
+        for row in report["list"]:
+            days = f"{row.get('in_force_from', '')} – {row.get('in_force_to', '')}".strip(" –")
+            cells = [row["document"], days, *(_cell(row.get(name, "")) for name in _KNOWN)]
+            listed.add_row(*(plain(one_line(cell)) for cell in cells))
+        result_console().print(listed)
+
+
+def _shown(name: str, value: Any) -> str:
+    said = f"{value:,}" if name == "bytes" else str(value)
+    if name == "dense_kind":
+        said = _SEARCHES.get(said, said)
+    elif name == "recall@10":
+        said = f"{value:.1%}"
+    elif name == "tokens":
+        said = said if value else "none are stored"
+    elif name == "chunker":
+        said = said.replace("chunk_", "")  # as settings name them now
+    return said
+
+
+def _cell(value: Any) -> str:
+    return ", ".join(value) if isinstance(value, list) else str(value)

@@ -1,26 +1,5 @@
 """The command line: ``lexloop ask``, ``chat``, ``show``, ``index``, ``graph`` and the measuring.
 
-Exit codes, for scripts:
-
-====  =====================================================================
-0     answered, or abstained: an abstention is a result and not a failure
-1     something unexpected; ``LEXLOOP_DEBUG=1`` shows the traceback
-2     the input or a setting cannot be used
-3     the index was made, but some files were skipped
-4     the documents or the index are missing, empty or unreadable
-5     a shipped or stored file is missing, corrupt or of another version
-6     the model did not give a usable reply
-7     the deadline ran out
-8     other questions kept the thread busy
-9     a training could not go on; its last good checkpoint is kept
-10    with ``--exit-code``: abstained
-11    with ``--exit-code``: answered, but the answer did not pass
-12    an evaluation ended, but some of its questions were not answered
-13    an engine that holds an index did not do what it was asked
-14    the Ray cluster is not there, or did not do what it was asked
-130   interrupted
-====  =====================================================================
-
 This module and those it imports at the top stay light: ``lexloop --help`` loads neither langgraph
 nor numpy.
 """
@@ -42,8 +21,7 @@ from lexloop.apps.cli.finetune import commands as finetune_commands
 from lexloop.apps.cli.graph import commands as graph_commands
 from lexloop.apps.cli.index import commands as index_commands
 from lexloop.apps.cli.judge import judge
-from lexloop.apps.cli.mcp import mcp
-from lexloop.apps.cli.serve import serve
+from lexloop.apps.cli.serve import mcp, serve
 from lexloop.apps.cli.show import show
 from lexloop.apps.cli.terminal import debugging, unexpected
 from lexloop.apps.cli.testset import commands as testset_commands
@@ -66,12 +44,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command(cls=AskCommand, epilog=_EPILOG)(ask)
-app.command(epilog=_EPILOG)(chat)
-app.command(epilog=_EPILOG)(example)
-app.command(epilog=_EPILOG)(show)
-app.command(epilog=_EPILOG)(serve)
-app.command(epilog=_EPILOG)(mcp)
-app.command(epilog=_EPILOG)(judge)
+for command in (chat, example, show, serve, mcp, judge):
+    app.command(epilog=_EPILOG)(command)
 app.command("eval", epilog=_EPILOG)(evaluate)
 app.command(epilog=_EPILOG)(compare)
 app.command(epilog=_EPILOG)(tune)
@@ -110,7 +84,7 @@ def main(arguments: list[str] | None = None) -> None:
         arguments: Those after the program's name; None takes the process's own.
 
     Raises:
-        SystemExit: Always, with one of the codes above.
+        SystemExit: Always, with a code of ``_EPILOG``; an abstention is a result and no failure.
     """
     # numpy reads it when it is imported. Products are small here: a second thread would wait busily
     # for the next one, and take the processor from what runs beside it

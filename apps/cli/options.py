@@ -207,11 +207,7 @@ def chosen_settings(given: Mapping[str, Any], *before: Mapping[str, Any]) -> Set
 
 
 def typed(given: Mapping[str, Any]) -> list[str]:
-    """Return the options that set settings among a command's parameters as they are typed.
-
-    Args:
-        given: Parameters by name; those that are None or no setting are left out.
-    """
+    """Return the options that set settings among a command's parameters as they are typed."""
     flags = {_parameter(name): flags[0] for name, flags in _FLAGS.items()}
     flags |= {"base_url": "--base-url", "settings_file": "--settings", "assignments": "--set"}
     words: list[str] = []
@@ -247,9 +243,6 @@ def _assignment(text: str) -> tuple[str, Any]:
 
 def chosen_connection(given: Mapping[str, Any]) -> Connection:
     """Return the connection to the model; its key comes from the environment alone.
-
-    Args:
-        given: A command's parameters by name.
 
     Raises:
         SettingsError: The address is no http(s) URL.

@@ -1,4 +1,4 @@
-"""``lexloop serve``: the page, the HTTP API and MCP, in one process on one port."""
+"""``lexloop serve`` and ``lexloop mcp``: documents offered on one port, or to one program."""
 
 import fcntl
 import os
@@ -78,6 +78,31 @@ def serve(
     server.check_guarded(anyone)
     with _listening(server) as listening, _alone_in(data_folder()):
         _run(server, settings, options.chosen_connection(context.params), listening, open_page)
+
+
+@options.taking(*options.ANSWER)
+def mcp(*, context: typer.Context, collections: options.Collections = None) -> None:
+    r"""Offer the documents to an agent's program: MCP over standard input and output.
+
+    Needs the extra lexloop\[serve].
+    """
+    need_extra("serve", *NEEDED)
+    settings = options.chosen_settings(context.params)
+    from lexloop.apps.serve.mcp_transports import serve_stdio
+    from lexloop.apps.serve.people import LOCAL, Person
+    from lexloop.apps.serve.settings import ServerSettings
+    from lexloop.apps.serve.state import Serving
+
+    named = options.named_collections(collections, settings.corpus)
+    server = ServerSettings.of({"collections": named} if named else {})
+    connection = options.chosen_connection(context.params)
+    parts = Serving(server, settings, connection, named_alone=True)
+    say_where_text_goes(parts.asking.hosts)
+    person = Person(name=LOCAL, tags=settings.access.tags)
+    try:
+        serve_stdio(parts.asking, parts.collections, person)
+    finally:
+        parts.engine.close()
 
 
 def _run(

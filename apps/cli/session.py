@@ -8,9 +8,9 @@ from contextlib import AbstractContextManager, closing, contextmanager, nullcont
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lexloop.apps.cli.progress import Progress, Report
-from lexloop.apps.cli.terminal import first_of, note
+from lexloop.apps.cli.terminal import Progress, Report, note
 from lexloop.apps.hosts import text_hosts, tracing
+from lexloop.apps.shapes.text import first_of
 from lexloop.core.metadata import Filters
 
 if TYPE_CHECKING:
@@ -42,11 +42,6 @@ class Session:
     ) -> dict[str, Any]:
         """Return the working state after ``question``, without its messages.
 
-        Args:
-            question: What is asked.
-            progress: Is told how far the run is.
-            history: The conversation before.
-
         Raises:
             LexloopError: The question cannot be answered.
         """
@@ -74,42 +69,33 @@ def open_session(
     settings: "Settings",
     connection: "Connection",
     progress: Progress,
+    collections: "Mapping[str, Settings] | None" = None,
 ) -> Session:
     """Load what the settings need, and say first where text will go.
 
-    Raises:
-        LexloopError: Settings, corpus, data or model cannot be used.
-    """
-    with _uncollected():
-        resources, hosts = open_resources(settings, connection, progress)
-        from lexloop.graph.build import build_graph
-
-        resources(settings)
-        return Session(build_graph(resources), settings, hosts)
-
-
-def open_agent_session(
-    collections: "Mapping[str, Settings]", connection: "Connection", progress: Progress
-) -> Session:
-    """Load what an agent over collections needs, and say first where text will go.
-
     Args:
-        collections: The settings of each, by its name; at least one.
+        settings: Those of the one corpus, or what several have in common.
         connection: Where models are reached.
         progress: Is told how far it is.
+        collections: The settings of each of several, by its name, over which there is an agent.
 
     Raises:
         LexloopError: Settings, a corpus, data or a model cannot be used.
     """
-    settings = next(iter(collections.values()))
+    each = [*collections.values()] if collections else [settings]
     with _uncollected():
-        corpora = [one.corpus for one in collections.values()]
-        resources, hosts = open_resources(settings, connection, progress, corpora)
-        from lexloop.graph.agent import build_agent_graph
-
-        for one in collections.values():
+        corpora = [one.corpus for one in each]
+        resources, hosts = open_resources(each[0], connection, progress, corpora)
+        for one in each:
             resources(one)
-        return Session(build_agent_graph(collections, resources), settings, hosts, agent=True)
+        if collections:
+            from lexloop.graph.agent import build_agent_graph
+
+            graph = build_agent_graph(collections, resources)
+            return Session(graph, each[0], hosts, agent=True)
+        from lexloop.graph.build import build_graph
+
+        return Session(build_graph(resources), settings, hosts)
 
 
 def open_resources(
@@ -119,12 +105,6 @@ def open_resources(
     corpora: Sequence[str] = (),
 ) -> tuple["Resources", list[str]]:
     """Return what opens documents and models, and the hosts that get text, once those are named.
-
-    Args:
-        settings: Name models and a corpus.
-        connection: Where models are reached.
-        progress: Is told how far it is.
-        corpora: Further ones that are asked.
 
     Raises:
         LexloopError: The model cannot be used.

@@ -9,17 +9,9 @@ import typer
 
 from lexloop.apps.cli import options
 from lexloop.apps.cli.options import option
-from lexloop.apps.cli.progress import Progress
 from lexloop.apps.cli.session import open_resources
-from lexloop.apps.cli.terminal import (
-    Part,
-    first_of,
-    plain,
-    result_console,
-    say,
-    write_json,
-)
-from lexloop.apps.shapes.text import one_line
+from lexloop.apps.cli.terminal import Part, Progress, plain, result_console, say, write_json
+from lexloop.apps.shapes.text import first_of, one_line
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import SAMPLE_CORPUS
 
@@ -62,18 +54,21 @@ def show(
     from lexloop.apps.provisions import Source
 
     source = Source.of(view, document)
-    if not provision:
-        _outline(source, depth, as_json)
-    else:
-        places = source.places(" ".join(provision), f"See `{command}`.")
-        _provisions(source, places, depth, as_json)
-
-
-def _outline(source: "Source", depth: int, as_json: bool) -> None:
-    """Print what a document consists of, and what is wrong with its numbering."""
-    if as_json:
+    places = source.places(" ".join(provision), f"See `{command}`.") if provision else []
+    found = [source.provision(place) for place in places]
+    if as_json and provision:
+        write_json({"document": source.name, "provisions": found})
+    elif as_json:
         write_json(source.outline(depth))
-        return
+    elif provision:
+        for place, record in zip(places, found, strict=True):
+            _print_provision(source, place, record, depth)
+    else:
+        _print_outline(source, depth)
+
+
+def _print_outline(source: "Source", depth: int) -> None:
+    """Print what a document consists of, and what is wrong with its numbering."""
     units = source.listed(range(len(source.tree)), depth)
     say(source.name, style="bold")
     _print_units(source, units)
@@ -83,17 +78,8 @@ def _outline(source: "Source", depth: int, as_json: bool) -> None:
         say(f"Numbering: {said}", style="yellow")
 
 
-def _provisions(source: "Source", places: Sequence[int], depth: int, as_json: bool) -> None:
-    """Print provisions with the headings above them, their lead-ins and what they refer to."""
-    found = [source.provision(place) for place in places]
-    if as_json:
-        write_json({"document": source.name, "provisions": found})
-        return
-    for place, record in zip(places, found, strict=True):
-        _print_provision(source, place, record, depth)
-
-
 def _print_provision(source: "Source", place: int, record: dict[str, Any], depth: int) -> None:
+    """Print a provision with the headings above it, its lead-in and what it refers to."""
     from lexloop.documents.structure.telling import UNRESOLVED
 
     kind = record["kind"]

@@ -12,9 +12,8 @@ import typer
 
 from lexloop.apps.cli import options
 from lexloop.apps.cli.options import option
-from lexloop.apps.cli.progress import bar
 from lexloop.apps.cli.session import open_asker, open_documents
-from lexloop.apps.cli.terminal import note, plain, read_line, reported, result_console
+from lexloop.apps.cli.terminal import bar, note, plain, read_line, reported, result_console
 from lexloop.apps.shapes.text import clean, one_line
 from lexloop.core.errors import InputError
 
@@ -195,7 +194,7 @@ def review(
     elif accept or drop:
         _decide(file, accept or [], drop or [])
     else:
-        _Walk(file, again).run()
+        _walk(file, again)
 
 
 @commands.command()
@@ -236,11 +235,7 @@ def _read_table(file: Path, table: Path) -> None:
     decided = read_table(table, rows)
     write_review(file, decided)
     changed = sum(one != other for one, other in zip(rows, decided, strict=True))
-    counts = Counter(row.decision for row in decided)
-    note(
-        f"{changed} changed; {counts['accept']} accepted, {counts['drop']} dropped, "
-        f"{counts['open']} open in {file}"
-    )
+    note(f"{changed} changed; {_counted(decided)} in {file}")
 
 
 def _decide(file: Path, accept: Sequence[str], drop: Sequence[str]) -> None:
@@ -262,107 +257,91 @@ def _decide(file: Path, accept: Sequence[str], drop: Sequence[str]) -> None:
     write_review(file, decided)
 
 
-class _Walk:
-    """Shows the open questions one after the other; with ``again`` those that are decided, too.
+def _walk(file: Path, again: bool) -> None:
+    """Show the open questions one after the other; with ``again`` those that are decided, too.
 
     Every decision is written to the review file before the next question is shown.
     """
+    from lexloop.evaluation.testset.review import read_review, write_review
 
-    def __init__(self, file: Path, again: bool) -> None:
-        from lexloop.evaluation.testset.review import read_review
+    rows = read_review(file)
+    places = [place for place, row in enumerate(rows) if again or row.decision == "open"]
+    at, shown = 0, -1
+    while at < len(places):
+        row = rows[places[at]]
+        if shown != at:
+            _show(row, f"{at + 1} of {len(places)}")
+        shown, answer = at, _ask(f"[{_KEYS}] > ")
+        if answer is None or answer in ("q", "quit"):
+            break
+        if answer in ("s", "skip", "b", "back"):
+            at, shown = max(0, at - 1) if answer.startswith("b") else at + 1, -1
+            continue
+        decided = _decided(row, answer)
+        if decided is None:
+            break
+        if decided is not row:
+            rows[places[at]] = decided
+            write_review(file, rows)
+        at += answer in ("a", "accept", "d", "drop")
+    _say(f"{_counted(rows)} in {file}")
 
-        self._file, self._rows = file, read_review(file)
-        self._places = [
-            place for place, row in enumerate(self._rows) if again or row.decision == "open"
-        ]
-        self._console = result_console()
 
-    def run(self) -> None:
-        """Walk until the end of the questions or of the input."""
-        at = 0
-        while 0 <= at < len(self._places):
-            self._show(at)
-            step = self._decide(self._places[at])
-            if step is None:
-                break
-            at = max(0, at + step)
-        self._sum_up()
+def _decided(row: "Reviewed", answer: str) -> "Reviewed | None":
+    """Return a question as the answer has it; None where the input ends."""
+    if answer in ("a", "accept"):
+        return row.decided("accept")
+    if answer in ("d", "drop"):
+        return _dropped(row)
+    if answer not in ("e", "edit"):
+        _say(_KEYS)
+        return row
+    question = _ask("question, or nothing to keep it > ", folded=False)
+    reworded = None if question is None else _ask("answer, or nothing to keep it > ", folded=False)
+    if question is None or reworded is None:
+        return row
+    changed = row.changed(question, reworded)
+    _say(f"Q  {changed.question}")
+    _say(f"A  {changed.reference_answer or ''}")
+    return changed
 
-    def _decide(self, place: int) -> int | None:
-        """Ask for one decision; how far to go on, None to quit."""
-        while True:
-            answer = _ask(f"[{_KEYS}] > ")
-            if answer is None or answer in ("q", "quit"):
-                return None
-            if answer in ("s", "skip", "b", "back"):
-                return -1 if answer.startswith("b") else 1
-            if answer in ("a", "accept"):
-                self._keep(place, self._rows[place].decided("accept"))
-                return 1
-            if answer in ("d", "drop"):
-                return self._drop(place)
-            if answer in ("e", "edit"):
-                self._edit(place)
-            else:
-                self._say(_KEYS)
 
-    def _drop(self, place: int) -> int | None:
-        from lexloop.evaluation.testset.review import CRITERIA
+def _dropped(row: "Reviewed") -> "Reviewed | None":
+    from lexloop.evaluation.testset.review import CRITERIA
 
-        names = list(CRITERIA)
-        listed = "  ".join(f"{n} {name}" for n, name in enumerate(names, start=1))
-        self._say(f"Which criteria fail? {listed}")
-        answer = _ask("numbers, and a note after them if you like > ")
-        if answer is None:
-            return None
-        parts = answer.replace(",", " ").split()
-        numbers = [part for part in parts if part in set("123456")]
-        note = " ".join(part for part in parts if part not in numbers)
-        failed = [names[int(number) - 1] for number in numbers]
-        self._keep(place, self._rows[place].decided("drop", failed, note))
-        return 1
+    names = list(CRITERIA)
+    listed = "  ".join(f"{n} {name}" for n, name in enumerate(names, start=1))
+    _say(f"Which criteria fail? {listed}")
+    answer = _ask("numbers, and a note after them if you like > ")
+    if answer is None:
+        return None
+    parts = answer.replace(",", " ").split()
+    numbers = [part for part in parts if part in set("123456")]
+    note = " ".join(part for part in parts if part not in numbers)
+    return row.decided("drop", [names[int(number) - 1] for number in numbers], note)
 
-    def _edit(self, place: int) -> None:
-        """Take a new wording; the decision on it is still to be made."""
-        question = _ask("question, or nothing to keep it > ", folded=False)
-        if question is None:
-            return
-        answer = _ask("answer, or nothing to keep it > ", folded=False)
-        if answer is None:
-            return
-        self._keep(place, self._rows[place].changed(question, answer))
-        row = self._rows[place]
-        self._say(f"Q  {row.question}")
-        self._say(f"A  {row.reference_answer or ''}")
 
-    def _keep(self, place: int, row: "Reviewed") -> None:
-        from lexloop.evaluation.testset.review import write_review
+def _show(row: "Reviewed", place: str) -> None:
+    decided = "" if row.decision == "open" else f", {row.decision}"
+    result_console().print()
+    _say(f"{place}: {row.id} ({row.question_type}{decided})", "bold")
+    for said in row.conversation_history:
+        _say(f"   {said.role}: {said.content}", "dim")
+    _say(f"Q  {row.question}", "cyan")
+    _say(f"A  {row.reference_answer or 'no reference answer'}")
+    for line in clean(row.reference_context or "no context").splitlines():
+        _say(f"   | {line}", "dim")
 
-        rows = [*self._rows[:place], row, *self._rows[place + 1 :]]
-        write_review(self._file, rows)
-        self._rows = rows
 
-    def _show(self, at: int) -> None:
-        row = self._rows[self._places[at]]
-        decided = "" if row.decision == "open" else f", {row.decision}"
-        self._console.print()
-        self._say(
-            f"{at + 1} of {len(self._places)}: {row.id} ({row.question_type}{decided})", "bold"
-        )
-        for said in row.conversation_history:
-            self._say(f"   {said.role}: {said.content}", "dim")
-        self._say(f"Q  {row.question}", "cyan")
-        self._say(f"A  {row.reference_answer or 'no reference answer'}")
-        for line in clean(row.reference_context or "no context").splitlines():
-            self._say(f"   | {line}", "dim")
+def _counted(rows: "Sequence[Reviewed]") -> str:
+    counts = Counter(row.decision for row in rows)
+    done = f"{counts['accept']} accepted, {counts['drop']} dropped"
+    return f"{done}, {counts['open']} open"
 
-    def _sum_up(self) -> None:
-        counts = Counter(row.decision for row in self._rows)
-        done = f"{counts['accept']} accepted, {counts['drop']} dropped"
-        self._say(f"{done}, {counts['open']} open in {self._file}")
 
-    def _say(self, text: str, style: str = "") -> None:
-        self._console.print(plain(one_line(text) if not text.startswith(" ") else text, style))
+def _say(text: str, style: str = "") -> None:
+    shown = text if text.startswith(" ") else one_line(text)
+    result_console().print(plain(shown, style))
 
 
 def _ask(prompt: str, folded: bool = True) -> str | None:

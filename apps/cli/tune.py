@@ -9,9 +9,8 @@ import typer
 
 from lexloop.apps.cli import options
 from lexloop.apps.cli.options import option
-from lexloop.apps.cli.progress import bar
 from lexloop.apps.cli.session import say_where_text_goes
-from lexloop.apps.cli.terminal import note, plain, result_console, say, write_json
+from lexloop.apps.cli.terminal import bar, note, plain, result_console, say, write_json
 from lexloop.apps.hosts import text_hosts
 from lexloop.core.errors import InputError
 from lexloop.core.files import write_text

@@ -2,10 +2,8 @@
 
 import asyncio
 import ctypes
-import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 
@@ -16,29 +14,19 @@ from starlette.concurrency import run_in_threadpool
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import Route
 
-from lexloop.apps.hosts import text_hosts
 from lexloop.apps.serve import (
     ask_routes,
     document_routes,
     errors,
     openai,
-    thread_routes,
     upload_routes,
 )
-from lexloop.apps.serve.asking import Asking
-from lexloop.apps.serve.collections import Collections
-from lexloop.apps.serve.engine import Engine
 from lexloop.apps.serve.indexing import Indexing
-from lexloop.apps.serve.limits import Queue, Rates, Shares, Streams
+from lexloop.apps.serve.limits import shares
 from lexloop.apps.serve.mcp_transports import McpEndpoint
 from lexloop.apps.serve.middleware import SCHEMA, Guard
-from lexloop.apps.serve.pages import Pages
-from lexloop.apps.serve.people import SESSIONS, People
 from lexloop.apps.serve.settings import ServerSettings
 from lexloop.apps.serve.state import Serving
-from lexloop.apps.serve.uploads import MB, UploadStore
-from lexloop.apps.threads import FILE_NAME, ThreadStore
-from lexloop.core.configuration import data_folder
 from lexloop.core.settings import Connection, Settings
 
 
@@ -48,23 +36,14 @@ def give_back() -> bool:
     The C library of Linux keeps what many threads freed: a server that answers thousands of
     questions would seem to grow without end.
     """
-    trim = _trim()
-    return trim is not None and trim(0) in (0, 1)
-
-
-@lru_cache(maxsize=1)
-def _trim() -> Callable[[int], int] | None:
     try:
-        found: Callable[[int], int] = ctypes.CDLL(None).malloc_trim
+        return ctypes.CDLL(None).malloc_trim(0) in (0, 1)
     except (AttributeError, OSError, TypeError):  # another C library, or another system
-        return None
-    return found
+        return False
 
 
 PAGE = Path(__file__).parent / "page"
 _ENDING_S, _TIDY_S = 5, 20.0
-_AT_ONCE_OF_A_MODEL = 32
-"""Questions that wait for a model's host take no processor."""
 
 
 def create_app(
@@ -82,10 +61,8 @@ def create_app(
     Raises:
         LexloopError: The model cannot be used.
     """
-    server, settings = server or ServerSettings(), settings or Settings()
-    connection = connection or Connection()
-    hosts = text_hosts(settings, connection, *server.corpora)
-    parts = parts_of(server, Engine(settings, connection), hosts)
+    server = server or ServerSettings()
+    parts = Serving(server, settings or Settings(), connection or Connection())
     app = FastAPI(
         title="Lexloop",
         summary="Cited, checked answers to questions about laws, rules and policies.",
@@ -98,57 +75,17 @@ def create_app(
     app.state.serving = parts
     errors.install(app)
     # where there are no people, all that is asked is one person's
-    shares = Shares(server.limits.requests_at_once if server.people else None)
+    places = shares(server.limits.requests_at_once if server.people else None)
     app.add_middleware(
-        Guard, settings=server, people=parts.people, rates=parts.rates, shares=shares
+        Guard, settings=server, people=parts.people, rates=parts.rates, shares=places
     )
-    for routes in (ask_routes, thread_routes, document_routes, upload_routes, openai):
+    for routes in (ask_routes, document_routes, upload_routes, openai):
         app.include_router(routes.router)
     app.state.mcp = McpEndpoint(parts.asking, parts.collections, server.limits.mcp_sessions)
     app.router.routes.append(Route("/mcp", app.state.mcp))
     page = StaticFiles(directory=PAGE, html=True, check_dir=False)
     app.mount("/", GZipMiddleware(page), name="page")
     return app
-
-
-def parts_of(
-    server: ServerSettings, engine: Engine, hosts: list[str], *, named_alone: bool = False
-) -> Serving:
-    """Return what a server is made of, wired together.
-
-    Args:
-        server: The operator's settings.
-        engine: Has the graph.
-        hosts: Where text of questions and passages goes.
-        named_alone: See ``Collections``.
-    """
-    limits = server.limits
-    uploads = UploadStore(data_folder() / "collections", int(limits.stored_mb * MB))
-    collections = Collections(server, engine, uploads, named_alone)
-    rates = Rates(
-        requests=limits.requests_per_minute,
-        questions=limits.questions_per_minute,
-    )
-    of_a_model = engine.settings.model.name is not None
-    usual = _AT_ONCE_OF_A_MODEL if of_a_model else os.cpu_count() or 1
-    queue = Queue(limits.questions_at_once or usual, limits.queue_s)
-    streams = Streams(limits.streams)
-    store = ThreadStore(data_folder() / FILE_NAME)
-    asking = Asking(
-        engine, collections, hosts, store=store, rates=rates, streams=streams, queue=queue
-    )
-    return Serving(
-        settings=server,
-        engine=engine,
-        people=People(server, data_folder() / SESSIONS),
-        rates=rates,
-        collections=collections,
-        uploads=uploads,
-        indexing=Indexing(engine.settings, engine.connection),
-        pages=Pages(),
-        store=store,
-        asking=asking,
-    )
 
 
 @asynccontextmanager

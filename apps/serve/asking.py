@@ -2,24 +2,29 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+import time
+import uuid
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, field
 from heapq import merge
+from itertools import starmap
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakValueDictionary
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from lexloop.apps.serve.choices import chosen
+from lexloop.apps.serve.choices import EMBEDDED_ALONE, chosen
 from lexloop.apps.serve.collections import Collections, opening
 from lexloop.apps.serve.engine import Engine
-from lexloop.apps.serve.limits import Queue, Rates, Streams, ahead
+from lexloop.apps.serve.limits import Places, Queue, Rates, ahead
 from lexloop.apps.serve.people import Person
-from lexloop.apps.serve.run import Run
+from lexloop.apps.shapes.record import answer_record, dated, of_collection, searched_for
 from lexloop.apps.threads import Thread, ThreadStore
 from lexloop.core.conversation import checked_question, messages_of, tags_of_thread, typed
 from lexloop.core.errors import AccessError, DataError, ModelError, NotFoundError, ThreadBusy
-from lexloop.core.types import POINTED, Turn
+from lexloop.core.types import POINTED, Degradation, Turn
 
 if TYPE_CHECKING:
     from lexloop.core.settings import Settings
@@ -57,6 +62,104 @@ class AskRequest(BaseModel):
     settings: dict[str, Any] = Field(default={}, description="By flat name; see /api/settings.")
 
 
+def _new_id() -> str:
+    return uuid.uuid4().hex
+
+
+@dataclass(frozen=True)
+class Run:
+    """One question: what is asked of which collections, and the state that its steps leave.
+
+    ``settings`` are those that each collection is asked with, ``unready`` says why others cannot be
+    asked now. The thread ``begins`` with the question or goes on with it, where it is ``kept``.
+    """
+
+    person: Person
+    asked: str
+    settings: "dict[str, Settings]"
+    unready: Mapping[str, str]
+    thread: str
+    begins: bool
+    kept: bool
+    id: str = field(default_factory=_new_id)
+    state: dict[str, Any] = field(default_factory=dict)
+    told: list[dict[str, Any]] = field(default_factory=list)
+    _began: float = field(default_factory=time.monotonic)
+    _attempts: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def first(self) -> "Settings":
+        """The settings for the first collection, for what is the same for all."""
+        return next(iter(self.settings.values()))
+
+    @property
+    def by_a_model(self) -> bool:
+        """True where a model has a part in the answer that the embedded could take."""
+        chosen = self.first.flat()
+        asked = any(chosen[name] not in (one, "none") for name, one in EMBEDDED_ALONE.items())
+        return asked and self.first.model.name is not None and self.first.retrieval.source != "none"
+
+    def stepped(
+        self, place: Sequence[str], node: str, update: Mapping[str, Any]
+    ) -> dict[str, Any] | None:
+        """Take what a node wrote.
+
+        Args:
+            place: The namespace of the graph within which the node ran; empty for the outermost.
+            node: Its name.
+            update: The keys that it wrote.
+
+        Returns:
+            What is told of the step; None where that is nothing.
+        """
+        if not place:
+            self.state.update({name: one for name, one in update.items() if name != "found"})
+        if update.get("found"):
+            return None  # its steps were told
+        collection = self._collection(place)
+        attempt = self._attempts.get(collection, 1)
+        if node == "engineer_prompt":
+            self._attempts[collection] = attempt + 1
+        step = {
+            "collection": collection,
+            "node": node,
+            "attempt": attempt,
+            "seconds": round(time.monotonic() - self._began, 4),
+            **_told_of(node, update),
+        }
+        self.told.append(step)
+        return step
+
+    def token(self, place: Sequence[str], event: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what is told of a piece of the answer."""
+        return {
+            "collection": self._collection(place),
+            "text": str(event.get("token", "")),
+            "restart": bool(event.get("restart")),
+        }
+
+    def _collection(self, place: Sequence[str]) -> str:
+        if len(self.settings) == 1:
+            return next(iter(self.settings))
+        from lexloop.graph.agent import collection_of
+
+        return collection_of(place)
+
+    def record(self, hosts: Sequence[str]) -> dict[str, Any]:
+        """Return the answer's record."""
+        record = answer_record(self.state, self.first, hosts, candidates=True)
+        record["degraded"] = [*record["degraded"], *starmap(_left_out, self.unready.items())]
+        collections: list[str] = self.state.get("collections", list(self.settings))
+        if len(self.settings) == 1:
+            record = of_collection(record, *self.settings)
+        made = dated(
+            record, collections, self.first.access.as_of, self.thread if self.kept else None
+        )
+        told = {"corpus": ", ".join(collections), "model": shown(self.first.model.name)}
+        return {**made, **told, "steps": self.told}
+
+
+@dataclass
 class Asking:
     """Runs questions for people, and finds passages for them.
 
@@ -70,31 +173,20 @@ class Asking:
         queue: Lets so many of them run, as many of each person's as of another's.
     """
 
-    def __init__(
-        self,
-        engine: Engine,
-        collections: Collections,
-        hosts: Sequence[str],
-        *,
-        store: ThreadStore,
-        rates: Rates,
-        streams: Streams,
-        queue: Queue,
-    ) -> None:
-        self._engine, self._collections, self.hosts = engine, collections, list(hosts)
-        self._store, self._rates, self._streams, self._queue = store, rates, streams, queue
-        self._unkept = ""
-        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+    engine: Engine
+    collections: Collections
+    hosts: list[str]
+    store: ThreadStore
+    rates: Rates
+    streams: Places
+    queue: Queue
+    _unkept: str = ""
+    _turns: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
     async def answer(
         self, person: Person, request: AskRequest, history: Sequence[Turn] | None = None
     ) -> dict[str, Any]:
-        """Return the answer to a question.
-
-        Args:
-            person: Who asks.
-            request: What.
-            history: See ``events``.
+        """Return the answer to a question; see ``events``.
 
         Raises:
             LexloopError: The question cannot be asked, or cannot be answered.
@@ -110,16 +202,13 @@ class Asking:
     ) -> AsyncGenerator[Event, None]:
         """Yield ``begin``, then steps and tokens as they come, then the answer.
 
-        Args:
-            person: Who asks.
-            request: What.
-            history: The conversation before, where the caller keeps it; nothing is kept here then.
+        Where the caller keeps the conversation and gives its ``history``, nothing is kept here.
 
         Raises:
             LexloopError: The question cannot be asked, or cannot be answered.
         """
-        self._rates.count("questions", person.name)
-        with self._streams.one():
+        self.rates.count("questions", person.name)
+        with self.streams.one():
             run = await asyncio.to_thread(self._begun, person, request, history is None)
             yield "begin", {"id": run.id, "thread": run.thread, "collections": list(run.settings)}
             async with aclosing(ahead(self._worked(run, history))) as events:
@@ -130,9 +219,9 @@ class Asking:
         self, run: Run, history: Sequence[Turn] | None
     ) -> AsyncGenerator[Event, None]:
         try:
-            async with self._turn(run), self._queue.turn(run.person.name):
+            async with self._turn(run), self.queue.turn(run.person.name):
                 if history is None:
-                    earlier = self._store.history
+                    earlier = self.store.history
                     history = [] if run.begins else await asyncio.to_thread(earlier, run.thread)
                 with opening():
                     async with aclosing(self._steps(run, history)) as steps:
@@ -145,23 +234,23 @@ class Asking:
 
     def _begun(self, person: Person, request: AskRequest, kept: bool) -> Run:
         """Return a run, checked to be one that may be begun."""
-        operators = self._engine.settings
+        operators = self.engine.settings
         checked_question(request.question, operators.max_question_chars)
         wanted = chosen(operators, request.settings)
         if request.as_of is not None:
             wanted["access.as_of"] = request.as_of
         names = request.collections
-        names = self._collections.names(person) if names is None else list(dict.fromkeys(names))
+        names = self.collections.names(person) if names is None else list(dict.fromkeys(names))
         if not names:
             raise NotFoundError("There is no collection to ask.", "Name one, or make one.")
-        unready = self._collections.unready(person, names) if len(names) > 1 else {}
+        unready = self.collections.unready(person, names) if len(names) > 1 else {}
         if len(unready) < len(names):  # otherwise it is for the question to wait or to fail
             names = [name for name in names if name not in unready]
-        settings = {name: self._collections.settings(person, name, **wanted) for name in names}
+        settings = {name: self.collections.settings(person, name, **wanted) for name in names}
         if (thread := request.thread) is not None:
             self.readable(person, thread)
-        asked = typed(request.question)
-        return Run(person, asked, settings, unready=unready, thread=thread, kept=kept)
+        asked, begins = typed(request.question), thread is None
+        return Run(person, asked, settings, unready, thread or _new_id(), begins, kept)
 
     def readable(self, person: Person, id: str) -> Thread:
         """Return a thread whose answers a person may still read.
@@ -171,9 +260,9 @@ class Asking:
             SettingsError: It was answered with access tags that they no longer have.
             AccessError: It quotes a collection that the operator has closed to them.
         """
-        thread = self._store.thread(person.name, id)
+        thread = self.store.thread(person.name, id)
         tags_of_thread(thread.tags, person.tags)
-        if self._collections.closed(person).intersection(thread.collections):
+        if self.collections.closed(person).intersection(thread.collections):
             raise AccessError(
                 "This conversation quotes a collection that you may no longer read.",
                 "Ask the operator, or begin another conversation.",
@@ -203,10 +292,10 @@ class Asking:
             lock.release()
 
     async def _steps(self, run: Run, history: Sequence[Turn]) -> AsyncGenerator[Event, None]:
-        graph = await self._engine.ready()
+        graph = await self.engine.ready()
         context: Settings | None = run.first
         if len(run.settings) > 1:
-            graph = await asyncio.to_thread(self._engine.agent, run.settings)
+            graph = await asyncio.to_thread(self.engine.agent, run.settings)
             context = None
         streamed = graph.astream(
             {"messages": _messages(run, history)},
@@ -228,7 +317,7 @@ class Asking:
         record = run.record(self.hosts)
         if run.kept:
             try:
-                self._store.keep(run.person.name, record, run.person.tags, run.begins)
+                self.store.keep(run.person.name, record, run.person.tags, run.begins)
             except DataError as error:
                 if error.what != self._unkept:  # the same once: every record says it, too
                     _log.error("Answers are not kept: %s", error)
@@ -246,19 +335,13 @@ class Asking:
         Those of one collection stay in their order, the best first. Scores depend on how rare the
         words are in a collection, so of several the one whose next passage is closest goes first.
 
-        Args:
-            person: Who asks.
-            query: A question or words.
-            names: The collections to search.
-            changes: Of the settings.
-
         Raises:
             LexloopError: There is no such collection for the person, or it cannot be searched.
         """
-        chosen = {name: self._collections.settings(person, name, **changes) for name in names}
-        self._rates.count("questions", person.name)
-        with self._streams.one():
-            async with self._queue.turn(person.name):
+        chosen = {name: self.collections.settings(person, name, **changes) for name in names}
+        self.rates.count("questions", person.name)
+        with self.streams.one():
+            async with self.queue.turn(person.name):
                 found = {name: await self._found(query, own) for name, own in chosen.items()}
         lists = [
             [{"collection": name, **passage} for passage in passages]
@@ -267,7 +350,7 @@ class Asking:
         return list(merge(*lists, key=_farness))
 
     async def _found(self, query: str, settings: "Settings") -> list[dict[str, Any]]:
-        graph = await self._engine.ready()
+        graph = await self.engine.ready()
         from lexloop.graph.build import LAST_OF_RETRIEVAL
 
         streamed = graph.astream({"question": query}, context=settings, stream_mode="updates")
@@ -289,3 +372,57 @@ def _farness(passage: Mapping[str, Any]) -> float:
     """Return how far a passage is from the query: by its tokens, else by its vector."""
     signals = passage["signals"]
     return 0.0 if POINTED in signals else 1.0 - signals.get("late", signals.get("dense", 0.0))
+
+
+def shown(model: str | None) -> str | None:
+    """Return a model's name as people are told it: of a folder on this machine the last part."""
+    if model is None:
+        return None
+    from lexloop.models.provider import LOCAL
+
+    provider, _, name = model.partition(":")
+    return f"{provider}:{PurePath(name).name}" if provider == LOCAL else model
+
+
+def _left_out(collection: str, reason: str) -> Degradation:
+    """Return what is told of a collection that could not be asked."""
+    return {
+        "node": "index",
+        "wanted": collection,
+        "used": "nothing of it",
+        "reason": reason,
+        "collection": collection,
+    }
+
+
+def _score(update: Mapping[str, Any]) -> dict[str, Any]:
+    evaluation = update["attempts"][-1]["evaluation"]
+    score = evaluation.get("answers", evaluation["answer_relevance"])
+    return {"score": score, "passed": evaluation["passed"], "reasons": evaluation["reasons"]}
+
+
+_TOLD: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
+    "route": lambda update: {"collections": list(update["ways"])},
+    "classify": lambda update: {"class": update["complexity"], "plan": update["plan"]},
+    "rewrite": lambda update: {**searched_for(update), "read_as": update["read_as"]},
+    "hybrid_retrieve": lambda update: {"candidates": len(update["candidates"])},
+    "kg_retrieve": lambda update: {
+        "candidates": len(update["graph_candidates"]),
+        "triplets": len(update["triplets"]),
+    },
+    "rerank": lambda update: {"passages": len(update["passages"])},
+    "evaluate": _score,
+    "engineer_prompt": lambda update: {
+        name: update["advice"][name] for name in ("strategy", "guidance", "question")
+    },
+}
+"""What is told of what each node wrote."""
+
+
+def _told_of(node: str, update: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a reader may like to know of a node that wrote ``update``."""
+    told = _TOLD.get(node)
+    try:
+        return told(update) if told else {}
+    except (KeyError, IndexError, TypeError):
+        return {}  # the node ended the question early, and wrote less than it does

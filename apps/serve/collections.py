@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice, zip_longest
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from lexloop.apps.serve.bodies import CollectionBody, ExampleBody, TitledBody
+from pydantic import BaseModel
+
 from lexloop.apps.serve.indexing import removed_of
 from lexloop.apps.serve.people import LOCAL, Person
 from lexloop.apps.serve.settings import CollectionSettings, ServerSettings
@@ -34,11 +35,51 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("lexloop.serve")
 _TITLES = 5
+_NAMED, _EXAMPLES = 3, 5
+_MOST_CHUNKS = 1000
+"""Chunks of a collection whose every sentence is read for examples, in about half a second."""
+_READ = 20
+_LONGEST = 160
+_OF_THE_SAMPLE = (
+    *("simple-09", "complex-01", "distracting-07", "situational-04", "double-04"),
+    *("conversational-04", "complex-situational-03", "out-of-scope-03", "vague-02"),
+    *("compare-06", "rule-conclusion-02"),
+)
+"""A gold question of each of the eleven types, whose embedded answers people have read."""
 _OPENERS = 4
 _PATIENCE_S = 2.0
 """The longest that a list of collections waits for those that are being opened."""
 _OPENING = "It is being read for the first time; its documents can be asked when that is done."
 _SEE = "See /api/collections for those there are."
+
+
+class ExampleBody(BaseModel):
+    """A question that may be asked; ``before`` are the questions that it goes on from."""
+
+    type: str
+    question: str
+    before: list[str] = []
+
+
+class TitledBody(BaseModel):
+    """A document and what it is called."""
+
+    document: str
+    title: str
+
+
+class CollectionBody(BaseModel):
+    """A collection with its first titles; ``trouble`` says where it cannot be opened."""
+
+    name: str
+    title: str
+    description: str
+    titles: list[TitledBody]
+    documents: int
+    chunks: int
+    mine: bool
+    examples: list[ExampleBody]
+    trouble: str = ""
 
 
 class Collections:
@@ -72,7 +113,7 @@ class Collections:
 
     def names(self, person: Person) -> list[str]:
         """Return the names of the collections that a person may ask, the operator's first."""
-        own = self._own(person)
+        own = self.own(person)
         return [*self._named(person), *(name for name, one in own.items() if one.indexed)]
 
     def closed(self, person: Person) -> set[str]:
@@ -125,7 +166,7 @@ class Collections:
         Raises:
             NotFoundError: They have none of that name.
         """
-        found = self._own(person).get(name)
+        found = self.own(person).get(name)
         if found is None:
             raise NotFoundError(f"There is no collection {name!r}.", _SEE)
         return found
@@ -151,7 +192,7 @@ class Collections:
 
         One that takes long to open is told of without what is in it, and is opened aside.
         """
-        own = self._own(person)
+        own = self.own(person)
         self._engine.wait()
         until = time.monotonic() + _PATIENCE_S
         names = [*self._named(person), *own]
@@ -164,7 +205,7 @@ class Collections:
 
     def open_aside(self) -> None:
         """Make the operator's first collection ready for questions; open the others aside."""
-        anybody = Person(LOCAL)
+        anybody = Person(name=LOCAL)
         for place, name in enumerate(self._known):
             if place:
                 with suppress(RuntimeError):  # the server has ended meanwhile
@@ -220,10 +261,6 @@ class Collections:
                 self._opening[key] = held
             return held
 
-    def is_own(self, person: Person, name: str) -> bool:
-        """Return whether a collection is one that the person uploaded."""
-        return name not in self._named(person) and name in self._own(person)
-
     def _record(
         self, name: str, own: Uploaded | None, opening: "Future[View] | None", until: float
     ) -> CollectionBody:
@@ -235,7 +272,10 @@ class Collections:
             name=name,
             title=said.title or name,
             description=said.description or description,
-            titles=[] if view is None else _titles(view),
+            titles=[
+                TitledBody(document=document, title=title)
+                for document, title in islice(view.titles.items() if view else (), _TITLES)
+            ],
             documents=0 if view is None else len(view.documents),
             chunks=0 if view is None else len(view),
             mine=own is not None,
@@ -244,18 +284,16 @@ class Collections:
         )
 
     def _told_of(self, view: "View", corpus: str) -> "tuple[str, list[ExampleBody]]":
-        from lexloop.apps.serve.described import description_of, examples_of, examples_of_the_sample
-
         if view not in self._told:
-            examples = examples_of_the_sample() if corpus == SAMPLE_CORPUS else examples_of(view)
-            self._told[view] = description_of(view), examples
+            examples = _examples_of_the_sample() if corpus == SAMPLE_CORPUS else _examples_of(view)
+            self._told[view] = _description_of(view), examples
         return self._told[view]
 
     def _named(self, person: Person) -> list[str]:
         seen = person.collections
         return [name for name in self._known if seen is None or name in seen]
 
-    def _own(self, person: Person) -> dict[str, Uploaded]:
+    def own(self, person: Person) -> dict[str, Uploaded]:
         """Return a person's uploaded collections but those that the operator's hide."""
         if self._named_alone:
             return {}
@@ -304,6 +342,54 @@ def _recorded(index: Path, _: int) -> dict[str, Any]:
     return {**found, "corpus": str(index)}
 
 
-def _titles(view: "View") -> list[TitledBody]:
-    first = islice(view.titles.items(), _TITLES)
-    return [TitledBody(document=document, title=title) for document, title in first]
+def _examples_of_the_sample() -> list[ExampleBody]:
+    """Return a question of each type that the sample answers, those before it included."""
+    from lexloop.evaluation.case import read_cases
+    from lexloop.store.opening import sample_gold
+
+    gold = {case.id: case for case in read_cases(sample_gold())}
+    return [
+        ExampleBody(
+            type=case.question_type,
+            question=case.question,
+            before=[said.content for said in case.conversation_history if said.role == "user"],
+        )
+        for case in map(gold.__getitem__, _OF_THE_SAMPLE)
+    ]
+
+
+def _examples_of(view: "View") -> list[ExampleBody]:
+    """Return a few questions that documents answer, of several types; none where none are found."""
+    if len(view) > _MOST_CHUNKS:
+        return [
+            ExampleBody(type="simple", question=f"What is meant by “{term}”?")
+            for term in islice(_terms(view), _EXAMPLES)
+        ]
+    from lexloop.evaluation.testset.by_rules import RuleMaker
+
+    maker = RuleMaker(view, 0)
+    types = ("simple", "complex", "compare", "situational")
+    made = ([(kind, case.question) for case in maker(kind, _EXAMPLES)] for kind in types)
+    found = filter(None, chain.from_iterable(zip_longest(*made)))
+    short = ((kind, question) for kind, question in found if len(question) <= _LONGEST)
+    return [ExampleBody(type=kind, question=said) for kind, said in islice(short, _EXAMPLES)]
+
+
+def _terms(view: "View") -> list[str]:
+    """Return defined terms, one of each document in turn."""
+    step = -(-len(view.documents) // _READ)
+    trees = (view.tree_of(name) for name in view.documents[::step])
+    defined = (
+        [unit.heading for unit in tree.units if unit.kind == "definition"] for tree in trees if tree
+    )
+    return list(dict.fromkeys(filter(None, chain.from_iterable(zip_longest(*defined)))))
+
+
+def _description_of(view: "View") -> str:
+    """Return one line on what documents are about: whose law, and what it defines or regulates."""
+    from lexloop.graph.collections import contents_of
+
+    told = contents_of("", {"": view})
+    said = told["Defines"] or told["About"]
+    heads = [*told["Jurisdictions"][:_NAMED], "; ".join(said[:_EXAMPLES])]
+    return " · ".join(filter(None, heads))

@@ -2,19 +2,20 @@
 
 from datetime import date
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Header, Query, Response
+from pydantic import BaseModel
+from typing_extensions import TypedDict
 
-from lexloop.apps.serve import bodies
+from lexloop.apps.serve.collections import CollectionBody
 from lexloop.apps.serve.errors import documented
 from lexloop.apps.serve.people import Asker
 from lexloop.apps.serve.state import Served
 from lexloop.core.errors import InputError
 
 if TYPE_CHECKING:
-    from lexloop.apps.provisions import Source
-    from lexloop.apps.serve.pages import Original, Pages
+    from lexloop.apps.serve.pages import Original
     from lexloop.store.view import View
 
 router = APIRouter(
@@ -34,32 +35,175 @@ Offset = Annotated[int, Query(ge=0, le=_FARTHEST, description="In code points of
 AsOf = Annotated[str, Query(pattern=r"^(today|\d{4}-\d{2}-\d{2})$")]
 
 
+class DocumentBody(BaseModel):
+    """A document; ``file`` is the uploaded file that it is of, where that may be removed."""
+
+    name: str
+    title: str
+    pages: int
+    kind: str
+    jurisdiction: str
+    in_force_from: date | None
+    in_force_to: date | None
+    version: str
+    supersedes: str | None
+    superseded_by: str | None
+    tags: list[str]
+    format: str
+    file: str | None = None
+
+
+class SkippedBody(BaseModel):
+    """What could not be read, or of which only a part could, and why."""
+
+    name: str
+    reason: str
+    in_part: bool
+
+
+class DocumentsBody(BaseModel):
+    """The documents of a collection."""
+
+    documents: list[DocumentBody]
+    skipped: list[SkippedBody]
+    indexing: bool
+
+
+class UnitBody(BaseModel):
+    """A part, provision, paragraph or point; its span is in code points of the text."""
+
+    label: str
+    kind: str
+    number: str
+    heading: str
+    page: int | None
+    start: int
+    end: int
+    depth: int = 0
+
+
+class TreeBody(BaseModel):
+    """What a document consists of."""
+
+    document: str
+    title: str
+    units: list[UnitBody]
+    problems: list[str]
+
+
+class ReferenceBody(BaseModel):
+    """Words that refer, and the labels of what they refer to in this document."""
+
+    said: str
+    labels: list[str]
+
+
+class ProvisionBody(UnitBody):
+    """A provision with what is around it."""
+
+    document: str
+    above: list[UnitBody]
+    lead_in: list[str]
+    text: str
+    refers_to: list[ReferenceBody]
+    version: str
+
+
+class TextUnitBody(UnitBody):
+    """A unit of a text; ``body`` is where its own words begin behind its heading."""
+
+    body: int
+
+
+class TextBody(BaseModel):
+    """A stretch of a document's text; ``pages`` has the offset at which each page begins."""
+
+    document: str
+    title: str
+    text: str
+    start: int
+    end: int
+    length: int
+    units: list[TextUnitBody]
+    pages: list[int]
+
+
+class BoxedPage(BaseModel):
+    """A page with boxes: left, top, right and bottom as shares of it."""
+
+    page: int
+    width: float
+    height: float
+    boxes: list[tuple[float, float, float, float]]
+
+
+class BoxesBody(BaseModel):
+    """Where a span stands."""
+
+    pages: list[BoxedPage]
+
+
+class VersionBody(BaseModel):
+    """A version of a document, with a provision where it has that; ``answers`` on the day asked."""
+
+    document: str
+    title: str
+    in_force_from: date | None
+    in_force_to: date | None
+    version: str
+    answers: bool
+    label: str | None
+    heading: str | None
+    text: str | None
+    start: int | None
+    end: int | None
+
+
+class VersionsBody(BaseModel):
+    """The versions of a document, the oldest first."""
+
+    versions: list[VersionBody]
+
+
+class DifferenceBody(TypedDict):
+    """Words that both versions have, or one of them."""
+
+    op: Literal["same", "added", "removed"]
+    text: str
+
+
+class CompareBody(BaseModel):
+    """Two versions and how they differ."""
+
+    a: VersionBody
+    b: VersionBody
+    parts: list[DifferenceBody]
+
+
 @router.get("")
-def collections(person: Asker, served: Served) -> list[bodies.CollectionBody]:
+def collections(person: Asker, served: Served) -> list[CollectionBody]:
     """List the collections that you see."""
     return served.collections.records(person)
 
 
 @router.get("/{name}/documents")
-def documents(name: str, person: Asker, served: Served) -> bodies.DocumentsBody:
+def documents(name: str, person: Asker, served: Served) -> DocumentsBody:
     """List the documents of a collection, and what of its files could not be read."""
-    own, indexing = served.collections.is_own(person, name), False
-    if own:
-        one = served.collections.uploaded(person, name)
-        job = served.indexing.of(one)
-        indexing = job is not None and not job.over
-        if not one.indexed:
-            return bodies.DocumentsBody(documents=[], skipped=[], indexing=indexing)
+    own = served.collections.own(person).get(name)
+    job = None if own is None else served.indexing.of(own)
+    indexing = job is not None and not job.over
+    if own is not None and not own.indexed:
+        return DocumentsBody(documents=[], skipped=[], indexing=indexing)
     view = served.collections.view(person, name)
     skipped = [
-        bodies.SkippedBody(name=one.name, reason=one.reason, in_part=one.indexed)
+        SkippedBody(name=one.name, reason=one.reason, in_part=one.indexed)
         for one in view.skipped(stored=True)
     ]
-    listed = _listed(view, frozenset(person.tags), with_files=own)
-    return bodies.DocumentsBody(documents=listed, skipped=skipped, indexing=indexing)
+    listed = _listed(view, frozenset(person.tags), with_files=own is not None)
+    return DocumentsBody(documents=listed, skipped=skipped, indexing=indexing)
 
 
-def _listed(view: "View", tags: frozenset[str], with_files: bool) -> list[bodies.DocumentBody]:
+def _listed(view: "View", tags: frozenset[str], with_files: bool) -> list[DocumentBody]:
     from lexloop.documents.document import older_version
 
     known = view.metadata(view.documents)
@@ -69,7 +213,7 @@ def _listed(view: "View", tags: frozenset[str], with_files: bool) -> list[bodies
         if (older := older_version(name, one, known)) is not None
     }
     return [
-        bodies.DocumentBody(
+        DocumentBody(
             name=name,
             title=view.titles[name],
             pages=len(view.pages_of(name)) if name.lower().endswith(_PAGED) else 0,
@@ -89,77 +233,63 @@ def _listed(view: "View", tags: frozenset[str], with_files: bool) -> list[bodies
     ]
 
 
-class _Seen(NamedTuple):
+class _Seen:
     """What somebody sees of a collection."""
 
-    view: "View"
+    def __init__(self, name: str, person: Asker, served: Served) -> None:
+        self.view: View = served.collections.view(person, name)
 
 
-class _Reading(NamedTuple):
+class _Reading(_Seen):
     """A document that somebody reads."""
 
-    view: "View"
-    source: "Source"
+    def __init__(self, name: str, person: Asker, served: Served, document: Named) -> None:
+        from lexloop.apps.provisions import Source
+
+        super().__init__(name, person, served)
+        self.source = Source.of(self.view, document)
 
 
-def _seen(name: str, person: Asker, served: Served) -> _Seen:
-    return _Seen(served.collections.view(person, name))
-
-
-Seen = Annotated[_Seen, Depends(_seen)]
-
-
-def _reading(seen: Seen, document: Named) -> _Reading:
-    from lexloop.apps.provisions import Source
-
-    return _Reading(seen.view, Source.of(seen.view, document))
-
-
-Read = Annotated[_Reading, Depends(_reading)]
-
-
-class _Paper(NamedTuple):
+class _Paper(_Seen):
     """A document whose pages somebody sees."""
 
-    view: "View"
-    name: str
-    corpus: str
-    pages: "Pages"
+    def __init__(self, name: str, person: Asker, served: Served, document: Named) -> None:
+        from lexloop.apps.provisions import named_document
+
+        super().__init__(name, person, served)
+        self.document = named_document(self.view, document)
+        self.pages = served.pages
+        self._corpus = served.collections.settings(person, name).corpus
 
     def original(self) -> "Original":
-        return self.pages.original(self.corpus, self.view, self.name)
+        return self.pages.original(self._corpus, self.view, self.document)
 
 
-def _paper(seen: Seen, name: str, document: Named, person: Asker, served: Served) -> _Paper:
-    from lexloop.apps.provisions import named_document
-
-    corpus = served.collections.settings(person, name).corpus
-    return _Paper(seen.view, named_document(seen.view, document), corpus, served.pages)
-
-
-Paper = Annotated[_Paper, Depends(_paper)]
+Seen = Annotated[_Seen, Depends()]
+Read = Annotated[_Reading, Depends()]
+Paper = Annotated[_Paper, Depends()]
 
 
 @router.get("/{name}/tree")
 def tree(
     read: Read, depth: Annotated[int, Query(ge=0, le=_LONGEST_DEPTH)] = _LONGEST_DEPTH
-) -> bodies.TreeBody:
+) -> TreeBody:
     """Return everything that a document consists of, in order, and what is misnumbered."""
-    view, source = read
-    return bodies.TreeBody(title=view.titles[source.name], **source.outline(depth))
+    source = read.source
+    return TreeBody(title=read.view.titles[source.name], **source.outline(depth))
 
 
 @router.get("/{name}/provision")
-def provision(read: Read, label: Label, start: Offset | None = None) -> bodies.ProvisionBody:
+def provision(read: Read, label: Label, start: Offset | None = None) -> ProvisionBody:
     """Return a provision with the headings above it, its lead-in and what it refers to.
 
     Of several of one label it is the one that holds ``start``, else the first.
     """
-    view, source = read
+    source = read.source
     places, units = source.places(label, _SEE_TREE), source.tree.units
     holding = (p for p in places if start is not None and units[p].start <= start < units[p].end)
-    metadata = view.metadata([source.name])[source.name]
-    return bodies.ProvisionBody(
+    metadata = read.view.metadata([source.name])[source.name]
+    return ProvisionBody(
         document=source.name,
         version=metadata.version,
         **source.provision(next(holding, places[0])),
@@ -167,23 +297,23 @@ def provision(read: Read, label: Label, start: Offset | None = None) -> bodies.P
 
 
 @router.get("/{name}/text")
-def text(read: Read, start: Offset = 0, end: Offset | None = None) -> bodies.TextBody:
+def text(read: Read, start: Offset = 0, end: Offset | None = None) -> TextBody:
     """Return a stretch of a document's text, widened to whole provisions or lines."""
     last = start + _STRETCH if end is None else end
     title = read.view.titles[read.source.name]
-    return bodies.TextBody(title=title, **read.source.stretch(start, last))
+    return TextBody(title=title, **read.source.stretch(start, last))
 
 
 @router.get("/{name}/boxes")
-def boxes(paper: Paper, start: Offset, end: Offset) -> bodies.BoxesBody:
+def boxes(paper: Paper, start: Offset, end: Offset) -> BoxesBody:
     """Return where a span of the text stands on the pages, as shares from the top left."""
     from lexloop.apps.serve.pages import shares
 
-    found = paper.view.boxes(paper.name, start, min(end, start + _STRETCH))
+    found = paper.view.boxes(paper.document, start, min(end, start + _STRETCH))
     if not found:
-        return bodies.BoxesBody(pages=[])
+        return BoxesBody(pages=[])
     sizes = paper.pages.sizes(paper.original(), (box.page for box in found))
-    return bodies.BoxesBody(pages=[bodies.BoxedPage(**one) for one in shares(found, sizes)])
+    return BoxesBody(pages=[BoxedPage(**one) for one in shares(found, sizes)])
 
 
 @router.get("/{name}/page", response_class=Response, responses={200: {"content": {_PICTURE: {}}}})
@@ -205,12 +335,12 @@ def page(
 
 
 @router.get("/{name}/versions")
-def versions(read: Read, label: Label = "", as_of: AsOf = "today") -> bodies.VersionsBody:
+def versions(read: Read, label: Label = "", as_of: AsOf = "today") -> VersionsBody:
     """Return the versions of a document, the oldest first, with a provision of each."""
     from lexloop.apps.provisions import Source
     from lexloop.apps.serve.versions import same_provision, version_record, versions_of
 
-    view, source = read
+    view, source = read.view, read.source
     day = _day(as_of)
     place = source.places(label, _SEE_TREE)[0] if label else None
     found: list[dict[str, Any]] = []
@@ -218,19 +348,19 @@ def versions(read: Read, label: Label = "", as_of: AsOf = "today") -> bodies.Ver
         other = Source.of(view, version)
         there = None if place is None else same_provision(source, place, other)
         found.append(version_record(view, other, there, day))
-    return bodies.VersionsBody(versions=[bodies.VersionBody(**one) for one in found])
+    return VersionsBody(versions=[VersionBody(**one) for one in found])
 
 
 @router.get("/{name}/compare")
 def compare(
     seen: Seen, a: Named, b: Named, label: Label = "", as_of: AsOf = "today"
-) -> bodies.CompareBody:
+) -> CompareBody:
     """Return a provision in two versions, or both whole, and their differences by words."""
     from lexloop.apps.provisions import Source
     from lexloop.apps.serve.versions import compared
 
     first, second = Source.of(seen.view, a), Source.of(seen.view, b)
-    return bodies.CompareBody(**compared(seen.view, first, second, label, _day(as_of)))
+    return CompareBody(**compared(seen.view, first, second, label, _day(as_of)))
 
 
 def _day(said: str) -> date:

@@ -35,11 +35,7 @@ class Engine:
         self._agent = cached(agents, lock=Lock())(self._built)
 
     def start(self, then: Callable[[], None] | None = None) -> None:
-        """Begin to load.
-
-        Args:
-            then: Opens what the first questions are likely to need, once all is loaded.
-        """
+        """Begin to load; ``then`` opens what the first questions are likely to need after it."""
         if not self._begun:
             self._begun = True
             Thread(target=self._load, args=(then,), name="lexloop-load", daemon=True).start()
@@ -54,14 +50,14 @@ class Engine:
             from lexloop.graph.build import build_graph
 
             graph = build_graph(resources)
-            gc.enable()  # `lexloop serve` begins without
-            self._loaded.set_result(graph)
         except BaseException as error:  # noqa: BLE001 - all who wait get it, or would for ever
-            gc.enable()
             if not self._opener.done():
                 self._opener.set_exception(error)
             self._loaded.set_exception(error)
             return
+        finally:
+            gc.enable()  # `lexloop serve` begins without
+        self._loaded.set_result(graph)
         if then is not None:
             then()
 

@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match, Mount
 
 from lexloop.apps.serve.choices import EMBEDDED_ALONE
+from lexloop.apps.shapes.text import first_of
 from lexloop.core import errors
 from lexloop.core.errors import LexloopError
 
@@ -112,13 +113,8 @@ def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {status: {"model": ErrorBody} for status in sorted({*COMMON, *statuses})}
 
 
-def problem_of(error: Exception, refused: Sequence[RefusedFile] = ()) -> Problem:
-    """Return what people are told of an error; where things lie they are not, which is logged.
-
-    Args:
-        error: What happened; whatever is none of ours is told as unexpected.
-        refused: The files of an upload of which none was taken.
-    """
+def problem_of(error: Exception) -> Problem:
+    """Return what people are told of an error; where things lie they are not, which is logged."""
     kind = type(error).__name__
     if not isinstance(error, LexloopError):
         _log.error("Unexpected %s", kind, exc_info=error)
@@ -138,7 +134,6 @@ def problem_of(error: Exception, refused: Sequence[RefusedFile] = ()) -> Problem
         hint=hint,
         embedded_possible=possible,
         settings=EMBEDDED_ALONE if possible else None,
-        refused=list(refused),
     )
 
 
@@ -159,11 +154,9 @@ def body_of(
         path: That of the request, which says in whose form it is told.
         refused: The files of an upload of which none was taken.
     """
-    problem = problem_of(error, refused)
-    if not path.startswith(OPENAI):
-        return ErrorBody(error=problem).model_dump()
-    param, code = getattr(error, "param", None), _OPENAI_CODES.get(problem.kind)
-    return _as_openai(status_of(error), problem, param, code)
+    problem = problem_of(error).model_copy(update={"refused": [*refused]})
+    code = _OPENAI_CODES.get(problem.kind)
+    return _body(path, status_of(error), problem, getattr(error, "param", None), code)
 
 
 def response_of(
@@ -177,20 +170,25 @@ def response_of(
         headers["Retry-After"] = str(error.retry_after_s)
     if isinstance(error, errors.UnknownPerson):
         headers["WWW-Authenticate"] = "Bearer"
-    body = body_of(error, path, refused)
-    return _AsciiResponse(body, status_of(error), headers)
+    return _AsciiResponse(body_of(error, path, refused), status_of(error), headers)
 
 
-def _as_openai(
-    status: int, problem: Problem, param: str | None = None, code: str | None = None
+def _body(
+    path: str, status: int, problem: Problem, param: str | None = None, code: str | None = None
 ) -> dict[str, Any]:
-    told = OpenAIProblem(
-        message=f"{problem.what} {problem.hint}",
-        type=_OPENAI_TYPES.get(status, "invalid_request_error" if status < 500 else "server_error"),
-        param=param,
-        code=code,
-    )
+    """Return the JSON object that tells a problem in the form of the request's protocol."""
+    if not path.startswith(OPENAI):
+        return ErrorBody(error=problem).model_dump()
+    usual = "invalid_request_error" if status < 500 else "server_error"
+    said, kind = f"{problem.what} {problem.hint}", _OPENAI_TYPES.get(status, usual)
+    told = OpenAIProblem(message=said, type=kind, param=param, code=code)
     return OpenAIErrorBody(error=told).model_dump()
+
+
+def faults_of(found: Sequence[Any]) -> str:
+    """Return what pydantic finds wrong with what was sent, without repeating that."""
+    faults = [f"{'.'.join(str(part)[:100] for part in e['loc'])}: {e['msg']}" for e in found]
+    return "; ".join(first_of(faults, _MOST_TOLD, "{} more"))
 
 
 def install(app: FastAPI) -> None:
@@ -210,37 +208,33 @@ async def _ours(request: Request, error: Exception) -> JSONResponse:
 async def _malformed(request: Request, error: Exception) -> JSONResponse:
     """Tell where a request differs from the schema, without repeating what was sent."""
     assert isinstance(error, RequestValidationError)
-    found = error.errors()
-    faults = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in found]
-    more = [f"{len(faults) - _MOST_TOLD} more"] if len(faults) > _MOST_TOLD else []
+    found, path = error.errors(), request.url.path
     first = found[0]["loc"][1:2] if found else ()
     param = first[0] if first and isinstance(first[0], str) else None
     problem = Problem(
         kind="MalformedRequest",
-        what=f"The request is not as the schema has it: {'; '.join(faults[:_MOST_TOLD] + more)}.",
+        what=f"The request is not as the schema has it: {faults_of(found)}.",
         hint="See /api/openapi.json for what is taken.",
     )
-    return _told(request, 422, problem, param)
+    status = 400 if path.startswith(OPENAI) else 422  # as OpenAI has it
+    return _AsciiResponse(_body(path, status, problem, param), status)
 
 
 async def _of_http(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
+    path, status, what = request.url.path, error.status_code, str(error.detail)
     if isinstance(error, Refused):
-        return response_of(error.error, request.url.path)
-    methods = _methods(request) if error.status_code in (404, 405) else []
+        return response_of(error.error, path)
+    headers = dict(error.headers or {})
+    methods = _methods(request) if status in (404, 405) else []
     if methods and request.method not in methods:  # the page's files are looked for by GET
-        made = _told(request, 405, _of_status(405, "There is no such method here"))
-        made.headers["Allow"] = ", ".join(methods)
-        return made
-    made = _told(request, error.status_code, _of_status(error.status_code, str(error.detail)))
-    made.headers.update(error.headers or {})
-    return made
-
-
-def _of_status(status: int, what: str) -> Problem:
-    kind = _HTTP_KINDS.get(status, "BadRequest")
-    hint = "See /api/openapi.json for what there is."
-    return Problem(kind=kind, what=f"{what}.", hint=hint)
+        status, what, headers = 405, "There is no such method here", {"Allow": ", ".join(methods)}
+    problem = Problem(
+        kind=_HTTP_KINDS.get(status, "BadRequest"),
+        what=f"{what}.",
+        hint="See /api/openapi.json for what there is.",
+    )
+    return _AsciiResponse(_body(path, status, problem), status, headers)
 
 
 def _methods(request: Request) -> list[str]:
@@ -251,12 +245,3 @@ def _methods(request: Request) -> list[str]:
         for method in ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
         if any(one.matches({**request.scope, "method": method})[0] == Match.FULL for one in routes)
     ]
-
-
-def _told(
-    request: Request, status: int, problem: Problem, param: str | None = None
-) -> JSONResponse:
-    if request.url.path.startswith(OPENAI):
-        status = 400 if status == 422 else status  # as OpenAI has it
-        return _AsciiResponse(_as_openai(status, problem, param), status)
-    return _AsciiResponse(ErrorBody(error=problem).model_dump(), status)

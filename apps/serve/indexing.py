@@ -8,7 +8,7 @@ import logging
 import secrets
 import shutil
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from pathlib import Path, PurePosixPath
@@ -28,16 +28,14 @@ _MODULE = "lexloop.apps.serve.index_worker"
 _STALLED_S = 900.0
 """The longest that a job may say nothing: one file or one batch takes less."""
 _KEPT = 1000
+_LOOK_S = 0.1
+"""After which whoever follows a job looks how far it is; it tells no oftener."""
 _SEE_LOG = "Try again; the server's log has more."
 Event = tuple[str, dict[str, Any]]
 
 
 class Job:
-    """The indexing of one collection, and how far it is.
-
-    Args:
-        collection: What is indexed.
-    """
+    """The indexing of one collection, and how far it is."""
 
     def __init__(self, collection: Uploaded) -> None:
         self.id = secrets.token_hex(8)
@@ -45,7 +43,6 @@ class Job:
         self.begun = False
         self.worker: WorkerProcess | None = None
         self.waits_for = 0  # the bytes that the disk has to have left for another try
-        self._listeners: set[Callable[[], None]] = set()
         self.latest: Event = ("progress", {"stage": "waiting", "done": 0, "of": 1})
 
     @property
@@ -54,30 +51,18 @@ class Job:
         return self.latest[0] != "progress"
 
     def tell(self, kind: str, data: dict[str, Any]) -> None:
-        """Note how far the job is, and tell whoever follows."""
+        """Note how far the job is, for whoever follows."""
         self.latest = (kind, data)
-        for listener in [*self._listeners]:
-            with suppress(RuntimeError):  # whose loop has ended
-                listener()
 
     async def events(self) -> AsyncIterator[Event]:
         """Yield how far the job is until it is over; who is slow misses what lies between."""
-        loop, news = asyncio.get_running_loop(), asyncio.Event()
-
-        def listener() -> None:
-            loop.call_soon_threadsafe(news.set)
-
-        self._listeners.add(listener)
-        try:
-            while True:
-                news.clear()
-                event = self.latest
+        told: Event | None = None
+        while told is None or told[0] == "progress":
+            if (event := self.latest) is told:
+                await asyncio.sleep(_LOOK_S)
+            else:
+                told = event
                 yield event
-                if event[0] != "progress":
-                    return
-                await news.wait()
-        finally:
-            self._listeners.discard(listener)
 
 
 class Indexing:

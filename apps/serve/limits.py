@@ -2,15 +2,16 @@
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import aclosing, asynccontextmanager, contextmanager
+from functools import partial
 from typing import TypeVar
 
 from limits import RateLimitItemPerMinute
 from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
 
-from lexloop.core.errors import Overloaded, RateExceeded
+from lexloop.core.errors import LexloopError, Overloaded, RateExceeded
 
 T = TypeVar("T")
 
@@ -65,64 +66,44 @@ class Rates:
             )
 
 
-class Streams:
-    """The answers that are being streamed, of which there may be so many.
+class Places:
+    """Places for what is under way, of which there may be so many to each person.
 
     Args:
-        most: How many.
+        most: How many; None for any number.
+        full: Makes the error of who finds none free.
     """
 
-    def __init__(self, most: int) -> None:
-        self._most, self.open = most, 0
+    def __init__(self, most: int | None, full: Callable[[], LexloopError]) -> None:
+        self._most, self._full, self._held = most, full, Counter[str]()
 
     @contextmanager
-    def one(self) -> Iterator[None]:
-        """Hold one of them.
+    def one(self, who: str = "") -> Iterator[None]:
+        """Hold one more of somebody's, or of all people's together.
 
         Raises:
-            Overloaded: There are as many as may be.
-        """
-        if self.open >= self._most:
-            raise Overloaded(
-                f"{self.open} questions are being answered, and no more may be (limits.streams).",
-                "Try again in a few seconds.",
-            )
-        self.open += 1
-        try:
-            yield
-        finally:
-            self.open -= 1
-
-
-class Shares:
-    """The requests that people have under way, of which each may have so many.
-
-    Args:
-        most: How many; None for any number, where all is one person's.
-    """
-
-    def __init__(self, most: int | None) -> None:
-        self._most, self._held = most, Counter[str]()
-
-    @contextmanager
-    def one(self, who: str) -> Iterator[None]:
-        """Hold one more of somebody's.
-
-        Raises:
-            RateExceeded: They have as many as they may.
+            Overloaded: They have as many as they may.
         """
         if self._most is not None and self._held[who] >= self._most:
-            raise RateExceeded(
-                f"{self._most} requests of yours are under way, and no more may be "
-                "(limits.requests_at_once).",
-                "Wait until one of them is done.",
-            )
+            raise self._full()
         self._held[who] += 1
         try:
             yield
         finally:
             self._held[who] -= 1
             self._held += Counter()  # keeps those alone that hold any
+
+
+def streams(most: int) -> Places:
+    """Return the places of the answers that are being streamed, of all people together."""
+    said = f"{most} questions are being answered, and no more may be (limits.streams)."
+    return Places(most, partial(Overloaded, said, "Try again in a few seconds."))
+
+
+def shares(most: int | None) -> Places:
+    """Return the places of the requests that each person has under way."""
+    said = f"{most} requests of yours are under way, and no more may be (limits.requests_at_once)."
+    return Places(most, partial(RateExceeded, said, "Wait until one of them is done."))
 
 
 class Queue:
@@ -143,10 +124,7 @@ class Queue:
 
     @asynccontextmanager
     async def turn(self, who: str) -> AsyncIterator[None]:
-        """Wait for a turn and hold it.
-
-        Args:
-            who: Asks.
+        """Wait for somebody's turn and hold it.
 
         Raises:
             Overloaded: It did not come in time.

@@ -1,37 +1,60 @@
 """The Model Context Protocol: the tools and the sources of a server, for agents of others.
 
-The SDK's FastMCP, with what it does not know: people, their documents as its resources, errors
+The SDK's FastMCP, which makes the tools' schemas of their signatures, and of their docstrings what
+a model chooses by; with what it does not know: people, their documents as its resources, errors
 that say what to do, and calls that end where their client leaves.
 """
 
 import inspect
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import aclosing
+from functools import partial, wraps
 from importlib.metadata import version
-from typing import Any
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec, TypeVar
 
 import anyio
+import anyio.to_thread
 from mcp import McpError, types
-from mcp.server.fastmcp import FastMCP
+from mcp.server.fastmcp import Context, FastMCP
 from mcp.server.fastmcp.exceptions import ToolError
 from mcp.server.fastmcp.server import Settings as FastMcpSettings
 from mcp.server.fastmcp.tools import Tool
 from mcp.server.lowlevel import Server
 from mcp.server.lowlevel.helper_types import ReadResourceContents
-from pydantic import AnyUrl, ValidationError
+from pydantic import AnyUrl, Field, ValidationError
 
-from lexloop.apps.serve.errors import Problem, problem_of
-from lexloop.apps.serve.tools import Tools
+from lexloop.apps.serve.asking import Asking, AskRequest
+from lexloop.apps.serve.collections import Collections
+from lexloop.apps.serve.errors import Problem, faults_of, problem_of
+from lexloop.apps.serve.people import Person
+from lexloop.apps.shapes import tools as shapes
 from lexloop.apps.shapes.text import clean
-from lexloop.apps.shapes.tools import TEMPLATE, Result, Source
-from lexloop.core.errors import InputError, LexloopError, NotFoundError
+from lexloop.core.errors import (
+    CorpusError,
+    DataError,
+    InputError,
+    LexloopError,
+    ModelError,
+    NotFoundError,
+)
+from lexloop.core.folding import folded
 
+if TYPE_CHECKING:
+    from lexloop.apps.provisions import Source
+    from lexloop.store.view import View
+
+P = ParamSpec("P")
+T = TypeVar("T")
 # an .env of the working folder is of some other program, and may be no text at all
 FastMcpSettings.model_config["env_file"] = None
 
 WORK = "lexloop.work"
 """Where the scope of an HTTP request has what is to be cancelled when its client leaves."""
 _NOT_FOUND = -32002  # the protocol's own code for a resource that is not there
-_MOST_LINKS, _MOST_FAULTS = 50, 5
-_PAGE = 100
+_MOST_LINKS, _MOST_LISTED, _PAGE = 50, 500, 100
+_MOST_READ = 20_000
+"""Characters of one provision, or of a whole document, that are read at once."""
 _INSTRUCTIONS = (
     "Lexloop answers questions about laws, rules and policies from collections of documents, and "
     "checks every quote against its source. Ask whole questions with `ask`; look into the "
@@ -42,31 +65,58 @@ _INSTRUCTIONS = (
 _READING = types.ToolAnnotations(
     readOnlyHint=True, destructiveHint=False, idempotentHint=True, openWorldHint=False
 )
-_ARGUMENTS = "Give the arguments that the tool's schema names."
+
+Call = Context[Any, Any, Any]
+"""One call of a tool: who sent it, and where its progress goes."""
+Text = Annotated[str, Field(min_length=1, max_length=20_000)]
+AsOf = Annotated[
+    Text | None,
+    Field(
+        description="Answer from the law in force on this day (YYYY-MM-DD), 'today', or 'any' for "
+        "every version. Leave it out for today."
+    ),
+]
+Names = Annotated[
+    Annotated[list[Text], Field(max_length=100)] | None,
+    Field(description="Names of collections, as list_documents gives them. Leave it out for all."),
+]
+
+
+def _aside(
+    work: Callable[Concatenate["LexloopMcp", P], T],
+) -> Callable[Concatenate["LexloopMcp", P], Awaitable[T]]:
+    """Return a method that works in a thread, and is not waited for where nobody does."""
+
+    @wraps(work)
+    async def worked(self: "LexloopMcp", /, *given: P.args, **named: P.kwargs) -> T:
+        doing = partial(work, self, *given, **named)
+        return await anyio.to_thread.run_sync(doing, abandon_on_cancel=True)
+
+    return worked
 
 
 class LexloopMcp(FastMCP[Any]):
-    """A server of the protocol.
+    """A server of the protocol; where a tool names a place, it is never a folder or a host.
 
     Args:
-        tools: What it offers.
+        asking: Answers questions, and finds passages.
+        collections: Say what a person sees.
+        person_of: Gives who sent an HTTP request; its argument is None where there is none.
     """
 
-    def __init__(self, tools: Tools) -> None:
-        self._offered = tools
-        self._by_name = {
-            made.name: made
-            for made in (
-                _tool(tools.ask, "Ask the documents"),
-                _tool(tools.search, "Search passages"),
-                _tool(tools.read_provision, "Read a provision"),
-                _tool(tools.list_documents, "List documents"),
-                _tool(tools.related, "Related statements"),
-            )
-        }
-        super().__init__(
-            "lexloop", _INSTRUCTIONS, tools=[*self._by_name.values()], log_level="WARNING"
-        )
+    def __init__(
+        self, asking: Asking, collections: Collections, person_of: Callable[[Any], Person]
+    ) -> None:
+        self._asking, self._collections, self._person_of = asking, collections, person_of
+        made = [
+            _tool(self.ask, "Ask the documents"),
+            _tool(self.search, "Search passages"),
+            _tool(self.read_provision, "Read a provision"),
+            _tool(self.list_documents, "List documents"),
+            _tool(self.related, "Related statements"),
+        ]
+        self._by_name = {one.name: one for one in made}
+        super().__init__("lexloop", _INSTRUCTIONS, tools=made, log_level="WARNING")
         self.protocol.version = version("lexloop")
 
     @property
@@ -86,7 +136,7 @@ class LexloopMcp(FastMCP[Any]):
                 return _failure(problem_of(error))
         return _failure(Problem(kind="Cancelled", what="The client left.", hint="Ask again."))
 
-    async def _called(self, name: str, arguments: dict[str, Any]) -> Result:
+    async def _called(self, name: str, arguments: dict[str, Any]) -> shapes.Result:
         """Return what a tool gives.
 
         Raises:
@@ -97,10 +147,14 @@ class LexloopMcp(FastMCP[Any]):
             known = ", ".join(self._by_name)
             raise NotFoundError(f"There is no tool {name[:100]!r}.", f"Use {known}.")
         try:
-            found: Result = await tool.run(arguments, self.get_context())
+            found: shapes.Result = await tool.run(arguments, self.get_context())
         except ToolError as error:
             if isinstance(error.__cause__, ValidationError):
-                raise _unfitting(error.__cause__) from error
+                faults = faults_of(error.__cause__.errors(include_url=False, include_input=False))
+                raise InputError(
+                    f"The arguments do not fit: {faults}.",
+                    "Give the arguments that the tool's schema names.",
+                ) from error
             raise error.__cause__ or error from None
         return found
 
@@ -109,7 +163,7 @@ class LexloopMcp(FastMCP[Any]):
         said = "A document, or with #label one provision of it; every part is percent-encoded."
         return [
             types.ResourceTemplate(
-                uriTemplate=TEMPLATE, name="source", description=said, mimeType="text/plain"
+                uriTemplate=shapes.TEMPLATE, name="source", description=said, mimeType="text/plain"
             )
         ]
 
@@ -123,7 +177,7 @@ class LexloopMcp(FastMCP[Any]):
         ):
             raise McpError(types.ErrorData(code=types.INVALID_PARAMS, message="No such cursor."))
         first = int(cursor or 0)
-        found = await self._offered.list_documents(self.get_context(), limit=_PAGE, offset=first)
+        found = await self.list_documents(self.get_context(), limit=_PAGE, offset=first)
         more = first + len(found.documents)
         return types.ListResourcesResult(
             resources=[
@@ -142,13 +196,266 @@ class LexloopMcp(FastMCP[Any]):
     async def read_resource(self, uri: AnyUrl | str) -> list[ReadResourceContents]:
         """Return the text of a source."""
         try:
-            text = await self._offered.text_at(self.get_context(), str(uri))
+            text = await self._text_at(self._person(self.get_context()), str(uri))
         except LexloopError as error:
             code = _NOT_FOUND if isinstance(error, NotFoundError) else types.INTERNAL_ERROR
             problem = problem_of(error)
             said = clean(f"{problem.what} {problem.hint}")
             raise McpError(types.ErrorData(code=code, message=said)) from error
         return [ReadResourceContents(content=text, mime_type="text/plain")]
+
+    async def ask(
+        self,
+        question: Annotated[
+            Text, Field(description="One whole question that can be understood by itself.")
+        ],
+        call: Call,
+        collections: Names = None,
+        as_of: AsOf = None,
+    ) -> shapes.Answer:
+        """Answer one question from the documents, with numbered sources and a verdict.
+
+        The sources were checked word for word. The first choice for any question of what the law, a
+        rule or a policy says. Says so where the documents do not answer.
+        """
+        request = AskRequest(question=question, collections=collections, as_of=as_of)
+        record: dict[str, Any] = {}
+        steps = 0
+        # nothing is kept: whoever calls a tool has the conversation
+        async with aclosing(self._asking.events(self._person(call), request, ())) as events:
+            async for name, record in events:
+                if name == "step":
+                    steps += 1
+                    await call.report_progress(steps, message=clean(_told(record)))
+        return shapes.Answer.of_record(record)
+
+    async def search(
+        self,
+        query: Annotated[
+            Text, Field(description="A question or words, in the language of the documents.")
+        ],
+        call: Call,
+        collections: Names = None,
+        limit: Annotated[int, Field(ge=1, le=50, description="The most passages.")] = 8,
+        as_of: AsOf = None,
+    ) -> shapes.Passages:
+        """Find the passages of the documents that fit a question or words, the best first.
+
+        No answer is written. Use it to read around a topic or where `ask` found nothing.
+        """
+        person = self._person(call)
+        changes: dict[str, Any] = {"plan.k": limit}
+        if as_of is not None:
+            changes["access.as_of"] = as_of
+        names = list(await self._opened(person, collections))
+        found = await self._asking.passages(person, query, names, **changes)
+        return shapes.Passages(
+            passages=[
+                shapes.Passage.of(one, title=clean(one["title"]), score=round(one["score"], 4))
+                for one in found[:limit]
+            ]
+        )
+
+    @_aside
+    def read_provision(
+        self,
+        document: Annotated[Text, Field(description="The document's name, or the end of it.")],
+        call: Call,
+        provision: Annotated[
+            Text | None,
+            Field(
+                description="Its label, number or heading, e.g. 'Article 5(1)(a)', '§ 5-303' or "
+                "'Annex III'. Leave it out for the list of the document's provisions."
+            ),
+        ] = None,
+        collection: Annotated[
+            Text | None,
+            Field(
+                description="The collection of the document. Needed only where several have one "
+                "of that name."
+            ),
+        ] = None,
+    ) -> shapes.Provisions:
+        """Read the exact text of an article, section, paragraph or annex of one document.
+
+        Gives the headings above it and what it refers to; without a provision, the list of those of
+        the document.
+        """
+        name, view, source = self._meant(self._person(call), document, collection)
+        made = partial(shapes.Provisions, collection=name, document=source.name)
+        if provision is None:
+            units = source.outline(0)["units"]
+            shown = [
+                shapes.Listed(**{name: one[name] for name in shapes.Listed.model_fields})
+                for one in units[:_MOST_LISTED]
+            ]
+            return made(provisions=[], contents=shown, more=len(units) - len(shown))
+        places = source.places(provision, "Leave `provision` out for the list of them.")
+        found = [_provision(name, view, source, place) for place in places]
+        return made(provisions=found, contents=[], more=0)
+
+    @_aside
+    def list_documents(
+        self,
+        call: Call,
+        collections: Names = None,
+        containing: Annotated[
+            Text | None,
+            Field(description="Only documents with these words in their name or title."),
+        ] = None,
+        limit: Annotated[int, Field(ge=1, le=500, description="The most documents.")] = 100,
+        offset: Annotated[int, Field(ge=0, description="How many to leave out first.")] = 0,
+    ) -> shapes.Documents:
+        """List the collections and their documents, with titles and the days they are in force.
+
+        Use it to learn what can be asked and how documents are named.
+        """
+        person = self._person(call)
+        names, views = self._names(person, collections), self._views(person, collections)
+        words = folded(containing or "").casefold()
+        found = [
+            (name, document)
+            for name, view in views.items()
+            for document in view.documents
+            if words in folded(f"{document}\n{view.titles.get(document, '')}").casefold()
+        ]
+        shown = found[offset : offset + limit]
+        return shapes.Documents(
+            collections=names,
+            unavailable=[name for name in names if name not in views],
+            total=len(found),
+            documents=[_document(name, views[name], document) for name, document in shown],
+        )
+
+    @_aside
+    def related(
+        self,
+        entity: Annotated[
+            Text, Field(description="A term, an acronym or a provision, e.g. 'bias audit'.")
+        ],
+        call: Call,
+        depth: Annotated[int, Field(ge=1, le=2, description="How many entities away to look.")] = 1,
+        limit: Annotated[int, Field(ge=1, le=100, description="The most relations.")] = 20,
+        collections: Names = None,
+    ) -> shapes.Relations:
+        """Tell the relations of a term or a provision, each with its source.
+
+        What it is part of, where it is defined and used, what it refers to, excepts from and
+        amends, and the reverse.
+        """
+        from lexloop.apps.provisions import Neighbourhood, neighbourhood
+
+        found: dict[str, Neighbourhood] = {}
+        error: InputError | None = None
+        for name, view in self._views(self._person(call), collections).items():
+            try:
+                found[name] = neighbourhood(view.graph(), entity, depth, limit, where=name)
+            except InputError as missing:
+                error = missing
+        if not found and error is not None:
+            raise error
+        lists = [[_relation(name, one) for one in a.relations] for name, a in found.items()]
+        each = [one for group in zip_longest(*lists) for one in group if one is not None]
+        return shapes.Relations(
+            entity=next((around.name for around in found.values()), entity),
+            degree=sum(around.degree for around in found.values()),
+            relations=each[:limit],
+        )
+
+    def _person(self, call: Call) -> Person:
+        return self._person_of(call.request_context.request)
+
+    def _meant(
+        self, person: Person, said: str, collection: str | None
+    ) -> "tuple[str, View, Source]":
+        """Return the document meant, and where it lies.
+
+        Raises:
+            LexloopError: There is none, or several are meant.
+        """
+        from lexloop.apps.provisions import Source
+
+        views = self._views(person, None if collection is None else [collection])
+        found, error = [], None
+        for name, view in views.items():
+            try:
+                found.append((name, view, Source.of(view, said)))
+            except InputError as missing:
+                error = missing
+        exact = [one for one in found if one[2].name == said]
+        for certain in (found, exact):
+            if len(certain) == 1:
+                return certain[0]
+        if found:
+            among = ", ".join(name for name, *_ in found)
+            raise InputError(f"{said!r} is a document of {among}.", "Name one as `collection`.")
+        if error is not None and len(views) == 1:
+            raise error
+        raise NotFoundError(f"There is no document {said!r}.", "See list_documents.")
+
+    def _views(self, person: Person, wanted: Iterable[str] | None) -> "dict[str, View]":
+        """Return the views of the collections meant.
+
+        Where none was named, one that cannot be opened does not keep the others from being read.
+
+        Raises:
+            LexloopError: There is no such collection for the person, or it cannot be opened.
+        """
+        views: dict[str, View] = {}
+        failed: LexloopError | None = None
+        for name in self._names(person, wanted):
+            try:
+                views[name] = self._collections.view(person, name)
+            except (CorpusError, DataError, ModelError) as error:
+                failed = error
+        if failed is not None and (wanted is not None or not views):
+            raise failed
+        return views
+
+    _opened = _aside(_views)
+
+    def _names(self, person: Person, wanted: Iterable[str] | None) -> list[str]:
+        """Return the collections meant, each one that the person sees.
+
+        Raises:
+            NotFoundError: There is no such collection for the person.
+        """
+        seen = self._collections.names(person)
+        names = seen if wanted is None else list(dict.fromkeys(wanted))
+        for name in names:
+            if name not in seen:
+                raise NotFoundError(
+                    f"There is no collection {name!r}.",
+                    f"Name one of {', '.join(seen)}." if seen else "There are none for you.",
+                )
+        return names
+
+    @_aside
+    def _text_at(self, person: Person, uri: str) -> str:
+        """Return the text at the address of a source.
+
+        Raises:
+            NotFoundError: There is no such place for the person.
+        """
+        from lexloop.apps.provisions import Source
+
+        link = shapes.SourceLink.of(uri)
+        self._names(person, [link.collection])
+        view = self._collections.view(person, link.collection)
+        missing = NotFoundError("There is no such source.", "Take one from a tool's answer.")
+        if link.document not in view.documents:
+            raise missing
+        source = Source.of(view, link.document)
+        if not link.label:
+            return clean(source.text)
+        units = source.tree.units
+        try:
+            places = source.places(link.label, "")
+        except InputError as error:
+            raise missing from error
+        return "\n\n".join(
+            clean(source.text[units[p].start : units[p].end].strip()) for p in places
+        )
 
 
 def _tool(does: Any, title: str) -> Tool:
@@ -162,25 +469,20 @@ def _tool(does: Any, title: str) -> Tool:
     return made
 
 
-def _unfitting(error: ValidationError) -> InputError:
-    """Return what is wrong with arguments, without repeating them."""
-    faults = [
-        f"{'.'.join(str(part)[:100] for part in one['loc'])}: {one['msg']}"
-        for one in error.errors(include_url=False, include_input=False)
-    ]
-    more = [f"{len(faults) - _MOST_FAULTS} more"] if len(faults) > _MOST_FAULTS else []
-    said = "; ".join([*faults[:_MOST_FAULTS], *more])
-    return InputError(f"The arguments do not fit: {said}.", _ARGUMENTS)
-
-
-def _given(found: Result) -> types.CallToolResult:
+def _given(found: shapes.Result) -> types.CallToolResult:
     """Return a result twice, typed and as text, with links to its sources."""
-    links = {one.uri: one for one in found.links()}
+    links = [
+        types.ResourceLink(
+            type="resource_link",
+            uri=AnyUrl(uri),
+            name=one.place,
+            description=one.line(),
+            mimeType="text/plain",
+        )
+        for uri, one in [*{one.uri: one for one in found.links()}.items()][:_MOST_LINKS]
+    ]
     return types.CallToolResult(
-        content=[
-            types.TextContent(type="text", text=clean(found.as_text())),
-            *(_link(one) for one in list(links.values())[:_MOST_LINKS]),
-        ],
+        content=[types.TextContent(type="text", text=clean(found.as_text())), *links],
         structuredContent=found.model_dump(mode="json"),
     )
 
@@ -194,11 +496,59 @@ def _failure(problem: Problem) -> types.CallToolResult:
     )
 
 
-def _link(one: Source) -> types.ResourceLink:
-    return types.ResourceLink(
-        type="resource_link",
-        uri=AnyUrl(one.uri),
-        name=one.place,
-        description=one.line(),
-        mimeType="text/plain",
+def _told(step: dict[str, Any]) -> str:
+    """Return a step in a few words."""
+    names = ("queries", "candidates", "passages", "score")
+    counted = {n: len(v) if isinstance(v := step[n], list) else v for n in names if n in step}
+    said = ", ".join(f"{name} {value}" for name, value in counted.items() if value is not None)
+    where = f"{step['collection']}: " if step.get("collection") else ""
+    return f"{where}{step['node'].replace('_', ' ')}{f' ({said})' if said else ''}"
+
+
+def _provision(collection: str, view: "View", source: "Source", place: int) -> shapes.Provision:
+    record = source.provision(place)
+    text = clean(record["text"])
+    return shapes.Provision(
+        collection=collection,
+        document=source.name,
+        provision=record["label"],
+        page=record["page"],
+        quote=text[:_MOST_READ],
+        version=view.metadata([source.name])[source.name].version,
+        uri=shapes.SourceLink(collection, source.name, record["label"]).uri,
+        heading=clean(record["heading"]),
+        kind=record["kind"],
+        above=[
+            clean(" ".join(filter(None, dict.fromkeys((one["label"], one["heading"])))))
+            for one in record["above"]
+        ],
+        lead_in=[clean(said) for said in record["lead_in"]],
+        refers_to=[shapes.Mention(**one) for one in record["refers_to"]],
+        cut=len(text) > _MOST_READ,
+    )
+
+
+def _document(collection: str, view: "View", name: str) -> shapes.Document:
+    known = view.metadata([name])[name]
+    return shapes.Document(
+        collection=collection,
+        name=clean(name),
+        title=clean(view.titles.get(name, "")),
+        kind=known.kind,
+        jurisdiction=clean(known.jurisdiction),
+        version=known.version,
+        pages=len(view.pages_of(name)),
+        uri=shapes.SourceLink(collection, name).uri,
+    )
+
+
+def _relation(collection: str, found: Any) -> shapes.RelationFound:
+    from lexloop.knowledge.relations import reading
+
+    triplet = found.triplet
+    return shapes.RelationFound.of(
+        {"collection": collection, **triplet},
+        subject=clean(triplet["subject"]),
+        relation=reading(triplet["predicate"]),
+        object=clean(triplet["object"]),
     )

@@ -43,13 +43,8 @@ _INPUT, _OUTPUT, _ERRORS = 0, 1, 2
 class McpEndpoint:
     """An ASGI application that speaks the protocol while ``run`` is entered.
 
-    Each person has sessions of their own: to anybody else they do not exist, nor do they take
-    their place.
-
-    Args:
-        asking: See ``Tools``.
-        collections: See ``Tools``.
-        sessions: The most of one person.
+    Each person has so many ``sessions`` of their own: to anybody else they do not exist, nor do
+    they take their place.
     """
 
     def __init__(self, asking: Asking, collections: Collections, sessions: int) -> None:
@@ -90,9 +85,8 @@ class McpEndpoint:
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
         from lexloop.apps.serve.mcp import LexloopMcp
-        from lexloop.apps.serve.tools import Tools
 
-        offered = LexloopMcp(Tools(self._asking, self._collections, person_of))
+        offered = LexloopMcp(self._asking, self._collections, person_of)
         return StreamableHTTPSessionManager(
             offered.protocol,
             session_idle_timeout=_IDLE_S,
@@ -146,17 +140,10 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
 
 
 def serve_stdio(asking: Asking, collections: Collections, person: Person) -> None:
-    """Speak the protocol until standard input closes, or nobody reads any more.
-
-    Args:
-        asking: See ``Tools``.
-        collections: See ``Tools``.
-        person: Who asks.
-    """
+    """Speak the protocol for a person until standard input closes, or nobody reads any more."""
     from lexloop.apps.serve.mcp import LexloopMcp
-    from lexloop.apps.serve.tools import Tools
 
-    offered = LexloopMcp(Tools(asking, collections, lambda _: person))
+    offered = LexloopMcp(asking, collections, lambda _: person)
     with _own_streams() as (given, told):
         try:
             asyncio.run(_interruptible(_serve(offered, given, told)))

@@ -14,17 +14,17 @@ import asyncio
 import socket
 import time
 from contextlib import ExitStack, suppress
-from http.cookies import CookieError, SimpleCookie
 from ipaddress import ip_address
 from typing import Any, cast
 from urllib.parse import urlsplit
 
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from lexloop.apps.serve.errors import Refused, response_of
-from lexloop.apps.serve.limits import Rates, Shares
+from lexloop.apps.serve.limits import Places, Rates
 from lexloop.apps.serve.people import COOKIE, People, Person
 from lexloop.apps.serve.settings import LimitSettings, ServerSettings
 from lexloop.core.errors import (
@@ -48,18 +48,15 @@ _POLICY = "; ".join(
         "frame-ancestors 'none'",
     )
 )
-_HEADERS = [
-    (name.encode(), value.encode())
-    for name, value in {
-        "content-security-policy": _POLICY,
-        "x-content-type-options": "nosniff",
-        "x-frame-options": "DENY",
-        "referrer-policy": "no-referrer",
-        "cross-origin-opener-policy": "same-origin",
-        "cross-origin-resource-policy": "same-origin",
-        "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
-    }.items()
-]
+_HEADERS = {
+    "content-security-policy": _POLICY,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+}
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _LOCAL_NAMES = frozenset({"localhost", "testserver"})
 _GUARDED = ("/api", "/v1", "/mcp")
@@ -88,7 +85,7 @@ class Guard:
         settings: ServerSettings,
         people: People,
         rates: Rates,
-        shares: Shares,
+        shares: Places,
     ) -> None:
         self._app, self._limits, self._people = app, settings.limits, people
         self._rates, self._shares = rates, shares
@@ -118,9 +115,8 @@ class Guard:
             except LexloopError as error:
                 answer = response_of(error, scope["path"])
             body = scope["lexloop.body"] = Body(scope, receive, self._limits, person is not None)
-            private = scope["path"].startswith(_GUARDED)
-            sent = _Responding(send, body, b"no-store" if private else b"no-cache").send
-            await answer(scope, body.receive, sent)
+            caching = "no-store" if scope["path"].startswith(_GUARDED) else "no-cache"
+            await answer(scope, body.receive, _responding(send, body, caching))
 
     def _admitted(self, scope: Scope) -> Person | None:
         """Return who asks; None where that is no matter.
@@ -142,7 +138,8 @@ class Guard:
             return None
         who = f"stranger: {address}"
         try:
-            person = self._people.identified(headers, scope["lexloop.peer"], _session(headers))
+            session = Request(scope).cookies.get(COOKIE, "")
+            person = self._people.identified(headers, scope["lexloop.peer"], session)
             if person is None:
                 raise UnknownPerson(
                     "A key is needed.",
@@ -263,31 +260,26 @@ def body_of(request: Request) -> Body:
     return found
 
 
-class _Responding:
-    """Sends a response with the usual headers; one that leaves a body unread ends the connection.
+def _responding(send: Send, body: Body, caching: str) -> Send:
+    """Return what sends a response with the usual headers, and with what is said to caches.
 
-    Args:
-        send: Takes the messages.
-        body: The request's.
-        caching: What is said of it to caches.
+    A response that leaves a body unread ends the connection.
     """
 
-    def __init__(self, send: Send, body: Body, caching: bytes) -> None:
-        self._send, self._body = send, body
-        self._usual = [*_HEADERS, (b"cache-control", caching)]
-
-    async def send(self, message: Message) -> None:
-        """Send the next message."""
+    async def sent(message: Message) -> None:
         if message["type"] == "http.response.start":
-            given = {name.lower() for name, _ in message["headers"]}
-            usual = self._usual if self._body.whole else [*self._usual, (b"connection", b"close")]
-            added = [one for one in usual if one[0] not in given]
-            message = {**message, "headers": [*message["headers"], *added]}
-        elif not message.get("more_body") and not self._body.whole:
-            await self._send({**message, "more_body": True})
-            await self._body.drain()
+            headers = MutableHeaders(scope=message)
+            for name, value in {**_HEADERS, "cache-control": caching}.items():
+                headers.setdefault(name, value)
+            if not body.whole:
+                headers.setdefault("connection", "close")
+        elif not message.get("more_body") and not body.whole:
+            await send({**message, "more_body": True})
+            await body.drain()
             message = {"type": "http.response.body"}
-        await self._send(message)
+        await send(message)
+
+    return sent
 
 
 def _address_of(scope: Scope) -> str:
@@ -296,20 +288,8 @@ def _address_of(scope: Scope) -> str:
 
 def _headers_of(scope: Scope) -> dict[str, str]:
     """Return a request's headers; one that is given twice has both values, and so is nobody's."""
-    found: dict[str, str] = {}
-    for name, value in scope["headers"]:
-        said, text = name.decode("latin-1"), value.decode("latin-1")
-        between = "; " if said == "cookie" else ", "
-        found[said] = f"{found[said]}{between}{text}" if said in found else text
-    return found
-
-
-def _session(headers: dict[str, str]) -> str:
-    try:
-        found = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
-    except CookieError:
-        return ""
-    return found.value if found else ""
+    found = Headers(scope=scope)
+    return {name: ", ".join(found.getlist(name)) for name in found}
 
 
 def _host_of(url: str) -> str:

@@ -1,7 +1,10 @@
 """OpenAI's protocol, so that any chat interface is a client: models are collections."""
 
 import json
+import re
+import time
 from collections.abc import AsyncGenerator, AsyncIterator
+from importlib.metadata import version
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request
@@ -14,24 +17,22 @@ from lexloop.apps.serve.asking import AskRequest, Event
 from lexloop.apps.serve.errors import OPENAI, OpenAIErrorBody, body_of
 from lexloop.apps.serve.people import Asker, Person
 from lexloop.apps.serve.state import PING_S, SEND_S, Served, Serving, while_there
-from lexloop.apps.shapes.openai import Chunks, completion
-from lexloop.apps.shapes.text import answer_alone
+from lexloop.apps.shapes.text import answer_alone, as_text
 from lexloop.core.errors import InputError, NotFoundError, QuestionError
 from lexloop.core.types import Turn
 
 _MOST_MESSAGES = 1000
+_PIECE = re.compile(r".{1,60}(?:\s+|$)|.{1,60}", re.DOTALL)
+_TOLD = (
+    *("id", "finding", "abstained", "passed", "verdict", "warning", "collections", "as_of"),
+    *("citations", "near", "read_as"),
+)
 ALL = "lexloop"
 """The model that is all collections."""
 
 
 class ParameterError(InputError):
-    """A parameter that would change what the answer is.
-
-    Args:
-        param: Its name.
-        what: What is wrong with it.
-        hint: What to do.
-    """
+    """A parameter that would change what the answer is."""
 
     def __init__(self, param: str, what: str, hint: str) -> None:
         super().__init__(what, hint)
@@ -127,13 +128,10 @@ class ChatRequest(BaseModel):
                 raise ParameterError(
                     "messages", "A message has the result of a tool.", "Leave tools out."
                 )
-            if message.role in ("user", "assistant"):
-                role: Literal["user", "assistant"] = (
-                    "user" if message.role == "user" else "assistant"
-                )
-                text = _text(message)
-                said = text if role == "user" else answer_alone(text)
-                turns.append({"role": role, "content": said})
+            if message.role == "user":
+                turns.append({"role": "user", "content": _text(message)})
+            elif message.role == "assistant":
+                turns.append({"role": "assistant", "content": answer_alone(_text(message))})
         if not turns or turns[-1]["role"] != "user":
             raise QuestionError(
                 "The last message is no user's.", "End the messages with the question."
@@ -207,12 +205,12 @@ async def complete(
     )
     if not asked.stream:
         answer = served.asking.answer(person, wanted, before)
-        return JSONResponse(completion(asked.model, await while_there(request, answer)))
+        return JSONResponse(_completion(asked.model, await while_there(request, answer)))
     events = served.asking.events(person, wanted, before)
     first = await anext(events)
     with_usage = bool(asked.stream_options and asked.stream_options.include_usage)
-    chunks = Chunks(asked.model, first[1]["id"], with_usage)
-    return EventSourceResponse(_chunked(chunks, events), ping=PING_S, send_timeout=SEND_S)
+    chunks = _chunked(asked.model, first[1]["id"], with_usage, events)
+    return EventSourceResponse(chunks, ping=PING_S, send_timeout=SEND_S)
 
 
 def _asked_by(person: Person, served: Serving) -> list[str]:
@@ -236,17 +234,31 @@ def _collections(model: str, person: Person, served: Serving) -> list[str] | Non
 
 
 async def _chunked(
-    chunks: Chunks, events: AsyncGenerator[Event, None]
+    model: str, id: str, usage: bool, events: AsyncGenerator[Event, None]
 ) -> AsyncIterator[dict[str, str]]:
-    """Yield the chunks of a completion as server-sent events, the mark of the end last."""
+    """Yield the chunks of a completion as server-sent events, the mark of the end last.
+
+    What a model drafts may be thrown away by the checks, and a chunk cannot be taken back: so the
+    draft is told as reasoning, and ``content`` is the answer once it was checked.
+    """
+    head = _head("chat.completion.chunk", model, id)
+
+    def chunk(delta: dict[str, Any], finish: str | None = None) -> dict[str, str]:
+        choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
+        return _event({**head, "choices": [choice], **({"usage": None} if usage else {})})
+
     try:
-        yield _event(chunks.begin())
+        yield chunk({"role": "assistant", "content": ""})
         async for name, data in events:
             if name == "token":
-                yield _event(chunks.draft(data))
+                before = "\n\n" if data["restart"] else ""
+                yield chunk({"reasoning_content": before + data["text"]})
             elif name == "answer":
-                for chunk in chunks.answer(data):
-                    yield _event(chunk)
+                for piece in _PIECE.findall(as_text(data)):
+                    yield chunk({"content": piece})
+                yield chunk({"lexloop": _told(data)}, "stop")
+                if usage:
+                    yield _event({**head, "choices": [], "usage": _usage(data)})
     except Exception as error:  # noqa: BLE001 - told and logged; the status is sent by now
         yield _event(body_of(error, OPENAI))
     finally:
@@ -256,3 +268,38 @@ async def _chunked(
 
 def _event(data: dict[str, Any]) -> dict[str, str]:
     return {"data": json.dumps(data)}
+
+
+def _completion(model: str, record: dict[str, Any]) -> dict[str, Any]:
+    """Return the completion that a record is, its citations under ``lexloop`` of the message."""
+    message = {
+        "role": "assistant",
+        "content": as_text(record),
+        "refusal": None,
+        "lexloop": _told(record),
+    }
+    return {
+        **_head("chat.completion", model, record["id"]),
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}],
+        "usage": _usage(record),
+    }
+
+
+def _head(kind: str, model: str, id: str) -> dict[str, Any]:
+    return {
+        "id": f"chatcmpl-{id}",
+        "object": kind,
+        "created": int(time.time()),
+        "model": model,
+        "system_fingerprint": f"lexloop-{version('lexloop')}",
+    }
+
+
+def _told(record: dict[str, Any]) -> dict[str, Any]:
+    return {name: record[name] for name in _TOLD}
+
+
+def _usage(record: dict[str, Any]) -> dict[str, int]:
+    used = record["usage"]
+    taken, given = used["tokens_in"], used["tokens_out"]
+    return {"prompt_tokens": taken, "completion_tokens": given, "total_tokens": taken + given}

@@ -62,15 +62,16 @@ class Pages:
         self._lock = Lock()
         self._files: LRUCache[Any, tuple[Any, SourceFile]] = LRUCache(_FILES)
         pictures: LRUCache[Any, bytes] = LRUCache(cached_bytes, getsizeof=len)
-        self._picture = cached(pictures, _picture_key, condition=Condition())(self._draw)
+        self._picture = cached(
+            pictures,
+            lambda original, page, width: (original.file.sha256, original.inside, page, width),
+            condition=Condition(),
+        )(self._draw)
 
     def original(self, corpus: str, view: "View", document: str) -> Original:
         """Return the file of a document, once it is known to be the one that was indexed.
 
-        Args:
-            corpus: Where the files of the collection lie, as its settings say.
-            view: What is seen of the collection.
-            document: The document's name.
+        The files of the collection lie where its settings say, at ``corpus``.
 
         Raises:
             NotFoundError: There is no such document, it is no PDF, or its file is gone.
@@ -96,12 +97,7 @@ class Pages:
         return Original(held[1], document[len(name) + 1 :])
 
     def picture(self, original: Original, page: int, width: int) -> bytes:
-        """Return the picture of a page.
-
-        Args:
-            original: The file.
-            page: From 1.
-            width: In pixels, one that ``fitting`` returns.
+        """Return the picture of a page, in a width that ``fitting`` returns.
 
         Raises:
             NotFoundError: The page cannot be drawn.
@@ -172,10 +168,6 @@ def shares(boxes: "Iterable[Box]", sizes: dict[int, tuple[float, float]]) -> lis
         {"page": page, "width": sizes[page][0], "height": sizes[page][1], "boxes": boxes}
         for page, boxes in sorted(found.items())
     ]
-
-
-def _picture_key(original: Original, page: int, width: int) -> Any:
-    return original.file.sha256, original.inside, page, width
 
 
 def _mark(file: SourceFile) -> tuple[int, ...]:

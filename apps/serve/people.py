@@ -6,7 +6,6 @@ import json
 import secrets
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
 from threading import Lock
@@ -25,20 +24,10 @@ _MOST_SESSIONS = 10_000
 _KEY_BYTES = 32
 
 
-@dataclass(frozen=True)
-class Person:
-    """Who asks, and what they may: ``local`` where no keys are set.
-
-    ``collections`` is None where they see all that the operator names.
-    """
-
-    name: str
-    collections: frozenset[str] | None = None
-    tags: tuple[str, ...] = ()
-    may_upload: bool = False
-
-
+Person = PersonSettings
+"""Who asks, and what they may."""
 LOCAL = "local"
+"""The name of whoever asks where there are no people."""
 
 
 def new_key() -> tuple[str, str]:
@@ -64,11 +53,11 @@ class People:
     """
 
     def __init__(self, settings: ServerSettings, file: Path | None = None) -> None:
-        self._known = {one.name: _person(one) for one in settings.people}
+        self._known = {one.name: one for one in settings.people}
         self._hashes = [(one.key_sha256, one.name) for one in settings.people if one.key_sha256]
         self._proxy = settings.proxy
         self._lasting_s = settings.session_hours * 3600.0
-        self._local = Person(LOCAL, tags=settings.tags, may_upload=True)
+        self._local = Person(name=LOCAL, tags=settings.tags, may_upload=True)
         self._file, self._lock = file, Lock()
         self._sessions = _kept(file) if self._known else {}
         self.needs_key = bool(self._known)
@@ -103,15 +92,6 @@ class People:
     def proxies(self) -> list[str]:
         """The networks of proxies whose word counts."""
         return [] if self._proxy is None else [str(one) for one in self._proxy.trusted]
-
-    def _trusts(self, address: str) -> bool:
-        if self._proxy is None:
-            return False
-        try:
-            found = ip_address(address)
-        except ValueError:
-            return False
-        return any(found in network for network in self._proxy.trusted)
 
     def by_key(self, key: str) -> Person:
         """Return whose key it is, in a time that does not tell how nearly it fits.
@@ -188,7 +168,11 @@ class People:
 
     def _named_by_proxy(self, headers: Mapping[str, str], address: str) -> str:
         """Return the name that a trusted proxy gives; anybody else's word is none."""
-        if self._proxy is None or not self._trusts(address):
+        try:
+            found = ip_address(address)
+        except ValueError:
+            return ""
+        if self._proxy is None or not any(found in network for network in self._proxy.trusted):
             return ""
         return headers.get(self._proxy.header.lower(), "")
 
@@ -200,11 +184,6 @@ def _kept(file: Path | None) -> dict[str, tuple[str, float]]:
         return {str(token): (str(digest), float(until)) for token, (digest, until) in told.items()}
     except (OSError, ValueError, TypeError, AttributeError):
         return {}
-
-
-def _person(one: PersonSettings) -> Person:
-    collections = None if one.collections is None else frozenset(one.collections)
-    return Person(one.name, collections, tuple(one.tags), one.may_upload)
 
 
 def person_of(request: Request) -> Person:

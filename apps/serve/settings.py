@@ -38,7 +38,7 @@ class CollectionSettings(_Table):
 
 
 class PersonSettings(_Table):
-    """A person, by their key or by the name that a proxy gives."""
+    """A person, by their key or by the name that a proxy gives; by default they see all."""
 
     name: PersonName
     key_sha256: str = Field(default="", pattern=r"^([0-9a-f]{64})?$")
@@ -167,11 +167,7 @@ def is_loopback(host: str) -> bool:
 
 
 def settings_file(named: Path | None) -> Path | None:
-    """Return the settings file that is named, or the usual one where there is one.
-
-    Args:
-        named: On the command line; None for ``LEXLOOP_SERVER``, then the user's configuration.
-    """
+    """Return the settings file that is named, here or by ``LEXLOOP_SERVER``; else the usual one."""
     if named is not None:
         return named
     if said := os.environ.get(VARIABLE):

@@ -1,45 +1,77 @@
 """What the routes of one application share: its parts, and the end of work that nobody wants."""
 
 import asyncio
+import os
 from collections.abc import Awaitable
-from dataclasses import dataclass
 from typing import Annotated, TypeVar
 
 from fastapi import Depends, HTTPException, Request
 
+from lexloop.apps.hosts import text_hosts
 from lexloop.apps.serve.asking import Asking
 from lexloop.apps.serve.collections import Collections
 from lexloop.apps.serve.engine import Engine
 from lexloop.apps.serve.indexing import Indexing
-from lexloop.apps.serve.limits import Rates
+from lexloop.apps.serve.limits import Queue, Rates, streams
 from lexloop.apps.serve.pages import Pages
-from lexloop.apps.serve.people import People
+from lexloop.apps.serve.people import SESSIONS, People
 from lexloop.apps.serve.settings import ServerSettings
-from lexloop.apps.serve.uploads import UploadStore
-from lexloop.apps.threads import ThreadStore
+from lexloop.apps.serve.uploads import MB, UploadStore
+from lexloop.apps.threads import FILE_NAME, ThreadStore
+from lexloop.core.configuration import data_folder
+from lexloop.core.settings import Connection, Settings
 
 T = TypeVar("T")
 PING_S = 15
 """Seconds after which a silent stream shows that it lives."""
 SEND_S = 30.0
 """Seconds that a client may take to take a piece."""
+_AT_ONCE_OF_A_MODEL = 32
+"""Questions that wait for a model's host take no processor."""
 _LEFT = 499  # as others have it; the standard knows no status that nobody reads
 
 
-@dataclass(frozen=True)
 class Serving:
-    """The parts of a server that routes use."""
+    """The parts of a server, wired together.
 
-    settings: ServerSettings
-    engine: Engine
-    people: People
-    rates: Rates
-    collections: Collections
-    uploads: UploadStore
-    indexing: Indexing
-    pages: Pages
-    store: ThreadStore
-    asking: Asking
+    Args:
+        settings: The operator's.
+        asked_with: Those that questions are answered with.
+        connection: Where models are reached.
+        named_alone: See ``Collections``.
+
+    Raises:
+        LexloopError: The model cannot be used.
+    """
+
+    def __init__(
+        self,
+        settings: ServerSettings,
+        asked_with: Settings,
+        connection: Connection,
+        named_alone: bool = False,
+    ) -> None:
+        limits, data = settings.limits, data_folder()
+        usual = _AT_ONCE_OF_A_MODEL if asked_with.model.name else os.cpu_count() or 1
+        self.settings, self.engine = settings, Engine(asked_with, connection)
+        self.people = People(settings, data / SESSIONS)
+        self.rates = Rates(
+            requests=limits.requests_per_minute, questions=limits.questions_per_minute
+        )
+        self.uploads = UploadStore(data / "collections", int(limits.stored_mb * MB))
+        self.collections = Collections(settings, self.engine, self.uploads, named_alone)
+        self.indexing = Indexing(asked_with, connection)
+        self.pages = Pages()
+        self.store = ThreadStore(data / FILE_NAME)
+        self.asking = Asking(
+            self.engine,
+            self.collections,
+            text_hosts(asked_with, connection, *settings.corpora),
+            self.store,
+            self.rates,
+            streams(limits.streams),
+            Queue(limits.questions_at_once or usual, limits.queue_s),
+        )
 
 
 async def _serving(request: Request) -> Serving:

@@ -1,8 +1,8 @@
 """Routes that change somebody's own collections, and the files that a body brings for them."""
 
 import json
-import os
 from collections.abc import AsyncIterator
+from io import FileIO
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,6 +21,7 @@ from lexloop.apps.serve.middleware import body_of
 from lexloop.apps.serve.people import Asker
 from lexloop.apps.serve.state import Served, Serving
 from lexloop.apps.serve.uploads import MB, Received, Uploaded, file_name
+from lexloop.apps.shapes.text import first_of
 from lexloop.core.errors import ConflictError, InputError, LexloopError, TooLargeError
 
 _AS_A_FORM = "Send a form with files in its field `files`."
@@ -33,25 +34,23 @@ class Receiver:
     Args:
         content_type: Of the request; names the boundary.
         folder: Gets the files, under names of no meaning.
-        file_bytes: The most bytes of one file; a larger one is refused and the rest is taken.
         files: The most files of one body.
 
     Raises:
         InputError: It is no multipart body.
     """
 
-    def __init__(self, content_type: str, folder: Path, file_bytes: int, files: int) -> None:
+    def __init__(self, content_type: str, folder: Path, files: int) -> None:
         kind, options = parse_options_header(content_type)
         if kind != b"multipart/form-data" or not options.get(b"boundary"):
             raise InputError("The body is no form with files.", _AS_A_FORM)
         self.received: list[Received] = []
         self.refused: list[RefusedFile] = []
-        self._folder, self._file_bytes, self._most = folder, file_bytes, files
-        self._names: set[str] = set()
+        self._folder, self._most, self._whole = folder, files, False
+        self._names: list[str] = []
         self._header, self._value = b"", b""
         self._headers: dict[bytes, bytes] = {}
-        self._handle, self._size, self._whole = -1, 0, False
-        self._name = ""
+        self._file: FileIO | None = None
         try:
             self._parser = MultipartParser(
                 options[b"boundary"],
@@ -97,9 +96,9 @@ class Receiver:
 
     def close(self) -> None:
         """Close a file that was begun."""
-        if self._handle >= 0:
-            os.close(self._handle)
-            self._handle = -1
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
     def _part_begun(self) -> None:
         self._headers, self._header, self._value = {}, b"", b""
@@ -115,7 +114,6 @@ class Receiver:
         self._header, self._value = b"", b""
 
     def _headers_ended(self) -> None:
-        self._name, self._size = "", 0
         _, options = parse_options_header(self._headers.get(b"content-disposition", b""))
         if options.get(b"name") != FIELD.encode() or b"filename" not in options:
             return
@@ -132,36 +130,26 @@ class Receiver:
         if name in self._names:
             self._refuse(name, "It was sent twice.")
             return
-        self._names.add(name)
-        self._name = name
-        self._handle = os.open(self._place(), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        self._names.append(name)
+        self._file = self._place().open("xb", buffering=0)
 
     def _place(self) -> Path:
         return self._folder / str(len(self._names))
 
     def _data_read(self, data: bytes, start: int, end: int) -> None:
-        if self._handle < 0:
-            return
-        self._size += end - start
-        if self._size > self._file_bytes:
-            self.close()
-            self._place().unlink()
-            self._refuse(self._name, f"It is larger than {self._file_bytes:,} bytes.")
-            return
         left = memoryview(data)[start:end]
-        while left:
-            left = left[os.write(self._handle, left) :]
+        while self._file is not None and left:
+            left = left[self._file.write(left) :]
 
     def _part_ended(self) -> None:
-        if self._handle < 0:
+        if self._file is None:
             return
-        if self._size:
-            os.fsync(self._handle)
+        size = self._file.tell()
         self.close()
-        if self._size:
-            self.received.append(Received(self._name, self._place()))
+        if size:
+            self.received.append(Received(self._names[-1], self._place()))
         else:
-            self._refuse(self._name, "It is empty.")
+            self._refuse(self._names[-1], "It is empty.")
 
     def _ended(self) -> None:
         self._whole = True
@@ -267,7 +255,7 @@ async def _taken(
     await run_in_threadpool(served.uploads.reserve, one, size)
     try:
         with served.uploads.staging(one) as folder:
-            receiver = await _received(request, folder, most)
+            receiver = await _received(request, folder)
             added, refused = await run_in_threadpool(
                 served.uploads.put, one, receiver.received, replace
             )
@@ -276,9 +264,9 @@ async def _taken(
     return added, [*receiver.refused, *refused]
 
 
-async def _received(request: Request, folder: Path, most: int) -> Receiver:
+async def _received(request: Request, folder: Path) -> Receiver:
     """Return what received a body, of which it wrote the files into a folder as they came."""
-    receiver = Receiver(request.headers.get("content-type", ""), folder, most, _FILES)
+    receiver = Receiver(request.headers.get("content-type", ""), folder, _FILES)
     try:
         async for block in request.stream():
             await run_in_threadpool(receiver.feed, block)
@@ -293,9 +281,8 @@ async def _received(request: Request, folder: Path, most: int) -> Receiver:
 def _nothing_added(refused: list[RefusedFile]) -> InputError:
     if not refused:
         return InputError("The form holds no file.", f"Send files in its field `{FIELD}`.")
-    told = [f"{one.name}: {one.reason}" for one in refused[:_MOST_TOLD]]
-    more = [f"{len(refused) - _MOST_TOLD} more."] if len(refused) > _MOST_TOLD else []
-    what = " ".join(["Nothing was added.", *told, *more])
+    told = first_of([f"{one.name}: {one.reason}" for one in refused], _MOST_TOLD)
+    what = " ".join(["Nothing was added.", *told])
     if any(one.exists for one in refused):
         return ConflictError(what, "Send them again with replace=true to replace them.")
     return InputError(what, "Send other files.")

@@ -5,7 +5,6 @@ ROOT/OWNER/NAME/pending is there from before a change of the files until the ind
 in a folder that begins with a dot is not there yet, or no more.
 """
 
-import fcntl
 import hashlib
 import os
 import re
@@ -30,10 +29,9 @@ from lexloop.core.errors import (
     NotFoundError,
     TooLargeError,
 )
-from lexloop.core.files import is_index, let_go, move, sync
+from lexloop.core.files import is_index, move, sync
 from lexloop.documents.reading.formats import SUFFIXES
 from lexloop.documents.reading.metadata import is_sidecar, normal
-from lexloop.store.folder.generations import SharedLock
 
 STAGED, GONE = ".upload-", ".deleted-"
 _LONGEST_PART, _LONGEST_NAME, _DEEPEST = 200, 1000, 20
@@ -115,6 +113,7 @@ class UploadStore:
         self._root, self._most_bytes = root, most_bytes
         self._lock, self._counting = Lock(), Lock()
         self._coming = Counter[Path]()
+        self._staged = f"{STAGED}{secrets.token_hex(4)}-"  # folders of this process
 
     def of(self, owner: str) -> dict[str, Uploaded]:
         """Return somebody's collections by their names, in order."""
@@ -125,12 +124,7 @@ class UploadStore:
         return [Uploaded(one.name, one) for home in _folders(self._root) for one in _folders(home)]
 
     def make(self, owner: str, name: str, taken: Iterable[str] = ()) -> Uploaded:
-        """Make an empty collection.
-
-        Args:
-            owner: Whose it is.
-            name: What it is called, by nobody else's choice.
-            taken: Names that it cannot have either.
+        """Make an empty collection; names that are ``taken`` it cannot have either.
 
         Raises:
             InputError: It cannot be called so, or the person has too many.
@@ -163,10 +157,6 @@ class UploadStore:
     def reserve(self, one: Uploaded, size: int) -> None:
         """Count what is about to be sent among the files of its owner, until it is released.
 
-        Args:
-            one: The collection that it is for.
-            size: The most bytes that it may have.
-
         Raises:
             TooLargeError: The person would have more than they may.
         """
@@ -195,27 +185,20 @@ class UploadStore:
         Raises:
             LexloopError: It cannot be made.
         """
-        folder = one.folder / f"{STAGED}{secrets.token_hex(8)}"
+        folder = one.folder / f"{self._staged}{secrets.token_hex(8)}"
         with _on_disk(one.name):
             folder.mkdir(mode=0o700)
-            lease = SharedLock(folder)
         try:
             yield folder
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-            lease.release()
 
     def put(
         self, one: Uploaded, received: Iterable[Received], replace: bool
     ) -> tuple[list[str], list[RefusedFile]]:
         """Move what was received among the documents, each file at once.
 
-        Room for it was reserved before it came.
-
-        Args:
-            one: The collection.
-            received: The files, in its staging folder.
-            replace: Whether a file may take the place of one of its name.
+        Room for it was reserved before it came; ``replace`` lets a file take the place of another.
 
         Returns:
             The names of those that are there now, and those that are not.
@@ -256,13 +239,14 @@ class UploadStore:
                     (one.documents / parent).rmdir()
 
     def sweep(self) -> None:
-        """Remove what a process that ended left half done."""
+        """Remove what an earlier process left half done: one alone serves from these folders."""
         for home in _folders(self._root):
             for gone in home.glob(f"{GONE}*"):
                 shutil.rmtree(gone, ignore_errors=True)
             for one in _folders(home):
                 for staged in one.glob(f"{STAGED}*"):
-                    _remove_unused(staged)
+                    if not staged.name.startswith(self._staged):
+                        shutil.rmtree(staged, ignore_errors=True)
 
     def _home(self, owner: str) -> Path:
         fits = re.fullmatch(NAME, owner) and len(owner.encode()) <= _LONGEST_PART
@@ -321,17 +305,6 @@ def _folders(place: Path) -> list[Path]:
     except FileNotFoundError:
         return []
     return sorted(path for path in found if not path.name.startswith("."))
-
-
-def _remove_unused(folder: Path) -> None:
-    """Remove a staging folder that no process holds."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(folder, ignore_errors=True)
-        finally:
-            let_go(handle)
 
 
 @contextmanager

@@ -5,16 +5,15 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from difflib import SequenceMatcher
-from typing import Any, Literal
+from typing import Any
 
 from lexloop.apps.provisions import HEADS, Source
-from lexloop.apps.serve.bodies import DifferenceBody
 from lexloop.core.errors import InputError, NotFoundError
 from lexloop.core.metadata import Metadata
 from lexloop.documents.document import older_version
 from lexloop.store.view import View
 
-_WORD = re.compile(r"\w+\s*|[^\w\s]\s*|\s+")
+_WORD = re.compile(r"\w+|[^\w\s]|\s+")
 _MOST_CHARACTERS = 400_000
 _SEE_TREE = "See the tree of the document."
 _LINE = re.compile(r"[^\n]*\n+|[^\n]+")
@@ -79,11 +78,6 @@ def same_provision(source: Source, place: int, other: Source) -> int | None:
 
     The heading counts more than the number, which may have moved; what has no heading is found by
     its number within what has one.
-
-    Args:
-        source: The version that has it.
-        place: Where, among the units of its tree.
-        other: The version to look in.
     """
     units = source.tree.units
     headed = next((p for p in (place, *source.tree.above(place)) if _is_headed(source, p)), None)
@@ -119,47 +113,27 @@ def _labelled(source: Source, label: str) -> int | None:
 def version_record(view: View, source: Source, place: int | None, day: date) -> dict[str, Any]:
     """Return a version of a document, with a provision of it where it has that.
 
-    Args:
-        view: What is seen.
-        source: The version.
-        place: Of the provision; None where this version does not have it.
-        day: ``answers`` is true of the version that is in force then.
+    It ``answers`` where it is in force on the day.
     """
     metadata = view.metadata([source.name])[source.name]
-    record: dict[str, Any] = {
+    provision: dict[str, Any] = dict.fromkeys(("label", "heading", "text", "start", "end"))
+    if place is not None:
+        unit = source.tree.units[place]
+        text = source.text[unit.start : unit.end].strip()
+        provision = {**source.record(place), "text": text}
+    return {
         "document": source.name,
         "title": view.titles[source.name],
-        "in_force_from": _iso(metadata.in_force_from),
-        "in_force_to": _iso(metadata.in_force_to),
+        "in_force_from": metadata.in_force_from,
+        "in_force_to": metadata.in_force_to,
         "version": metadata.version,
         "answers": metadata.in_force_on(day),
+        **provision,
     }
-    if place is None:
-        return {**record, "label": None, "heading": None, "text": None, "start": None, "end": None}
-    unit = source.tree.units[place]
-    return {
-        **record,
-        "label": unit.label,
-        "heading": unit.heading,
-        "text": source.text[unit.start : unit.end].strip(),
-        "start": unit.start,
-        "end": unit.end,
-    }
-
-
-def _iso(day: date | None) -> str | None:
-    return day.isoformat() if day else None
 
 
 def compared(view: View, a: Source, b: Source, label: str, day: date) -> dict[str, Any]:
-    """Return a provision in two versions and how they differ.
-
-    Args:
-        view: What is seen of the collection.
-        a: One version.
-        b: The other.
-        label: The provision's label, number or heading; empty for the whole documents.
-        day: For which it is told which version answers.
+    """Return a provision in two versions, or without a label both whole, and how they differ.
 
     Raises:
         NotFoundError: Neither has the provision.
@@ -187,26 +161,15 @@ def _in_both(a: Source, b: Source, label: str) -> tuple[int | None, int | None]:
     return here, same_provision(a, here, b)
 
 
-def differences(a: str, b: str) -> list[DifferenceBody]:
-    """Return how one text became another, by words; without what was removed, they are ``b``.
-
-    Blanks that differ belong to the change that follows them, if there is one.
-    """
-    found: list[DifferenceBody] = []
-    old_blank = new_blank = ""
-    for before, after, same in _by_lines_and_words(a, b):
-        if same:
-            _add(found, "same", new_blank)
-            old_word, new_word = before.rstrip(), after.rstrip()
-            old_blank, new_blank = before[len(old_word) :], after[len(new_word) :]
-            if old_blank == new_blank:
-                new_word, old_blank, new_blank = after, "", ""
-            _add(found, "same", new_word)
-        else:
-            _add(found, "removed", old_blank + before)
-            _add(found, "added", new_blank + after)
-            old_blank = new_blank = ""
-    _add(found, "same", new_blank)
+def differences(a: str, b: str) -> list[dict[str, str]]:
+    """Return how one text became another, by words; without what was removed, they are ``b``."""
+    found: list[dict[str, str]] = []
+    for old, new, same in _by_lines_and_words(a, b):
+        for op, text in [("same", new)] if same else [("removed", old), ("added", new)]:
+            if text and found and found[-1]["op"] == op:
+                found[-1]["text"] += text
+            elif text:
+                found.append({"op": op, "text": text})
     return found
 
 
@@ -218,29 +181,23 @@ def _by_lines_and_words(a: str, b: str) -> Iterator[tuple[str, str, bool]]:
             yield from _blocks(_WORD.findall(old), _WORD.findall(new), _FEWEST_SAME)
 
 
-def _add(found: list[DifferenceBody], op: Literal["same", "added", "removed"], text: str) -> None:
-    if text and found and found[-1]["op"] == op:
-        found[-1]["text"] += text
-    elif text:
-        found.append({"op": op, "text": text})
-
-
 def _blocks(a: Sequence[str], b: Sequence[str], fewest: int) -> Iterator[tuple[str, str, bool]]:
-    """Yield neighbouring runs of both, and whether they are the same but for blanks at ends.
+    """Yield neighbouring runs of both, and whether they are the same but for blanks.
 
-    Fewer than ``fewest`` that are the same between two changes belong to them.
+    Fewer than ``fewest`` words that are the same between two changes belong to them.
     """
     before, after = [piece.strip() for piece in a], [piece.strip() for piece in b]
-    counted = Counter(after)
+    counted = Counter(filter(None, after))
     if sum(counted[piece] for piece in before) > _MOST_PAIRS:
         yield "".join(a), "".join(b), False
         return
-    codes = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+    compared = SequenceMatcher(lambda piece: not piece, before, after, autojunk=False)
+    codes = compared.get_opcodes()
     old: list[str] = []
     new: list[str] = []
     for number, (op, a0, a1, b0, b1) in enumerate(codes):
         between = 0 < number < len(codes) - 1
-        if op == "equal" and not (between and a1 - a0 < fewest):
+        if op == "equal" and not (between and sum(map(bool, before[a0:a1])) < fewest):
             if old or new:
                 yield "".join(old), "".join(new), False
                 old, new = [], []

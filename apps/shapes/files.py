@@ -1,11 +1,21 @@
 """An answer or a thread as a file to keep: Markdown, or Word, with a footnote for every source."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 from urllib.parse import quote
 
+from lexloop.apps.shapes.outline import (
+    Aside,
+    Block,
+    Facts,
+    Heading,
+    Line,
+    Outline,
+    Run,
+    outline_of,
+)
 from lexloop.apps.shapes.text import one_line
 from lexloop.core.errors import InputError
 from lexloop.core.files import remedy, write_bytes
@@ -19,37 +29,32 @@ _FORMATS: dict[str, Format] = {f".{form}": form for form in get_args(Format)}
 _NAME_BYTES = 120
 # what separates folders, drives or fields, what a shell or a browser reads, and what is no letter
 _NO_NAME = re.compile(r"[^\w \-.,()§]+")
+# what opens markup anywhere in a line; angle brackets and ampersands become entities, which also
+# readers that do not unescape a backslash before them take for text
+_MARKUP = re.compile(r"[\\`*_\[\]{}|~$^#]")
+_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+_ENTITY = re.compile("[&<>]")
+# what opens a block at the start of a line: a list, a rule, a definition; a numbered list
+_OPENING = re.compile(r"^(\s*)([+\-=:])")
+_ORDINAL = re.compile(r"^(\s*\d+)([.)])(?=\s|$)")
+# addresses that readers make links of by themselves
+_ADDRESS = re.compile(r"(?i)(?<=[a-z])(:)(?=/)|(?<=www)(\.)|@|(?<=mailto)(:)|(?<=xmpp)(:)")
 
 
 def exported(
     answers: Sequence[Mapping[str, Any]], form: Format, title: str = "", cut: bool = False
 ) -> bytes:
-    """Return a file of answers.
-
-    Args:
-        answers: Their records, in the order in which they were asked for.
-        form: The format.
-        title: The thread's; empty for the first question.
-        cut: Whether the thread has earlier answers, which the file says.
-    """
-    from lexloop.apps.shapes.outline import outline_of
-
+    """Return a file of answers, which says what ``outline_of`` returns."""
     outline = outline_of(answers, title, cut)
     if form == "docx":
         from lexloop.apps.shapes.word import as_word
 
         return as_word(outline)
-    from lexloop.apps.shapes.markdown import as_markdown
-
     return as_markdown(outline).encode()
 
 
 def check_writable(file: Path, overwrite: bool) -> Format:
-    """Check, before a question is asked, that its answer can be written.
-
-    Args:
-        file: Its suffix says the format.
-        overwrite: Whether it may replace one.
+    """Return the format that a file's suffix names, once it is sure that it can be written.
 
     Raises:
         InputError: The suffix is unknown, the file is there, or its folder is not.
@@ -67,12 +72,7 @@ def check_writable(file: Path, overwrite: bool) -> Format:
 
 
 def write_answers(file: Path, answers: Sequence[Mapping[str, Any]], overwrite: bool) -> None:
-    """Write answers to a file, in one step.
-
-    Args:
-        file: Its suffix says the format.
-        answers: Their records, in the order in which they were asked for.
-        overwrite: Whether the file may replace one.
+    """Write answers to a file of the format that its suffix names, in one step.
 
     Raises:
         InputError: It cannot be written; what was there is still there.
@@ -98,3 +98,54 @@ def file_name(title: str, form: Format) -> str:
     # systems cut dots and blanks at the ends, and hide what begins with a dot
     name = name.encode()[:_NAME_BYTES].decode(errors="ignore").strip(" .-,")
     return f"{name or 'answer'}.{form}"
+
+
+def as_markdown(outline: Outline) -> str:
+    """Return an outline as Markdown with footnotes."""
+    parts = [f"# {escaped(outline.title)}"]
+    after_item = False
+    for block in outline.blocks:
+        text = _block(block)
+        item = isinstance(block, Line) and block.item
+        if item and after_item:
+            parts[-1] += f"\n{text}"
+        else:
+            parts.append(text)
+        after_item = item
+    parts += [_note(number, lines) for number, lines in outline.notes.items()]
+    return "\n\n".join(parts) + "\n"
+
+
+def escaped(text: str) -> str:
+    """Return a line of text as Markdown that shows it, and makes no markup, link or HTML of it."""
+    text = _MARKUP.sub(r"\\\g<0>", text)
+    text = _ENTITY.sub(lambda found: _ENTITIES[found[0]], text)
+    text = _ADDRESS.sub(lambda found: f"&#{ord(found[0])};", text)
+    return _ORDINAL.sub(r"\1\\\2", _OPENING.sub(r"\1\\\2", text))
+
+
+def _block(block: Block) -> str:
+    if isinstance(block, Heading):
+        return f"{'#' * (block.level + 1)} {escaped(block.text)}"
+    if isinstance(block, Facts):
+        return "\n".join(f"- **{escaped(name)}:** {escaped(said)}" for name, said in block.rows)
+    if isinstance(block, Aside):
+        return "\n".join(f"> {line}" for line in _broken(block.lines))
+    said = "".join(run if isinstance(run, str) else f"[^{run}]" for run in _escaped(block))
+    return f"- {said}" if block.item else said
+
+
+def _escaped(line: Line) -> Iterator[Run]:
+    for run in line.runs:
+        yield escaped(run) if isinstance(run, str) else run
+
+
+def _note(number: int, lines: Sequence[str]) -> str:
+    """Return a footnote; its further lines are indented, as readers of footnotes want them."""
+    return f"[^{number}]: " + "\n    ".join(_broken(lines))
+
+
+def _broken(lines: Sequence[str]) -> list[str]:
+    """Return escaped lines, each but the last with the two blanks that break it there."""
+    shown = [escaped(line) for line in lines]
+    return [*(f"{line}  " for line in shown[:-1]), *shown[-1:]]

@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from lexloop.apps.shapes.text import NEAR, clean, one_line, places, shortened
-from lexloop.nodes.markers import MARKER, marker_numbers
 
 Record = Mapping[str, Any]
 
@@ -213,6 +212,8 @@ def _add_answer(outline: Outline, record: Record, level: int) -> None:
 
 def _add_text(outline: Outline, record: Record) -> None:
     """Add the answer line by line, its markers as footnotes; they go on from those before."""
+    from lexloop.nodes.markers import MARKER, marker_numbers
+
     cited: dict[int, list[str]] = {}
     for citation in record["citations"]:
         cited.setdefault(citation["n"], []).extend(_note(record, citation))

@@ -1,7 +1,7 @@
 """Text of others as plain text: nothing in it steers what shows it. And an answer as such text."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 # C0 without tab and line feed, DEL, C1; line and paragraph separators; bidirectional embeddings,
@@ -34,6 +34,12 @@ def shortened(text: str, most: int) -> str:
     """Return ``text`` on one line of at most ``most`` characters, an ellipsis where it is cut."""
     line = one_line(text)
     return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
+
+
+def first_of(said: Sequence[str], most: int, others: str = "{} more.") -> list[str]:
+    """Return the first of several things to say, and how many others there are."""
+    more = len(said) - most
+    return [*said[:most], *([others.format(more)] if more > 0 else [])]
 
 
 def inert(text: str) -> str:

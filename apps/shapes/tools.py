@@ -4,13 +4,13 @@ The address of a source is ``lexloop://COLLECTION/DOCUMENT#LABEL``, every part p
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, Self
 from urllib.parse import quote, unquote
 
 from pydantic import BaseModel, Field
 
-from lexloop.apps.shapes.text import as_text, clean, places, said_at
+from lexloop.apps.shapes.text import as_text, clean, places, said_at, shortened
 from lexloop.core.errors import NotFoundError
 from lexloop.documents.structure.telling import UNRESOLVED
 
@@ -83,9 +83,7 @@ class Source(BaseModel):
 
     def line(self) -> str:
         """Return place and quote on one line."""
-        words = " ".join(self.quote.split())
-        cut = words if len(words) <= _QUOTE_CHARS else f"{words[:_QUOTE_CHARS].rstrip()}…"
-        return said_at({**self._source(), "quote": cut})
+        return said_at({**self._source(), "quote": shortened(self.quote, _QUOTE_CHARS)})
 
     def _source(self) -> dict[str, Any]:
         return {
@@ -105,9 +103,11 @@ class Result(BaseModel):
         """
         raise NotImplementedError
 
-    def links(self) -> Sequence[Source]:
-        """Return the sources to link to."""
-        return ()
+    def links(self) -> Iterator[Source]:
+        """Yield the sources to link to."""
+        for held in vars(self).values():
+            if isinstance(held, list):
+                yield from (one for one in held if isinstance(one, Source))
 
 
 class NumberedSource(Source):
@@ -153,10 +153,6 @@ class Answer(Result):
         """Return the answer with its sources and its verdict."""
         return self._text
 
-    def links(self) -> Sequence[Source]:
-        """Return the sources, then what comes near."""
-        return [*self.sources, *self.near]
-
 
 class Passage(Source):
     """A passage that was found; ``quote`` is its text."""
@@ -173,10 +169,6 @@ class Passages(Result):
     def as_text(self) -> str:
         """Return the passages with their places."""
         return _paragraphs("Nothing was found.", (f"{p.place}\n{p.quote}" for p in self.passages))
-
-    def links(self) -> Sequence[Source]:
-        """Return the passages."""
-        return self.passages
 
 
 class Mention(BaseModel):
@@ -237,10 +229,6 @@ class Provisions(Result):
         more = [f"{self.more} more"] if self.more else []
         return "\n".join([self.document, *(lines or ["It has no provisions."]), *more])
 
-    def links(self) -> Sequence[Source]:
-        """Return the provisions."""
-        return self.provisions
-
 
 class Document(BaseModel):
     """A document; ``uri`` can be read as a resource."""
@@ -296,10 +284,6 @@ class Relations(Result):
         head = f"{self.entity}: {self.degree} relations of its own"
         said = (f"{r.subject} {r.relation} {r.object}\n{r.line()}" for r in self.relations)
         return _paragraphs("", (head, *said))
-
-    def links(self) -> Sequence[Source]:
-        """Return the places that state the relations."""
-        return self.relations
 
 
 def _paragraphs(nothing: str, parts: Iterable[str]) -> str:

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from lxml import etree
 from markdown_it import MarkdownIt
 
-from lexloop.apps.shapes.files import disposition, file_name
-from lexloop.apps.shapes.markdown import as_markdown, escaped
+from lexloop.apps.shapes.files import as_markdown, disposition, escaped, file_name
 from lexloop.apps.shapes.outline import NOTICE, outline_of
 from lexloop.apps.shapes.word import as_word
 

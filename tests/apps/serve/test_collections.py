@@ -192,7 +192,7 @@ def test_who_may_not_upload(tmp_path: Path) -> None:
 
 def test_a_request_cannot_widen_what_somebody_sees(room: Room) -> None:
     _, parts = room
-    bob = Person("bob", frozenset({"sample"}), ("blue",))
+    bob = Person(name="bob", collections=("sample",), tags=("blue",))
     settings = parts.collections.settings(
         bob, "sample", **{"access.tags": ["red"], "corpus": "/etc", "plan.k": 3}
     )

@@ -108,7 +108,7 @@ def test_what_is_named_is_all_there_is(
         sent = [("files", ("yacht.txt", b"The yacht fee is 70 dollars.\n"))]
         assert client.post("/api/collections/Mine/documents", files=sent).status_code == 202
         parts.indexing.idle()
-        assert "Mine" in parts.collections.names(Person(LOCAL))
+        assert "Mine" in parts.collections.names(Person(name=LOCAL))
     monkeypatch.setenv("LEXLOOP_DATA_DIR", str(data))
     calls = [
         ("tools/call", {"name": "list_documents", "arguments": {}}),

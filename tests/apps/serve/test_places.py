@@ -11,7 +11,7 @@ from http_questions import SSE, client_of
 from loopback_server import DOGS, person, served
 
 from lexloop.apps.library import Index
-from lexloop.apps.serve.run import shown
+from lexloop.apps.serve.asking import shown
 from lexloop.apps.serve.settings import ServerSettings
 from lexloop.core.settings import Settings
 
