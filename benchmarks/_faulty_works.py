@@ -28,9 +28,9 @@ from lexloop.core.text_cache import TextCache
 from lexloop.evaluation.case import Case
 from lexloop.evaluation.eval_rag.questions import kept_vectors
 from lexloop.evaluation.feedback import FeedbackStore, Opinion
+from lexloop.evaluation.jsonl import write_checked
 from lexloop.evaluation.record import unanswered
 from lexloop.evaluation.run.folder import RunFolder
-from lexloop.evaluation.testset.writing import write_checked
 from lexloop.models.embedding import Halves, Progress, Vectors
 from lexloop.store import scan
 from lexloop.store.folder.generations import GENERATIONS, LOCK

@@ -24,9 +24,9 @@ from lexloop.evaluation.correctness import CorrectnessJudge
 from lexloop.evaluation.metrics.text import rouge_n
 from lexloop.evaluation.score import Score
 from lexloop.finetune import correctness as fitting
-from lexloop.finetune import groundedness as claim_fitting
+from lexloop.finetune import triad
 from lexloop.finetune.correctness import ScoredAnswer, altered, read_recorded
-from lexloop.finetune.groundedness import LabelledClaim, read_wice
+from lexloop.finetune.triad import LabelledClaim, read_wice
 from lexloop.models.embedding import Vectors
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.evaluate.evidence import evidence_of
@@ -89,8 +89,8 @@ def _claims(rows: Sequence[LabelledClaim]) -> list[float]:
 
 
 def _fitted_claims(rows: Sequence[LabelledClaim]) -> list[float]:
-    read = claim_fitting.read_rows(rows, _Remembering())
-    means: list[float] = claim_fitting.held_out(read).mean(axis=0).tolist()
+    read = triad.read_claims(rows, _Remembering())
+    means: list[float] = triad.held_out(read).mean(axis=0).tolist()
     return means
 
 

@@ -1,16 +1,19 @@
-"""JSON Lines files by others: read whole, every line checked, before anything is done with them."""
+"""JSON Lines: read whole, every line checked before anything is done, and written whole."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from lexloop.core.errors import InputError
+from lexloop.core.files import write_text
 
 Line = TypeVar("Line", bound=BaseModel)
 _MOST_BYTES = 512 * 1024 * 1024
 _MOST_NAMED = 5
+_HINT = "Name a file in a folder that is there and that you may write to."
 
 
 def read_jsonl(path: Path, shape: type[Line]) -> list[Line]:
@@ -76,3 +79,44 @@ def _object(line: str) -> dict[str, Any]:
 def _problem(item: Any) -> str:
     field = ".".join(map(str, item["loc"])) or "the object"
     return f"field {field}: {item['msg']}"
+
+
+def write_rows(path: Path, rows: Iterable[BaseModel]) -> None:
+    """Replace a file by these records, one JSON object a line.
+
+    Raises:
+        InputError: It cannot be written.
+    """
+    write_checked(path, as_lines(rows))
+
+
+def as_lines(rows: Iterable[BaseModel]) -> str:
+    """Records as JSON Lines."""
+    # what is made has been scored by nobody yet
+    dumped = (row.model_dump(mode="json", exclude={"rated"}) for row in rows)
+    lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in dumped]
+    return "".join(lines)
+
+
+def write_checked(path: Path, text: str) -> None:
+    """Replace a file by a text.
+
+    Raises:
+        InputError: It cannot be written.
+    """
+    try:
+        write_text(path, text)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error}.", _HINT) from error
+
+
+def check_writable(path: Path) -> None:
+    """Refuse a place that cannot be written before any work is done.
+
+    Raises:
+        InputError: It is a folder, or lies in none.
+    """
+    if path.is_dir():
+        raise InputError(f"{path} is a folder.", "Name a file.")
+    if not path.parent.is_dir():
+        raise InputError(f"{path} cannot be written: {path.parent} is no folder.", _HINT)

@@ -278,10 +278,6 @@ def _made_before(out: Path, origin: dict[str, Any]) -> dict[str, Any]:
 def _workplace(out: Path, origin: dict[str, Any]) -> Iterator[Path]:
     """The folder for what the stages make, for this process alone; gone when they are done."""
     work = _beside(out)
-    try:
-        work.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{work} cannot be made: {error}.", "Name another --out.") from error
     plan = work / "plan.json"
     try:
         with alone(work):

@@ -16,9 +16,9 @@ from lexloop.core.files import write_text
 from lexloop.core.settings import Settings
 from lexloop.documents.text.tokens import term_set, words
 from lexloop.evaluation.case import Case
+from lexloop.evaluation.graph_runs import retriever
 from lexloop.evaluation.jsonl import read_jsonl
 from lexloop.finetune.checkpoints import Report
-from lexloop.finetune.graph_runs import retriever
 from lexloop.finetune.questions import AnsweredQuestion, ProvisionText
 from lexloop.store.view import Collection
 

@@ -74,7 +74,7 @@ def _told(folder: Path, info: "RunInfo") -> str:
 
 def _print(console: "Console", found: "Comparison", everything: bool) -> None:
     from lexloop.evaluation.report.compare import difference_table
-    from lexloop.evaluation.report.labels import label
+    from lexloop.evaluation.report.tables import label
 
     for name, alone in (("A", found["variants_only_a"]), ("B", found["variants_only_b"])):
         if alone:

@@ -68,7 +68,7 @@ def pairs(
     ] = None,
 ) -> None:
     """Make training pairs of documents, by rules or with --model by a model, split by document."""
-    from lexloop.evaluation.testset.writing import check_writable
+    from lexloop.evaluation.jsonl import check_writable
     from lexloop.finetune.pairs import make_pairs, miner, write_pairs
     from lexloop.finetune.questions import (
         ModelAsker,

@@ -94,7 +94,7 @@ def _draw(
     if svg is None and html is None:
         return
     from lexloop.apps.cli.graph_drawing import as_page, as_svg
-    from lexloop.evaluation.testset.writing import write_checked
+    from lexloop.evaluation.jsonl import write_checked
 
     drawing = as_svg(name, relations, more)
     if svg is not None:

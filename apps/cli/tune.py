@@ -60,7 +60,7 @@ def tune(
     sees. A setting changes only for a gain beyond its own interval, at the same tokens of context.
     """
     from lexloop.evaluation.case import read_cases
-    from lexloop.evaluation.testset.writing import check_writable
+    from lexloop.evaluation.jsonl import check_writable
     from lexloop.evaluation.tuning.measure import OBJECTIVES
     from lexloop.evaluation.tuning.tune import tune
     from lexloop.store.opening import manifest_at

@@ -14,8 +14,7 @@ from lexloop.evaluation.report.figures import (
     rounded,
     score_of,
 )
-from lexloop.evaluation.report.labels import label
-from lexloop.evaluation.report.tables import Table, Value, probability
+from lexloop.evaluation.report.tables import Table, Value, label, probability
 from lexloop.evaluation.score import Score, Unresolved, is_resolved
 from lexloop.evaluation.statistics import paired_randomisation
 

@@ -6,7 +6,6 @@ from typing import Any, NotRequired, cast
 
 from typing_extensions import TypedDict
 
-from lexloop.evaluation.metrics.cost import costs
 from lexloop.evaluation.record import Record
 from lexloop.evaluation.score import Score, Unresolved, from_json
 from lexloop.evaluation.statistics import Estimate, estimates
@@ -90,6 +89,17 @@ def score_of(record: Record, name: str) -> Score:
     if name in (*_OWN, SECONDS):
         return float(cast("dict[str, Any]", record)[name])
     return Unresolved("not measured")
+
+
+def costs(record: Record) -> dict[str, int]:
+    """Return what a question cost, known even where it failed; wall time is kept apart."""
+    return {
+        "context_tokens": record["context_tokens"],
+        "model_calls": record["model_calls"],
+        "tokens_in": record["tokens_in"],
+        "tokens_out": record["tokens_out"],
+        "retries": max(0, len(record["attempts"]) - 1),
+    }
 
 
 def metric_names(records: Iterable[Record]) -> list[str]:

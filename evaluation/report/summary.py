@@ -9,10 +9,17 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
-from lexloop.evaluation.metrics.cost import Cost, class_name, cost, loop_account, retry_share
-from lexloop.evaluation.record import About, Record, RefusalRecord, RunInfo, VariantInfo
+from lexloop.evaluation.record import (
+    About,
+    AttemptSeen,
+    Record,
+    RefusalRecord,
+    RunInfo,
+    VariantInfo,
+)
 from lexloop.evaluation.report.figures import (
     Figure,
+    costs,
     figure,
     figures,
     metric_names,
@@ -20,8 +27,15 @@ from lexloop.evaluation.report.figures import (
     rounded,
     score_of,
 )
-from lexloop.evaluation.score import is_resolved
-from lexloop.evaluation.statistics import mean, paired, paired_randomisation
+from lexloop.evaluation.score import Score, Unresolved, is_resolved, resolved
+from lexloop.evaluation.statistics import (
+    Estimate,
+    estimate,
+    mean,
+    paired,
+    paired_randomisation,
+)
+from lexloop.nodes.evaluate.node import AttemptRank, best_rank
 
 Key = Callable[[Record], str]
 
@@ -31,7 +45,6 @@ class GroupSummary(TypedDict):
 
     questions: int
     metrics: dict[str, Figure]
-    cost: Cost
 
 
 class RefusalSummary(TypedDict):
@@ -174,7 +187,6 @@ def _variant(
         "metrics": metrics,
         "by_type": by_type,
         "by_class": by_class,
-        "cost": cost(records),
         "loop": {name: of_score(value) for name, value in loop_account(records).items()},
         "refused": _refused(refusals),
     }
@@ -200,7 +212,12 @@ def _type_name(record: Record) -> str:
     return record["question_type"]
 
 
-_KEYS: tuple[Key, Key] = (_type_name, class_name)
+def _class_name(record: Record) -> str:
+    label = record["complexity"]
+    return "none" if label is None else str(label)
+
+
+_KEYS: tuple[Key, Key] = (_type_name, _class_name)
 _UNNAMED = "(none)"
 
 
@@ -216,7 +233,7 @@ def _group(records: Sequence[Record], names: Iterable[str]) -> GroupSummary:
     metrics = _metrics(records, names)
     for made in metrics.values():
         made.pop("reasons", None)
-    return {"questions": len(records), "metrics": metrics, "cost": cost(records)}
+    return {"questions": len(records), "metrics": metrics}
 
 
 def _refused(refusals: Sequence[RefusalRecord]) -> RefusalSummary | None:
@@ -253,5 +270,94 @@ def _times(records: Sequence[Record]) -> TimeSummary:
         "p90": p90,
         "worst": worst,
         "total": rounded(sum(taken)),
-        "retries": rounded(sum(r["seconds"] * retry_share(r) for r in records)),
+        "retries": rounded(sum(r["seconds"] * _retry_share(r) for r in records)),
     }
+
+
+def _retry_share(record: Record) -> float:
+    """The share of a question's time in its retries, were each attempt equally long."""
+    return costs(record)["retries"] / max(1, len(record["attempts"]))
+
+
+_NO_RETRY = Unresolved("no question was tried again")
+_MISSING = Unresolved("an attempt has no score")
+
+
+def loop_account(records: Sequence[Record]) -> dict[str, Estimate | Score | int]:
+    """Return the account of the retries of one variant.
+
+    The gains compare, over the questions that were tried again, the attempt that became the
+    answer with the first one. The costs are what was asked of a model between the first answer
+    and the last one: judging, rewording, retrieving and writing again.
+
+    Args:
+        records: The variant's questions; those without an attempt (they failed) are left out.
+
+    Source: LQ-RAG, section IV-C, algorithm 3 (the feedback loop), whose cost HyPA-RAG's adaptive
+    parameters argue about; the papers state no account of it, and the definitions are ours.
+
+    Returns:
+        The numbers of questions, of those ``retried``, of ``retries``, of those ``passed_first``
+        and ``passed_finally``, ``improved`` and ``worsened`` in their correctness (1 to 5); the
+        means of ``correctness`` and of the ``lowest`` of the three scores at first, in the end,
+        and of their gain, with ``correctness_p`` by the paired randomisation test; and the
+        ``model_calls`` and ``tokens`` of the retries.
+    """
+    every = [record["attempts"] for record in records if record["attempts"]]
+    again = [tries for tries in every if len(tries) > 1]
+    correct = _series([(tries[0]["correctness"], chosen(tries)["correctness"]) for tries in again])
+    low = _series([(lowest(tries[0]), lowest(chosen(tries))) for tries in again])
+    gains = resolved(correct["gain"])
+    return {
+        "questions": len(every),
+        "retried": len(again),
+        "retries": sum(len(tries) - 1 for tries in every),
+        "passed_first": sum(tries[0]["passed"] for tries in every),
+        "passed_finally": sum(any(a["passed"] for a in tries) for tries in every),
+        "improved": sum(gain > 0 for gain in gains),
+        "worsened": sum(gain < 0 for gain in gains),
+        **{f"correctness_{name}": _estimate(scores) for name, scores in correct.items()},
+        "correctness_p": paired_randomisation(correct["final"], correct["first"]),
+        **{f"lowest_{name}": _estimate(scores) for name, scores in low.items()},
+        "model_calls": sum(tries[-1]["model_calls"] - tries[0]["model_calls"] for tries in again),
+        "tokens": sum(tries[-1]["tokens"] - tries[0]["tokens"] for tries in again),
+    }
+
+
+def chosen(attempts: Sequence[AttemptSeen]) -> AttemptSeen:
+    """Return the attempt that is the answer, by the rule of the evaluate node.
+
+    Args:
+        attempts: At least one, in their order.
+    """
+    scores = (
+        a["answers"] if "answers" in a else -1.0 if (low := lowest(a)) is None else low
+        for a in attempts
+    )
+    standings = [
+        AttemptRank(a["passed"], a["verified"], a["abstained"], score)
+        for a, score in zip(attempts, scores, strict=True)
+    ]
+    return attempts[best_rank(standings)]
+
+
+def lowest(attempt: AttemptSeen) -> float | None:
+    """Return the lowest of the three scores; None when one of them is not resolved."""
+    scores = (attempt["answer_relevance"], attempt["context_relevance"], attempt["groundedness"])
+    return None if None in scores else min(score for score in scores if score is not None)
+
+
+def _series(pairs: Sequence[tuple[float | None, float | None]]) -> dict[str, list[Score]]:
+    """First, final and gain of every pair; where one end is missing, all three are."""
+    found: dict[str, list[Score]] = {"first": [], "final": [], "gain": []}
+    for first, final in pairs:
+        row: Sequence[Score] = [_MISSING] * 3
+        if first is not None and final is not None:
+            row = first, final, final - first
+        for name, score in zip(found, row, strict=True):
+            found[name].append(score)
+    return found
+
+
+def _estimate(scores: Sequence[Score]) -> Estimate | Unresolved:
+    return estimate(scores) if scores else _NO_RETRY

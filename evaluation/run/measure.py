@@ -10,9 +10,9 @@ from lexloop.core.types import Attempt, Candidate, Passage
 from lexloop.documents.text.tokens import words
 from lexloop.evaluation.case import Case
 from lexloop.evaluation.evidence import EvidenceIndex, Grades, Relevant
+from lexloop.evaluation.judges_by_model import Given, model_metrics
 from lexloop.evaluation.metrics import hypa, retrieval
 from lexloop.evaluation.metrics.text import bleu, cosine, exact_match, rouge_l, rouge_n, token_f1
-from lexloop.evaluation.model_metrics import model_metrics
 from lexloop.evaluation.record import AttemptSeen
 from lexloop.evaluation.run.judges import Judges
 from lexloop.evaluation.score import Score, Unresolved
@@ -100,14 +100,9 @@ def measure(it: Answered) -> dict[str, Score]:
         **of_retrieval(_relevant(it), ranking(it.state), it.passages, it.state["plan"]["k"]),
     }
     if it.judges.asker is not None:
-        metrics |= model_metrics(
-            it.judges.asker,
-            it.judges.embed,
-            question=it.question,
-            answer=answer,
-            reference=it.reference or None,
-            contexts=[passage["text"] for passage in it.passages],
-        )
+        texts = [passage["text"] for passage in it.passages]
+        given = Given(it.question, answer, it.reference, texts, it.judges.embed)
+        metrics |= model_metrics(it.judges.asker, given)
     if it.gold.rated:
         metrics["human"] = by_people(it.gold, answer)
     return metrics
@@ -290,7 +285,7 @@ def of_retrieval(
         for depth in _DEPTHS:
             found[f"{name}@{depth}"] = _at(metric, ids, relevant.chunks, depth, least=depth)
         found[f"document_{name}@{_DOCUMENTS}"] = _at(metric, owners, relevant.documents, _DOCUMENTS)
-    return {**found, **_spans(relevant, passages)}
+    return {**found, **of_spans(relevant, passages)}
 
 
 def _at(
@@ -303,7 +298,8 @@ def _at(
     return metric(ranked, grades, k)
 
 
-def _spans(relevant: Relevant, passages: Sequence[Passage]) -> dict[str, Score]:
+def of_spans(relevant: Relevant, passages: Sequence[Passage]) -> dict[str, Score]:
+    """Return how much of the evidence the passages hold, and how much of them is evidence."""
     if isinstance(relevant.spans, Unresolved):
         return {"span_recall": relevant.spans, "span_precision": relevant.spans}
     evidence = [(span.document, span.start, span.end) for span in relevant.spans]

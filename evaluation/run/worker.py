@@ -14,6 +14,7 @@ from lexloop.core.settings import Connection, Settings
 from lexloop.core.workers import Frame
 from lexloop.evaluation.case import Case
 from lexloop.evaluation.evidence import EvidenceIndex
+from lexloop.evaluation.graph_runs import state_after
 from lexloop.evaluation.record import Record, unanswered
 from lexloop.evaluation.run.judges import Judges
 from lexloop.evaluation.run.measure import Answered, attempt_seen, measure
@@ -125,7 +126,9 @@ class CaseRunner:
             opened = self._over(without(view, self._evidence(view).to_take_out(case)), settings)
         opened.asked.forget()
         self._context = opened.context
-        state, seconds = self._asked(case)
+        began = time.perf_counter()
+        state = state_after(self._graph, case)
+        seconds = time.perf_counter() - began
         tokens = self._judges.context_tokens(state["passages"])
         record = _record(case, state, seconds, tokens)
         if task["measured"]:
@@ -145,15 +148,6 @@ class CaseRunner:
         if view not in self._known:
             self._known[view] = EvidenceIndex(view.every_chunk())
         return self._known[view]
-
-    def _asked(self, case: Case) -> tuple[dict[str, Any], float]:
-        """The working state after the question, and the seconds it took."""
-        state: dict[str, Any] = {}
-        began = time.perf_counter()
-        for event in self._graph.stream({"messages": case.messages}, stream_mode="updates"):
-            for update in event.values():
-                state.update(update or {})
-        return state, time.perf_counter() - began
 
 
 def _record(case: Case, state: dict[str, Any], seconds: float, context_tokens: int) -> Record:

@@ -17,8 +17,7 @@ from pydantic import ConfigDict
 
 from lexloop.core.errors import InputError
 from lexloop.evaluation.case import Case
-from lexloop.evaluation.jsonl import read_jsonl
-from lexloop.evaluation.testset.writing import write_checked, write_rows
+from lexloop.evaluation.jsonl import read_jsonl, write_checked, write_rows
 
 Decision = Literal["open", "accept", "drop"]
 CRITERIA: dict[str, str] = {

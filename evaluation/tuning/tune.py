@@ -17,6 +17,7 @@ from lexloop.core.settings import Connection, Settings
 from lexloop.documents.reading.workers import Progress
 from lexloop.documents.text.tokens import words
 from lexloop.evaluation.case import Case
+from lexloop.evaluation.report.tables import markdown_table
 from lexloop.evaluation.score import Score, Unresolved, as_json
 from lexloop.evaluation.statistics import (
     NO_PAIR,
@@ -249,20 +250,17 @@ def as_report(summary: TuningSummary, base: Settings) -> dict[str, Any]:
 
 def as_table(summary: TuningSummary) -> str:
     """Return the held-out part as a Markdown table, without objectives that have no score."""
-    lines = [
-        f"{summary.held_out_questions} questions that tuning did not see",
-        "",
-        "| | before | after | gain | p | questions | unresolved |",
-        "|---|---|---|---|---|---|---|",
-    ]
+    lines: list[list[str]] = []
     for name, one in summary.held_out.items():
         if isinstance(before := one["before"], Estimate):
-            shown = [*map(_shown, one.values(), ("", "", "+", ""))]
-            counts = str(before.n), str(before.unresolved)
-            lines.append(f"| {' | '.join([name, *shown, *counts])} |")
+            shown = map(_shown, one.values(), ("", "", "+", ""))
+            lines.append([name, *shown, str(before.n), str(before.unresolved)])
     tokens, more = summary.tokens[0], summary.tokens[1] - summary.tokens[0]
-    lines.append(f"| tokens of context | {tokens:.0f} | {tokens + more:.0f} | {more:+.0f} | | | |")
-    return "\n".join(lines)
+    spent = (f"{tokens:.0f}", f"{tokens + more:.0f}", f"{more:+.0f}")
+    lines.append(["tokens of context", *spent, "", "", ""])
+    head = ("", "before", "after", "gain", "p", "questions", "unresolved")
+    told = f"{summary.held_out_questions} questions that tuning did not see"
+    return "\n".join([told, "", *markdown_table(head, lines)])
 
 
 def _shown(value: Estimate | Score, sign: str) -> str:

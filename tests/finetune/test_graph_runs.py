@@ -1,6 +1,6 @@
 from lexloop.core.settings import Settings
 from lexloop.evaluation.case import Case, Said
-from lexloop.finetune.graph_runs import retriever
+from lexloop.evaluation.graph_runs import retriever
 from lexloop.store.view import Collection
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from lexloop.core.errors import InputError
 from lexloop.evaluation.eval_rag.answers import KnownAnswer, read_pairs
-from lexloop.evaluation.eval_rag.authorities import (
+from lexloop.evaluation.eval_rag.questions import (
     MOST_CHARS,
     Authority,
     CitedAuthorities,

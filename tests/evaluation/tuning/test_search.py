@@ -10,9 +10,8 @@ from lexloop.core.settings import Settings
 from lexloop.core.settings_groups import Linear
 from lexloop.evaluation.case import Case
 from lexloop.evaluation.score import Score, Unresolved
-from lexloop.evaluation.tuning.coordinates import coordinates, scaled, thinned
 from lexloop.evaluation.tuning.measure import OBJECTIVES, Measurement, Objective
-from lexloop.evaluation.tuning.search import MOST_TOKENS, Search
+from lexloop.evaluation.tuning.search import MOST_TOKENS, Search, coordinates, scaled, thinned
 from lexloop.nodes.classify import class_plans
 
 
