@@ -12,7 +12,6 @@ import zlib
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,6 @@ from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.text_cache import TextCache
 from lexloop.evaluation.case import Case
-from lexloop.evaluation.eval_rag.questions import kept_vectors
 from lexloop.evaluation.feedback import FeedbackStore, Opinion
 from lexloop.evaluation.jsonl import write_checked
 from lexloop.evaluation.record import unanswered
@@ -177,16 +175,6 @@ def _opinions(place: Path) -> str:
     return str([one.answer[:1] for one in FeedbackStore(place / "data" / "feedback.sqlite").all()])
 
 
-def _question_vectors(place: Path) -> Halves:
-    questions = [f"What does berth {number} cost?" for number in range(9)]
-    return kept_vectors(questions, Words(), place, lambda *_: None)
-
-
-def _questions(place: Path) -> str:
-    found = [path.read_bytes() for path in place.glob("*.vectors")]
-    return str([sha256(data[32:]).digest() == data[:32] for data in found])
-
-
 def _beside(*names: str) -> Callable[[Path], list[str]]:
     def residue(place: Path) -> list[str]:
         found = [path for path in place.rglob("*") if path.is_file()]
@@ -218,11 +206,6 @@ WORKS = {
     "replies": Work(partial(_keep, "b"), _found, _beside("replies.sqlite"), partial(_keep, "a")),
     "opinions": Work(
         partial(_rate, "b"), _opinions, _beside("feedback.sqlite"), partial(_rate, "aa")
-    ),
-    "questions": Work(
-        _question_vectors,
-        _questions,
-        lambda place: [path.name for path in place.iterdir() if path.suffix != ".vectors"],
     ),
     "records": Work(
         partial(_add_record, "b"),

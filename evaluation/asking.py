@@ -12,6 +12,9 @@ from threading import Lock
 from typing import Any, Self, TypeVar
 from weakref import WeakValueDictionary
 
+from pydantic import BaseModel
+
+from lexloop import prompts
 from lexloop.core.errors import (
     DeadlineExceeded,
     ModelAuthError,
@@ -25,8 +28,9 @@ from lexloop.core.text_cache import TextCache
 from lexloop.core.types import Usage
 from lexloop.evaluation.score import Unresolved
 from lexloop.models.chat import connect
-from lexloop.models.request import ChatReply, ChatRequest, Unreadable, read_json
+from lexloop.models.request import Chat, ChatReply, ChatRequest, Unreadable, parsed, read_json
 
+Form = TypeVar("Form", bound=BaseModel)
 T = TypeVar("T")
 Thing = TypeVar("Thing")
 Progress = Callable[[int, int], None]
@@ -167,14 +171,20 @@ def reply_key(model: str, asked_with: Mapping[str, Any], request: ChatRequest) -
     written the same for all.
     """
     fence = _FENCE.search(request.system)
-    prompts = [request.system, request.user]
+    said = [request.system, request.user]
     if fence is not None:
-        prompts = [text.replace(fence[0], "data") for text in prompts]
+        said = [text.replace(fence[0], "data") for text in said]
     others = {name: value for name, value in asked_with.items() if name != "temperature"}
     temperature = float(asked_with.get("temperature", 0.0))
     form = request.schema.model_json_schema() if request.schema else None
-    said = json.dumps([model, temperature, *prompts, form, *sorted(others.items())], sort_keys=True)
-    return hashlib.sha256(said.encode()).hexdigest()
+    whole = json.dumps([model, temperature, *said, form, *sorted(others.items())], sort_keys=True)
+    return hashlib.sha256(whole.encode()).hexdigest()
+
+
+async def prompted(chat: Chat, name: str, form: type[Form], **values: prompts.Value) -> Form:
+    """Return a model's reply to a prompt in which ``values`` are put, in the form asked for."""
+    system, user = prompts.load(name, values).render(**values)
+    return parsed(await chat.ask(ChatRequest(name, system, user, form)), form)
 
 
 def side_by_side(

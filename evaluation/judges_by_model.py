@@ -8,17 +8,16 @@ from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from statistics import fmean
-from typing import Annotated, Any, Literal, TypeVar, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, Field, StrictBool, StrictInt, create_model
 
-from lexloop import prompts
 from lexloop.core.types import ABSTENTION
-from lexloop.evaluation.asking import Asker
+from lexloop.evaluation.asking import Asker, prompted
 from lexloop.evaluation.metrics import hypa
 from lexloop.evaluation.score import Score, Unresolved
 from lexloop.models.embedding import Embed
-from lexloop.models.request import Chat, ChatRequest, parsed
+from lexloop.models.request import Chat
 from lexloop.nodes.evaluate.judges import JudgeReply
 from lexloop.nodes.markers import without_markers
 from lexloop.nodes.question import parse
@@ -115,15 +114,6 @@ class PanelTurn(BaseModel):
     scores: list[TenPoint]
 
 
-Reply = TypeVar("Reply", bound=BaseModel)
-
-
-async def _ask(chat: Chat, name: str, schema: type[Reply], **values: prompts.Value) -> Reply:
-    """The model's reply to a prompt in which ``values`` are put."""
-    system, user = prompts.load(name, values).render(**values)
-    return parsed(await chat.ask(ChatRequest(name, system, user, schema)), schema)
-
-
 def number(kind: str, texts: Iterable[str]) -> list[Data]:
     """Return texts by others as data, numbered from 1: verdicts and scores refer to these."""
     return [Data(kind, text, n) for n, text in enumerate(texts, start=1)]
@@ -179,13 +169,13 @@ async def borne_out(chat: Chat, question: str, text: str, contexts: Sequence[str
     """
     if text.strip() in ("", ABSTENTION):
         return []
-    found = await _ask(
+    found = await prompted(
         chat, "split_claims", Claims, question=question, text=text, limit=_MOST_CLAIMS
     )
     claims = [claim.strip() for claim in found.claims]
     if not claims or not contexts:
         return [False] * len(claims)
-    reply = await _ask(
+    reply = await prompted(
         chat,
         "attribute_claims",
         verdicts_on(len(claims)),
@@ -198,7 +188,7 @@ async def borne_out(chat: Chat, question: str, text: str, contexts: Sequence[str
 
 async def context_precision(chat: Chat, of: Given) -> Score:
     """Return whether the passages that the reference rests on come first (HyPA-RAG, 5.2)."""
-    reply = await _ask(
+    reply = await prompted(
         chat,
         "context_precision",
         verdicts_on(len(of.contexts)),
@@ -215,7 +205,7 @@ async def answer_relevancy(chat: Chat, of: Given) -> Score:
 
     The model never sees the original question, which it could only repeat (HyPA-RAG, section 5.2).
     """
-    reply = await _ask(chat, "questions_of_answer", Questions, answer=of.said, count=_QUESTIONS)
+    reply = await prompted(chat, "questions_of_answer", Questions, answer=of.said, count=_QUESTIONS)
     asked, *others = of.embed([of.question, *(text.strip() for text in reply.questions)])
     return hypa.answer_relevancy(asked, others)
 
@@ -234,20 +224,20 @@ async def groundedness_tenths(chat: Chat, of: Given) -> Score:
     """Return how far an answer rests on its passages, in tenths of 1 (Adobe, appendix B)."""
     passages = number("passage", of.contexts)
     name = "groundedness_tenths"
-    return (await _ask(chat, name, TenthsGrade, passages=passages, answer=of.said)).score
+    return (await prompted(chat, name, TenthsGrade, passages=passages, answer=of.said)).score
 
 
 async def _triad(chat: Chat, of: Given) -> JudgeReply:
     """LQ-RAG's three scores (section III), which come in one reply."""
     asked, passages = parse(of.question)["text"], number("passage", of.contexts)
-    return await _ask(
+    return await prompted(
         chat, "evaluate", JudgeReply, question=asked, passages=passages, answer=of.answer
     )
 
 
 async def _graded(chat: Chat, name: str, form: type[Grade] | type[TenthsGrade], of: Given) -> float:
     beside = {"question": of.question, "reference": of.right, "answer": of.said}
-    return (await _ask(chat, name, form, **beside)).score
+    return (await prompted(chat, name, form, **beside)).score
 
 
 @cache
@@ -286,7 +276,7 @@ async def fair_eval(
         order = [*range(first, len(answers)), *range(first)]
         numbered = number("answer", [answers[i] for i in order])
         schema = evidence_on(len(answers))
-        reply = await _ask(
+        reply = await prompted(
             chat, name, schema, question=question, answers=numbered, pieces=PIECES, **shown
         )
         for place, answer in enumerate(order):
@@ -330,7 +320,7 @@ async def chat_eval(
     name, shown = _prompt_for("chat_eval", document)
     numbered, schema = number("answer", answers), turn_on(len(answers))
     for speaker in [*range(1, SPEAKERS + 1)] * ROUNDS:
-        turn = await _ask(
+        turn = await prompted(
             chat,
             name,
             schema,

@@ -12,12 +12,11 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lexloop.core.errors import CorpusError, InputError
-from lexloop.core.files import write_text
 from lexloop.core.settings import Settings
 from lexloop.documents.text.tokens import term_set, words
 from lexloop.evaluation.case import Case
 from lexloop.evaluation.graph_runs import retriever
-from lexloop.evaluation.jsonl import read_jsonl
+from lexloop.evaluation.jsonl import read_jsonl, write_checked
 from lexloop.finetune.checkpoints import Report
 from lexloop.finetune.questions import AnsweredQuestion, ProvisionText
 from lexloop.store.view import Collection
@@ -97,10 +96,7 @@ def write_pairs(path: Path, pairs: Sequence[TrainingPair]) -> None:
     for row in rows:
         if not row["negatives"]:
             del row["negatives"]
-    try:
-        write_text(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error}.", "Name another file.") from error
+    write_checked(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
 
 
 def read_clicks(path: Path) -> list[TrainingPair]:

@@ -15,13 +15,12 @@ from pydantic import BaseModel
 
 from lexloop.core.errors import CorpusError
 from lexloop.documents.structure.tree import Kind, Tree, Unit
-from lexloop.evaluation.asking import Asker, questions_of
+from lexloop.evaluation.asking import Asker, prompted, questions_of
 from lexloop.evaluation.feedback import Opinion
 from lexloop.evaluation.score import Unresolved
 from lexloop.evaluation.testset.facts import lowered, read_facts
 from lexloop.finetune.checkpoints import Report
-from lexloop.models.request import ChatRequest, parsed
-from lexloop.prompts import Data, load
+from lexloop.prompts import Data
 from lexloop.store.view import View
 
 MOST_CHARS = 2_000
@@ -244,11 +243,11 @@ class ModelAsker:
                     yield AnsweredQuestion(line, provision, f"model {self._asker.name}")
 
     async def _writing(self, provision: ProvisionText) -> ModelQuestions:
-        prompt = load("ask_provision", ("number", "headings", "provision"))
-        system, user = prompt.render(
+        return await prompted(
+            self._asker,
+            "ask_provision",
+            ModelQuestions,
             number=self._each,
             headings=[Data("headings", provision.heading)] if provision.heading else [],
             provision=[Data("provision", provision.text)],
         )
-        request = ChatRequest("ask_provision", system, user, ModelQuestions)
-        return parsed(await self._asker.ask(request), ModelQuestions)

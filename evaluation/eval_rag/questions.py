@@ -5,35 +5,30 @@ of rules, of a model, or of pairs of questions and answers; from any question th
 authority that answers the nearest known one (figure 2).
 """
 
-import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from hashlib import sha256
 from itertools import groupby
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Literal
 
 import numpy as np
 from pydantic import BaseModel, Field
 
-from lexloop import prompts
-from lexloop.core.errors import DataError
-from lexloop.core.files import cache_folder, write_bytes
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk
 from lexloop.documents.chunks.statements import statements_in_text
 from lexloop.documents.structure.references import Cited, cited, every_cited
 from lexloop.documents.text.tokens import tokenize
-from lexloop.evaluation.asking import Asker, side_by_side
+from lexloop.evaluation.asking import Asker, prompted, side_by_side
 from lexloop.evaluation.eval_rag.answers import KnownAnswer
 from lexloop.evaluation.score import Unresolved
-from lexloop.models.embedding import Embedder, Halves, Vectors
-from lexloop.models.request import Chat, ChatRequest, parsed
+from lexloop.models.embedding import Embedder, Vectors
+from lexloop.models.request import Chat
 from lexloop.store.opening import open_corpus, tools_for
 from lexloop.store.view import View
 
@@ -209,13 +204,14 @@ class QuestionIndex:
 
     Args:
         entries: At least one.
-        vectors: Those of the questions, shape (entries, dimension).
-        embedder: Made them, and embeds what is asked.
+        embedder: Makes their vectors, and embeds what is asked.
+        progress: Told how many are made.
     """
 
-    def __init__(self, entries: Sequence[Entry], vectors: Halves, embedder: Embedder) -> None:
+    def __init__(self, entries: Sequence[Entry], embedder: Embedder, progress: Progress) -> None:
         self.entries, self._embedder = list(entries), embedder
-        self._vectors = vectors.astype(np.float32)
+        questions = [one.question for one in self.entries]
+        self._vectors = embedder.encode(questions, progress).astype(np.float32)
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -248,37 +244,6 @@ class QuestionIndex:
         return (self.entries[best], float(cosines[best])) if np.isfinite(cosines[best]) else None
 
 
-def kept_vectors(
-    questions: Sequence[str], embedder: Embedder, folder: Path, progress: Progress
-) -> Halves:
-    """Return the vectors of questions, from ``folder`` where those of the same were made before.
-
-    Their file is named by a hash of the questions and begins with one of the vectors: damaged ones
-    are made anew.
-
-    Raises:
-        DataError: It cannot be written.
-    """
-    told = json.dumps([embedder.name, embedder.dimension, *questions])
-    path = folder / f"{sha256(told.encode()).hexdigest()[:32]}.vectors"
-    with suppress(OSError):
-        data = path.read_bytes()
-        digest, kept = data[:32], data[32:]
-        if sha256(kept).digest() == digest:
-            return np.frombuffer(kept, np.float16).reshape(len(questions), embedder.dimension)
-    vectors = embedder.encode(questions, progress)
-    body = vectors.tobytes()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        write_bytes(path, sha256(body).digest() + body)
-    except OSError as error:
-        raise DataError(
-            f"The vectors of questions cannot be kept in {path}: {error}.",
-            "Name another folder for caches with LEXLOOP_CACHE.",
-        ) from error
-    return vectors
-
-
 def known_questions(
     settings: Settings | None,
     pairs: Sequence[KnownAnswer],
@@ -301,7 +266,7 @@ def known_questions(
 
     Raises:
         CorpusError: The corpus is missing, empty or unreadable.
-        DataError: An index is damaged, was built with another embedder, or cannot be written.
+        DataError: An index is damaged or was built with another embedder.
         ModelError: The model's host can answer nothing.
     """
     authorities: list[Authority] = []
@@ -315,12 +280,7 @@ def known_questions(
     entries += pair_entries(pairs, authorities)
     if not entries:
         return None, missing
-    folder, embedding = (
-        cache_folder().parent / "questions",
-        partial(progress, "embedding questions"),
-    )
-    vectors = kept_vectors([one.question for one in entries], embedder, folder, embedding)
-    return QuestionIndex(entries, vectors, embedder), missing
+    return QuestionIndex(entries, embedder, partial(progress, "embedding questions")), missing
 
 
 def entries_by_rule(authorities: Sequence[Authority]) -> list[Entry]:
@@ -346,10 +306,8 @@ class ProvisionQuestions(BaseModel):
 
 async def _written_questions(chat: Chat, authority: Authority, count: int) -> list[str]:
     """Have a model write so many questions that a provision answers."""
-    prompt = prompts.load("eval_rag_questions", {"document", "label", "count"})
-    system, user = prompt.render(document=authority.text, label=authority.label, count=count)
-    request = ChatRequest("eval_rag_questions", system, user, ProvisionQuestions)
-    reply = parsed(await chat.ask(request), ProvisionQuestions)
+    given = {"document": authority.text, "label": authority.label, "count": count}
+    reply = await prompted(chat, "eval_rag_questions", ProvisionQuestions, **given)
     return [question.strip() for question in reply.questions if question.strip()][:count]
 
 

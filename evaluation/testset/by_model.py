@@ -9,12 +9,12 @@ from pydantic import BaseModel, Field
 
 from lexloop.core.types import Chunk
 from lexloop.documents.text.tokens import find_quote
-from lexloop.evaluation.asking import Asker, questions_of
+from lexloop.evaluation.asking import Asker, prompted, questions_of
 from lexloop.evaluation.case import OUT_OF_SCOPE, Case, Span
 from lexloop.evaluation.score import Unresolved
 from lexloop.evaluation.testset.make import QUESTION_TYPES, made_case
-from lexloop.models.request import Chat, ChatRequest, parsed
-from lexloop.prompts import Data, load
+from lexloop.models.request import Chat
+from lexloop.prompts import Data
 from lexloop.store.view import View
 
 _OF_TWO = ("double", "compare", "complex_situational")
@@ -78,12 +78,9 @@ class ModelMaker:
 
 
 async def _writing(chat: Chat, question_type: str, chunks: Sequence[Chunk]) -> WrittenQuestion:
-    prompt = load("make_question", ("number", "passages"))
     number = list(QUESTION_TYPES).index(question_type) + 1
     passages = [Data("passage", chunk["text"], n) for n, chunk in enumerate(chunks, start=1)]
-    system, user = prompt.render(number=number, passages=passages)
-    reply = await chat.ask(ChatRequest("make_question", system, user, schema=WrittenQuestion))
-    return parsed(reply, WrittenQuestion)
+    return await prompted(chat, "make_question", WrittenQuestion, number=number, passages=passages)
 
 
 def case_of(

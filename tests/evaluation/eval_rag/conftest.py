@@ -59,5 +59,4 @@ def index(acts: View, minilm: Embedder) -> QuestionIndex:
     answer = Authority("pair", "answer", "a known answer", "Chips cost 20 euros.")
     known = Entry("What is the price of a chip?", answer)
     entries = [*entries_by_rule(authorities_of(acts)), known]
-    vectors = minilm.encode([entry.question for entry in entries], lambda *_: None)
-    return QuestionIndex(entries, vectors, minilm)
+    return QuestionIndex(entries, minilm, lambda *_: None)
