@@ -9,9 +9,16 @@ from numpy.typing import NDArray
 
 from lexloop.evaluation.eval_rag.judging import AnswerRecord
 from lexloop.evaluation.report.drawing import Panel, judges_against_human
-from lexloop.evaluation.report.figures import Figure, figures, rounded
 from lexloop.evaluation.report.page import Section, render
-from lexloop.evaluation.report.tables import NOTE, Table, as_markdown, cell
+from lexloop.evaluation.report.tables import (
+    NOTE,
+    Figure,
+    Table,
+    as_markdown,
+    cell,
+    figures,
+    rounded,
+)
 from lexloop.evaluation.score import Score, Unresolved, from_json, is_resolved
 from lexloop.evaluation.statistics import Estimate, kendall, pearson, spearman
 

@@ -6,15 +6,18 @@ from typing_extensions import TypedDict
 
 from lexloop.core.errors import InputError
 from lexloop.evaluation.record import Record
-from lexloop.evaluation.report.figures import (
+from lexloop.evaluation.report.tables import (
     SECONDS,
     Figure,
+    Table,
+    Value,
     figure,
+    label,
     metric_names,
+    probability,
     rounded,
     score_of,
 )
-from lexloop.evaluation.report.tables import Table, Value, label, probability
 from lexloop.evaluation.score import Score, Unresolved, is_resolved
 from lexloop.evaluation.statistics import paired_randomisation
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lexloop.evaluation.report.figures import Figure
+from lexloop.evaluation.report.tables import Figure
 
 Panel = tuple[str, str, Sequence[tuple[float, float]]]
 """A judge, its agreement with a person, and its scores, each with the person's."""

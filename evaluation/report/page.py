@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 from lexloop.evaluation.record import Record
 from lexloop.evaluation.report import drawing
-from lexloop.evaluation.report.figures import COSTS, Figure, figure, metric_names, score_of
 from lexloop.evaluation.report.summary import (
     Summary,
     Timings,
@@ -17,18 +16,23 @@ from lexloop.evaluation.report.summary import (
     VariantTimings,
 )
 from lexloop.evaluation.report.tables import (
+    COSTS,
     HUMAN,
     NOTE,
     Cell,
+    Figure,
     Table,
     Value,
     as_markdown,
     escaped,
+    figure,
     grouped,
     interval,
     label,
     main_metrics,
+    metric_names,
     number,
+    score_of,
     title,
 )
 from lexloop.evaluation.score import Score, Unresolved, is_resolved

@@ -17,7 +17,7 @@ from lexloop.evaluation.record import (
     RunInfo,
     VariantInfo,
 )
-from lexloop.evaluation.report.figures import (
+from lexloop.evaluation.report.tables import (
     Figure,
     costs,
     figure,

@@ -16,8 +16,7 @@ from lexloop.evaluation.case import Case
 from lexloop.evaluation.evidence import EvidenceIndex
 from lexloop.evaluation.graph_runs import state_after
 from lexloop.evaluation.record import Record, unanswered
-from lexloop.evaluation.run.judges import Judges
-from lexloop.evaluation.run.measure import Answered, attempt_seen, measure
+from lexloop.evaluation.run.measure import Answered, Judges, attempt_seen, measure
 from lexloop.evaluation.score import as_json
 from lexloop.graph.build import build_graph
 from lexloop.graph.resources import Resources

@@ -20,8 +20,7 @@ from lexloop.evaluation.evidence import EvidenceIndex
 from lexloop.evaluation.graph_runs import state_after
 from lexloop.evaluation.metrics.retrieval import Span, ndcg, overlap
 from lexloop.evaluation.metrics.text import cosine
-from lexloop.evaluation.run.judges import OneByOne
-from lexloop.evaluation.run.measure import of_spans
+from lexloop.evaluation.run.measure import OneByOne, of_spans
 from lexloop.evaluation.score import Score, Unresolved, resolved
 from lexloop.evaluation.statistics import mean
 from lexloop.graph.build import LAST_OF_RETRIEVAL, build_graph

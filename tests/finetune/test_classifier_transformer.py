@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lexloop.core.errors import CorpusError, DataError, InputError, SettingsError
+from lexloop.core.errors import CorpusError, DataError, SettingsError
 from lexloop.core.files import SUMS
 from lexloop.finetune.classifier import LabelledQuestions
 from lexloop.finetune.classifier_report import Tuning, predicting, tuned
@@ -154,9 +154,3 @@ def test_a_folder_whose_files_were_changed(base: str, tmp_path: Path) -> None:
         file.write(b"\1")
     with pytest.raises(DataError, match="has SHA-256"):
         TransformerClassifier(str(folder))
-
-
-def test_nowhere_to_write(base: str, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="cannot be written"):
-        tuned(rows(), ("clean",), 3, quick(base), out=tmp_path / "file")

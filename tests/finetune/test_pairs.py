@@ -81,11 +81,6 @@ def test_a_file_that_cannot_be_used(text: str, said: str, tmp_path: Path) -> Non
         read_pairs(path)
 
 
-def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot be written"):
-        write_pairs(tmp_path / "gone" / "pairs.jsonl", [FEE])
-
-
 def test_repeats_are_told_by_their_words() -> None:
     shouted = TrainingPair("what is the FEE", "The fee is 5 euros", "Other", "b.txt")
     same_question = TrainingPair(FEE.question, "It is 6 euros.", "", "a.txt")
@@ -241,10 +236,6 @@ def test_rules_ask_by_headings_and_by_what_is_stated(ruled: list[AnsweredQuestio
     term = by_words["What does “mooring fee” mean?"]
     assert term.provision.text.startswith('"Mooring fee" means')
     assert {"definition", "topic", "number"} < {one.source for one in ruled}
-
-
-def test_the_rules_ask_the_same_again(view: View, ruled: list[AnsweredQuestion]) -> None:
-    assert list(questions_by_rules(view)) == ruled
 
 
 def test_what_too_many_texts_answer_is_no_question() -> None:

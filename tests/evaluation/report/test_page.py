@@ -10,9 +10,9 @@ from run_records import record, run_info
 
 from lexloop.evaluation.record import Record
 from lexloop.evaluation.report.drawing import cost_against_quality
-from lexloop.evaluation.report.figures import figure
 from lexloop.evaluation.report.page import to_html
 from lexloop.evaluation.report.summary import summarise, timings
+from lexloop.evaluation.report.tables import figure
 
 EVIL = '<script>alert(1)</script> & "quoted" $\\frac{1}{2}$ 法'
 
