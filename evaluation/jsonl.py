@@ -1,5 +1,6 @@
-"""JSON Lines: read whole, every line checked before anything is done, and written whole."""
+"""Files of lines, JSON or CSV: read whole, each line checked before anything is done."""
 
+import csv
 import json
 from collections.abc import Iterable
 from pathlib import Path
@@ -46,6 +47,31 @@ def read_jsonl(path: Path, shape: type[Line]) -> list[Line]:
         )
     if not found:
         raise InputError(f"{path} holds no records.", "Give one JSON object a line.")
+    return found
+
+
+def read_csv(path: Path, shape: type[Line]) -> list[Line]:
+    """Return the rows of a UTF-8 CSV file with a header line; further columns are left alone.
+
+    Raises:
+        InputError: The file cannot be read, or a row is malformed, which the message names by line
+            and field.
+    """
+    names = ", ".join(shape.model_fields)
+    hint = f"Give a UTF-8 CSV file with the columns {names}."
+    found: list[Line] = []
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file, strict=True)
+            for row in reader:
+                given = {name: text for name, text in row.items() if name and text is not None}
+                try:
+                    found.append(shape.model_validate(given))
+                except ValidationError as error:
+                    what = f"line {reader.line_num}, {_problem(error.errors()[0])}"
+                    raise InputError(f"{path}, {what}.", hint) from error
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{path} cannot be read: {error}.", hint) from error
     return found
 
 

@@ -129,8 +129,8 @@ def test_stored_weights_score_as_trained_ones(folder: Path, tmp_path: Path) -> N
     [
         (b"", "holds no rows"),
         (b"question,label,question_clean\n", "holds no rows"),
-        (b"question,label\nwho?,1\n", "row 1: no question_clean"),
-        (b"question,label,question_clean\nwho?,3,who?\n", "label '3' is none of 0, 1 and 2"),
+        (b"question,label\nwho?,1\n", "line 2, field question_clean"),
+        (b"question,label,question_clean\nwho?,3,who?\n", "line 2, field label"),
         (b"question,label,question_clean\n\xff,0,who?\n", "cannot be read"),
     ],
 )
