@@ -28,7 +28,7 @@ def read_jsonl(path: Path, shape: type[Line]) -> list[Line]:
         InputError: The file cannot be read or holds no record; or lines are malformed, which the
             message names by number and field.
     """
-    problems: list[str] = []
+    wrong: list[str] = []
     found: list[Line] = []
     for number, line in enumerate(_lines(path), start=1):
         if not line.strip():
@@ -36,12 +36,12 @@ def read_jsonl(path: Path, shape: type[Line]) -> list[Line]:
         try:
             found.append(shape.model_validate(_object(line)))
         except ValidationError as error:
-            problems += [f"line {number}, {_problem(item)}" for item in error.errors()]
+            wrong += [f"line {number}, {problem}" for problem in problems(error)]
         except ValueError as error:
-            problems.append(f"line {number}: {error}")
-    if problems:
-        named = "; ".join(problems[:_MOST_NAMED])
-        more = f"; and {len(problems) - _MOST_NAMED} more" if len(problems) > _MOST_NAMED else ""
+            wrong.append(f"line {number}: {error}")
+    if wrong:
+        named = "; ".join(wrong[:_MOST_NAMED])
+        more = f"; and {len(wrong) - _MOST_NAMED} more" if len(wrong) > _MOST_NAMED else ""
         raise InputError(
             f"{path} is malformed: {named}{more}.", "Correct the file; nothing was run."
         )
@@ -68,7 +68,7 @@ def read_csv(path: Path, shape: type[Line]) -> list[Line]:
                 try:
                     found.append(shape.model_validate(given))
                 except ValidationError as error:
-                    what = f"line {reader.line_num}, {_problem(error.errors()[0])}"
+                    what = f"line {reader.line_num}, {problems(error)[0]}"
                     raise InputError(f"{path}, {what}.", hint) from error
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{path} cannot be read: {error}.", hint) from error
@@ -102,9 +102,12 @@ def _object(line: str) -> dict[str, Any]:
     return found
 
 
-def _problem(item: Any) -> str:
-    field = ".".join(map(str, item["loc"])) or "the object"
-    return f"field {field}: {item['msg']}"
+def problems(error: ValidationError) -> list[str]:
+    """Return what is wrong in an object, each by its field."""
+    return [
+        f"field {'.'.join(map(str, item['loc'])) or 'the object'}: {item['msg']}"
+        for item in error.errors()
+    ]
 
 
 def write_rows(path: Path, rows: Iterable[BaseModel]) -> None:

@@ -188,7 +188,7 @@ def near_duplicates(gold: Sequence[Case]) -> dict[str, int]:
     """
     import networkx as nx
 
-    asked = [frozenset(words(_said(question))) for question in gold]
+    asked = [frozenset(words(question.whole_question)) for question in gold]
     answers = [
         frozenset() if question.out_of_scope else frozenset(words(question.reference_answer or ""))
         for question in gold
@@ -203,11 +203,6 @@ def near_duplicates(gold: Sequence[Case]) -> dict[str, int]:
             together.add_edge(i, j)
     groups = nx.connected_components(together)
     return {gold[place].id: min(places) for places in groups for place in places}
-
-
-def _said(question: Case) -> str:
-    before = [turn.content for turn in question.conversation_history if turn.role == "user"]
-    return " ".join([*before, question.question])
 
 
 def _common(one: frozenset[str], other: frozenset[str]) -> float:

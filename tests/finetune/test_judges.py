@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from records import passage
 from statute import LAW, RULE
 
 from lexloop.core.errors import InputError
@@ -97,17 +96,14 @@ def test_grades_are_fitted_by_sign_and_survive_their_file() -> None:
     again = read_weights(json.loads(json.dumps(correctness.as_json(weights))))
     assert again.weights == pytest.approx(weights.weights, abs=1e-4)
     assert "-0.0," not in json.dumps(correctness.as_json(weights))
+    # two fifths of the labels are at least 4
+    made = [graded(n, 1.0 + n % 5, pair_recall=n / 100) for n in range(100)]
+    found = correctness.scores(correctness.fit(made), made)
+    assert np.mean(found >= 4.0) == pytest.approx(0.4, abs=0.02)
     # the more that is new, the worse: a sign that speaks for an answer may not count against it
     made = [graded(n, 5.0 - n % 5, new_recall=(n % 5) / 4) for n in range(50)]
     turned = dict(zip(correctness.NAMES, correctness.fit(made).weights, strict=True))
     assert turned["new_recall"] == pytest.approx(0.0, abs=1e-9)
-
-
-def test_as_many_are_good_as_their_judge_finds() -> None:
-    made = [graded(n, 1.0 + n % 5, pair_recall=n / 100) for n in range(100)]
-    found = correctness.scores(correctness.fit(made), made)
-    # two fifths of the labels are at least 4
-    assert np.mean(found >= 4.0) == pytest.approx(0.4, abs=0.02)
 
 
 def test_out_of_fold_scores_follow_the_labels_and_are_told_by_kind() -> None:
@@ -187,19 +183,6 @@ def test_cover_speaks_for_support(tmp_path: Path) -> None:
     assert "| groundedness | partially_supported | 2 |" in told
 
 
-@pytest.mark.parametrize(
-    ("lines", "said"),
-    [
-        ([claim("raft", "maybe")], "line 1, .*label"),
-        ([claim("raft", "supported")], "all supported or none"),
-        ([], "holds no records"),
-    ],
-)
-def test_claims_that_cannot_be_used(lines: list[Any], said: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=said):
-        triad.read_wice(write(tmp_path / "wice.jsonl", *lines))
-
-
 def made_pairs() -> list[tuple[Any, FeatureRow]]:
     """Ten questions: right pairs are close, wrong ones are not."""
     sizes = {"answer": AnswerFeatures, "context": ContextFeatures}
@@ -238,18 +221,6 @@ def test_pairs_are_what_the_judge_reads(tmp_path: Path, docs: Path) -> None:
     assert all(0.0 <= feature <= 1.0 for row in every for feature in row.features)
     whole = {row.kind: row.features[0] for row in rows["answer"] if row.group == FEE}
     assert whole["right: reference"] > whole["wrong: most alike"]
-
-
-def test_a_passage_is_cited_where_it_holds_words_of_a_citation() -> None:
-    places = [("a.txt", 0), ("a.txt", 10), ("a.txt", 20), ("b.txt", 10)]
-    passages = [
-        {**passage(n, "x" * 10, start=start), "document": name}
-        for n, (name, start) in enumerate(places, start=1)
-    ]
-    for start, end, held in ((10, 20, {"c2"}), (19, 21, {"c2", "c3"}), (0, 0, set())):
-        cited = {"n": 1, "document": "a.txt", "start": start, "end": end}
-        assert triad.cited_in(passages, [cited]) == held
-    assert triad.cited_in(passages, [{"document": "b.txt", "start": 0, "end": 40}]) == {"c4"}
 
 
 # answerable
@@ -294,19 +265,6 @@ def test_what_speaks_for_an_answer_gets_a_positive_weight_and_nothing_against_it
             zip(names, answerable.fit(answerable.of_part(turned, part)).weights, strict=True)
         )
         assert weights["closest"] == weights["lacking"] == pytest.approx(0.0, abs=1e-9)
-
-
-@pytest.mark.parametrize("feature", ["covered", "foreign"])
-@pytest.mark.parametrize("same", [0.25, 1.0])
-def test_a_feature_that_is_always_the_same_tells_nothing(feature: str, same: float) -> None:
-    given = answerable.of_part(rows() * 20, "there")
-    with_it = [
-        replace(one, features=astuple(replace(features(one), **{feature: same}))) for one in given
-    ]
-    plain = probabilities(answerable.fit(given), given)
-    assert probabilities(answerable.fit(with_it), with_it) == pytest.approx(plain, abs=0.02)
-    assert plain[2] > 0.8
-    assert plain[3] < 0.2
 
 
 def test_a_set_is_predicted_by_weights_of_the_others() -> None:
@@ -390,54 +348,39 @@ def span(begin: str, end: str) -> dict[str, int]:
 
 
 PAYS, NOWHERE = span("§ 10-2 Duties", "§ 10-3"), {"start": 0, "end": 0}
-HULL = span("§ 5-100 Hull", "§ 5-200")
 
 
-def test_rows_of_probes_whose_provisions_have_labels(tmp_path: Path) -> None:
-    labels = {"§ 10-2": PAYS, "§ 5-100": HULL, "§ 99": NOWHERE}
+def test_rows_of_probes_whose_provisions_have_labels_or_paragraphs(tmp_path: Path) -> None:
+    hull = span("§ 5-100 Hull", "§ 5-200")
+    labels = {"§ 10-2": PAYS, "§ 5-100": hull, "§ 99": NOWHERE}
     follow_up = {
         "kind": "follow_up",
         "question": "What must it include?",
         "history": ["What is a hull inspection?", "Who does it?"],
         "gold": ["§ 5-100"],
     }
-    found = probes(
-        tmp_path,
-        [{"label": label, **place} for label, place in labels.items()],
-        [
-            {"kind": "everyday", "question": FEE, "gold": ["§ 10-2"]},
-            {"kind": "everyday", "question": FEE, "gold": ["§ 99"]},
-            {"kind": "list", "question": FEE, "gold": ["§ 99", "§ 10-2"]},
-            {"kind": "provision", "question": "What does § 10-2 say?", "gold": ["§ 10-2"]},
-            follow_up,
-            {"kind": "not_there", "question": "What is the fee in Chicago?", "gold": []},
-        ],
-    )
-    there = [("answerable", label) for label in (True, False, True, True)]
-    assert found == [*there, ("out of scope", False)]
-
-
-def test_rows_of_probes_whose_provisions_are_articles_with_paragraphs(tmp_path: Path) -> None:
-    article = {
-        "article": "10",
-        **span("§ 10-1 Definitions", "§ 10-3"),
-        "paragraphs": [{"n": "1", **PAYS}, {"n": "2", **NOWHERE}],
-    }
-    elsewhere = {"article": "11", **NOWHERE, "paragraphs": []}
-    everyday = {"kind": "everyday", "question": FEE, "article": "10"}
     asked: list[dict[str, Any]] = [
+        {"kind": "everyday", "question": FEE, "gold": ["§ 10-2"]},
+        {"kind": "everyday", "question": FEE, "gold": ["§ 99"]},
+        {"kind": "provision", "question": "What does § 10-2 say?", "gold": ["§ 10-2"]},
+        follow_up,
+        {"kind": "not_there", "question": "What is the fee in Chicago?", "gold": []},
+    ]
+    found = probes(tmp_path, [{"label": name, **at} for name, at in labels.items()], asked)
+    there = [("answerable", label) for label in (True, False, True)]
+    assert found == [*there, ("out of scope", False)]
+    (tmp_path / "probes.jsonl").unlink()
+    paragraphs = [{"n": "1", **PAYS}, {"n": "2", **NOWHERE}]
+    article = {"article": "10", **span("§ 10-1 Definitions", "§ 10-3"), "paragraphs": paragraphs}
+    everyday = {"kind": "everyday", "question": FEE, "article": "10"}
+    asked = [
         {**everyday, "paragraph": "1"},
         {**everyday, "paragraph": "2"},
         {**everyday, "paragraph": "2", "also": [["10", "1"]]},
         {**everyday, "paragraph": ""},  # the article as a whole
-        {**everyday, "paragraph": "9"},
-        {**everyday, "article": "11", "paragraph": ""},
-        {**everyday, "kind": "article", "paragraph": ""},
-        {"kind": "not_there", "question": FEE, "article": "", "paragraph": ""},
     ]
-    found = probes(tmp_path, [article, elsewhere], asked)
-    there = [("answerable", label) for label in (True, False, True, True, True, False)]
-    assert found == [*there, ("out of scope", False)]
+    labels_found = [label for _, label in probes(tmp_path, [article], asked)]
+    assert labels_found == [True, False, True, True]
 
 
 # refusal

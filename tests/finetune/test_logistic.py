@@ -71,6 +71,13 @@ def test_a_feature_counts_alike_in_whatever_unit_it_is_measured() -> None:
     )
 
 
+def test_a_feature_that_is_always_the_same_tells_nothing() -> None:
+    rows = told()
+    same = [replace(row, features=(*row.features, 0.25)) for row in rows]
+    plain = probabilities(fit(rows, 1.0), rows)
+    assert probabilities(fit(same, 1.0), same) == pytest.approx(plain, abs=0.02)
+
+
 def test_a_probability_by_hand_and_shares_as_labels() -> None:
     given = rows_of(np.array([[0.5], [1.0]]), [1, 1])
     assert probabilities(Weights(-1.0, (2.0,)), given) == pytest.approx(
