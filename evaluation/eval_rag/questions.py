@@ -24,7 +24,7 @@ from lexloop.core.types import Chunk
 from lexloop.documents.chunks.statements import statements_in_text
 from lexloop.documents.structure.references import Cited, cited, every_cited
 from lexloop.documents.text.tokens import tokenize
-from lexloop.evaluation.asking import Asker, prompted, side_by_side
+from lexloop.evaluation.asking import Asker, Progress, prompted, side_by_side
 from lexloop.evaluation.eval_rag.answers import KnownAnswer
 from lexloop.evaluation.score import Unresolved
 from lexloop.models.embedding import Embedder, Vectors
@@ -193,7 +193,6 @@ def _of_pair(pair: KnownAnswer, cited: Sequence[Authority]) -> Authority:
 _MOST_HEADING = 120
 _MOST_QUESTIONS = 10
 _MARKS = re.compile(r"^[#\s]+")
-Progress = Callable[[int, int], None]
 Write = Callable[[Sequence[Authority], Progress], tuple[list[Entry], list[str]]]
 Match = tuple[Entry, float]
 """The nearest known question, and its cosine to the question that was asked, in [-1, 1]."""

@@ -288,13 +288,12 @@ def loop_account(records: Sequence[Record]) -> dict[str, Estimate | Score | int]
 
     The gains compare, over the questions that were tried again, the attempt that became the
     answer with the first one. The costs are what was asked of a model between the first answer
-    and the last one: judging, rewording, retrieving and writing again.
+    and the last one: judging, rewording, retrieving and writing again. Source: LQ-RAG, section
+    IV-C, algorithm 3 (the feedback loop); the papers state no account of it, and the definitions
+    are ours.
 
     Args:
         records: The variant's questions; those without an attempt (they failed) are left out.
-
-    Source: LQ-RAG, section IV-C, algorithm 3 (the feedback loop), whose cost HyPA-RAG's adaptive
-    parameters argue about; the papers state no account of it, and the definitions are ours.
 
     Returns:
         The numbers of questions, of those ``retried``, of ``retries``, of those ``passed_first``

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from lexloop.evaluation.score import Score, Unresolved
+from lexloop.evaluation.score import Score, Unresolved, as_json, from_json
 from lexloop.evaluation.statistics import (
     Estimate,
     beyond_noise,
@@ -172,3 +172,14 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says() -> None:
     samples = [found(estimate(list(random.normal(size=60)))) for _ in range(300)]
     covered = sum(sample.low <= 0.0 <= sample.high for sample in samples)
     assert 0.90 <= covered / 300 <= 0.98
+
+
+@given(st.floats(0, 10))
+def test_a_number_is_the_same_after_json(value: float) -> None:
+    assert from_json(as_json(value)) == value
+
+
+@pytest.mark.parametrize("value", [None, True, "0.5", {}, {"unresolved": 3}, [0.5]])
+def test_what_is_no_score_is_refused(value: object) -> None:
+    with pytest.raises(ValueError, match="is no score"):
+        from_json(value)
