@@ -88,32 +88,6 @@ def test_the_same_rows_are_not_trained_twice(base: str, tmp_path: Path) -> None:
     assert (folder / "model.safetensors").stat().st_mtime_ns != before
 
 
-class Killed(BaseException):
-    """Stands for a kill: nothing between it and the end of the process is run."""
-
-
-def test_a_killed_training_goes_on_where_it_was(base: str, tmp_path: Path) -> None:
-    whole = weights(tuned(rows(), ("clean",), 3, quick(base), out=tmp_path / "whole"))
-    out, steps = tmp_path / "killed", []
-
-    def killed(_: str, done: int, __: int) -> None:
-        if done == 6:  # in the second of three epochs of four steps
-            raise Killed
-
-    with pytest.raises(Killed):
-        tuned(rows(), ("clean",), 3, quick(base), out=out, report=killed)
-    (work,) = out.iterdir()
-    # what a kill leaves half written is passed over
-    (work / "checkpoint-8").mkdir()
-    (work / "checkpoint-8" / "trainer_state.json").write_text('{"epo')
-    again = tuned(
-        rows(), ("clean",), 3, quick(base), out=out, report=lambda _, done, __: steps.append(done)
-    )
-    assert weights(again) == whole
-    assert steps == [5, 6, 7, 8, 9, 10, 11, 12]
-    assert [path.name for path in out.iterdir()] == ["transformer-3"]
-
-
 def test_one_class_only(base: str, tmp_path: Path) -> None:
     alike = LabelledQuestions(TEXTS, TEXTS, np.ones(12, dtype=np.int64))
     with pytest.raises(CorpusError, match="of one class"):
