@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from lexloop.evaluation.report.page import Section, render
 from lexloop.evaluation.report.tables import (
     NOTE,
     Figure,
+    Figures,
     Table,
     as_markdown,
     cell,
@@ -124,8 +125,6 @@ def _estimate(value: float, resampled: Array, n: int) -> Estimate | Unresolved:
     return Estimate(value, min(float(low), value), max(float(high), value), n, 0)
 
 
-Figures = dict[str, Any]
-"""A flat JSON object."""
 _MOST_PLOTS = 12
 _ESCAPED = str.maketrans({"|": r"\|", "<": "&lt;", "`": "'"})
 

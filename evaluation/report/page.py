@@ -9,18 +9,13 @@ from typing import Any, Literal
 
 from lexloop.evaluation.record import Record
 from lexloop.evaluation.report import drawing
-from lexloop.evaluation.report.summary import (
-    Summary,
-    Timings,
-    VariantSummary,
-    VariantTimings,
-)
 from lexloop.evaluation.report.tables import (
     COSTS,
     HUMAN,
     NOTE,
     Cell,
     Figure,
+    Figures,
     Table,
     Value,
     as_markdown,
@@ -56,14 +51,15 @@ _HARDEST, _LONGEST = 15, 700
 class Run:
     """What a report shows; seconds and single questions are left out of what must be repeatable."""
 
-    summary: Summary
-    timings: Timings | None = None
+    summary: Figures
+    timings: Figures | None = None
     records: Sequence[Record] = ()
 
     @property
-    def rows(self) -> list[VariantSummary]:
+    def rows(self) -> list[Figures]:
         """The variants, in the order of every table."""
-        return self.summary["variants"]
+        rows: list[Figures] = self.summary["variants"]
+        return rows
 
     @property
     def names(self) -> list[str]:
@@ -83,7 +79,7 @@ class Run:
 def _table(
     heading: str,
     note: str,
-    rows: Sequence[VariantSummary] | Sequence[VariantTimings],
+    rows: Sequence[Figures],
     columns: Columns,
     shown: Callable[[Any], object] = lambda _: True,
 ) -> Table:
@@ -127,7 +123,7 @@ def _metrics(run: Run) -> list[Table]:
     return tables
 
 
-def _metric(name: str) -> Callable[[VariantSummary], Value]:
+def _metric(name: str) -> Callable[[Figures], Value]:
     return lambda row: row["metrics"].get(name)
 
 
@@ -140,7 +136,7 @@ def _by_group(run: Run, by: Grouping) -> list[Table]:
         if any(_spent(row, "model_calls") for row in run.rows):
             shown += ["model_calls", "tokens_in", "tokens_out"]
 
-    def of(group: str, metric: str) -> Callable[[VariantSummary], Value]:
+    def of(group: str, metric: str) -> Callable[[Figures], Value]:
         return lambda row: row[by][group]["metrics"].get(metric) if group in row[by] else None
 
     return [
@@ -154,9 +150,9 @@ def _by_group(run: Run, by: Grouping) -> list[Table]:
     ]
 
 
-def _spent(row: VariantSummary, name: str) -> float:
+def _spent(row: Figures, name: str) -> float:
     """How much of something a variant's questions cost; 0 where they cost none of it."""
-    return (row["metrics"][name]["high"] or 0.0) if name in row["metrics"] else 0.0
+    return float(row["metrics"].get(name, {}).get("high") or 0.0)
 
 
 def _times(run: Run) -> list[Table]:
@@ -168,7 +164,7 @@ def _times(run: Run) -> list[Table]:
     def part(name: Literal["median", "p90", "worst", "total", "retries"]) -> Any:
         return lambda row: None if row["seconds"][name] is None else f"{row['seconds'][name]:.3f}"
 
-    def of(group: str) -> Callable[[VariantTimings], Value]:
+    def of(group: str) -> Callable[[Figures], Value]:
         return lambda row: row["by_class"][group]["mean"] if group in row["by_class"] else None
 
     in_all: Columns = {
@@ -190,10 +186,10 @@ def _times(run: Run) -> list[Table]:
 def _loop(run: Run) -> list[Table]:
     """How often the loop retried, its gain, and its cost."""
 
-    def of(name: str) -> Callable[[VariantSummary], Value]:
+    def of(name: str) -> Callable[[Figures], Value]:
         return lambda row: row["loop"][name]
 
-    def gain(row: VariantSummary) -> Value:
+    def gain(row: Figures) -> Value:
         made: Figure = row["loop"]["correctness_gain"]
         p = row["loop"]["correctness_p"]
         return made if isinstance(p, dict) else {**made, "p": p}
@@ -228,7 +224,7 @@ def _refusals(run: Run) -> list[Table]:
     def share(counts: Any) -> str | None:
         return f"{counts['refused']} of {counts['queries']}" if counts else None
 
-    def of(kind: str) -> Callable[[VariantSummary], Value]:
+    def of(kind: str) -> Callable[[Figures], Value]:
         return lambda row: row["refused"] and share(row["refused"]["by_kind"].get(kind))
 
     columns: Columns = {
@@ -430,7 +426,7 @@ def render(title: str, facts: Sequence[str], sections: Sequence[Section]) -> str
     return template.render(title=title, facts=facts, sections=shown)
 
 
-def to_markdown(summary: Summary) -> str:
+def to_markdown(summary: Figures) -> str:
     """Return every table of a run but those of its seconds and of single questions."""
     run = Run(summary)
     tables = [as_markdown(table) for _, _, made, _ in _PARTS for table in made(run)]
@@ -438,7 +434,7 @@ def to_markdown(summary: Summary) -> str:
     return "\n\n".join([heading, *tables]) + "\n"
 
 
-def to_html(summary: Summary, timings: Timings, records: Sequence[Record]) -> str:
+def to_html(summary: Figures, timings: Figures, records: Sequence[Record]) -> str:
     """Return the page of a run, in which everything that others wrote is escaped.
 
     Args:
@@ -451,7 +447,7 @@ def to_html(summary: Summary, timings: Timings, records: Sequence[Record]) -> st
     return render(f"Evaluation of {summary['gold']}", _facts(summary), shown)
 
 
-def _facts(summary: Summary) -> list[str]:
+def _facts(summary: Figures) -> list[str]:
     """The identity of the run, one fact a line."""
     commit = f", commit {summary['commit']}" if summary["commit"] else ""
     return [

@@ -5,12 +5,8 @@ Only its timings are apart, since no two runs take equally long.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
-
-from typing_extensions import TypedDict
 
 from lexloop.evaluation.record import (
-    About,
     AttemptSeen,
     Record,
     RefusalRecord,
@@ -19,6 +15,7 @@ from lexloop.evaluation.record import (
 )
 from lexloop.evaluation.report.tables import (
     Figure,
+    Figures,
     costs,
     figure,
     figures,
@@ -40,82 +37,16 @@ from lexloop.nodes.evaluate.node import AttemptRank, best_rank
 Key = Callable[[Record], str]
 
 
-class GroupSummary(TypedDict):
-    """Some questions under a variant, such as those of one type."""
-
-    questions: int
-    metrics: dict[str, Figure]
-
-
-class RefusalSummary(TypedDict):
-    """The number of negative queries that a variant refused, in all and of each kind."""
-
-    queries: int
-    refused: int
-    share: Figure
-    by_kind: dict[str, dict[str, int]]
-
-
-class VariantSummary(VariantInfo, GroupSummary):
-    """One variant of a run.
-
-    ``failed`` questions were not answered; ``errors`` counts them by reason. ``degradations``
-    counts the steps that ran with less than was asked for, ``degraded`` the questions they are of.
-    """
-
-    failed: int
-    errors: dict[str, int]
-    degraded: int
-    degradations: dict[str, int]
-    warned: int
-    by_type: dict[str, GroupSummary]
-    by_class: dict[str, GroupSummary]
-    loop: dict[str, Any]
-    refused: RefusalSummary | None
-
-
-class Summary(About):
-    """A whole run, without the seconds that it took: those are in its ``Timings``."""
-
-    variants: list[VariantSummary]
-
-
-class TimeSummary(TypedDict):
-    """Wall time of some questions, in seconds; the first four are None where none was answered.
-
-    ``retries`` is the part of the total that falls on attempts after the first, each attempt of a
-    question bearing an equal part: single attempts are not timed.
-    """
-
-    mean: Figure
-    median: float | None
-    p90: float | None
-    worst: float | None
-    total: float
-    retries: float
-
-
-class VariantTimings(TypedDict):
-    """Wall time of one variant."""
-
-    name: str
-    seconds: TimeSummary
-    by_type: dict[str, TimeSummary]
-    by_class: dict[str, TimeSummary]
-
-
-class Timings(TypedDict):
-    """Wall time of every variant of a run."""
-
-    variants: list[VariantTimings]
-
-
 def summarise(
     records: Sequence[Record], info: RunInfo, refusals: Sequence[RefusalRecord] = ()
-) -> Summary:
-    """Return every figure of a run.
+) -> Figures:
+    """Return every figure of a run but for its seconds, as JSON.
 
-    Each variant is compared, question by question, with the first one that has records.
+    It is what identifies the run, and under ``variants`` for each what identifies it, its
+    ``metrics`` as figures, the same ``by_type`` and ``by_class``, its ``loop``, what it ``refused``
+    of the negative queries, and what went wrong: ``errors`` counts the failed questions by reason,
+    ``degradations`` the steps that ran with less than was asked for, ``degraded`` the questions
+    they are of. Each variant is compared, question by question, with the first that has records.
 
     Args:
         records: In any order.
@@ -136,9 +67,14 @@ def summarise(
     return {**info, "variants": made}
 
 
-def timings(records: Sequence[Record], info: RunInfo) -> Timings:
-    """Return the wall time of each variant; questions that failed are left out."""
-    made: list[VariantTimings] = []
+def timings(records: Sequence[Record], info: RunInfo) -> Figures:
+    """Return the wall time of each variant in seconds, as JSON; what failed is left out.
+
+    ``retries`` is the part of the total that falls on attempts after the first, each attempt of a
+    question bearing an equal part: single attempts are not timed. Mean, median, 90 % and the worst
+    are None where nothing was answered.
+    """
+    made: list[Figures] = []
     for variant in info["variants"]:
         own = [one for one in _own(records, variant["name"]) if not one.get("error")]
         by_type, by_class = (
@@ -161,7 +97,7 @@ def _variant(
     records: Sequence[Record],
     first: Sequence[Record],
     refusals: Sequence[RefusalRecord],
-) -> VariantSummary:
+) -> Figures:
     names = metric_names(records)
     metrics = _metrics(records, names)
     if first and first is not records:
@@ -229,14 +165,14 @@ def _groups(records: Iterable[Record], key: Key) -> dict[str, list[Record]]:
     return dict(sorted(groups.items()))
 
 
-def _group(records: Sequence[Record], names: Iterable[str]) -> GroupSummary:
+def _group(records: Sequence[Record], names: Iterable[str]) -> Figures:
     metrics = _metrics(records, names)
     for made in metrics.values():
         made.pop("reasons", None)
     return {"questions": len(records), "metrics": metrics}
 
 
-def _refused(refusals: Sequence[RefusalRecord]) -> RefusalSummary | None:
+def _refused(refusals: Sequence[RefusalRecord]) -> Figures | None:
     if not refusals:
         return None
     kinds: dict[str, dict[str, int]] = {}
@@ -257,7 +193,7 @@ def _counted(reasons: Iterable[str]) -> dict[str, int]:
     return dict(sorted(Counter(filter(None, reasons)).items()))
 
 
-def _times(records: Sequence[Record]) -> TimeSummary:
+def _times(records: Sequence[Record]) -> Figures:
     import numpy as np
 
     taken = [record["seconds"] for record in records]

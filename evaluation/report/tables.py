@@ -20,6 +20,10 @@ SECONDS = "seconds"
 _OWN = ("passed", "abstained")
 
 
+Figures = dict[str, Any]
+"""Figures as a JSON object."""
+
+
 class Figure(TypedDict):
     """A mean with its 95 % bootstrap interval; all three are None when nothing is resolved.
 

@@ -16,7 +16,8 @@ from lexloop.core.workers import WorkerDied, WorkerPool, WorkerProcess
 from lexloop.evaluation.case import Case
 from lexloop.evaluation.record import Record, RefusalRecord, RunInfo, unanswered
 from lexloop.evaluation.report.page import to_html, to_markdown
-from lexloop.evaluation.report.summary import Summary, summarise, timings
+from lexloop.evaluation.report.summary import summarise, timings
+from lexloop.evaluation.report.tables import Figures
 from lexloop.evaluation.run.folder import RunFolder
 from lexloop.evaluation.run.prepare import PreparedRun
 from lexloop.evaluation.run.variants import Variant
@@ -41,19 +42,12 @@ _ENVIRONMENT = {
 }
 
 
-class FinishedRun(Summary):
-    """The summary of a run, its folder, and how many cases were not answered, over all variants."""
-
-    out: str
-    failures: int
-
-
 def run(
     prepared: PreparedRun,
     workers: int,
     count: Count = lambda *_: None,
     warn: Callable[[str], None] = lambda _: None,
-) -> FinishedRun:
+) -> Figures:
     """Ask everything that the run's folder does not hold, and write its tables.
 
     Args:
@@ -61,6 +55,10 @@ def run(
         workers: How many processes ask at a time.
         count: Told of each question, by whatever thread.
         warn: Told of a worker that died, by whatever thread.
+
+    Returns:
+        The summary, with the run's folder under ``out`` and under ``failures`` how many cases were
+        not answered, over all variants.
 
     Raises:
         InputError: The folder holds another run.
@@ -239,7 +237,7 @@ def _error(kind: str, what: str, hint: str) -> LexloopError:
 
 def _write_results(
     out: Path, info: RunInfo, records: Sequence[Record], refusals: Sequence[RefusalRecord]
-) -> Summary:
+) -> Figures:
     """Write the summary as JSON and Markdown, the timings, and the page.
 
     The summary holds nothing that another run of the same would not: wall times are in the
