@@ -21,7 +21,6 @@ from lexloop.evaluation.report.tables import Figures
 from lexloop.evaluation.run.folder import RunFolder
 from lexloop.evaluation.run.prepare import PreparedRun
 from lexloop.evaluation.run.variants import Variant
-from lexloop.evaluation.run.worker import Task
 from lexloop.models.embedding import usable_processors
 
 _WITH_MODEL = 4
@@ -160,7 +159,7 @@ class _Asking:
 
     def _start(self) -> WorkerProcess:
         worker = WorkerProcess(_MODULE, environment=_ENVIRONMENT)
-        worker.send(dict(self._prepared.setup))
+        worker.send(self._prepared.setup)
         return worker
 
     def _ask(self, batch: Sequence[_Task], pool: WorkerPool) -> None:
@@ -183,13 +182,13 @@ class _Asking:
         return unanswered(task.case, how)
 
     def _answer(self, worker: WorkerProcess, task: _Task) -> Record:
-        request: Task = {
+        request = {
             "case": task.case.model_dump(mode="json"),
             "variant": task.place,
             "closed": task.variant.closed,
             "measured": task.measured,
         }
-        worker.send(dict(request))
+        worker.send(request)
         while True:
             for frame in worker.receive():
                 if "failed" in frame:

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from typing_extensions import TypedDict
-
 from lexloop.core.errors import LexloopError
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Connection, Settings
@@ -26,35 +24,13 @@ from lexloop.store.view import Collection, View
 from lexloop.store.writer import without
 
 
-class Setup(TypedDict):
-    """All that a worker needs to know at its start, as JSON.
-
-    ``variants`` holds all settings of each; ``judge`` those of the model that judges, None without
-    one.
-    """
-
-    variants: list[dict[str, Any]]
-    judge: dict[str, Any] | None
-    base_url: str | None
-
-
-class Task(TypedDict):
-    """A case, as ``model_dump`` gives it, to be asked under a variant, by its place.
-
-    ``closed`` says whether the evidence is taken out first; what is not ``measured`` has a record
-    without metrics.
-    """
-
-    case: dict[str, Any]
-    variant: int
-    closed: bool
-    measured: bool
-
-
 def answering() -> Callable[[Any], Iterator[Frame]]:
-    """Return what answers a ``Setup`` by ``ready`` or ``failed``, then each ``Task`` by a record.
+    """Return what answers a setup by ``ready`` or ``failed``, then each task by a record.
 
-    The record names no variant.
+    The setup holds all settings of each of the ``variants``, those of the ``judge`` or None, and
+    the ``base_url``; a task the ``case`` as JSON, the place of its ``variant``, whether the
+    evidence is taken out first (``closed``) and whether the record has metrics (``measured``). The
+    record names no variant.
     """
     cases: list[CaseRunner] = []
 
@@ -94,7 +70,7 @@ class CaseRunner:
         LexloopError: The corpus, a model or a stored file cannot be used.
     """
 
-    def __init__(self, setup: Setup) -> None:
+    def __init__(self, setup: dict[str, Any]) -> None:
         environ = {**os.environ, "LEXLOOP_BASE_URL": setup["base_url"] or ""}
         connection = Connection.from_environment(environ)
         self._resources = Resources(connection)
@@ -109,7 +85,7 @@ class CaseRunner:
         self._context = self._variants[0].context
         self._graph = build_graph(lambda *_: self._context)
 
-    def run(self, task: Task) -> Record:
+    def run(self, task: dict[str, Any]) -> Record:
         """Return the record of a task; a question that fails is recorded as such."""
         case = Case(**task["case"])
         try:
@@ -117,7 +93,7 @@ class CaseRunner:
         except LexloopError as error:
             return unanswered(case, f"{type(error).__name__}: {error.what}")
 
-    def _answered(self, case: Case, task: Task) -> Record:
+    def _answered(self, case: Case, task: dict[str, Any]) -> Record:
         settings, opened = self._settings[task["variant"]], self._variants[task["variant"]]
         access = Filters.of(settings)
         view = opened.whole.seen_by(access)
