@@ -86,8 +86,12 @@ def generator(
     question answering. Use the result with: lexloop ask --model local:DIR.
     """
     from lexloop.core.errors import need_extra
-    from lexloop.finetune.generator import NEEDED, GeneratorPlan, make_generator
-    from lexloop.finetune.generator_adapter import AdapterRecipe
+    from lexloop.finetune.generator import (
+        NEEDED,
+        AdapterRecipe,
+        GeneratorPlan,
+        make_generator,
+    )
 
     need_extra("finetune", *NEEDED)  # before anything is said
     recipe = AdapterRecipe(

@@ -179,8 +179,7 @@ def model_scores(
             panels[f"{name}{suffix}"] = same
     found: list[Scores] = []
     for place, answer in enumerate(answers):
-        held = answer.contexts or ()
-        given = Given(question, answer.answer, answer.reference, held, embed)
+        given = Given(question, answer.answer, answer.reference, answer.contexts or (), embed)
         alone = model_metrics(asker, given)
         found.append({**alone, **{name: scores[place] for name, scores in panels.items()}})
     return found

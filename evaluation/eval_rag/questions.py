@@ -305,8 +305,14 @@ class ProvisionQuestions(BaseModel):
 
 async def _written_questions(chat: Chat, authority: Authority, count: int) -> list[str]:
     """Have a model write so many questions that a provision answers."""
-    given = {"document": authority.text, "label": authority.label, "count": count}
-    reply = await prompted(chat, "eval_rag_questions", ProvisionQuestions, **given)
+    reply = await prompted(
+        chat,
+        "eval_rag_questions",
+        ProvisionQuestions,
+        document=authority.text,
+        label=authority.label,
+        count=count,
+    )
     return [question.strip() for question in reply.questions if question.strip()][:count]
 
 

@@ -22,8 +22,7 @@ from lexloop.core import errors
 from lexloop.core.errors import DataError, InputError, TrainingError
 from lexloop.core.files import check_sums, let_go, sha256_of, try_lock
 from lexloop.finetune import generator as making
-from lexloop.finetune.generator import GeneratorPlan, make_generator
-from lexloop.finetune.generator_adapter import AdapterRecipe
+from lexloop.finetune.generator import AdapterRecipe, GeneratorPlan, make_generator
 from lexloop.models import local_model as local_model_module
 from lexloop.models.local_model import load_local
 

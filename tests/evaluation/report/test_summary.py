@@ -1,8 +1,6 @@
 """A run as figures, by hand: metrics, groups, what the loop gained, seconds; and as tables."""
 
 import json
-import random
-import time
 
 import pytest
 from run_records import attempt, record, run_info
@@ -135,25 +133,6 @@ def test_timings_by_hand() -> None:
     tries = [attempt(0.1), attempt(0.2), attempt(0.3)]
     [looped] = timings([record(attempts=tries, seconds=9.0)], run_info("fixed"))["variants"]
     assert looped["seconds"]["retries"] == pytest.approx(6.0)
-
-
-def test_a_large_run_takes_seconds() -> None:
-    chance = random.Random(1)
-    names = [f"row {number}" for number in range(6)]
-    records = [
-        record(
-            variant=name,
-            id=f"q{number}",
-            question_type=f"type {number % 11}",
-            complexity=number % 3,
-            metrics={f"metric {metric}": chance.random() for metric in range(40)},
-        )
-        for name in names
-        for number in range(135)
-    ]
-    start = time.process_time()
-    summarise(records, run_info(*names))
-    assert time.process_time() - start < 10
 
 
 def written(records: list[Record], *rows: str) -> str:
