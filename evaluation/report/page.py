@@ -328,31 +328,6 @@ def _variant_plots(run: Run) -> list[str]:
     ]
 
 
-def _group_plots(run: Run, by: Grouping) -> list[str]:
-    """The main metrics by question type or by complexity class."""
-    groups = run.groups(by)
-    found = [
-        [
-            {name: g["metrics"][metric] for name, g in row[by].items() if metric in g["metrics"]}
-            for row in run.rows
-        ]
-        for metric in (run.mains if groups else ())
-    ]
-    return [
-        drawing.by_group(f"{title(metric)} by {GROUPINGS[by]}", run.names, groups, figures)
-        for metric, figures in zip(run.mains, found, strict=False)
-    ]
-
-
-def _latency_plots(run: Run) -> list[str]:
-    """The seconds of questions under each variant; nothing where none was answered."""
-    taken: dict[str, list[float]] = {name: [] for name in run.names}
-    for record in run.records:
-        if not record.get("error"):
-            taken[record["variant"]].append(record["seconds"])
-    return [drawing.latency(run.names, list(taken.values()))] if any(taken.values()) else []
-
-
 def _cost_plots(run: Run) -> list[str]:
     """The first main metric against tokens and seconds."""
     rows = zip(run.rows, run.timings["variants"], strict=True) if run.timings else ()
@@ -429,7 +404,7 @@ def render(title: str, facts: Sequence[str], sections: Sequence[Section]) -> str
 def to_markdown(summary: Figures) -> str:
     """Return every table of a run but those of its seconds and of single questions."""
     run = Run(summary)
-    tables = [as_markdown(table) for _, _, made, _ in _PARTS for table in made(run)]
+    tables = [as_markdown(table) for _, _, made in _PARTS for table in made(run)]
     heading = "\n".join(["# Evaluation", "", *(f"- {escaped(line)}" for line in _facts(summary))])
     return "\n\n".join([heading, *tables]) + "\n"
 
@@ -443,7 +418,10 @@ def to_html(summary: Figures, timings: Figures, records: Sequence[Record]) -> st
         records: Its questions, for what is shown of them one by one.
     """
     run = Run(summary, timings, records)
-    shown = [Section(name, about, drawn(run), made(run)) for name, about, made, drawn in _PARTS]
+    shown = [
+        Section(name, about, _PLOTS[name](run) if name in _PLOTS else (), made(run))
+        for name, about, made in _PARTS
+    ]
     return render(f"Evaluation of {summary['gold']}", _facts(summary), shown)
 
 
@@ -459,63 +437,52 @@ def _facts(summary: Figures) -> list[str]:
     ]
 
 
-def _nothing(_: Run) -> Sequence[Any]:
-    return ()
-
-
-Made = Callable[[Run], Sequence[Any]]
-_PARTS: Sequence[tuple[str, str, Made, Made]] = (
+_PARTS: Sequence[tuple[str, str, Callable[[Run], Sequence[Table]]]] = (
     (
         "Variants",
         "Every variant answered the same questions. Dots are means, lines 95 % bootstrap "
         "intervals; the dotted line is variant 1.",
         _variants,
-        _variant_plots,
     ),
     (
         "Question types",
         "Few questions are of one type: mind the intervals.",
         partial(_by_group, by="by_type"),
-        partial(_group_plots, by="by_type"),
     ),
     (
         "Complexity",
         "Questions by the class that each variant's classifier gave them.",
         partial(_by_group, by="by_class"),
-        partial(_group_plots, by="by_class"),
     ),
     (
         "Latency",
         "Wall time on the machine of this run, from the question to its checked answer.",
         _times,
-        _latency_plots,
     ),
     (
         "Cost",
         "Variants under their numbers: what an answer costs, and how good it is.",
-        _nothing,
-        _cost_plots,
+        lambda _: (),
     ),
-    ("The loop", "What trying again was worth.", _loop, _nothing),
+    ("The loop", "What trying again was worth.", _loop),
     (
         "Judges and people",
         "Each judge's scores against a person's, of the same answers.",
-        _nothing,
-        _human_plots,
+        lambda _: (),
     ),
-    ("Negative queries", "Queries that must be refused.", _refusals, _nothing),
-    ("All metrics", "Every metric of every variant.", _metrics, _nothing),
+    ("Negative queries", "Queries that must be refused.", _refusals),
+    ("All metrics", "Every metric of every variant.", _metrics),
     (
         "What is missing",
         "Variants that were not run, scores without a value, and answers with less than was asked.",
         _missing,
-        _nothing,
     ),
     (
         "Hardest questions",
         "Those that score lowest over all variants, and the best answer that a variant gave.",
         _hardest,
-        _nothing,
     ),
 )
-"""A report, from its first section to its last: tables alone go into Markdown."""
+"""A report, from its first section to its last, each with its tables."""
+_PLOTS = {"Variants": _variant_plots, "Cost": _cost_plots, "Judges and people": _human_plots}
+"""What the page draws in a section."""

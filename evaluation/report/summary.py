@@ -77,13 +77,9 @@ def timings(records: Sequence[Record], info: RunInfo) -> Figures:
     made: list[Figures] = []
     for variant in info["variants"]:
         own = [one for one in _own(records, variant["name"]) if not one.get("error")]
-        by_type, by_class = (
-            {name: _times(group) for name, group in _groups(own, key).items()} for key in _KEYS
-        )
-        seconds = _times(own)
-        made.append(
-            {"name": variant["name"], "seconds": seconds, "by_type": by_type, "by_class": by_class}
-        )
+        groups = _groups(own, _class_name)
+        by_class = {name: _times(group) for name, group in groups.items()}
+        made.append({"name": variant["name"], "seconds": _times(own), "by_class": by_class})
     return {"variants": made}
 
 
