@@ -232,21 +232,14 @@ def _code_version() -> tuple[str, str]:
         number = version("lexloop")
     except PackageNotFoundError:
         number = ""
-    here = Path(__file__).resolve()
-    tracked = _git(here.parent, "ls-files", "--error-unmatch", here.name)
-    commit = _git(here.parent, "describe", "--always", "--abbrev=40", "--dirty", "--exclude=*")
-    return number, commit if tracked else ""
-
-
-def _git(folder: Path, *arguments: str) -> str:
+    root = Path(__file__).resolve().parents[2]
+    if not (root / ".git").exists():
+        return number, ""
+    said = ["git", "-C", str(root), "describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"]
     try:
         told = subprocess.run(  # noqa: S603 - a fixed command
-            ["git", "-C", str(folder), *arguments],  # noqa: S607 - wherever the user has it
-            capture_output=True,
-            text=True,
-            timeout=_GIT_S,
-            check=False,
+            said, capture_output=True, text=True, timeout=_GIT_S, check=True
         )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return told.stdout.strip() if told.returncode == 0 else ""
+    except (OSError, subprocess.SubprocessError):
+        return number, ""
+    return number, told.stdout.strip()
