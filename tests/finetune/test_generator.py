@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 from lexloop.apps.cli.main import app
 from lexloop.core import errors
 from lexloop.core.errors import DataError, InputError, TrainingError
-from lexloop.core.files import check_sums, let_go, sha256_of, try_lock
+from lexloop.core.files import check_sums, sha256_of
 from lexloop.finetune import generator as making
 from lexloop.finetune.generator import AdapterRecipe, GeneratorPlan, make_generator
 from lexloop.models import local_model as local_model_module
@@ -342,9 +342,3 @@ def test_the_folder_is_used_by_something_else(data: Path, tmp_path: Path) -> Non
     (tmp_path / "notes").mkdir()
     with pytest.raises(InputError, match="is there already"):
         make_generator(planned(data, tmp_path / "notes"), quiet)
-    (tmp_path / "out.work").mkdir()
-    handle = try_lock(tmp_path / "out.work" / "lock")
-    assert handle is not None
-    with pytest.raises(InputError, match="Another training"):
-        make_generator(planned(data, tmp_path / "out"), quiet)
-    let_go(handle)
