@@ -2,7 +2,7 @@
 
 import csv
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -39,15 +39,22 @@ def read_jsonl(path: Path, shape: type[Line]) -> list[Line]:
             wrong += [f"line {number}, {problem}" for problem in problems(error)]
         except ValueError as error:
             wrong.append(f"line {number}: {error}")
-    if wrong:
-        named = "; ".join(wrong[:_MOST_NAMED])
-        more = f"; and {len(wrong) - _MOST_NAMED} more" if len(wrong) > _MOST_NAMED else ""
-        raise InputError(
-            f"{path} is malformed: {named}{more}.", "Correct the file; nothing was run."
-        )
+    refuse(path, wrong, "Correct the file; nothing was run.")
     if not found:
         raise InputError(f"{path} holds no records.", "Give one JSON object a line.")
     return found
+
+
+def refuse(path: Path, wrong: Sequence[str], hint: str) -> None:
+    """Refuse a file for what is wrong in it, if anything is.
+
+    Raises:
+        InputError: It names the first faults and counts the others.
+    """
+    if wrong:
+        more = len(wrong) - _MOST_NAMED
+        named = "; ".join(wrong[:_MOST_NAMED]) + (f"; and {more} more" if more > 0 else "")
+        raise InputError(f"{path} is malformed: {named}.", hint)
 
 
 def read_csv(path: Path, shape: type[Line]) -> list[Line]:
