@@ -9,11 +9,11 @@ from threading import Lock
 from typing import Any
 
 from lexloop.core import errors
-from lexloop.core.errors import InputError, LexloopError
-from lexloop.core.files import write_text
+from lexloop.core.errors import LexloopError
 from lexloop.core.settings import Settings
 from lexloop.core.workers import WorkerDied, WorkerPool, WorkerProcess
 from lexloop.evaluation.case import Case
+from lexloop.evaluation.jsonl import write_checked
 from lexloop.evaluation.record import Record, RefusalRecord, RunInfo, unanswered
 from lexloop.evaluation.report.page import to_html, to_markdown
 from lexloop.evaluation.report.summary import summarise, timings
@@ -250,12 +250,7 @@ def _write_results(
         PAGE: to_html(summary, took, records),
     }
     for name, text in files.items():
-        try:
-            write_text(out / name, text)
-        except OSError as error:
-            raise InputError(
-                f"{out / name} cannot be written: {error}.", "Make room and run again."
-            ) from error
+        write_checked(out / name, text)
     return summary
 
 
