@@ -156,7 +156,7 @@ def evaluate(
     base = _chosen(corpus, settings)
     variants = of_setting([base.variant])
     wanted = RunRequest(Path(gold), base, variants, out=Path(out) if out else None)
-    return dict(run(prepare(wanted, resources.connection), workers_for(base)))
+    return run(prepare(wanted, resources.connection), workers_for(base))
 
 
 def _chosen(corpus: str | Path | None, settings: dict[str, Any]) -> Settings:

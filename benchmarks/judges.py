@@ -28,9 +28,9 @@ from lexloop.evaluation.metrics.text import rouge_n
 from lexloop.evaluation.score import Score, Unresolved, is_resolved, resolved
 from lexloop.evaluation.statistics import Estimate, interval_of, mean, spearman
 from lexloop.finetune import correctness as fitting
-from lexloop.finetune import groundedness as claim_fitting
+from lexloop.finetune import triad
 from lexloop.finetune.correctness import ScoredAnswer, altered, read_recorded
-from lexloop.finetune.groundedness import LabelledClaim, read_wice
+from lexloop.finetune.triad import LabelledClaim, read_wice
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.evaluate.evidence import evidence_of
 from lexloop.nodes.evaluate.judges import ClaimSupport
@@ -95,8 +95,8 @@ def _claims(rows: Sequence[LabelledClaim]) -> list[float]:
 
 
 def _fitted_claims(rows: Sequence[LabelledClaim]) -> list[float]:
-    read = claim_fitting.read_rows(rows, load_minilm())
-    means: list[float] = claim_fitting.held_out(read).mean(axis=0).tolist()
+    read = triad.read_claims(rows, load_minilm())
+    means: list[float] = triad.held_out(read).mean(axis=0).tolist()
     return means
 
 

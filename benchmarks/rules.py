@@ -35,7 +35,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from lexloop.evaluation.case import read_cases, read_negative
 from lexloop.evaluation.correctness import GOOD, CorrectnessJudge
 from lexloop.evaluation.statistics import Estimate, estimate
-from lexloop.finetune.groundedness import read_wice
+from lexloop.finetune.triad import read_wice
 from lexloop.graph.app import graph
 from lexloop.models.minilm import load_shipped
 from lexloop.nodes.evaluate.evidence import Evidence, evidence_of

@@ -4,25 +4,39 @@ import hashlib
 import json
 import re
 import time
-from collections.abc import Coroutine, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Coroutine, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
 from pathlib import Path
 from threading import Lock
 from typing import Any, Self, TypeVar
 from weakref import WeakValueDictionary
 
-from lexloop.core.errors import DeadlineExceeded, ModelAuthError, ModelError, ModelUnknown
+from pydantic import BaseModel
+
+from lexloop import prompts
+from lexloop.core.errors import (
+    DeadlineExceeded,
+    ModelAuthError,
+    ModelError,
+    ModelUnavailable,
+    ModelUnknown,
+)
 from lexloop.core.running import waited
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.text_cache import TextCache
 from lexloop.core.types import Usage
 from lexloop.evaluation.score import Unresolved
 from lexloop.models.chat import connect
-from lexloop.models.request import ChatReply, ChatRequest, Unreadable, read_json
+from lexloop.models.request import Chat, ChatReply, ChatRequest, Unreadable, parsed, read_json
 
+Form = TypeVar("Form", bound=BaseModel)
 T = TypeVar("T")
+Thing = TypeVar("Thing")
+Progress = Callable[[int, int], None]
 _HOPELESS = (ModelAuthError, ModelUnknown)
 _HUNG_ENOUGH = 3
+_AT_ONCE, _LOST_ENOUGH = 4, 4
 _FENCE = re.compile(r"\bdata-[0-9a-f]{8}\b")
 
 
@@ -157,11 +171,60 @@ def reply_key(model: str, asked_with: Mapping[str, Any], request: ChatRequest) -
     written the same for all.
     """
     fence = _FENCE.search(request.system)
-    prompts = [request.system, request.user]
+    said = [request.system, request.user]
     if fence is not None:
-        prompts = [text.replace(fence[0], "data") for text in prompts]
+        said = [text.replace(fence[0], "data") for text in said]
     others = {name: value for name, value in asked_with.items() if name != "temperature"}
     temperature = float(asked_with.get("temperature", 0.0))
     form = request.schema.model_json_schema() if request.schema else None
-    said = json.dumps([model, temperature, *prompts, form, *sorted(others.items())], sort_keys=True)
-    return hashlib.sha256(said.encode()).hexdigest()
+    whole = json.dumps([model, temperature, *said, form, *sorted(others.items())], sort_keys=True)
+    return hashlib.sha256(whole.encode()).hexdigest()
+
+
+async def prompted(chat: Chat, name: str, form: type[Form], **values: prompts.Value) -> Form:
+    """Return a model's reply to a prompt in which ``values`` are put, in the form asked for."""
+    system, user = prompts.load(name, values).render(**values)
+    return parsed(await chat.ask(ChatRequest(name, system, user, form)), form)
+
+
+def side_by_side(
+    work: Callable[[Thing], T], things: Sequence[Thing], progress: Progress, workers: int
+) -> Generator[T]:
+    """Yield what ``work`` makes of each thing in their order, in threads that wait for a model.
+
+    Progress is told how many are done and how many there are. Nothing further is begun once
+    ``work`` raised, which is raised here: a refused key refuses every other request too.
+    """
+    progress(0, len(things))
+    with ThreadPoolExecutor(workers, thread_name_prefix="lexloop-asking") as threads:
+        for done, result in enumerate(threads.map(work, things), start=1):
+            yield result
+            progress(done, len(things))
+
+
+def questions_of(
+    asker: Asker,
+    ask: Callable[[Thing], Coroutine[Any, Any, T]],
+    things: Sequence[Thing],
+    progress: Progress = lambda *_: None,
+) -> Iterator[T | Unresolved]:
+    """Yield what a model writes of each thing, or why nothing, in their order, some at a time.
+
+    Raises:
+        ModelError: No further question could be asked, or the first replies all came to nothing.
+    """
+
+    def settled(thing: Thing) -> T | Unresolved:
+        return asker.settle(ask(thing))
+
+    written = 0
+    with closing(side_by_side(settled, things, progress, _AT_ONCE)) as replies:
+        for number, reply in enumerate(replies, start=1):
+            written += not isinstance(reply, Unresolved)
+            enough = number == min(_LOST_ENOUGH, len(things))
+            if isinstance(reply, Unresolved) and enough and not written:
+                raise ModelUnavailable(
+                    f"The model wrote no question: {reply.reason}",
+                    "Try again, or leave out --model.",
+                )
+            yield reply

@@ -80,6 +80,12 @@ class Case(BaseModel):
         return self.question_type == OUT_OF_SCOPE
 
     @property
+    def whole_question(self) -> str:
+        """The question behind what its user said before."""
+        said = [turn.content for turn in self.conversation_history if turn.role == "user"]
+        return " ".join([*said, self.question])
+
+    @property
     def messages(self) -> list[BaseMessage]:
         """The earlier turns and the question, as the graph takes them."""
         earlier = [(turn.role, turn.content) for turn in self.conversation_history]

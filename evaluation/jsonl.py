@@ -1,16 +1,20 @@
-"""JSON Lines files by others: read whole, every line checked, before anything is done with them."""
+"""Files of lines, JSON or CSV: read whole, each line checked before anything is done."""
 
+import csv
 import json
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from lexloop.core.errors import InputError
+from lexloop.core.files import write_text
 
 Line = TypeVar("Line", bound=BaseModel)
 _MOST_BYTES = 512 * 1024 * 1024
 _MOST_NAMED = 5
+_HINT = "Name a file in a folder that is there and that you may write to."
 
 
 def read_jsonl(path: Path, shape: type[Line]) -> list[Line]:
@@ -24,7 +28,7 @@ def read_jsonl(path: Path, shape: type[Line]) -> list[Line]:
         InputError: The file cannot be read or holds no record; or lines are malformed, which the
             message names by number and field.
     """
-    problems: list[str] = []
+    wrong: list[str] = []
     found: list[Line] = []
     for number, line in enumerate(_lines(path), start=1):
         if not line.strip():
@@ -32,17 +36,49 @@ def read_jsonl(path: Path, shape: type[Line]) -> list[Line]:
         try:
             found.append(shape.model_validate(_object(line)))
         except ValidationError as error:
-            problems += [f"line {number}, {_problem(item)}" for item in error.errors()]
+            wrong += [f"line {number}, {problem}" for problem in problems(error)]
         except ValueError as error:
-            problems.append(f"line {number}: {error}")
-    if problems:
-        named = "; ".join(problems[:_MOST_NAMED])
-        more = f"; and {len(problems) - _MOST_NAMED} more" if len(problems) > _MOST_NAMED else ""
-        raise InputError(
-            f"{path} is malformed: {named}{more}.", "Correct the file; nothing was run."
-        )
+            wrong.append(f"line {number}: {error}")
+    refuse(path, wrong, "Correct the file; nothing was run.")
     if not found:
         raise InputError(f"{path} holds no records.", "Give one JSON object a line.")
+    return found
+
+
+def refuse(path: Path, wrong: Sequence[str], hint: str) -> None:
+    """Refuse a file for what is wrong in it, if anything is.
+
+    Raises:
+        InputError: It names the first faults and counts the others.
+    """
+    if wrong:
+        more = len(wrong) - _MOST_NAMED
+        named = "; ".join(wrong[:_MOST_NAMED]) + (f"; and {more} more" if more > 0 else "")
+        raise InputError(f"{path} is malformed: {named}.", hint)
+
+
+def read_csv(path: Path, shape: type[Line]) -> list[Line]:
+    """Return the rows of a UTF-8 CSV file with a header line; further columns are left alone.
+
+    Raises:
+        InputError: The file cannot be read, or a row is malformed, which the message names by line
+            and field.
+    """
+    names = ", ".join(shape.model_fields)
+    hint = f"Give a UTF-8 CSV file with the columns {names}."
+    found: list[Line] = []
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file, strict=True)
+            for row in reader:
+                given = {name: text for name, text in row.items() if name and text is not None}
+                try:
+                    found.append(shape.model_validate(given))
+                except ValidationError as error:
+                    what = f"line {reader.line_num}, {problems(error)[0]}"
+                    raise InputError(f"{path}, {what}.", hint) from error
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{path} cannot be read: {error}.", hint) from error
     return found
 
 
@@ -73,6 +109,50 @@ def _object(line: str) -> dict[str, Any]:
     return found
 
 
-def _problem(item: Any) -> str:
-    field = ".".join(map(str, item["loc"])) or "the object"
-    return f"field {field}: {item['msg']}"
+def problems(error: ValidationError) -> list[str]:
+    """Return what is wrong in an object, each by its field."""
+    return [
+        f"field {'.'.join(map(str, item['loc'])) or 'the object'}: {item['msg']}"
+        for item in error.errors()
+    ]
+
+
+def write_rows(path: Path, rows: Iterable[BaseModel]) -> None:
+    """Replace a file by these records, one JSON object a line.
+
+    Raises:
+        InputError: It cannot be written.
+    """
+    write_checked(path, as_lines(rows))
+
+
+def as_lines(rows: Iterable[BaseModel]) -> str:
+    """Records as JSON Lines."""
+    # what is made has been scored by nobody yet
+    dumped = (row.model_dump(mode="json", exclude={"rated"}) for row in rows)
+    lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in dumped]
+    return "".join(lines)
+
+
+def write_checked(path: Path, text: str) -> None:
+    """Replace a file by a text.
+
+    Raises:
+        InputError: It cannot be written.
+    """
+    try:
+        write_text(path, text)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error}.", _HINT) from error
+
+
+def check_writable(path: Path) -> None:
+    """Refuse a place that cannot be written before any work is done.
+
+    Raises:
+        InputError: It is a folder, or lies in none.
+    """
+    if path.is_dir():
+        raise InputError(f"{path} is a folder.", "Name a file.")
+    if not path.parent.is_dir():
+        raise InputError(f"{path} cannot be written: {path.parent} is no folder.", _HINT)

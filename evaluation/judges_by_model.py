@@ -1,23 +1,26 @@
-"""Judges by a chat model: each is one prompt, one reply form and one score.
+"""Judges by a chat model, each one prompt, one reply form and one score, and their metrics.
 
 A number given as text, a truth value given as a number, a verdict too many or a score outside its
 scale is no reply: the model is asked once more, and then there is no score, but a ``ModelError``.
 """
 
-import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from statistics import fmean
-from typing import Annotated, Literal, TypeVar, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, Field, StrictBool, StrictInt, create_model
 
-from lexloop import prompts
 from lexloop.core.types import ABSTENTION
+from lexloop.evaluation.asking import Asker, prompted
 from lexloop.evaluation.metrics import hypa
-from lexloop.evaluation.score import Score
+from lexloop.evaluation.score import Score, Unresolved
 from lexloop.models.embedding import Embed
-from lexloop.models.request import Chat, ChatRequest, parsed
+from lexloop.models.request import Chat
+from lexloop.nodes.evaluate.judges import JudgeReply
+from lexloop.nodes.markers import without_markers
+from lexloop.nodes.question import parse
 from lexloop.prompts import Data
 
 _TOLERANCE = 1e-9
@@ -111,15 +114,6 @@ class PanelTurn(BaseModel):
     scores: list[TenPoint]
 
 
-Reply = TypeVar("Reply", bound=BaseModel)
-
-
-async def _ask(chat: Chat, name: str, schema: type[Reply], **values: prompts.Value) -> Reply:
-    """The model's reply to a prompt in which ``values`` are put."""
-    system, user = prompts.load(name, values).render(**values)
-    return parsed(await chat.ask(ChatRequest(name, system, user, schema)), schema)
-
-
 def number(kind: str, texts: Iterable[str]) -> list[Data]:
     """Return texts by others as data, numbered from 1: verdicts and scores refer to these."""
     return [Data(kind, text, n) for n, text in enumerate(texts, start=1)]
@@ -131,17 +125,27 @@ class Given:
 
     Args:
         question: As it is to be understood: a follow-up in its standalone form.
-        answer: Without its [n] markers.
+        answer: With its [n] markers.
         reference: The right answer; empty where it is not known.
-        contexts: The texts of the passages in rank order.
-        embed: Vectors of texts.
+        contexts: The texts of the passages in rank order, so that marker [n] names the n-th.
+        embed: Vectors of texts, for answer relevancy.
     """
 
     question: str
     answer: str
     reference: str
-    contexts: list[str]
+    contexts: Sequence[str]
     embed: Embed
+
+    @property
+    def said(self) -> str:
+        """The answer without its markers."""
+        return without_markers(self.answer)
+
+    @property
+    def right(self) -> str:
+        """The reference without the blanks around it."""
+        return self.reference.strip()
 
 
 async def faithfulness(chat: Chat, of: Given) -> Score:
@@ -150,28 +154,28 @@ async def faithfulness(chat: Chat, of: Given) -> Score:
     Two calls, not one: what is claimed is settled before any passage is seen, so the denominator
     does not move with what was retrieved.
     """
-    return hypa.faithfulness(await borne_out(chat, of.question, of.answer, of.contexts))
+    return hypa.faithfulness(await borne_out(chat, of.question, of.said, of.contexts))
 
 
 async def context_recall(chat: Chat, of: Given) -> Score:
     """Return the share of the reference's claims that the passages bear out."""
-    return hypa.context_recall(await borne_out(chat, of.question, of.reference, of.contexts))
+    return hypa.context_recall(await borne_out(chat, of.question, of.right, of.contexts))
 
 
-async def borne_out(chat: Chat, question: str, text: str, contexts: list[str]) -> list[bool]:
+async def borne_out(chat: Chat, question: str, text: str, contexts: Sequence[str]) -> list[bool]:
     """Return for each claim of a text whether the passages bear it out.
 
     An abstention claims nothing. Without passages no claim is borne out, and nobody is asked.
     """
     if text.strip() in ("", ABSTENTION):
         return []
-    found = await _ask(
+    found = await prompted(
         chat, "split_claims", Claims, question=question, text=text, limit=_MOST_CLAIMS
     )
     claims = [claim.strip() for claim in found.claims]
     if not claims or not contexts:
         return [False] * len(claims)
-    reply = await _ask(
+    reply = await prompted(
         chat,
         "attribute_claims",
         verdicts_on(len(claims)),
@@ -184,12 +188,12 @@ async def borne_out(chat: Chat, question: str, text: str, contexts: list[str]) -
 
 async def context_precision(chat: Chat, of: Given) -> Score:
     """Return whether the passages that the reference rests on come first (HyPA-RAG, 5.2)."""
-    reply = await _ask(
+    reply = await prompted(
         chat,
         "context_precision",
         verdicts_on(len(of.contexts)),
         question=of.question,
-        reference=of.reference,
+        reference=of.right,
         passages=number("passage", of.contexts),
         count=len(of.contexts),
     )
@@ -201,7 +205,7 @@ async def answer_relevancy(chat: Chat, of: Given) -> Score:
 
     The model never sees the original question, which it could only repeat (HyPA-RAG, section 5.2).
     """
-    reply = await _ask(chat, "questions_of_answer", Questions, answer=of.answer, count=_QUESTIONS)
+    reply = await prompted(chat, "questions_of_answer", Questions, answer=of.said, count=_QUESTIONS)
     asked, *others = of.embed([of.question, *(text.strip() for text in reply.questions)])
     return hypa.answer_relevancy(asked, others)
 
@@ -220,15 +224,23 @@ async def groundedness_tenths(chat: Chat, of: Given) -> Score:
     """Return how far an answer rests on its passages, in tenths of 1 (Adobe, appendix B)."""
     passages = number("passage", of.contexts)
     name = "groundedness_tenths"
-    return (await _ask(chat, name, TenthsGrade, passages=passages, answer=of.answer)).score
+    return (await prompted(chat, name, TenthsGrade, passages=passages, answer=of.said)).score
+
+
+async def _triad(chat: Chat, of: Given) -> JudgeReply:
+    """LQ-RAG's three scores (section III), which come in one reply."""
+    asked, passages = parse(of.question)["text"], number("passage", of.contexts)
+    return await prompted(
+        chat, "evaluate", JudgeReply, question=asked, passages=passages, answer=of.answer
+    )
 
 
 async def _graded(chat: Chat, name: str, form: type[Grade] | type[TenthsGrade], of: Given) -> float:
-    beside = {"question": of.question, "reference": of.reference, "answer": of.answer}
-    return (await _ask(chat, name, form, **beside)).score
+    beside = {"question": of.question, "reference": of.right, "answer": of.said}
+    return (await prompted(chat, name, form, **beside)).score
 
 
-@functools.cache
+@cache
 def verdicts_on(count: int) -> type[Verdicts]:
     """Return the form of verdicts on items 1 to ``count``: on each one, and on no other."""
 
@@ -264,7 +276,7 @@ async def fair_eval(
         order = [*range(first, len(answers)), *range(first)]
         numbered = number("answer", [answers[i] for i in order])
         schema = evidence_on(len(answers))
-        reply = await _ask(
+        reply = await prompted(
             chat, name, schema, question=question, answers=numbered, pieces=PIECES, **shown
         )
         for place, answer in enumerate(order):
@@ -277,7 +289,7 @@ def _prompt_for(name: str, document: str | None) -> tuple[str, dict[str, str]]:
     return (name, {}) if document is None else (f"{name}_document", {"document": document})
 
 
-@functools.cache
+@cache
 def evidence_on(answers: int) -> type[EvidenceReply]:
     """Return the form of ``PIECES`` pieces of evidence, each with just one score per answer."""
 
@@ -308,7 +320,7 @@ async def chat_eval(
     name, shown = _prompt_for("chat_eval", document)
     numbered, schema = number("answer", answers), turn_on(len(answers))
     for speaker in [*range(1, SPEAKERS + 1)] * ROUNDS:
-        turn = await _ask(
+        turn = await prompted(
             chat,
             name,
             schema,
@@ -324,8 +336,75 @@ async def chat_eval(
     return [fmean(of_one) for of_one in zip(*scores, strict=True)]
 
 
-@functools.cache
+@cache
 def turn_on(answers: int) -> type[PanelTurn]:
     """Return the form of a turn with just one score per answer."""
     scores = Annotated[list[TenPoint], Field(min_length=answers, max_length=answers)]
     return create_model(f"TurnOn{answers}", __base__=PanelTurn, scores=(scores, ...))
+
+
+Need = Literal["answer", "statement", "passages", "reference"]
+_SINGLE: dict[str, tuple[tuple[Need, ...], Callable[[Chat, Given], Coroutine[Any, Any, Score]]]] = {
+    "model_faithfulness": (("statement", "passages"), faithfulness),
+    "model_answer_relevancy": (("statement",), answer_relevancy),
+    "model_context_precision": (("reference", "passages"), context_precision),
+    "model_context_recall": (("reference", "passages"), context_recall),
+    **{
+        f"model_correctness_{rubric}": (
+            ("answer", "reference"), partial(correctness, rubric=rubric),
+        )
+        for rubric in RUBRICS
+    },
+    "model_groundedness_tenths": (("statement", "passages"), groundedness_tenths),
+    "model_similarity_tenths": (("answer", "reference"), similarity_tenths),
+}  # fmt: skip
+_TRIAD: dict[str, tuple[Need, ...]] = {
+    "answer_relevance": ("statement",),
+    "context_relevance": ("statement", "passages"),
+    "groundedness": ("statement", "passages"),
+}
+
+
+def model_metrics(asker: Asker, given: Given) -> dict[str, Score]:
+    """Return every metric that a model judges, under its name in records and tables.
+
+    Each stands by itself: what one call came to nothing for leaves the others as they are. A
+    metric that lacks what it needs is unresolved and asks nobody: one against a reference without
+    a reference, one on passages without passages, one on what an answer states for an abstention.
+
+    Raises:
+        ModelAuthError: The host refused the key.
+        ModelError: The host knows no such model.
+        DataError: The file of kept replies is damaged or full.
+    """
+    missing = _missing(given)
+
+    def lacking(needs: tuple[Need, ...]) -> Unresolved | None:
+        return next((missing[need] for need in needs if need in missing), None)
+
+    scores: dict[str, Score] = {}
+    for name, (needs, ask) in _SINGLE.items():
+        lacked = lacking(needs)
+        scores[name] = asker.settle(ask(asker, given)) if lacked is None else lacked
+    reasons = {name: lacking(needs) for name, needs in _TRIAD.items()}
+    found: JudgeReply | Unresolved = Unresolved("nobody was asked")
+    if not all(reasons.values()):
+        found = asker.settle(_triad(asker, given))
+    for name, why in reasons.items():
+        told = found if isinstance(found, Unresolved) else getattr(found, name).score
+        scores[f"model_{name}"] = why or told
+    return scores
+
+
+def _missing(given: Given) -> dict[Need, Unresolved]:
+    """Why a metric cannot be had, by what it would need and there is not."""
+    found: dict[Need, Unresolved] = {}
+    if not given.said.strip():
+        found["answer"] = found["statement"] = Unresolved("there is no answer")
+    elif given.said.strip() == ABSTENTION:
+        found["statement"] = Unresolved("the answer is an abstention")
+    if not given.contexts:
+        found["passages"] = Unresolved("no passage was retrieved")
+    if not given.right:
+        found["reference"] = Unresolved("there is no reference answer")
+    return found

@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 from lexloop.core.errors import DataError, InputError
 from lexloop.core.types import Citation, Degradation
 from lexloop.evaluation.case import Case
+from lexloop.evaluation.jsonl import problems
 from lexloop.evaluation.score import from_json, is_resolved
 
 RUN, RECORDS, REFUSALS = "run.json", "records.jsonl", "refusals.jsonl"
@@ -175,9 +176,9 @@ def read_lines(path: Path, data: bytes, shape: type[Line]) -> list[Line]:
             for name, value in one.get("metrics", {}).items():
                 _check_score(name, value)
         except (ValueError, RecursionError) as error:
+            why = problems(error)[0] if isinstance(error, ValidationError) else error
             raise DataError(
-                f"{path}, line {number}, is malformed: {_problem(error)}.",
-                "Remove the line, or run anew.",
+                f"{path}, line {number}, is malformed: {why}.", "Remove the line, or run anew."
             ) from error
     return found
 
@@ -220,7 +221,7 @@ def read_run(folder: Path) -> tuple[RunInfo, list[Record]]:
         info: RunInfo = TypeAdapter(RunInfo).validate_python(known, strict=True)
     except ValidationError as error:
         raise DataError(
-            f"{folder / RUN} is no run of this version: {_problem(error)}. "
+            f"{folder / RUN} is no run of this version: {problems(error)[0]}. "
             f"It was written by version {known.get('version')!r}.",
             "Run the evaluation anew, or compare with the version that wrote it.",
         ) from error
@@ -237,10 +238,3 @@ def _check_score(name: str, value: Any) -> None:
         raise ValueError(f"field metrics.{name}: {error}") from error
     if is_resolved(score) and not math.isfinite(score):
         raise ValueError(f"field metrics.{name}: {score} is not finite")
-
-
-def _problem(error: Exception) -> str:
-    if not isinstance(error, ValidationError):
-        return str(error)
-    item = error.errors()[0]
-    return f"field {'.'.join(map(str, item['loc'])) or 'the object'}: {item['msg']}"

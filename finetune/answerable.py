@@ -15,7 +15,6 @@ probability is: its AUROC, its expected calibration error and the curve, each se
 were fitted on the other sets.
 """
 
-import argparse
 import json
 from collections.abc import Callable, Sequence
 from collections.abc import Collection as Collected
@@ -27,26 +26,15 @@ from typing import Any, Literal
 import numpy as np
 
 from lexloop.core.errors import InputError
-from lexloop.core.files import write_text
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.types import ABSTENTION, Advice, Draft, ParsedQuestion, Passage, Pointed, Triplet
 from lexloop.evaluation.case import Case, read_cases, read_negative
 from lexloop.evaluation.evidence import EvidenceIndex
-from lexloop.finetune.graph_runs import ask_graph, indexed
-from lexloop.finetune.logistic import (
-    FeatureRow,
-    Floats,
-    Rows,
-    calibration,
-    feature_matrix,
-    fit_bounded,
-    labels_of,
-    out_of_fold,
-    probabilities,
-    stored,
-    weights_of,
-)
+from lexloop.evaluation.graph_runs import ask_graph, indexed
+from lexloop.evaluation.report.tables import markdown_table
+from lexloop.finetune import logistic
+from lexloop.finetune.logistic import FeatureRow, Floats, Rows, labels_of, probabilities
 from lexloop.nodes.context import drafted
 from lexloop.nodes.generate.extractive import (
     AGAINST,
@@ -65,30 +53,28 @@ PARTS: tuple[Part, ...] = ("there", "found")
 Holds = Callable[[Passage], bool]
 _COUNTS = {"answerable": 1.0, "evidence removed": 0.25, "out of scope": 2.0, "negative": 0.5}
 """The weight of a row of each kind."""
-_STRENGTH = 0.05
+_PENALTY = 20.0
 _SETTINGS = Settings(**{"loop.max_retries": 0})
 _BY_NUMBER = {"article", "provision", "no_such", "typo"}
 
 
 def main() -> None:
     """Fit, write the weights and print what they do."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser = logistic.options(__doc__)
     parser.add_argument("--set", nargs=2, action="append", default=[], metavar=("GOLD", "DIR"))
     parser.add_argument("--probes", type=Path, action="append", default=[], metavar="DIR")
     parser.add_argument("--negative", type=Path, required=True)
-    parser.add_argument("--out", type=Path, required=True)
-    options = parser.parse_args()
-    if not options.set and not options.probes:
+    given = parser.parse_args()
+    if not given.set and not given.probes:
         parser.error("there is nothing to fit on: give --set GOLD DIR or --probes DIR")
     rows: list[FeatureRow] = []
-    for number, (gold, docs) in enumerate(options.set):
-        rows += read_rows(number, Path(gold), Path(docs), options.negative)
-    for number, folder in enumerate(options.probes, len(options.set)):
+    for number, (gold, docs) in enumerate(given.set):
+        rows += read_rows(number, Path(gold), Path(docs), given.negative)
+    for number, folder in enumerate(given.probes, len(given.set)):
         rows += probe_rows(number, folder)
     weights = {part: fit(of_part(rows, part)) for part in PARTS}
-    options.out.mkdir(parents=True, exist_ok=True)
-    kept = {part: stored(found, AnswerabilityFeatures) for part, found in weights.items()}
-    write_text(options.out / "answerable.json", json.dumps(kept, indent=2) + "\n")
+    kept = {part: logistic.stored(found, AnswerabilityFeatures) for part, found in weights.items()}
+    logistic.ship(given.out / "answerable.json", kept)
     print(table(rows, *(probabilities(weights[part], rows) for part in PARTS)))
     if len({row.group for row in rows}) > 1:
         print("\nEach set by weights that were fitted on the others:\n")
@@ -111,18 +97,12 @@ def fit(rows: Rows) -> Weights:
     A feature for an answer has no weight below 0 and one against it none above: what few laws show
     otherwise is chance.
     """
-    features = feature_matrix(rows)
-    deviation = features.std(axis=0)
+    deviation = logistic.feature_matrix(rows).std(axis=0)
     # a feature that is the same everywhere tells nothing, and must not be blown up
     spread = np.where(deviation > 1e-9, deviation, 1.0)
     names = [field.name for field in fields(AnswerabilityFeatures)]
-    *weights, intercept = fit_bounded(
-        rows,
-        np.column_stack([features / spread, np.ones(len(rows))]),
-        np.array([1.0 / _STRENGTH] * len(names) + [0.0]),
-        [*((None, 0.0) if name in AGAINST else (0.0, None) for name in names), (None, None)],
-    )
-    return Weights(float(intercept), tuple((np.array(weights) / spread).tolist()))
+    bounds = [(None, 0.0) if name in AGAINST else (0.0, None) for name in names]
+    return logistic.fit(rows, _PENALTY, bounds=bounds, spread=spread)
 
 
 def across(rows: Rows) -> Floats:
@@ -130,22 +110,21 @@ def across(rows: Rows) -> Floats:
     from sklearn.model_selection import LeaveOneGroupOut
 
     folds = LeaveOneGroupOut().split(rows, groups=[row.group for row in rows])
-    return out_of_fold(rows, lambda train: partial(probabilities, fit(train)), folds)
+    return logistic.out_of_fold(rows, lambda train: partial(probabilities, fit(train)), folds)
 
 
 def table(rows: Rows, there: Floats, found: Floats) -> str:
     """Return the share of each kind that is refused, and that passes, by set."""
     refused = there < MIN_THERE
     passed = ~refused & (found >= Settings().loop.min_answers)
-    lines = ["| set | kind | rows | found | refused | passed |", "|---|---|---|---|---|---|"]
+    lines: list[list[object]] = []
     for number in sorted({row.group for row in rows}, key=int):
         for kind in _COUNTS:
             of = np.array([(row.group, row.kind) == (number, kind) for row in rows])
             if of.any():
                 shares = (labels_of(rows)[of].mean(), refused[of].mean(), passed[of].mean())
-                cells = " | ".join(f"{share:.2f}" for share in shares)
-                lines.append(f"| {int(number) + 1} | {kind} | {of.sum()} | {cells} |")
-    return "\n".join(lines)
+                lines.append([int(number) + 1, kind, of.sum(), *(f"{one:.2f}" for one in shares)])
+    return "\n".join(markdown_table(("set", "kind", "rows", "found", "refused", "passed"), lines))
 
 
 def reliability(rows: Rows, said: Floats) -> str:
@@ -155,12 +134,12 @@ def reliability(rows: Rows, said: Floats) -> str:
     """
     from sklearn.metrics import roc_auc_score
 
-    truth, counts = labels_of(rows), weights_of(rows)
-    error, curve = calibration(said, truth, counts)
+    truth, counts = labels_of(rows), logistic.weights_of(rows)
+    error, curve = logistic.calibration(said, truth, counts)
     auroc = roc_auc_score(truth, said, sample_weight=counts)
-    lines = [f"| {mean:.2f} | {count} | {true:.2f} |" for mean, count, true in curve]
+    lines = [[f"{mean:.2f}", count, f"{true:.2f}"] for mean, count, true in curve]
     head = f"AUROC {auroc:.3f}, expected calibration error {error:.3f}"
-    return "\n".join([head, "", "| said | rows | true |", "|---|---|---|", *lines])
+    return "\n".join([head, "", *markdown_table(("said", "rows", "true"), lines)])
 
 
 class _FeatureReader:

@@ -103,13 +103,16 @@ def train_on(
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Keep other trainings out of ``folder``, which is there, until this one is over.
+    """Make ``folder`` where there is none, and keep other trainings out until this one is over.
 
     Raises:
-        InputError: Another one is at work in it.
-        OSError: The folder cannot be written.
+        InputError: Another one is at work in it, or it cannot be written.
     """
-    handle = try_lock(folder / "lock")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = try_lock(folder / "lock")
+    except OSError as error:
+        raise InputError(f"{folder} cannot be written: {error}.", "Name another folder.") from error
     if handle is None:
         raise InputError(f"Another training writes to {folder}.", "Wait for it, or end it.")
     try:

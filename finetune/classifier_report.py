@@ -1,33 +1,18 @@
 """Train the complexity classifier and measure it beside the paper's (HyPA-RAG, tables 1 and 8)."""
 
-import hashlib
 import json
-import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from lexloop.core.errors import (
-    CorpusError,
-    DataError,
-    InputError,
-    SettingsError,
-    TrainingError,
-    need_extra,
-)
-from lexloop.core.files import CARD, check_sums, sha256_of, write_sums, write_text
-from lexloop.finetune.checkpoints import (
-    GOES_ON,
-    STEADY,
-    Report,
-    alone,
-    quietly,
-    settle,
-    train_on,
-)
+from lexloop.core.errors import InputError
+from lexloop.core.files import CARD, sha256_of, write_sums
+from lexloop.evaluation.jsonl import write_checked
+from lexloop.evaluation.report.tables import markdown_table
+from lexloop.finetune.checkpoints import Report
 from lexloop.finetune.classifier import (
     CLASS_COUNTS,
     Classes,
@@ -43,176 +28,11 @@ from lexloop.finetune.classifier import (
     train,
 )
 from lexloop.finetune.logistic import calibration
-from lexloop.models.minilm import genuine_folder
-from lexloop.nodes.classify import FILE_NAME, LinearClassifier, TransformerClassifier
+from lexloop.finetune.transformer import Tuning, predicting, tuned
+from lexloop.nodes.classify import FILE_NAME, LinearClassifier
 
-MINILM = "minilm"
-_LONGEST = 256
-_HINT = (
-    "Name a folder or hub id of a model in safetensors form, or minilm, which comes with Lexloop."
-)
-
-
-@dataclass(frozen=True)
-class Tuning:
-    """The settings of fine-tuning a transformer.
-
-    Args:
-        base: ``minilm``, a folder, or a hub id that transformers can reach.
-        rate: Learning rate, falling linearly to 0.
-    """
-
-    base: str = MINILM
-    epochs: int = 10
-    batch: int = 32
-    rate: float = 2e-5
-    decay: float = 0.01
-    seed: int = 0
-
-
-def tuned(
-    rows: LabelledQuestions,
-    kinds: tuple[Text, ...],
-    classes: Classes,
-    tuning: Tuning,
-    *,
-    out: Path,
-    report: Report = lambda *_: None,
-) -> Path:
-    """Return the folder of a model fine-tuned on some rows; one of the same rows serves again.
-
-    A checkpoint is kept after every epoch until the last, and the same call goes on from it.
-
-    Returns:
-        A folder that ``TransformerClassifier`` reads: safetensors, ``card.json`` and
-        the SHA-256 of every file.
-
-    Raises:
-        CorpusError: The rows are all of one class.
-        SettingsError: The base model is not there, no safetensors, or of another architecture.
-        TrainingError: The loss is no number, or the memory of the GPU is used up.
-        InputError: The folder cannot be written, or the extra is not installed.
-    """
-    need_extra("finetune", "accelerate")
-    texts = [text for kind in kinds for text in rows.texts(kind)]
-    labels = np.tile(merged(rows.labels, classes), len(kinds)).tolist()
-    if len(set(labels)) < 2:
-        raise CorpusError(
-            f"All {len(labels)} rows are of one class.", "Give rows of at least two classes."
-        )
-    said = {"classes": classes, "rows": len(texts), **asdict(tuning)}
-    digest = hashlib.sha256(json.dumps([said, texts, labels]).encode()).hexdigest()
-    folder, record = out / f"transformer-{classes}", {**said, "sha256": digest}
-    if _is_made(folder, record):
-        return folder
-    work = out / f".{folder.name}-{digest[:12]}"
-    try:
-        work.mkdir(parents=True, exist_ok=True)
-        with alone(work):
-            _fit(texts, labels, classes, tuning, work=work, report=report)
-            write_text(work / "done" / CARD, json.dumps(record, indent=2) + "\n")
-            settle(work / "done", folder)
-            shutil.rmtree(work)
-    except OSError as error:
-        raise InputError(f"{folder} cannot be written: {error}.", "Name another folder.") from error
-    return folder
-
-
-def predicting(folder: Path) -> Predict:
-    """Return the likeliest class of fine-tuned models.
-
-    Args:
-        folder: Holds ``transformer-2`` and ``transformer-3``.
-
-    Raises:
-        SettingsError: A model cannot be loaded.
-        DataError: Its files are not those that were trained.
-    """
-    models = {
-        n: ours(TransformerClassifier(str(folder / f"transformer-{n}"))) for n in CLASS_COUNTS
-    }
-    return lambda texts, classes: models[classes](texts, classes)
-
-
-def _is_made(folder: Path, record: dict[str, Any]) -> bool:
-    try:
-        check_sums(folder)
-        return bool(json.loads((folder / CARD).read_text("utf-8")) == record)
-    except (OSError, ValueError, DataError):
-        return False
-
-
-def _fit(
-    texts: list[str],
-    labels: list[int],
-    classes: int,
-    tuning: Tuning,
-    *,
-    work: Path,
-    report: Report,
-) -> None:
-    """Train, from the last checkpoint in ``work`` where there is one, into ``work/done``."""
-    import torch
-    from transformers import (
-        DataCollatorWithPadding,
-        Trainer,
-        TrainingArguments,
-        set_seed,
-    )
-
-    set_seed(tuning.seed)  # the head's first weights
-    tokenizer, model = _base(tuning.base, classes)
-    encoded = tokenizer(texts, truncation=True, max_length=_LONGEST)["input_ids"]
-    pairs = zip(encoded, labels, strict=True)
-    rows: Any = [{"input_ids": ids, "labels": label} for ids, label in pairs]
-    arguments = TrainingArguments(
-        output_dir=str(work),
-        num_train_epochs=tuning.epochs,
-        per_device_train_batch_size=tuning.batch,
-        learning_rate=tuning.rate,
-        weight_decay=tuning.decay,
-        seed=tuning.seed,
-        save_strategy="epoch",
-        use_cpu=not torch.cuda.is_available(),
-        dataloader_pin_memory=torch.cuda.is_available(),
-        **STEADY,
-    )
-    trainer = Trainer(
-        model=model,
-        args=arguments,
-        train_dataset=rows,
-        data_collator=DataCollatorWithPadding(tokenizer),
-    )
-    try:
-        train_on(trainer, work, report=report)
-    except torch.OutOfMemoryError as error:
-        raise TrainingError(
-            "The memory of the GPU is used up.", f"{GOES_ON}; end what else uses the GPU."
-        ) from error
-    with quietly():
-        model.save_pretrained(work / "done")
-        tokenizer.save_pretrained(work / "done")
-
-
-def _base(name: str, classes: int) -> tuple[Any, Any]:
-    from safetensors import SafetensorError
-    from transformers import AutoModelForSequenceClassification, AutoTokenizer
-
-    place = str(genuine_folder()) if name == MINILM else name
-    try:
-        with quietly():  # that the head is new goes without saying
-            tokenizer: Any = AutoTokenizer.from_pretrained(place, trust_remote_code=False)
-            model: Any = AutoModelForSequenceClassification.from_pretrained(
-                place, num_labels=classes, trust_remote_code=False, use_safetensors=True
-            )
-        if tokenizer.pad_token_id is None:
-            raise ValueError("its tokenizer pads no texts, as those of models that write do not.")
-    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
-        raise SettingsError(f"The base model {name} cannot be loaded: {error}", _HINT) from error
-    return tokenizer, model
-
-
-TASKS: tuple[tuple[Classes, Text], ...] = ((3, "noisy"), (3, "clean"), (2, "noisy"), (2, "clean"))
+Task = tuple[Classes, Text]
+TASKS: tuple[Task, ...] = ((3, "noisy"), (3, "clean"), (2, "noisy"), (2, "clean"))
 RESAMPLES = 2000
 BOTH: tuple[Text, ...] = ("noisy", "clean")
 NOISY: tuple[Text, ...] = ("noisy",)
@@ -358,10 +178,7 @@ def write_card(
         "seed": seed,
         "figures": [asdict(row) for row in rows],
     }
-    try:
-        write_text(out / CARD, json.dumps(card, indent=2, ensure_ascii=False) + "\n")
-    except OSError as error:
-        raise InputError(f"{out} cannot be written: {error}.", "Name another folder.") from error
+    write_checked(out / CARD, json.dumps(card, indent=2, ensure_ascii=False) + "\n")
 
 
 def _rivals(training: LabelledQuestions | None, seed: int) -> dict[str, Predict]:
@@ -379,22 +196,39 @@ def _rivals(training: LabelledQuestions | None, seed: int) -> dict[str, Predict]
 
 def _cross_validated(training: LabelledQuestions, seed: int) -> list[ClassifierScores]:
     """Score ours and the strongest baseline on folds that no near-duplicates cross."""
-    names = (STRONGEST, OURS)
-    n = len(training.labels)
-    predicted = {(name, *task): np.zeros(n, np.int64) for name in names for task in TASKS}
-    for fold in grouped_folds(near_duplicates(training), CROSS_FOLDS, seed + 1):
-        kept = training.rows(np.setdiff1d(np.arange(n), fold))
-        left = training.rows(fold)
-        models = {
-            STRONGEST: baselines(kept, BOTH, seed)[STRONGEST],
-            OURS: ours(train(kept, BOTH, seed)),
-        }
-        for (name, classes, text), labels in predicted.items():
-            labels[fold] = models[name](left.texts(text), classes)
+    learners: dict[str, Callable[[LabelledQuestions], Predict]] = {
+        STRONGEST: lambda kept: baselines(kept, BOTH, seed)[STRONGEST],
+        OURS: lambda kept: ours(train(kept, BOTH, seed)),
+    }
+    groups = near_duplicates(training)
     return [
-        table_row(of, merged(training.labels, of[1]), labels, seed)
-        for of, labels in predicted.items()
+        table_row((name, *task), merged(training.labels, task[0]), labels, seed)
+        for name, learn in learners.items()
+        for task, labels in held_out(training, learn, TASKS, seed, groups).items()
     ]
+
+
+def held_out(
+    rows: LabelledQuestions,
+    learn: Callable[[LabelledQuestions], Predict],
+    tasks: Sequence[Task],
+    seed: int,
+    groups: Labels | None = None,
+) -> dict[Task, Labels]:
+    """Return for each task the class of each row by what saw none of its group, shape (n,).
+
+    Groups are those of near-duplicates unless they are given.
+
+    Raises:
+        CorpusError: The rows do not hold every class in enough different groups.
+    """
+    predicted = {task: np.zeros(len(rows.labels), np.int64) for task in tasks}
+    together = near_duplicates(rows) if groups is None else groups
+    for fold in grouped_folds(together, CROSS_FOLDS, seed + 1):
+        predict = learn(rows.rows(np.setdiff1d(np.arange(len(rows.labels)), fold)))
+        for (classes, text), labels in predicted.items():
+            labels[fold] = predict(rows.rows(fold).texts(text), classes)
+    return predicted
 
 
 def macro(labels: Labels, predicted: Labels, classes: Classes) -> tuple[float, float, float]:
@@ -444,15 +278,15 @@ def table_row(
     return ClassifierScores(name, classes, text, accuracy, *figures, *interval)
 
 
-def table_of(rows: Sequence[ClassifierScores]) -> Iterator[str]:
-    """Yield the lines of a Markdown table, one for each classifier and task."""
-    yield "| classifier | classes | text | accuracy | P | R | F1 | 95 % interval of F1 |"
-    yield "|---|---|---|---|---|---|---|---|"
+def table_of(rows: Sequence[ClassifierScores]) -> list[str]:
+    """Return the lines of a Markdown table, one for each classifier and task."""
+    lines: list[list[object]] = []
     for row in sorted(rows, key=lambda row: -row.classes):
         figures = (row.accuracy, row.precision, row.recall, row.f1)
-        shown = " | ".join(f"{figure:.3f}" for figure in figures)
-        told = f"| {row.name} | {row.classes} | {row.text} | {shown} "
-        yield f"{told}| {row.low:.3f} - {row.high:.3f} |"
+        shown = [*(f"{figure:.3f}" for figure in figures), f"{row.low:.3f} - {row.high:.3f}"]
+        lines.append([row.name, row.classes, row.text, *shown])
+    names = ("classifier", "classes", "text", "accuracy", "P", "R", "F1", "95 % interval of F1")
+    return markdown_table(names, lines)
 
 
 def calibration_error(probabilities: Any, labels: Labels) -> float:

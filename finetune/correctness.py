@@ -9,8 +9,6 @@ nothing answers, is fitted after the rest and beside it: wrong near-copies, and 
 right in other words, would teach that overlap is worth nothing.
 """
 
-import argparse
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields, replace
@@ -19,11 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from lexloop.core.errors import InputError
-from lexloop.core.files import write_text
 from lexloop.core.types import ABSTENTION
 from lexloop.evaluation.case import Case, read_cases
 from lexloop.evaluation.correctness import (
@@ -38,27 +34,14 @@ from lexloop.evaluation.correctness import (
     on_scale,
 )
 from lexloop.evaluation.jsonl import read_jsonl
-from lexloop.finetune.logistic import (
-    FeatureRow,
-    Floats,
-    Rows,
-    feature_matrix,
-    fit_bounded,
-    labels_of,
-    out_of_fold,
-    probabilities,
-    stored,
-    weights_of,
-)
+from lexloop.evaluation.report.tables import markdown_table
+from lexloop.finetune import logistic
+from lexloop.finetune.logistic import FeatureRow, Floats, Rows
 
 NAMES = [field.name for field in fields(AgreementFeatures)]
-_LATE = np.isin(
-    NAMES,
-    ["numbers_missing", "other_number", "negated", "declined_rightly", "answered_wrongly"],
-)
+_LATE = {"numbers_missing", "other_number", "negated", "declined_rightly", "answered_wrongly"}
 _LATE_KINDS = ("no numbers", "other numbers", "negated", "rightly none", "answer to none")
-_BOUNDS = [(0.0, None) if place < FOR else (None, 0.0) for place in range(len(NAMES))]
-_STRENGTH, _LATE_STRENGTH = 20.0, 1.0
+_PENALTY, _LATE_PENALTY = 20.0, 1.0
 _FOLDS, _SEEDS = 10, 4
 RECORDED = "recorded"
 WEIGHTS = {
@@ -94,27 +77,19 @@ _VERB = re.compile(r"\b(must|may|can|is|are)\b(?! not\b)")
 
 def main() -> None:
     """Fit, write the weights and print what they are worth, cross-validated."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser = logistic.options(__doc__)
     parser.add_argument("--recorded", type=Path, required=True)
     parser.add_argument("--gold", type=Path, required=True)
-    parser.add_argument("--out", type=Path, required=True)
-    options = parser.parse_args()
-    gold = read_cases(options.gold)
-    rows = read_rows([*read_recorded(options.recorded, gold), *altered(gold)])
-    options.out.mkdir(parents=True, exist_ok=True)
-    weights = as_json(fit(rows))
-    write_text(options.out / "correctness.json", json.dumps(weights, indent=2) + "\n")
+    given = parser.parse_args()
+    gold = read_cases(given.gold)
+    rows = read_rows([*read_recorded(given.recorded, gold), *altered(gold)])
+    logistic.ship(given.out / "correctness.json", as_json(fit(rows)))
     print(table(rows, held_out(rows)))
 
 
 def as_json(weights: GradeWeights) -> dict[str, Any]:
     """Return the weights in the form that the judge reads, to four decimals."""
-    numbers = stored(weights, AgreementFeatures)
-    return {
-        "intercept": numbers["intercept"],
-        "good": round(weights.good, 4),
-        "weights": numbers["weights"],
-    }
+    return {**logistic.stored(weights, AgreementFeatures), "good": round(weights.good, 4)}
 
 
 class RecordedAnswer(BaseModel):
@@ -263,44 +238,35 @@ def fit(rows: Rows) -> GradeWeights:
     recorded = [row for row in rows if row.kind not in _ALTERED]
     early = [row for row in rows if row.kind not in _LATE_KINDS]
     late = [row for row in rows if row.kind in _LATE_KINDS or row.kind not in _ALTERED]
-    weights = np.zeros(len(NAMES))
-    intercept, weights[~_LATE] = _regress(early)
-    known = intercept + feature_matrix(late) @ weights
-    penalty = np.full(int(_LATE.sum()), _LATE_STRENGTH)
-    weights[_LATE] = fit_bounded(
-        late, feature_matrix(late)[:, _LATE], penalty, _bounds(_LATE), known
-    )
-    found = GradeWeights(intercept, tuple(weights.tolist()), GOOD)
-    share = float(np.mean(labels_of(recorded) >= (GOOD - LOWEST) / (HIGHEST - LOWEST)))
-    good = np.quantile(_values(found, recorded), 1.0 - share)
+    features, counts = logistic.feature_matrix(early), logistic.weights_of(early)
+    middle = np.average(features, axis=0, weights=counts)
+    spread = np.sqrt(np.average((features - middle) ** 2, axis=0, weights=counts)) + 1e-9
+    first = logistic.fit(early, _PENALTY, bounds=_bounds(late=False), spread=spread)
+    known = logistic.log_odds(first, late)
+    then = logistic.fit(late, _LATE_PENALTY, bounds=_bounds(late=True), known=known)
+    weights = tuple(map(sum, zip(first.weights, then.weights, strict=True)))
+    found = GradeWeights(first.intercept, weights, GOOD)
+    share = float(np.mean(_on_five(logistic.labels_of(recorded)) >= GOOD))
+    good = np.quantile(_on_five(logistic.probabilities(found, recorded)), 1.0 - share)
     return replace(found, good=float(np.clip(good, LOWEST + 0.01, HIGHEST - 0.01)))
 
 
-def _regress(rows: Rows) -> tuple[float, Floats]:
-    """Intercept and weights of the early features, with a ridge penalty on what is standardised."""
-    features, counts = feature_matrix(rows)[:, ~_LATE], weights_of(rows)
-    centroid = np.average(features, axis=0, weights=counts)
-    spread = np.sqrt(np.average((features - centroid) ** 2, axis=0, weights=counts)) + 1e-9
-    scaled = np.column_stack([np.ones(len(features)), (features - centroid) / spread])
-    penalty = np.full(scaled.shape[1], _STRENGTH)
-    penalty[0] = 0.0
-    bounds = [(None, None), *_bounds(~_LATE)]
-    found = fit_bounded(rows, scaled, penalty, bounds)
-    weights = found[1:] / spread
-    return float(found[0] - weights @ centroid), weights
+def _bounds(late: bool) -> list[tuple[float | None, float | None]]:
+    """No feature counts against its direction; those of the other time do not count at all."""
+    return [
+        (0.0, 0.0) if (name in _LATE) is not late else (0.0, None) if n < FOR else (None, 0.0)
+        for n, name in enumerate(NAMES)
+    ]
 
 
-def _bounds(of: NDArray[np.bool_]) -> list[tuple[float | None, float | None]]:
-    return [bounds for bounds, taken in zip(_BOUNDS, of, strict=True) if taken]
-
-
-def _values(weights: GradeWeights, rows: Rows) -> Floats:
-    return LOWEST + (HIGHEST - LOWEST) * probabilities(weights, rows)
+def _on_five(shares: Floats) -> Floats:
+    return LOWEST + (HIGHEST - LOWEST) * shares
 
 
 def scores(weights: GradeWeights, rows: Rows) -> Floats:
     """Return the judge's scores of rows, from 1 to 5."""
-    return np.array([on_scale(float(value), weights.good) for value in _values(weights, rows)])
+    values = _on_five(logistic.probabilities(weights, rows))
+    return np.array([on_scale(float(value), weights.good) for value in values])
 
 
 def held_out(rows: Rows, seeds: int = _SEEDS) -> Floats:
@@ -312,25 +278,18 @@ def held_out(rows: Rows, seeds: int = _SEEDS) -> Floats:
     for seed in range(seeds):
         order = np.random.default_rng(seed).permutation(questions.max() + 1)
         folds = GroupKFold(min(_FOLDS, len(order))).split(questions, groups=order[questions])
-        total += out_of_fold(rows, lambda train: partial(scores, fit(train)), folds)
+        total += logistic.out_of_fold(rows, lambda train: partial(scores, fit(train)), folds)
     return total / seeds
 
 
 def table(rows: Rows, found: Floats) -> str:
     """Return mean score and share at or above 4 by run and kind, beside what they should be."""
-    lines = [
-        "| answers | rows | mean | judge's | share >= 4 | judge's |",
-        "|---|---|---|---|---|---|",
-    ]
-    judged = LOWEST + (HIGHEST - LOWEST) * labels_of(rows)
-    for name in dict.fromkeys(row.kind for row in rows):
-        of = np.array([row.kind == name for row in rows])
-        wanted, got = judged[of], found[of]
-        lines.append(
-            f"| {name} | {of.sum()} | {got.mean():.2f} | {wanted.mean():.2f} "
-            f"| {np.mean(got >= GOOD):.2f} | {np.mean(wanted >= GOOD):.2f} |"
-        )
-    return "\n".join(lines)
+    wanted, lines = _on_five(logistic.labels_of(rows)), list[list[object]]()
+    for kind, of in logistic.kinds_of(rows):
+        means = (found[of], wanted[of], found[of] >= GOOD, wanted[of] >= GOOD)
+        lines.append([kind, of.sum(), *(f"{np.mean(values):.2f}" for values in means)])
+    head = ("answers", "rows", "mean", "judge's", "share >= 4", "judge's")
+    return "\n".join(markdown_table(head, lines))
 
 
 if __name__ == "__main__":

@@ -15,24 +15,23 @@ from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.evaluation.case import Case
 from lexloop.evaluation.evidence import EvidenceIndex, contexts_of
+from lexloop.evaluation.graph_runs import retriever
 from lexloop.evaluation.score import Unresolved
 from lexloop.finetune.checkpoints import Report
 from lexloop.finetune.classifier import (
     LabelledQuestions,
     Labels,
     Text,
-    grouped_folds,
-    near_duplicates,
+    ours,
     train,
 )
-from lexloop.finetune.classifier_report import ClassifierScores, table_row
-from lexloop.finetune.graph_runs import retriever
+from lexloop.finetune.classifier_report import ClassifierScores, Task, held_out, table_row
 from lexloop.nodes.classify import class_plans as plans
 from lexloop.store.view import Collection as Index
 
 MOST = 20
-_FOLDS = 5
 TEXT: tuple[Text, ...] = ("clean",)
+_TASK: Task = (3, "clean")
 
 
 def labelled(
@@ -104,7 +103,7 @@ def measured(rows: LabelledQuestions, seed: int) -> list[ClassifierScores]:
     """
     usual = np.full(len(rows.labels), np.bincount(rows.labels).argmax())
     return [
-        table_row((name, 3, "clean"), rows.labels, predicted, seed)
+        table_row((name, *_TASK), rows.labels, predicted, seed)
         for name, predicted in (
             ("learnt depth", out_of_fold(rows, seed)),
             ("always the same", usual),
@@ -118,10 +117,4 @@ def out_of_fold(rows: LabelledQuestions, seed: int, groups: Labels | None = None
     Raises:
         CorpusError: The rows do not hold every class in enough different groups.
     """
-    predicted = np.zeros(len(rows.labels), dtype=np.int64)
-    together = near_duplicates(rows) if groups is None else groups
-    for fold in grouped_folds(together, _FOLDS, seed + 1):
-        classifier = train(rows.rows(np.setdiff1d(np.arange(len(predicted)), fold)), TEXT, seed)
-        shares = [classifier.probabilities(rows.clean[place], 3) for place in fold]
-        predicted[fold] = np.array(shares).argmax(axis=1)
-    return predicted
+    return held_out(rows, lambda kept: ours(train(kept, TEXT, seed)), [_TASK], seed, groups)[_TASK]

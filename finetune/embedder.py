@@ -243,10 +243,6 @@ def train_embedder(
     said = json.dumps([asdict(recipe), sha256_of(_weights_of(origin.base)), sides])
     state = out / f"{_STATE}{hashlib.sha256(said.encode()).hexdigest()[:12]}"
     try:
-        state.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{out} cannot be written: {error}.", "Name another folder.") from error
-    try:
         with alone(state):
             base = _trainable(origin.base, state / "base")
             trainee = Trainee(base, recipe)

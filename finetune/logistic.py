@@ -1,13 +1,21 @@
-"""Logistic regressions of few features: rows, fits, cross-validation and what a fit is worth."""
+"""The frame of the embedded judges: rows of features, one logistic fit, and what a fit is worth.
 
-from collections.abc import Callable, Iterable, Sequence
+A judge's own module says how its rows are read and what is printed of them. All share the fit, the
+scores of rows by weights that did not see their group, and the file that ships.
+"""
+
+import argparse
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lexloop.core.files import write_text
 from lexloop.nodes.weights import Weights
 
 Floats = NDArray[np.float64]
@@ -40,6 +48,19 @@ class FeatureRow:
 Rows = Sequence[FeatureRow]
 
 
+def options(about: str | None) -> argparse.ArgumentParser:
+    """Return the parser of a judge's command; ``about`` is the text of its module."""
+    parser = argparse.ArgumentParser(description=(about or "").split("\n\n")[0])
+    parser.add_argument("--out", type=Path, required=True)
+    return parser
+
+
+def ship(file: Path, weights: dict[str, Any], indent: int | None = 2) -> None:
+    """Write weights in the place of a file of plain JSON."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_text(file, json.dumps(weights, indent=indent) + "\n")
+
+
 def feature_matrix(rows: Rows) -> Floats:
     """Return the features in the precision that they have, shape (rows, features)."""
     return np.array([row.features for row in rows])
@@ -55,6 +76,12 @@ def weights_of(rows: Rows) -> Floats:
     return np.array([row.weight for row in rows], dtype=np.float64)
 
 
+def kinds_of(rows: Rows) -> Iterator[tuple[str, Truth]]:
+    """Yield each kind of row in the order of its first, and which rows are of it."""
+    for kind in dict.fromkeys(row.kind for row in rows):
+        yield kind, np.array([row.kind == kind for row in rows])
+
+
 def evened(rows: Rows) -> list[FeatureRow]:
     """Return the rows with weights by which both sides count the same; 1 on average.
 
@@ -65,45 +92,42 @@ def evened(rows: Rows) -> list[FeatureRow]:
     return [replace(row, weight=0.5 / (share if row.label else 1 - share)) for row in rows]
 
 
-def fit(rows: Rows, strength: float) -> Weights:
-    """Fit a ridge-penalised logistic regression.
-
-    ``strength`` is the inverse of the penalty.
-    """
-    from sklearn.linear_model import LogisticRegression
-
-    model = LogisticRegression(C=strength, max_iter=5000)
-    model.fit(feature_matrix(rows), labels_of(rows) > 0, sample_weight=weights_of(rows))
-    return Weights(float(np.ravel(model.intercept_)[0]), tuple(model.coef_[0].tolist()))
-
-
-def fit_bounded(
-    rows: Rows, features: Floats, penalty: Floats, bounds: Bounds, known: Floats | float = 0.0
-) -> Floats:
-    """Return the weights of least penalised cross entropy within bounds, shape (features,).
+def fit(
+    rows: Rows,
+    penalty: float,
+    *,
+    bounds: Bounds | None = None,
+    spread: Floats | float = 1.0,
+    known: Floats | None = None,
+) -> Weights:
+    """Return the weights of least cross entropy with a ridge penalty.
 
     Args:
-        rows: Their labels and weights count.
-        features: Theirs, scaled or some of them, with a column of ones where there is an
-            intercept; shape (rows, features).
-        penalty: Of the square of each weight, halved; shape (features,).
-        bounds: The lowest and highest value of each weight.
-        known: Log odds that are there already, shape (rows,).
+        rows: Their labels, which may be shares, and weights count.
+        penalty: Of the square of each weight, halved; none of the intercept's.
+        bounds: The lowest and the highest value of each weight, (0, 0) for a feature that is left
+            out; None for none.
+        spread: What a feature is divided by before its weight is penalised, shape (features,).
+        known: Log odds that are there already, shape (rows,), the intercept among them.
     """
     from scipy.optimize import minimize
     from scipy.special import expit
 
-    labels, counts = labels_of(rows), weights_of(rows)
+    features = np.column_stack([feature_matrix(rows) / spread, np.ones(len(rows))])
+    labels, counts, last = labels_of(rows), weights_of(rows), features.shape[1] - 1
+    ridge = np.array([penalty] * last + [0.0])
+    before = 0.0 if known is None else known
 
     def loss(weights: Floats) -> tuple[float, Floats]:
-        logits = known + features @ weights
+        logits = before + features @ weights
         value = counts @ (np.logaddexp(0.0, logits) - labels * logits)
         slope = features.T @ (counts * (expit(logits) - labels))
-        return float(value + 0.5 * penalty @ weights**2), slope + penalty * weights
+        return float(value + 0.5 * ridge @ weights**2), slope + ridge * weights
 
-    found = minimize(loss, np.zeros(features.shape[1]), jac=True, bounds=bounds, method="L-BFGS-B")
-    best: Floats = found.x
-    return best
+    free = (None, None)
+    limits = [*(bounds or [free] * last), free if known is None else (0.0, 0.0)]
+    found = minimize(loss, np.zeros(last + 1), jac=True, bounds=limits, method="L-BFGS-B").x
+    return Weights(float(found[last]), tuple((found[:last] / spread).tolist()))
 
 
 def log_odds(weights: Weights, rows: Rows) -> Floats:
@@ -141,11 +165,11 @@ def stratified_folds(rows: Rows, seed: int) -> Folds:
     yield from folds.split(truth, truth, groups)
 
 
-def cross_validated(rows: Rows, strength: float) -> Floats:
+def cross_validated(rows: Rows, penalty: float) -> Floats:
     """Return each row's probability by ``fit`` on other groups, shape (seeds, rows)."""
 
     def learn(train: Rows) -> Callable[[Rows], Floats]:
-        return partial(probabilities, fit(train, strength))
+        return partial(probabilities, fit(train, penalty))
 
     return np.array(
         [out_of_fold(rows, learn, stratified_folds(rows, seed)) for seed in range(SEEDS)]
@@ -160,15 +184,6 @@ def balanced(scores: Floats, truth: Truth) -> tuple[float, float]:
     accuracy = (right + 1.0 - wrong) / 2.0
     best = int(np.argmax(accuracy))
     return float(marks[best]), float(accuracy[best])
-
-
-def kind_lines(rows: Rows, scores: Floats, name: str) -> list[str]:
-    """Return the lines of a table: for each kind of row how many there are and their mean score."""
-    lines = []
-    for kind in dict.fromkeys(row.kind for row in rows):
-        of = np.array([row.kind == kind for row in rows])
-        lines.append(f"| {name} | {kind} | {of.sum()} | {scores[of].mean():.2f} |")
-    return lines
 
 
 def calibration(
@@ -203,6 +218,6 @@ def stored(weights: Weights, features: type[Any]) -> dict[str, Any]:
     names = [field.name for field in fields(features)]
     rounded = [round(value, 4) + 0.0 for value in weights.weights]
     return {
-        "intercept": round(weights.intercept, 4),
+        "intercept": round(weights.intercept, 4) + 0.0,
         "weights": dict(zip(names, rounded, strict=True)),
     }

@@ -1,6 +1,5 @@
 """Pairs of a question and a provision that answers it: made, read, written, split by document."""
 
-import csv
 import hashlib
 import json
 from collections import Counter, defaultdict
@@ -9,16 +8,15 @@ from collections.abc import Collection as Names
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from lexloop.core.errors import CorpusError, InputError
-from lexloop.core.files import write_text
 from lexloop.core.settings import Settings
 from lexloop.documents.text.tokens import term_set, words
 from lexloop.evaluation.case import Case
-from lexloop.evaluation.jsonl import read_jsonl
+from lexloop.evaluation.graph_runs import retriever
+from lexloop.evaluation.jsonl import read_csv, read_jsonl, write_checked
 from lexloop.finetune.checkpoints import Report
-from lexloop.finetune.graph_runs import retriever
 from lexloop.finetune.questions import AnsweredQuestion, ProvisionText
 from lexloop.store.view import Collection
 
@@ -97,10 +95,7 @@ def write_pairs(path: Path, pairs: Sequence[TrainingPair]) -> None:
     for row in rows:
         if not row["negatives"]:
             del row["negatives"]
-    try:
-        write_text(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error}.", "Name another file.") from error
+    write_checked(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
 
 
 def read_clicks(path: Path) -> list[TrainingPair]:
@@ -116,7 +111,7 @@ def read_clicks(path: Path) -> list[TrainingPair]:
     """
     if path.suffix.lower() not in (".jsonl", ".csv"):
         raise InputError(f"{path} is no click log.", "Give a .jsonl or .csv file.")
-    rows = read_jsonl(path, _Click) if path.suffix.lower() == ".jsonl" else _csv_clicks(path)
+    rows = (read_jsonl if path.suffix.lower() == ".jsonl" else read_csv)(path, _Click)
     pairs = [
         TrainingPair(row.query, text, heading, row.document or row.title, source)
         for row in rows
@@ -191,26 +186,6 @@ def _enough(pairs: list[TrainingPair], path: Path) -> list[TrainingPair]:
     if len(pairs) < FEWEST:
         raise InputError(f"{path} holds {len(pairs)} pairs.", f"Give at least {FEWEST}.")
     return pairs
-
-
-def _csv_clicks(path: Path) -> list[_Click]:
-    hint = "Give a UTF-8 CSV file with the columns query, title, body and clicks."
-    found = []
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file, strict=True)
-            for row in reader:
-                given = {key: text for key, text in row.items() if key and text is not None}
-                try:
-                    found.append(_Click.model_validate(given))
-                except ValidationError as error:
-                    item = error.errors()[0]
-                    field = ".".join(map(str, item["loc"]))
-                    what = f"{path}, line {reader.line_num}, field {field}: {item['msg']}."
-                    raise InputError(what, hint) from error
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{path} cannot be read: {error}.", hint) from error
-    return found
 
 
 @dataclass(frozen=True)

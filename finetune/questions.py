@@ -7,21 +7,20 @@ or were asked by people who liked the answer.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 
 from pydantic import BaseModel
 
-from lexloop.core.errors import CorpusError, ModelUnavailable
+from lexloop.core.errors import CorpusError
 from lexloop.documents.structure.tree import Kind, Tree, Unit
-from lexloop.evaluation.asking import Asker
+from lexloop.evaluation.asking import Asker, prompted, questions_of
 from lexloop.evaluation.feedback import Opinion
 from lexloop.evaluation.score import Unresolved
 from lexloop.evaluation.testset.facts import lowered, read_facts
 from lexloop.finetune.checkpoints import Report
-from lexloop.models.request import ChatRequest, parsed
-from lexloop.prompts import Data, load
+from lexloop.prompts import Data
 from lexloop.store.view import View
 
 MOST_CHARS = 2_000
@@ -33,8 +32,6 @@ _HEADED = frozenset({"provision", "paragraph", "definition", "annex"})
 _END = re.compile(r"[.;:,—–\-\s]+$")
 _TOPIC_WORDS = range(2, 15)
 _MOST_HEADED_CHARS = 8_000
-_AT_ONCE = 4
-_HOPELESS = 4
 _FEWEST_CHARS = 60
 _FEWEST_WORDS = 3
 
@@ -234,32 +231,23 @@ class ModelAsker:
             ModelUnknown: The host knows no such model.
             ModelUnavailable: The first replies all came to nothing.
         """
-        written = 0
-        for first in range(0, len(provisions), _AT_ONCE):
-            batch = provisions[first : first + _AT_ONCE]
-            with ThreadPoolExecutor(_AT_ONCE) as pool:
-                replies = list(pool.map(lambda one: self._asker.settle(self._writing(one)), batch))
-            for provision, reply in zip(batch, replies, strict=True):
-                if isinstance(reply, Unresolved):
-                    self.failed += 1
-                    if not written and self.failed >= min(_HOPELESS, len(provisions)):
-                        what = f"The model wrote no question: {reply.reason}"
-                        raise ModelUnavailable(what, "Try again, or leave out --model.")
-                    continue
-                written += 1
-                lines = (" ".join(question.split()) for question in reply.questions)
-                for line in dict.fromkeys(lines):
-                    if len(line.split()) >= _FEWEST_WORDS:
-                        source = f"model {self._asker.name}"
-                        yield AnsweredQuestion(line, provision, source)
-            self._report("provisions", first + len(batch), len(provisions))
+        told = partial(self._report, "provisions")
+        replies = questions_of(self._asker, self._writing, provisions, told)
+        for provision, reply in zip(provisions, replies, strict=True):
+            if isinstance(reply, Unresolved):
+                self.failed += 1
+                continue
+            lines = (" ".join(question.split()) for question in reply.questions)
+            for line in dict.fromkeys(lines):
+                if len(line.split()) >= _FEWEST_WORDS:
+                    yield AnsweredQuestion(line, provision, f"model {self._asker.name}")
 
     async def _writing(self, provision: ProvisionText) -> ModelQuestions:
-        prompt = load("ask_provision", ("number", "headings", "provision"))
-        system, user = prompt.render(
+        return await prompted(
+            self._asker,
+            "ask_provision",
+            ModelQuestions,
             number=self._each,
             headings=[Data("headings", provision.heading)] if provision.heading else [],
             provision=[Data("provision", provision.text)],
         )
-        request = ChatRequest("ask_provision", system, user, ModelQuestions)
-        return parsed(await self._asker.ask(request), ModelQuestions)

@@ -8,7 +8,6 @@ policies, ``--beside`` questions on anything else. With them go the examples of 
 negative queries. What is shown is cross-validated by question.
 """
 
-import argparse
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -19,23 +18,17 @@ from typing import Any
 
 import numpy as np
 
-from lexloop.core.files import write_text
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
-from lexloop.finetune.graph_runs import indexed
-from lexloop.finetune.logistic import (
-    FeatureRow,
-    Rows,
-    fit,
-    log_odds,
-    out_of_fold,
-    stratified_folds,
-)
+from lexloop.evaluation.graph_runs import indexed
+from lexloop.evaluation.report.tables import markdown_table
+from lexloop.finetune import logistic
+from lexloop.finetune.logistic import FeatureRow, Rows
 from lexloop.models.embedding import Vectors
 from lexloop.models.minilm import load_shipped
 from lexloop.nodes.generate.node import order_features, subject_features
 
-STRENGTH, MOST = 3.0, 800
+PENALTY, MOST = 1 / 3, 800
 REFUSED = {"orders": 0.008, "elsewhere": 0.013}
 """The share of the questions on laws that each model may refuse."""
 ASSUMED = 0.3
@@ -43,6 +36,7 @@ ASSUMED = 0.3
 _COUNTS = {"jailbreak": 5.0, "nsfw": 5.0, "irrelevant": 4.0, "example": 6.0}
 """The weight of a question of each kind, where it is not 1."""
 _ELSEWHERE = ("irrelevant", "beside")
+Fitted = tuple[dict[str, Any], list[list[object]]]
 
 
 @dataclass(frozen=True)
@@ -56,19 +50,17 @@ class AskedText:
 
 def main() -> None:
     """Fit, write the weights and print what they do."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser = logistic.options(__doc__)
     parser.add_argument("--set", nargs=2, action="append", required=True, metavar=("FILE", "DIR"))
     parser.add_argument("--asked", nargs="*", type=Path, default=[])
     parser.add_argument("--beside", nargs="+", type=Path, required=True)
-    parser.add_argument("--out", type=Path, required=True)
-    options = parser.parse_args()
-    texts = read_texts([(Path(f), Path(d)) for f, d in options.set], options.asked, options.beside)
+    given = parser.parse_args()
+    texts = read_texts([(Path(f), Path(d)) for f, d in given.set], given.asked, given.beside)
     orders, said = fit_orders(texts)
     elsewhere, more = fit_elsewhere(texts)
     weights = {"orders": orders, "elsewhere": elsewhere}
-    options.out.mkdir(parents=True, exist_ok=True)
-    write_text(options.out / "weights.json", json.dumps(weights) + "\n")
-    print("\n".join(["| model | kind | questions | refused |", "|---|---|---|---|", *said, *more]))
+    logistic.ship(given.out / "weights.json", weights, indent=None)
+    print("\n".join(markdown_table(("model", "kind", "questions", "refused"), [*said, *more])))
 
 
 def read_texts(
@@ -99,8 +91,8 @@ def read_texts(
     return found
 
 
-def fit_orders(texts: Sequence[AskedText]) -> tuple[dict[str, Any], list[str]]:
-    """Return the model of orders to the assistant, and lines on what it refuses."""
+def fit_orders(texts: Sequence[AskedText]) -> Fitted:
+    """Return the model of orders to the assistant, and rows on what it refuses."""
     told = [one for one in texts if one.kind not in _ELSEWHERE]
     features = [
         order_features(one.text, vector) for one, vector in zip(told, _vectors(told), strict=True)
@@ -108,8 +100,8 @@ def fit_orders(texts: Sequence[AskedText]) -> tuple[dict[str, Any], list[str]]:
     return _fit("orders", told, features, ("jailbreak", "nsfw"))
 
 
-def fit_elsewhere(texts: Sequence[AskedText]) -> tuple[dict[str, Any], list[str]]:
-    """Return the model of other subjects, and lines on what it refuses.
+def fit_elsewhere(texts: Sequence[AskedText]) -> Fitted:
+    """Return the model of other subjects, and rows on what it refuses.
 
     A question is a row for each folder that it is asked of.
     """
@@ -129,27 +121,26 @@ def fit_elsewhere(texts: Sequence[AskedText]) -> tuple[dict[str, Any], list[str]
 
 def _fit(
     name: str, texts: Sequence[AskedText], features: Sequence[Any], against: Sequence[str]
-) -> tuple[dict[str, Any], list[str]]:
+) -> Fitted:
     rows = [
         FeatureRow(
             tuple(values), one.kind in against, one.text, one.kind, _COUNTS.get(one.kind, 1.0)
         )
         for one, values in zip(texts, features, strict=True)
     ]
-    scores = out_of_fold(rows, _learn, stratified_folds(rows, 0))
-    kinds = np.array([row.kind for row in rows])
-    bar = float(np.quantile(scores[kinds == "asked"], 1 - REFUSED[name]))
-    said = [
-        f"| {name} | {kind} | {sum(kinds == kind)} | {np.mean(scores[kinds == kind] > bar):.3f} |"
-        for kind in dict.fromkeys(kinds)
+    scores = logistic.out_of_fold(rows, _learn, logistic.stratified_folds(rows, 0))
+    kinds = dict(logistic.kinds_of(rows))
+    bar = float(np.quantile(scores[kinds["asked"]], 1 - REFUSED[name]))
+    said: list[list[object]] = [
+        [name, kind, of.sum(), f"{np.mean(scores[of] > bar):.3f}"] for kind, of in kinds.items()
     ]
-    found = fit(rows, STRENGTH)
+    found = logistic.fit(rows, PENALTY)
     weights = [round(value, 3) for value in found.weights]
     return {"intercept": round(found.intercept - bar, 3), "weights": weights}, said
 
 
 def _learn(rows: Rows) -> Any:
-    return partial(log_odds, fit(rows, STRENGTH))
+    return partial(logistic.log_odds, logistic.fit(rows, PENALTY))
 
 
 def _vectors(texts: Sequence[AskedText]) -> Vectors:

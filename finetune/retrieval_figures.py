@@ -1,12 +1,14 @@
 """Hit rate, MRR and nDCG of an embedder at several depths: counted, as a table and as a plot."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lexloop.evaluation.report.drawing import drawn
+from lexloop.evaluation.report.tables import markdown_table
 from lexloop.finetune.pairs import TrainingPair
 from lexloop.models.embedding import Vectors
 
@@ -94,19 +96,15 @@ def _first(scores: Vectors, wanted: NDArray[np.bool_]) -> int:
     return int((~(scores < scores[wanted].max()) & ~wanted).sum())
 
 
-def figures_listed(figures: Mapping[str, float]) -> Iterator[str]:
-    """Yield the lines of a Markdown table: a row for each measure, a column for each depth K."""
-    yield f"| before -> after, K = | {' | '.join(map(str, DEPTHS))} |"
-    yield "|---|" + "---|" * len(DEPTHS)
-    for scope in ("document", "all"):
-        for signal in _SIGNALS:
-            for measure, name in _MEASURES.items():
-                of = f"{signal}, {scope} {measure}"
-                cells = (
-                    f"{figures[f'before: {of}@{k}']:.3f} -> {figures[f'after: {of}@{k}']:.3f}"
-                    for k in DEPTHS
-                )
-                yield f"| {signal}, {scope}: {name} | {' | '.join(cells)} |"
+def figures_listed(figures: Mapping[str, float]) -> list[str]:
+    """Return the lines of a Markdown table: a row for each measure, a column for each depth K."""
+    rows: list[list[str]] = []
+    for scope, signal in product(("document", "all"), _SIGNALS):
+        for measure, name in _MEASURES.items():
+            of = [f"{signal}, {scope} {measure}@{k}" for k in DEPTHS]
+            cells = (f"{figures[f'before: {n}']:.3f} -> {figures[f'after: {n}']:.3f}" for n in of)
+            rows.append([f"{signal}, {scope}: {name}", *cells])
+    return markdown_table(["before -> after, K =", *map(str, DEPTHS)], rows)
 
 
 def figures_drawn(figures: Mapping[str, float]) -> str:

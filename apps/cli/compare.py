@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from lexloop.evaluation.record import RunInfo
-    from lexloop.evaluation.report.compare import Comparison
-    from lexloop.evaluation.report.tables import Table
+    from lexloop.evaluation.report.tables import Figures, Table
 
 _PIPE_WIDTH = 160
 
@@ -72,9 +71,9 @@ def _told(folder: Path, info: "RunInfo") -> str:
     )
 
 
-def _print(console: "Console", found: "Comparison", everything: bool) -> None:
+def _print(console: "Console", found: "Figures", everything: bool) -> None:
     from lexloop.evaluation.report.compare import difference_table
-    from lexloop.evaluation.report.labels import label
+    from lexloop.evaluation.report.tables import label
 
     for name, alone in (("A", found["variants_only_a"]), ("B", found["variants_only_b"])):
         if alone:

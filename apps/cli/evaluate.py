@@ -15,7 +15,6 @@ from lexloop.apps.shapes.text import first_of
 
 if TYPE_CHECKING:
     from lexloop.core.settings import Settings
-    from lexloop.evaluation.run.runner import FinishedRun
     from lexloop.evaluation.run.variants import Variant
 
 _compared = partial(option, panel="What is compared")
@@ -90,7 +89,7 @@ def evaluate(
     """
     finished = _run(context.params)
     if as_json:
-        write_json(dict(finished))
+        write_json(finished)
     else:
         _show(finished)
     if finished["failures"]:
@@ -116,7 +115,7 @@ def _variants(given: dict[str, Any], base: "Settings") -> "list[Variant]":
     return found
 
 
-def _run(given: dict[str, Any]) -> "FinishedRun":
+def _run(given: dict[str, Any]) -> dict[str, Any]:
     from lexloop.evaluation.run.prepare import RunRequest, prepare
     from lexloop.evaluation.run.runner import run, workers_for
 
@@ -145,7 +144,7 @@ def _run(given: dict[str, Any]) -> "FinishedRun":
             raise
 
 
-def _show(finished: "FinishedRun") -> None:
+def _show(finished: dict[str, Any]) -> None:
     for variant in finished["variants"]:
         figures = (f"{name} {_figure(variant['metrics'].get(name))}" for name in _SHOWN)
         say(f"{variant['name']}: {', '.join(figures)}")

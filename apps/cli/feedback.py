@@ -73,7 +73,7 @@ def export(
     down is marked needs_review and has none.
     """
     from lexloop.evaluation.feedback import as_calibration, as_gold
-    from lexloop.evaluation.testset.writing import write_checked
+    from lexloop.evaluation.jsonl import write_checked
 
     if form not in _FORMS:
         raise InputError(f"--as is {form!r}.", f"Use one of {', '.join(_FORMS)}.")

@@ -77,7 +77,7 @@ def pairs(
     ] = None,
 ) -> None:
     """Make training pairs of documents, by rules or with --model by a model, split by document."""
-    from lexloop.evaluation.testset.writing import check_writable
+    from lexloop.evaluation.jsonl import check_writable
     from lexloop.finetune.pairs import make_pairs, miner, write_pairs
     from lexloop.finetune.questions import (
         ModelAsker,
@@ -361,8 +361,12 @@ def generator(
     choice, whose answer is one of them; with "label" in place of answer a classification; else
     question answering. Use the result with: lexloop ask --model local:DIR.
     """
-    from lexloop.finetune.generator import NEEDED, GeneratorPlan, make_generator
-    from lexloop.finetune.generator_adapter import AdapterRecipe
+    from lexloop.finetune.generator import (
+        NEEDED,
+        AdapterRecipe,
+        GeneratorPlan,
+        make_generator,
+    )
 
     need_extra("finetune", *NEEDED)  # before anything is said
     recipe = AdapterRecipe(

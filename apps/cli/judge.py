@@ -88,8 +88,7 @@ def judge(
 def _judged(given: dict[str, Any]) -> "tuple[list[AnswerRecord], dict[str, Any]]":
     """Read everything before anything is judged; judge; sum up."""
     from lexloop.evaluation.eval_rag.answers import read_answers, read_pairs
-    from lexloop.evaluation.eval_rag.judges import AnswerJudge, model_scores
-    from lexloop.evaluation.eval_rag.judging import judge_answers
+    from lexloop.evaluation.eval_rag.judging import AnswerJudge, judge_answers, model_scores
     from lexloop.evaluation.eval_rag.questions import entries_by_model, known_questions
     from lexloop.evaluation.eval_rag.report import summarise
     from lexloop.models.embedders import load_embedder
@@ -155,7 +154,7 @@ def _about(given: dict[str, Any]) -> dict[str, Any]:
 
 def _write(out: Path, judged: "list[AnswerRecord]", summary: dict[str, Any]) -> None:
     from lexloop.evaluation.eval_rag.report import to_html, to_markdown
-    from lexloop.evaluation.testset.writing import write_checked
+    from lexloop.evaluation.jsonl import write_checked
 
     # each in one step
     write_checked(out / "judged.jsonl", "".join(json.dumps(row) + "\n" for row in judged))

@@ -68,7 +68,7 @@ def make(
     ] = "paper",
 ) -> None:
     """Make gold questions of documents, by rules or with --model by a model."""
-    from lexloop.evaluation.testset.writing import check_writable
+    from lexloop.evaluation.jsonl import check_writable
 
     for file in filter(None, (out, review)):
         check_writable(file)
@@ -77,11 +77,11 @@ def make(
 
 def _make_test_set(given: dict[str, Any]) -> None:
     """Make gold questions and write them: as a gold file, a review file, or on the screen."""
+    from lexloop.evaluation.jsonl import as_lines, write_rows
     from lexloop.evaluation.testset.by_model import ModelMaker
     from lexloop.evaluation.testset.by_rules import RULE_TYPES, RuleMaker
     from lexloop.evaluation.testset.make import QUESTION_TYPES, chosen_types, make_test_set
     from lexloop.evaluation.testset.review import open_review, write_review
-    from lexloop.evaluation.testset.writing import as_lines, write_rows
 
     settings, connection = options.chosen_settings(given), options.chosen_connection(given)
     names = [name for said in given["types"] or [] for name in said.split(",")]
@@ -110,9 +110,9 @@ def _make_test_set(given: dict[str, Any]) -> None:
 
 def _make_training_set(given: dict[str, Any]) -> None:
     """Make the classifier's training set and write it as CSV."""
+    from lexloop.evaluation.jsonl import write_checked
     from lexloop.evaluation.testset.by_rules import RuleMaker
     from lexloop.evaluation.testset.training import ModelNoise, Noise, training_set
-    from lexloop.evaluation.testset.writing import write_checked
     from lexloop.finetune.classifier import COLUMNS
 
     settings, connection = options.chosen_settings(given), options.chosen_connection(given)
@@ -205,8 +205,8 @@ def apply(
     out: Annotated[Path, option("The gold file to write.", "FILE")],
 ) -> None:
     """Write the accepted questions as a gold file."""
+    from lexloop.evaluation.jsonl import check_writable
     from lexloop.evaluation.testset.review import apply_review
-    from lexloop.evaluation.testset.writing import check_writable
 
     check_writable(out)
     passed, dropped, still_open = apply_review(file, out)
@@ -216,8 +216,8 @@ def apply(
 
 def _write_table(file: Path, table: Path) -> None:
     """Write a review as CSV."""
+    from lexloop.evaluation.jsonl import check_writable, write_checked
     from lexloop.evaluation.testset.review import as_table, read_review
-    from lexloop.evaluation.testset.writing import check_writable, write_checked
 
     check_writable(table)
     if table.exists() and table.samefile(file):

@@ -3,7 +3,7 @@
 import json
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -15,9 +15,6 @@ from lexloop.apps.hosts import text_hosts
 from lexloop.core.errors import InputError
 from lexloop.core.files import write_text
 from lexloop.core.settings import Settings
-
-if TYPE_CHECKING:
-    from lexloop.evaluation.tuning.tune import TuningSummary
 
 _search = partial(option, panel="The search")
 
@@ -59,7 +56,7 @@ def tune(
     sees. A setting changes only for a gain beyond its own interval, at the same tokens of context.
     """
     from lexloop.evaluation.case import read_cases
-    from lexloop.evaluation.testset.writing import check_writable
+    from lexloop.evaluation.jsonl import check_writable
     from lexloop.evaluation.tuning.measure import OBJECTIVES
     from lexloop.evaluation.tuning.tune import tune
     from lexloop.store.opening import manifest_at
@@ -76,7 +73,7 @@ def tune(
     if not sources:
         note(f"{base.corpus} is an index: its chunks stay as they are.", style="yellow")
     with bar() as progress:
-        summary = tune(
+        report = tune(
             questions,
             base,
             connection,
@@ -89,8 +86,8 @@ def tune(
         )
     # what was given counts as much as what was found: the file stands alone
     unchanged = Settings(corpus=base.corpus, model=base.model.name)
-    _write(out, base.changed(**summary.changes).differing(unchanged))
-    _show(summary, base, out, as_json)
+    _write(out, base.changed(**report["settings"]).differing(unchanged))
+    _show(report, out, as_json)
 
 
 def _write(path: Path, changes: dict[str, Any]) -> None:
@@ -102,17 +99,17 @@ def _write(path: Path, changes: dict[str, Any]) -> None:
         ) from error
 
 
-def _show(summary: "TuningSummary", base: Settings, out: Path, as_json: bool) -> None:
-    from lexloop.evaluation.tuning.tune import as_report, as_table
+def _show(report: dict[str, Any], out: Path, as_json: bool) -> None:
+    from lexloop.evaluation.tuning.tune import as_table
 
     if as_json:
-        write_json({**as_report(summary, base), "out": str(out)})
+        write_json({**report, "out": str(out)})
         return
-    result_console().print(plain(as_table(summary)), soft_wrap=True)
-    for name, value in summary.changes.items():
+    result_console().print(plain(as_table(report)), soft_wrap=True)
+    for name, value in report["settings"].items():
         say(f"{name} = {value}")
-    if not summary.changes:
+    if not report["settings"]:
         say("Nothing gained more than noise: the settings stay as they are.")
-    if summary.stopped:
-        note(f"The search was cut short: {summary.stopped}.", style="yellow")
+    if report["stopped"]:
+        note(f"The search was cut short: {report['stopped']}.", style="yellow")
     say(f"Settings: {out}")

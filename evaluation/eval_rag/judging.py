@@ -1,15 +1,238 @@
-"""Every answer judged: those to one question beside each other, against the same document."""
+"""Every answer judged, on this machine and by a model, beside the others to its question."""
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from dataclasses import astuple
+from functools import lru_cache, partial
 from typing import Any
 
+import numpy as np
 from typing_extensions import TypedDict
 
+from lexloop.core.types import ABSTENTION
+from lexloop.documents.chunks.statements import Statement, statements_in_text
+from lexloop.documents.structure.tree import Tree
+from lexloop.documents.text.tokens import words
+from lexloop.evaluation.asking import Asker, side_by_side
+from lexloop.evaluation.correctness import CorrectnessJudge
 from lexloop.evaluation.eval_rag.answers import Answer
-from lexloop.evaluation.eval_rag.judges import AnswerJudge, Document, Scores
-from lexloop.evaluation.eval_rag.questions import Match, QuestionIndex, side_by_side
-from lexloop.evaluation.score import Unresolved, as_json
+from lexloop.evaluation.eval_rag.questions import Match, QuestionIndex
+from lexloop.evaluation.judges_by_model import Given, chat_eval, fair_eval, model_metrics
+from lexloop.evaluation.metrics import text as texts
+from lexloop.evaluation.score import Score, Unresolved, as_json
+from lexloop.models.embedding import Embed, Embedder, Vectors
+from lexloop.models.request import Chat
+from lexloop.nodes.evaluate.evidence import Evidence, evidence_of
+from lexloop.nodes.evaluate.judges import AnswerFeatures, ClaimSupport, answer_features, claims_of
+from lexloop.nodes.markers import without_markers
+from lexloop.nodes.question import parse
+from lexloop.nodes.relevance import query_of
+from lexloop.nodes.weights import load_weights
+
+Scores = dict[str, Score]
+Document = str | Unresolved
+"""The document that Eval-RAG's index gives for a question, or why there is none."""
+_AT_ONCE, _QUESTIONS, _DOCUMENTS = 500, 256, 64
+_ABSTAINED = Unresolved("the answer is an abstention")
+_CLAIMS_NOTHING = Unresolved("the answer claims nothing")
+_NO_CONTEXTS = Unresolved("the line has no contexts")
+_NO_REFERENCE = Unresolved("there is no reference answer")
+_TEXT: dict[str, Callable[[str, str], Score]] = {
+    "exact_match": texts.exact_match,
+    "token_f1": texts.token_f1,
+    "bleu": texts.bleu,
+    "rouge_1": partial(texts.rouge_n, n=1),
+    "rouge_2": partial(texts.rouge_n, n=2),
+    "rouge_l": texts.rouge_l,
+}
+_Panel = Callable[[Chat, str, Sequence[str], str | None], Coroutine[Any, Any, list[float]]]
+_PANELS: dict[str, _Panel] = {"model_fair_eval": fair_eval, "model_chat_eval": chat_eval}
+
+
+class AnswerJudge:
+    """Judges answers on this machine.
+
+    Args:
+        embedder: The one that the weights of the judges were fitted with.
+
+    Raises:
+        DataError: The weights cannot be read.
+    """
+
+    def __init__(self, embedder: Embedder) -> None:
+        sources = self._sources = _NoCollection(embedder)
+        self._support = ClaimSupport(sources.embed)
+        self._correctness = CorrectnessJudge(sources.embed)
+        self._weights = load_weights("judges/relevance.json", "answer", AnswerFeatures)
+        self._asked = lru_cache(_QUESTIONS)(lambda question: query_of(parse(question), sources))
+        # one document serves the answers of every system, and other questions too
+        self._evidence = lru_cache(_DOCUMENTS)(lambda held: evidence_of(list(held), sources.embed))
+
+    def scores(
+        self,
+        answers: Sequence[Answer],
+        documents: Sequence[Document],
+        progress: Callable[[str, int, int], None],
+    ) -> list[Scores]:
+        """Return every score of each answer by name, in the order of the answers.
+
+        ``answer_relevance`` is the embedded judge's (the triad of LQ-RAG, section III);
+        ``groundedness`` is the mean probability that the contexts support a claim of the answer,
+        and ``groundedness_document`` the same of the document; ``correctness`` is from 1 to 5, and
+        ``answer_similarity`` the cosine of answer and reference. All others are in [0, 1].
+
+        Args:
+            answers: By any systems to any questions.
+            documents: The document of each answer's question.
+            progress: Called with a stage's name, what is done and how much there is.
+        """
+        found: list[Scores] = []
+        for start in range(0, len(answers), _AT_ONCE):
+            block = answers[start : start + _AT_ONCE]
+            given = documents[start : start + _AT_ONCE]
+            wanted = (t for pair in zip(block, given, strict=True) for t in _texts(*pair))
+            self._sources.prepare(wanted, partial(progress, "embedding answers"))
+            triples = [(one.question, one.stated, one.reference) for one in block]
+            correct = self._correctness.scores(triples)
+            for answer, document, grade in zip(block, given, correct, strict=True):
+                found.append({**self._scores(answer, document), "correctness": grade})
+                progress("judging", len(found), len(answers))
+        return found
+
+    def _scores(self, answer: Answer, document: Document) -> Scores:
+        said, reference, embed = answer.said, answer.reference, self._sources.embed
+        compared: Scores = dict.fromkeys(("answer_similarity", *_TEXT), _NO_REFERENCE)
+        if words(reference):
+            compared = {name: score(said, reference) for name, score in _TEXT.items()}
+            similar: Score = Unresolved("the answer is empty")
+            if words(said):
+                similar = texts.cosine(*embed([said, reference]))
+            compared = {"answer_similarity": similar, **compared}
+        held = document if isinstance(document, Unresolved) else (document,)
+        return {
+            "answer_relevance": self._relevance(answer),
+            "groundedness": self._groundedness(answer, answer.contexts or _NO_CONTEXTS),
+            "groundedness_document": self._groundedness(answer, held),
+            **compared,
+        }
+
+    def _relevance(self, answer: Answer) -> Score:
+        """The probability that a reader would call the answer one to the question, in [0, 1].
+
+        Every term of the question counts the same: only a collection tells how rare each is.
+        """
+        if answer.answer.strip() == ABSTENTION:
+            return _ABSTAINED
+        nothing = Evidence([], np.zeros((0, 0), dtype=np.float32))
+        asked = self._asked(answer.question)
+        features = answer_features(asked, answer.answer, nothing, self._sources)
+        return self._weights.probability(astuple(features)) if features else _CLAIMS_NOTHING
+
+    def _groundedness(self, answer: Answer, held: tuple[str, ...] | Unresolved) -> Score:
+        if isinstance(held, Unresolved):
+            return held
+        if answer.answer.strip() == ABSTENTION:
+            return _ABSTAINED
+        if not (claims := claims_of(answer.answer)):
+            return _CLAIMS_NOTHING
+        supports = self._support.of(claims, self._evidence(held))
+        return float(np.mean([support.probability for support in supports]))
+
+
+def _texts(answer: Answer, document: Document) -> Iterator[str]:
+    """The texts whose vectors the judges will ask for."""
+    yield from (answer.said, without_markers(answer.question), answer.question)
+    yield from (answer.reference, without_markers(answer.reference))
+    yield from claims_of(answer.answer)
+    for text in (*(answer.contexts or ()), *([document] if isinstance(document, str) else [])):
+        yield from (statement.text for statement in statements_in_text(text))
+
+
+def model_scores(
+    asker: Asker, embed: Embed, question: str, answers: Sequence[Answer], document: Document
+) -> list[Scores]:
+    """Return a model's scores of answers to one question by name, in the order of the answers.
+
+    Beside the metrics of single answers these are FairEval and ChatEval (Eval-RAG, section 2),
+    which compare the answers and score from 1 to 10: under ``model_fair_eval`` and
+    ``model_chat_eval`` without a document, under the same with ``_document`` with it.
+
+    Args:
+        asker: Asks the model, and keeps its replies.
+        embed: Vectors of texts.
+        question: The question of all answers.
+        answers: By one or more systems, few enough for one prompt.
+        document: That of the question.
+
+    Raises:
+        ModelError: No further question could be asked.
+    """
+    said = [without_markers(answer.answer) for answer in answers]
+    panels: dict[str, Sequence[Score]] = {}
+    for name, panel in _PANELS.items():
+        for suffix, held in (("", None), ("_document", document)):
+            scored: Sequence[float] | Unresolved
+            if isinstance(held, Unresolved):
+                scored = held
+            else:
+                scored = asker.settle(panel(asker, question, said, held))
+            same = [scored] * len(said) if isinstance(scored, Unresolved) else scored
+            panels[f"{name}{suffix}"] = same
+    found: list[Scores] = []
+    for place, answer in enumerate(answers):
+        given = Given(question, answer.answer, answer.reference, answer.contexts or (), embed)
+        alone = model_metrics(asker, given)
+        found.append({**alone, **{name: scores[place] for name, scores in panels.items()}})
+    return found
+
+
+class _NoCollection:
+    """The answers to what judging asks of a collection, where there is none.
+
+    It embeds like its embedder, and remembers what was made ahead: judges embed a few texts a time,
+    which costs several times as much a text as many at once.
+    """
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._known: dict[str, Vectors] = {}
+
+    def prepare(self, texts: Iterable[str], progress: Callable[[int, int], None]) -> None:
+        """Make the vectors of these texts, and forget all others."""
+        wanted = list(dict.fromkeys(texts))
+        known = {text: self._known[text] for text in wanted if text in self._known}
+        if missing := [text for text in wanted if text not in known]:
+            made = self._embedder.encode(missing, progress).astype(np.float32)
+            known |= zip(missing, made, strict=True)
+        self._known = known
+
+    def embed(self, texts: list[str]) -> Vectors:
+        """Return unit vectors of shape (len(texts), dimension)."""
+        if missing := [text for text in dict.fromkeys(texts) if text not in self._known]:
+            self._known |= zip(missing, self._embedder.embed(missing), strict=True)
+        vectors = np.zeros((len(texts), self._embedder.dimension), dtype=np.float32)
+        for row, text in enumerate(texts):
+            vectors[row] = self._known[text]
+        return vectors
+
+    def statements(self, chunk_id: str) -> tuple[list[Statement], Vectors]:
+        raise KeyError(chunk_id)
+
+    def tree_of(self, document: str) -> Tree | None:
+        return None
+
+    def idf(self, term: str) -> float:
+        return 1.0
+
+    def knows(self, term: str) -> bool:
+        return True
+
+    def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:
+        return None
+
+    def centroid(self) -> Vectors:
+        # nothing is the middle of no documents
+        return np.zeros(self._embedder.dimension, dtype=np.float32)
+
 
 Progress = Callable[[str, int, int], None]
 Ask = Callable[[str, Sequence[Answer], Document], list[Scores]]

@@ -1,41 +1,198 @@
-"""Known questions, by rules, by a model (Eval-RAG, section 2) and of pairs.
+"""Known questions, each with the authority that answers it: the pairs (q, d) of Eval-RAG, 2.
 
-From a question the way leads to the authority that answers the nearest known one (figure 2).
+An authority is a provision, a part of a case, or what a known answer rests on. Its questions come
+of rules, of a model, or of pairs of questions and answers; from any question the way leads to the
+authority that answers the nearest known one (figure 2).
 """
 
-import json
 import re
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import closing
+from dataclasses import dataclass
 from functools import partial
-from hashlib import sha256
-from pathlib import Path
-from typing import TypeVar
+from itertools import groupby
+from pathlib import PurePosixPath
+from typing import Literal
 
 import numpy as np
 from pydantic import BaseModel, Field
 
-from lexloop import prompts
-from lexloop.core.errors import DataError
-from lexloop.core.files import cache_folder, write_bytes
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
+from lexloop.core.types import Chunk
 from lexloop.documents.chunks.statements import statements_in_text
-from lexloop.evaluation.asking import Asker
+from lexloop.documents.structure.references import Cited, cited, every_cited
+from lexloop.documents.text.tokens import tokenize
+from lexloop.evaluation.asking import Asker, Progress, prompted, side_by_side
 from lexloop.evaluation.eval_rag.answers import KnownAnswer
-from lexloop.evaluation.eval_rag.authorities import Authority, Entry, authorities_of, pair_entries
 from lexloop.evaluation.score import Unresolved
-from lexloop.models.embedding import Embedder, Halves, Vectors
-from lexloop.models.request import Chat, ChatRequest, parsed
+from lexloop.models.embedding import Embedder, Vectors
+from lexloop.models.request import Chat
 from lexloop.store.opening import open_corpus, tools_for
+from lexloop.store.view import View
+
+MOST_CHARS = 4000
+"""The most characters of one authority: it goes into prompts whole. Questions of the LL144
+development half find the right provision as often at 2,500, those of the sample less often."""
+_CASE_NUMBER = re.compile(r"\b(?=\w*\d)(?:\d{2,4}[A-Z]{1,4}\d{1,6}|\w+[-/]\d+(?:[-/]\w+)*)\b")
+_LEAST_TITLE = 8
+"""A shorter title of a case may well stand in a text that does not mean the case."""
+
+
+@dataclass(frozen=True)
+class Authority:
+    """A provision, a part of a case, or what the answer of a known pair rests on.
+
+    Args:
+        kind: Made from a pair, a provision or a case.
+        origin: The source of its text: for a pair ``cited`` (the provisions and cases that the
+            pair's answer cites) or ``answer`` (the pair's answer itself, which cites none that
+            the corpus holds); otherwise ``corpus``.
+        label: Its name for a reader.
+        text: Its words.
+        documents: The documents of the corpus from which its text comes.
+        section: Its label in its document, where it is of the corpus.
+        title: The document's title, likewise.
+    """
+
+    kind: Literal["pair", "provision", "case"]
+    origin: Literal["corpus", "cited", "answer"]
+    label: str
+    text: str
+    documents: tuple[str, ...] = ()
+    section: str = ""
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A question, and the authority that answers it: the pair (q, d) of Eval-RAG, section 2."""
+
+    question: str
+    authority: Authority
+
+
+def authorities_of(view: View) -> list[Authority]:
+    """Return the sections of all documents, in their order; long ones in parts.
+
+    A document whose metadata says that it is a case gives cases.
+    """
+    known = view.metadata(view.documents)
+    found: list[Authority] = []
+    for _, section in groupby(view.every_chunk(), lambda one: (one["document"], one["section"])):
+        for part in _parts(section):
+            name, label = part[0]["document"], part[0]["section"]
+            whole, end = view.text_of(name) or "", max(chunk["end"] for chunk in part)
+            if text := whole[part[0]["start"] : end][:MOST_CHARS].strip():
+                kind: Literal["provision", "case"] = (
+                    "case" if known[name].kind == "case" else "provision"
+                )
+                called, title = f"{name} {label}".strip(), part[0]["title"]
+                found.append(Authority(kind, "corpus", called, text, (name,), label, title))
+    return found
+
+
+def _parts(chunks: Iterator[Chunk]) -> Iterator[list[Chunk]]:
+    part: list[Chunk] = []
+    for chunk in chunks:
+        if part and chunk["end"] - part[0]["start"] > MOST_CHARS:
+            yield part
+            part = []
+        part.append(chunk)
+    yield part
+
+
+class CitedAuthorities:
+    """Looks up references in a corpus.
+
+    Args:
+        authorities: All that the corpus holds.
+    """
+
+    def __init__(self, authorities: Sequence[Authority]) -> None:
+        self._by_section: dict[tuple[str, str], list[Authority]] = defaultdict(list)
+        self._cases: dict[str, list[Authority]] = defaultdict(list)
+        for one in authorities:
+            if found := cited(one.section):
+                self._by_section[_section(found)].append(one)
+            for name in _names_of_case(one) if one.kind == "case" else ():
+                self._cases[name].append(one)
+
+    def of(self, text: str) -> list[Authority]:
+        """Return the provisions and cases that ``text`` cites, in its order, each once.
+
+        A section number that several documents have stands for that of the document which the
+        reference names, and otherwise for the one that shares most words with ``text``.
+        """
+        places = [
+            (found.start, _meant(held, found.act.lower(), set(tokenize(text))))
+            for found in every_cited(text)
+            if (held := self._by_section.get(_section(found)))
+        ]
+        cases = ((text.lower().find(name), held) for name, held in self._cases.items())
+        places += [(place, held) for place, held in cases if place >= 0]
+        places.sort(key=lambda found: found[0])
+        return list(dict.fromkeys(one for _, held in places for one in held))
+
+
+def _meant(candidates: Sequence[Authority], act: str, said: set[str]) -> list[Authority]:
+    """All parts of the section in the one document that is meant."""
+    by_document: dict[tuple[str, ...], list[Authority]] = defaultdict(list)
+    for one in candidates:
+        by_document[one.documents].append(one)
+
+    def merit(parts: Sequence[Authority]) -> tuple[bool, int]:
+        # title and file name, as a reference might write them
+        stem = re.sub(r"[_-]+", " ", PurePosixPath(parts[0].documents[0]).stem)
+        named = len(act) >= _LEAST_TITLE and act in f"{parts[0].title}\n{stem}".lower()
+        return named, len(said & set(tokenize(" ".join(one.text for one in parts))))
+
+    return max(by_document.values(), key=merit)
+
+
+def _section(found: Cited) -> tuple[str, str]:
+    """The key that a text and a label share: subdivisions left out."""
+    return found.kind, found.number.partition("|")[0]
+
+
+def _names_of_case(case: Authority) -> set[str]:
+    """The names of a case in texts: its title, or the number in its title or file name."""
+    title = case.title.strip()
+    names = f"{title}\n{PurePosixPath(case.documents[0]).stem}"
+    found = {number.lower() for number in _CASE_NUMBER.findall(names)}
+    return found | ({title.lower()} if len(title) >= _LEAST_TITLE else set())
+
+
+def pair_entries(pairs: Sequence[KnownAnswer], authorities: Sequence[Authority]) -> list[Entry]:
+    """Return each question with the document extracted from its answer (Eval-RAG, section 2).
+
+    That is the text of the provisions and cases that the answer cites, where the corpus holds
+    them; otherwise the answer itself. The authority's ``origin`` says which.
+    """
+    lookup = CitedAuthorities(authorities)
+    return [Entry(pair.question, _of_pair(pair, lookup.of(pair.answer))) for pair in pairs]
+
+
+def _of_pair(pair: KnownAnswer, cited: Sequence[Authority]) -> Authority:
+    if not cited:
+        return Authority("pair", "answer", "a known answer", pair.answer.strip())
+    taken: list[Authority] = []
+    for one in cited:
+        if not taken or sum(len(held.text) for held in taken) + len(one.text) <= MOST_CHARS:
+            taken.append(one)
+    return Authority(
+        "pair",
+        "cited",
+        ", ".join(dict.fromkeys(one.label for one in taken)),
+        "\n\n".join(one.text for one in taken),
+        tuple(dict.fromkeys(name for one in taken for name in one.documents)),
+    )
+
 
 _MOST_HEADING = 120
 _MOST_QUESTIONS = 10
 _MARKS = re.compile(r"^[#\s]+")
-Thing = TypeVar("Thing")
-Result = TypeVar("Result")
-Progress = Callable[[int, int], None]
 Write = Callable[[Sequence[Authority], Progress], tuple[list[Entry], list[str]]]
 Match = tuple[Entry, float]
 """The nearest known question, and its cosine to the question that was asked, in [-1, 1]."""
@@ -46,13 +203,14 @@ class QuestionIndex:
 
     Args:
         entries: At least one.
-        vectors: Those of the questions, shape (entries, dimension).
-        embedder: Made them, and embeds what is asked.
+        embedder: Makes their vectors, and embeds what is asked.
+        progress: Told how many are made.
     """
 
-    def __init__(self, entries: Sequence[Entry], vectors: Halves, embedder: Embedder) -> None:
+    def __init__(self, entries: Sequence[Entry], embedder: Embedder, progress: Progress) -> None:
         self.entries, self._embedder = list(entries), embedder
-        self._vectors = vectors.astype(np.float32)
+        questions = [one.question for one in self.entries]
+        self._vectors = embedder.encode(questions, progress).astype(np.float32)
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -85,37 +243,6 @@ class QuestionIndex:
         return (self.entries[best], float(cosines[best])) if np.isfinite(cosines[best]) else None
 
 
-def kept_vectors(
-    questions: Sequence[str], embedder: Embedder, folder: Path, progress: Progress
-) -> Halves:
-    """Return the vectors of questions, from ``folder`` where those of the same were made before.
-
-    Their file is named by a hash of the questions and begins with one of the vectors: damaged ones
-    are made anew.
-
-    Raises:
-        DataError: It cannot be written.
-    """
-    told = json.dumps([embedder.name, embedder.dimension, *questions])
-    path = folder / f"{sha256(told.encode()).hexdigest()[:32]}.vectors"
-    with suppress(OSError):
-        data = path.read_bytes()
-        digest, kept = data[:32], data[32:]
-        if sha256(kept).digest() == digest:
-            return np.frombuffer(kept, np.float16).reshape(len(questions), embedder.dimension)
-    vectors = embedder.encode(questions, progress)
-    body = vectors.tobytes()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        write_bytes(path, sha256(body).digest() + body)
-    except OSError as error:
-        raise DataError(
-            f"The vectors of questions cannot be kept in {path}: {error}.",
-            "Name another folder for caches with LEXLOOP_CACHE.",
-        ) from error
-    return vectors
-
-
 def known_questions(
     settings: Settings | None,
     pairs: Sequence[KnownAnswer],
@@ -138,7 +265,7 @@ def known_questions(
 
     Raises:
         CorpusError: The corpus is missing, empty or unreadable.
-        DataError: An index is damaged, was built with another embedder, or cannot be written.
+        DataError: An index is damaged or was built with another embedder.
         ModelError: The model's host can answer nothing.
     """
     authorities: list[Authority] = []
@@ -152,12 +279,7 @@ def known_questions(
     entries += pair_entries(pairs, authorities)
     if not entries:
         return None, missing
-    folder, embedding = (
-        cache_folder().parent / "questions",
-        partial(progress, "embedding questions"),
-    )
-    vectors = kept_vectors([one.question for one in entries], embedder, folder, embedding)
-    return QuestionIndex(entries, vectors, embedder), missing
+    return QuestionIndex(entries, embedder, partial(progress, "embedding questions")), missing
 
 
 def entries_by_rule(authorities: Sequence[Authority]) -> list[Entry]:
@@ -183,10 +305,14 @@ class ProvisionQuestions(BaseModel):
 
 async def _written_questions(chat: Chat, authority: Authority, count: int) -> list[str]:
     """Have a model write so many questions that a provision answers."""
-    prompt = prompts.load("eval_rag_questions", {"document", "label", "count"})
-    system, user = prompt.render(document=authority.text, label=authority.label, count=count)
-    request = ChatRequest("eval_rag_questions", system, user, ProvisionQuestions)
-    reply = parsed(await chat.ask(request), ProvisionQuestions)
+    reply = await prompted(
+        chat,
+        "eval_rag_questions",
+        ProvisionQuestions,
+        document=authority.text,
+        label=authority.label,
+        count=count,
+    )
     return [question.strip() for question in reply.questions if question.strip()][:count]
 
 
@@ -211,31 +337,16 @@ def entries_by_model(
     """
 
     def ask(authority: Authority) -> list[str] | Unresolved:
-        written = asker.settle(_written_questions(asker, authority, count))
-        return written or Unresolved("no question was written")
+        return asker.settle(_written_questions(asker, authority, count))
 
     entries: list[Entry] = []
     missing: list[str] = []
     replies = side_by_side(ask, authorities, progress, workers)
     for authority, found in zip(authorities, replies, strict=True):
-        if isinstance(found, Unresolved):
-            missing.append(f"{authority.label}: {found.reason}")
+        if isinstance(found, Unresolved) or not found:
+            why = found.reason if isinstance(found, Unresolved) else "no question was written"
+            missing.append(f"{authority.label}: {why}")
             entries += entries_by_rule([authority])
         else:
             entries += [Entry(question, authority) for question in found]
     return entries, missing
-
-
-def side_by_side(
-    work: Callable[[Thing], Result], things: Sequence[Thing], progress: Progress, workers: int
-) -> Iterator[Result]:
-    """Yield what ``work`` makes of each thing in their order, in threads that wait for a model.
-
-    Progress is told how many are done and how many there are. Nothing further is begun once
-    ``work`` raised, which is raised here: a refused key refuses every other request too.
-    """
-    progress(0, len(things))
-    with ThreadPoolExecutor(workers, thread_name_prefix="lexloop-asking") as threads:
-        for done, result in enumerate(threads.map(work, things), start=1):
-            yield result
-            progress(done, len(things))

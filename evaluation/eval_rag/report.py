@@ -2,16 +2,24 @@
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lexloop.evaluation.eval_rag.judging import AnswerRecord
 from lexloop.evaluation.report.drawing import Panel, judges_against_human
-from lexloop.evaluation.report.figures import Figure, figures, rounded
 from lexloop.evaluation.report.page import Section, render
-from lexloop.evaluation.report.tables import NOTE, Table, cell, markdown_line
+from lexloop.evaluation.report.tables import (
+    NOTE,
+    Figure,
+    Figures,
+    Table,
+    as_markdown,
+    cell,
+    figures,
+    rounded,
+)
 from lexloop.evaluation.score import Score, Unresolved, from_json, is_resolved
 from lexloop.evaluation.statistics import Estimate, kendall, pearson, spearman
 
@@ -117,8 +125,6 @@ def _estimate(value: float, resampled: Array, n: int) -> Estimate | Unresolved:
     return Estimate(value, min(float(low), value), max(float(high), value), n, 0)
 
 
-Figures = dict[str, Any]
-"""A flat JSON object."""
 _MOST_PLOTS = 12
 _ESCAPED = str.maketrans({"|": r"\|", "<": "&lt;", "`": "'"})
 
@@ -196,13 +202,9 @@ def _scores(records: Sequence[AnswerRecord], name: str) -> list[Score]:
 def to_markdown(summary: Figures) -> str:
     """Return tables of scores and agreement, fit for a terminal, and what is unresolved, why."""
     title, *facts = map(_escaped, (f"{summary['answers_file']}, judged", *_facts(summary)))
-    lines = [f"# {title}", "", *(f"- {fact}" for fact in facts)]
-    for table in filter(lambda table: table.rows, _tables(summary)):
-        rows = [table.head, ["---"] * len(table.head), *table.cells]
-        lines += ["", f"## {_escaped(table.title)}", ""]
-        lines += [markdown_line([_escaped(str(one)) for one in row]) for row in rows]
-        lines += ["", table.note] if table.note else []
-    return "\n".join(lines)
+    heading = "\n".join([f"# {title}", "", *(f"- {fact}" for fact in facts)])
+    shown = (as_markdown(table, _escaped) for table in _tables(summary) if table.rows)
+    return "\n\n".join([heading, *shown])
 
 
 def _escaped(text: str) -> str:

@@ -2,20 +2,20 @@
 
 from collections.abc import Sequence
 
-from typing_extensions import TypedDict
-
 from lexloop.core.errors import InputError
 from lexloop.evaluation.record import Record
-from lexloop.evaluation.report.figures import (
+from lexloop.evaluation.report.tables import (
     SECONDS,
-    Figure,
+    Figures,
+    Table,
+    Value,
     figure,
+    label,
     metric_names,
+    probability,
     rounded,
     score_of,
 )
-from lexloop.evaluation.report.labels import label
-from lexloop.evaluation.report.tables import Table, Value, probability
 from lexloop.evaluation.score import Score, Unresolved, is_resolved
 from lexloop.evaluation.statistics import paired_randomisation
 
@@ -26,47 +26,19 @@ _MAIN = (
 )
 
 
-class MetricDifference(TypedDict):
-    """One metric of both; ``difference`` is B - A over the questions that both resolved."""
-
-    a: Figure
-    b: Figure
-    difference: Figure
-    p: float | None
-
-
-class VariantPair(TypedDict):
-    """Two variants over the questions that both answered or failed.
-
-    ``only_a`` and ``only_b`` count the questions of one alone, ``reworded`` those of both whose
-    text differs: they are left out too. ``unshared`` names the metrics of one alone.
-    """
-
-    variant_a: str
-    variant_b: str
-    questions: int
-    only_a: int
-    only_b: int
-    reworded: int
-    metrics: dict[str, MetricDifference]
-    unshared: list[str]
-
-
-class Comparison(TypedDict):
-    """Every pair of variants that was compared, and the variants that have no partner."""
-
-    pairs: list[VariantPair]
-    variants_only_a: list[str]
-    variants_only_b: list[str]
-
-
 def compare(
     records_a: Sequence[Record],
     records_b: Sequence[Record],
     variant_a: str | None = None,
     variant_b: str | None = None,
-) -> Comparison:
-    """Return the differences B - A, each with its interval and paired randomisation test.
+) -> Figures:
+    """Return the differences B - A, each with its interval and paired randomisation test, as JSON.
+
+    ``pairs`` are over the questions that both variants answered or failed: ``only_a`` and
+    ``only_b`` count those of one alone, ``reworded`` those of both whose text differs, which are
+    left out too. Of each of the ``metrics`` there are ``a``, ``b``, their ``difference`` over the
+    questions that both resolved, and ``p``; ``unshared`` names the metrics of one alone. Variants
+    without a partner are ``variants_only_a`` and ``variants_only_b``.
 
     Args:
         records_a: Of the first run.
@@ -88,7 +60,7 @@ def compare(
     }
 
 
-def difference_table(pair: VariantPair, everything: bool) -> Table:
+def difference_table(pair: Figures, everything: bool) -> Table:
     """Return the differences of two variants, a metric a line.
 
     Args:
@@ -150,7 +122,7 @@ def _paired(
 
 def _compared(
     variant_a: str, variant_b: str, a: dict[str, Record], b: dict[str, Record]
-) -> VariantPair:
+) -> Figures:
     both = sorted(name for name in a if name in b)
     same = [name for name in both if a[name]["question"] == b[name]["question"]]
     if not same:
@@ -173,7 +145,7 @@ def _compared(
     }
 
 
-def _difference(ours: Sequence[Record], theirs: Sequence[Record], name: str) -> MetricDifference:
+def _difference(ours: Sequence[Record], theirs: Sequence[Record], name: str) -> Figures:
     a, b = [score_of(r, name) for r in ours], [score_of(r, name) for r in theirs]
     gaps: list[Score] = [
         y if isinstance(y, Unresolved) else x if isinstance(x, Unresolved) else y - x

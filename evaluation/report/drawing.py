@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lexloop.evaluation.report.figures import Figure
+from lexloop.evaluation.report.tables import Figure
 
 Panel = tuple[str, str, Sequence[tuple[float, float]]]
 """A judge, its agreement with a person, and its scores, each with the person's."""
@@ -78,66 +78,6 @@ def by_variant(title: str, names: Sequence[str], figures: Sequence[Figure]) -> s
         axes.set_title(title)
 
     return drawn(draw, _WIDTH, 1.1 + 0.27 * len(names), title)
-
-
-def by_group(
-    title: str, names: Sequence[str], groups: Sequence[str], figures: Sequence[Mapping[str, Figure]]
-) -> str:
-    """Draw each variant's mean in each group as a map of colours.
-
-    Args:
-        title: The metric and the grouping.
-        names: Of the variants.
-        groups: Their names, in order.
-        figures: For each variant, its figure in each group; groups may be missing.
-    """
-    means = [[found[g]["mean"] if g in found else None for g in groups] for found in figures]
-    values = np.array(means, dtype=float)
-    known = values[np.isfinite(values)]
-    middle = (known.min() + known.max()) / 2 if len(known) else 0.0
-
-    def draw(figure: Any) -> None:
-        axes = figure.add_subplot()
-        # a mesh of shapes: an image would need a source that the page's policy forbids
-        axes.pcolormesh(np.ma.masked_invalid(values), cmap="YlGnBu", edgecolors="white")
-        for (line, column), value in np.ndenumerate(values):
-            text = f"{value:.2f}" if np.isfinite(value) else "–"
-            colour = "white" if value > middle else "#1d2630"
-            place = {"ha": "center", "va": "center", "in_layout": False}
-            axes.text(column + 0.5, line + 0.5, text, color=colour, fontsize=8, **place)
-        across = np.arange(len(groups)) + 0.5
-        axes.set_xticks(across, [_short(group) for group in groups], rotation=30, ha="right")
-        _name_lines(axes, names, first=0.5)
-        axes.grid(visible=False)
-        axes.set_title(title)
-
-    return drawn(draw, _WIDTH + 1.0, 1.8 + 0.27 * len(names), title)
-
-
-def latency(names: Sequence[str], seconds: Sequence[Sequence[float]]) -> str:
-    """Draw the seconds of questions under each variant."""
-    title = "Seconds per question: 5 to 95 %, middle half, median"
-
-    def draw(figure: Any) -> None:
-        axes = figure.add_subplot()
-        axes.boxplot(
-            [*seconds],
-            positions=range(len(names)),
-            orientation="horizontal",
-            whis=(5, 95),
-            showfliers=False,
-            showcaps=False,
-            patch_artist=True,
-            boxprops={"facecolor": _INK, "edgecolor": _INK},
-            whiskerprops={"color": _PALE, "linewidth": 2},
-            medianprops={"color": "white", "linewidth": 2},
-        )
-        axes.set_xlim(left=0)
-        axes.set_xlabel("seconds")
-        _name_lines(axes, names)
-        axes.set_title(title)
-
-    return drawn(draw, _WIDTH, 1.2 + 0.27 * len(names), title)
 
 
 def cost_against_quality(
@@ -220,11 +160,11 @@ def _whiskers(figures: Sequence[Figure]) -> tuple[NDArray[np.float64], NDArray[n
     return mean, np.array([mean - low, high - mean])
 
 
-def _name_lines(axes: Any, names: Sequence[str], first: float = 0.0) -> None:
+def _name_lines(axes: Any, names: Sequence[str]) -> None:
     """Name the lines of a plot from above, under the numbers of the tables."""
     numbered = [f"{number}  {_short(name)}" for number, name in enumerate(names, start=1)]
-    axes.set_yticks(np.arange(len(names)) + first, numbered)
-    axes.set_ylim(len(names) + first - 0.5, first - 0.5)
+    axes.set_yticks(np.arange(len(names)), numbered)
+    axes.set_ylim(len(names) - 0.5, -0.5)
     axes.grid(visible=False, axis="y")
 
 

@@ -5,14 +5,18 @@ Only its timings are apart, since no two runs take equally long.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
-from typing_extensions import TypedDict
-
-from lexloop.evaluation.metrics.cost import Cost, class_name, cost, loop_account, retry_share
-from lexloop.evaluation.record import About, Record, RefusalRecord, RunInfo, VariantInfo
-from lexloop.evaluation.report.figures import (
+from lexloop.evaluation.record import (
+    AttemptSeen,
+    Record,
+    RefusalRecord,
+    RunInfo,
+    VariantInfo,
+)
+from lexloop.evaluation.report.tables import (
     Figure,
+    Figures,
+    costs,
     figure,
     figures,
     metric_names,
@@ -20,89 +24,29 @@ from lexloop.evaluation.report.figures import (
     rounded,
     score_of,
 )
-from lexloop.evaluation.score import is_resolved
-from lexloop.evaluation.statistics import mean, paired, paired_randomisation
+from lexloop.evaluation.score import Score, Unresolved, is_resolved, resolved
+from lexloop.evaluation.statistics import (
+    Estimate,
+    estimate,
+    mean,
+    paired,
+    paired_randomisation,
+)
+from lexloop.nodes.evaluate.node import AttemptRank, best_rank
 
 Key = Callable[[Record], str]
 
 
-class GroupSummary(TypedDict):
-    """Some questions under a variant, such as those of one type."""
-
-    questions: int
-    metrics: dict[str, Figure]
-    cost: Cost
-
-
-class RefusalSummary(TypedDict):
-    """The number of negative queries that a variant refused, in all and of each kind."""
-
-    queries: int
-    refused: int
-    share: Figure
-    by_kind: dict[str, dict[str, int]]
-
-
-class VariantSummary(VariantInfo, GroupSummary):
-    """One variant of a run.
-
-    ``failed`` questions were not answered; ``errors`` counts them by reason. ``degradations``
-    counts the steps that ran with less than was asked for, ``degraded`` the questions they are of.
-    """
-
-    failed: int
-    errors: dict[str, int]
-    degraded: int
-    degradations: dict[str, int]
-    warned: int
-    by_type: dict[str, GroupSummary]
-    by_class: dict[str, GroupSummary]
-    loop: dict[str, Any]
-    refused: RefusalSummary | None
-
-
-class Summary(About):
-    """A whole run, without the seconds that it took: those are in its ``Timings``."""
-
-    variants: list[VariantSummary]
-
-
-class TimeSummary(TypedDict):
-    """Wall time of some questions, in seconds; the first four are None where none was answered.
-
-    ``retries`` is the part of the total that falls on attempts after the first, each attempt of a
-    question bearing an equal part: single attempts are not timed.
-    """
-
-    mean: Figure
-    median: float | None
-    p90: float | None
-    worst: float | None
-    total: float
-    retries: float
-
-
-class VariantTimings(TypedDict):
-    """Wall time of one variant."""
-
-    name: str
-    seconds: TimeSummary
-    by_type: dict[str, TimeSummary]
-    by_class: dict[str, TimeSummary]
-
-
-class Timings(TypedDict):
-    """Wall time of every variant of a run."""
-
-    variants: list[VariantTimings]
-
-
 def summarise(
     records: Sequence[Record], info: RunInfo, refusals: Sequence[RefusalRecord] = ()
-) -> Summary:
-    """Return every figure of a run.
+) -> Figures:
+    """Return every figure of a run but for its seconds, as JSON.
 
-    Each variant is compared, question by question, with the first one that has records.
+    It is what identifies the run, and under ``variants`` for each what identifies it, its
+    ``metrics`` as figures, the same ``by_type`` and ``by_class``, its ``loop``, what it ``refused``
+    of the negative queries, and what went wrong: ``errors`` counts the failed questions by reason,
+    ``degradations`` the steps that ran with less than was asked for, ``degraded`` the questions
+    they are of. Each variant is compared, question by question, with the first that has records.
 
     Args:
         records: In any order.
@@ -123,18 +67,19 @@ def summarise(
     return {**info, "variants": made}
 
 
-def timings(records: Sequence[Record], info: RunInfo) -> Timings:
-    """Return the wall time of each variant; questions that failed are left out."""
-    made: list[VariantTimings] = []
+def timings(records: Sequence[Record], info: RunInfo) -> Figures:
+    """Return the wall time of each variant in seconds, as JSON; what failed is left out.
+
+    ``retries`` is the part of the total that falls on attempts after the first, each attempt of a
+    question bearing an equal part: single attempts are not timed. Mean, median, 90 % and the worst
+    are None where nothing was answered.
+    """
+    made: list[Figures] = []
     for variant in info["variants"]:
         own = [one for one in _own(records, variant["name"]) if not one.get("error")]
-        by_type, by_class = (
-            {name: _times(group) for name, group in _groups(own, key).items()} for key in _KEYS
-        )
-        seconds = _times(own)
-        made.append(
-            {"name": variant["name"], "seconds": seconds, "by_type": by_type, "by_class": by_class}
-        )
+        groups = _groups(own, _class_name)
+        by_class = {name: _times(group) for name, group in groups.items()}
+        made.append({"name": variant["name"], "seconds": _times(own), "by_class": by_class})
     return {"variants": made}
 
 
@@ -148,7 +93,7 @@ def _variant(
     records: Sequence[Record],
     first: Sequence[Record],
     refusals: Sequence[RefusalRecord],
-) -> VariantSummary:
+) -> Figures:
     names = metric_names(records)
     metrics = _metrics(records, names)
     if first and first is not records:
@@ -174,7 +119,6 @@ def _variant(
         "metrics": metrics,
         "by_type": by_type,
         "by_class": by_class,
-        "cost": cost(records),
         "loop": {name: of_score(value) for name, value in loop_account(records).items()},
         "refused": _refused(refusals),
     }
@@ -200,7 +144,12 @@ def _type_name(record: Record) -> str:
     return record["question_type"]
 
 
-_KEYS: tuple[Key, Key] = (_type_name, class_name)
+def _class_name(record: Record) -> str:
+    label = record["complexity"]
+    return "none" if label is None else str(label)
+
+
+_KEYS: tuple[Key, Key] = (_type_name, _class_name)
 _UNNAMED = "(none)"
 
 
@@ -212,14 +161,14 @@ def _groups(records: Iterable[Record], key: Key) -> dict[str, list[Record]]:
     return dict(sorted(groups.items()))
 
 
-def _group(records: Sequence[Record], names: Iterable[str]) -> GroupSummary:
+def _group(records: Sequence[Record], names: Iterable[str]) -> Figures:
     metrics = _metrics(records, names)
     for made in metrics.values():
         made.pop("reasons", None)
-    return {"questions": len(records), "metrics": metrics, "cost": cost(records)}
+    return {"questions": len(records), "metrics": metrics}
 
 
-def _refused(refusals: Sequence[RefusalRecord]) -> RefusalSummary | None:
+def _refused(refusals: Sequence[RefusalRecord]) -> Figures | None:
     if not refusals:
         return None
     kinds: dict[str, dict[str, int]] = {}
@@ -240,7 +189,7 @@ def _counted(reasons: Iterable[str]) -> dict[str, int]:
     return dict(sorted(Counter(filter(None, reasons)).items()))
 
 
-def _times(records: Sequence[Record]) -> TimeSummary:
+def _times(records: Sequence[Record]) -> Figures:
     import numpy as np
 
     taken = [record["seconds"] for record in records]
@@ -253,5 +202,93 @@ def _times(records: Sequence[Record]) -> TimeSummary:
         "p90": p90,
         "worst": worst,
         "total": rounded(sum(taken)),
-        "retries": rounded(sum(r["seconds"] * retry_share(r) for r in records)),
+        "retries": rounded(sum(r["seconds"] * _retry_share(r) for r in records)),
     }
+
+
+def _retry_share(record: Record) -> float:
+    """The share of a question's time in its retries, were each attempt equally long."""
+    return costs(record)["retries"] / max(1, len(record["attempts"]))
+
+
+_NO_RETRY = Unresolved("no question was tried again")
+_MISSING = Unresolved("an attempt has no score")
+
+
+def loop_account(records: Sequence[Record]) -> dict[str, Estimate | Score | int]:
+    """Return the account of the retries of one variant.
+
+    The gains compare, over the questions that were tried again, the attempt that became the
+    answer with the first one. The costs are what was asked of a model between the first answer
+    and the last one: judging, rewording, retrieving and writing again. Source: LQ-RAG, section
+    IV-C, algorithm 3 (the feedback loop); the papers state no account of it, and the definitions
+    are ours.
+
+    Args:
+        records: The variant's questions; those without an attempt (they failed) are left out.
+
+    Returns:
+        The numbers of questions, of those ``retried``, of ``retries``, of those ``passed_first``
+        and ``passed_finally``, ``improved`` and ``worsened`` in their correctness (1 to 5); the
+        means of ``correctness`` and of the ``lowest`` of the three scores at first, in the end,
+        and of their gain, with ``correctness_p`` by the paired randomisation test; and the
+        ``model_calls`` and ``tokens`` of the retries.
+    """
+    every = [record["attempts"] for record in records if record["attempts"]]
+    again = [tries for tries in every if len(tries) > 1]
+    correct = _series([(tries[0]["correctness"], chosen(tries)["correctness"]) for tries in again])
+    low = _series([(lowest(tries[0]), lowest(chosen(tries))) for tries in again])
+    gains = resolved(correct["gain"])
+    return {
+        "questions": len(every),
+        "retried": len(again),
+        "retries": sum(len(tries) - 1 for tries in every),
+        "passed_first": sum(tries[0]["passed"] for tries in every),
+        "passed_finally": sum(any(a["passed"] for a in tries) for tries in every),
+        "improved": sum(gain > 0 for gain in gains),
+        "worsened": sum(gain < 0 for gain in gains),
+        **{f"correctness_{name}": _estimate(scores) for name, scores in correct.items()},
+        "correctness_p": paired_randomisation(correct["final"], correct["first"]),
+        **{f"lowest_{name}": _estimate(scores) for name, scores in low.items()},
+        "model_calls": sum(tries[-1]["model_calls"] - tries[0]["model_calls"] for tries in again),
+        "tokens": sum(tries[-1]["tokens"] - tries[0]["tokens"] for tries in again),
+    }
+
+
+def chosen(attempts: Sequence[AttemptSeen]) -> AttemptSeen:
+    """Return the attempt that is the answer, by the rule of the evaluate node.
+
+    Args:
+        attempts: At least one, in their order.
+    """
+    scores = (
+        a["answers"] if "answers" in a else -1.0 if (low := lowest(a)) is None else low
+        for a in attempts
+    )
+    standings = [
+        AttemptRank(a["passed"], a["verified"], a["abstained"], score)
+        for a, score in zip(attempts, scores, strict=True)
+    ]
+    return attempts[best_rank(standings)]
+
+
+def lowest(attempt: AttemptSeen) -> float | None:
+    """Return the lowest of the three scores; None when one of them is not resolved."""
+    scores = (attempt["answer_relevance"], attempt["context_relevance"], attempt["groundedness"])
+    return None if None in scores else min(score for score in scores if score is not None)
+
+
+def _series(pairs: Sequence[tuple[float | None, float | None]]) -> dict[str, list[Score]]:
+    """First, final and gain of every pair; where one end is missing, all three are."""
+    found: dict[str, list[Score]] = {"first": [], "final": [], "gain": []}
+    for first, final in pairs:
+        row: Sequence[Score] = [_MISSING] * 3
+        if first is not None and final is not None:
+            row = first, final, final - first
+        for name, score in zip(found, row, strict=True):
+            found[name].append(score)
+    return found
+
+
+def _estimate(scores: Sequence[Score]) -> Estimate | Unresolved:
+    return estimate(scores) if scores else _NO_RETRY

@@ -1,27 +1,124 @@
-"""From a case and what the graph made of it to flat metrics."""
+"""From a case and what the graph made of it to flat metrics, by judges that serve every variant.
 
-from collections.abc import Callable, Mapping, Sequence
+No batch changes a vector that they judge by.
+"""
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import fmean
-from typing import Any
+from typing import Any, TypeVar, cast
 
+import numpy as np
+
+from lexloop.core.metadata import Filters
 from lexloop.core.running import waited
+from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Attempt, Candidate, Passage
 from lexloop.documents.text.tokens import words
+from lexloop.evaluation.asking import Asker
 from lexloop.evaluation.case import Case
+from lexloop.evaluation.correctness import CorrectnessJudge
 from lexloop.evaluation.evidence import EvidenceIndex, Grades, Relevant
+from lexloop.evaluation.judges_by_model import Given, model_metrics
 from lexloop.evaluation.metrics import hypa, retrieval
 from lexloop.evaluation.metrics.text import bleu, cosine, exact_match, rouge_l, rouge_n, token_f1
-from lexloop.evaluation.model_metrics import model_metrics
 from lexloop.evaluation.record import AttemptSeen
-from lexloop.evaluation.run.judges import Judges
 from lexloop.evaluation.score import Score, Unresolved
+from lexloop.models.embedding import Embedder, Vectors
+from lexloop.models.minilm import load_shipped
 from lexloop.nodes.evaluate.checks import citation_problems
 from lexloop.nodes.evaluate.evidence import Evidence, evidence_of
-from lexloop.nodes.evaluate.judges import EmbeddedJudge, claims_of
+from lexloop.nodes.evaluate.judges import ClaimSupport, EmbeddedJudge, claims_of
 from lexloop.nodes.markers import without_markers
 from lexloop.nodes.question import parse
-from lexloop.store.view import View
+from lexloop.store.view import Collection, View
+
+_MOST_CACHED = 20_000
+
+
+class OneByOne:
+    """An embedder that remembers, and whose vectors do not depend on what they are made with."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self.name, self.dimension = embedder.name, embedder.dimension
+        self.window = embedder.window
+        self.encode = embedder.encode
+        self.count_tokens = embedder.count_tokens
+        self.count_tokens_many = embedder.count_tokens_many
+        self._vector = lru_cache(_MOST_CACHED)(lambda text: embedder.embed([text])[0])
+
+    def embed(self, texts: list[str]) -> Vectors:
+        """Return unit vectors of shape (len(texts), dimension)."""
+        vectors = np.array([self._vector(text) for text in texts], dtype=np.float32)
+        return vectors.reshape(len(texts), self.dimension)
+
+
+T = TypeVar("T")
+
+
+class CaseCache:
+    """Findings about one case; another case clears them."""
+
+    def __init__(self) -> None:
+        self._case: str | None = None
+        self._found: dict[Hashable, object] = {}
+
+    def about(self, case: str) -> None:
+        """Name the case that comes next, by its id."""
+        if case != self._case:
+            self._case, self._found = case, {}
+
+    def get(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return what is kept under a key; made when it is not there."""
+        if key not in self._found:
+            self._found[key] = make()
+        return cast(T, self._found[key])
+
+
+class Judges:
+    """The judges of a process.
+
+    ``embed`` gives unit vectors by the embedded model, whatever answers; ``support`` judges claims,
+    ``correctness`` answers against references; ``asker`` asks the model that judges.
+
+    Args:
+        connection: Where that model is reached.
+        judge: Its settings; None without one.
+
+    Raises:
+        LexloopError: Their weights cannot be read, or the model that judges cannot be used.
+    """
+
+    def __init__(self, connection: Connection, judge: dict[str, Any] | None) -> None:
+        self._alone: dict[str, OneByOne] = {}
+        self._counts: dict[tuple[str, str], int] = {}
+        self.known = CaseCache()
+        self.embed = self._one_by_one(load_shipped()).embed
+        self.support = ClaimSupport(self.embed)
+        self.correctness = CorrectnessJudge(self.embed)
+        self.asker = Asker(Settings(**judge), connection) if judge else None
+
+    def over(self, collection: Collection, access: Filters) -> EmbeddedJudge:
+        """Return the judge of answers from what an access admits of a collection."""
+        # texts are embedded one at a time: what is judged must not depend on its batch
+        judging = collection.embedded_by(self._one_by_one(collection.embedder))
+        return EmbeddedJudge(judging.seen_by(access))
+
+    def _one_by_one(self, embedder: Embedder) -> OneByOne:
+        return self._alone.setdefault(embedder.name, OneByOne(embedder))
+
+    def context_tokens(self, passages: list[Passage]) -> int:
+        """Count the tokens of the passages as the embedded model does, whatever answers."""
+        embedder = load_shipped()
+        total = 0
+        for passage in passages:
+            key = passage["id"], passage["text"]
+            if key not in self._counts:
+                self._counts[key] = embedder.count_tokens(passage["text"])
+            total += self._counts[key]
+        return total
+
 
 SUPPORTED = 0.5
 """A claim that is more probably supported than not counts as inferred."""
@@ -100,14 +197,9 @@ def measure(it: Answered) -> dict[str, Score]:
         **of_retrieval(_relevant(it), ranking(it.state), it.passages, it.state["plan"]["k"]),
     }
     if it.judges.asker is not None:
-        metrics |= model_metrics(
-            it.judges.asker,
-            it.judges.embed,
-            question=it.question,
-            answer=answer,
-            reference=it.reference or None,
-            contexts=[passage["text"] for passage in it.passages],
-        )
+        texts = [passage["text"] for passage in it.passages]
+        given = Given(it.question, answer, it.reference, texts, it.judges.embed)
+        metrics |= model_metrics(it.judges.asker, given)
     if it.gold.rated:
         metrics["human"] = by_people(it.gold, answer)
     return metrics
@@ -290,7 +382,7 @@ def of_retrieval(
         for depth in _DEPTHS:
             found[f"{name}@{depth}"] = _at(metric, ids, relevant.chunks, depth, least=depth)
         found[f"document_{name}@{_DOCUMENTS}"] = _at(metric, owners, relevant.documents, _DOCUMENTS)
-    return {**found, **_spans(relevant, passages)}
+    return {**found, **of_spans(relevant, passages)}
 
 
 def _at(
@@ -303,7 +395,8 @@ def _at(
     return metric(ranked, grades, k)
 
 
-def _spans(relevant: Relevant, passages: Sequence[Passage]) -> dict[str, Score]:
+def of_spans(relevant: Relevant, passages: Sequence[Passage]) -> dict[str, Score]:
+    """Return how much of the evidence the passages hold, and how much of them is evidence."""
     if isinstance(relevant.spans, Unresolved):
         return {"span_recall": relevant.spans, "span_precision": relevant.spans}
     evidence = [(span.document, span.start, span.end) for span in relevant.spans]

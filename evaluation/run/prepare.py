@@ -20,7 +20,6 @@ from lexloop.documents.reading.workers import Progress, silent
 from lexloop.evaluation.case import Case, read_cases, read_negative
 from lexloop.evaluation.record import RunInfo, SkippedVariant, read_identity
 from lexloop.evaluation.run.variants import Variant, runnable
-from lexloop.evaluation.run.worker import Setup
 from lexloop.graph.resources import Resources
 from lexloop.store.engine.address import is_address
 from lexloop.store.opening import left_out, manifest_at, sample_folder
@@ -74,7 +73,7 @@ class PreparedRun:
     cases: list[Case]
     negative: list[Case]
     variants: list[tuple[Variant, int]]
-    setup: Setup
+    setup: dict[str, Any]
     notes: list[str]
 
 
@@ -106,7 +105,7 @@ def prepare(wanted: RunRequest, connection: Connection, progress: Progress = sil
     settled = [one for place, one in enumerate(each) if one not in each[:place]]
     variants = [(one, settled.index(settings)) for one, settings in zip(able, each, strict=True)]
     notes = _open(settled, wanted, connection, progress)
-    setup: Setup = {"variants": settled, "judge": judge, "base_url": wanted.base_url}
+    setup = {"variants": settled, "judge": judge, "base_url": wanted.base_url}
     return PreparedRun(out, info, identity, cases, negative, variants, setup, notes)
 
 
@@ -233,21 +232,14 @@ def _code_version() -> tuple[str, str]:
         number = version("lexloop")
     except PackageNotFoundError:
         number = ""
-    here = Path(__file__).resolve()
-    tracked = _git(here.parent, "ls-files", "--error-unmatch", here.name)
-    commit = _git(here.parent, "describe", "--always", "--abbrev=40", "--dirty", "--exclude=*")
-    return number, commit if tracked else ""
-
-
-def _git(folder: Path, *arguments: str) -> str:
+    root = Path(__file__).resolve().parents[2]
+    if not (root / ".git").exists():
+        return number, ""
+    said = ["git", "-C", str(root), "describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"]
     try:
         told = subprocess.run(  # noqa: S603 - a fixed command
-            ["git", "-C", str(folder), *arguments],  # noqa: S607 - wherever the user has it
-            capture_output=True,
-            text=True,
-            timeout=_GIT_S,
-            check=False,
+            said, capture_output=True, text=True, timeout=_GIT_S, check=True
         )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return told.stdout.strip() if told.returncode == 0 else ""
+    except (OSError, subprocess.SubprocessError):
+        return number, ""
+    return number, told.stdout.strip()

@@ -9,18 +9,18 @@ from threading import Lock
 from typing import Any
 
 from lexloop.core import errors
-from lexloop.core.errors import InputError, LexloopError
-from lexloop.core.files import write_text
+from lexloop.core.errors import LexloopError
 from lexloop.core.settings import Settings
 from lexloop.core.workers import WorkerDied, WorkerPool, WorkerProcess
 from lexloop.evaluation.case import Case
+from lexloop.evaluation.jsonl import write_checked
 from lexloop.evaluation.record import Record, RefusalRecord, RunInfo, unanswered
 from lexloop.evaluation.report.page import to_html, to_markdown
-from lexloop.evaluation.report.summary import Summary, summarise, timings
+from lexloop.evaluation.report.summary import summarise, timings
+from lexloop.evaluation.report.tables import Figures
 from lexloop.evaluation.run.folder import RunFolder
 from lexloop.evaluation.run.prepare import PreparedRun
 from lexloop.evaluation.run.variants import Variant
-from lexloop.evaluation.run.worker import Task
 from lexloop.models.embedding import usable_processors
 
 _WITH_MODEL = 4
@@ -41,19 +41,12 @@ _ENVIRONMENT = {
 }
 
 
-class FinishedRun(Summary):
-    """The summary of a run, its folder, and how many cases were not answered, over all variants."""
-
-    out: str
-    failures: int
-
-
 def run(
     prepared: PreparedRun,
     workers: int,
     count: Count = lambda *_: None,
     warn: Callable[[str], None] = lambda _: None,
-) -> FinishedRun:
+) -> Figures:
     """Ask everything that the run's folder does not hold, and write its tables.
 
     Args:
@@ -61,6 +54,10 @@ def run(
         workers: How many processes ask at a time.
         count: Told of each question, by whatever thread.
         warn: Told of a worker that died, by whatever thread.
+
+    Returns:
+        The summary, with the run's folder under ``out`` and under ``failures`` how many cases were
+        not answered, over all variants.
 
     Raises:
         InputError: The folder holds another run.
@@ -162,7 +159,7 @@ class _Asking:
 
     def _start(self) -> WorkerProcess:
         worker = WorkerProcess(_MODULE, environment=_ENVIRONMENT)
-        worker.send(dict(self._prepared.setup))
+        worker.send(self._prepared.setup)
         return worker
 
     def _ask(self, batch: Sequence[_Task], pool: WorkerPool) -> None:
@@ -185,13 +182,13 @@ class _Asking:
         return unanswered(task.case, how)
 
     def _answer(self, worker: WorkerProcess, task: _Task) -> Record:
-        request: Task = {
+        request = {
             "case": task.case.model_dump(mode="json"),
             "variant": task.place,
             "closed": task.variant.closed,
             "measured": task.measured,
         }
-        worker.send(dict(request))
+        worker.send(request)
         while True:
             for frame in worker.receive():
                 if "failed" in frame:
@@ -239,7 +236,7 @@ def _error(kind: str, what: str, hint: str) -> LexloopError:
 
 def _write_results(
     out: Path, info: RunInfo, records: Sequence[Record], refusals: Sequence[RefusalRecord]
-) -> Summary:
+) -> Figures:
     """Write the summary as JSON and Markdown, the timings, and the page.
 
     The summary holds nothing that another run of the same would not: wall times are in the
@@ -253,12 +250,7 @@ def _write_results(
         PAGE: to_html(summary, took, records),
     }
     for name, text in files.items():
-        try:
-            write_text(out / name, text)
-        except OSError as error:
-            raise InputError(
-                f"{out / name} cannot be written: {error}.", "Make room and run again."
-            ) from error
+        write_checked(out / name, text)
     return summary
 
 

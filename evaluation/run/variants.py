@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from lexloop.core.errors import InputError
 from lexloop.core.settings import Settings
+from lexloop.evaluation.jsonl import problems
 from lexloop.evaluation.record import SkippedVariant, VariantInfo
 
 Changes = Mapping[str, Any]
@@ -128,16 +129,11 @@ def read_variants(path: Path, base: Settings) -> list[Variant]:
             json.loads(path.read_text(encoding="utf-8"))
         )
     except (OSError, ValueError, RecursionError) as error:
-        what = _first(error) if isinstance(error, ValidationError) else str(error)
+        what = problems(error)[0] if isinstance(error, ValidationError) else str(error)
         raise InputError(f"The variants in {path} cannot be read: {what}.", hint) from error
     if not written:
         raise InputError(f"{path} has no variants.", hint)
     return [one.variant(path.name, base) for one in written]
-
-
-def _first(error: ValidationError) -> str:
-    item = error.errors()[0]
-    return f"{'.'.join(map(str, item['loc'])) or 'the file'}: {item['msg']}"
 
 
 def runnable(

@@ -6,17 +6,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from typing_extensions import TypedDict
-
 from lexloop.core.errors import LexloopError
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.workers import Frame
 from lexloop.evaluation.case import Case
 from lexloop.evaluation.evidence import EvidenceIndex
+from lexloop.evaluation.graph_runs import state_after
 from lexloop.evaluation.record import Record, unanswered
-from lexloop.evaluation.run.judges import Judges
-from lexloop.evaluation.run.measure import Answered, attempt_seen, measure
+from lexloop.evaluation.run.measure import Answered, Judges, attempt_seen, measure
 from lexloop.evaluation.score import as_json
 from lexloop.graph.build import build_graph
 from lexloop.graph.resources import Resources
@@ -26,35 +24,13 @@ from lexloop.store.view import Collection, View
 from lexloop.store.writer import without
 
 
-class Setup(TypedDict):
-    """All that a worker needs to know at its start, as JSON.
-
-    ``variants`` holds all settings of each; ``judge`` those of the model that judges, None without
-    one.
-    """
-
-    variants: list[dict[str, Any]]
-    judge: dict[str, Any] | None
-    base_url: str | None
-
-
-class Task(TypedDict):
-    """A case, as ``model_dump`` gives it, to be asked under a variant, by its place.
-
-    ``closed`` says whether the evidence is taken out first; what is not ``measured`` has a record
-    without metrics.
-    """
-
-    case: dict[str, Any]
-    variant: int
-    closed: bool
-    measured: bool
-
-
 def answering() -> Callable[[Any], Iterator[Frame]]:
-    """Return what answers a ``Setup`` by ``ready`` or ``failed``, then each ``Task`` by a record.
+    """Return what answers a setup by ``ready`` or ``failed``, then each task by a record.
 
-    The record names no variant.
+    The setup holds all settings of each of the ``variants``, those of the ``judge`` or None, and
+    the ``base_url``; a task the ``case`` as JSON, the place of its ``variant``, whether the
+    evidence is taken out first (``closed``) and whether the record has metrics (``measured``). The
+    record names no variant.
     """
     cases: list[CaseRunner] = []
 
@@ -94,7 +70,7 @@ class CaseRunner:
         LexloopError: The corpus, a model or a stored file cannot be used.
     """
 
-    def __init__(self, setup: Setup) -> None:
+    def __init__(self, setup: dict[str, Any]) -> None:
         environ = {**os.environ, "LEXLOOP_BASE_URL": setup["base_url"] or ""}
         connection = Connection.from_environment(environ)
         self._resources = Resources(connection)
@@ -109,7 +85,7 @@ class CaseRunner:
         self._context = self._variants[0].context
         self._graph = build_graph(lambda *_: self._context)
 
-    def run(self, task: Task) -> Record:
+    def run(self, task: dict[str, Any]) -> Record:
         """Return the record of a task; a question that fails is recorded as such."""
         case = Case(**task["case"])
         try:
@@ -117,7 +93,7 @@ class CaseRunner:
         except LexloopError as error:
             return unanswered(case, f"{type(error).__name__}: {error.what}")
 
-    def _answered(self, case: Case, task: Task) -> Record:
+    def _answered(self, case: Case, task: dict[str, Any]) -> Record:
         settings, opened = self._settings[task["variant"]], self._variants[task["variant"]]
         access = Filters.of(settings)
         view = opened.whole.seen_by(access)
@@ -125,7 +101,9 @@ class CaseRunner:
             opened = self._over(without(view, self._evidence(view).to_take_out(case)), settings)
         opened.asked.forget()
         self._context = opened.context
-        state, seconds = self._asked(case)
+        began = time.perf_counter()
+        state = state_after(self._graph, case)
+        seconds = time.perf_counter() - began
         tokens = self._judges.context_tokens(state["passages"])
         record = _record(case, state, seconds, tokens)
         if task["measured"]:
@@ -145,15 +123,6 @@ class CaseRunner:
         if view not in self._known:
             self._known[view] = EvidenceIndex(view.every_chunk())
         return self._known[view]
-
-    def _asked(self, case: Case) -> tuple[dict[str, Any], float]:
-        """The working state after the question, and the seconds it took."""
-        state: dict[str, Any] = {}
-        began = time.perf_counter()
-        for event in self._graph.stream({"messages": case.messages}, stream_mode="updates"):
-            for update in event.values():
-                state.update(update or {})
-        return state, time.perf_counter() - began
 
 
 def _record(case: Case, state: dict[str, Any], seconds: float, context_tokens: int) -> Record:

@@ -2,27 +2,24 @@
 
 import math
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from random import Random
 
 from pydantic import BaseModel, Field
 
-from lexloop.core.errors import ModelUnavailable
 from lexloop.core.types import Chunk
 from lexloop.documents.text.tokens import find_quote
-from lexloop.evaluation.asking import Asker
+from lexloop.evaluation.asking import Asker, prompted, questions_of
 from lexloop.evaluation.case import OUT_OF_SCOPE, Case, Span
 from lexloop.evaluation.score import Unresolved
 from lexloop.evaluation.testset.make import QUESTION_TYPES, made_case
-from lexloop.models.request import Chat, ChatRequest, parsed
-from lexloop.prompts import Data, load
+from lexloop.models.request import Chat
+from lexloop.prompts import Data
 from lexloop.store.view import View
 
-_AT_ONCE = 4
 _OF_TWO = ("double", "compare", "complex_situational")
 _EXTRA, _SPARE = 1.4, 2
 _FEWEST_CHARS = 120
-_HOPELESS = 4
 
 
 class WrittenQuestion(BaseModel):
@@ -56,14 +53,9 @@ class ModelMaker:
             ModelUnavailable: The first replies all came to nothing.
         """
         drawn = self._drawn(question_type, math.ceil(wanted * _EXTRA) + _SPARE)
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
-            replies = list(pool.map(lambda chunks: self._ask(question_type, chunks), drawn))
-        lost = [reply for reply in replies if isinstance(reply, Unresolved)]
-        self.failed += len(lost)
-        if replies and len(lost) == len(replies) and len(lost) >= min(_HOPELESS, len(drawn)):
-            raise ModelUnavailable(
-                f"The model wrote no question: {lost[0].reason}", "Try again, or leave out --model."
-            )
+        ask = partial(_writing, self._asker, question_type)
+        replies = list(questions_of(self._asker, ask, drawn))
+        self.failed += sum(isinstance(reply, Unresolved) for reply in replies)
         made = [
             case_of(reply, question_type, chunks, self._view)
             for reply, chunks in zip(replies, drawn, strict=True)
@@ -84,17 +76,11 @@ class ModelMaker:
             sets.append([deck.pop() for _ in range(each)])
         return sets
 
-    def _ask(self, question_type: str, chunks: Sequence[Chunk]) -> WrittenQuestion | Unresolved:
-        return self._asker.settle(_writing(self._asker, question_type, chunks))
-
 
 async def _writing(chat: Chat, question_type: str, chunks: Sequence[Chunk]) -> WrittenQuestion:
-    prompt = load("make_question", ("number", "passages"))
     number = list(QUESTION_TYPES).index(question_type) + 1
     passages = [Data("passage", chunk["text"], n) for n, chunk in enumerate(chunks, start=1)]
-    system, user = prompt.render(number=number, passages=passages)
-    reply = await chat.ask(ChatRequest("make_question", system, user, schema=WrittenQuestion))
-    return parsed(reply, WrittenQuestion)
+    return await prompted(chat, "make_question", WrittenQuestion, number=number, passages=passages)
 
 
 def case_of(

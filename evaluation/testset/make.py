@@ -199,16 +199,10 @@ def _takes(case: Case, view: View, repeats: "Repeats", made: MadeSet) -> bool:
     if not is_connected(case, view):
         made.unconnected += 1
         return False
-    asked = whole_question(case)
+    asked = case.whole_question
     is_new = repeats.take(asked, view.embed([asked])[0])
     made.repeated += not is_new
     return is_new
-
-
-def whole_question(case: Case) -> str:
-    """Return the question behind what its user said before."""
-    said = [turn.content for turn in case.conversation_history if turn.role == "user"]
-    return " ".join([*said, case.question])
 
 
 def is_connected(case: Case, view: View) -> bool:
@@ -223,7 +217,7 @@ def is_connected(case: Case, view: View) -> bool:
         return True
     if not all((view.text_of(one.document) or "")[one.start : one.end].strip() for one in spans):
         return False
-    asked = [whole_question(case)]
+    asked = [case.whole_question]
     found = [*view.search_lexical(asked, REACH)[0], *view.search_vector(asked, REACH)[0]]
     return any(
         span.document == chunk["document"]

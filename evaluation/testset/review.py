@@ -17,8 +17,7 @@ from pydantic import ConfigDict
 
 from lexloop.core.errors import InputError
 from lexloop.evaluation.case import Case
-from lexloop.evaluation.jsonl import read_jsonl
-from lexloop.evaluation.testset.writing import write_checked, write_rows
+from lexloop.evaluation.jsonl import read_jsonl, refuse, write_checked, write_rows
 
 Decision = Literal["open", "accept", "drop"]
 CRITERIA: dict[str, str] = {
@@ -42,7 +41,6 @@ _FORMULA = tuple("=+-@\t\r＝＋－＠")
 _MOST_CHARS = 30_000
 """Characters of the evidence shown; a spreadsheet cuts a cell at 32,767."""
 _LINE_END = re.compile(r"\r\n?")
-_MOST_NAMED = 5
 _HINT = "Correct the table; the review is as it was."
 _FIRST = ("decision", "id", "question_type", "question", "reference_answer")
 
@@ -196,10 +194,7 @@ def read_table(path: Path, rows: Sequence[Reviewed]) -> list[Reviewed]:
         problems += [f"{place}, column {column}: {what}" for column, what in wrong]
         if not wrong:
             decided[name] = _decided(known[name], cells)
-    if problems:
-        more = len(problems) - _MOST_NAMED
-        named = "; ".join(problems[:_MOST_NAMED]) + (f"; and {more} more" if more > 0 else "")
-        raise InputError(f"{path} is malformed: {named}.", _HINT)
+    refuse(path, problems, _HINT)
     return [decided.get(row.id, row) for row in rows]
 
 

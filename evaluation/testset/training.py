@@ -15,11 +15,9 @@ from pydantic import BaseModel, Field
 
 from lexloop.core.errors import CorpusError, InputError
 from lexloop.documents.text.tokens import STOP_WORDS
-from lexloop.evaluation.asking import Asker
+from lexloop.evaluation.asking import Asker, prompted
 from lexloop.evaluation.score import Unresolved
 from lexloop.evaluation.testset.facts import Fact, lowered
-from lexloop.models.request import Chat, ChatRequest, parsed
-from lexloop.prompts import load
 
 _WORDS = ("what", "who", "why", "when", "where", "how", "which", "the", "a", "of", "in", "could",
           "can", "will", "and", "for", "is", "does", "when", "under")  # fmt: skip
@@ -126,18 +124,13 @@ class ModelNoise:
         """The question with that noise."""
         if self._asker is None or kind not in MANNERS:
             return NOISES[kind](text, rng)
-        reply = self._asker.settle(_rewording(self._asker, text, MANNERS[kind]))
+        reply = self._asker.settle(
+            prompted(self._asker, "augment_question", Reworded, manner=MANNERS[kind], question=text)
+        )
         if isinstance(reply, Unresolved):
             self.failed += 1
             return NOISES[kind](text, rng)
         return " ".join(reply.question.split())
-
-
-async def _rewording(chat: Chat, text: str, manner: int) -> Reworded:
-    prompt = load("augment_question", ("manner", "question"))
-    system, user = prompt.render(manner=manner, question=text)
-    reply = await chat.ask(ChatRequest("augment_question", system, user, schema=Reworded))
-    return parsed(reply, Reworded)
 
 
 Noise = Literal["paper", "independent"]

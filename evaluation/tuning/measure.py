@@ -7,7 +7,7 @@ chunks to find, and no chunker could be compared with another.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from lexloop.core.errors import ModelError
 from lexloop.core.metadata import Filters
@@ -17,12 +17,13 @@ from lexloop.documents.reading.workers import Progress, silent
 from lexloop.evaluation.case import Case
 from lexloop.evaluation.correctness import CorrectnessJudge
 from lexloop.evaluation.evidence import EvidenceIndex
-from lexloop.evaluation.metrics.retrieval import Span, ndcg, overlap, span_recall
+from lexloop.evaluation.graph_runs import state_after
+from lexloop.evaluation.metrics.retrieval import Span, ndcg, overlap
 from lexloop.evaluation.metrics.text import cosine
-from lexloop.evaluation.run.judges import OneByOne
+from lexloop.evaluation.run.measure import OneByOne, of_spans
 from lexloop.evaluation.score import Score, Unresolved, resolved
 from lexloop.evaluation.statistics import mean
-from lexloop.graph.build import Lexloop, build_graph
+from lexloop.graph.build import LAST_OF_RETRIEVAL, build_graph
 from lexloop.graph.resources import Resources
 from lexloop.models.embedding import Embedder
 from lexloop.nodes.markers import without_markers
@@ -33,7 +34,6 @@ OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
 OF_RETRIEVAL: tuple[Objective, ...] = ("recall", "ndcg", "span_recall")
 """These need no answer."""
 _DEPTH = 10
-_LAST_OF_RETRIEVAL = "rerank"
 _NO_REFERENCE = "the gold record has no reference answer"
 
 
@@ -102,14 +102,16 @@ class Measurer:
         tokens: list[float] = []
         for number, gold in enumerate(questions, 1):
             try:
-                state = _state(gold, graph, answered)
+                state = state_after(graph, gold, "" if answered else LAST_OF_RETRIEVAL)
             except ModelError as error:
                 rows.append(dict.fromkeys(OBJECTIVES, Unresolved(error.what)))
                 tokens.append(0.0)
             else:
                 passages: list[Passage] = state["passages"]
                 scores = of_passages(gold, passages, self._known[view])
-                rows.append({**scores, **self._of_answer(gold, state.get("answer"))})
+                rows.append(
+                    {**scores, **self._of_answer(gold, state["answer"] if answered else None)}
+                )
                 texts = [passage["text"] for passage in passages]
                 tokens.append(float(sum(self._embedder.count_tokens_many(texts))))
             if stage:
@@ -146,18 +148,6 @@ class _CachedResources(Resources):
         return OneByOne(super()._load(name))
 
 
-def _state(gold: Case, graph: Lexloop, answered: bool) -> dict[str, Any]:
-    """The working state after the answer, or after the passages are chosen."""
-    asked: Any = {"messages": gold.messages}
-    if answered:
-        found: dict[str, Any] = graph.invoke(asked)
-        return found
-    for step in graph.stream(asked, stream_mode="updates"):
-        if update := step.get(_LAST_OF_RETRIEVAL):
-            return dict(update)
-    raise RuntimeError("the state machine ended before rerank")
-
-
 def of_passages(
     gold: Case, passages: Sequence[Passage], index: EvidenceIndex
 ) -> dict[Objective, Score]:
@@ -174,15 +164,12 @@ def of_passages(
         of the passages. ``span_recall``: the share of the evidence's characters in them. Each is
         unresolved where the record lacks what it needs.
     """
-    found = [passage["id"] for passage in passages]
-    relevant = index.relevant(gold)
-    grades, spans = relevant.chunks, relevant.spans
-    wanted = [(span.document, span.start, span.end) for span in gold.evidence or ()]
-    places = [(p["document"], p["start"], p["end"]) for p in passages]
+    relevant, found = index.relevant(gold), [passage["id"] for passage in passages]
+    grades = relevant.chunks
     return {
         "recall": _recall(gold, passages, index),
         "ndcg": grades if isinstance(grades, Unresolved) else ndcg(found, grades, _DEPTH),
-        "span_recall": spans if isinstance(spans, Unresolved) else span_recall(places, wanted),
+        "span_recall": of_spans(relevant, passages)["span_recall"],
     }
 
 

@@ -8,7 +8,7 @@ import random
 import time
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import combinations
 from typing import Any
 
@@ -17,7 +17,8 @@ from lexloop.core.settings import Connection, Settings
 from lexloop.documents.reading.workers import Progress
 from lexloop.documents.text.tokens import words
 from lexloop.evaluation.case import Case
-from lexloop.evaluation.score import Score, Unresolved, as_json
+from lexloop.evaluation.report.tables import markdown_table
+from lexloop.evaluation.score import Score, as_json
 from lexloop.evaluation.statistics import (
     NO_PAIR,
     Estimate,
@@ -26,43 +27,12 @@ from lexloop.evaluation.statistics import (
     paired_randomisation,
 )
 from lexloop.evaluation.tuning.measure import OBJECTIVES, OF_RETRIEVAL, Measurer, Objective
-from lexloop.evaluation.tuning.search import Search, Trial
+from lexloop.evaluation.tuning.search import Search
 
 TUNED_SHARE = 0.6
 """The rest reports, as in Sultania et al."""
 SAME_QUESTION, SAME_ANSWER, ALIKE = 0.8, 0.9, 0.4
 """Shares of common words: of two questions; of two answers, where the questions are alike."""
-
-
-HeldOut = dict[str, Estimate | Score]
-"""One objective on the held-out questions: ``before`` under the settings that tuning started from,
-``after`` under those it ended with, their mean difference as ``gain``, each with its interval over
-groups of near-duplicates, and ``p`` of the paired randomisation test."""
-
-
-@dataclass(frozen=True)
-class TuningSummary:
-    """A search and what it is worth.
-
-    Args:
-        objective: What was raised.
-        changes: The settings that it changed, as they go into a file.
-        tuning: How many questions tuned.
-        held_out: What is reported, by objective, on the others.
-        held_out_questions: How many these are.
-        tokens: Of context a question on the held-out part, before and after.
-        trials: Everything that was measured.
-        stopped: Why the search ended before its end; empty where it did not.
-    """
-
-    objective: Objective
-    changes: dict[str, Any]
-    tuning: int
-    held_out: dict[Objective, HeldOut]
-    held_out_questions: int
-    tokens: tuple[float, float]
-    trials: list[Trial]
-    stopped: str
 
 
 def tune(
@@ -76,7 +46,7 @@ def tune(
     seed: int,
     chunking: bool,
     progress: Progress,
-) -> TuningSummary:
+) -> dict[str, Any]:
     """Search from settings on one part of the questions and report on the other.
 
     Args:
@@ -89,6 +59,13 @@ def tune(
         seed: Of the split, and of the candidates left out where there are too many.
         chunking: Whether the corpus can be cut anew; an index cannot.
         progress: Told how far each coordinate is.
+
+    Returns:
+        The report, JSON with flat keys: the ``settings`` that it changed, how many questions tuned
+        and how many are reported on, the ``trials``, why it ``stopped`` before its end. Of each
+        objective on the held-out questions ``_before``, ``_after`` and the mean difference
+        ``_gain``, each with its interval over groups of near-duplicates, and ``_p`` of the paired
+        randomisation test; one that is not known holds its reason.
 
     Raises:
         InputError: The questions cannot be split or scored by the objective.
@@ -116,26 +93,50 @@ def tune(
     if found != base:
         after = measurer.measure(found, unseen, answered, "held out, after")
     groups = [group_of[question.id] for question in unseen]
-    return TuningSummary(
-        objective,
-        found.differing(base),
-        len(tuning),
-        {name: _compared(before.scores[name], after.scores[name], groups) for name in OBJECTIVES},
-        len(unseen),
-        (before.mean_tokens, after.mean_tokens),
-        search.trials,
-        "the time was up" if late else "all trials were made" if spent else "",
-    )
+    report: dict[str, Any] = {
+        "objective": objective,
+        "settings": found.differing(base),
+        "tuning_questions": len(tuning),
+        "held_out_questions": len(unseen),
+        "context_tokens_before": before.mean_tokens,
+        "context_tokens_after": after.mean_tokens,
+        "stopped": "the time was up" if late else "all trials were made" if spent else "",
+    }
+    for name in OBJECTIVES:
+        report |= _held_out(name, before.scores[name], after.scores[name], groups)
+    report["trials"] = [
+        {
+            "coordinate": trial.coordinate,
+            "settings": trial.settings.differing(base),
+            "mean": as_json(trial.measured.mean(objective)),
+            "gain": as_json(trial.gain),
+            "context_tokens": trial.measured.mean_tokens,
+            "taken": trial.taken,
+        }
+        for trial in search.trials
+    ]
+    return report
 
 
-def _compared(before: Sequence[Score], after: Sequence[Score], groups: Sequence[int]) -> HeldOut:
+def _held_out(
+    name: str, before: Sequence[Score], after: Sequence[Score], groups: Sequence[int]
+) -> dict[str, Any]:
+    """One objective on the held-out questions, with flat keys."""
     gains, owners = paired(before, after, groups)
-    return {
+    parts = {
         "before": clustered_estimate(before, groups),
         "after": clustered_estimate(after, groups),
         "gain": clustered_estimate(gains, owners) if gains else NO_PAIR,
-        "p": paired_randomisation(after, before, groups),
     }
+    found: dict[str, Any] = {}
+    for part, value in parts.items():
+        if isinstance(value, Estimate):
+            figures = asdict(value)
+            found[f"{name}_{part}"] = figures.pop("mean")
+            found |= {f"{name}_{part}_{key}": figure for key, figure in figures.items()}
+        else:
+            found[f"{name}_{part}"] = as_json(value)
+    return {**found, f"{name}_p": as_json(paired_randomisation(after, before, groups))}
 
 
 def split(
@@ -187,7 +188,7 @@ def near_duplicates(gold: Sequence[Case]) -> dict[str, int]:
     """
     import networkx as nx
 
-    asked = [frozenset(words(_said(question))) for question in gold]
+    asked = [frozenset(words(question.whole_question)) for question in gold]
     answers = [
         frozenset() if question.out_of_scope else frozenset(words(question.reference_answer or ""))
         for question in gold
@@ -204,71 +205,32 @@ def near_duplicates(gold: Sequence[Case]) -> dict[str, int]:
     return {gold[place].id: min(places) for places in groups for place in places}
 
 
-def _said(question: Case) -> str:
-    before = [turn.content for turn in question.conversation_history if turn.role == "user"]
-    return " ".join([*before, question.question])
-
-
 def _common(one: frozenset[str], other: frozenset[str]) -> float:
     """The Jaccard index; 0 where there are no words."""
     return len(one & other) / len(one | other) if one and other else 0.0
 
 
-def as_report(summary: TuningSummary, base: Settings) -> dict[str, Any]:
-    """Return the summary as JSON with flat keys; an objective not known holds its reason."""
-    found: dict[str, Any] = {
-        "objective": summary.objective,
-        "settings": summary.changes,
-        "tuning_questions": summary.tuning,
-        "held_out_questions": summary.held_out_questions,
-        "context_tokens_before": summary.tokens[0],
-        "context_tokens_after": summary.tokens[1],
-        "stopped": summary.stopped,
-    }
-    for name, one in summary.held_out.items():
-        for part, value in one.items():
-            if isinstance(value, Estimate):
-                figures = asdict(value)
-                found[f"{name}_{part}"] = figures.pop("mean")
-                found |= {f"{name}_{part}_{key}": figure for key, figure in figures.items()}
-            else:
-                found[f"{name}_{part}"] = as_json(value)
-    found["trials"] = [
-        {
-            "coordinate": trial.coordinate,
-            "settings": trial.settings.differing(base),
-            "mean": as_json(trial.measured.mean(summary.objective)),
-            "gain": as_json(trial.gain),
-            "context_tokens": trial.measured.mean_tokens,
-            "taken": trial.taken,
-        }
-        for trial in summary.trials
-    ]
-    return found
-
-
-def as_table(summary: TuningSummary) -> str:
+def as_table(report: dict[str, Any]) -> str:
     """Return the held-out part as a Markdown table, without objectives that have no score."""
-    lines = [
-        f"{summary.held_out_questions} questions that tuning did not see",
-        "",
-        "| | before | after | gain | p | questions | unresolved |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for name, one in summary.held_out.items():
-        if isinstance(before := one["before"], Estimate):
-            shown = [*map(_shown, one.values(), ("", "", "+", ""))]
-            counts = str(before.n), str(before.unresolved)
-            lines.append(f"| {' | '.join([name, *shown, *counts])} |")
-    tokens, more = summary.tokens[0], summary.tokens[1] - summary.tokens[0]
-    lines.append(f"| tokens of context | {tokens:.0f} | {tokens + more:.0f} | {more:+.0f} | | | |")
-    return "\n".join(lines)
+    lines: list[list[object]] = []
+    for name in OBJECTIVES:
+        if f"{name}_before_n" in report:
+            parts = (("before", ""), ("after", ""), ("gain", "+"), ("p", ""))
+            shown = [_shown(report, f"{name}_{part}", sign) for part, sign in parts]
+            counts = (report[f"{name}_before_{key}"] for key in ("n", "unresolved"))
+            lines.append([name, *shown, *counts])
+    before, after = (report[f"context_tokens_{when}"] for when in ("before", "after"))
+    spent = (f"{before:.0f}", f"{after:.0f}", f"{after - before:+.0f}")
+    lines.append(["tokens of context", *spent, "", "", ""])
+    head = ("", "before", "after", "gain", "p", "questions", "unresolved")
+    told = f"{report['held_out_questions']} questions that tuning did not see"
+    return "\n".join([told, "", *markdown_table(head, lines)])
 
 
-def _shown(value: Estimate | Score, sign: str) -> str:
-    if isinstance(value, Unresolved):
+def _shown(report: dict[str, Any], key: str, sign: str) -> str:
+    if not isinstance(report[key], float):
         return "-"
-    if not isinstance(value, Estimate):
-        return f"{value:.3f}"
-    mean, low, high = (f"{x:{sign}.3f}" for x in (value.mean, value.low, value.high))
+    if f"{key}_low" not in report:
+        return f"{report[key]:.3f}"
+    mean, low, high = (f"{report[name]:{sign}.3f}" for name in (key, f"{key}_low", f"{key}_high"))
     return f"{mean} [{low}, {high}]"

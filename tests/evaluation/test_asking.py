@@ -1,6 +1,7 @@
 """Asking a model to judge, over real HTTP: what is kept, what is bounded, what stops a run."""
 
 import sqlite3
+import threading
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -13,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from lexloop.core.errors import DataError, ModelError
+from lexloop.core.errors import DataError, ModelAuthError, ModelError
 from lexloop.core.settings import Settings
-from lexloop.evaluation.asking import Asker, reply_key
+from lexloop.evaluation.asking import Asker, reply_key, side_by_side
 from lexloop.evaluation.score import Unresolved
 from lexloop.models.request import Chat, ChatRequest, parsed
 from lexloop.prompts import parse
@@ -154,6 +155,35 @@ def test_file_that_cannot_be_used(server: FakeOpenAI, tmp_path: Path, place: str
     path.mkdir() if place == "folder" else path.write_bytes(b"no database" * 100)
     with pytest.raises(DataError, match="cannot be used"):
         Asker(Settings(model="openai:scripted"), server.connection, path)
+
+
+def test_results_come_in_order_whoever_is_first() -> None:
+    first_may_end = threading.Event()
+    seen: list[tuple[int, int]] = []
+
+    def work(number: int) -> int:
+        if number == 0:
+            assert first_may_end.wait(10)
+        else:
+            first_may_end.set()
+        return number * number
+
+    made = side_by_side(work, range(5), lambda *done: seen.append(done), 2)
+    assert list(made) == [i * i for i in range(5)]
+    assert seen == [(i, 5) for i in range(6)]
+    assert list(side_by_side(str, [], lambda *_: None, 4)) == []
+
+
+def test_an_error_ends_it() -> None:
+    begun: list[int] = []
+
+    def work(number: int) -> None:
+        begun.append(number)
+        raise ModelAuthError("refused", "hint")
+
+    with pytest.raises(ModelAuthError):
+        list(side_by_side(work, range(1000), lambda *_: None, 1))
+    assert len(begun) < 1000
 
 
 FENCED = parse("p", "=== system ===\nIn <{{fence}} ...>.\n=== user ===\n{{question}}", {"question"})

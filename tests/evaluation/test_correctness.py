@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lexloop.core.types import ABSTENTION
@@ -24,33 +24,24 @@ from lexloop.evaluation.score import Unresolved
 from lexloop.models.minilm import load_minilm
 
 
-@pytest.mark.parametrize(
-    "sentence",
-    [
+def test_what_is_a_refusal_and_what_the_law_denies() -> None:
+    refusals = (
         ABSTENTION,
         "I'm sorry, but I cannot answer that.",
         "A deadline is not given anywhere.",
         "I do not have access to the harbour rules.",
         "The documents say nothing about it.",
         "On this the rule is silent.",
-    ],
-)
-def test_refusals(sentence: str) -> None:
-    assert declines(sentence)
-
-
-@pytest.mark.parametrize(
-    "sentence",
-    [
+    )
+    laws = (
         "",
         "The fee is not due in winter.",
         "No owner may moor a boat without a permit.",
         "If no information is available, the harbour master may set the fee.",
         "The permit lapses unless details are not provided within ten days.",
-    ],
-)
-def test_what_the_law_denies_is_no_refusal(sentence: str) -> None:
-    assert not declines(sentence)
+    )
+    assert [sentence for sentence in refusals if not declines(sentence)] == []
+    assert [sentence for sentence in laws if declines(sentence)] == []
 
 
 EAST, NORTH = np.array([1.0, 0.0], np.float32), np.array([0.0, 1.0], np.float32)
@@ -78,12 +69,13 @@ def test_overlap_by_hand() -> None:
     assert found["word_recall"] == pytest.approx(3 / 4)
     assert found["new_recall"] == pytest.approx(3 / 4)
     assert found["new_precision"] == pytest.approx(3 / 5)
-
-
-def test_each_sentence_of_the_reference_is_looked_for() -> None:
     reference = "Owners pay mooring fees. Tenants repair hulls."
     found = features("Who?", "Tenants repair hulls quickly. Owners sleep.", reference)
     assert found["claims_covered"] == pytest.approx((1 / 4 + 1) / 2)
+    # 2 words against 8: log((8 + 5) / (2 + 5)); only a shorter answer counts against
+    long = "Owners pay the mooring fee in early spring."
+    assert features("Who?", "Owners pay.", long)["shorter"] == pytest.approx(np.log(13 / 7))
+    assert features("Who?", long, "Owners pay.")["shorter"] == 0.0
 
 
 def test_closeness_beside_the_question() -> None:
@@ -149,29 +141,14 @@ def test_declining_rightly_and_wrongly() -> None:
     assert found(answer, answer) == (0.0, 0.0, 0.0, 0.0)
 
 
-def test_only_a_shorter_answer_counts_against() -> None:
-    # 2 words against 8: log((8 + 5) / (2 + 5))
-    long = "Owners pay the mooring fee in early spring."
-    assert features("Who?", "Owners pay.", long)["shorter"] == pytest.approx(np.log(13 / 7))
-    assert features("Who?", long, "Owners pay.")["shorter"] == 0.0
-
-
-@pytest.mark.parametrize("text", ["", " ", "[1]", "?!", "\x00", "a" * 50_000, "1. " * 20_000])
-def test_hostile_texts(text: str) -> None:
-    for found in (
-        features(text, "Pay.", "Pay."),
-        features("Who?", text, "Pay."),
-        features("", "Pay.", text),
-    ):
-        assert all(np.isfinite(value) for value in found.values())
-
-
+@example("", "\x00", "a" * 50_000)
+@example("[1]", "1. " * 20_000, "Pay.")
 @given(st.text(max_size=80), st.text(max_size=80), st.text(max_size=80))
 def test_every_feature_but_the_last_is_a_share(question: str, answer: str, reference: str) -> None:
     read = Text(question), Text(answer), Text(reference)
     *shares, shorter = astuple(read_features(*read, {text.plain: EAST for text in read}))
     assert all(0.0 <= share <= 1.0 for share in shares)
-    assert shorter >= 0.0
+    assert 0.0 <= shorter < np.inf
 
 
 NAMES = [field.name for field in fields(AgreementFeatures)]
@@ -196,12 +173,9 @@ def score(judge: CorrectnessJudge, answer: str, reference: str = REFERENCE) -> f
     return found
 
 
-def test_the_scale_by_hand() -> None:
+def test_a_score_by_hand() -> None:
     # below good 1 to 3.5 is stretched to 1 to 4, above it 3.5 to 5 shrunk to 4 to 5
     assert [on_scale(value, 3.5) for value in (1.0, 2.25, 3.5, 4.25, 5.0)] == [1, 2.5, 4, 4.5, 5]
-
-
-def test_a_score_by_hand() -> None:
     weights = dict.fromkeys(NAMES, 0.0) | {"pair_recall": 2.0, "opposed": -4.0}
     regression = read_weights(stored(intercept=-1.0, weights=weights, good=4.0))
     # logit -1 + 2 * 0.5 = 0: half of the way from 1 to 5

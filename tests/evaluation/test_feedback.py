@@ -83,13 +83,6 @@ def test_damage_is_said(store: FeedbackStore, statement: str, said: str) -> None
         store.all()
 
 
-def test_a_torn_file(store: FeedbackStore) -> None:
-    store.keep(opinion(comment="x" * 9000))
-    store.file.write_bytes(store.file.read_bytes()[:5000])
-    with pytest.raises(DataError, match="cannot be kept"):
-        store.all()
-
-
 def test_gold() -> None:
     up, down = as_gold([opinion(), opinion("b", vote="down", comment="Wrong day.")])
     assert up["question"] == "And when?"

@@ -19,7 +19,6 @@ from lexloop.finetune.classifier import (
 )
 from lexloop.finetune.classifier_report import (
     baselines,
-    calibration_error,
     macro,
     save,
     train_and_measure,
@@ -130,8 +129,8 @@ def test_stored_weights_score_as_trained_ones(folder: Path, tmp_path: Path) -> N
     [
         (b"", "holds no rows"),
         (b"question,label,question_clean\n", "holds no rows"),
-        (b"question,label\nwho?,1\n", "row 1: no question_clean"),
-        (b"question,label,question_clean\nwho?,3,who?\n", "label '3' is none of 0, 1 and 2"),
+        (b"question,label\nwho?,1\n", "line 2, field question_clean"),
+        (b"question,label,question_clean\nwho?,3,who?\n", "line 2, field label"),
         (b"question,label,question_clean\n\xff,0,who?\n", "cannot be read"),
     ],
 )
@@ -188,14 +187,6 @@ def test_macro_scores_agree_with_scikit_learn() -> None:
     labels, predicted = rng.integers(0, 3, 50), rng.integers(0, 3, 50)
     expected = precision_recall_fscore_support(labels, predicted, average="macro")[:3]
     assert macro(labels, predicted, 3) == pytest.approx(expected)
-
-
-def test_calibration_error_worked_by_hand() -> None:
-    shares = np.array([[0.95, 0.05], [0.95, 0.05], [0.4, 0.6], [0.4, 0.6]])
-    # Top bin: 0.95 against one of two right; the other: 0.6 against two of two.
-    assert calibration_error(shares, np.array([0, 1, 1, 1])) == pytest.approx(
-        0.5 * 0.45 + 0.5 * 0.4
-    )
 
 
 def test_baselines_learn_what_is_plain(folder: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lexloop.core.errors import CorpusError, DataError, InputError, SettingsError
+from lexloop.core.errors import CorpusError, DataError, SettingsError
 from lexloop.core.files import SUMS
 from lexloop.finetune.classifier import LabelledQuestions
 from lexloop.finetune.classifier_report import Tuning, predicting, tuned
@@ -88,32 +88,6 @@ def test_the_same_rows_are_not_trained_twice(base: str, tmp_path: Path) -> None:
     assert (folder / "model.safetensors").stat().st_mtime_ns != before
 
 
-class Killed(BaseException):
-    """Stands for a kill: nothing between it and the end of the process is run."""
-
-
-def test_a_killed_training_goes_on_where_it_was(base: str, tmp_path: Path) -> None:
-    whole = weights(tuned(rows(), ("clean",), 3, quick(base), out=tmp_path / "whole"))
-    out, steps = tmp_path / "killed", []
-
-    def killed(_: str, done: int, __: int) -> None:
-        if done == 6:  # in the second of three epochs of four steps
-            raise Killed
-
-    with pytest.raises(Killed):
-        tuned(rows(), ("clean",), 3, quick(base), out=out, report=killed)
-    (work,) = out.iterdir()
-    # what a kill leaves half written is passed over
-    (work / "checkpoint-8").mkdir()
-    (work / "checkpoint-8" / "trainer_state.json").write_text('{"epo')
-    again = tuned(
-        rows(), ("clean",), 3, quick(base), out=out, report=lambda _, done, __: steps.append(done)
-    )
-    assert weights(again) == whole
-    assert steps == [5, 6, 7, 8, 9, 10, 11, 12]
-    assert [path.name for path in out.iterdir()] == ["transformer-3"]
-
-
 def test_one_class_only(base: str, tmp_path: Path) -> None:
     alike = LabelledQuestions(TEXTS, TEXTS, np.ones(12, dtype=np.int64))
     with pytest.raises(CorpusError, match="of one class"):
@@ -154,9 +128,3 @@ def test_a_folder_whose_files_were_changed(base: str, tmp_path: Path) -> None:
         file.write(b"\1")
     with pytest.raises(DataError, match="has SHA-256"):
         TransformerClassifier(str(folder))
-
-
-def test_nowhere_to_write(base: str, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="cannot be written"):
-        tuned(rows(), ("clean",), 3, quick(base), out=tmp_path / "file")

@@ -1,4 +1,4 @@
-"""How much context a question needed, as a label."""
+"""What the graph brings up without a model, and how much of it a question needed, as a label."""
 
 import numpy as np
 import pytest
@@ -9,8 +9,9 @@ from lexloop.core.errors import CorpusError, InputError
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.settings_groups import ClassPlan
-from lexloop.evaluation.case import OUT_OF_SCOPE, Case, Span
+from lexloop.evaluation.case import OUT_OF_SCOPE, Case, Said, Span
 from lexloop.evaluation.evidence import EvidenceIndex
+from lexloop.evaluation.graph_runs import retriever
 from lexloop.finetune.classifier import LabelledQuestions, train
 from lexloop.finetune.depth import (
     TEXT,
@@ -124,7 +125,16 @@ def test_no_row_is_judged_by_what_saw_its_group() -> None:
         out_of_fold(rows(), 0, groups)
 
 
-def test_one_class_only() -> None:
-    same = LabelledQuestions(rows().clean, rows().clean, np.zeros(24, dtype=np.int64))
-    with pytest.raises(CorpusError, match=r"\[24, 0, 0\] rows"):
-        train(same, TEXT, 0)
+def test_as_many_passages_as_asked_for_come_best_first(index: Collection) -> None:
+    case = Case(question="What does a winter permit cost?")
+    two, six = (retriever(index, Settings(), k)(case) for k in (2, 6))
+    assert [passage["n"] for passage in six] == [1, 2, 3, 4, 5, 6]
+    assert [passage["id"] for passage in six[:2]] == [passage["id"] for passage in two]
+    assert "winter permit" in six[0]["text"]
+
+
+def test_a_model_of_the_settings_is_not_asked(index: Collection) -> None:
+    retrieve = retriever(index, Settings(model="openai:nobody"), 1)
+    history = (Said(role="user", content="What does a winter permit cost?"),)
+    case = Case(question="And who pays it?", conversation_history=history)
+    assert len(retrieve(case)) == 1

@@ -20,10 +20,9 @@ from typer.testing import CliRunner
 from lexloop.apps.cli.main import app
 from lexloop.core import errors
 from lexloop.core.errors import DataError, InputError, TrainingError
-from lexloop.core.files import check_sums, let_go, sha256_of, try_lock
+from lexloop.core.files import check_sums, sha256_of
 from lexloop.finetune import generator as making
-from lexloop.finetune.generator import GeneratorPlan, make_generator
-from lexloop.finetune.generator_adapter import AdapterRecipe
+from lexloop.finetune.generator import AdapterRecipe, GeneratorPlan, make_generator
 from lexloop.models import local_model as local_model_module
 from lexloop.models.local_model import load_local
 
@@ -299,12 +298,10 @@ def test_an_adapter_that_was_changed(data: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
-        ([], "holds no records"),
         (rows_for("ship", 9), r"has 9 rows to train on.*at least 10"),
         (rows_for("boat", 1) * 12, r"has 1 rows to train on besides 11"),
         ([{"question": "Q"}], r"line 1, field answer"),
         ([{"question": " ", "answer": "A"}], r"line 1, field question"),
-        ([{"question": "Q", "answer": 3}], r"line 1, field answer"),
     ],
 )
 def test_rows_that_cannot_be_trained_on(
@@ -345,9 +342,3 @@ def test_the_folder_is_used_by_something_else(data: Path, tmp_path: Path) -> Non
     (tmp_path / "notes").mkdir()
     with pytest.raises(InputError, match="is there already"):
         make_generator(planned(data, tmp_path / "notes"), quiet)
-    (tmp_path / "out.work").mkdir()
-    handle = try_lock(tmp_path / "out.work" / "lock")
-    assert handle is not None
-    with pytest.raises(InputError, match="Another training"):
-        make_generator(planned(data, tmp_path / "out"), quiet)
-    let_go(handle)

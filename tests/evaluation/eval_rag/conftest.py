@@ -6,8 +6,13 @@ import pytest
 
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Connection, Settings
-from lexloop.evaluation.eval_rag.authorities import Authority, Entry, authorities_of
-from lexloop.evaluation.eval_rag.questions import QuestionIndex, entries_by_rule
+from lexloop.evaluation.eval_rag.questions import (
+    Authority,
+    Entry,
+    QuestionIndex,
+    authorities_of,
+    entries_by_rule,
+)
 from lexloop.models.embedders import load_embedder
 from lexloop.models.embedding import Embedder
 from lexloop.store.opening import open_corpus, tools_for
@@ -54,5 +59,4 @@ def index(acts: View, minilm: Embedder) -> QuestionIndex:
     answer = Authority("pair", "answer", "a known answer", "Chips cost 20 euros.")
     known = Entry("What is the price of a chip?", answer)
     entries = [*entries_by_rule(authorities_of(acts)), known]
-    vectors = minilm.encode([entry.question for entry in entries], lambda *_: None)
-    return QuestionIndex(entries, vectors, minilm)
+    return QuestionIndex(entries, minilm, lambda *_: None)

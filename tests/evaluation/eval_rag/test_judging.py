@@ -6,8 +6,7 @@ import pytest
 
 from lexloop.core.types import ABSTENTION
 from lexloop.evaluation.eval_rag.answers import Answer
-from lexloop.evaluation.eval_rag.judges import AnswerJudge
-from lexloop.evaluation.eval_rag.judging import judge_answers
+from lexloop.evaluation.eval_rag.judging import AnswerJudge, judge_answers
 from lexloop.evaluation.eval_rag.questions import QuestionIndex
 from lexloop.evaluation.score import Unresolved
 from lexloop.models.embedding import Embedder

@@ -1,22 +1,68 @@
-"""The index of known questions and what its vectors are kept in, and work done side by side."""
+"""The authorities of a corpus, what an answer cites, and the known question that leads to each."""
 
-import threading
-from pathlib import Path
-
-import numpy as np
 import pytest
 
-from lexloop.core.errors import DataError, ModelAuthError
+from lexloop.evaluation.eval_rag.answers import KnownAnswer
 from lexloop.evaluation.eval_rag.questions import (
+    MOST_CHARS,
+    Authority,
+    CitedAuthorities,
     QuestionIndex,
-    kept_vectors,
-    side_by_side,
+    authorities_of,
+    pair_entries,
 )
-from lexloop.models.embedding import Embedder
+from lexloop.store.view import View
 
 
-def silent(done: int, total: int) -> None:
-    """A progress report that nobody reads."""
+@pytest.fixture(scope="module")
+def authorities(acts: View) -> list[Authority]:
+    return authorities_of(acts)
+
+
+def labels(authorities: list[Authority], text: str) -> list[str]:
+    return [one.label for one in CitedAuthorities(authorities).of(text)]
+
+
+def test_the_sections_of_a_corpus_and_a_long_one_cut(authorities: list[Authority]) -> None:
+    assert [one.kind for one in authorities if one.kind == "case"] == ["case"]
+    found = {one.label for one in authorities}
+    assert {"dog_act.txt § 1", "dog_act.txt § 2", "cat_act.txt § 7"} <= found
+    assert all(0 < len(one.text) <= MOST_CHARS for one in authorities)
+
+
+@pytest.mark.parametrize(
+    ("answer", "cited"),
+    [
+        ("By § 2 every dog wears a leash.", ["dog_act.txt § 2"]),
+        ("See section 1 of the Cat Welfare Act.", ["cat_act.txt § 1"]),
+        ("Under § 1 a dog licence costs 40 euros.", ["dog_act.txt § 1"]),
+        ("Under § 1(a) a cat needs no licence.", ["cat_act.txt § 1"]),
+        ("Sections 7 and 2 tell.", ["cat_act.txt § 7", "dog_act.txt § 2"]),
+        ("As held in Case No. 2013MU2250, yes.", ["2013MU2250.txt"]),
+        ("As held in miller v town of Ferrow and § 2.", ["2013MU2250.txt", "dog_act.txt § 2"]),
+        ("§ 99 says nothing, and nor does this.", []),
+        ("", []),
+    ],
+)
+def test_references(authorities: list[Authority], answer: str, cited: list[str]) -> None:
+    assert labels(authorities, answer) == cited
+
+
+def test_a_pair_rests_on_what_its_answer_cites(authorities: list[Authority]) -> None:
+    cited, alone = pair_entries(
+        [
+            KnownAnswer(question="How?", answer="By § 2 and § 7."),
+            KnownAnswer(question="Why?", answer=" So. "),
+        ],
+        authorities,
+    )
+    assert cited.authority.origin == "cited"
+    assert cited.authority.label == "dog_act.txt § 2, cat_act.txt § 7"
+    assert cited.authority.documents == ("dog_act.txt", "cat_act.txt")
+    assert "leash" in cited.authority.text
+    assert "chip" in cited.authority.text
+    assert (alone.authority.origin, alone.authority.text) == ("answer", "So.")
+    assert alone.authority.documents == ()
 
 
 @pytest.mark.parametrize(
@@ -49,51 +95,3 @@ def test_a_known_question_finds_itself_and_only_documents_asked_for(
     assert cats[0].authority.documents == ("cat_act.txt",)
     assert nothing is None
     assert index.nearest([], []) == []
-
-
-def test_vectors_are_kept_to_the_bit_and_damage_is_seen(minilm: Embedder, tmp_path: Path) -> None:
-    folder, asked = tmp_path / "kept", ["What does a chip cost?", "Why?"]
-    vectors = kept_vectors(asked, minilm, folder, silent)
-    (file,) = folder.iterdir()
-    node, data = file.stat().st_ino, file.read_bytes()
-    assert np.array_equal(kept_vectors(asked, minilm, folder, silent), vectors)
-    assert file.stat().st_ino == node
-    for place in (0, len(data) // 2, len(data) - 1):
-        file.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
-        assert np.array_equal(kept_vectors(asked, minilm, folder, silent), vectors)
-        assert file.read_bytes() == data
-    file.write_bytes(data[:40])
-    assert np.array_equal(kept_vectors(asked, minilm, folder, silent), vectors)
-    kept_vectors(asked[1:], minilm, folder, silent)
-    assert len(list(folder.iterdir())) == 2
-    with pytest.raises(DataError, match="LEXLOOP_CACHE"):
-        kept_vectors(asked, minilm, file, silent)
-
-
-def test_results_come_in_order_whoever_is_first() -> None:
-    first_may_end = threading.Event()
-    seen: list[tuple[int, int]] = []
-
-    def work(number: int) -> int:
-        if number == 0:
-            assert first_may_end.wait(10)
-        else:
-            first_may_end.set()
-        return number * number
-
-    made = side_by_side(work, range(5), lambda *done: seen.append(done), 2)
-    assert list(made) == [i * i for i in range(5)]
-    assert seen == [(i, 5) for i in range(6)]
-    assert list(side_by_side(str, [], silent, 4)) == []
-
-
-def test_an_error_ends_it() -> None:
-    begun: list[int] = []
-
-    def work(number: int) -> None:
-        begun.append(number)
-        raise ModelAuthError("refused", "hint")
-
-    with pytest.raises(ModelAuthError):
-        list(side_by_side(work, range(1000), lambda *_: None, 1))
-    assert len(begun) < 1000

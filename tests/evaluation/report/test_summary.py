@@ -1,20 +1,23 @@
-"""A run as figures, by hand."""
+"""A run as figures, by hand: metrics, groups, what the loop gained, seconds; and as tables."""
 
 import json
-import random
-import time
 
 import pytest
 from run_records import attempt, record, run_info
 
 from lexloop.evaluation.record import Record, RefusalRecord
-from lexloop.evaluation.report.summary import summarise, timings
+from lexloop.evaluation.report.page import to_markdown
+from lexloop.evaluation.report.summary import chosen, loop_account, summarise, timings
+from lexloop.evaluation.report.tables import escaped, grouped, label
+from lexloop.evaluation.score import Unresolved
+from lexloop.evaluation.statistics import Estimate
 
 SILENT = {"unresolved": "the judge was silent"}
+INFO = run_info("fixed", "k = 5")
 
 
 def small_run() -> list[Record]:
-    """Two rows over three questions; the second row is better, and failed once."""
+    """Two variants over three questions; the second is better, and failed once."""
     return [
         record(id="q1", metrics={"similarity": 0.2, "correctness": SILENT}, context_tokens=100),
         record(id="q2", metrics={"similarity": 0.4, "correctness": 3.0}, question_type="vague"),
@@ -29,58 +32,84 @@ def small_run() -> list[Record]:
     ]
 
 
-def test_figures_by_hand() -> None:
-    fixed, five = summarise(small_run(), run_info("fixed", "k = 5"))["variants"]
+def test_figures_by_hand_and_the_order_of_records_changes_nothing() -> None:
+    fixed, five = summarise(small_run(), INFO)["variants"]
     assert fixed["metrics"]["similarity"]["mean"] == pytest.approx(0.4)
-    assert fixed["metrics"]["similarity"]["n"] == 3
     correctness = fixed["metrics"]["correctness"]
     assert (correctness["mean"], correctness["n"], correctness["unresolved"]) == (4.0, 2, 1)
     assert correctness["reasons"] == {"the judge was silent": 1}
     assert fixed["metrics"]["context_tokens"]["mean"] == pytest.approx(100 / 3, abs=1e-5)
     assert (five["questions"], five["failed"], five["warned"]) == (3, 1, 1)
     assert five["errors"] == {"ModelUnavailable: silent": 1}
-    assert five["metrics"]["correctness"]["reasons"] == {
-        "not measured": 1,
-        "the question failed": 1,
-    }
-
-
-def test_rows_are_compared_with_the_first() -> None:
-    fixed, five = summarise(small_run(), run_info("fixed", "k = 5"))["variants"]
-    assert "p" not in fixed["metrics"]["similarity"]
+    reasons = {"not measured": 1, "the question failed": 1}
+    assert five["metrics"]["correctness"]["reasons"] == reasons
     # q1 gains 0.3 and q3 0.2; q2 failed. Two differences of one sign: p is 1/2
+    assert "p" not in fixed["metrics"]["similarity"]
     assert five["metrics"]["similarity"]["difference"] == pytest.approx(0.25)
     assert five["metrics"]["similarity"]["p"] == pytest.approx(0.5, abs=0.02)
-
-
-def test_groups_by_type_and_class() -> None:
-    [fixed, _] = summarise(small_run(), run_info("fixed", "k = 5"))["variants"]
-    assert {name: group["questions"] for name, group in fixed["by_type"].items()} == {
-        "simple": 2,
-        "vague": 1,
-    }
+    counts = {name: group["questions"] for name, group in fixed["by_type"].items()}
+    assert counts == {"simple": 2, "vague": 1}
     assert fixed["by_type"]["vague"]["metrics"]["similarity"]["mean"] == 0.4
     assert fixed["by_class"]["2"]["metrics"]["similarity"]["mean"] == 0.6
-    assert fixed["by_class"]["0"]["cost"]["context_tokens"] == 100
+    slower = [{**one, "seconds": 9.0} for one in reversed(small_run())]
+    assert json.dumps(summarise(slower, INFO)) == json.dumps(  # type: ignore[arg-type]
+        summarise(small_run(), INFO)
+    )
 
 
-def test_the_order_of_the_records_and_their_seconds_change_nothing() -> None:
-    records, info = small_run(), run_info("fixed", "k = 5")
-    first = json.dumps(summarise(records, info))
-    slower = [{**one, "seconds": 9.0} for one in reversed(records)]
-    assert json.dumps(summarise(slower, info)) == first  # type: ignore[arg-type]
+def test_the_answer_is_the_best_attempt() -> None:
+    low, high, passed = attempt(0.2), attempt(0.6), attempt(0.5, passed=True)
+    assert chosen([low, high, attempt(None)]) is high
+    assert chosen([high, passed]) is passed
+    assert chosen([low, attempt(0.2)]) is low
+    assert chosen([attempt(0.9, verified=False), low]) is low
+    silent = attempt(None, abstained=True)
+    assert chosen([silent, high]) is silent
+    assert chosen([high, silent]) is high
 
 
-def test_the_loop_and_the_refusals() -> None:
-    tries = [attempt(0.2, correctness=2.0), attempt(0.8, correctness=4.0, passed=True)]
+def test_the_account_of_the_loop_by_hand() -> None:
+    better = [
+        attempt(0.2, correctness=2.0, model_calls=1, tokens=40),
+        attempt(0.8, correctness=4.0, passed=True, model_calls=4, tokens=90),
+    ]
+    worse = [
+        attempt(0.1, correctness=5.0, model_calls=2),
+        attempt(0.3, correctness=4.0, model_calls=5),
+        attempt(0.2, model_calls=8),
+    ]
+    records = [
+        record(attempts=better, model_calls=4, tokens_in=80, tokens_out=20),
+        record(attempts=worse, model_calls=9),
+        record(attempts=[attempt(0.9, correctness=5.0, passed=True)], model_calls=2),
+        record(error="the model was silent"),
+    ]
+    account = loop_account(records)
+    assert (account["questions"], account["retried"], account["retries"]) == (3, 2, 3)
+    assert (account["passed_first"], account["passed_finally"]) == (1, 2)
+    assert (account["improved"], account["worsened"]) == (1, 1)
+    assert isinstance(account["correctness_gain"], Estimate)
+    assert isinstance(account["lowest_gain"], Estimate)
+    assert account["correctness_gain"].mean == pytest.approx((2 - 1) / 2)
+    assert account["lowest_gain"].mean == pytest.approx((0.6 + 0.2) / 2)
+    assert (account["model_calls"], account["tokens"]) == (3 + 6, 50)
+    [row] = summarise(records, run_info("fixed"))["variants"]
+    assert row["loop"]["correctness_gain"]["mean"] == 0.5
+    assert row["metrics"]["retries"]["mean"] == pytest.approx(3 / 4)
+    for nothing in ([], [record()], [record(attempts=[attempt(0.9)])]):
+        account = loop_account(nothing)
+        assert account["retried"] == account["retries"] == account["model_calls"] == 0
+        assert isinstance(account["correctness_gain"], Unresolved)
+        assert isinstance(account["correctness_p"], Unresolved)
+
+
+def test_what_was_refused_is_counted_by_kind() -> None:
     refusals: list[RefusalRecord] = [
         {"variant": "fixed", "id": "n1", "kind": "jailbreak", "abstained": True},
         {"variant": "fixed", "id": "n2", "kind": "irrelevant", "abstained": False},
         {"variant": "other", "id": "n1", "kind": "jailbreak", "abstained": False},
     ]
-    [row] = summarise([record(attempts=tries)], run_info("fixed"), refusals)["variants"]
-    assert row["loop"]["correctness_gain"]["mean"] == 2.0
-    assert row["loop"]["retries"] == 1
+    [row] = summarise([record()], run_info("fixed"), refusals)["variants"]
     assert row["refused"] is not None
     assert (row["refused"]["queries"], row["refused"]["refused"]) == (2, 1)
     assert row["refused"]["by_kind"] == {
@@ -98,8 +127,7 @@ def test_a_run_without_records(names: tuple[str, ...]) -> None:
 
 
 def test_timings_by_hand() -> None:
-    info = run_info("fixed", "k = 5")
-    took = timings(small_run(), info)["variants"][1]["seconds"]
+    took = timings(small_run(), INFO)["variants"][1]["seconds"]
     assert took["mean"]["mean"] == 3.0
     assert (took["median"], took["worst"], took["total"]) == (3.0, 4.0, 6.0)
     tries = [attempt(0.1), attempt(0.2), attempt(0.3)]
@@ -107,20 +135,38 @@ def test_timings_by_hand() -> None:
     assert looped["seconds"]["retries"] == pytest.approx(6.0)
 
 
-def test_a_large_run_takes_seconds() -> None:
-    chance = random.Random(1)
-    names = [f"row {number}" for number in range(6)]
-    records = [
-        record(
-            variant=name,
-            id=f"q{number}",
-            question_type=f"type {number % 11}",
-            complexity=number % 3,
-            metrics={f"metric {metric}": chance.random() for metric in range(40)},
-        )
-        for name in names
-        for number in range(135)
-    ]
-    start = time.process_time()
-    summarise(records, run_info(*names))
-    assert time.process_time() - start < 10
+def written(records: list[Record], *rows: str) -> str:
+    info = run_info(*rows, skipped=[{"variant": "llm_only", "reason": "no model is configured"}])
+    return to_markdown(summarise(records, info))
+
+
+def test_tables_name_every_interval_and_unresolved_score() -> None:
+    silent = {"unresolved": "no reference"}
+    scores = (0.5, 0.5, silent)
+    records = [record(id=f"{n}", metrics={"similarity": s}) for n, s in enumerate(scores)]
+    text = written(records, "fixed")
+    assert "| 1 | fixed | 0.500 \\[0.500, 0.500\\] (1) |" in text
+    assert "| no reference | 1 | 1 | similarity to the reference |" in text
+    assert "| llm\\_only | no model is configured |" in text
+
+
+def test_what_others_wrote_is_no_markup() -> None:
+    assert escaped("a|b\n<img src=x> `c` *d* $e$") == (
+        "a\\|b \\<img src=x\\> \\`c\\` \\*d\\* \\$e\\$"
+    )
+    text = written([record(variant="x | <b>\n# y", question_type="a|b")], "x | <b>\n# y")
+    assert "x \\| \\<b\\> \\# y" in text
+    assert "<b>" not in text
+
+
+def test_metrics_have_names_and_tables() -> None:
+    assert label("model_faithfulness") == "faithfulness, by a model"
+    assert label("document_recall@3") == "document recall@3"
+    groups = grouped(["ndcg@10", "similarity", "recall@k", "model_faithfulness", "novel"])
+    assert groups == {
+        "Quality": ["similarity"],
+        "Judged by a model": ["model_faithfulness"],
+        "Retrieval, at each plan's own k": ["recall@k"],
+        "Retrieval, at fixed depths": ["ndcg@10"],
+        "Other metrics": ["novel"],
+    }

@@ -26,16 +26,6 @@ def record(row: str, name: str, error: str = "") -> Record:
     return {**unanswered(Case(id=name, question="Why?"), error), "variant": row}
 
 
-def test_lines_come_back(tmp_path: Path) -> None:
-    with RunFolder(tmp_path / "run", IDENTITY) as folder:
-        folder.records.add(record("r", "q1"))
-        folder.records.add(record("s", "q1"))
-        folder.refusals.add({"variant": "r", "id": "n", "kind": "k", "abstained": True})
-    with RunFolder(tmp_path / "run", IDENTITY) as folder:
-        assert set(folder.records.held) == {("r", "q1"), ("s", "q1")}
-        assert folder.refusals.held["r", "n"]["abstained"]
-
-
 @given(st.integers(min_value=0))
 def test_wherever_the_file_is_cut_whole_lines_are_kept(
     tmp_path_factory: pytest.TempPathFactory, cut: int

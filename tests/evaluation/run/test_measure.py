@@ -3,13 +3,21 @@
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 
 from lexloop.core.types import Passage
 from lexloop.evaluation.case import Case, Rated, Span
 from lexloop.evaluation.evidence import Relevant
-from lexloop.evaluation.run.measure import by_people, of_retrieval, ranking
+from lexloop.evaluation.run.measure import (
+    CaseCache,
+    OneByOne,
+    by_people,
+    of_retrieval,
+    ranking,
+)
 from lexloop.evaluation.score import Unresolved
+from lexloop.models.minilm import load_minilm
 
 
 def passage(name: str, start: int = 0, end: int = 10) -> Passage:
@@ -86,3 +94,20 @@ GOLD = Case(
 def test_people_who_scored_the_same_words_are_averaged() -> None:
     assert by_people(GOLD, "By 31 March. [2]") == 0.75
     assert by_people(GOLD, "In May. [1][2]") == 0.0
+
+
+def test_one_by_one_the_company_of_a_text_does_not_show() -> None:
+    embedder, texts = load_minilm(), ["A bias audit is impartial.", "Who pays the penalty?"]
+    whole, reverse = OneByOne(embedder), OneByOne(embedder)
+    assert np.array_equal(whole.embed(texts), reverse.embed(texts[::-1])[::-1])
+    assert whole.embed([]).shape == (0, embedder.dimension)
+
+
+def test_what_is_known_is_known_of_one_question() -> None:
+    once = CaseCache()
+    found: list[str] = []
+    for question in ("a", "a", "b"):
+        once.about(question)
+        found.append(once.get("key", question.upper))
+        found.append(once.get("key", lambda: "made anew"))
+    assert found == ["A", "A", "A", "A", "B", "B"]

@@ -43,17 +43,11 @@ def test_the_papers_variants_are_all_there() -> None:
     assert len({one.name for one in variants}) == len(variants)
 
 
-@pytest.mark.parametrize(
-    "base",
-    [
-        BASE,
-        TRAINED,
-        Settings(**{"plan.k": 9, "plan.Q": 1, "plan.classes": 2, "loop.max_retries": 0}),
-    ],
-)
-def test_every_variant_is_allowed_whatever_the_run_was_given(base: Settings) -> None:
-    for one in [*paper(base), *chunking(), *of_setting(["hypa", "pa", "fixed", "llm_only"])]:
-        base.changed(**one.changes)
+def test_every_variant_is_allowed_whatever_the_run_was_given() -> None:
+    given = Settings(**{"plan.k": 9, "plan.Q": 1, "plan.classes": 2, "loop.max_retries": 0})
+    for base in (BASE, TRAINED, given):
+        for one in [*paper(base), *chunking(), *of_setting(["hypa", "pa", "fixed", "llm_only"])]:
+            base.changed(**one.changes)
 
 
 def test_the_plan_of_the_papers_is_theirs_and_not_the_runs() -> None:

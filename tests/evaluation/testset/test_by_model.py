@@ -45,14 +45,6 @@ def test_a_models_questions_are_tied_to_their_quotes(
             assert roles == (["user", "assistant"] if kind == "conversational" else [])
 
 
-def test_a_rerun_asks_nobody(server: FakeOpenAI, asker: Asker, contract: View) -> None:
-    server.play("make_question", written)
-    first = ModelMaker(contract, asker, 7)("simple", 2)
-    asked = len(server.requests)
-    assert ModelMaker(contract, asker, 7)("simple", 2) == first
-    assert len(server.requests) == asked
-
-
 def test_a_model_that_writes_nothing_is_said_to(
     server: FakeOpenAI, asker: Asker, contract: View
 ) -> None:

@@ -22,7 +22,6 @@ from lexloop.evaluation.testset.make import (
     is_connected,
     made_case,
     make_test_set,
-    whole_question,
 )
 from lexloop.models.minilm import load_minilm
 from lexloop.store.opening import tools_for
@@ -60,9 +59,9 @@ def test_answer_and_context_are_what_the_evidence_says(made: MadeSet, contract: 
 
 def test_nothing_is_asked_twice_and_a_conversation_is_needed(made: MadeSet) -> None:
     asked = Repeats()
-    vectors = load_minilm().embed([whole_question(question) for question in made.questions])
+    vectors = load_minilm().embed([question.whole_question for question in made.questions])
     for question, vector in zip(made.questions, vectors, strict=True):
-        assert asked.take(whole_question(question), vector), question.question
+        assert asked.take(question.whole_question, vector), question.question
         talks = question.question_type == "conversational"
         assert bool(question.conversation_history) is talks
         assert not talks or len(words(question.question)) < 12

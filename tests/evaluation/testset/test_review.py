@@ -78,17 +78,11 @@ def test_accepted_questions_become_a_gold_file(tmp_path: Path) -> None:
     assert apply_review(file, gold) == (1, 1, 1)
     assert read_cases(gold) == QUESTIONS[:1]
     assert read_review(gold) == ROWS[:1], "a gold file is a review with nothing decided"
-
-
-def test_what_a_person_edits_in_the_file_is_kept(tmp_path: Path) -> None:
-    file, gold = tmp_path / "review.jsonl", tmp_path / "gold.jsonl"
-    write_review(file, ROWS)
     row = json.loads(file.read_text("utf-8").splitlines()[0])
     assert list(row)[:2] == ["decision", "id"]
-    row |= {"decision": "accept", "question": "What is a permit?"}
-    file.write_text(json.dumps(row), "utf-8")
+    file.write_text(json.dumps(row | {"question": "What is a permit?"}), "utf-8")
     apply_review(file, gold)
-    assert read_cases(gold)[0].question == "What is a permit?"
+    assert read_cases(gold)[0].question == "What is a permit?", "what a person edits is kept"
 
 
 def test_a_decision_judges_every_criterion_and_an_edit_is_marked() -> None:
@@ -113,8 +107,6 @@ def test_a_decision_judges_every_criterion_and_an_edit_is_marked() -> None:
         ('{"id": "a", "question": "Q?", "descision": "drop"}', "field descision"),
         ('{"question": "Q?"}', "no id"),
         ('{"id": "a", "question": "Q?"}\n{"id": "a", "question": "R?"}', "two questions"),
-        ("{", "line 1: no JSON"),
-        ("", "no records"),
     ],
 )
 def test_a_malformed_review_is_refused(tmp_path: Path, text: str, said: str) -> None:

@@ -1,10 +1,25 @@
-"""The projection of token vectors: its directions by hand, and the file that ships."""
+"""What ships of the embedder: its graph without weights, and the projection of token vectors."""
+
+from importlib import resources
 
 import numpy as np
 import pytest
 
+from lexloop.finetune.encoder_graph import encoder_graph
 from lexloop.finetune.projection import fit, word_texts
 from lexloop.models.embedding import CODED, projection
+from lexloop.models.minilm import GRAPH, genuine_folder
+
+
+def test_the_shipped_graph_is_the_one_that_the_command_writes() -> None:
+    shipped = resources.files("lexloop.data") / "embedder" / GRAPH
+    assert shipped.read_bytes() == encoder_graph(genuine_folder() / "model.safetensors")
+
+
+def test_the_shipped_projection_turns_and_does_not_stretch() -> None:
+    held = projection()
+    assert held.shape == (384, CODED)
+    np.testing.assert_allclose(held.T @ held, np.eye(CODED), atol=2e-3)
 
 
 def test_the_main_directions_come_first() -> None:
@@ -15,9 +30,6 @@ def test_the_main_directions_come_first() -> None:
     assert found[:, 0].tolist() == pytest.approx(np.eye(200)[7].tolist())
     assert found[:, 1].tolist() == pytest.approx(np.eye(200)[9].tolist())
     assert kept == pytest.approx(1.0)
-
-
-def test_nothing_to_fit_to() -> None:
     with pytest.raises(ValueError, match="no tokens"):
         fit(iter([]))
 
@@ -27,9 +39,3 @@ def test_every_word_stands_once_in_each_order() -> None:
     assert [len(text.split()) for text in texts] == [3, 3, 1, 7, 7, 7]
     assert sorted(" ".join(texts[:3]).split()) == [f"w{n}" for n in range(7)]
     assert texts == list(word_texts([f"w{n}" for n in range(7)], seed=1))
-
-
-def test_what_ships_turns_and_does_not_stretch() -> None:
-    held = projection()
-    assert held.shape == (384, CODED)
-    np.testing.assert_allclose(held.T @ held, np.eye(CODED), atol=2e-3)

@@ -1,33 +1,34 @@
-"""Fits answer and context relevance as probabilities, and finds the pass marks of the triad.
+"""Fits the three scores of the triad as probabilities, and finds their pass marks.
 
-    python -m lexloop.finetune.relevance --set GOLD.jsonl DIR [--set GOLD.jsonl DIR ...]
-        --out data/judges
+    python -m lexloop.finetune.triad --wice FILE --out data/judges
+    python -m lexloop.finetune.triad --set GOLD.jsonl DIR [--set ...] --out data/judges
 
-Right pairs of questions with answers and with passages are told from wrong ones, the hardest
-wrong ones from the same documents, by a logistic regression each. Prints, cross-validated by
-question, what they are worth, and for each score of the triad the mark that ``--failed`` of the
-right pairs miss beside the one of best balanced accuracy.
+``--wice`` fits groundedness: claims that people labelled supported are told from the rest.
+``--set`` fits the relevance of answers and of passages: right pairs with questions are told from
+wrong ones, the hardest wrong ones from the same documents. Prints, cross-validated by claim or by
+question, what a fit is worth, and for each score the mark that ``--failed`` of the right pairs miss
+beside the one of best balanced accuracy.
 """
 
-import argparse
 import itertools
-import json
 from collections.abc import Collection as Collected
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
 
 from lexloop.core.errors import InputError
-from lexloop.core.files import write_text
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.types import Citation, Passage
 from lexloop.evaluation.case import Case, read_cases
 from lexloop.evaluation.evidence import EvidenceIndex
-from lexloop.finetune.graph_runs import ask_graph, indexed
+from lexloop.evaluation.graph_runs import ask_graph, indexed
+from lexloop.evaluation.jsonl import read_jsonl
+from lexloop.evaluation.report.tables import markdown_table
 from lexloop.finetune.logistic import (
     FeatureRow,
     Floats,
@@ -36,48 +37,131 @@ from lexloop.finetune.logistic import (
     cross_validated,
     evened,
     feature_matrix,
-    kind_lines,
+    fit,
+    kinds_of,
     labels_of,
+    options,
+    ship,
     stored,
 )
-from lexloop.finetune.logistic import fit as fit_rows
+from lexloop.models.embedding import Embedder
+from lexloop.nodes.evaluate.evidence import disagreements, evidence_of
 from lexloop.nodes.evaluate.judges import (
     AnswerFeatures,
+    ClaimFeatures,
     ClaimSupport,
     ContextFeatures,
     answer_features,
+    capped,
     claims_of,
     context_features,
     evidence_in,
+    read_claim_features,
 )
 from lexloop.nodes.question import parse
 from lexloop.nodes.relevance import query_of
 from lexloop.store.view import Collection, View
 from lexloop.store.writer import without
 
+PENALTY = 1.0
 Part = Literal["answer", "context", "groundedness"]
 """The score that a pair is for; of groundedness the score itself is the one feature."""
 _FEATURES: dict[Part, type[Any]] = {"answer": AnswerFeatures, "context": ContextFeatures}
 _SETTINGS = Settings(**{"loop.max_retries": 0, "loop.evaluator": "none"})
-_STRENGTH = 1.0
 _SAME = 0.9  # questions this much alike may well have the same answer
 _SEED = 7
+_DISAGREES = [field.name for field in fields(ClaimFeatures)].index("disagrees")
+_HEAD = ("score", "rows", "n", "mean")
 Pairs = Iterable[tuple[Part, FeatureRow]]
 
 
 def main() -> None:
     """Fit, write the weights and print what they are worth."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--set", nargs=2, action="append", required=True, metavar=("GOLD", "DIR"))
-    parser.add_argument("--out", type=Path, required=True)
+    parser = options(__doc__)
+    parser.add_argument("--wice", type=Path)
+    parser.add_argument("--set", nargs=2, action="append", default=[], metavar=("GOLD", "DIR"))
     parser.add_argument("--failed", type=float, default=0.05)
-    options = parser.parse_args()
-    pairs = [pair for gold, docs in options.set for pair in read_pairs(Path(gold), Path(docs))]
-    rows = by_part(pairs)
-    weights = {part: fit(rows, part) for part in _FEATURES}
-    options.out.mkdir(parents=True, exist_ok=True)
-    write_text(options.out / "relevance.json", json.dumps(weights, indent=2) + "\n")
-    print(table(rows, options.failed))
+    given = parser.parse_args()
+    if given.wice:
+        from lexloop.models.minilm import load_shipped
+
+        claims = read_claims(read_wice(given.wice), load_shipped())
+        support = stored(fit(claims, PENALTY), ClaimFeatures)
+        ship(given.out / "groundedness.json", {"support": support})
+        print(told_of_claims(claims, held_out(claims)))
+    if given.set:
+        rows = by_part(pair for gold, docs in given.set for pair in read_pairs(gold, docs))
+        ship(given.out / "relevance.json", {part: fit_part(rows, part) for part in _FEATURES})
+        print(told_of_pairs(rows, given.failed))
+
+
+class LabelledClaim(BaseModel):
+    """A claim with its evidence and whether people found it supported (WiCE)."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    claim: str = Field(min_length=1)
+    evidence_sentences: list[str] = Field(min_length=1)
+    label: Literal["supported", "partially_supported", "not_supported"]
+
+
+def read_wice(path: Path) -> list[LabelledClaim]:
+    """Return the labelled claims of a file.
+
+    Raises:
+        InputError: A line is malformed, or not both kinds of claims are there.
+    """
+    claims = read_jsonl(path, LabelledClaim)
+    if len({claim.label == "supported" for claim in claims}) < 2:
+        raise InputError(
+            f"{path} has {len(claims)} claims, all supported or none.", "Give claims of both kinds."
+        )
+    return claims
+
+
+def read_claims(claims: Sequence[LabelledClaim], embedder: Embedder) -> list[FeatureRow]:
+    """Return the features of every claim; supported ones and others count the same in sum."""
+    vectors = embedder.embed([one.claim for one in claims])
+    rows = []
+    for one, vector in zip(claims, vectors, strict=True):
+        evidence = evidence_of(one.evidence_sentences, embedder.embed)
+        disagrees = bool(disagreements(one.claim, evidence))
+        features = astuple(read_claim_features(one.claim, vector, evidence, disagrees))
+        rows.append(FeatureRow(features, one.label == "supported", one.claim, one.label))
+    return evened(rows)
+
+
+def held_out(claims: Rows) -> Floats:
+    """Return each claim's probability by weights that never saw it, shape (seeds, rows)."""
+    found = cross_validated(claims, PENALTY)
+    at_odds = np.array([row.features[_DISAGREES] > 0 for row in claims])
+    return np.where(at_odds, np.vectorize(capped)(found), found)
+
+
+def told_of_claims(claims: Rows, found: Floats) -> str:
+    """Return AUROC, mean probability by label, and the mark of best balanced accuracy."""
+    from sklearn.metrics import roc_auc_score
+
+    supported, mean = labels_of(claims) > 0, found.mean(axis=0)
+    by_seed = [float(roc_auc_score(supported, one)) for one in found]
+    mark, accuracy = balanced(mean, supported)
+    return "\n".join(
+        [
+            f"AUROC, supported against the rest: {np.mean(by_seed):.3f} "
+            f"({min(by_seed):.3f} to {max(by_seed):.3f} over {len(by_seed)} seeds)",
+            "",
+            *markdown_table(_HEAD, _means("groundedness", claims, mean)),
+            "",
+            f"best balanced accuracy {accuracy:.3f} at {mark:.2f}",
+        ]
+    )
+
+
+def _means(name: str, rows: Rows, scores: Floats) -> Iterator[list[object]]:
+    """For each kind of row how many there are and their mean score."""
+    for kind, of in kinds_of(rows):
+        yield [name, kind, of.sum(), f"{scores[of].mean():.2f}"]
 
 
 def by_part(pairs: Pairs) -> dict[Part, list[FeatureRow]]:
@@ -88,7 +172,7 @@ def by_part(pairs: Pairs) -> dict[Part, list[FeatureRow]]:
     return {part: evened(found) for part, found in rows.items()}
 
 
-def fit(rows: Mapping[Part, Rows], part: Part) -> dict[str, Any]:
+def fit_part(rows: Mapping[Part, Rows], part: Part) -> dict[str, Any]:
     """Return the weights of one part as JSON.
 
     Raises:
@@ -99,18 +183,18 @@ def fit(rows: Mapping[Part, Rows], part: Part) -> dict[str, Any]:
             f"Of {len(rows[part])} pairs for {part} relevance all are right or all are wrong.",
             "Give a gold file with several questions and the documents that answer them.",
         )
-    return stored(fit_rows(rows[part], _STRENGTH), _FEATURES[part])
+    return stored(fit(rows[part], PENALTY), _FEATURES[part])
 
 
 def scores(rows: Mapping[Part, Rows], part: Part) -> Floats:
     """Return the score of each row of a part, by weights that never saw its question."""
     if part == "groundedness":
         return feature_matrix(rows[part])[:, 0]
-    mean: Floats = cross_validated(rows[part], _STRENGTH).mean(axis=0)
+    mean: Floats = cross_validated(rows[part], PENALTY).mean(axis=0)
     return mean
 
 
-def table(rows: Mapping[Part, Rows], failed: float) -> str:
+def told_of_pairs(rows: Mapping[Part, Rows], failed: float) -> str:
     """Return by kind of pair how many there are and their mean score; by part AUROC and marks."""
     from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
@@ -120,10 +204,10 @@ def table(rows: Mapping[Part, Rows], failed: float) -> str:
         "context": loop.min_context_relevance,
         "groundedness": loop.min_groundedness,
     }
-    lines, marks = ["| score | pairs | n | mean |", "|---|---|---|---|"], []
+    lines, marks = list[list[object]](), []
     for part, mark in in_use.items():
         found, truth = scores(rows, part), labels_of(rows[part]) > 0
-        lines += kind_lines(rows[part], found, part)
+        lines += _means(part, rows[part], found)
         best, accuracy = balanced(found, truth)
         now = balanced_accuracy_score(truth, found >= mark)
         marks.append(
@@ -131,7 +215,7 @@ def table(rows: Mapping[Part, Rows], failed: float) -> str:
             f"are below {np.quantile(found[truth], failed):.2f}; best balanced accuracy "
             f"{accuracy:.3f} at {best:.2f}, and {now:.3f} at the pass mark of {mark:g}"
         )
-    return "\n".join([*lines, "", *marks])
+    return "\n".join([*markdown_table(_HEAD, lines), "", *marks])
 
 
 @dataclass(frozen=True)
@@ -154,19 +238,19 @@ class _Run:
         return any(passage["id"] in evidence for passage in self.passages)
 
 
-def read_pairs(gold: Path, docs: Path) -> Pairs:
+def read_pairs(gold: str | Path, docs: str | Path) -> Pairs:
     """Yield the pairs of one gold file over one folder of documents.
 
     Raises:
         InputError: The gold file is malformed, or no chunk holds the evidence of a question.
         CorpusError: The folder holds no documents.
     """
-    collection = indexed(docs, _SETTINGS, ".txt")
+    collection = indexed(Path(docs), _SETTINGS, ".txt")
     view = collection.seen_by(Filters.of(_SETTINGS))
     evidence = EvidenceIndex(view.every_chunk())
     runs = [
         _ask(asked, collection, () if asked.out_of_scope else evidence.to_take_out(asked))
-        for asked in read_cases(gold)
+        for asked in read_cases(Path(gold))
     ]
     inside = [run for run in runs if not run.gold.out_of_scope and run.reference]
     reader = _Reader(view)
@@ -235,8 +319,7 @@ def _row(run: _Run, kind: str, right: bool, features: tuple[float, ...]) -> Feat
 
 
 def _ask(question: Case, collection: Collection, held: Collected[str]) -> _Run:
-    state = ask_graph(collection, _SETTINGS, question)
-    (attempt,) = state["attempts"]
+    (attempt,) = ask_graph(collection, _SETTINGS, question)["attempts"]
     return _Run(
         gold=question,
         held=frozenset(held),

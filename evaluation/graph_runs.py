@@ -1,4 +1,4 @@
-"""The graph as training asks it: documents of a folder, questions with what was said before."""
+"""The graph as measuring and training ask it: a case, up to its passages or its answer."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -9,7 +9,7 @@ from lexloop.core.settings import Settings
 from lexloop.core.types import Passage
 from lexloop.documents.reading.folder import load_documents
 from lexloop.evaluation.case import Case
-from lexloop.graph.build import build_graph
+from lexloop.graph.build import LAST_OF_RETRIEVAL, Lexloop, build_graph
 from lexloop.graph.resources import build_context
 from lexloop.models.minilm import load_shipped
 from lexloop.store.opening import tools_for
@@ -17,6 +17,17 @@ from lexloop.store.view import Collection
 from lexloop.store.writer import build_collection
 
 Retrieve = Callable[[Case], list[Passage]]
+
+
+def state_after(graph: Lexloop, case: Case, last: str = "") -> dict[str, Any]:
+    """Return the working state after a case was put: at the end, or after the node ``last``."""
+    state: dict[str, Any] = {}
+    for step in graph.stream({"messages": case.messages}, stream_mode="updates"):
+        for node, update in step.items():
+            state |= update or {}
+            if node == last:
+                return state
+    return state
 
 
 def indexed(folder: Path, settings: Settings, ending: str = "") -> Collection:
@@ -37,8 +48,7 @@ def ask_graph(
     ``parts`` are implementations in place of those that the settings choose.
     """
     chosen = replace(build_context(settings, collection, None), **parts)
-    asked: Any = {"messages": case.messages}
-    return dict(build_graph(lambda *_: chosen).invoke(asked))
+    return state_after(build_graph(lambda *_: chosen), case)
 
 
 def retriever(collection: Collection, settings: Settings, k: int) -> Retrieve:
@@ -48,10 +58,7 @@ def retriever(collection: Collection, settings: Settings, k: int) -> Retrieve:
     graph = build_graph(lambda *_: parts)
 
     def retrieve(case: Case) -> list[Passage]:
-        for step in graph.stream({"messages": case.messages}, stream_mode="updates"):
-            if (reranked := step.get("rerank")) is not None:
-                passages: list[Passage] = reranked["passages"]
-                return passages[:k]  # less what they hand on to
-        return []
+        passages: list[Passage] = state_after(graph, case, LAST_OF_RETRIEVAL).get("passages", [])
+        return passages[:k]  # less what they hand on to
 
     return retrieve
