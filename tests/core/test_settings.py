@@ -14,13 +14,10 @@ KEY = "sk-very-secret"
     ("field", "value", "allowed"),
     [
         ("plan.classes", 4, "2 or 3"),
-        ("plan.k", 0, "greater than or equal to 1"),
         ("plan.k", "many", "'class'"),
-        ("plan.classifier", "transformer", "transformer:.+"),
         ("index.embedder", "cohere:x", "embedded|minilm|trained:.+|sentence-transformers:.+"),
         ("access.as_of", "2024-13-01", "month must be in 1..12"),
         ("model.temperature", float("nan"), "less than or equal to 2"),
-        ("deadline_s", float("inf"), "less than or equal to 3600"),
         ("fusion", "sum", "'standardised', 'linear', 'rrf'"),
     ],
 )
@@ -79,7 +76,6 @@ def test_a_group_is_said_by_its_fields_a_mapping_or_a_word() -> None:
 
 @pytest.mark.parametrize("variant", ["hypa", "pa", "fixed", "llm_only"])
 def test_a_variant_stands_for_settings_and_is_told_from_them(variant: str) -> None:
-    assert Settings(variant=variant).variant == variant
     assert Settings(**Settings(variant=variant).model_dump()).variant == variant
 
 
@@ -90,20 +86,6 @@ def test_what_is_named_beside_a_variant_counts_more() -> None:
     assert Settings(**{"variant": "fixed", "plan.k": 9}).plan.k == 9
     assert Settings(**{"plan.k": 9}).changed(variant="fixed").plan.k == 9
     assert Settings(**{"variant": "fixed", "retrieval.reranker": "embedded"}).variant == "pa"
-
-
-@pytest.mark.parametrize("context", ["hypa", ["hypa"]])
-def test_what_is_no_mapping_is_refused(context: Any) -> None:
-    with pytest.raises(SettingsError, match="settings is"):
-        Settings.model_validate(context)
-
-
-def test_a_changed_copy_is_validated_and_leaves_the_original() -> None:
-    settings = Settings(**{"plan.k": 3})
-    assert settings.changed(**{"plan.k": 5, "plan.classes": 2}).plan.k == 5
-    assert settings.plan.k == 3
-    with pytest.raises(SettingsError, match=r"plan\.k is 99"):
-        settings.changed(**{"plan.k": 99})
 
 
 def test_every_field_explains_itself_in_studio() -> None:
@@ -119,25 +101,6 @@ def test_every_field_explains_itself_in_studio() -> None:
     assert not [name for _, name, _ in fields if "key" in name.split("_") or "url" in name]
 
 
-def test_variables_that_are_unset_or_empty_leave_it_to_the_provider() -> None:
-    empty = Connection.from_environment({"LEXLOOP_BASE_URL": "", "LEXLOOP_API_KEY": ""})
-    assert empty == Connection.from_environment({}) == Connection()
-
-
-@pytest.mark.parametrize("url", ["ftp://host", "http://", "javascript:1"])
-def test_an_address_that_is_no_http_url_is_refused_without_the_key(url: str) -> None:
-    with pytest.raises(SettingsError) as raised:
-        Connection.from_environment({"LEXLOOP_BASE_URL": url, "LEXLOOP_API_KEY": KEY})
-    assert f"base_url is {url!r}" in str(raised.value)
-    assert KEY not in str(raised.value)
-
-
-def test_the_key_is_in_no_representation() -> None:
-    connection = Connection.from_environment({"LEXLOOP_API_KEY": KEY})
-    shown = f"{connection!r} {connection} {connection.model_dump()} {connection.model_dump_json()}"
-    assert KEY not in shown
-
-
 @pytest.mark.parametrize(
     ("address", "clean", "credentials"),
     [
@@ -146,12 +109,16 @@ def test_the_key_is_in_no_representation() -> None:
         ("http://u:p%2Fq@host/v1", "http://host/v1", "u:p/q"),
     ],
 )
-def test_a_password_is_taken_out_of_the_address(address: str, clean: str, credentials: str) -> None:
-    connection = Connection(base_url=address)
+def test_a_password_is_taken_out_of_the_address_and_nothing_secret_is_shown(
+    address: str, clean: str, credentials: str
+) -> None:
+    connection = Connection(base_url=address, api_key=KEY)
     assert connection.base_url == clean
     assert connection.credentials is not None
     assert connection.credentials.get_secret_value() == credentials
-    assert credentials not in f"{connection!r}{connection}{connection.model_dump_json()}"
+    shown = f"{connection!r}{connection}{connection.model_dump()}{connection.model_dump_json()}"
+    assert credentials not in shown
+    assert KEY not in shown
     assert Connection.from_environment(connection.environment) == connection
 
 
@@ -170,12 +137,17 @@ def test_a_password_that_a_client_library_would_read_is_refused(name: str) -> No
         "http://host/v1#canary",
         "user:canary@host/v1",
         "//user:canary@host",
+        "ftp://host",
+        "http://",
     ],
 )
 def test_a_refused_address_shows_no_secret(address: str) -> None:
+    variables = {"LEXLOOP_BASE_URL": address, "LEXLOOP_API_KEY": KEY}
     with pytest.raises((SettingsError, ValueError)) as told:
-        Connection.from_environment({"LEXLOOP_BASE_URL": address})
-    assert "canary" not in "".join(traceback.format_exception(told.value))
+        Connection.from_environment(variables)
+    shown = "".join(traceback.format_exception(told.value))
+    assert "canary" not in shown
+    assert KEY not in shown
 
 
 @pytest.mark.parametrize(

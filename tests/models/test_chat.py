@@ -19,7 +19,7 @@ def test_plain_reply(server: FakeOpenAI, chat_model: Connect, meter: Usage, soon
     assert complete(model, PLAIN, deadline=soon, meter=meter).text == "The employer."
     assert meter == {"model_calls": 1, "tokens_in": 11, "tokens_out": 7, "seconds": 0.0}
     [request] = server.requests
-    assert request.body["temperature"] == 0.0
+    assert request.headers["authorization"] == f"Bearer {KEY}"
     assert [message["role"] for message in request.messages] == ["system", "user"]
     assert request.messages[1]["content"] == "Who must publish?"
     assert model.name == "openai:scripted"
@@ -43,10 +43,9 @@ def test_stream_shows_each_piece_and_counts_tokens(
     "reply",
     [
         Reply('{"name": "red", "depth": 3}'),
-        Reply('Certainly! {"name": "red", "depth": 3} Anything {else}?'),
         Reply(arguments='{"name": "red", "depth": 3}'),
     ],
-    ids=["bare", "surrounded", "function call"],
+    ids=["bare", "function call"],
 )
 @pytest.mark.parametrize("stream", [False, True])
 def test_structured_reply_in_whatever_wrapping(
@@ -61,18 +60,13 @@ def test_structured_reply_in_whatever_wrapping(
 
 def test_malformed_reply_is_repaired_once(server: FakeOpenAI, ask: Ask, meter: Usage) -> None:
     server.script(Reply('{"name": "red"}'), Reply('{"name": "red", "depth": 3}'))
-    reply = ask(STRUCTURED)
-    assert reply.parsed == Colour(name="red", depth=3)
+    assert ask(STRUCTURED).parsed == Colour(name="red", depth=3)
     assert meter["model_calls"] == 2
     _, repair = server.requests
-    assert [message["role"] for message in repair.messages] == [
-        "system",
-        "user",
-        "assistant",
-        "user",
-    ]
-    assert repair.messages[2]["content"] == '{"name": "red"}'
-    assert "depth: Field required" in repair.messages[3]["content"]
+    said = [(message["role"], message["content"]) for message in repair.messages]
+    assert said[2] == ("assistant", '{"name": "red"}')
+    assert said[3][0] == "user"
+    assert "depth: Field required" in said[3][1]
 
 
 def test_reply_malformed_after_its_repair(server: FakeOpenAI, ask: Ask) -> None:
@@ -80,8 +74,3 @@ def test_reply_malformed_after_its_repair(server: FakeOpenAI, ask: Ask) -> None:
     with pytest.raises(ModelReplyError, match="after one repair: it contains no complete JSON"):
         ask(STRUCTURED)
     assert len(server.requests) == 2
-
-
-def test_configured_key_is_what_is_sent(server: FakeOpenAI, ask: Ask) -> None:
-    ask(PLAIN)
-    assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"

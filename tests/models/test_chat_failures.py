@@ -17,16 +17,48 @@ from lexloop.core.errors import (
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Usage
 from lexloop.models.chat import Token, connect
+from lexloop.models.embedders import OpenAIEmbedder
 from lexloop.models.request import ChatRequest
 
+QUOTA = b'{"error": {"message": "no quota left", "code": "insufficient_quota"}}'
 
-@pytest.mark.parametrize("request_", [PLAIN, STREAMED])
-def test_refused_key_is_never_retried(server: FakeOpenAI, ask: Ask, request_: ChatRequest) -> None:
-    server.otherwise = refusal(401, "no entry")
-    with pytest.raises(ModelAuthError, match=r"401: no entry.*LEXLOOP_API_KEY") as caught:
+
+@pytest.mark.parametrize(
+    ("request_", "reply", "error", "says"),
+    [
+        (PLAIN, refusal(401, "no entry"), ModelAuthError, r"401: no entry.*LEXLOOP_API_KEY"),
+        (STREAMED, refusal(401, "no entry"), ModelAuthError, r"401: no entry"),
+        (PLAIN, refusal(400, "too long"), ModelError, r"refused the request \(400: too long\)"),
+        (PLAIN, Reply(status=429, body=QUOTA), ModelUnavailable, "no quota left"),
+    ],
+)
+def test_what_cannot_help_is_not_tried_again(
+    server: FakeOpenAI,
+    ask: Ask,
+    request_: ChatRequest,
+    *,
+    reply: Reply,
+    error: type[ModelError],
+    says: str,
+) -> None:
+    server.otherwise = reply
+    with pytest.raises(error, match=says) as caught:
         ask(request_)
     assert len(server.requests) == 1
     assert caught.value.__cause__ is not None
+
+
+def test_a_redirect_is_not_followed(server: FakeOpenAI, ask: Ask) -> None:
+    with FakeOpenAI() as elsewhere:
+        server.script(refusal(307, location=f"{elsewhere.base_url}/chat/completions"))
+        with pytest.raises(ModelError, match="307"):
+            ask(PLAIN)
+        there = {"Location": f"{elsewhere.base_url}/embeddings"}
+        embedder = OpenAIEmbedder("letters", server.connection)
+        server.embedding_otherwise = Reply(status=307, body=b"", headers=there)
+        with pytest.raises(ModelUnavailable):
+            embedder.embed(["confidential"])
+        assert elsewhere.requests == elsewhere.asked_to_embed == []
 
 
 def test_key_is_never_shown(
@@ -49,13 +81,6 @@ def test_key_is_never_shown(
     assert caught.value.__context__ is None
 
 
-def test_refused_request_is_not_retried(server: FakeOpenAI, ask: Ask) -> None:
-    server.script(refusal(400, "context too long"))
-    with pytest.raises(ModelError, match=r"refused the request \(400: context too long\)"):
-        ask(PLAIN)
-    assert len(server.requests) == 1
-
-
 @pytest.mark.parametrize("status", [429, 503])
 def test_passing_failure_is_retried(
     server: FakeOpenAI, ask: Ask, meter: Usage, status: int
@@ -63,21 +88,6 @@ def test_passing_failure_is_retried(
     server.script(refusal(status, retry_after="0"), Reply("Yes."))
     assert ask(PLAIN).text == "Yes."
     assert meter["model_calls"] == 2
-
-
-def test_spent_quota_is_not_retried(server: FakeOpenAI, ask: Ask) -> None:
-    body = b'{"error": {"message": "no quota left", "code": "insufficient_quota"}}'
-    server.otherwise = Reply(status=429, body=body)
-    with pytest.raises(ModelUnavailable, match="no quota left"):
-        ask(PLAIN)
-    assert len(server.requests) == 1
-
-
-def test_attempts_are_counted_here_alone(server: FakeOpenAI, ask: Ask, meter: Usage) -> None:
-    server.otherwise = refusal(500, "on fire", retry_after="0")
-    with pytest.raises(ModelUnavailable, match="500: on fire"):
-        ask(PLAIN, **{"model.attempts": 4})
-    assert len(server.requests) == meter["model_calls"] == 4
 
 
 def test_unreachable_host(meter: Usage, soon: float) -> None:
@@ -89,35 +99,23 @@ def test_unreachable_host(meter: Usage, soon: float) -> None:
     assert meter["model_calls"] == 2
 
 
-def test_redirect_is_not_followed(server: FakeOpenAI, ask: Ask) -> None:
-    with FakeOpenAI() as elsewhere:
-        server.script(refusal(307, location=f"{elsewhere.base_url}/chat/completions"))
-        with pytest.raises(ModelError, match="307"):
-            ask(PLAIN)
-        assert elsewhere.requests == []
-
-
 @pytest.mark.parametrize(
-    "body",
+    ("request_", "body"),
     [
-        b"<html>proxy login</html>",
-        b"{}",
-        b'{"choices": []}',
+        (PLAIN, b"<html>proxy login</html>"),
+        (PLAIN, b'{"choices": []}'),
+        (STREAMED, b"<html>proxy login</html>"),
+        (STREAMED, b"data: 7\n\n"),
     ],
 )
-def test_garbage_for_a_completion(server: FakeOpenAI, ask: Ask, body: bytes) -> None:
+def test_garbage_for_a_completion(
+    server: FakeOpenAI, ask: Ask, request_: ChatRequest, body: bytes
+) -> None:
     server.otherwise = Reply(body=body)
     with pytest.raises(ModelError) as caught:
-        ask(PLAIN, **{"model.attempts": 2})
+        ask(request_, **{"model.attempts": 2})
     assert type(caught.value) in (ModelReplyError, ModelUnavailable)
     assert len(server.requests) == 2
-
-
-@pytest.mark.parametrize("body", [b"<html>proxy login</html>", b"data: 7\n\n"])
-def test_garbage_for_a_stream(server: FakeOpenAI, ask: Ask, body: bytes) -> None:
-    server.otherwise = Reply(body=body)
-    with pytest.raises(ModelReplyError):
-        ask(STREAMED, **{"model.attempts": 1})
 
 
 @pytest.mark.parametrize("request_", [STREAMED, STRUCTURED])

@@ -1,6 +1,5 @@
 import pytest
 
-from lexloop.core.errors import SettingsError
 from lexloop.core.settings_groups import (
     ByCharacters,
     ByMeaning,
@@ -27,16 +26,10 @@ def test_a_chunkers_name_holds_what_it_reads() -> None:
     assert [chunker_name(chosen) for chosen in NAMES.values()] == list(NAMES)
 
 
-def test_a_pattern_that_cannot_work_is_refused_before_any_document() -> None:
-    with pytest.raises(SettingsError, match=r"chunking\.pattern is '\('"):
-        chunker_for(ByPattern(pattern="("), load_minilm())
-
-
 @pytest.mark.parametrize(
     ("text", "headings", "divided"),
     [
         ("§ 1 Fees\nDue.\n§ 2 Appeals\nNone.", (), True),
-        ("# Law\n## Fees\nDue.", (), True),
         ("Fees\nDue.\nAppeals\nNone.", ((0, 1), (10, 1)), True),
         ("The fee is due. Section 5 applies to owners.", (), False),
         ("# One\n" + "Text. " * 10_000 + "\n# Two\n", (), False),

