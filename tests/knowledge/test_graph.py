@@ -18,21 +18,15 @@ HARBOUR = [
     relation("§ 3", "refers_to", "§ 1(a)", chunk="c3", section="§ 3", start=40),
 ]
 
-FEE, OWNER = entity_key("mooring fee"), "owner"
+FEE = entity_key("mooring fee")
 
 
 def test_keywords_find_entities_by_stemmed_words() -> None:
     graph = graph_of(HARBOUR)
-    assert next(iter(graph.match(["mooring fees"], 5))) == FEE
-    assert graph.match(["mooring fees"], 5)[FEE] == pytest.approx(1.0)
-    assert entity_key("moor at night") in graph.match(["mooring"], 5)
     assert graph.match(["mooring fees"], 1) == {FEE: pytest.approx(1.0)}
-
-
-@pytest.mark.parametrize("keywords", [[""], ["zeppelin"], ["?!"]])
-def test_keywords_that_the_graph_does_not_know_find_nothing(keywords: list[str]) -> None:
-    assert graph_of(HARBOUR).match(keywords, 5) == {}
-    assert graph_of([]).match(keywords, 5) == {}
+    assert entity_key("moor at night") in graph.match(["mooring"], 5)
+    for unknown in ("", "zeppelin", "?!"):
+        assert graph.match([unknown], 5) == graph_of([]).match([unknown], 5) == {}
 
 
 def test_rare_words_count_for_more() -> None:
@@ -96,14 +90,6 @@ def test_a_walk_is_scored_by_hand() -> None:
         [first, first * 0.6 * (1 / (1 + 0.25 * math.log2(2))) * 0.7 * 0.5]
     )
     assert [path.entities for path in paths] == [("a1", "b1"), ("a1", "b1", "c1x")]
-
-
-def test_a_definition_comes_first_even_at_a_hub() -> None:
-    duties = [relation("owner", "requires", f"do thing{i}", start=i) for i in range(50)]
-    title = relation("owner", "defines", "holder of the title", section="§ 1", start=99)
-    graph = graph_of([*duties, title])
-    best = graph.walk({"owner": 1.0}, 1, 3)[0]
-    assert spoken(best.triplets) == ["owner defines holder of the title"]
 
 
 def test_a_triplet_that_joins_two_seeds_comes_first() -> None:
@@ -189,11 +175,3 @@ def test_a_hub_shows_all_of_its_own_or_its_best_and_what_follows() -> None:
     far = graph.neighbourhood("owner", 2, 100)
     assert entity_key("holder of the title") in {found.reached for found in far}
     assert "thing19" not in {found.object for found in far}
-
-
-def test_an_entity_is_found_however_it_is_coded() -> None:
-    graph = graph_of([relation("official log", "refers_to", "§ 1(b)", section="§ 2")])
-    assert (
-        graph.find("oﬃcial lo\xadg") == graph.find("ｏｆｆｉｃｉａｌ\u3000ｌｏｇ") == "offici log"
-    )
-    assert graph.find("§\xa01（ｂ）") == graph.find("§ 1(b)") is not None

@@ -73,15 +73,6 @@ def test_a_better_chunk_counts_for_more() -> None:
     assert len(graph.look_up(["Article 2(1)"], {}, 1, 2)) == 2
 
 
-def test_hidden_documents_have_no_part_in_it() -> None:
-    hidden = [{**triplet, "document": "secret.txt", "chunk_id": "s"} for triplet in LAW]
-    graph = graph_of([*LAW, *hidden]).view("d.txt".__eq__)
-    alone = graph_of(LAW)
-    assert graph.look_up(["s", "Article 2(1)"], {}, 2, 20) == alone.look_up(
-        ["Article 2(1)"], {}, 2, 20
-    )
-
-
 def test_a_provision_is_shown_as_it_is_written() -> None:
     graph = graph_of(
         [

@@ -3,12 +3,11 @@
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import records
 
-from lexloop.core.errors import DataError
 from lexloop.core.running import waited
 from lexloop.core.types import Chunk, Triplet
 from lexloop.graph.extractors import (
@@ -20,47 +19,23 @@ from lexloop.graph.extractors import (
 from lexloop.models.request import ChatReply, ChatRequest
 
 TEXT = "An owner must pay\nthe fee (40 dollars) within  10 days."
-CHUNK: Chunk = {
-    "id": "c1",
-    "document": "d.txt",
-    "title": "Act",
-    "section": "§ 1",
-    "page": None,
-    "start": 500,
-    "end": 500 + len(TEXT),
-    "text": TEXT,
-}
 
 
-def extracted(*items: tuple[str, str, str, str]) -> tuple[ChatRequest, list[Triplet]]:
-    reply = Extraction(
-        triplets=[
-            ExtractedTriplet(subject=s, predicate=p, object=o, quote=q) for s, p, o, q in items
-        ]
-    )
-    asked: list[ChatRequest] = []
+def extracted(*items: tuple[str, str, str, str]) -> list[Triplet]:
+    said = [ExtractedTriplet(subject=s, predicate=p, object=o, quote=q) for s, p, o, q in items]
 
     class Scripted:
         async def ask(self, request: ChatRequest) -> ChatReply:
-            asked.append(request)
-            return ChatReply("", reply)
+            return ChatReply("", Extraction(triplets=said))
 
-    triplets = waited(extract_with_model(Scripted(), CHUNK))
-    return asked[0], triplets
+    return waited(extract_with_model(Scripted(), chunk(500, text=TEXT)))
 
 
 def test_a_quote_is_found_whatever_its_white_space() -> None:
-    _, [found] = extracted(
-        ("An owner", "must pay", "the fee", "pay the fee (40 dollars) within 10")
-    )
+    [found] = extracted(("An owner", "must pay", "the fee", "pay the fee (40 dollars) within 10"))
     assert found["quote"] == "pay\nthe fee (40 dollars) within  10"
     assert (found["start"], found["end"]) == (514, 549)
     assert TEXT[found["start"] - 500 : found["end"] - 500] == found["quote"]
-    assert (found["subject"], found["predicate"], found["object"]) == (
-        "An owner",
-        "must pay",
-        "the fee",
-    )
 
 
 @pytest.mark.parametrize(
@@ -74,7 +49,7 @@ def test_a_quote_is_found_whatever_its_white_space() -> None:
 def test_a_verb_that_reads_as_a_predicate_becomes_it(
     said: tuple[str, str, str], kept: tuple[str, str, str]
 ) -> None:
-    _, [found] = extracted((*said, "An owner"))
+    [found] = extracted((*said, "An owner"))
     assert (found["subject"], found["predicate"], found["object"]) == kept
 
 
@@ -88,7 +63,7 @@ def test_a_verb_that_reads_as_a_predicate_becomes_it(
     ],
 )
 def test_what_the_passage_does_not_state_is_dropped(item: tuple[str, str, str, str]) -> None:
-    assert extracted(item)[1] == []
+    assert extracted(item) == []
 
 
 SAID = "The owner “é” must pay \ud800 the fee."
@@ -100,18 +75,10 @@ def chunk(start: int = 0, name: str = "law.txt", text: str = SAID) -> Chunk:
 
 
 def triplet(of: Chunk) -> Triplet:
-    return {
-        "subject": "owner “é”",
-        "predicate": "requires",
-        "object": "the fee",
-        "quote": of["text"][4:9],
-        "chunk_id": of["id"],
-        "document": of["document"],
-        "section": of["section"],
-        "page": of["page"],
-        "start": of["start"] + 4,
-        "end": of["start"] + 9,
-    }
+    place = {"start": of["start"] + 4, "end": of["start"] + 9, "quote": of["text"][4:9]}
+    where = {"chunk_id": of["id"], **{key: of[key] for key in ("document", "section", "page")}}
+    said = {"subject": "owner “é”", "predicate": "requires", "object": "the fee"}
+    return cast("Triplet", {**said, **where, **place})
 
 
 @pytest.fixture
@@ -150,14 +117,3 @@ def test_what_is_no_extraction_of_the_text_counts_as_nothing(path: Path, held: A
         connection.execute("INSERT INTO kept VALUES ('key', ?)", (held,))
     with closing(ExtractionCache(path)) as kept:
         assert kept.find("key", chunk()) is None
-
-
-def test_a_file_that_is_no_database_is_named(path: Path) -> None:
-    path.parent.mkdir()
-    path.write_bytes(b"something else" * 100)
-    with pytest.raises(DataError, match=r"extractions\.sqlite cannot be used"):
-        ExtractionCache(path)
-    path.unlink()
-    path.mkdir()
-    with pytest.raises(DataError, match=r"extractions\.sqlite cannot be used"):
-        ExtractionCache(path)

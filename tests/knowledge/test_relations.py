@@ -176,18 +176,6 @@ def test_many_points_take_linear_time(item: str) -> None:
     assert seconds[1] < 8 * 3 * seconds[0]
 
 
-@pytest.mark.parametrize(
-    ("predicate", "expected"),
-    [
-        ("alias_of", "is short for"),
-        ("requires", "must"),
-        ("is collected by", "is collected by"),
-    ],
-)
-def test_a_predicate_reads_from_subject_to_object(predicate: str, expected: str) -> None:
-    assert reading(predicate) == expected
-
-
 def test_a_models_words_for_a_relation_are_its_name() -> None:
     for predicate in PREDICATES:
         assert typed(predicate) == typed(reading(predicate)) == predicate

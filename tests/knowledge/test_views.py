@@ -38,22 +38,6 @@ def test_a_view_of_a_view_admits_what_both_do(
     assert twice.walk(seeds, 2, 20) == once.walk(seeds, 2, 20)
 
 
-def test_what_a_hidden_document_calls_a_thing_is_not_told() -> None:
-    graph = graph_of(
-        [
-            relation("FLS", "requires", "be lit", document="open.txt"),
-            relation("FLS", "alias_of", "forbidden landing stage", document="secret.txt"),
-            relation("landing stage", "defines", "a raft", document="secret.txt"),
-            relation("pilot", "requires", "leave the landing stage", document="open.txt", start=1),
-        ]
-    )
-    view = graph.view("open.txt".__eq__)
-    assert view.entities == sorted(map(entity_key, ("be lit", "FLS", "leave the landing stage",
-                                                    "pilot")))  # fmt: skip
-    assert list(view.match(["FLS"], 5)) == [entity_key("FLS")]
-    assert view.match(["forbidden raft"], 5) == {}
-
-
 def test_sections_of_hidden_documents_are_no_namesakes() -> None:
     graph = graph_of(
         [

@@ -118,24 +118,3 @@ def test_the_version_in_force_on_the_day_answers(day: str, holds: int | None, ve
         assert f"within {holds + 1} days" in result["answer"]
         assert {citation["version"] for citation in result["citations"]} == {version}
     assert seen(collection, Filters()) == {"act-0.txt", "act-1.txt", "act-2.txt"}
-
-
-@pytest.mark.parametrize(
-    ("chosen", "mine"),
-    [
-        ({"access.jurisdictions": ("NYC", "EU")}, {0, 1}),
-        ({"access.hosts": ("law.example",)}, {0, 2}),
-        ({"access.hosts": ("law.example",), "access.kinds": ("guidance",)}, {2}),
-        ({}, {0, 1, 2, 3}),
-    ],
-)
-def test_jurisdictions_kinds_and_hosts(chosen: dict[str, Any], mine: set[int]) -> None:
-    collection = collected(
-        Metadata(jurisdiction="NYC", kind="statute", host="law.example"),
-        Metadata(jurisdiction="EU", kind="rule", host="eu.example"),
-        Metadata(kind="guidance", host="law.example"),
-        Metadata(),
-    )
-    names = {f"act-{number}.txt" for number in mine}
-    assert seen(collection, Filters.of(Settings(**chosen))) == names
-    assert documents_in(answered(collection, **chosen)["every_state"]) <= names

@@ -1,14 +1,11 @@
 """The parts of an index in the making."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from indexes import ANYBODY, Letters, content, letter_tools
 
 from lexloop.documents.document import Document
 from lexloop.store import preparing
-from lexloop.store.folder.store import Layout
 from lexloop.store.preparing import (
     cut_document,
     embedded,
@@ -62,17 +59,3 @@ def test_a_document_without_chunks_is_a_document() -> None:
     (hits,) = view.search_vector(["owner"], 3)
     assert [hit.document for hit in hits] == ["some.txt"]
     assert content(found)["documents"]["z.txt"] == ""
-
-
-def test_a_layout_survives_the_disk(tmp_path: Path) -> None:
-    owners, starts = np.array([0, 0, 2], np.int32), np.array([0, 9, 4], np.int32)
-    beside = np.array([0, 1, 0], np.int32)
-    Layout(["a", "b", "c"], owners, starts, beside).save(tmp_path)
-    found = Layout.load(tmp_path, ["a", "b", "c"])
-    assert found.supporting.tolist() == [0, 1, 0]
-    assert [found.id_of(position) for position in range(len(found))] == ["a#0", "a#9", "c#4"]
-    assert [found.span_of(ordinal) for ordinal in range(3)] == [(0, 2), (2, 2), (2, 3)]
-    assert [found.position_of(chunk_id) for chunk_id in ("c#4", "a#0")] == [2, 0]
-    for unknown in ("b#0", "a#4", "c#9", "c#99999999999"):
-        with pytest.raises(KeyError):
-            found.position_of(unknown)

@@ -10,7 +10,7 @@ from indexes import ANYBODY, Letters, content, letter_tools, sources
 from lexloop.core.errors import CorpusError
 from lexloop.core.types import Chunk, Triplet
 from lexloop.documents.document import Document
-from lexloop.store.folder.generations import GENERATIONS, LOCK
+from lexloop.store.folder.generations import LOCK
 from lexloop.store.manifest import IndexSource, Manifest
 from lexloop.store.opening import open_index, verify_index
 from lexloop.store.writer import IndexUpdate, remove_documents, write_index
@@ -148,15 +148,6 @@ def test_of_a_changed_file_the_same_documents_are_kept(
     assert related == ["rows.jsonl/3"]
     assert embedder.embedded == ["The guest must pay fee 3."]
     assert content(index) == fresh(folder, index.with_name("fresh"))
-
-
-def test_the_last_document_is_never_removed(index: Path, write: Write, embedder: Letters) -> None:
-    write()
-    before = content(index)
-    with pytest.raises(CorpusError, match="No document could be read"):
-        remove_documents(index, ["fees.txt", "notices.md"], letter_tools(embedder))
-    assert content(index) == before
-    assert len(list((index / GENERATIONS).iterdir())) == 1
 
 
 def test_another_recipe_or_force_indexes_everything_anew(

@@ -20,7 +20,6 @@ from lexloop.core.running import Deadline, within
 from lexloop.store.engine.address import Address
 from lexloop.store.engine.client import Engine, engine_at
 
-NODE = {"nodes": {"n": {"name": "n", "version": "3.3.2", "build_type": "tar"}}}
 BUSY = refusal(429, "es_rejected_execution_exception", "rejected execution")
 GONE = refusal(503, "no_shard_available_action_exception", "No shard available")
 CUT_OFF = Said(500, {"status": 500, "error": {
@@ -76,11 +75,6 @@ def test_a_node_that_is_down_is_left_for_the_next(server: ScriptedEngine) -> Non
     assert len(server.asked) == 8
 
 
-def test_a_connection_that_breaks_is_made_again(server: ScriptedEngine, engine: Engine) -> None:
-    server.script(Said(0), Said(200, {"count": 1}))
-    assert engine.ask("GET", "/") == {"count": 1}
-
-
 @pytest.mark.parametrize("status", [401, 403])
 def test_a_wrong_key(server: ScriptedEngine, engine: Engine, status: int) -> None:
     server.script(refusal(status, "security_exception", "unable to authenticate"))
@@ -89,7 +83,7 @@ def test_a_wrong_key(server: ScriptedEngine, engine: Engine, status: int) -> Non
     assert len(server.asked) == 1  # asking again cannot help
 
 
-@pytest.mark.parametrize("block", [FLOOD, CLOSED])
+@pytest.mark.parametrize("block", [FLOOD])
 def test_an_index_that_is_read_only(server: ScriptedEngine, engine: Engine, block: Said) -> None:
     server.script(block)
     with pytest.raises(EngineError, match=r"is read-only.*blocked by.*disk space") as told:
@@ -143,23 +137,6 @@ def test_a_slow_answer_is_waited_for_until_the_deadline(
     assert SOON_S * 0.9 < time.monotonic() - began < SOON_S + LATE_S
     with pytest.raises(EngineUnavailable, match="did not answer within 0 s"):
         engine.ask("GET", "/", seconds=0.2)
-
-
-@pytest.mark.parametrize(
-    ("node", "why"),
-    [
-        ({"version": "9.2.0", "build_flavor": "default"}, "by elasticsearch 9.2.0.*elasticsearch:"),
-        ({"version": "1.3.20", "build_type": "tar"}, "by opensearch 1.3.20.*Version 2 or later"),
-    ],
-)
-def test_another_engine_or_an_older_one(
-    server: ScriptedEngine, engine: Engine, node: dict[str, str], why: str
-) -> None:
-    server.script(Said(200, {"nodes": {"n": node}}))
-    with pytest.raises(EngineError, match=why):
-        engine.check()
-    server.script(Said(200, NODE))
-    engine.check()
 
 
 @pytest.mark.parametrize(

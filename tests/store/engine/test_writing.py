@@ -116,18 +116,6 @@ def test_what_a_busy_engine_did_not_take_is_sent_again(
     assert taking.sent == [len(names), half, half]
 
 
-def test_what_is_busy_for_ever_is_told(
-    server: ScriptedEngine, writer: Writer, documents: list[PreparedDocument]
-) -> None:
-    server.script(Taking(Counter(), 201, {}))
-    send(writer_at(server), documents[0])
-    taking = Taking(Counter({ids_of(server)[0]: 1000}), 429, REJECTED)
-    server.script(taking)
-    with pytest.raises(EngineUnavailable, match=r"\(429\): es_rejected.*queue capacity"):
-        send(writer, documents[0])
-    assert len(taking.sent) == writing._ATTEMPTS
-
-
 @pytest.mark.parametrize(
     ("status", "reason", "said"),
     [

@@ -174,7 +174,6 @@ def test_what_is_saved_is_what_is_loaded(kind: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "values"),
     [
-        ("owners.npy", np.array([0, 1, 1], dtype=np.int32)),
         ("owners.npy", np.array([0, 2], dtype=np.int32)),
         ("owners.npy", np.array([-1, 1], dtype=np.int32)),
         ("vectors.npy", np.zeros((2, 2), dtype=np.float32)),
@@ -198,16 +197,3 @@ def test_the_search_structure_of_other_vectors_is_refused(kind: str, tmp_path: P
     (other / "vectors.faiss").replace(tmp_path / "vectors.faiss")
     with pytest.raises(ValueError, match="something else"):
         DenseIndex.load(tmp_path)
-
-
-def test_a_scan_in_bytes_finds_what_the_vectors_themselves_do() -> None:
-    owners = np.arange(5000, dtype=np.int32)
-    vectors, queries = random_vectors(5000, 384, 1), random_vectors(20, 384, 2)
-    index = DenseIndex.build(vectors, owners, 5000, "flat")
-    exact = index.vectors.astype(np.float32) @ queries.T
-    for row, (positions, scores) in enumerate(index.top(queries, 40)):
-        best = np.argsort(-exact[:, row], kind="stable")[:40]
-        # two as good as each other may change places with the processor that sums them
-        np.testing.assert_allclose(exact[positions, row], exact[best, row], atol=1e-6)
-        assert len(set(positions.tolist())) == len(best)
-        np.testing.assert_allclose(scores, exact[best, row], atol=1e-5)

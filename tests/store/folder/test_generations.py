@@ -19,7 +19,6 @@ from lexloop.store.folder.generations import (
     SharedLock,
     is_unfinished,
     new_generation,
-    sweep,
     writing,
 )
 from lexloop.store.manifest import Manifest
@@ -110,50 +109,35 @@ def test_an_index_replaced_while_it_is_opened_is_opened_again(
 
 def test_the_second_writer_waits_and_is_refused_in_the_end(index: Path) -> None:
     refused = pytest.raises(IndexWriteError, match="Another process is writing")
-    with writing(index), refused, writing(index, timeout_s=0.1):
-        pytest.fail("two writers")
-    entered, leave = threading.Event(), threading.Event()
     order: list[str] = []
 
-    def first() -> None:
-        with writing(index):
-            entered.set()
-            leave.wait(10)
-            order.append("first")
+    def second() -> None:
+        with writing(index, timeout_s=10):
+            order.append("second")
 
-    thread = threading.Thread(target=first)
-    thread.start()
-    entered.wait(10)
-    threading.Timer(0.1, leave.set).start()
-    with writing(index, timeout_s=10):
-        order.append("second")
-    thread.join()
+    thread = threading.Thread(target=second)
+    with writing(index):
+        with refused, writing(index, timeout_s=0.1):
+            pytest.fail("two writers")
+        thread.start()
+        order.append("first")
+    thread.join(10)
     assert order == ["first", "second"]
     assert not index.exists()
 
 
-def child(work: Callable[[], None]) -> int:
-    """A process of its own that runs ``work``; it must be waited for."""
+@contextmanager
+def killed(work: Callable[[], object]) -> Iterator[None]:
+    """Until ``work`` says on a pipe that it is there; then its process is killed."""
+    reading, writing_end = os.pipe()
     number = os.fork()
     if number == 0:
         try:
             work()
+            os.write(writing_end, b"x")
+            signal.pause()
         finally:
             os._exit(0)
-    return number
-
-
-@contextmanager
-def killed(work: Callable[[], None]) -> Iterator[None]:
-    """Until ``work`` says on a pipe that it is there; then its process is killed."""
-    reading, writing_end = os.pipe()
-
-    def announced() -> None:
-        work()
-        os.write(writing_end, b"x")
-        signal.pause()
-
-    number = child(announced)
     try:
         assert os.read(reading, 1) == b"x"
         yield
@@ -213,16 +197,3 @@ def test_a_first_build_that_was_killed_is_made_by_the_same_command(
 def new_generation_of(index: Path) -> Path:
     (index / GENERATIONS).mkdir()
     return new_generation(index)
-
-
-def test_a_generation_that_somebody_holds_is_not_swept(index: Path, write: Write) -> None:
-    write()
-    other = new_generation(index)
-    lease = SharedLock(other)
-    sweep(index)
-    assert other.is_dir()
-    lease.release()
-    sweep(index)
-    assert not other.exists()
-    with pytest.raises(FileNotFoundError):
-        SharedLock(other)

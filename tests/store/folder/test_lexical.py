@@ -1,5 +1,4 @@
 import gc
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,6 @@ from lexloop.store.folder.lexical import (
     B,
     LexicalIndex,
     OkapiStatistics,
-    best_positions,
 )
 
 WORDS = ["fee", "owner", "pays", "audit", "bias", "harbour", "20-871", "20-871(b)", "$1,500", "the"]
@@ -62,15 +60,6 @@ def test_a_text_that_repeats_a_word_beyond_16_bits_is_counted_whole() -> None:
     index = LexicalIndex.build(texts)
     expected = BM25Okapi([tokenize(text) for text in texts]).get_scores(["fee", "audit"])
     np.testing.assert_allclose(index.scores("fee audit"), expected, rtol=1e-4, atol=1e-6)
-
-
-def test_threads_find_what_one_alone_finds() -> None:
-    index = LexicalIndex.build([f"{WORDS[i % 7]} {WORDS[i % 5]} {i}" for i in range(500)])
-    queries = [f"{a} {b}" for a in WORDS for b in WORDS]
-    alone = [index.top(query, 20)[0].tolist() for query in queries]
-    with ThreadPoolExecutor(4) as pool:
-        together = [p.tolist() for p, _ in pool.map(lambda q: index.top(q, 20), queries)]
-    assert together == alone
 
 
 def test_what_is_saved_is_what_is_loaded_mapped_read_only_and_without_objects(
@@ -122,23 +111,6 @@ def test_arrays_that_do_not_fit_together_are_refused(
     np.save(tmp_path / name, values)
     with pytest.raises(ValueError, match=r"together|holds"):
         LexicalIndex.load(tmp_path)
-
-
-def test_a_pickled_array_is_refused(tmp_path: Path) -> None:
-    LexicalIndex.build(HARBOUR).save(tmp_path)
-    np.save(tmp_path / "lexical.rows.npy", np.array([{}], dtype=object), allow_pickle=True)
-    with pytest.raises(ValueError, match="objects"):
-        LexicalIndex.load(tmp_path)
-
-
-SCORES = st.lists(st.sampled_from([-1.0, 0.0, 0.25, 0.5, 0.75, 1.0, 2.0]), max_size=300)
-
-
-@given(SCORES, st.integers(0, 20), st.sampled_from([-2.0, 0.0, 0.5]))
-def test_the_best_are_those_of_a_stable_sort(values: list[float], limit: int, floor: float) -> None:
-    scores = np.array(values, dtype=np.float32)
-    expected = [i for i in np.argsort(-scores, kind="stable") if scores[i] > floor][:limit]
-    assert best_positions(scores, limit, floor).tolist() == expected
 
 
 def test_statistics_give_every_posting_its_weight() -> None:

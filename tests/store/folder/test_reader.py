@@ -56,21 +56,13 @@ def test_a_changed_byte_anywhere_is_refused_by_the_name_of_its_file(
             with pytest.raises(DataError, match=f"{name} is damaged.*SHA-256") as raised:
                 open_index(index, Letters())
             assert "--force" in raised.value.hint
-        (folder / name).write_bytes(whole)
-
-
-def test_a_missing_or_cut_off_file_is_named(index: Path, write: Write) -> None:
-    write()
-    for name in FILES:
-        path = generation(index) / name
-        whole = path.read_bytes()
-        path.write_bytes(whole[:-1])
+        (folder / name).write_bytes(whole[:-1])
         with pytest.raises(DataError, match=f"{name} is damaged"):
             open_index(index, Letters())
-        path.unlink()
+        (folder / name).unlink()
         with pytest.raises(DataError, match=f"lacks .*{name}"):
             open_index(index, Letters())
-        path.write_bytes(whole)
+        (folder / name).write_bytes(whole)
 
 
 def test_a_changed_byte_of_the_manifest_never_changes_what_is_read(
@@ -89,14 +81,10 @@ def test_a_changed_byte_of_the_manifest_never_changes_what_is_read(
         except DataError as error:
             refused += str(index) in error.what
     assert refused > len(whole) / 6 * 0.8  # the rest is white space
-
-
-@pytest.mark.parametrize("manifest", ["", "[]", '{"form": 1}', '{"format": 1', "\xff"])
-def test_a_manifest_that_says_nothing_is_named(index: Path, write: Write, manifest: str) -> None:
-    write()
-    (index / MANIFEST).write_text(manifest, encoding="latin-1")
-    with pytest.raises(DataError, match=r"manifest\.json cannot be read"):
-        open_index(index, Letters())
+    for damaged in (b"", b"[]", b'{"form": 1}', b'{"format": 1', b"\xff"):
+        (index / MANIFEST).write_bytes(damaged)
+        with pytest.raises(DataError, match=r"manifest\.json cannot be read"):
+            open_index(index, Letters())
 
 
 def change_manifest(index: Path, **changes: Any) -> None:
