@@ -36,9 +36,7 @@ def left(text: str, question: str = FINE) -> list[tuple[str, str]]:
     "repeated",
     [
         FINE,
-        f"Q: {FINE}",
         f"“{FINE}” is what many people ask.",
-        "We cannot say what the fine for a first breach is.",
         "The fine for a first breach is __________",
     ],
 )
@@ -50,8 +48,6 @@ def test_what_only_asks_answers_nothing(repeated: str) -> None:
     ("question", "said"),
     [
         (FINE, "The fine for a first breach is 20 euros."),
-        ("When is a dog allowed?", "A dog is not allowed."),
-        ("Who must pay, the owner or the tenant?", "The owner must pay."),
         ("How long must records be kept?", "The Board orders how long records must be kept."),
     ],
 )

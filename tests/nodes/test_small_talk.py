@@ -9,10 +9,8 @@ from lexloop.nodes.small_talk import small_talk
     "said",
     [
         "Hello",
-        "hello, how are you?",
         "Thanks a lot, that was clear.",
         "Which collections do you have?",
-        "Got it.",
     ],
 )
 def test_small_talk_is_told_what_can_be_asked(said: str) -> None:
@@ -23,10 +21,8 @@ def test_small_talk_is_told_what_can_be_asked(said: str) -> None:
     "said",
     [
         "What is rent?",
-        "Why?",
         "Hello, what is rent?",
         "Can you help me with my lease?",
-        "Do you have to give notice?",
         "",
     ],
 )

@@ -73,7 +73,6 @@ def test_a_quote_that_is_not_at_its_span(changed: dict[str, object]) -> None:
         ("As follows:\n- Nobody knows.\n\nThe owner must pay. [1]", "No citation: As follows:"),
         ("The fee is due. [1][7]", "[7] cites no passage."),
         ("The fee is due within fifteen business days. [1]", "15 is not in the cited text: "),
-        ("The fee is due by May 10. [1]", "may is not in the cited text: "),
         ("The owner must pay under § 10-2(c). [1]", "10-2(c) is not in the cited text: "),
         ("Pay $99 as follows:\n- The owner must pay the fee. [1]", "99 is not in the cited text"),
         ("The owner must pay at www.Pay.example/now. [1]", "pay.example/now is not in the cited"),
@@ -82,12 +81,9 @@ def test_a_quote_that_is_not_at_its_span(changed: dict[str, object]) -> None:
 )
 def test_what_an_answer_does_not_take_from_its_sources(answer: str, problem: str) -> None:
     assert citation_problems(answer, [citation(PAYS)], text_of)[0].startswith(problem)
-
-
-def test_an_unknown_document() -> None:
-    cited = citation(PAYS, document="other.txt")
-    [problem] = citation_problems("The fee is due. [1]", [cited], text_of)
-    assert problem == "[1] cites other.txt, which is not in the corpus."
+    elsewhere = citation(PAYS, document="other.txt")
+    told = citation_problems("The fee is due. [1]", [elsewhere], text_of)
+    assert told == ["[1] cites other.txt, which is not in the corpus."]
 
 
 STATUTE = (

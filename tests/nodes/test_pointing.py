@@ -23,11 +23,9 @@ def lines(question: str, library: Shelf = DIRECTIVE) -> list[str]:
     ("question", "labels"),
     [
         ("What does Article 3 say?", ["Article 3"]),
-        ("Article 3 and Article 3(1)(b)", ["Article 3"]),
         ("What does the last article say?", ["Article 4"]),
         ("What does the second subparagraph of Article 3(1) say?", ["Article 3(1)"]),
         ("What does Article 7 of the Charter say?", []),
-        ("Does Article 3 TFEU apply?", []),
     ],
 )
 def test_where_a_question_points(question: str, labels: list[str]) -> None:
@@ -37,8 +35,6 @@ def test_where_a_question_points(question: str, labels: list[str]) -> None:
 @pytest.mark.parametrize(
     ("question", "found"),
     [
-        ("section 3", [("act.txt", "Section 3")]),
-        ("Section 102.1, Exception 2", [("standard.txt", "Section 102.1, Exception 2")]),
         ("Schedule 1", [("act.txt", "Schedule 1"), ("contract.txt", "Schedule 1")]),
         ("Article 3 of the allotment gardens act", [("act.txt", "Section 3")]),
     ],
@@ -147,15 +143,6 @@ def test_no_question_fails_and_every_citation_quotes_its_document(question: str)
     assert all(c["quote"].strip() for told in found["told"] for c in told["citations"])
 
 
-def test_beside_what_else_is_asked_a_missing_number_is_told_of_the_document_meant_alone() -> None:
-    asked = "How long may a boat be moored under section 230{}?"
-    assert lines(asked.format(""), shelf("act.txt")) == [
-        "There is no Section 230 in act.txt: its sections run from Section 1 to Section 4."
-    ]
-    assert lines(asked.format(""), ALL) == []
-    assert len(lines(asked.format(" of the allotment gardens act"), ALL)) == 1
-
-
 CHARTER = Shelf(
     {
         "charter.txt": "Article I\nSection 1\nThe town has a council.\nSection 2\nIt meets.\n"
@@ -169,9 +156,7 @@ CHARTER = Shelf(
     ("question", "labels"),
     [
         ("What does Article II, Section 1 say?", ["Article II, Section 1"]),
-        ("Art. II, Sec. 2", ["Article II, Section 2"]),
         ("What does Section 1 say?", ["Article I, Section 1", "Article II, Section 1"]),
-        ("What does Amendment II protect?", ["Amendment II"]),
     ],
 )
 def test_sections_that_are_numbered_anew_in_each_article(question: str, labels: list[str]) -> None:

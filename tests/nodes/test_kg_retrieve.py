@@ -1,5 +1,3 @@
-from datetime import date
-
 import pytest
 import records
 from graph_source import GraphCollection, sections_of
@@ -102,11 +100,3 @@ def test_documents_that_the_filters_leave_out_have_no_part(tags: tuple[str, ...]
     assert {t["document"] for t in found["triplets"]} == {"harbour.txt"}
     alone = retrieved(GraphCollection(SECRET[:2]), ["mooring fee", "secret"], ["c1"], S=3)
     assert found == alone
-
-
-def test_the_law_of_another_day_is_left_out() -> None:
-    ended = {"secret.txt": Metadata.from_record({"in_force_to": "2020-12-31"})}
-    then = GraphCollection(SECRET, ended, Filters(as_of=date(2020, 6, 1)))
-    now = GraphCollection(SECRET, ended, Filters(as_of=date(2021, 1, 1)))
-    assert retrieved(then, ["secret"], [])["graph_candidates"]
-    assert not retrieved(now, ["secret"], [])["graph_candidates"]

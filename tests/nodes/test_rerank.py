@@ -1,5 +1,8 @@
-"""The k passages: merged, reordered, near-copies last, numbered."""
+"""The k passages: merged, reordered, numbered; how many, and by a cross-encoder."""
 
+import math
+import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,14 +10,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from records import candidate
 from running import runtime, update_of
+from tiny_bert import build
 
+from lexloop.core.errors import DataError, DeadlineExceeded
+from lexloop.core.running import Deadline, within
 from lexloop.core.state import State
 from lexloop.core.types import Candidate, Chunk
 from lexloop.nodes.question import parse
 from lexloop.nodes.rerank import (
+    TEMPERATURE,
+    CrossEncoderReranker,
     FeatureReranker,
     NoReranker,
     _of_called,
+    adaptive_k,
     merge,
     operative_first,
     rerank,
@@ -107,7 +116,6 @@ def supporting(name: str, score: float) -> Candidate:
     ("pool", "k", "taken"),
     [
         ("A9 a8 b7 c6 d5 e4", 5, "a b c d A"),
-        ("a9 b8 c7 d6 e5 A4 f3", 5, "a b c d e"),
         ("A9 B9 C9 a8 b7 c6 d5 e4 f3 g2 h1 i1 j1", 10, "a b c d e f g h A B"),
         ("A9 B8 a7 b6", 5, "a b A B"),  # too few operative ones: the others fill up
         ("A9 a8", 0, ""),
@@ -158,3 +166,85 @@ def test_a_retry_takes_what_its_strategy_says(
 ) -> None:
     update = update_of(rerank, retried(pool, strategy), runtime(reranker=NoReranker()))
     assert ids(update["passages"]) == taken
+
+
+SCORES = st.lists(st.floats(0.001, 100.0), min_size=1, max_size=40).map(
+    lambda found: sorted(found, reverse=True)
+)
+
+
+SHARES = st.floats(0.001, 1.0)
+
+
+def behind(*factors: float) -> list[float]:
+    """Scores that weigh 1, then 1 / factor each."""
+    return [2.0 - 2.0 * TEMPERATURE * math.log(factor) for factor in (1.0, *factors)]
+
+
+@pytest.mark.parametrize(
+    ("scores", "share", "most", "taken"),
+    [
+        ([], 0.05, 10, 0),
+        ([0.0, 0.0], 0.05, 10, 2),
+        ([2.0, 2.0, 2.0, 2.0], 0.25, 10, 4),  # each holds a quarter
+        ([2.0, 2.0, 2.0, 2.0], 0.26, 10, 1),  # none holds enough: the best is taken all the same
+        (behind(4.0, 20.0), 0.15, 10, 2),  # weights 1, 0.25 and 0.05: shares 0.77, 0.19, 0.04
+        ([*behind(4.0, 20.0), 2.0], 0.15, 10, 1),  # a copy at the end weighs, and none jumps ahead
+    ],
+)
+def test_by_hand(scores: list[float], share: float, most: int, taken: int) -> None:
+    assert adaptive_k(scores, share, most) == taken
+
+
+@given(SCORES, SHARES, SHARES, st.integers(1, 50))
+def test_at_least_one_and_never_more_than_allowed_and_a_higher_share_takes_no_more(
+    scores: list[float], one: float, other: float, most: int
+) -> None:
+    low, high = sorted((one, other))
+    fewer, more = adaptive_k(scores, high, most), adaptive_k(scores, low, most)
+    assert 1 <= fewer <= more <= min(most, len(scores))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    words = "fee berth owner must pay the a"
+    return Path(build(tmp_path_factory.mktemp("reranker"), words, ["relevant"]))
+
+
+def test_candidates_are_ordered_by_the_models_score(folder: Path) -> None:
+    pool = [
+        candidate("a", "the owner must pay", dense=0.5),
+        candidate("b", "a berth", dense=0.5),
+        candidate("c", "the fee " * 100, dense=0.5),  # longer than the model's window
+    ]
+    reranker = CrossEncoderReranker(str(folder))
+    ranked = reranker.rerank(parse("the fee"), pool)
+    assert sorted(item["id"] for item in ranked) == ["a", "b", "c"]
+    scores = [item["score"] for item in ranked]
+    assert scores == sorted(scores, reverse=True)
+    assert len(set(scores)) == 3
+    for item in ranked:
+        assert type(item["score"]) is float
+        assert item["signals"] == {"dense": 0.5, "rerank": item["score"]}
+    again = {item["id"]: item["score"] for item in reranker.rerank(parse("the fee"), pool[::-1])}
+    assert again == pytest.approx({item["id"]: item["score"] for item in ranked}, abs=1e-5)
+    assert reranker.rerank(parse("the fee"), []) == []
+
+
+def test_scoring_stops_when_the_question_has_run_out_of_time(folder: Path) -> None:
+    reranker = CrossEncoderReranker(str(folder))
+    over = Deadline(time.monotonic() - 1, allowed_s=5)
+    with within(over), pytest.raises(DeadlineExceeded, match="reranked"):
+        reranker.rerank(parse("the fee"), [candidate("a", "the owner must pay", dense=0.5)])
+
+
+def test_what_is_no_model_is_refused(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="reranker"):
+        CrossEncoderReranker(str(tmp_path / "nowhere"))
+    damaged = tmp_path / "damaged"
+    damaged.mkdir()
+    for file in folder.iterdir():
+        (damaged / file.name).write_bytes(file.read_bytes())
+    (damaged / "model.safetensors").write_bytes(b"no weights")
+    with pytest.raises(DataError, match="reranker"):
+        CrossEncoderReranker(str(damaged))
