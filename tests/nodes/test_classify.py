@@ -250,8 +250,6 @@ def test_shipped_classifier_on_validation(column: str, floor: float) -> None:
 
 
 QUESTION = "what must an employer do and who checks it ?"
-
-
 WORDS = f"{QUESTION} simple complex"
 
 

@@ -16,8 +16,6 @@ from lexloop.nodes.engineer_prompt import ModelPromptEngineer, RuleEngineer, eng
 from lexloop.nodes.question import parse
 
 ASKED = "As a boat owner, what is a berth and who must pay for a berth?"
-
-
 SIMPLE = "what is a berth and who must pay for a berth?"
 
 
@@ -100,8 +98,6 @@ def test_the_node_notes_the_advice_on_the_attempt_it_answers() -> None:
 
 
 Converse = Callable[..., Any]
-
-
 TRIED = [
     attempt(1, "What fee?", ["fee", "amount due"], evaluation(0.2, 0.9, None, "Off the point."))
 ]

@@ -42,20 +42,12 @@ from lexloop.store.view import Collection, View
 from lexloop.store.writer import build_collection
 
 QUESTION = "What is the penalty for mooring without an inspection?"
-
-
 PENALTIES = "rule#2"
-
-
 METADATA = {
     "law": Metadata(kind="statute", jurisdiction="Port"),
     "rule": Metadata(kind="rule", jurisdiction="Port", host="harbour.example"),
 }
-
-
 FUSIONS = ("standardised", "linear", "rrf")
-
-
 Retrieve = Callable[..., list[Candidate]]
 
 
@@ -149,8 +141,6 @@ def test_a_view_keeps_to_the_seam(small: View, harbour: Collection) -> None:
 
 
 DAYS = st.none() | st.dates(date(2020, 1, 1), date(2024, 12, 31))
-
-
 SOURCES = st.dictionaries(
     st.sampled_from(["act", "case", "guide", "memo", "rule"]),
     st.builds(
@@ -163,8 +153,6 @@ SOURCES = st.dictionaries(
     ),
     min_size=1,
 )
-
-
 CHOSEN: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {
         "fusion": st.sampled_from(FUSIONS),
@@ -231,8 +219,6 @@ def test_what_defines_a_term_comes_first_where_its_meaning_is_asked(
 
 
 HOSTS = {"act": 1.0, "rule": 0.75, "case": 0.5}
-
-
 SAMPLE = SearchResults.of(
     [[Hit("act#0", "act", 6.0), Hit("guide#0", "guide", 3.0, True)]],
     [[Hit("guide#5", "guide", 0.7), Hit("act#0", "act", 0.4), Hit("case#0", "case", 0.2)]],
@@ -306,8 +292,6 @@ def test_the_publisher_goes_before_the_kind(metadata: Metadata, score: float) ->
 
 
 DOCUMENT_COUNTS = st.none() | st.integers(1, 4)
-
-
 WAYS: st.SearchStrategy[Fusion] = st.one_of(
     st.builds(Standardised, documents=DOCUMENT_COUNTS),
     st.builds(

@@ -171,8 +171,6 @@ def test_a_retry_takes_what_its_strategy_says(
 SCORES = st.lists(st.floats(0.001, 100.0), min_size=1, max_size=40).map(
     lambda found: sorted(found, reverse=True)
 )
-
-
 SHARES = st.floats(0.001, 1.0)
 
 

@@ -107,11 +107,7 @@ FRAGMENTS = st.sampled_from(
     "what is|who| and |; |? |. |between|it|its|§ 5-2|the|'|\"|tell me about|as a tenant, |fee|Is"
     "|(a)|\n|so|—|  |définition".split("|")
 )
-
-
 ASKED = st.one_of(st.text(max_size=120), st.lists(FRAGMENTS, max_size=14).map(" ".join))
-
-
 TURNS = st.builds(
     lambda role, content: Turn(role=role, content=content),
     st.sampled_from(["user", "assistant"]),
@@ -141,8 +137,6 @@ ANSWERED: list[Turn] = [
     {"role": "user", "content": "I am off in winter. Can my boat stay here?"},
     {"role": "assistant", "content": "They may.", "about": "Winter storage", "at": "Article 9"},
 ]
-
-
 QUAY = user("Who owns the quay?", "And the Board?")
 
 
@@ -268,8 +262,6 @@ def test_a_question_in_another_language_is_to_be_translated(
 
 
 PENALTY = says(standalone="What is the penalty for a violation?", queries=["penalty"])
-
-
 ASKED_FIRST: list[Turn] = [{"role": "user", "content": "I would like to know about bias audits"}]
 
 

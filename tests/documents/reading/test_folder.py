@@ -1,44 +1,16 @@
 import os
-import shutil
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from lexloop.core.errors import CorpusError
 from lexloop.documents.reading.folder import (
-    hash_sources,
-    list_sources,
     load_documents,
     source_files,
 )
 from lexloop.documents.reading.source import Limits
 
-NOBODY = 65534
 SMALL = Limits(file_bytes=2048)
-
-
-@pytest.fixture
-def powerless() -> Iterator[Path]:
-    """A folder of an ordinary user, as whom the test runs, since root may read everything."""
-    folder = Path(tempfile.mkdtemp())
-    root = os.geteuid() == 0
-    if root:
-        os.chown(folder, NOBODY, NOBODY)
-        try:
-            os.seteuid(NOBODY)
-        except PermissionError:
-            pytest.skip("root without the power to become another user")
-    try:
-        yield folder
-    finally:
-        if root:
-            os.seteuid(0)
-        for parent, folders, _ in os.walk(folder):
-            for name in folders:
-                Path(parent, name).chmod(0o700)
-        shutil.rmtree(folder)
 
 
 def reasons(folder: Path) -> dict[str, str]:
@@ -122,18 +94,3 @@ def test_what_is_no_regular_file_is_skipped_without_waiting_for_it(tmp_path: Pat
     found = reasons(tmp_path)
     assert "no regular file" in found["pipe.txt"]
     assert "No such file" in found["broken.txt"]
-
-
-def test_files_and_folders_without_permission_are_named(powerless: Path) -> None:
-    for name in ("good.txt", "barred.txt", "folder/inner.txt"):
-        path = powerless / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text("The law.")
-    (powerless / "barred.txt").chmod(0)
-    (powerless / "folder").chmod(0)
-    paths, unlisted = list_sources(powerless)
-    files, unreadable = hash_sources(powerless, paths)
-    found = {item.name: item.reason for item in unlisted + unreadable}
-    assert [file.name for file in files] == ["good.txt"]
-    assert found.keys() == {"barred.txt", "folder"}
-    assert all("Permission denied" in reason for reason in found.values())

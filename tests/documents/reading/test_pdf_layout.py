@@ -91,19 +91,6 @@ def test_a_paragraph_goes_on_in_the_next_column_and_on_the_next_page() -> None:
     assert document.text[document.pages[1] :].startswith("every")
 
 
-def test_a_running_head_is_left_out_on_every_page() -> None:
-    def page(number: int) -> list[Placed]:
-        head = f"Boats {number}" if number % 2 else f"{number} Harbour Act § {number // 3}"
-        body = lines(*[f"Words of the {n + 40 * number}th line" for n in range(30)])
-        return [Placed(60, 40, head, 8), *body, Placed(290, 770, f"- {number} -", 8)]
-
-    for count in (2, 8):
-        text = read(place([page(number) for number in range(17, 17 + count)])).text
-        assert text.splitlines() == [
-            f"Words of the {n}th line" for n in range(680, 680 + 40 * count) if n % 40 < 30
-        ]
-
-
 def test_footnotes_are_kept_and_break_no_sentence() -> None:
     full = "every line of this text reaches the margin of its page"
     note = [Placed(60, 740, "1 A note of the page.", 8), Placed(60, 750, "2 Another note.", 8)]
@@ -153,27 +140,6 @@ def test_items_are_told_by_their_indentation(first: int) -> None:
         f"{opened} {LONGER} or",
         "(b) Other words do not",
         "(c) nor do these.",
-    ]
-
-
-def test_headings_have_levels_by_size_and_weight() -> None:
-    page = [
-        Placed(60, 80, "A law of boats", 20),
-        Placed(60, 120, "General matters", 14),
-        Placed(60, 136, "and others", 14),
-        *lines(FULL, "and ends.", y=160),
-        Placed(60, 200, "Who keeps boats", bold=True),
-        *lines(FULL, "and ends.", y=214),
-        Placed(60, 260, "Last matters", 14),
-        *lines(FULL, "and ends.", y=280),
-    ]
-    document = read(place([page]))
-    found = [(level, document.text[at:].split("\n")[0]) for at, level in document.headings]
-    assert found == [
-        (1, "A law of boats"),
-        (2, "General matters and others"),
-        (3, "Who keeps boats"),
-        (2, "Last matters"),
     ]
 
 

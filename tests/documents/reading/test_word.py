@@ -9,7 +9,6 @@ from docx.oxml.ns import nsdecls
 
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document
-from lexloop.documents.reading.formats import read_bytes
 from lexloop.documents.reading.source import Limits
 from lexloop.documents.reading.word import read as read_docx
 
@@ -103,17 +102,6 @@ def test_damaged_and_empty_documents_are_told(law: Any) -> None:
         read(replaced(data, "[Content_Types].xml", lambda xml: b"<Types/>"))
     with pytest.raises(CorpusError, match="holds no text"):
         read(saved(docx.Document()))
-
-
-def test_another_archive_named_docx_is_refused() -> None:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        archive.writestr("xl/workbook.xml", "<x/>")
-    with pytest.raises(CorpusError, match=r"it is a zip archive, though its name ends in \.docx"):
-        list(read_bytes(out.getvalue(), "a.docx", Limits()))
-    law = saved(docx.Document())
-    with pytest.raises(CorpusError, match="it is a Word document"):
-        list(read_bytes(law, "a.zip", Limits()))
 
 
 _LEVELS = (

@@ -4,10 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexloop.core.types import StructureQuestion
-from lexloop.documents.document import Document
 from lexloop.documents.structure.references import find_references, loose_numbers
-from lexloop.documents.structure.telling import told
 from lexloop.documents.structure.tree import is_beyond
 
 
@@ -61,24 +58,6 @@ def test_a_number_is_beyond_a_whole_numbering_alone(
     wanted: str, numbers: list[str], beyond: bool
 ) -> None:
     assert is_beyond(wanted, numbers) is beyond
-
-
-ANNEXES = "\n\n".join(f"ANNEX {n}\n\nFees of kind {n}.\n\nA fee is due." for n in ("II", "III"))
-
-ACT = f"Article 1\n\nScope\n\nThis act is about fees.\n\n{ANNEXES}\n"
-
-
-def lines(text: str, counted: bool = False, end: int | None = None) -> list[str]:
-    question = StructureQuestion(word="annex", counted=counted, end=end, saying=False)
-    return [line.text for line in told(question, Document("d", "d", text).tree, "act.txt")]
-
-
-def test_what_is_numbered_with_a_gap_is_counted_as_it_was_read() -> None:
-    assert lines(ACT, counted=True) == [
-        "act.txt as it was read has 2 annexes: Annex II to Annex III."
-    ]
-    assert lines(ACT, end=0)[0].startswith("The first annex of act.txt as it was read is Annex II")
-    assert lines(ACT)[0] == "act.txt as it was read has 2 annexes:"
 
 
 @given(st.integers(2, 60), st.integers(1, 60), st.integers(1, 60))

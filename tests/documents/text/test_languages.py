@@ -54,7 +54,6 @@ def test_most_questions_in_another_language_are_told_so_and_none_by_a_wrong_name
     [
         ("Wer muss die Daten löschen?", ["German"], ""),
         ("Who must erase the data of the child?", ["German"], "English"),
-        ("Is Ω a unit?", ["English"], ""),
     ],
 )
 def test_a_question_is_held_against_the_languages_of_the_documents(

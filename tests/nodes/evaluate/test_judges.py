@@ -16,11 +16,7 @@ from lexloop.nodes.question import parse
 from lexloop.store.view import View
 
 PAYS = "A boat owner must pay the mooring fee within 10 business days of arrival."
-
-
 QUESTION = "When must the owner pay the mooring fee?"
-
-
 Judge = Callable[..., Judgement]
 
 
@@ -65,8 +61,6 @@ def test_scores_of_any_answer_lie_between_0_and_1(
 
 
 Converse = Callable[..., Any]
-
-
 PASSAGES = [passage(1, "The fee is $50.")]
 
 

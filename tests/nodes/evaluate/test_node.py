@@ -28,14 +28,10 @@ from lexloop.nodes.evaluate.node import (
 from lexloop.nodes.question import parse
 
 TEXT = "The fee is $50."
-
-
 GOOD: Citation = {
     **{"n": 1, "document": "d1.txt", "section": "§ 1", "page": None},
     **{"start": 0, "end": len(TEXT), "quote": TEXT},
 }
-
-
 TOLD = "There is no § 9 in d1.txt: its sections run from § 1 to § 3. [1]"
 
 
@@ -157,11 +153,7 @@ def test_what_came_of_a_question() -> None:
 
 
 SILENT = {"abstained": True, "verdict": evaluation(None, None, None)}
-
-
 LOW = {"verdict": evaluation(0.1, 0.9, 0.9)}
-
-
 WRONG = {"verdict": unverified(1, 1, 1)}
 
 
@@ -181,8 +173,6 @@ def test_abstentions_and_answers_in_each_order(made: list[dict[str, Any]], best:
 
 
 SCORES = st.one_of(st.none(), st.floats(0, 1))
-
-
 VERDICTS = st.builds(
     lambda a, b, c, verified: {**evaluation(a, b, c), "citations_verified": verified},
     SCORES,

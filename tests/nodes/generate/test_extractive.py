@@ -45,8 +45,6 @@ from lexloop.store.view import View
 from lexloop.store.writer import build_collection
 
 Passages = Callable[..., list[Passage]]
-
-
 Answer = Callable[..., Draft]
 
 

@@ -27,8 +27,6 @@ from lexloop.nodes.markers import cited_sentences
 from lexloop.nodes.question import parse
 
 Converse = Callable[..., Any]
-
-
 PASSAGES = [
     passage(1, "The fee is $50. It is due on 1 May.", start=100, section="§ 5-301"),
     passage(2, "A notice must be posted.", section="§ 5-304"),
@@ -111,8 +109,6 @@ FORMS = st.sampled_from(
         *("【{n}†source】", "[Source {n}, § 5-301]", "<sup>{n}</sup>", "[{n}](#p{n})", "［{n}］"),
     ]
 )
-
-
 SENTENCES = st.lists(
     st.tuples(
         st.sampled_from(["The fee is $50", "Post a notice", "It is due on 1 May"]),
@@ -122,8 +118,6 @@ SENTENCES = st.lists(
     min_size=1,
     max_size=4,
 )
-
-
 STYLES = st.sampled_from(["{text}", "- {text}", "{i}. {text}", "{i}) {text}", "**{i}.** {text}"])
 
 
@@ -164,8 +158,6 @@ TEXT = (
     "The employer must publish a summary. The fee is $50. It is due on 1 May 2024. "
     "Appeals go to the board under § 5-303(b). The board sits in spring."
 )
-
-
 LIST = "Article 7\nSurveys\nA survey must state:\n(a) the date; and\n(b) the depth.\n"
 
 

@@ -107,8 +107,6 @@ def test_what_is_refused_is_not_written(asked: str, untranslated: str, abstained
 
 
 RULES = "one two three four five six seven eight nine ten"
-
-
 INSTRUCTIONS = prompts.load("generate", {"passages", "triplets", "guidance", "question"}).system
 
 
@@ -137,8 +135,6 @@ def test_a_recited_system_prompt_is_withheld_unless_the_question_has_it(
 
 
 DATA = Path(__file__).parents[3] / "data"
-
-
 KEPT_BACK = [
     json.loads(line)
     for line in (DATA / "refusal" / "kept_back.jsonl").read_text("utf-8").splitlines()

@@ -32,8 +32,6 @@ from lexloop.store.view import View
 from lexloop.store.writer import build_collection
 
 DIRECTIVE = shelf("directive.txt")
-
-
 KEEPER = "1. A keeper shall, in accordance with Article 2(2)(a) and paragraph 2 of this Article:"
 
 
@@ -154,11 +152,7 @@ Log of voyages
 (d) a description of every collision. Its date is all_of.
 2. The log shall be kept for 5 years. However, the harbour board may extend that period.
 """
-
-
 NAME = "act2019.txt"
-
-
 LOG = [
     "Article 2(1) — Log of voyages:",
     "1. The master of a ferry shall keep a log of voyages, which contains: [1]",
@@ -167,8 +161,6 @@ LOG = [
     "(c) the weather; and [1]",
     "(d) a description of every collision. Its date is all_of. [1]",
 ]
-
-
 Answer = Callable[..., Draft]
 
 
