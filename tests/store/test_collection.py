@@ -1,5 +1,4 @@
 import math
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +14,6 @@ from lexloop.core.settings import Settings
 from lexloop.documents.document import Document
 from lexloop.models.embedding import Vectors
 from lexloop.models.minilm import load_minilm
-from lexloop.store import view as collections
 from lexloop.store.opening import open_corpus, tools_for
 from lexloop.store.preparing import window_texts
 from lexloop.store.view import Collection, View
@@ -133,24 +131,6 @@ def test_recent_texts_are_embedded_once() -> None:
     collection.forget()
     view.embed(["fee"])
     assert embedder.embedded == ["fee", "audit", "night", "fee"]
-
-
-def test_threads_that_embed_at_once_get_their_own_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(collections, "_RECENT", 3)
-    view = build().seen_by(ANYBODY)
-    texts = ["fee", "audit", "night", "berth", "guest"]
-    expected = dict(zip(texts, load_minilm().embed(texts), strict=True))
-
-    def wrong(start: int) -> list[str]:
-        asked = [texts[(start + step) % 5] for step in range(4)]
-        vectors = view.embed(asked)
-        pairs = zip(asked, vectors, strict=True)
-        return [
-            text for text, vector in pairs if not np.allclose(vector, expected[text], atol=1e-5)
-        ]
-
-    with ThreadPoolExecutor(4) as pool:
-        assert [found for found in pool.map(wrong, range(40)) if found] == []
 
 
 SHORT = "The fee is due."

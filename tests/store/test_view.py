@@ -36,16 +36,6 @@ def test_what_is_pointed_to_is_cited_with_its_page_and_version() -> None:
         view.cited("cars.txt", 0, 1, "")
 
 
-def test_an_answer_is_about_the_provision_that_it_quotes() -> None:
-    tags = [(), ("red",), (), ()]
-    documents = [document(number, Metadata(tags=of)) for number, of in enumerate(tags)]
-    view = build_collection(documents, letter_tools()).seen_by(ANYBODY)
-    assert view.place_of("The falcon permit is void.")[0] == "Fines"
-    assert view.place_of("within 1 days")[0] == "Duties"
-    assert view.place_of("200 osprey") == ("", "")
-    assert view.place_of("x" * 100_000) == view.place_of("") == ("", "")
-
-
 def test_a_collection_gives_nothing_to_read_but_through_a_view() -> None:
     collection = build_collection([document(0, Metadata())], letter_tools())
     public = {name for name in dir(collection) if not name.startswith("_")}

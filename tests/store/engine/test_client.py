@@ -61,13 +61,6 @@ def free_port() -> int:
         return int(taken.getsockname()[1])
 
 
-def test_an_engine_that_is_down() -> None:
-    engine = engine_at(f"opensearch://127.0.0.1:{free_port()}/laws")
-    with pytest.raises(EngineUnavailable, match=r"cannot be reached.*refused") as told:
-        engine.check()
-    assert told.value.__cause__ is not None
-
-
 def test_a_node_that_is_down_is_left_for_the_next(server: ScriptedEngine) -> None:
     engine = engine_at(f"opensearch://127.0.0.1:{free_port()},{server.host}/laws")
     for _ in range(8):

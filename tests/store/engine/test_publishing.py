@@ -139,7 +139,7 @@ def test_a_network_that_is_cut_while_publishing_leaves_what_was_there(
 
 
 @pytest.mark.usefixtures("impatient")
-@pytest.mark.parametrize("cut_at", [".chunks", "/_doc/lease", "/_bulk", "/_aliases"])
+@pytest.mark.parametrize("cut_at", [".chunks", "/_bulk", "/_aliases"])
 def test_an_answer_that_is_lost_does_no_harm(
     engine_address: str, between: ScriptedEngine, laws: tuple[Path, Path], cut_at: str
 ) -> None:

@@ -8,7 +8,7 @@ from laws import examples
 from numpy.typing import NDArray
 
 from lexloop.models.embedding import Vectors
-from lexloop.store.folder.dense import DenseIndex, build_hnsw, kind_for, search_hnsw
+from lexloop.store.folder.dense import DenseIndex, build_hnsw, search_hnsw
 
 EAST, NORTH, WEST = [1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]
 KINDS = ["flat", "hnsw", "ivf"]
@@ -123,14 +123,6 @@ def test_an_empty_index_finds_nothing(kind: str, tmp_path: Path) -> None:
         assert each.centroid().tolist() == [0.0, 0.0]
 
 
-@pytest.mark.parametrize(
-    ("windows", "kind"),
-    [(65_536, "flat"), (65_537, "hnsw"), (500_000, "hnsw"), (500_001, "ivf")],
-)
-def test_the_number_of_windows_decides_the_kind(windows: int, kind: str) -> None:
-    assert kind_for(windows) == kind
-
-
 @pytest.mark.parametrize("kind", ["hnsw", "ivf"])
 def test_recall_is_measured_and_reached(kind: str) -> None:
     owners = np.arange(3000, dtype=np.int32)
@@ -169,31 +161,3 @@ def test_what_is_saved_is_what_is_loaded(kind: str, tmp_path: Path) -> None:
         ):
             np.testing.assert_array_equal(before[0], after[0])
             np.testing.assert_array_equal(before[1], after[1])
-
-
-@pytest.mark.parametrize(
-    ("name", "values"),
-    [
-        ("owners.npy", np.array([0, 2], dtype=np.int32)),
-        ("owners.npy", np.array([-1, 1], dtype=np.int32)),
-        ("vectors.npy", np.zeros((2, 2), dtype=np.float32)),
-    ],
-)
-def test_arrays_that_do_not_fit_together_are_refused(
-    tmp_path: Path, name: str, values: NDArray[np.generic]
-) -> None:
-    index_of((0, EAST), (1, WEST), size=2).save(tmp_path)
-    np.save(tmp_path / name, values)
-    with pytest.raises(ValueError, match=r"together|holds"):
-        DenseIndex.load(tmp_path)
-
-
-@pytest.mark.parametrize("kind", ["hnsw", "ivf"])
-def test_the_search_structure_of_other_vectors_is_refused(kind: str, tmp_path: Path) -> None:
-    index_of((0, EAST), (1, WEST), size=2, kind=kind).save(tmp_path)
-    other = tmp_path / "other"
-    other.mkdir()
-    index_of(*[(i, EAST) for i in range(3)], size=3, kind=kind).save(other)
-    (other / "vectors.faiss").replace(tmp_path / "vectors.faiss")
-    with pytest.raises(ValueError, match="something else"):
-        DenseIndex.load(tmp_path)

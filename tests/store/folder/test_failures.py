@@ -2,9 +2,7 @@
 
 import os
 import resource
-import shutil
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -186,49 +184,3 @@ def test_a_full_disk(tmp_path: Path, folder: Path, parsed: list[str]) -> None:
         (folder / "long.txt").write_text("The owner must pay.")
         write_index(index, sources(folder), letter_tools())
         assert "long.txt" in content(index)["documents"]
-
-
-@pytest.fixture
-def nobody() -> Iterator[Callable[[Path], None]]:
-    """Become somebody who may read and not write; root may do both and becomes another user."""
-    root = os.geteuid() == 0
-
-    def become(place: Path) -> None:
-        for path in [place, *place.rglob("*")]:
-            path.chmod(0o555 if path.is_dir() else 0o444)
-        if root:
-            try:
-                os.seteuid(65534)
-            except PermissionError:
-                pytest.skip("root without the power to become another user")
-
-    try:
-        yield become
-    finally:
-        if root:
-            os.seteuid(0)
-
-
-def test_a_folder_that_may_only_be_read(
-    folder: Path, nobody: Callable[[Path], None], parsed: list[str]
-) -> None:
-    place = Path(tempfile.mkdtemp())
-    index = place / "index"
-    try:
-        shutil.copytree(folder, place / "source")
-        write_index(index, sources(place / "source"), letter_tools())
-        before = content(index)
-        lengthen(place / "source")
-        nobody(place)
-        with pytest.raises(IndexWriteError, match="Permission denied"):
-            write_index(index, sources(place / "source"), letter_tools())
-        with pytest.raises(IndexWriteError, match="Permission denied"):
-            write_index(place / "new", sources(place / "source"), letter_tools())
-        assert content(index) == before
-        verify_index(index, Letters())
-    finally:
-        for path in [place, *place.rglob("*")]:
-            if os.geteuid() == path.stat().st_uid:
-                path.chmod(0o755)
-        os.seteuid(os.getuid())
-        shutil.rmtree(place)

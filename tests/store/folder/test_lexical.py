@@ -1,6 +1,3 @@
-import gc
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -60,57 +57,6 @@ def test_a_text_that_repeats_a_word_beyond_16_bits_is_counted_whole() -> None:
     index = LexicalIndex.build(texts)
     expected = BM25Okapi([tokenize(text) for text in texts]).get_scores(["fee", "audit"])
     np.testing.assert_allclose(index.scores("fee audit"), expected, rtol=1e-4, atol=1e-6)
-
-
-def test_what_is_saved_is_what_is_loaded_mapped_read_only_and_without_objects(
-    tmp_path: Path,
-) -> None:
-    built = LexicalIndex.build([*HARBOUR, "Größe 法律 § 20-871(b)"])
-    built.save(tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(LexicalIndex.FILES)
-    loaded = LexicalIndex.load(tmp_path)
-    assert (loaded.terms, loaded.size) == (built.terms, built.size)
-    assert list(loaded.terms) == sorted(built.terms)
-    for before, after in [
-        (built.weights.data, loaded.weights.data),
-        (built.weights.indices, loaded.weights.indices),
-        (built.weights.indptr, loaded.weights.indptr),
-    ]:
-        np.testing.assert_array_equal(before, after)
-        assert before.dtype == after.dtype
-    for mapped in (loaded.weights.data, loaded.weights.indices):
-        assert not mapped.flags.writeable
-    assert loaded.top("audit Größe", 5)[0].tolist() == built.top("audit Größe", 5)[0].tolist()
-
-
-def test_mapped_files_are_released_with_the_index(tmp_path: Path) -> None:
-    LexicalIndex.build(HARBOUR).save(tmp_path)
-    maps = Path("/proc/self/maps")
-    if not maps.exists():
-        pytest.skip("this system does not list what is mapped")
-    loaded = LexicalIndex.load(tmp_path)
-    loaded.top("audit", 3)
-    assert str(tmp_path) in maps.read_text()
-    del loaded
-    gc.collect()
-    assert str(tmp_path) not in maps.read_text()
-
-
-@pytest.mark.parametrize(
-    ("name", "values"),
-    [
-        ("lexical.rows.npy", np.array([0, 0, 99], dtype=np.int32)),
-        ("lexical.starts.npy", np.array([0, 5, 3], dtype=np.int64)),
-        ("lexical.weights.npy", np.zeros(2, dtype=np.float32)),
-    ],
-)
-def test_arrays_that_do_not_fit_together_are_refused(
-    tmp_path: Path, name: str, values: "np.ndarray[tuple[int, ...], np.dtype[np.generic]]"
-) -> None:
-    LexicalIndex.build(["fee", "fee audit"]).save(tmp_path)
-    np.save(tmp_path / name, values)
-    with pytest.raises(ValueError, match=r"together|holds"):
-        LexicalIndex.load(tmp_path)
 
 
 def test_statistics_give_every_posting_its_weight() -> None:

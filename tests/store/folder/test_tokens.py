@@ -65,21 +65,6 @@ def test_maxsim_by_hand() -> None:
     assert TokenIndex.of([]).ends.tolist() == [0]
 
 
-def test_the_disk_keeps_them_and_refuses_what_does_not_fit(tmp_path: Path) -> None:
-    held = TokenIndex.of([along({0: 1}), along(), along({1: -127}, {2: 7})])
-    assert set(held.save(tmp_path)) == set(TokenIndex.FILES)
-    found = TokenIndex.load(tmp_path, windows=3)
-    np.testing.assert_array_equal(found.codes, held.codes)
-    assert [codes.tolist() for codes in found.windows(0, 3)] == [
-        codes.tolist() for codes in held.windows(0, 3)
-    ]
-    with pytest.raises(ValueError, match="do not fit together"):
-        TokenIndex.load(tmp_path, windows=2)
-    np.save(tmp_path / "token_ends.npy", np.array([0, 3, 1, 3]))
-    with pytest.raises(ValueError, match="do not fit together"):
-        TokenIndex.load(tmp_path, windows=3)
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (place := tmp_path / "sources").mkdir()
