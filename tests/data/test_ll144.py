@@ -95,11 +95,6 @@ def test_fields_fit_the_question_type(item: dict[str, Any]) -> None:
     assert [turn["role"] for turn in history] == ["user", "assistant"] * (len(history) // 2)
 
 
-def test_gold_evidence_reaches_every_section() -> None:
-    cited = {span["section"] for item in GOLD for span in item["evidence"]}
-    assert set(SECTIONS) <= cited
-
-
 @pytest.mark.parametrize("name", sorted(DIGEST))
 def test_digest_copies_no_twelve_words_of_the_official_texts(name: str) -> None:
     root = os.environ.get("LEXLOOP_DATA")

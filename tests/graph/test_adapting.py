@@ -33,13 +33,6 @@ def test_the_plan_says_how_many_passages_the_scores_took(question: str) -> None:
         assert update["plan"].keys() == {"k", "Q", "K", "S"}
 
 
-def test_otherwise_the_plan_stays() -> None:
-    found = steps(QUESTIONS[0], Settings(**{"plan.k": 5, "retrieval.knowledge_graph": "none"}))
-    update = next(step["rerank"] for step in found if "rerank" in step)
-    assert "plan" not in update
-    assert len(update["passages"]) == 5
-
-
 def test_what_passages_hand_on_to_comes_beside_them() -> None:
     found = steps(QUESTIONS[0], Settings(**{"plan.k": 2, "loop.max_retries": 0}))
     taken, by = (

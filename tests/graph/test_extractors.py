@@ -8,7 +8,7 @@ import pytest
 from fake_openai import FakeOpenAI, Reply, Request, refusal
 from indexes import Letters, content, sources
 
-from lexloop.core.errors import BudgetError, ModelError, SettingsError
+from lexloop.core.errors import BudgetError, ModelError
 from lexloop.core.settings import Settings
 from lexloop.graph.extractors import (
     Budget,
@@ -114,13 +114,6 @@ def test_the_limit_stops_before_it_is_passed(
     made, extract = tools(chat_model(), raised)
     write_index(tmp_path / "a", sources(folder), made)
     assert (len(extracting.requests), extract.spent["model_calls"]) == (PARAGRAPHS, 1)
-
-
-def test_budgets_by_hand() -> None:
-    assert Budget(0.15, 0.6).cost(2_000_000, 500_000) == pytest.approx(0.6)
-    assert Budget(0.15, None).cost(1, 1) is None
-    with pytest.raises(SettingsError, match=r"--max-cost is 2\.0.*--price-in and --price-out"):
-        Budget(0.1, None, most=2.0)
 
 
 def test_an_estimate_costs_nothing_and_comes_near(

@@ -27,13 +27,6 @@ def down(corpus: Path, **settings: object) -> Lexloop:
     return build_graph(Resources(DOWN, Settings(**wanted)))
 
 
-def test_a_refused_key_is_an_error_and_asked_once(server: FakeOpenAI, modelled: Modelled) -> None:
-    server.otherwise = refusal(401, "no such key")
-    with pytest.raises(ModelAuthError):
-        modelled(**{"model.attempts": 3}).invoke({"question": QUESTION})
-    assert len(server.requests) == 1
-
-
 def test_without_a_server_the_embedded_answers_and_says_so(corpus: Path) -> None:
     result = down(corpus, **{"model.fallback": True}).invoke({"question": QUESTION})
     assert "within 10 business days of arrival" in result["answer"]
@@ -109,26 +102,7 @@ def test_embedder_and_model_may_both_fail(server: FakeOpenAI, modelled: Modelled
         graph.invoke({"question": QUESTION})
 
 
-def test_an_embedder_that_fails_from_the_start_leaves_the_embedded_one(
-    server: FakeOpenAI, modelled: Modelled
-) -> None:
-    server.embedding_otherwise = refusal(500)
-    graph = modelled(model=None, **{"index.embedder": REMOTE, "model.fallback": True})
-    [lost] = graph.invoke({"question": QUESTION})["degraded"]
-    assert (lost["node"], lost["wanted"]) == ("index", f"index.embedder={REMOTE}")
-    assert len(server.asked_to_embed) == 1
-
-
 def test_a_model_alone_does_not_fall_back(server: FakeOpenAI, modelled: Modelled) -> None:
     server.otherwise = refusal(401)
     with pytest.raises(ModelAuthError):
         modelled(variant="llm_only", **{"model.fallback": True}).invoke({"question": QUESTION})
-
-
-def test_what_the_corpus_lacks_is_listed_every_turn(tmp_path: Path) -> None:
-    (tmp_path / "law.txt").write_text(LAW, encoding="utf-8")
-    (tmp_path / "broken.txt").write_bytes(b"\xff\xfe\xff\x00\x80")
-    graph = build_graph(Resources(Connection(), Settings(corpus=str(tmp_path))))
-    for _ in range(2):
-        [lost] = graph.invoke({"question": QUESTION})["degraded"]
-        assert (lost["node"], lost["wanted"]) == ("index", "broken.txt")

@@ -38,14 +38,6 @@ def test_it_is_right_on_nine_of_ten_questions_that_it_was_not_written_beside(
     assert len(wrong) <= 6, wrong
 
 
-def test_each_part_goes_to_its_own_collection(contexts: Contexts) -> None:
-    asked = "What is a bias audit, and what is carer's leave?"
-    assert route(asked, [], contexts).ways == {
-        "hiring": "What is a bias audit",
-        "workplace": "what is carer's leave?",
-    }
-
-
 def test_the_only_collection_is_asked_without_a_choice(contexts: Contexts) -> None:
     asked = "How is a patent for an invention applied for?"
     assert route(asked, [], {"hiring": contexts["hiring"]}).ways == {"hiring": ""}

@@ -59,10 +59,3 @@ def test_prompt_and_schema_name_the_same_fields(name: str) -> None:
     system = load(name, declared).system
     shown = set(re.findall(r'"(\w+)":', system.splitlines()[-1]))
     assert shown == {field for schema in schemas for field in schema.model_fields}
-
-
-def test_every_prompt_opens_in_its_own_words() -> None:
-    openings = [
-        load(name, declared).system.splitlines()[0] for name, (declared, _) in DECLARED.items()
-    ]
-    assert len(set(openings)) == len(openings)

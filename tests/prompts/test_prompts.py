@@ -52,23 +52,17 @@ def test_placeholders_must_be_those_declared(placeholders: set[str], problem: st
         load("rewrite", placeholders)
 
 
-def test_missing_file() -> None:
-    with pytest.raises(DataError, match=r"nonesuch\.md cannot be read"):
-        load("nonesuch", set())
-
-
 @pytest.mark.parametrize(
-    "text",
-    ["", "=== system ===\n{{fence}}\n"],
+    ("text", "problem"),
+    [
+        ("", r"broken\.md lacks its two parts"),
+        ("=== system ===\n{{fence}}\n", r"broken\.md lacks its two parts"),
+        ("=== system ===\nHello.\n=== user ===\n{{question}}", "'fence'"),
+    ],
 )
-def test_file_without_its_two_parts(text: str) -> None:
-    with pytest.raises(DataError, match=r"broken\.md lacks its two parts"):
-        parse("broken", text, set())
-
-
-def test_system_part_must_explain_the_fence() -> None:
-    with pytest.raises(DataError, match="'fence'"):
-        parse("careless", "=== system ===\nHello.\n=== user ===\n{{question}}", {"question"})
+def test_file_without_its_two_parts_or_the_fence(text: str, problem: str) -> None:
+    with pytest.raises(DataError, match=problem):
+        parse("broken", text, {"question"})
 
 
 def test_fence_differs_from_render_to_render() -> None:
