@@ -23,7 +23,6 @@ from lexloop.documents.document import Document
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes import hybrid_retrieve as node
 from lexloop.nodes.hybrid_retrieve import (
-    SUB_QUERY_WEIGHT,
     Scores,
     SearchResults,
     best_by_document,
@@ -90,11 +89,6 @@ def test_the_section_that_answers_is_found(
     assert set(found[0]["signals"]) == {"lexical", "dense"}
     scores = [candidate["score"] for candidate in found]
     assert scores == sorted(scores, reverse=True)
-
-
-def test_candidates_are_limited_but_never_to_fewer_than_k(retrieve: Retrieve) -> None:
-    assert len(retrieve(state(k=3), **{"retrieval.candidates": 2})) == 3
-    assert len(retrieve(state(k=1), **{"retrieval.candidates": 2})) == 2
 
 
 def test_all_queries_are_searched_in_one_batch_and_few_texts_fetched(
@@ -272,12 +266,6 @@ def test_equation_1_by_hand() -> None:
     }
 
 
-def test_a_sub_query_counts_a_little_less_and_authority_does_not() -> None:
-    twice = SearchResults([{}, {}], [{}, {"act#0": 0.5}], DOCUMENTS)
-    fused = fuse(twice, Linear(host_boost=0.1), HOSTS)
-    assert fused == {"act#0": pytest.approx(SUB_QUERY_WEIGHT * 0.5 + 0.1)}
-
-
 @pytest.mark.parametrize(
     ("metadata", "score"),
     [
@@ -361,14 +349,6 @@ def test_the_best_chunk_of_a_document_has_the_score_of_equation_1(
         assert score == pytest.approx(expected)
 
 
-@given(st.lists(LEXICAL | VECTOR, max_size=6), st.integers(1, 1000))
-def test_a_chunk_in_more_lists_never_falls(rankings: list[Scores], constant: int) -> None:
-    before = reciprocal_rank(rankings, constant)
-    for ranking in rankings:
-        after = reciprocal_rank([*rankings, ranking], constant)
-        assert all(after[name] > before[name] for name in ranking)
-
-
 @given(LEXICAL, VECTOR, VECTOR)
 def test_standardised_sums_are_0_on_average(lexical: Scores, vector: Scores, late: Scores) -> None:
     fused = standardised(lexical, vector, late)
@@ -435,16 +415,3 @@ def test_the_whole_provision_and_nothing_beside_it(ferry: View) -> None:
     assert "be rung before" in said
     assert "master" not in said
     assert "fog" not in said
-
-
-def test_the_best_passages_provision_comes_first(ferry: View) -> None:
-    said = texts(
-        ferry, provisions_around([at(ferry, "shall wait"), at(ferry, "carry a bell")], ferry)
-    )
-    assert said.index("under tow") < said.index("be rung before")
-    assert "master" not in said
-
-
-def test_what_is_not_there_is_not_found(ferry: View) -> None:
-    gone: Passage = {**at(ferry, "under tow"), "document": "gone.txt"}
-    assert provisions_around([gone], ferry) == provisions_around([], ferry) == []

@@ -22,7 +22,6 @@ from lexloop.nodes.rewrite import (
     NoRewriter,
     RuleRewriter,
     drift,
-    keywords,
     leans_on_history,
     resolved,
     rewrite,
@@ -46,11 +45,6 @@ def test_each_thing_that_is_asked_is_a_query() -> None:
         asked,
     ]
     assert rewritten("?")["queries"] == []
-
-
-def test_what_is_quoted_or_numbered_is_a_keyword() -> None:
-    assert keywords('What does "net tonnage" mean?')[0] == "net tonnage"
-    assert keywords("Under Article 6, who is liable?") == ["Article 6", "liable"]
 
 
 class Wording:

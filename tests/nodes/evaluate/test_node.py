@@ -182,13 +182,6 @@ VERDICTS = st.builds(
 )
 
 
-@given(st.lists(VERDICTS, min_size=1, max_size=6))
-def test_no_answer_beats_the_best(verdicts: list[Evaluation]) -> None:
-    attempts = [tried(number, verdict) for number, verdict in enumerate(verdicts, 1)]
-    best = rank_of(best_attempt(attempts))
-    assert not any(rank_of(other).beats(best) for other in attempts)
-
-
 @given(st.lists(st.tuples(VERDICTS, st.booleans()), min_size=1, max_size=6))
 def test_an_attempt_changes_nothing_unless_it_beats_the_best_before(
     verdicts: list[tuple[Evaluation, bool]],

@@ -228,18 +228,6 @@ def test_where_it_is_not_sure_each_further_passage_has_its_say(
     assert [item.order for item in [*one.best, *one.more]] == [1]
 
 
-def test_a_further_passage_repeats_nothing_and_ends_with_no_colon(
-    small: View, duties: Passage
-) -> None:
-    texts = ["alpha fee", "Alpha fees", "gamma quay:", "delta owner", "epsilon boat"]
-    found = scored([0.9, 0.8, 0.7, 0.6, 0.5], texts=texts, duties=duties)
-    of_passages(found, 1, 2, 3, 4, 4)
-    listed = replace(found.quotables[3].said, points=2)
-    found.quotables[3] = replace(found.quotables[3], said=listed)
-    unsure = select(asked(small, 1), found, LENGTHS, sure=False)
-    assert [item.order for item in [*unsure.best, *unsure.more]] == [0, 4]
-
-
 NONE = AnswerabilityFeatures(*[0.0] * len(fields(AnswerabilityFeatures)))
 
 

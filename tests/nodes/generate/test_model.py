@@ -52,14 +52,6 @@ def test_what_the_model_is_shown(server: FakeOpenAI, converse: Converse) -> None
     assert ABSTENTION in request.system
 
 
-def test_abstention_is_the_exact_sentence(server: FakeOpenAI, converse: Converse) -> None:
-    server.otherwise = Reply(f" {ABSTENTION.lower()} [1]")
-    draft = converse(lambda chat: generator(chat).generate(parse("When?"), PASSAGES, [], None))
-    assert draft["answer"] == ABSTENTION
-    assert draft["abstained"]
-    assert draft["citations"] == []
-
-
 def test_alone_without_passages_or_citations(server: FakeOpenAI, converse: Converse) -> None:
     server.play("answer_alone", Reply("In May [1].\n"))
     draft = converse(lambda chat: ModelAlone(chat).generate(parse("When?"), PASSAGES, [], None))

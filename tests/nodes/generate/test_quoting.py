@@ -72,19 +72,6 @@ def test_an_article_comes_heading_first_with_a_source_for_each_paragraph() -> No
     assert citations[0]["quote"].endswith("The keeper shall keep the receipt.")
 
 
-def test_what_is_left_out_is_counted_and_named() -> None:
-    assert quoted("Article 3", limit=25)[0][-2:] == [
-        "(b) state, each year: [1]",
-        "Left out: 3 more points, Article 3(1)(b)(i) to (iii); 1 more point, Article 3(1)(c); "
-        "2 more paragraphs, Article 3(2) and (3). [1]",
-    ]
-    assert quoted("Articles 1 to 4", limit=8)[0] == [
-        "Article 1 — Subject matter:",
-        "This Directive lays down rules for river boats. [1]",
-        "Left out: 3 more, Article 2 to Article 4. [1]",
-    ]
-
-
 def test_bracketed_numbers_of_the_text_are_no_markers() -> None:
     points = "1. Boats [2] pay a fee. It is small [4, 5].\n2. Ships pay more [1]."
     law = Shelf({"law.txt": f"Article 1\nFees [3]\n{points}\nArticle 2\nEnd\nEnd.\n"})
