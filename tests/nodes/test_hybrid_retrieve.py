@@ -1,25 +1,25 @@
 """The search over every query, fusion by hand and by its laws, and what stands around passages."""
 
 import math
-from collections.abc import Callable
-from datetime import date
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
-from backend import MemoryBackend, chunk
 from hypothesis import given
 from hypothesis import strategies as st
 from rankings import DOCUMENTS, LEXICAL, VECTOR, best_first, found, ties_shuffled
+from records import chunk
 from running import runtime, update_of
-from statute import LAW, RULE
 
 from lexloop.core.metadata import Filters, Metadata
 from lexloop.core.settings import Settings
 from lexloop.core.settings_groups import Fusion, Linear, ReciprocalRank, Standardised
-from lexloop.core.state import State, Update
-from lexloop.core.types import Candidate, Chunk, Hit, Passage
+from lexloop.core.state import State
+from lexloop.core.types import Candidate, Chunk, Hit
 from lexloop.documents.document import Document
+from lexloop.models.embedding import Vectors
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes import hybrid_retrieve as node
 from lexloop.nodes.hybrid_retrieve import (
@@ -41,147 +41,124 @@ from lexloop.store.view import Collection, View
 from lexloop.store.writer import build_collection
 
 QUESTION = "What is the penalty for mooring without an inspection?"
-PENALTIES = "rule#2"
-METADATA = {
-    "law": Metadata(kind="statute", jurisdiction="Port"),
-    "rule": Metadata(kind="rule", jurisdiction="Port", host="harbour.example"),
-}
 FUSIONS = ("standardised", "linear", "rrf")
+
+
+class Searched:
+    """A collection whose searches find each chunk with the score that a test gives it.
+
+    ``asked`` holds every search and every fetching of texts, in order.
+    """
+
+    def __init__(self, scores: Mapping[str, float], supporting: str = "") -> None:
+        self.close: dict[str, float] = {}
+        self.terms: dict[str, list[str]] = {}
+        self.asked: list[tuple[str, object]] = []
+        self._hits = [
+            Hit(name, name, score, bool(supporting) and name.startswith(supporting))
+            for name, score in best_first(dict(scores)).items()
+        ]
+
+    def search(self, queries: list[str], limit: int) -> tuple[list[list[Hit]], list[list[Hit]]]:
+        self.asked.append(("search", (queries, limit)))
+        return [self._hits] * len(queries), [self._hits] * len(queries)
+
+    def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:
+        near = [[self.close.get(name, 0.0) for name in chunk_ids]]
+        return np.array(near, dtype=np.float32) if self.close else None
+
+    def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
+        self.asked.append(("chunks", list(chunk_ids)))
+        known = {hit.chunk_id: hit.supporting for hit in self._hits}
+        return [chunk(id=name, document=name, supporting=known[name]) for name in chunk_ids]
+
+    def defining(self, terms: Sequence[str]) -> list[str]:
+        return [name for term in terms for name in self.terms.get(term, [])]
+
+
+def state(question: str = QUESTION, queries: Sequence[str] = (), k: int = 3) -> State:
+    plan = {"k": k, "Q": 3, "K": 3, "S": 1}
+    return {"parsed": {**parse(question), "queries": [*queries]}, "plan": plan}
+
+
 Retrieve = Callable[..., list[Candidate]]
 
 
-def paragraphs(document: str, text: str) -> list[Chunk]:
-    return [chunk(f"{document}#{n}", part) for n, part in enumerate(text.split("\n\n"))]
-
-
-def state(question: str = QUESTION, queries: list[str] | None = None, k: int = 3) -> State:
-    plan = {"k": k, "Q": 3, "K": 3, "S": 1}
-    return {"parsed": {**parse(question), "queries": queries or []}, "plan": plan}
-
-
-def finished(asked: State, backend: MemoryBackend | None, **settings: object) -> Update:
-    chosen = Settings(**settings)
-    if isinstance(backend, MemoryBackend):
-        backend.access = Filters.of(chosen)
-    with pytest.MonkeyPatch.context() as patch:
-        if isinstance(backend, MemoryBackend):
-            patch.setattr(node, "point", lambda _, memory: memory.pointed)
-        return update_of(hybrid_retrieve, asked, runtime(backend=backend, settings=chosen))
-
-
 @pytest.fixture
-def backend() -> MemoryBackend:
-    return MemoryBackend([*paragraphs("law", LAW), *paragraphs("rule", RULE)], METADATA)
+def retrieve(monkeypatch: pytest.MonkeyPatch) -> Retrieve:
+    """``retrieve(state(), backend, pointed=[...])``: the candidates."""
+
+    def run(
+        asked: State, backend: Any, pointed: Sequence[str] = (), **settings: Any
+    ) -> list[Candidate]:
+        if isinstance(backend, Searched):
+            told = {"units": [], "chunks": [*pointed], "told": [], "only": False}
+            monkeypatch.setattr(node, "point", lambda *_: told)
+        around = runtime(backend=backend, settings=Settings(**settings))
+        return update_of(hybrid_retrieve, asked, around)["candidates"]
+
+    return run
 
 
-@pytest.fixture
-def retrieve(backend: MemoryBackend) -> Retrieve:
-    return lambda asked, **settings: finished(asked, backend, **settings)["candidates"]
+def ids(candidates: list[Candidate]) -> list[str]:
+    return [candidate["id"] for candidate in candidates]
 
 
 @pytest.mark.parametrize("fusion", FUSIONS)
-@pytest.mark.parametrize("level", [None, 3])
+@pytest.mark.parametrize("level", [None, 2])
 def test_the_section_that_answers_is_found(
-    retrieve: Retrieve, fusion: str, level: int | None
+    retrieve: Retrieve, small: View, harbour: Collection, fusion: str, level: int | None
 ) -> None:
-    found = retrieve(state(), **{"fusion": fusion, "fusion.documents": level})
-    assert PENALTIES in [candidate["id"] for candidate in found[:2]]
-    assert set(found[0]["signals"]) == {"lexical", "dense"}
-    scores = [candidate["score"] for candidate in found]
-    assert scores == sorted(scores, reverse=True)
-
-
-def test_all_queries_are_searched_in_one_batch_and_few_texts_fetched(
-    backend: MemoryBackend,
-) -> None:
-    asked = state(queries=["fee", QUESTION])
-    found = finished(
-        asked, backend, fusion="linear", **{"retrieval.candidates": 3, "access.as_of": "any"}
-    )
-    batch = ([QUESTION, "fee"], 12)
-    ids = [candidate["id"] for candidate in found["candidates"]]
-    assert backend.asked == [("lexical", batch), ("vector", batch), ("chunks", ids)]
-
-
-def test_the_nearness_of_tokens_leads_by_hand() -> None:
-    twins = MemoryBackend([chunk("a#0", "fee"), chunk("b#0", "fee"), chunk("c#0", "fee")])
-    plain = finished(state("fee", k=3), twins)["candidates"]
-    assert [(one["id"], one["score"]) for one in plain] == [("a#0", 0), ("b#0", 0), ("c#0", 0)]
-    assert not any("late" in one["signals"] for one in plain)
-    twins.close = {"b#0": 0.75}
-    near = finished(state("fee", k=3), twins)["candidates"]
-    # 0, 0.75, 0: mean 0.25, deviation 0.25 times the root of 2; the other signals are equal
-    assert [one["id"] for one in near] == ["b#0", "a#0", "c#0"]
-    assert [one["score"] for one in near] == pytest.approx([2**0.5, -(0.5**0.5), -(0.5**0.5)])
-    assert [one["signals"]["late"] for one in near] == [0.75, 0.0, 0.0]
-    ranked = finished(state("fee", k=3), twins, fusion="linear")["candidates"]
-    assert [one["id"] for one in ranked] == ["a#0", "b#0", "c#0"]
-    assert not any("late" in one["signals"] for one in ranked)
-
-
-def test_a_view_keeps_to_the_seam(small: View, harbour: Collection) -> None:
-    found = finished(state(), small)["candidates"]
+    chosen = {"fusion": fusion, "fusion.documents": level}
+    found = retrieve(state(), small, **chosen)
     assert found[0]["section"] == "§ 5-200"
-    assert set(found[0]["signals"]) == {"lexical", "dense", "late"}
+    signals = found[0]["signals"]
+    assert set(signals) == {"lexical", "dense", *(["late"] if fusion == "standardised" else [])}
     near = small.closeness(QUESTION, [found[0]["id"]])
     assert near is not None
-    assert found[0]["signals"]["late"] == pytest.approx(near.mean())
+    assert signals.get("late", near.mean()) == pytest.approx(near.mean())
+    scores = [candidate["score"] for candidate in found]
+    assert scores == sorted(scores, reverse=True)
     for candidate in found:
-        document = small.text_of(candidate["document"])
-        assert document is not None
+        document = str(small.text_of(candidate["document"]))
         assert document[candidate["start"] : candidate["end"]] == candidate["text"]
     statutes = harbour.seen_by(Filters(kinds=frozenset({"statute"})))
-    assert finished(state(), statutes)["candidates"] == []
+    assert retrieve(state(), statutes, **chosen) == []
 
 
-DAYS = st.none() | st.dates(date(2020, 1, 1), date(2024, 12, 31))
-SOURCES = st.dictionaries(
-    st.sampled_from(["act", "case", "guide", "memo", "rule"]),
-    st.builds(
-        Metadata,
-        kind=st.sampled_from(["statute", "rule", "case", ""]),
-        jurisdiction=st.sampled_from(["Port", "Town", ""]),
-        host=st.sampled_from(["a.example", "b.example", ""]),
-        tags=st.sets(st.sampled_from(["staff", "legal"])).map(lambda tags: tuple(sorted(tags))),
-        in_force_from=DAYS,
-    ),
-    min_size=1,
-)
-CHOSEN: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
-    {
-        "fusion": st.sampled_from(FUSIONS),
-        "fusion.documents": st.sampled_from([None, 3]),
-        "retrieval.candidates": st.integers(1, 3),
-    },
-    optional={
-        "access.tags": st.sets(st.sampled_from(["staff", "legal"])).map(tuple),
-        "access.as_of": st.sampled_from(["any", "today", "2022-06-01"]),
-        "access.jurisdictions": st.just(("Port",)),
-        "access.kinds": st.sampled_from([("statute",), ("rule", "case")]),
-        "access.hosts": st.just(("a.example",)),
-    },
-)
+def test_all_queries_are_searched_in_one_batch_and_few_texts_fetched(retrieve: Retrieve) -> None:
+    backend = Searched({name: float(n) for n, name in enumerate("abcdefg")})
+    found = retrieve(
+        state(queries=["fee", QUESTION]), backend, fusion="linear", **{"retrieval.candidates": 3}
+    )
+    assert ids(found) == ["g", "f", "e"]
+    assert backend.asked == [("search", ([QUESTION, "fee"], 12)), ("chunks", ids(found))]
 
 
-@given(SOURCES, CHOSEN)
-def test_nothing_outside_the_filter_surfaces_and_nothing_inside_is_crowded_out(
-    sources: dict[str, Metadata], chosen: dict[str, Any]
-) -> None:
-    chunks = [chunk(f"{name}#{n}", f"fee {name} {n}") for name in sources for n in range(3)]
-    memory = MemoryBackend(chunks, sources)
-    found = finished(state("fee", ["fee rule"], k=1), memory, **chosen)["candidates"]
-    filters = Filters.of(Settings(**chosen))
-    admitted = {name for name, metadata in sources.items() if filters.admits(metadata)}
-    assert {candidate["document"] for candidate in found} <= admitted
-    assert len(found) == min(chosen["retrieval.candidates"], 3 * len(admitted))
+def test_the_nearness_of_tokens_leads_by_hand(retrieve: Retrieve) -> None:
+    alike = Searched(dict.fromkeys("abc", 1.0))
+    plain = retrieve(state(), alike)
+    assert [(one["id"], one["score"]) for one in plain] == [("a", 0), ("b", 0), ("c", 0)]
+    assert not any("late" in one["signals"] for one in plain)
+    alike.close = {"b": 0.75}
+    near = retrieve(state(), alike)
+    # 0, 0.75, 0: mean 0.25, deviation 0.25 times the root of 2; the other signals are equal
+    assert ids(near) == ["b", "a", "c"]
+    assert [one["score"] for one in near] == pytest.approx([2**0.5, -(0.5**0.5), -(0.5**0.5)])
+    assert [one["signals"]["late"] for one in near] == [0.75, 0.0, 0.0]
+    ranked = retrieve(state(), alike, fusion="linear")
+    assert ids(ranked) == ["a", "b", "c"]
 
 
-def test_what_the_question_points_to_comes_first_in_its_order(backend: MemoryBackend) -> None:
-    backend.points_to(["law#1", "law#0"])
-    found = finished(state(), backend, **{"retrieval.candidates": 3})["candidates"]
-    assert [candidate["id"] for candidate in found[:2]] == ["law#1", "law#0"]
-    assert [candidate["signals"].get("pointed") for candidate in found[:3]] == [1.0, 1.0, None]
-    assert len({candidate["id"] for candidate in found}) == len(found)
+def test_what_is_pointed_to_comes_first_in_its_order_then_what_defines(retrieve: Retrieve) -> None:
+    backend = Searched({"a": 3.0, "b": 2.0, "c": 1.0, "d": 0.5})
+    backend.terms = {"hull inspection": ["d"]}
+    asked = state("What is a hull inspection, and who pays?")
+    found = retrieve(asked, backend, pointed=["c", "b"], **{"retrieval.candidates": 4})
+    assert ids(found) == ["c", "b", "d", "a"]
+    assert [one["signals"].get("pointed") for one in found] == [1.0, 1.0, None, None]
+    assert found[2]["signals"]["defining"] == 1.0
+    assert found[2]["score"] == found[3]["score"]  # as good as the best that was found
 
 
 @pytest.mark.parametrize(
@@ -189,27 +166,14 @@ def test_what_the_question_points_to_comes_first_in_its_order(backend: MemoryBac
     [(9, 9, (6, 1)), (2, 9, (2, 1)), (0, 9, (0, 1))],  # one for every six
 )
 def test_what_supports_is_kept_apart_and_crowds_nothing_out(
-    operative: int, recitals: int, kept: tuple[int, int]
+    retrieve: Retrieve, operative: int, recitals: int, kept: tuple[int, int]
 ) -> None:
-    """Recitals suit the fee best, and provisions do less so."""
-    beside: list[Chunk] = [
-        {**chunk(f"law#{n}", "fee " * (20 - n)), "supporting": True} for n in range(recitals)
-    ]
-    rules = [chunk(f"rule#{n}", f"a fee of {n} euro for a boat") for n in range(operative)]
-    found = finished(state("fee"), MemoryBackend([*beside, *rules]), **{"retrieval.candidates": 6})
-    marks = [bool(candidate.get("supporting")) for candidate in found["candidates"]]
+    rules = {f"rule {n}": 1.0 / (n + 1) for n in range(operative)}
+    suiting_best = {f"recital {n}": 20.0 - n for n in range(recitals)}
+    backend = Searched({**rules, **suiting_best}, supporting="recital")
+    found = retrieve(state(), backend, **{"retrieval.candidates": 6})
+    marks = [bool(candidate.get("supporting")) for candidate in found]
     assert marks == [False] * kept[0] + [True] * kept[1]
-
-
-def test_what_defines_a_term_comes_first_where_its_meaning_is_asked(
-    backend: MemoryBackend,
-) -> None:
-    backend.terms = {"hull inspection": ["law#2"]}
-    found = finished(state("What is a hull inspection, and who pays?"), backend)["candidates"]
-    assert found[0]["id"] == "law#2"
-    assert found[0]["signals"]["defining"] == 1.0
-    assert found[0]["score"] == found[1]["score"]  # as good as the best that was found
-    assert len({candidate["id"] for candidate in found}) == len(found)
 
 
 HOSTS = {"act": 1.0, "rule": 0.75, "case": 0.5}
@@ -370,48 +334,20 @@ def test_scaled_bm25_lies_between_0_and_1_and_keeps_its_order(lexical: Scores) -
 FERRY = """\
 Article 1
 Ferries
-1. A ferry shall carry a bell of brass that is hung at the bow, where it can be heard on the quay \
-by those who wait there, and that is cleaned by the mate in the first week of each month.
-2. The bell shall be rung before departure, for as long as it takes to count to ten, and once more \
-when the last line has been cast off, save in the case referred to in Article 3(2).
-
+1. A ferry shall carry a bell.
+2. The bell shall be rung.
 Article 2
 Crew
-1. A ferry shall have a master, who is on board while there are passengers on board and who is \
-relieved by a mate after a watch of six hours; paragraph 2 sets out whom.
-2. The master shall be named in the register that the port keeps, with the day on which service \
-began, and the port shall show the register to whoever asks to see it.
-
-Article 3
-Fog
-1. In fog a ferry shall wait at the quay until the far bank can be seen from the bow, and those \
-who have paid for the crossing shall be told how long the wait is likely to last.
-2. A ferry under tow shall not ring, whatever the weather, since the tug that tows it rings for \
-the two of them as long as the line is made fast. Article 9 is left empty.
+1. A ferry shall have a master.
 """
 
 
-@pytest.fixture(scope="module")
-def ferry() -> View:
-    tools = tools_for(Settings(**{"chunking.tokens": 32, "chunking.overlap": 0}), load_minilm())
-    made = build_collection([Document("ferry.txt", "Ferry Act", FERRY)], tools)
-    return made.seen_by(Filters())
-
-
-def at(ferry: View, words: str) -> Passage:
-    """The passage that holds words, its chunk."""
-    (found,) = [chunk for chunk in ferry.every_chunk() if words in chunk["text"]]
-    return {**found, "score": 1.0, "signals": {}, "n": 1}
-
-
-def texts(ferry: View, ids: list[str]) -> str:
-    found: list[Chunk] = ferry.chunks(ids)
-    return " ".join(" ".join(chunk["text"].split()) for chunk in found)
-
-
-def test_the_whole_provision_and_nothing_beside_it(ferry: View) -> None:
-    said = texts(ferry, provisions_around([at(ferry, "be rung before")], ferry))
-    assert "carry a bell" in said
-    assert "be rung before" in said
-    assert "master" not in said
-    assert "fog" not in said
+def test_a_retry_reads_the_whole_provision_and_nothing_beside_it() -> None:
+    lines = Settings(**{"chunking": "pattern", "chunking.pattern": "^(?:Article|[0-9])"})
+    documents = [Document("ferry.txt", "Ferry Act", FERRY)]
+    view = build_collection(documents, tools_for(lines, load_minilm())).seen_by(Filters())
+    (found,) = [one for one in view.every_chunk() if "rung" in one["text"]]
+    passage = {**found, "score": 1.0, "signals": {}, "n": 1}
+    texts = [one["text"] for one in view.chunks(provisions_around([passage], view))]
+    assert "".join(sorted(texts, key=FERRY.index)) == FERRY[: FERRY.index("Article 2")]
+    assert provisions_around([{**passage, "document": "gone.txt"}], view) == []

@@ -2,10 +2,10 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-from backend import MemoryBackend, chunk
-from records import passage
+from records import candidate, chunk, passage
 from running import runtime
 
 from lexloop import prompts
@@ -54,7 +54,9 @@ def test_sources_go_on_after_all_markers_of_the_draft(
     assert not told["abstained"]
 
 
-BACKEND = MemoryBackend([chunk("c1#0", "A."), chunk("c2#0", "B.")])
+BACKEND = SimpleNamespace(
+    chunks=lambda names: [chunk(id=name) for name in names], in_file=lambda *_: None
+)
 
 
 class Quoting:
@@ -147,7 +149,7 @@ def refuses() -> RefusalClassifier:
 
 
 def near(cosine: float) -> list[Candidate]:
-    return [{**chunk("c1#0", "A."), "score": 1.0, "signals": {"dense": cosine}}]
+    return [candidate("c1#0", "A.", dense=cosine)]
 
 
 def test_orders_and_obscenities_are_refused_whatever_is_found(refuses: RefusalClassifier) -> None:
