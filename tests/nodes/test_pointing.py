@@ -117,20 +117,6 @@ def test_of_many_documents_it_is_asked_which_one_is_meant() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "Article 3 " * 20_000,
-        f"Article 3{'(a)' * 20_000}",
-        f"Article 3 of {'the Act of ' * 10_000}",
-    ],
-)
-def test_hostile_questions_are_answered_in_time(question: str) -> None:
-    found = pointed_in(question, ALL)
-    assert len(found["units"]) <= 200
-    assert len(found["told"]) <= 200
-
-
 @given(st.text("Article 3(1b) ofthe§.,—IVX\n", max_size=60))
 @example("Article 3(")
 @example("§§ to")

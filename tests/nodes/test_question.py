@@ -107,14 +107,6 @@ def test_a_part_is_never_lost(part: str, first: str) -> None:
     assert alone or not part.strip() or not part.strip(" ?")
 
 
-@pytest.mark.parametrize("piece", ["what a ", "between a and ", "as a x ", "; ", "for what how "])
-def test_long_questions_are_read_quickly(piece: str) -> None:
-    long = (piece * 4000)[:20000]
-    standing_alone(long, long)
-    assert asks_for_several(f"{long}s") in (True, False)
-    assert question_parts(long[:4000])
-
-
 def test_a_context_is_written_behind_and_taken_off() -> None:
     whole = "And fees, regarding a, regarding b?"
     assert in_context("And fees", "a, regarding b") == whole

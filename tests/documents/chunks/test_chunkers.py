@@ -235,22 +235,6 @@ def test_a_list_stays_with_the_clause_that_introduces_it() -> None:
     assert all(item in holding[0] for item in items)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "a\n" + " \n" * 20_000,
-        "§ 1\n" * 10_000,
-        "x:\n" + "(a) y\n" * 8_000,
-        "a | b\n" * 8_000,
-    ],
-    ids=lambda text: ascii(text[:12]),
-)
-def test_hostile_text_is_cut_in_linear_time(text: str) -> None:
-    began = time.process_time()
-    assert sum(len(chunk["text"]) for chunk in chunk_document(law(text))) == len(text)
-    assert time.process_time() - began < 4.0
-
-
 def count_words(text: str) -> int:
     return len(text.split())
 

@@ -7,10 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from laws import examples
 
+from lexloop.documents.chunks.chunkers import chunk_document
 from lexloop.documents.chunks.statements import statements
 from lexloop.documents.document import Document
 from lexloop.documents.structure.references import find_references, loose_numbers
 from lexloop.documents.structure.tree import Tree
+from lexloop.documents.text.tokens import sentence_spans, tokenize
 
 _OPENERS = (
     "Article 1|Article 2 Fees|§ 5-3 Scope.|Section 4.|Clause 2|CHAPTER II|Section 1|ANNEX I"
@@ -79,8 +81,6 @@ _HOSTILE = {
     "letters": lambda n: (
         "§ 1 A\nIt is:\n" + "".join(f"({chr(97 + i % 26)}) x;\n" for i in range(n))
     ),
-    "the letter i": lambda n: "§ 1 A\nIt is:\n" + "(i) x:\n" * n,
-    "nested": lambda n: "(1) x:\n(a) x:\n(i) x:\n(A) x:\n1. x:\na. x:\n- x:\n" * (n // 7),
     "articles": lambda n: "".join(f"Article {i}\nB\nText.\n" for i in range(1, n // 3)),
     "one line": lambda n: "Article 1\nA\n" + "a (b) " * n * 8,
     "rows": lambda n: "Table 1 X\n" + "".join(f"k{i} | v | w\n" for i in range(n)),
@@ -89,6 +89,10 @@ _HOSTILE = {
     "brackets": lambda n: "(a)(1)(i)" * n,
     "blanks": lambda n: "Article" + " " * n * 8 + "x",
     "signs": lambda n: "§" * n * 8,
+    "a word": lambda n: "a" * n * 8,
+    "blank lines": lambda n: "a\n" + " \n" * n,
+    "sentences": lambda n: ". " * n + "\n" + ("a." * 45 + " B") * (n // 45),
+    "numbers": lambda n: "1-" * n + " " + "1," * n,
 }
 
 
@@ -98,8 +102,11 @@ def test_time_grows_with_the_length_and_no_faster(name: str) -> None:
     for size in _SIZES:
         text = _HOSTILE[name](size)
         begun = time.process_time()
-        tree = document(text, []).tree
-        sum(1 for _ in statements(tree, text))
+        source = document(text, [])
+        sum(1 for _ in statements(source.tree, text))
         find_references(text)
+        sentence_spans(text)
+        tokenize(text)
+        assert sum(len(chunk["text"]) for chunk in chunk_document(source)) == len(text)
         taken.append(time.process_time() - begun)
     assert taken[1] < 3 * (_SIZES[1] / _SIZES[0]) * taken[0] + 0.3

@@ -1,6 +1,5 @@
 """The model's generators over real HTTP, and the citations of what they write."""
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -133,17 +132,6 @@ def test_every_marker_is_read_in_every_form_and_style(
 def test_what_was_read_reads_the_same_again(written: str) -> None:
     once = with_markers(written, SHOWN)
     assert with_markers(once, SHOWN) == once
-
-
-@pytest.mark.parametrize(
-    "hostile",
-    ["[passage ", "[1, ", "Sources:\n", "[1]: x\n"],
-)
-def test_hostile_text_takes_no_time(hostile: str) -> None:
-    began = time.monotonic()
-    with_markers(hostile * 20_000, SHOWN)
-    with_markers(f"[passage{' ' * 50_000}x", SHOWN)
-    assert time.monotonic() - began < 20
 
 
 TEXT = (
