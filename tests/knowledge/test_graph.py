@@ -29,14 +29,6 @@ def test_keywords_find_entities_by_stemmed_words() -> None:
         assert graph.match([unknown], 5) == graph_of([]).match([unknown], 5) == {}
 
 
-def test_rare_words_count_for_more() -> None:
-    entities = [relation(f"tool {i}", "defines", f"thing{i}") for i in range(8)]
-    graph = graph_of([*entities, relation("anchor", "defines", "iron")])
-    weights = graph.match(["tool anchor"], 10)
-    assert next(iter(weights)) == "anchor"
-    assert weights["anchor"] > weights["tool 1"]
-
-
 def test_short_forms_and_long_forms_are_one_entity() -> None:
     graph = graph_of(
         [
@@ -156,22 +148,3 @@ def test_a_relation_leads_from_its_subject_to_its_object() -> None:
     assert graph.find("zeppelin") is None
     assert graph.neighbourhood("zeppelin", 1, 9) == []
     assert (graph.degree("shop"), graph.degree("zeppelin")) == (1, 0)
-
-
-def test_a_hub_shows_all_of_its_own_or_its_best_and_what_follows() -> None:
-    duties = [relation("owner", "requires", f"do thing{i}", start=i) for i in range(20)]
-    graph = graph_of(
-        [
-            *duties,
-            relation("owner", "defines", "holder of the title", start=99),
-            relation("holder of the title", "requires", "pay", start=100),
-        ]
-    )
-    near = graph.neighbourhood("owner", 1, 100)
-    assert len(near) == 21
-    assert near[0].triplet["predicate"] == "defines"
-    assert [found.reached for found in near] == ["owner"] * 21
-    assert near[:5] == graph.neighbourhood("owner", 1, 5)
-    far = graph.neighbourhood("owner", 2, 100)
-    assert entity_key("holder of the title") in {found.reached for found in far}
-    assert "thing19" not in {found.object for found in far}

@@ -103,14 +103,6 @@ def test_the_deadline_stops_the_writing(copied: Path, meter: Usage) -> None:
     assert chat.lock.acquire(timeout=5.0)
 
 
-def test_a_template_without_a_system(folder: Path) -> None:
-    local = load_local(str(folder))
-    refusing = "{% if messages[0]['role'] == 'system' %}{{ raise_exception('no') }}{% endif %}"
-    local.tokenizer.chat_template = f"{refusing}{local.tokenizer.chat_template}"
-    ids = local.prompt([{"role": "system", "content": "S"}, {"role": "user", "content": "U"}])
-    assert local.tokenizer.decode(ids) == "### user\nS\n\nU\n\n### assistant\n"
-
-
 def test_a_folder_trained_anew_is_another_model(copied: Path, meter: Usage, soon: float) -> None:
     before = model(copied)
     assert model(copied).name == before.name

@@ -122,22 +122,6 @@ def test_a_host_that_refuses_to_report_usage_is_asked_without(
     assert asked == [True, False, False]
 
 
-@pytest.mark.parametrize(
-    "refused",
-    [
-        unsupported("Invalid 'messages[1].content': string too long.", "messages[1].content"),
-        refusal(400, f"{'x' * 600} temperature"),  # an echo of the request is no reason
-    ],
-)
-def test_other_refusals_are_none_of_a_parameter(
-    server: FakeOpenAI, ask: Ask, refused: Reply
-) -> None:
-    server.script(refused)
-    with pytest.raises(ModelError, match="refused the request"):
-        ask(PLAIN)
-    assert len(server.requests) == 1
-
-
 def test_what_did_not_help_is_not_remembered(
     server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float
 ) -> None:

@@ -57,7 +57,8 @@ FENCE = re.compile(r"<(data-[0-9a-f]{8}) kind=\"question\">\n(.*)\n</\1>", re.DO
 def test_every_file_renders_keeps_data_apart_and_names_the_fields_of_its_reply(name: str) -> None:
     declared, schemas = DECLARED[name]
     prompt = load(name, declared)
-    system, user = prompt.render(**{n: 3 if n in NUMBERS else "zebra" for n in declared})
+    values = {n: 3 if n in NUMBERS else "zebra" for n in declared}
+    system, user = prompt.render(**values)
     assert "{{" not in system + user
     [fence] = set(re.findall(r"data-[0-9a-f]{8}", system))
     assert user.count(f"</{fence}>") == len(declared - NUMBERS)
@@ -67,7 +68,7 @@ def test_every_file_renders_keeps_data_apart_and_names_the_fields_of_its_reply(n
     if schemas:
         shown = set(re.findall(r'"(\w+)":', prompt.system.splitlines()[-1]))
         assert shown == {field for schema in schemas for field in schema.model_fields}
-    assert prompt.render(**dict.fromkeys(declared, 3))[0] != system  # another fence each time
+    assert prompt.render(**values)[0] != system  # another fence each time
 
 
 @pytest.mark.parametrize(

@@ -74,34 +74,25 @@ def test_a_document_whose_row_is_malformed_is_held_back(tmp_path: Path, load: Lo
         (b"name,tags\na.txt,x\n", "no column `file`"),
         (b"file,tag\na.txt,x\n", "column 'tag' is unknown"),
         (b'file,tags\na.txt,"x\n', "no CSV"),
+        (None, "link out"),
     ],
 )
 def test_an_unreadable_sidecar_holds_back_all_below_its_folder(
-    tmp_path: Path, load: Load, table: bytes, reason: str
+    tmp_path: Path, load: Load, table: bytes | None, reason: str
 ) -> None:
-    (tmp_path / "in" / "deep").mkdir(parents=True)
+    folder = tmp_path / "corpus"
+    (folder / "in" / "deep").mkdir(parents=True)
     for name in ("open.txt", "in/a.txt", "in/deep/b.txt"):
-        (tmp_path / name).write_text("The law.")
-    (tmp_path / "in" / "metadata.csv").write_bytes(table)
-    documents, reasons = load(tmp_path)
+        (folder / name).write_text("The law.")
+    if table is None:
+        (tmp_path / "outside.csv").write_text("file\na.txt\n")
+        (folder / "in" / "metadata.csv").symlink_to(tmp_path / "outside.csv")
+    else:
+        (folder / "in" / "metadata.csv").write_bytes(table)
+    documents, reasons = load(folder)
     assert [one.name for one in documents] == ["open.txt"]
     assert reason in reasons["in/metadata.csv"]
     assert reasons.keys() == {"in/metadata.csv", "in/a.txt", "in/deep/b.txt"}
-
-
-def test_a_sidecar_that_is_a_link_out_or_no_file_holds_back_its_folder(
-    tmp_path: Path, load: Load
-) -> None:
-    for name in ("one", "two"):
-        (tmp_path / "corpus" / name).mkdir(parents=True)
-        (tmp_path / "corpus" / name / "a.txt").write_text("The law.")
-    (tmp_path / "corpus" / "open.txt").write_text("The law.")
-    (tmp_path / "outside.csv").write_text("file\na.txt\n")
-    (tmp_path / "corpus" / "one" / "metadata.csv").symlink_to(tmp_path / "outside.csv")
-    (tmp_path / "corpus" / "two" / "metadata.csv").mkdir()
-    documents, reasons = load(tmp_path / "corpus")
-    assert [one.name for one in documents] == ["open.txt", "two/a.txt"]
-    assert "link out" in reasons["one/metadata.csv"]
 
 
 def test_a_mark_changes_with_what_is_said_of_a_file_and_with_nothing_else(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """What words name in a document, and what is to be seen around it."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -8,14 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from laws import examples
 
-from lexloop.core.folding import narrowed
-from lexloop.core.types import Triplet
-from lexloop.documents.chunks.chunkers import chunk_document
-from lexloop.documents.chunks.statements import statements
 from lexloop.documents.document import Document
 from lexloop.documents.structure.lookup import lead_ins, mentions, missing_place, named_places
 from lexloop.documents.structure.tree import Tree
-from lexloop.knowledge.relations import extract_document
 
 LAWS = Path(__file__).parents[2] / "data" / "laws"
 
@@ -106,37 +100,3 @@ def test_any_words_may_be_asked_for(said: str) -> None:
         lead_ins(tree, place, text)
         mentions(tree, place, text)
     missing_place(tree, said)
-
-
-WIDE: Mapping[int, int] = {code: code + 0xFEE0 for code in range(0x21, 0x7F)} | {0x20: 0x3000}
-
-
-def both(name: str) -> tuple[Document, Document]:
-    text = (LAWS / name).read_text("utf-8")
-    return Document(name, "Law", text), Document(name, "Law", text.translate(WIDE))
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["directive.txt", "policy.md"],
-)
-def test_width_changes_nothing_but_what_is_quoted(name: str) -> None:
-    plain, wide = both(name)
-    assert len(plain.tree) > 10
-    assert wide.tree == plain.tree
-    said = list(statements(wide.tree, wide.text))
-    assert said == list(statements(plain.tree, plain.text))
-    chunks = chunk_document(wide)
-    assert [c["start"] for c in chunks] == [c["start"] for c in chunk_document(plain)]
-    assert "".join(c["text"] for c in chunks) == wide.text
-    assert related(wide) == related(plain)
-    for place in range(len(plain.tree)):
-        found = mentions(wide.tree, place, wide.text)
-        assert found == mentions(plain.tree, place, plain.text)
-
-
-def related(document: Document) -> list[Triplet]:
-    found = extract_document(document, chunk_document(document))
-    assert found
-    assert all(document.text[t["start"] : t["end"]] == t["quote"] for t in found)
-    return [{**triplet, "quote": narrowed(triplet["quote"])} for triplet in found]

@@ -101,19 +101,6 @@ def test_a_licence_wrapped_by_hand_with_indents_is_read_by_its_numbers() -> None
 
 
 @pytest.mark.parametrize(
-    ("line", "term"),
-    [
-        ("To “sail” a boat means to move it.", "sail"),
-        ("Three terms are defined here: berth, crew and dues.", None),
-    ],
-)
-def test_what_a_line_defines_where_terms_are_defined(line: str, term: str | None) -> None:
-    tree = tree_of(f"§ 1 Definitions\n{line}\n§ 2 Dues\nA boat pays.\n")
-    defined = [unit.heading for unit in tree.units if unit.kind == "definition"]
-    assert defined == ([term] if term else [])
-
-
-@pytest.mark.parametrize(
     ("line", "label"),
     [
         ("§ 20-870 Definitions.", "§ 20-870"),

@@ -49,19 +49,6 @@ def test_most_questions_in_another_language_are_told_so_and_none_by_a_wrong_name
     assert all(language in name for language, name in found if name)
 
 
-@pytest.mark.parametrize(
-    ("question", "languages", "language"),
-    [
-        ("Wer muss die Daten löschen?", ["German"], ""),
-        ("Who must erase the data of the child?", ["German"], "English"),
-    ],
-)
-def test_a_question_is_held_against_the_languages_of_the_documents(
-    question: str, languages: list[str], language: str
-) -> None:
-    assert other_language(question, languages, ()) == language
-
-
 @settings(max_examples=examples(30))
 @given(st.text(max_size=200))
 def test_any_text_is_read(text: str) -> None:
