@@ -55,18 +55,9 @@ def test_what_tells_more_than_the_question_may_answer(question: str, said: str) 
     assert left(f"{said} {OPEN}\n", question) == [("", said), ("", OPEN)]
 
 
-def test_a_list_is_more_than_its_lead() -> None:
-    text = "The fines for a breach are:\n\n(a) a warning; and\n\n(b) 20 euros.\n"
-    assert ("", "The fines for a breach are:") in left(text, "What are the fines for a breach?")
-
-
 def test_of_several_questions_each_is_answered_by_what_follows() -> None:
     text = f"{FINE}\n\nTwenty euros each.\n\nMay a dog be kept?\n\nNo dog may.\n"
     assert left(text) == [(FINE, "Twenty euros each."), ("May a dog be kept?", "No dog may.")]
-
-
-def test_an_answer_that_is_called_one_answers_a_single_question() -> None:
-    assert left(f"Q: {FINE}\nA: Twenty euros each.\n") == [(f"Q: {FINE}", "A: Twenty euros each.")]
 
 
 def test_what_follows_a_single_question_stands_alone() -> None:

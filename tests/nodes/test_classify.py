@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
-from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from running import runtime, update_of
 from tiny_bert import build
 
@@ -22,17 +21,13 @@ from lexloop.core.settings import Settings, Variant
 from lexloop.core.state import State, Update
 from lexloop.core.types import Degradation
 from lexloop.nodes.classify import (
-    BUCKETS,
-    FAMILIES,
     FILE_NAME,
     LinearClassifier,
     TransformerClassifier,
     ZeroShotClassifier,
-    bags,
     bucket,
     chosen_class,
     classify,
-    measures,
     plan_for,
 )
 
@@ -112,21 +107,6 @@ def test_class_and_settings_give_the_plan_and_nothing_of_the_last_turn_stays(
     assert opened({"question": "What?"}, **{"plan.min_class_probability": 0.8})["complexity"] == 1
 
 
-def test_no_number_of_numpy_enters_the_state() -> None:
-    classifier = shipped()
-    update = update_of(
-        classify,
-        {"question": "What is a berth?"},
-        runtime(classifier=classifier, settings=Settings(), degraded=[], unread=[], backend=None),
-    )
-    assert {type(share) for share in update["probabilities"]} == {float}
-    assert type(update["complexity"]) is int
-    strict = JsonPlusSerializer(allowed_msgpack_modules=None)
-    plain = {key: value for key, value in update.items() if key != "messages"}
-    assert strict.loads_typed(strict.dumps_typed(plain)) == plain
-    assert not any(isinstance(value, np.generic) for value in plain.values())
-
-
 @pytest.mark.parametrize(
     ("classes", "printed"),
     [
@@ -184,17 +164,6 @@ def test_bucket_is_the_low_half_of_the_published_crc_32() -> None:
     # The check value of CRC-32 for "123456789" is CBF43926.
     assert bucket("123456789") == 0x3926
     assert bucket("") == 0
-
-
-@given(ANY_TEXT)
-def test_every_text_has_finite_features(text: str) -> None:
-    found = bags(text)
-    assert tuple(found) == FAMILIES
-    for buckets, counts in found.values():
-        assert (np.diff(buckets) > 0).all()
-        assert ((buckets >= 0) & (buckets < BUCKETS)).all()
-        assert (counts >= 1.0).all()
-    assert np.isfinite(measures(text)).all()
 
 
 SHIPPED = Path(str(files("lexloop.data"))) / "classifier"

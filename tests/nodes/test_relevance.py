@@ -2,12 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from records import query
 
 from lexloop.documents.chunks.statements import Statement
-from lexloop.nodes.question import asked_definition
 from lexloop.nodes.relevance import (
     CLOSENESS,
     COVERAGE,
@@ -22,19 +19,6 @@ from lexloop.store.view import View
 
 
 @pytest.mark.parametrize(
-    ("question", "term"),
-    [
-        ("What is a bias audit?", "bias audit"),
-        ("What is the penalty for a late fee?", None),
-        ("What is a berth and who must keep it?", "berth"),
-        ("What are the moorings?", None),  # of those that were spoken of
-    ],
-)
-def test_the_term_asked_for(question: str, term: str | None) -> None:
-    assert asked_definition(question) == term
-
-
-@pytest.mark.parametrize(
     ("term", "text", "given"),
     [
         ("mooring fee", '"Mooring fee" means the sum that an owner pays.', True),
@@ -44,13 +28,6 @@ def test_the_term_asked_for(question: str, term: str | None) -> None:
 )
 def test_texts_that_define(term: str, text: str, given: bool) -> None:
     assert defines(term, text) is given
-
-
-@given(st.text(max_size=120), st.text(min_size=1, max_size=40))
-def test_any_text_can_be_asked(text: str, term: str) -> None:
-    found = asked_definition(text)
-    assert found is None or found in text
-    assert defines(term, text) in (True, False)
 
 
 def said(*texts: str, points: int = 0) -> list[Statement]:

@@ -21,7 +21,6 @@ from lexloop.nodes.rewrite import (
     NoRewriter,
     RuleRewriter,
     drift,
-    leans_on_history,
     resolved,
     rewrite,
 )
@@ -154,19 +153,6 @@ QUAY = user("Who owns the quay?", "And the Board?")
 )
 def test_what_it_leans_on_is_written_out(said: list[Turn], question: str, standalone: str) -> None:
     assert resolved(question, said) == standalone
-
-
-@pytest.mark.parametrize(
-    ("question", "leans"),
-    [
-        ("What is it?", True),
-        ("What is needed?", True),
-        ("Who can sue?", False),
-        ("What is demurrage?", False),
-    ],
-)
-def test_leaning(question: str, leans: bool) -> None:
-    assert leans_on_history(question) is leans
 
 
 def test_a_conversation_of_200_turns_grows_no_question() -> None:
