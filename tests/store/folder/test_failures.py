@@ -11,7 +11,6 @@ import pytest
 from disks import small_disk
 from indexes import Letters, content, generations, letter_tools, sources
 
-from lexloop.core import files
 from lexloop.core.errors import IndexWriteError, LexloopError
 from lexloop.store import writer
 from lexloop.store.folder import generations as room
@@ -24,8 +23,27 @@ from lexloop.store.writer import IndexBuilder, IndexUpdate, write_index
 Write = Callable[..., IndexUpdate]
 
 
-@pytest.mark.parametrize(("room", "step"), [(FolderStore, "save"), (IndexBuilder, "finish")])
-def test_a_writer_that_is_interrupted_leaves_the_old_index_and_nothing_else(
+def interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def loses() -> Callable[[int, bytes], int]:
+    """Writing that takes an array's values, after its header, and never writes them."""
+    real, taken = os.write, list[int]()
+
+    def lose(handle: int, data: bytes) -> int:
+        taken.append(len(data))
+        return len(data) if len(taken) == 2 else real(handle, data)
+
+    return lose
+
+
+@pytest.mark.parametrize(
+    ("room", "step", "failure"),
+    [(FolderStore, "save", interrupt), (IndexBuilder, "finish", interrupt), (os, "write", None)],
+    ids=["interrupted", "interrupted at the end", "bytes are lost"],
+)
+def test_a_writer_that_fails_leaves_the_old_index_and_nothing_else(
     index: Path,
     folder: Path,
     write: Write,
@@ -33,18 +51,16 @@ def test_a_writer_that_is_interrupted_leaves_the_old_index_and_nothing_else(
     *,
     room: Any,
     step: str,
+    failure: Any,
 ) -> None:
     write()
     before, names = content(index), generations(index)
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
     (folder / "fees.txt").write_text("Changed.")
     with monkeypatch.context() as patch:
-        patch.setattr(room, step, interrupt)
-        with pytest.raises(KeyboardInterrupt):
+        patch.setattr(room, step, failure or loses())
+        with pytest.raises((KeyboardInterrupt, IndexWriteError)) as told:
             write()
+    assert failure or "not read as it was written" in str(told.value)
     assert generations(index) == names
     assert content(index) == before
     assert write().difference.changed == ["fees.txt"]
@@ -67,26 +83,6 @@ def test_what_fails_after_the_publishing_takes_nothing_back(
             write()
     assert content(index)["documents"]["fees.txt"].startswith("The guest")
     assert write().difference.nothing
-
-
-def test_bytes_that_were_taken_and_never_written_are_missed(
-    index: Path, folder: Path, write: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write()
-    before, real, taken = content(index), os.write, []
-
-    def lose(handle: int, data: bytes) -> int:
-        taken.append(len(data))
-        # an array's values, after its header
-        return len(data) if len(taken) == 2 else real(handle, data)
-
-    (folder / "fees.txt").write_text("The guest may moor.")
-    with monkeypatch.context() as patch:
-        patch.setattr(files.os, "write", lose)
-        with pytest.raises(IndexWriteError, match="not read as it was written"):
-            write()
-    assert content(index) == before
-    assert write().difference.changed == ["fees.txt"]
 
 
 def test_the_old_generation_stays_until_the_disk_knows_the_new_one(
