@@ -1,8 +1,5 @@
 """From a run's context to its components, and what callers of a served graph may name."""
 
-import gc
-import os
-import shutil
 import threading
 from collections.abc import Callable, Iterator
 from datetime import date
@@ -21,7 +18,7 @@ from lexloop.graph import resources as workshops
 from lexloop.graph import served
 from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.resources import Resources, settings_of
-from lexloop.models.minilm import load_minilm, load_shipped
+from lexloop.models.minilm import load_shipped
 from lexloop.store.manifest import IndexSource
 from lexloop.store.opening import tools_for
 from lexloop.store.writer import write_index
@@ -131,28 +128,6 @@ def test_a_question_is_answered_from_the_corpus_it_began_with(
     result = graph.invoke({"question": QUESTION})
     assert "90 business days" in result["answer"]
     assert result["evaluation"]["citations_verified"]
-
-
-def test_collections_that_nobody_asks_any_more_let_go_of_their_files(tmp_path: Path) -> None:
-    (tmp_path / "law").mkdir()
-    (tmp_path / "law" / "law.txt").write_text(LAW, "utf-8")
-    settings = Settings(**{"index.embedder": "minilm"})
-    tools = tools_for(settings, load_minilm())
-    write_index(tmp_path / "first", [IndexSource(str(tmp_path / "law"))], tools)
-    resources = Resources(defaults=settings)
-    opened = []
-    gc.disable()  # as if it had not come by yet
-    try:
-        for number in range(36):
-            shutil.copytree(tmp_path / "first", tmp_path / str(number))
-            resources.collection(settings.changed(corpus=str(tmp_path / str(number))))
-            opened.append(len(os.listdir("/proc/self/fd")))
-    finally:
-        gc.enable()
-        resources.close()
-    each = opened[1] - opened[0]
-    assert each > 0
-    assert max(opened) <= opened[0] + 2 * 16 * each
 
 
 def test_steps_can_be_left_out(graph: Lexloop, corpus: Path) -> None:

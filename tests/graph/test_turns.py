@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 from fake_openai import FakeOpenAI, Reply
-from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 
@@ -76,18 +75,6 @@ def test_asynchronous_calls_in_the_order_in_which_they_came(embedded: Resources)
     asyncio.run(run())
     check(messages_of(graph), ASKED)
     assert [message.text for message in messages_of(graph)[::2]] == ASKED
-
-
-def test_a_change_of_the_state_waits_for_the_run(embedded: Resources) -> None:
-    graph = build_graph(embedded, InMemorySaver())
-    steps = graph.stream(asking(), THREAD)
-    next(steps)
-    said = [HumanMessage("By the way.", id="h"), AIMessage("Yes?", id="a")]
-    with ThreadPoolExecutor(1) as pool:
-        change = pool.submit(graph.update_state, THREAD, {"messages": said}, "evaluate")
-        list(steps)
-        change.result()
-    assert [message.type for message in messages_of(graph)] == ["human", "ai"] * 2
 
 
 def test_waiting_ends_with_the_time_of_the_question_and_another_thread_waits_for_nobody(

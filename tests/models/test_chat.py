@@ -120,13 +120,6 @@ def test_malformed_reply_is_repaired_once(server: FakeOpenAI, ask: Ask, meter: U
     assert "depth: Field required" in said[3][1]
 
 
-def test_reply_malformed_after_its_repair(server: FakeOpenAI, ask: Ask) -> None:
-    server.otherwise = Reply("I would rather not.")
-    with pytest.raises(ModelReplyError, match="after one repair: it contains no complete JSON"):
-        ask(STRUCTURED)
-    assert len(server.requests) == 2
-
-
 QUOTA = b'{"error": {"message": "no quota left", "code": "insufficient_quota"}}'
 
 

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
 from running import Colour, complete
 
-from lexloop.core.errors import ModelReplyError
 from lexloop.core.types import Usage
 from lexloop.models.chat import Thinking, Token
 from lexloop.models.request import ChatRequest
@@ -100,13 +99,6 @@ def test_a_repair_is_asked_without_the_reasoning_and_keeps_both(
     reply = ask(STRUCTURED)
     assert server.requests[1].messages[2]["content"] == "Red"
     assert reply.reasoning == "Red.\n\nSo."
-
-
-def test_reasoning_alone_is_no_reply(server: FakeOpenAI, ask: Ask) -> None:
-    server.otherwise = Reply("<think>Is it May? Let me")
-    with pytest.raises(ModelReplyError, match="is its reasoning alone"):
-        ask(STREAMED, **{"model.attempts": 2})
-    assert len(server.requests) == 2
 
 
 def test_reasoning_that_the_template_opened(

@@ -22,7 +22,6 @@ from lexloop.nodes.rerank import (
     CrossEncoderReranker,
     FeatureReranker,
     NoReranker,
-    _of_called,
     adaptive_k,
     merge,
     operative_first,
@@ -56,25 +55,6 @@ def test_the_graphs_chunks_come_after_and_known_ones_keep_both_signals() -> None
     assert ids(merged) == ["a", "b", "c"]
     assert merged[1]["signals"] == {"lexical": 2.0, "graph": 0.75}
     assert merged[1]["score"] == 1.0
-
-
-def _titled(id: str, title: str, text: str) -> Candidate:
-    return {**candidate(id, text), "document": f"{id}.txt", "title": title}
-
-
-def test_only_the_document_that_the_question_calls_by_name_is_read() -> None:
-    pool = [
-        _titled("a", "Ferry Licence", "A licence ends when the ferry sinks."),
-        _titled("b", "Kestrel Licence", "A licence ends on appeal."),
-        _titled("c", "Merlin Licence", "The Merlin licence ends when Ferry licences do."),
-    ]
-    assert ids(_of_called(parse("When does the Kestrel Licence end?"), pool)) == ["b"]
-    assert ids(_of_called(parse("Do the Merlin and the Kestrel Licence end?"), pool)) == ["b", "c"]
-    # another says the word, but it is the whole name; or nothing is called by one
-    assert ids(_of_called(parse("When does the Ferry Licence end?"), pool)) == ["a"]
-    assert ids(_of_called(parse("When does the Inner Ferry Licence end?"), pool)) == ["a", "b", "c"]
-    assert ids(_of_called(parse("Kestrel? When does a licence end?"), pool)) == ["a", "b", "c"]
-    assert _of_called(parse("When does the Kestrel Licence end?"), []) == []
 
 
 def test_the_best_statement_decides(small: View) -> None:

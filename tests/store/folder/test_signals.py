@@ -187,13 +187,6 @@ def test_chunks_behind_one_of_many_windows_are_found(
     assert positions.tolist() == [1, 4]
 
 
-def test_the_centre_is_the_mean_direction() -> None:
-    # (1, 0) + (0, 1) + (0, 1) is (1, 2), whose length is the root of 5
-    index = index_of((0, EAST), (1, NORTH), (2, NORTH), size=3)
-    assert index.centroid().tolist() == pytest.approx([1 / 5**0.5, 2 / 5**0.5], abs=1e-3)
-    assert index_of((0, EAST), (1, WEST), size=2).centroid().tolist() == [0.0, 0.0]
-
-
 @pytest.mark.parametrize("kind", ["auto", "ivf"])
 def test_an_empty_index_finds_nothing(kind: str, tmp_path: Path) -> None:
     index = index_of(size=0, kind=kind)
