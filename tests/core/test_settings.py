@@ -11,44 +11,28 @@ KEY = "sk-very-secret"
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "allowed"),
+    ("given", "said"),
     [
-        ("plan.classes", 4, "2 or 3"),
-        ("plan.k", "many", "'class'"),
-        ("index.embedder", "cohere:x", "embedded|minilm|trained:.+|sentence-transformers:.+"),
-        ("access.as_of", "2024-13-01", "month must be in 1..12"),
-        ("model.temperature", float("nan"), "less than or equal to 2"),
-        ("fusion", "sum", "'standardised', 'linear', 'rrf'"),
+        ({"plan.classes": 4}, r"plan\.classes is 4.*2 or 3"),
+        ({"plan.k": "many"}, r"plan\.k is 'many'.*'class'"),
+        ({"index.embedder": "cohere:x"}, r"embedder is 'cohere:x'.*embedded\|minilm\|trained:\.\+"),
+        ({"access.as_of": "2024-13-01"}, r"as_of is '2024-13-01'.*month must be in 1\.\.12"),
+        ({"model.temperature": float("nan")}, "temperature is nan.*less than or equal to 2"),
+        ({"fusion": "sum"}, "fusion is {'method': 'sum'}.*'standardised', 'linear', 'rrf'"),
+        ({"top_k": 3}, "no setting 'top_k'"),
+        ({"loop.max_retry": 3}, r"no setting 'loop\.max_retry'\. Did you mean 'loop\.max_"),
+        ({"variant": "hyper"}, "variant is 'hyper'. Choose one of hypa, pa, fixed"),
+        (
+            {"fusion": "rrf", "fusion.bm25_boost": 0.3},
+            r"bm25_boost belongs to linear, and fusion\.method is rrf",
+        ),
+        ({"chunking": "semantic", "chunking.tokens": 64}, "tokens belongs to auto and sentence"),
+        ({"chunking.tokens": 16, "chunking.overlap": 16}, "overlap is 16 and tokens 16"),
     ],
 )
-def test_a_bad_value_is_named_with_what_is_allowed(field: str, value: Any, allowed: str) -> None:
-    with pytest.raises(SettingsError) as raised:
-        Settings(**{field: value})
-    shown = {"method": value} if field == "fusion" else value
-    assert f"{field} is {shown!r}" in raised.value.what
-    assert allowed in raised.value.what
-
-
-def test_a_setting_that_is_not_there_is_named_with_one_that_is() -> None:
-    with pytest.raises(SettingsError, match=r"no setting 'top_k'"):
-        Settings(**{"top_k": 3})
-    with pytest.raises(
-        SettingsError, match=r"no setting 'loop.max_retry'. Did you mean 'loop.max_"
-    ):
-        Settings(**{"loop.max_retry": 3})
-    with pytest.raises(SettingsError, match=r"variant is 'hyper'. Choose one of hypa, pa, fixed"):
-        Settings(variant="hyper")
-
-
-def test_what_does_not_apply_cannot_be_said() -> None:
-    with pytest.raises(
-        SettingsError, match=r"bm25_boost belongs to linear, and fusion.method is rrf"
-    ):
-        Settings(**{"fusion": "rrf", "fusion.bm25_boost": 0.3})
-    with pytest.raises(SettingsError, match=r"chunking.tokens belongs to auto and sentence"):
-        Settings(**{"chunking": "semantic", "chunking.tokens": 64})
-    with pytest.raises(SettingsError, match="overlap is 16 and tokens 16"):
-        Settings(**{"chunking.tokens": 16, "chunking.overlap": 16})
+def test_what_cannot_be_set_is_named_with_what_can(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(SettingsError, match=f"(?s){said}"):
+        Settings(**given)
 
 
 def test_a_field_that_one_method_alone_has_chooses_the_method() -> None:

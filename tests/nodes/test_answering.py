@@ -32,32 +32,28 @@ def left(text: str, question: str = FINE) -> list[tuple[str, str]]:
     return [(one.question, one.said.own) for one in found]
 
 
-@pytest.mark.parametrize(
-    "repeated",
-    [
-        FINE,
-        f"“{FINE}” is what many people ask.",
-        "The fine for a first breach is __________",
-    ],
-)
-def test_what_only_asks_answers_nothing(repeated: str) -> None:
-    assert left(f"{repeated}\n\n{OPEN}\n") == [("", OPEN)]
+TOLD, KEPT = "The fine for a first breach is 20 euros.", "The Board orders how long fines are kept."
 
 
 @pytest.mark.parametrize(
-    ("question", "said"),
+    ("question", "text", "answers"),
     [
-        (FINE, "The fine for a first breach is 20 euros."),
-        ("How long must records be kept?", "The Board orders how long records must be kept."),
+        (FINE, f"{FINE}\n\n{OPEN}\n", [("", OPEN)]),
+        (FINE, f"“{FINE}” is what many people ask.\n\n{OPEN}\n", [("", OPEN)]),
+        (FINE, f"The fine for a first breach is __________\n\n{OPEN}\n", [("", OPEN)]),
+        (FINE, f"{TOLD} {OPEN}\n", [("", TOLD), ("", OPEN)]),
+        ("How long are fines kept?", f"{KEPT} {OPEN}\n", [("", KEPT), ("", OPEN)]),
+        (
+            FINE,
+            f"{FINE}\n\nTwenty euros each.\n\nMay a dog be kept?\n\nNo dog may.\n",
+            [(FINE, "Twenty euros each."), ("May a dog be kept?", "No dog may.")],
+        ),
     ],
 )
-def test_what_tells_more_than_the_question_may_answer(question: str, said: str) -> None:
-    assert left(f"{said} {OPEN}\n", question) == [("", said), ("", OPEN)]
-
-
-def test_of_several_questions_each_is_answered_by_what_follows() -> None:
-    text = f"{FINE}\n\nTwenty euros each.\n\nMay a dog be kept?\n\nNo dog may.\n"
-    assert left(text) == [(FINE, "Twenty euros each."), ("May a dog be kept?", "No dog may.")]
+def test_what_only_asks_answers_nothing_and_what_follows_answers(
+    question: str, text: str, answers: list[tuple[str, str]]
+) -> None:
+    assert left(text, question) == answers
 
 
 def test_what_follows_a_single_question_stands_alone() -> None:

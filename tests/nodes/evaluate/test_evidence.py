@@ -1,7 +1,5 @@
 """The claims of an answer beside what they cite: facts, alterations, and how likely they hold."""
 
-from dataclasses import fields
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,8 +9,7 @@ from lexloop.documents.text.quantities import facts, states
 from lexloop.documents.text.tokens import tokenize
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.evaluate.evidence import alterations, disagreements, evidence_of, left_out
-from lexloop.nodes.evaluate.judges import ClaimFeatures, ClaimSupport
-from lexloop.nodes.weights import load_weights
+from lexloop.nodes.evaluate.judges import ClaimSupport
 
 
 @pytest.mark.parametrize(
@@ -118,10 +115,3 @@ def test_how_likely_a_claim_holds(claim: str, least: float, most: float) -> None
     embed = load_minilm().embed
     (found,) = ClaimSupport(embed).of([claim], evidence_of([LAW, RULE], embed))
     assert least <= found.probability <= most
-
-
-def test_no_weight_speaks_against_its_direction() -> None:
-    shipped = load_weights("judges/groundedness.json", "support", ClaimFeatures)
-    named = dict(zip((f.name for f in fields(ClaimFeatures)), shipped.weights, strict=True))
-    against = {"disagrees", "missing_names"}
-    assert {name for name, weight in named.items() if weight < 0} == against

@@ -59,25 +59,20 @@ def test_alone_without_passages_or_citations(server: FakeOpenAI, converse: Conve
     assert "fee" not in server.requests[0].user
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        '{"foo": "The fee is $50 [1]."}',
-        "<html><body>The fee is $50 [1].</body></html>",
-        "upstream connect error or disconnect/reset before headers",
-    ],
+GATEWAYS = (
+    '{"foo": "The fee is $50 [1]."}',
+    "<html><body>The fee is $50 [1].</body></html>",
+    "upstream connect error or disconnect/reset before headers",
 )
-def test_what_a_gateway_says_is_no_answer(reply: str) -> None:
-    with pytest.raises(ModelReplyError, match="in place of an answer"):
+ANSWERS = ("The fee is $50.", "Fifty dollars, says the first passage [1].", ABSTENTION, "[1]")
+
+
+def test_what_a_gateway_says_is_no_answer() -> None:
+    for reply in GATEWAYS:
+        with pytest.raises(ModelReplyError, match="in place of an answer"):
+            need_answer(reply, PASSAGES)
+    for reply in ANSWERS:
         need_answer(reply, PASSAGES)
-
-
-@pytest.mark.parametrize(
-    "reply",
-    ["The fee is $50.", "Fifty dollars, says the first passage [1].", f"{ABSTENTION}", "[1]"],
-)
-def test_what_cites_or_abstains_or_speaks_of_the_passages_is_one(reply: str) -> None:
-    need_answer(reply, PASSAGES)
 
 
 SHOWN = {1, 2, 3}
