@@ -86,6 +86,7 @@ def test_what_cannot_help_is_not_asked_again(
     assert len(server.asked) == 1
 
 
+@pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("passing", [BUSY, CUT_OFF, Said(502, b"<h1>Bad Gateway</h1>")])
 def test_a_busy_engine_is_asked_again(
     server: ScriptedEngine, engine: Engine, passing: Said
@@ -107,6 +108,7 @@ def test_an_engine_that_stays_busy_is_left_alone(server: ScriptedEngine, engine:
     assert len(server.asked) < 9
 
 
+@pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize(("said", "status"), [(BUSY, "429"), (CUT_OFF, "500.*disconnected")])
 def test_searches_of_which_one_met_a_busy_node_or_lost_one_are_sent_again(
     server: ScriptedEngine, engine: Engine, said: Said, status: str
@@ -166,6 +168,7 @@ def test_a_part_of_what_there_is_is_told(
     assert not told
 
 
+@pytest.mark.usefixtures("impatient")
 def test_a_record_of_a_shard_that_is_gone_is_not_taken_for_missing(
     server: ScriptedEngine, engine: Engine
 ) -> None:
@@ -177,6 +180,7 @@ def test_a_record_of_a_shard_that_is_gone_is_not_taken_for_missing(
         engine.records("laws", ["a", "b"])
 
 
+@pytest.mark.usefixtures("impatient")
 def test_no_secret_is_told(server: ScriptedEngine, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     down = Address.parse(f"opensearch://127.0.0.1:{free_port()}/laws")

@@ -13,7 +13,6 @@ import pytest
 from engines import indexes, request
 from indexes import ANYBODY, Letters, letter_tools, sources
 from scripted_engine import Said, ScriptedEngine, passed_on_to
-from tenacity import wait_none
 
 from lexloop.core.errors import (
     DataError,
@@ -23,7 +22,6 @@ from lexloop.core.errors import (
 )
 from lexloop.documents.text.tokens import stemmer_name
 from lexloop.store import manifest
-from lexloop.store.engine import client
 from lexloop.store.engine import store as reading
 from lexloop.store.engine.client import engine_at
 from lexloop.store.engine.generation import alias_of, index_of, published
@@ -110,12 +108,6 @@ class Lossy:
             self._whole = False
             return Said(0)
         return said
-
-
-@pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody waits between attempts."""
-    monkeypatch.setattr(client, "_WAIT", wait_none())
 
 
 @pytest.mark.usefixtures("impatient")

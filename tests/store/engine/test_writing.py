@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from indexes import Letters, letter_tools, sources
 from scripted_engine import Said, ScriptedEngine
-from tenacity import wait_none
 
 from lexloop.core.errors import EngineError, EngineUnavailable
 from lexloop.documents.document import Document
@@ -76,8 +75,7 @@ def documents(tmp_path: Path) -> list[PreparedDocument]:
 
 
 @pytest.fixture
-def writer(server: ScriptedEngine, monkeypatch: pytest.MonkeyPatch) -> Writer:
-    monkeypatch.setattr(writing, "_WAIT", wait_none())
+def writer(server: ScriptedEngine, impatient: None) -> Writer:
     return writer_at(server)
 
 
