@@ -1,17 +1,14 @@
 """Statements that may answer: a question is none, and what follows one may answer it."""
 
 import pytest
+from indexes import view_of
 from records import query
 
-from lexloop.core.metadata import Filters
-from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk
 from lexloop.documents.document import Document
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.answering import answering
-from lexloop.store.opening import tools_for
 from lexloop.store.view import View
-from lexloop.store.writer import build_collection
 
 FINE = "What is the fine for a first breach?"
 OPEN = "The office opens at eight."
@@ -19,8 +16,7 @@ OPEN = "The office opens at eight."
 
 def read(text: str) -> tuple[View, list[Chunk]]:
     """A document as anybody sees it."""
-    documents = [Document("a.md", "A", text)]
-    view = build_collection(documents, tools_for(Settings(), load_minilm())).seen_by(Filters())
+    view = view_of(Document("a.md", "A", text), embedder=load_minilm())
     return view, list(view.every_chunk())
 
 

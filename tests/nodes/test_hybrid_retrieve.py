@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from indexes import view_of
 from rankings import DOCUMENTS, best_first, found, ties_shuffled
 from records import chunk
 from running import runtime, update_of
@@ -20,7 +21,6 @@ from lexloop.core.state import State
 from lexloop.core.types import Candidate, Chunk, Hit
 from lexloop.documents.document import Document
 from lexloop.models.embedding import Vectors
-from lexloop.models.minilm import load_minilm
 from lexloop.nodes import hybrid_retrieve as node
 from lexloop.nodes.hybrid_retrieve import (
     Scores,
@@ -36,9 +36,7 @@ from lexloop.nodes.hybrid_retrieve import (
     standardised,
 )
 from lexloop.nodes.question import parse
-from lexloop.store.opening import tools_for
 from lexloop.store.view import Collection, View
-from lexloop.store.writer import build_collection
 
 QUESTION = "What is the penalty for mooring without an inspection?"
 FUSIONS = ("standardised", "linear", "rrf")
@@ -318,9 +316,8 @@ Crew
 
 
 def test_a_retry_reads_the_whole_provision_and_nothing_beside_it() -> None:
-    lines = Settings(**{"chunking": "pattern", "chunking.pattern": "^(?:Article|[0-9])"})
-    documents = [Document("ferry.txt", "Ferry Act", FERRY)]
-    view = build_collection(documents, tools_for(lines, load_minilm())).seen_by(Filters())
+    lines = {"chunking": "pattern", "chunking.pattern": "^(?:Article|[0-9])"}
+    view = view_of(Document("ferry.txt", "Ferry Act", FERRY), **lines)
     (found,) = [one for one in view.every_chunk() if "rung" in one["text"]]
     passage = {**found, "score": 1.0, "signals": {}, "n": 1}
     texts = [one["text"] for one in view.chunks(provisions_around([passage], view))]

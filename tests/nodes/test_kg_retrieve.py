@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 
 import pytest
 import records
-from indexes import ANYBODY, letter_tools
+from indexes import view_of
 from running import runtime, update_of
 
 from lexloop.core.state import State, Update
@@ -13,7 +13,6 @@ from lexloop.documents.document import Document
 from lexloop.nodes.kg_retrieve import CANDIDATES, TRIPLETS, kg_retrieve
 from lexloop.nodes.question import parse
 from lexloop.store.view import View
-from lexloop.store.writer import build_collection
 
 LAW = {
     0: "Terms\nIn this ordinance:\n(1) “mooring fee” means the sum due for a berth.",
@@ -25,16 +24,16 @@ LAW = {
 NOTHING = {"triplets": [], "graph_candidates": [], "handed_on": {}}
 
 
-def view_of(sections: Mapping[int, str]) -> View:
+def law_of(sections: Mapping[int, str]) -> View:
     """A law of sections of these numbers, each a chunk of its own."""
     law = "\n\n".join(f"§ {number} {text}" for number, text in sections.items())
-    tools = letter_tools(**{"chunking": "pattern", "chunking.pattern": "^§ "})
-    return build_collection([Document("harbour.txt", "Rule", law)], tools).seen_by(ANYBODY)
+    cut = {"chunking": "pattern", "chunking.pattern": "^§ "}
+    return view_of(Document("harbour.txt", "Rule", law), **cut)
 
 
 @pytest.fixture(scope="module")
 def harbour() -> View:
-    return view_of(LAW)
+    return law_of(LAW)
 
 
 def numbers(view: View) -> dict[str, int]:
@@ -88,7 +87,7 @@ def test_nothing_when_the_plan_asks_for_none(harbour: View, K: int, S: int) -> N
 
 def test_both_lists_are_bounded_and_without_repetitions() -> None:
     said = "Fee of boats number {}\nWhoever owns a boat pays fee {}, see § {}."
-    many = view_of({n: said.format(n, n, (n + 7) % 60) for n in range(60)})
+    many = law_of({n: said.format(n, n, (n + 7) % 60) for n in range(60)})
     update = retrieved(many, ["boat", "fee", "number"], [1, 2], S=3)
     relations = [(t["subject"], t["predicate"], t["object"]) for t in update["triplets"]]
     assert len(relations) == len(set(relations)) == TRIPLETS

@@ -146,7 +146,7 @@ def answered(collection: Collection, **chosen: Any) -> dict[str, Any]:
 
 
 def documents_in(value: object) -> set[str]:
-    """Every act named anywhere in a state."""
+    """Every document named anywhere in a state."""
     found: set[str] = set()
     if isinstance(value, Mapping):
         for key, inner in value.items():

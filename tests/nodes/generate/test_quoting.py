@@ -6,13 +6,12 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from indexes import view_of
 from library import TITLES, Shelf, pointed_in, shelf
 from records import Read, problems
 from records import passage as record
 
-from lexloop.core.metadata import Filters
 from lexloop.core.running import waited
-from lexloop.core.settings import Settings
 from lexloop.core.types import Citation, Draft, Passage
 from lexloop.documents.chunks.statements import statements_in_text
 from lexloop.documents.document import Document
@@ -27,9 +26,7 @@ from lexloop.nodes.generate.extractive import (
 )
 from lexloop.nodes.generate.quoting import LEFT_OUT, quote_all
 from lexloop.nodes.question import parse
-from lexloop.store.opening import tools_for
 from lexloop.store.view import View
-from lexloop.store.writer import build_collection
 
 DIRECTIVE = shelf("directive.txt")
 KEEPER = "1. A keeper shall, in accordance with Article 2(2)(a) and paragraph 2 of this Article:"
@@ -136,7 +133,7 @@ Log of voyages
 (a) the name of the vessel;
 (b) the number of passengers carried, where it exceeds 12;
 (c) the weather; and
-(d) a description of every collision. Its date is all_of.
+(d) a description of every collision. Its date is given.
 2. The log shall be kept for 5 years. However, the harbour board may extend that period.
 """
 NAME = "act2019.txt"
@@ -146,15 +143,14 @@ LOG = [
     "(a) the name of the vessel; [1]",
     "(b) the number of passengers carried, where it exceeds 12; [1]",
     "(c) the weather; and [1]",
-    "(d) a description of every collision. Its date is all_of. [1]",
+    "(d) a description of every collision. Its date is given. [1]",
 ]
 Answer = Callable[..., Draft]
 
 
 @pytest.fixture(scope="module")
 def ferries() -> View:
-    documents = [Document(NAME, "Ferry Act", FERRIES)]
-    return build_collection(documents, tools_for(Settings(), load_minilm())).seen_by(Filters())
+    return view_of(Document(NAME, "Ferry Act", FERRIES), embedder=load_minilm())
 
 
 def all_of(view: View) -> list[Passage]:
@@ -182,7 +178,7 @@ def test_a_list_is_answered_whole_heading_first(ferries: View, answer: Answer) -
     assert draft["answer"].split("\n") == LOG
     assert [(c["n"], c["section"]) for c in draft["citations"]] == [(1, "Article 2(1)")]
     assert draft["citations"][0]["quote"].startswith("1. The master")
-    assert draft["citations"][0]["quote"].endswith("Its date is all_of.")
+    assert draft["citations"][0]["quote"].endswith("Its date is given.")
     assert draft["told"] == LOG[:1]
     assert problems(ferries, draft) == []
 
@@ -219,7 +215,7 @@ def test_a_statement_that_points_back_is_quoted_with_the_one_before(
 )
 def test_what_points_back_brings_what_stands_before_it(opening: str, before: bool) -> None:
     text = f"A boat pays the fee on 1 May. {opening}"
-    all_of = record(1, text)
+    said_in = record(1, text)
     first, second = statements_in_text(text)
-    said = with_antecedent(Quotable(all_of, second, 1), Read(all_of))
+    said = with_antecedent(Quotable(said_in, second, 1), Read(all_of))
     assert said == ([first, second] if before else [second])
