@@ -21,13 +21,10 @@ Judge = Callable[..., Judgement]
 
 
 @pytest.fixture
-def judge(small: View) -> Judge:
+def judge(small: View, passages: Callable[..., list[Passage]]) -> Judge:
     def run(question: str, answer: str, *sections: str) -> Judgement:
-        found = [chunk for chunk in small.every_chunk() if chunk["section"] in sections]
-        passages: list[Passage] = [
-            {**chunk, "score": 1.0, "signals": {}, "n": n} for n, chunk in enumerate(found, 1)
-        ]
-        return waited(EmbeddedJudge(small).judge(parse(question), passages, answer))
+        found = passages(*sections) if sections else []
+        return waited(EmbeddedJudge(small).judge(parse(question), found, answer))
 
     return run
 

@@ -215,7 +215,7 @@ def test_a_statement_that_points_back_is_quoted_with_the_one_before(
 )
 def test_what_points_back_brings_what_stands_before_it(opening: str, before: bool) -> None:
     text = f"A boat pays the fee on 1 May. {opening}"
-    said_in = record(1, text)
+    whole = record(1, text)
     first, second = statements_in_text(text)
-    said = with_antecedent(Quotable(said_in, second, 1), Read(all_of))
+    said = with_antecedent(Quotable(whole, second, 1), Read(whole))
     assert said == ([first, second] if before else [second])
