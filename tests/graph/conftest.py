@@ -4,14 +4,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from asked import Scores
 from fake_openai import FakeOpenAI, Reply, reply
 from statute import LAW, RULE
 
 from lexloop.core.settings import Connection, Settings
 from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.resources import Resources
-
-Scores = Callable[..., Reply]
 
 
 @pytest.fixture(scope="session")

@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 from langchain_core.messages import HumanMessage
+from statute import QUESTION
 
 from lexloop.core.settings import Settings
 from lexloop.core.types import ABSTENTION
 from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.resources import Resources
-
-QUESTION = "When must the owner pay the mooring fee?"
 
 
 def comparable(result: dict[str, Any]) -> dict[str, Any]:

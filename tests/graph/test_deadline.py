@@ -9,8 +9,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from asked import Modelled
 from fake_openai import FakeOpenAI, Reply, Request
 from langgraph.checkpoint.memory import InMemorySaver
+from statute import QUESTION
 
 from lexloop.core.errors import DeadlineExceeded
 from lexloop.core.types import Candidate
@@ -18,11 +20,9 @@ from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.resources import Resources
 from lexloop.nodes.engineer_prompt import RuleEngineer
 
-QUESTION = "When must the owner pay the mooring fee?"
 DAY_S = 86_400.0
 LATE_S = 3.0
 """How late a test lets an answer be on a busy machine; ``benchmarks/promises.py`` measures it."""
-Modelled = Callable[..., Lexloop]
 Ask = Callable[[Lexloop], dict[str, Any]]
 
 

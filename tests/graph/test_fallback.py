@@ -1,11 +1,11 @@
 """A model that fails: a typed error within the deadline, or the embedded fallback, told."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from asked import Modelled
 from fake_openai import FakeOpenAI, Reply, refusal
-from statute import LAW
+from statute import LAW, QUESTION
 
 from lexloop.core.errors import (
     ModelAuthError,
@@ -15,10 +15,8 @@ from lexloop.core.settings import Connection, Settings
 from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.resources import Resources
 
-QUESTION = "When must the owner pay the mooring fee?"
 MODEL = "openai:scripted"
 DOWN = Connection(base_url="http://127.0.0.1:9/v1", api_key="any")
-Modelled = Callable[..., Lexloop]
 
 
 def down(corpus: Path, **settings: object) -> Lexloop:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from asked import Modelled
 from fake_openai import FakeOpenAI, Reply
 from library import LAWS
 
@@ -18,7 +19,6 @@ ARTICLE_4 = (
     "In directive.txt: Article 4 — Entry into force:\n"
     "This Directive shall enter into force on the day after its publication. [1]"
 )
-Modelled = Callable[..., Lexloop]
 
 
 @pytest.fixture(scope="module")

@@ -1,18 +1,14 @@
 """A reasoning model in every step: what it thinks is in the trace and nowhere else."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
+from asked import Modelled, Scores
 from fake_openai import FakeOpenAI, Reply
 from langgraph.checkpoint.memory import InMemorySaver
+from statute import QUESTION
 
-from lexloop.graph.build import Lexloop
-
-QUESTION = "When must the owner pay the mooring fee?"
 THREAD = {"configurable": {"thread_id": "1"}}
-Modelled = Callable[..., Lexloop]
-Scores = Callable[..., Reply]
 
 
 @pytest.fixture

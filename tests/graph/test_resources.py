@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from fake_engine import FakeEngine
 from fake_openai import FakeOpenAI, Reply
-from statute import LAW
+from statute import LAW, QUESTION
 
 from lexloop.core.errors import CorpusError, SettingsError
 from lexloop.core.settings import Connection, Settings
@@ -23,7 +23,6 @@ from lexloop.store.manifest import IndexSource
 from lexloop.store.opening import tools_for
 from lexloop.store.writer import write_index
 
-QUESTION = "When must the owner pay the mooring fee?"
 DEFAULTS = Settings(**{"plan.k": 4})
 
 

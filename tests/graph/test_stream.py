@@ -8,6 +8,7 @@ import pytest
 from fake_openai import FakeOpenAI, Reply
 from langchain_core.messages import HumanMessage
 from langgraph.graph import END, START, MessagesState, StateGraph
+from statute import QUESTION
 
 from lexloop.core.types import ABSTENTION
 from lexloop.documents.text.tokens import words
@@ -16,7 +17,6 @@ from lexloop.graph.node import StreamedMessage, TokenStream
 from lexloop.models.chat import Token
 from lexloop.models.request import ChatRequest
 
-QUESTION = "When must the owner pay the mooring fee?"
 RULES = "Use the passages alone and do not add anything that you know from elsewhere."
 Event = dict[str, Any]
 

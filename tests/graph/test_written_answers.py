@@ -1,15 +1,11 @@
 """What models really write, and what they must not get away with, counted at the model's server."""
 
-from collections.abc import Callable
-
 import pytest
+from asked import Modelled
 from fake_openai import FakeOpenAI, Reply
+from statute import QUESTION
 
 from lexloop.core.errors import ModelReplyError
-from lexloop.graph.build import Lexloop
-
-QUESTION = "When must the owner pay the mooring fee?"
-Modelled = Callable[..., Lexloop]
 
 PAYS = "A boat owner must pay the mooring fee within 10 business days"
 WRITTEN = {
