@@ -8,14 +8,13 @@ from typing import Any
 import pytest
 from indexes import ANYBODY, everything_in, letter_tools
 from library import pointed_in
-from told import NAMES, document
+from told import NAMES, QUESTIONS, document
 
 from lexloop.core.metadata import Filters, Metadata
 from lexloop.core.settings import Settings
 from lexloop.documents.document import Document, SkippedSource
 from lexloop.graph.build import build_graph
 from lexloop.graph.resources import build_context
-from lexloop.nodes.context import Context
 from lexloop.store.opening import left_out
 from lexloop.store.view import Collection, View
 from lexloop.store.writer import build_collection
@@ -103,24 +102,11 @@ def test_a_version_that_an_asker_may_not_see_ends_none_of_theirs() -> None:
     assert list(red.documents) == [NAMES[1]]
 
 
-TOPICS = ("mooring fee", "hull inspection", "berth notice", "night watch", "crane permit")
-QUESTION = "When must the owner pay the mooring fee to the harbour master?"
-QUERIES = [QUESTION, *TOPICS, "§ 1-1", "penalty", "vessel"]
-SHARED = "The owner must pay the mooring fee to the harbour master"
-
-
-def act(number: int, metadata: Metadata) -> Document:
-    topic = TOPICS[number % len(TOPICS)]
-    text = (
-        f"§ {number}-1 Duties. {SHARED} within {number + 1} days. "
-        f"“Vessel” means a boat with a {topic}. The owner must publish the {topic} under § 1-1.\n\n"
-        f"§ {number}-2 Fines. Whoever breaks § {number}-1 is liable for a penalty of ${number}00."
-    )
-    return Document(f"act-{number}.txt", f"Act {number}", text, metadata)
+QUESTION = QUESTIONS[0]
 
 
 def collected(*known: Metadata) -> Collection:
-    documents = [act(number, metadata) for number, metadata in enumerate(known)]
+    documents = [document(number, metadata) for number, metadata in enumerate(known)]
     return build_collection(documents, letter_tools())
 
 
@@ -129,17 +115,13 @@ def seen(collection: Collection, filters: Filters) -> set[str]:
     view = collection.seen_by(filters)
     found = {chunk["document"] for chunk in view.every_chunk()}
     for search in (view.search_lexical, view.search_vector):
-        assert {hit.document for hits in search(QUERIES, 50) for hit in hits} == found
+        assert {hit.document for hits in search(QUESTIONS, 50) for hit in hits} == found
     return found
-
-
-def components(collection: Collection, chosen: Settings) -> Context:
-    return build_context(chosen, collection, None)
 
 
 def answered(collection: Collection, **chosen: Any) -> dict[str, Any]:
     """A question through the whole graph."""
-    parts = components(collection, Settings(**{"loop.max_retries": 1}, **chosen))
+    parts = build_context(Settings(**{"loop.max_retries": 1}, **chosen), collection, None)
     graph = build_graph(lambda _context, _snapshot: parts)
     states = list(graph.stream({"question": QUESTION}, stream_mode="values"))
     return {**states[-1], "every_state": states}
@@ -170,7 +152,7 @@ def test_no_state_of_a_question_holds_what_its_asker_may_not_see(
             collection,
             **{"access.tags": allowed, "fusion": fusion, "fusion.documents": level},
         )
-        names = {f"act-{number}.txt" for number in mine}
+        names = {NAMES[number] for number in mine}
         assert documents_in(result["every_state"]) <= names
         assert documents_in(result["passages"])
         assert result["triplets"]
@@ -179,10 +161,8 @@ def test_no_state_of_a_question_holds_what_its_asker_may_not_see(
 
 
 OLD = Metadata(in_force_from=date(2020, 1, 1))
-NEW = Metadata(in_force_from=date(2023, 7, 5), supersedes="act-0.txt")
-NEXT = Metadata(
-    in_force_from=date(2025, 1, 1), in_force_to=date(2025, 6, 30), supersedes="act-1.txt"
-)
+NEW = Metadata(in_force_from=date(2023, 7, 5), supersedes=NAMES[0])
+NEXT = Metadata(in_force_from=date(2025, 1, 1), in_force_to=date(2025, 6, 30), supersedes=NAMES[1])
 
 
 @pytest.mark.parametrize(
@@ -197,11 +177,11 @@ NEXT = Metadata(
 )
 def test_the_version_in_force_on_the_day_answers(day: str, holds: int | None, version: str) -> None:
     collection = collected(OLD, NEW, NEXT)
-    names = set() if holds is None else {f"act-{holds}.txt"}
+    names = set() if holds is None else {NAMES[holds]}
     assert seen(collection, Filters(as_of=date.fromisoformat(day))) == names
     result = answered(collection, **{"access.as_of": day})
     assert documents_in(result["every_state"]) <= names
     if holds is not None:
         assert f"within {holds + 1} days" in result["answer"]
         assert {citation["version"] for citation in result["citations"]} == {version}
-    assert seen(collection, Filters()) == {"act-0.txt", "act-1.txt", "act-2.txt"}
+    assert seen(collection, Filters()) == {*NAMES[:3]}

@@ -194,10 +194,10 @@ def agree_again(index: Path, folder: Path) -> None:
     ],
 )
 def test_parts_that_do_not_agree_are_found(
-    index: Path, write: Callable[[], IndexUpdate], change: Change, says: str
+    index: Path, write: Write, change: Change, says: str
 ) -> None:
     write()
-    folder = index / GENERATIONS / Manifest.read(index).generation
+    folder = generation(index)
     change(folder)
     with pytest.raises(DataError):
         verify_index(index, Letters())
