@@ -71,8 +71,7 @@ def scripted(server: FakeOpenAI, scores: Scores) -> FakeOpenAI:
         ),
     )
     server.play(
-        "generate",
-        Reply("It is due within 10 business days [1]. The boat owner must pay it [1]."),
+        "generate", Reply("It is due within 10 business days [1]. The boat owner must pay it [1].")
     )
     server.play("evaluate", scores(0.9, 0.9, 0.9))
     server.play(

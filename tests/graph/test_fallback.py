@@ -7,10 +7,7 @@ from asked import Modelled
 from fake_openai import FakeOpenAI, Reply, refusal
 from statute import LAW, QUESTION
 
-from lexloop.core.errors import (
-    ModelAuthError,
-    ModelUnavailable,
-)
+from lexloop.core.errors import ModelAuthError, ModelUnavailable
 from lexloop.core.settings import Connection, Settings
 from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.resources import Resources
@@ -87,11 +84,7 @@ def test_embedder_and_model_may_both_fail(server: FakeOpenAI, modelled: Modelled
     assert not any("dense" in passage["signals"] for passage in result["passages"])
     assert [(lost["node"], lost["wanted"], lost["used"]) for lost in result["degraded"]] == [
         ("rewrite", MODEL, "embedded"),
-        (
-            "hybrid_retrieve",
-            f"index.embedder={REMOTE}",
-            "embedded, and the search by words alone",
-        ),
+        ("hybrid_retrieve", f"index.embedder={REMOTE}", "embedded, and the search by words alone"),
         ("generate", MODEL, "embedded"),
         ("evaluate", MODEL, "embedded"),
     ]

@@ -61,11 +61,7 @@ def test_names_and_paths_are_told_apart(tmp_path: Path) -> None:
     (tmp_path / "lease.txt").write_text(RENT)
     said = f"sample, our lease = {tmp_path}/lease.txt,{laws}/"
     named = named_collections(said)
-    assert named == {
-        "sample": "sample",
-        "our lease": f"{tmp_path}/lease.txt",
-        "laws": f"{laws}/",
-    }
+    assert named == {"sample": "sample", "our lease": f"{tmp_path}/lease.txt", "laws": f"{laws}/"}
     assert list(named) == ["sample", "our lease", "laws"]
 
 

@@ -39,9 +39,7 @@ def test_a_plain_number_of_another_act_is_no_provision_of_this_one() -> None:
         "paragraph 1 of subdivision b of section 20-871 of the Code",
     ],
 )
-def test_references_of_every_form_meet_the_section_of_another_document(
-    reference: str,
-) -> None:
+def test_references_of_every_form_meet_the_section_of_another_document(reference: str) -> None:
     graph = graph_of(
         [
             relation("employer", "requires", "notify", section="§ 20-871", document="law.txt"),

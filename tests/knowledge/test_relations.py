@@ -160,8 +160,7 @@ def test_any_text_is_read(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "item",
-    ["keep record {} under Article 1(1) and paragraph 1;", "the duties of Articles 1 to 9;"],
+    "item", ["keep record {} under Article 1(1) and paragraph 1;", "the duties of Articles 1 to 9;"]
 )
 def test_many_points_take_linear_time(item: str) -> None:
     seconds = []

@@ -92,10 +92,7 @@ def test_stream_shows_each_piece_and_counts_tokens(
 
 @pytest.mark.parametrize(
     "reply",
-    [
-        Reply('{"name": "red", "depth": 3}'),
-        Reply(arguments='{"name": "red", "depth": 3}'),
-    ],
+    [Reply('{"name": "red", "depth": 3}'), Reply(arguments='{"name": "red", "depth": 3}')],
     ids=["bare", "function call"],
 )
 @pytest.mark.parametrize("stream", [False, True])
@@ -162,10 +159,7 @@ def test_a_redirect_is_not_followed(server: FakeOpenAI, ask: Ask) -> None:
 
 
 def test_key_is_never_shown(
-    server: FakeOpenAI,
-    meter: Usage,
-    soon: float,
-    caplog: pytest.LogCaptureFixture,
+    server: FakeOpenAI, meter: Usage, soon: float, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     wrong = "sk-wrong-91b7e0c4d2"
@@ -229,8 +223,7 @@ def test_empty_reply_is_retried_then_refused(
 
 
 @pytest.mark.parametrize(
-    ("finish", "message"),
-    [("length", "limit of reply tokens"), ("content_filter", "withheld")],
+    ("finish", "message"), [("length", "limit of reply tokens"), ("content_filter", "withheld")]
 )
 @pytest.mark.parametrize("request_", [PLAIN, STREAMED])
 def test_incomplete_reply_says_why(

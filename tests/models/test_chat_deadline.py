@@ -57,10 +57,7 @@ def test_retry_after_beyond_the_deadline_fails_at_once(
 
 
 def test_retry_after_as_a_date_is_told_by_the_clock_of_the_host(
-    server: FakeOpenAI,
-    chat_model: Connect,
-    meter: Usage,
-    monkeypatch: pytest.MonkeyPatch,
+    server: FakeOpenAI, chat_model: Connect, meter: Usage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shifted = time.time() + 1 * 86_400
     ours = SimpleNamespace(time=lambda: shifted, monotonic=time.monotonic)

@@ -12,12 +12,7 @@ from running import complete
 from tiny_model import TAUGHT, make_model, teach
 
 from lexloop.apps.hosts import text_hosts
-from lexloop.core.errors import (
-    DataError,
-    DeadlineExceeded,
-    ModelError,
-    ModelReplyError,
-)
+from lexloop.core.errors import DataError, DeadlineExceeded, ModelError, ModelReplyError
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Usage
 from lexloop.models import local_model as local_model_module
@@ -57,10 +52,7 @@ def test_it_replies_and_is_counted(folder: Path, meter: Usage, soon: float) -> N
     reply = complete(model(folder), ASKED, deadline=soon, meter=meter)
     assert reply.text == TAUGHT
     local = load_local(str(folder))
-    turns = [
-        {"role": "system", "content": ASKED.system},
-        {"role": "user", "content": ASKED.user},
-    ]
+    turns = [{"role": "system", "content": ASKED.system}, {"role": "user", "content": ASKED.user}]
     said = len(local.tokenizer(TAUGHT)["input_ids"]) + 1  # the end is a token, too
     assert meter["model_calls"] == 1
     assert (meter["tokens_in"], meter["tokens_out"]) == (len(local.prompt(turns)), said)

@@ -6,13 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexloop.nodes.markers import (
-    MARKER,
-    cited_sentences,
-    marker_numbers,
-    numbers_in,
-    unmarked,
-)
+from lexloop.nodes.markers import MARKER, cited_sentences, marker_numbers, numbers_in, unmarked
 
 
 @pytest.mark.parametrize(

@@ -41,10 +41,7 @@ DECLARED: dict[str, tuple[set[str], list[type[BaseModel]]]] = {
     "groundedness_tenths": ({"passages", "answer"}, [TenthsGrade]),
     "similarity_tenths": (GRADED, [TenthsGrade]),
     "fair_eval": ({"question", "answers", "pieces"}, GRADES),
-    "fair_eval_document": (
-        {"question", "answers", "document", "pieces"},
-        GRADES,
-    ),
+    "fair_eval_document": ({"question", "answers", "document", "pieces"}, GRADES),
     "chat_eval": ({"speaker", "question", "answers", "remarks"}, [PanelTurn]),
     "chat_eval_document": ({"speaker", "question", "answers", "document", "remarks"}, [PanelTurn]),
 }

@@ -11,13 +11,7 @@ from lexloop.core.types import Degradation
 from lexloop.store import manifest, opening
 from lexloop.store.folder.generations import GENERATIONS
 from lexloop.store.manifest import Manifest
-from lexloop.store.opening import (
-    corpus_stamp,
-    index_key,
-    left_out,
-    open_corpus,
-    tools_for,
-)
+from lexloop.store.opening import corpus_stamp, index_key, left_out, open_corpus, tools_for
 from lexloop.store.view import Collection
 from lexloop.store.writer import write_index
 

@@ -9,13 +9,7 @@ from lexloop.documents.chunks.statements import statements_in_text
 from lexloop.documents.document import Document
 from lexloop.models.minilm import load_minilm
 from lexloop.store import preparing
-from lexloop.store.preparing import (
-    cut_document,
-    embedded,
-    window_marks,
-    window_texts,
-    windows_of,
-)
+from lexloop.store.preparing import cut_document, embedded, window_marks, window_texts, windows_of
 from lexloop.store.protocol import PreparedFile
 from lexloop.store.writer import build_collection
 

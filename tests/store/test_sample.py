@@ -8,12 +8,7 @@ from lexloop.core.settings import Settings
 from lexloop.models.minilm import load_shipped
 from lexloop.store.folder.generations import LOCK
 from lexloop.store.manifest import IndexSource, Manifest
-from lexloop.store.opening import (
-    sample_folder,
-    shipped_indexes,
-    tools_for,
-    verify_index,
-)
+from lexloop.store.opening import sample_folder, shipped_indexes, tools_for, verify_index
 from lexloop.store.writer import write_index
 
 

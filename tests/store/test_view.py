@@ -149,8 +149,7 @@ def test_no_state_of_a_question_holds_what_its_asker_may_not_see(
     )
     for allowed, mine in (((), {1, 3}), (("staff",), {1, 2, 3}), (("board",), {0, 1, 3})):
         result = answered(
-            collection,
-            **{"access.tags": allowed, "fusion": fusion, "fusion.documents": level},
+            collection, **{"access.tags": allowed, "fusion": fusion, "fusion.documents": level}
         )
         names = {NAMES[number] for number in mine}
         assert documents_in(result["every_state"]) <= names

@@ -168,23 +168,10 @@ def cut(text: str, pattern: str) -> list[str]:
 
 def test_each_section_is_a_chunk_under_the_delimiter_of_the_paper() -> None:
     text = "Préambule 😀 see § 1\n§ 1 Fees\nDue.\n\n§ 2 Appeals\n"
-    assert cut(text, "^§") == [
-        "Préambule 😀 see § 1\n",
-        "§ 1 Fees\nDue.\n\n",
-        "§ 2 Appeals\n",
-    ]
+    assert cut(text, "^§") == ["Préambule 😀 see § 1\n", "§ 1 Fees\nDue.\n\n", "§ 2 Appeals\n"]
 
 
-@pytest.mark.parametrize(
-    "pattern",
-    [
-        "(",
-        r"(?=a)",
-        r"(a)\1",
-        "a*",
-        "\ud800",
-    ],
-)
+@pytest.mark.parametrize("pattern", ["(", r"(?=a)", r"(a)\1", "a*", "\ud800"])
 def test_a_pattern_that_cannot_be_used_is_refused_by_name(pattern: str) -> None:
     with pytest.raises(SettingsError) as refused:
         compile_pattern(pattern)

@@ -4,10 +4,7 @@ from pathlib import Path
 import pytest
 
 from lexloop.core.errors import CorpusError
-from lexloop.documents.reading.folder import (
-    load_documents,
-    source_files,
-)
+from lexloop.documents.reading.folder import load_documents, source_files
 from lexloop.documents.reading.source import Limits
 
 SMALL = Limits(file_bytes=2048)

@@ -116,13 +116,7 @@ def lines_of(*texts: str) -> list[str]:
     return read(place([lines(*texts)])).text.splitlines()
 
 
-@pytest.mark.parametrize(
-    "begin",
-    [
-        "Article 16",
-        "20. It",
-    ],
-)
+@pytest.mark.parametrize("begin", ["Article 16", "20. It"])
 def test_a_line_that_the_margin_broke_goes_on_whatever_it_begins_with(begin: str) -> None:
     goes_on = f"{begin} follows here"
     assert lines_of("It begins.", FULL, goes_on) == ["It begins.", f"{FULL} {goes_on}"]

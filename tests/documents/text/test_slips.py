@@ -70,10 +70,7 @@ def test_what_is_read_stays_as_it_is_and_only_what_is_told_changes(text: str) ->
         assert reading["read"].lower() in KNOWN
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["x" * 100_000, "moorign " * 12_500, "a'" * 50_000],
-)
+@pytest.mark.parametrize("text", ["x" * 100_000, "moorign " * 12_500, "a'" * 50_000])
 def test_long_texts_take_no_time(text: str) -> None:
     began = time.process_time()
     SLIPS.read(text, KNOWN)

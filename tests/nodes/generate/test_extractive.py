@@ -75,10 +75,7 @@ def test_the_answer_quotes_what_was_asked(answer: Answer, question: str, said: s
 
 @pytest.mark.parametrize(
     "question",
-    [
-        "What is the mooring fee in Chicago?",
-        "What is the e-mail address of the harbour master?",
-    ],
+    ["What is the mooring fee in Chicago?", "What is the e-mail address of the harbour master?"],
 )
 def test_what_the_documents_do_not_say_is_not_answered(answer: Answer, question: str) -> None:
     draft = answer(question)

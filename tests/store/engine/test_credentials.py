@@ -10,12 +10,7 @@ import trustme
 from fake_engine import FakeEngine
 from signatures import authorization
 
-from lexloop.core.errors import (
-    EngineAuthError,
-    EngineError,
-    EngineUnavailable,
-    LexloopError,
-)
+from lexloop.core.errors import EngineAuthError, EngineError, EngineUnavailable, LexloopError
 from lexloop.store.engine.address import Address
 from lexloop.store.engine.client import Engine
 

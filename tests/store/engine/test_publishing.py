@@ -14,12 +14,7 @@ from engines import indexes, request
 from indexes import ANYBODY, Letters, letter_tools, sources
 from scripted_engine import Said, ScriptedEngine, passed_on_to
 
-from lexloop.core.errors import (
-    DataError,
-    EngineUnavailable,
-    IndexWriteError,
-    OutdatedIndexError,
-)
+from lexloop.core.errors import DataError, EngineUnavailable, IndexWriteError, OutdatedIndexError
 from lexloop.documents.text.tokens import stemmer_name
 from lexloop.store import manifest
 from lexloop.store.engine import store as reading

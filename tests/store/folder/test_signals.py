@@ -16,12 +16,7 @@ from rank_bm25 import BM25Okapi
 from lexloop.documents.text.tokens import tokenize
 from lexloop.models.embedding import CODED, Codes, Halves, Progress, Vectors, coded
 from lexloop.store.folder.dense import DenseIndex, build_hnsw, search_hnsw
-from lexloop.store.folder.lexical import (
-    K1,
-    B,
-    LexicalIndex,
-    OkapiStatistics,
-)
+from lexloop.store.folder.lexical import K1, B, LexicalIndex, OkapiStatistics
 from lexloop.store.folder.store import open_folder
 from lexloop.store.folder.tokens import TokenIndex
 from lexloop.store.manifest import Manifest
