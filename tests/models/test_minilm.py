@@ -49,19 +49,6 @@ def model() -> MiniLM:
     return load_minilm()
 
 
-def test_vectors_are_those_of_sentence_transformers(model: MiniLM) -> None:
-    from sentence_transformers import SentenceTransformer
-
-    reference = SentenceTransformer(str(MODEL), device="cpu")
-    vectors = model.embed(TEXTS)
-    np.testing.assert_allclose(
-        vectors, reference.encode(TEXTS, normalize_embeddings=True), atol=1e-5
-    )
-    assert (vectors.shape, vectors.dtype) == ((len(TEXTS), 384), np.float32)
-    assert (model.dimension, model.window) == (384, 256)
-    assert model.name == f"all-MiniLM-L6-v2@{WEIGHTS_SHA256[:12]}"
-
-
 SHORT = st.lists(st.sampled_from([*TEXTS[:9], "fee " * 60, "owner pays " * 12]), max_size=7)
 
 
