@@ -8,17 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexloop.documents.text.quantities import counted, expected_kind, holds
+from lexloop.documents.text.quantities import holds
 from lexloop.nodes.question import (
+    asked_definition,
     asking_sentences,
     asks_for_several,
+    counted,
+    expected_kind,
     in_context,
     question_parts,
     standing_alone,
     without_context,
     without_preamble,
 )
-from lexloop.nodes.relevance import asked_definition, defines
+from lexloop.nodes.relevance import defines
 from lexloop.nodes.rewrite import leans_on_history
 from lexloop.nodes.small_talk import small_talk
 
