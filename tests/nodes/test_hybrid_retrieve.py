@@ -23,16 +23,13 @@ from lexloop.documents.document import Document
 from lexloop.models.embedding import Vectors
 from lexloop.nodes import hybrid_retrieve as node
 from lexloop.nodes.hybrid_retrieve import (
-    Scores,
     SearchResults,
-    best_by_document,
     fuse,
     host_score,
     hybrid_retrieve,
     linear,
     provisions_around,
     reciprocal_rank,
-    scaled,
     standardised,
 )
 from lexloop.nodes.question import parse
@@ -277,31 +274,6 @@ def test_neither_queries_nor_ties_show_in_what_order_they_came(
     lexical, vector, late = map(list, zip(*shuffled, strict=True))
     other = SearchResults(lexical, vector, DOCUMENTS, late=late if what.late else [])
     assert fuse(other, chosen, HOSTS) == fuse(what, chosen, HOSTS)
-
-
-def equation_1(lexical: Scores, vector: Scores, document: str, chosen: Linear) -> float:
-    """A document's score, term by term; a chunk without a cosine has the last."""
-    bm25 = scaled(lexical, chosen.normalisation) if chosen.bm25_boost else {}
-    own = [name for name in {**bm25, **vector} if DOCUMENTS[name] == document]
-    last = min(vector.values(), default=0.0)
-    return (
-        max(vector.get(name, last) for name in own)
-        + chosen.bm25_boost * max(bm25.get(name, 0.0) for name in own)
-        + chosen.host_boost * HOSTS.get(document, 0.0)
-    )
-
-
-@given(found(), WAYS)
-def test_the_best_chunk_of_a_document_has_the_score_of_equation_1(
-    what: SearchResults, chosen: Fusion
-) -> None:
-    linear = chosen if isinstance(chosen, Linear) else Linear()
-    linear = linear.model_copy(update={"documents": 100})
-    one = SearchResults(what.lexical[:1], what.vector[:1], DOCUMENTS)
-    fused = fuse(one, linear, HOSTS)
-    for document, score in best_by_document(fused, DOCUMENTS).items():
-        expected = equation_1(one.lexical[0], one.vector[0], document, linear)
-        assert score == pytest.approx(expected)
 
 
 FERRY = """\

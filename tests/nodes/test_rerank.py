@@ -59,6 +59,8 @@ def test_the_graphs_chunks_come_after_and_known_ones_keep_both_signals() -> None
 
 def test_the_best_statement_decides(small: View) -> None:
     pool = [found(chunk) for chunk in small.every_chunk()]
+    for hostile in ("?", "\x00", "a" * 3000):
+        assert len(FeatureReranker(small).rerank(parse(hostile), pool)) == len(pool)
     question = "What is the penalty for mooring without an inspection?"
     ranked = FeatureReranker(small).rerank(parse(question), pool)
     assert ranked[0]["section"] == "§ 5-200"
@@ -67,12 +69,6 @@ def test_the_best_statement_decides(small: View) -> None:
     assert scores == sorted(scores, reverse=True)
     assert all(item["signals"]["rerank"] == item["score"] for item in ranked)
     assert all(type(item["score"]) is float for item in ranked)
-
-
-@pytest.mark.parametrize("question", ["?", "\x00", "a" * 3000])
-def test_any_question_can_be_reranked(small: View, question: str) -> None:
-    pool = [found(chunk) for chunk in small.every_chunk()]
-    assert len(FeatureReranker(small).rerank(parse(question), pool)) == len(pool)
 
 
 def test_what_the_question_points_to_is_taken_whole_and_first(small: View) -> None:
