@@ -30,7 +30,7 @@ READ: list[tuple[Callable[[str], Any], str, Any]] = [
     (asking_sentences, "I moor in May. What is the fee?", ["What is the fee?"]),
     (asking_sentences, "I moor in May.", ["I moor in May."]),
     (without_preamble, "As a boat owner, what must I pay?", "what must I pay?"),
-    (without_preamble, "Hello, could you please tell me what it is?", "what it is?"),
+    (without_preamble, "Hello, could you please tell me what fees are?", "what fees are?"),
     (without_preamble, "Please explain it", "Please explain it"),  # nothing would be left
     (question_parts, BERTH_AND_QUAY, [BERTH_AND_QUAY, "What is a berth?", "What is a quay?"]),
     (
@@ -75,7 +75,7 @@ READ: list[tuple[Callable[[str], Any], str, Any]] = [
 @pytest.mark.parametrize(("reads", "text", "found"), READ)
 def test_how_a_question_is_read(reads: Callable[[str], Any], text: str, found: Any) -> None:
     read = reads(text)
-    assert (found if read == found else [*read]) == found
+    assert ([*read] if isinstance(found, list) else read) == found
 
 
 SMALL_TALK = ("Hello", "Thanks a lot, that was clear.", "Which collections do you have?")
