@@ -152,8 +152,7 @@ class Tree:
         They end as a lead-in does; or they end as no sentence does, and the first item goes on
         with a small letter ("which the party can show (a) was known").
         """
-        below = (self.units[child] for child in self.children(place))
-        item = next((unit for unit in below if unit.kind in ITEMS), None)
+        item = self.units[self._first_items[place]] if place in self._first_items else None
         own = text[self.units[place].body : self.own_end(place)].rstrip()
         if item is None or narrowed(own[-2:]).endswith(LEADS):
             return item is not None
@@ -301,6 +300,15 @@ class Tree:
             if len(key) == 1 or part or (len(key) == 2 and key[0][0] in _ANNEXES):
                 found.setdefault(key[-1][0], []).append(place)
         return {key: sorted(places) for key, places in found.items()}
+
+    @cached_property
+    def _first_items(self) -> dict[int, int]:
+        """The place of the first list item below each unit that has one."""
+        found: dict[int, int] = {}
+        for place, unit in enumerate(self.units):
+            if unit.kind in ITEMS:
+                found.setdefault(unit.parent, place)
+        return found
 
     @cached_property
     def _starts(self) -> list[int]:

@@ -42,9 +42,12 @@ def test_an_array_longer_than_what_is_written_at_once(tmp_path: Path) -> None:
     assert (tmp_path / "a.npy").read_bytes() == as_numpy_writes(array)
 
 
-def test_what_is_mapped_stays_what_it_was(tmp_path: Path) -> None:
+def test_what_is_mapped_stays_what_it_was_and_nothing_is_unpickled(tmp_path: Path) -> None:
     path = tmp_path / "a.npy"
     save_array(path, np.arange(9, dtype=np.int32))
     mapped = load_array(path, np.int32)
     save_array(path, np.zeros(3, dtype=np.int32))
     np.testing.assert_array_equal(mapped, np.arange(9))
+    np.save(path, np.array([{}], dtype=object), allow_pickle=True)
+    with pytest.raises(ValueError, match="objects"):
+        load_array(path, np.int32)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lexloop.core.configuration import configured, described, read_value
+from lexloop.core.configuration import configured, read_value
 from lexloop.core.errors import SettingsError
 from lexloop.core.settings import Settings
 from lexloop.core.settings_groups import Linear, ReciprocalRank
@@ -94,19 +94,19 @@ def test_documents_do_not_say_who_asks_nor_where_text_goes(
         configured({"corpus": str(corpus / "law.txt")})
 
 
-@pytest.mark.parametrize("held", ["fusion = ", "[plan\n", "x = 1\n"])
-def test_a_file_that_cannot_be_used_is_named(user: Path, held: str) -> None:
-    user.write_text(held)
-    with pytest.raises(SettingsError, match=r"user\.toml"):
-        configured()
-
-
-def test_a_file_that_is_not_text_or_too_large_is_named(user: Path) -> None:
-    user.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(SettingsError, match=r"user\.toml cannot be read"):
-        configured()
-    user.write_bytes(b"#" * 2_000_000)
-    with pytest.raises(SettingsError, match=r"user\.toml is larger than 1048576 bytes"):
+@pytest.mark.parametrize(
+    ("held", "says"),
+    [
+        (b"fusion = ", r"user\.toml"),
+        (b"x = 1\n", r"user\.toml"),
+        (b"\xff\xfe\x00", r"user\.toml cannot be read"),
+        (b"#" * 2_000_000, r"user\.toml is larger than 1048576 bytes"),
+    ],
+    ids=["no value", "no setting", "no text", "too large"],
+)
+def test_a_file_that_cannot_be_used_is_named(user: Path, held: bytes, says: str) -> None:
+    user.write_bytes(held)
+    with pytest.raises(SettingsError, match=says):
         configured()
 
 
@@ -117,9 +117,3 @@ def test_a_text_stays_one_and_all_else_is_read_as_json() -> None:
     assert read_value("plan.k", "scores") == "scores"
     assert read_value("access.tags", '["a"]') == ["a"]
     assert read_value("access.tags", "a") == ["a"]
-
-
-def test_every_setting_can_be_described() -> None:
-    for name in (*Settings().flat(), "variant"):
-        _, description, _ = described(name)
-        assert description

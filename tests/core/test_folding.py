@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from lexloop.core.folding import folded, legible, narrowed
 
-_PLAIN = "Who must file an official flight log, and by which § 20-871 (b)?"
 _WIDE = {code: code + 0xFEE0 for code in range(0x21, 0x7F)} | {0x20: 0x3000}
 _SIGNS = st.sampled_from("\xad\u200b\u200c\u200d\u2060\ufeff\u200e\u200f\u202a\u202c\u2066\u2069")
 _TEXTS = st.text(
@@ -17,21 +16,6 @@ _TEXTS = st.text(
         st.sampled_from("aeﬁﬃﬆ\u0301\u0323\u200c\u200d\ufe0f\xad Ａ５ｶﾞ㍿²½①™…№Ⅳ§\u2011\u3000Å"),
     )
 )
-
-WAYS = {
-    "full width": _PLAIN.translate(_WIDE),
-    "soft hyphens": _PLAIN.replace("ff", "f\xadf").replace("ight", "i\xadght"),
-    "signs of no width": "\u200b".join(_PLAIN).replace("o", "\u200co\u200d"),
-    "marks of direction": "\u2067\u202b" + _PLAIN.replace(" ", " \u200f") + "\u202c\u2069",
-    "ligatures": _PLAIN.replace("ffi", "ﬃ").replace("fl", "ﬂ").replace("fi", "ﬁ"),
-    "no-break blanks": _PLAIN.replace(" ", "\u202f").replace("-", "\u2011"),
-}
-
-
-@pytest.mark.parametrize("written", WAYS.values(), ids=WAYS)
-def test_however_it_is_coded_a_question_is_the_plain_one(written: str) -> None:
-    assert written != _PLAIN
-    assert folded(written) == _PLAIN
 
 
 @given(st.text(), st.lists(st.tuples(st.integers(0, 40), _SIGNS)))

@@ -45,27 +45,15 @@ async def never(began: threading.Event, ended: threading.Event) -> None:
         ended.set()
 
 
-class TestComputing:
-    def test_it_leaves_the_callers_loop_alone(self) -> None:
-        async def run() -> tuple[str, str]:
-            return await computed(seen)
-
-        colour, thread = asyncio.run(run())
-        assert colour == "red"
-        assert thread.startswith("lexloop")
-
-    def test_who_blocks_computes_in_the_own_thread(self) -> None:
-        assert waited(computed(seen)) == ("red", threading.current_thread().name)
-
-
 class TestWaiting:
-    def test_in_a_thread_whose_loop_runs(self) -> None:
+    def test_it_computes_in_the_own_thread_or_leaves_the_callers_loop_alone(self) -> None:
         async def outer() -> tuple[str, str]:
             return waited(computed(seen))
 
-        colour, thread = asyncio.run(outer())
-        assert colour == "red"
-        assert thread.startswith("lexloop")
+        assert waited(computed(seen)) == ("red", threading.current_thread().name)
+        for colour, thread in (asyncio.run(outer()), asyncio.run(computed(seen))):
+            assert colour == "red"
+            assert thread.startswith("lexloop")
 
     def test_an_error_is_the_works_alone(self) -> None:
         with pytest.raises(ValueError, match="none") as raised:
@@ -79,10 +67,10 @@ class TestWaiting:
             await computed(meet.wait, 10)
             return number
 
-        with ThreadPoolExecutor(8) as pool:
-            assert list(pool.map(lambda n: waited(work(n)), range(8))) == list(range(8))
-        with ThreadPoolExecutor(16) as pool:
-            assert list(pool.map(lambda n: waited(work(n)), range(16))) == list(range(16))
+        for threads in (8, 16):
+            with ThreadPoolExecutor(threads) as pool:
+                found = pool.map(lambda n: waited(work(n)), range(threads))
+                assert list(found) == list(range(threads))
 
     def test_an_interrupt_cancels_what_runs(self) -> None:
         began, ended = threading.Event(), threading.Event()
@@ -129,13 +117,6 @@ class TestInTime:
             waited(late)
         assert ended.wait(5)
 
-    def test_a_timeout_of_the_works_own_is_passed_on(self) -> None:
-        async def fail() -> None:
-            raise TimeoutError("the host's")
-
-        with pytest.raises(TimeoutError, match="the host's"):
-            waited(in_time(fail, time.monotonic() + 5, _LATE))
-
     def test_who_is_cancelled_cancels_it(self) -> None:
         began, ended = threading.Event(), threading.Event()
 
@@ -160,9 +141,6 @@ def test_a_deadline_that_is_over_stops_with_what_it_was() -> None:
     with pytest.raises(DeadlineExceeded, match=r"7\.5 s .*deadline_s\) ran out before rerank"):
         ends_in(-0.01).check("before rerank")
     ends_in(60).check("before rerank")
-
-
-def test_the_grace_comes_after_the_deadline() -> None:
     assert not ends_in(-1, grace_s=60).over
     assert ends_in(-61, grace_s=60).over
 
@@ -175,12 +153,3 @@ def test_what_is_called_within_a_deadline_heeds_it() -> None:
             heed_deadline("while texts were embedded")
         heed_deadline("in time again")
     assert current_deadline() is None
-
-
-def test_threads_have_deadlines_of_their_own() -> None:
-    seen: list[Deadline | None] = []
-    with within(ends_in(-1)):
-        thread = threading.Thread(target=lambda: seen.append(current_deadline()))
-        thread.start()
-        thread.join()
-    assert seen == [None]

@@ -11,47 +11,28 @@ KEY = "sk-very-secret"
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "allowed"),
+    ("given", "said"),
     [
-        ("plan.classes", 4, "2 or 3"),
-        ("plan.k", 0, "greater than or equal to 1"),
-        ("plan.k", "many", "'class'"),
-        ("plan.classifier", "transformer", "transformer:.+"),
-        ("index.embedder", "cohere:x", "embedded|minilm|trained:.+|sentence-transformers:.+"),
-        ("access.as_of", "2024-13-01", "month must be in 1..12"),
-        ("model.temperature", float("nan"), "less than or equal to 2"),
-        ("deadline_s", float("inf"), "less than or equal to 3600"),
-        ("fusion", "sum", "'standardised', 'linear', 'rrf'"),
+        ({"plan.classes": 4}, r"plan\.classes is 4.*2 or 3"),
+        ({"plan.k": "many"}, r"plan\.k is 'many'.*'class'"),
+        ({"index.embedder": "cohere:x"}, r"embedder is 'cohere:x'.*embedded\|minilm\|trained:\.\+"),
+        ({"access.as_of": "2024-13-01"}, r"as_of is '2024-13-01'.*month must be in 1\.\.12"),
+        ({"model.temperature": float("nan")}, "temperature is nan.*less than or equal to 2"),
+        ({"fusion": "sum"}, "fusion is {'method': 'sum'}.*'standardised', 'linear', 'rrf'"),
+        ({"top_k": 3}, "no setting 'top_k'"),
+        ({"loop.max_retry": 3}, r"no setting 'loop\.max_retry'\. Did you mean 'loop\.max_"),
+        ({"variant": "hyper"}, "variant is 'hyper'. Choose one of hypa, pa, fixed"),
+        (
+            {"fusion": "rrf", "fusion.bm25_boost": 0.3},
+            r"bm25_boost belongs to linear, and fusion\.method is rrf",
+        ),
+        ({"chunking": "semantic", "chunking.tokens": 64}, "tokens belongs to auto and sentence"),
+        ({"chunking.tokens": 16, "chunking.overlap": 16}, "overlap is 16 and tokens 16"),
     ],
 )
-def test_a_bad_value_is_named_with_what_is_allowed(field: str, value: Any, allowed: str) -> None:
-    with pytest.raises(SettingsError) as raised:
-        Settings(**{field: value})
-    shown = {"method": value} if field == "fusion" else value
-    assert f"{field} is {shown!r}" in raised.value.what
-    assert allowed in raised.value.what
-
-
-def test_a_setting_that_is_not_there_is_named_with_one_that_is() -> None:
-    with pytest.raises(SettingsError, match=r"no setting 'top_k'"):
-        Settings(**{"top_k": 3})
-    with pytest.raises(
-        SettingsError, match=r"no setting 'loop.max_retry'. Did you mean 'loop.max_"
-    ):
-        Settings(**{"loop.max_retry": 3})
-    with pytest.raises(SettingsError, match=r"variant is 'hyper'. Choose one of hypa, pa, fixed"):
-        Settings(variant="hyper")
-
-
-def test_what_does_not_apply_cannot_be_said() -> None:
-    with pytest.raises(
-        SettingsError, match=r"bm25_boost belongs to linear, and fusion.method is rrf"
-    ):
-        Settings(**{"fusion": "rrf", "fusion.bm25_boost": 0.3})
-    with pytest.raises(SettingsError, match=r"chunking.tokens belongs to auto and sentence"):
-        Settings(**{"chunking": "semantic", "chunking.tokens": 64})
-    with pytest.raises(SettingsError, match="overlap is 16 and tokens 16"):
-        Settings(**{"chunking.tokens": 16, "chunking.overlap": 16})
+def test_what_cannot_be_set_is_named_with_what_can(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(SettingsError, match=f"(?s){said}"):
+        Settings(**given)
 
 
 def test_a_field_that_one_method_alone_has_chooses_the_method() -> None:
@@ -79,7 +60,6 @@ def test_a_group_is_said_by_its_fields_a_mapping_or_a_word() -> None:
 
 @pytest.mark.parametrize("variant", ["hypa", "pa", "fixed", "llm_only"])
 def test_a_variant_stands_for_settings_and_is_told_from_them(variant: str) -> None:
-    assert Settings(variant=variant).variant == variant
     assert Settings(**Settings(variant=variant).model_dump()).variant == variant
 
 
@@ -90,20 +70,6 @@ def test_what_is_named_beside_a_variant_counts_more() -> None:
     assert Settings(**{"variant": "fixed", "plan.k": 9}).plan.k == 9
     assert Settings(**{"plan.k": 9}).changed(variant="fixed").plan.k == 9
     assert Settings(**{"variant": "fixed", "retrieval.reranker": "embedded"}).variant == "pa"
-
-
-@pytest.mark.parametrize("context", ["hypa", ["hypa"]])
-def test_what_is_no_mapping_is_refused(context: Any) -> None:
-    with pytest.raises(SettingsError, match="settings is"):
-        Settings.model_validate(context)
-
-
-def test_a_changed_copy_is_validated_and_leaves_the_original() -> None:
-    settings = Settings(**{"plan.k": 3})
-    assert settings.changed(**{"plan.k": 5, "plan.classes": 2}).plan.k == 5
-    assert settings.plan.k == 3
-    with pytest.raises(SettingsError, match=r"plan\.k is 99"):
-        settings.changed(**{"plan.k": 99})
 
 
 def test_every_field_explains_itself_in_studio() -> None:
@@ -119,25 +85,6 @@ def test_every_field_explains_itself_in_studio() -> None:
     assert not [name for _, name, _ in fields if "key" in name.split("_") or "url" in name]
 
 
-def test_variables_that_are_unset_or_empty_leave_it_to_the_provider() -> None:
-    empty = Connection.from_environment({"LEXLOOP_BASE_URL": "", "LEXLOOP_API_KEY": ""})
-    assert empty == Connection.from_environment({}) == Connection()
-
-
-@pytest.mark.parametrize("url", ["ftp://host", "http://", "javascript:1"])
-def test_an_address_that_is_no_http_url_is_refused_without_the_key(url: str) -> None:
-    with pytest.raises(SettingsError) as raised:
-        Connection.from_environment({"LEXLOOP_BASE_URL": url, "LEXLOOP_API_KEY": KEY})
-    assert f"base_url is {url!r}" in str(raised.value)
-    assert KEY not in str(raised.value)
-
-
-def test_the_key_is_in_no_representation() -> None:
-    connection = Connection.from_environment({"LEXLOOP_API_KEY": KEY})
-    shown = f"{connection!r} {connection} {connection.model_dump()} {connection.model_dump_json()}"
-    assert KEY not in shown
-
-
 @pytest.mark.parametrize(
     ("address", "clean", "credentials"),
     [
@@ -146,12 +93,16 @@ def test_the_key_is_in_no_representation() -> None:
         ("http://u:p%2Fq@host/v1", "http://host/v1", "u:p/q"),
     ],
 )
-def test_a_password_is_taken_out_of_the_address(address: str, clean: str, credentials: str) -> None:
-    connection = Connection(base_url=address)
+def test_a_password_is_taken_out_of_the_address_and_nothing_secret_is_shown(
+    address: str, clean: str, credentials: str
+) -> None:
+    connection = Connection(base_url=address, api_key=KEY)
     assert connection.base_url == clean
     assert connection.credentials is not None
     assert connection.credentials.get_secret_value() == credentials
-    assert credentials not in f"{connection!r}{connection}{connection.model_dump_json()}"
+    shown = f"{connection!r}{connection}{connection.model_dump()}{connection.model_dump_json()}"
+    assert credentials not in shown
+    assert KEY not in shown
     assert Connection.from_environment(connection.environment) == connection
 
 
@@ -170,12 +121,17 @@ def test_a_password_that_a_client_library_would_read_is_refused(name: str) -> No
         "http://host/v1#canary",
         "user:canary@host/v1",
         "//user:canary@host",
+        "ftp://host",
+        "http://",
     ],
 )
 def test_a_refused_address_shows_no_secret(address: str) -> None:
+    variables = {"LEXLOOP_BASE_URL": address, "LEXLOOP_API_KEY": KEY}
     with pytest.raises((SettingsError, ValueError)) as told:
-        Connection.from_environment({"LEXLOOP_BASE_URL": address})
-    assert "canary" not in "".join(traceback.format_exception(told.value))
+        Connection.from_environment(variables)
+    shown = "".join(traceback.format_exception(told.value))
+    assert "canary" not in shown
+    assert KEY not in shown
 
 
 @pytest.mark.parametrize(

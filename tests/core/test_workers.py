@@ -1,6 +1,5 @@
 """Worker processes: their frames, their deaths, and threads that share them."""
 
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -84,12 +83,6 @@ def test_what_takes_too_long_is_ended(worker: WorkerProcess) -> None:
     assert not worker.fit
     with pytest.raises(TimeoutError):  # over already
         worker.receive(began)
-
-
-def test_what_cannot_be_started_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "executable", "/nowhere/python")
-    with pytest.raises(LexloopError, match="No worker can be started"):
-        start()
 
 
 def _asked(pool: WorkerPool, number: int) -> object:

@@ -4,14 +4,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from asked import Scores
 from fake_openai import FakeOpenAI, Reply, reply
 from statute import LAW, RULE
 
 from lexloop.core.settings import Connection, Settings
 from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.resources import Resources
-
-Scores = Callable[..., Reply]
 
 
 @pytest.fixture(scope="session")
@@ -72,8 +71,7 @@ def scripted(server: FakeOpenAI, scores: Scores) -> FakeOpenAI:
         ),
     )
     server.play(
-        "generate",
-        Reply("It is due within 10 business days [1]. The boat owner must pay it [1]."),
+        "generate", Reply("It is due within 10 business days [1]. The boat owner must pay it [1].")
     )
     server.play("evaluate", scores(0.9, 0.9, 0.9))
     server.play(

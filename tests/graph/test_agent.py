@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
 import lexloop
@@ -76,18 +75,6 @@ def test_for_what_is_in_no_collection_nobody_is_asked(
     assert (found["collections"], found["finding"]) == ([], finding)
     assert all(name in found["answer"] for name in holds)
     assert (found["citations"], found["passages"], found["warning"]) == ([], [], "")
-
-
-def test_a_follow_up_goes_where_its_topic_is(agent: Lexloop) -> None:
-    said = [
-        HumanMessage("What is a bias audit?"),
-        AIMessage("An impartial evaluation by an independent auditor. [1]"),
-        HumanMessage("And how old may it be?"),
-    ]
-    found = agent.invoke({"messages": said})
-    assert found["collections"] == ["hiring"]
-    assert [message.type for message in found["messages"]] == ["human", "ai", "human", "ai"]
-    assert found["messages"][-1].content == found["answer"]
 
 
 def test_a_thread_keeps_the_turns_and_nothing_of_the_runs(cache_folder: Path) -> None:

@@ -19,6 +19,7 @@ ROUTING = Path(__file__).parents[1] / "support" / "routing"
 LEAVE = "How long must an employer keep its record of leave?"
 BREACHES = "How long must a register of data breaches be kept?"
 BOTH = "How long are the record of leave and the register of data breaches kept?"
+KEPT = "The employer must keep a record of all leave for"
 Agent = Callable[..., Lexloop]
 
 
@@ -74,35 +75,36 @@ def test_sources_are_numbered_in_the_order_of_use_and_checked(
     assert "[2] statute.txt" in server.requests[2].messages[-1]["content"]
 
 
-def test_a_marker_that_no_tool_gave_is_dropped_and_said(server: FakeOpenAI, agent: Agent) -> None:
-    server.script(
-        calls(("ask_workplace", LEAVE)),
-        Reply("The employer must keep a record of all leave for 5 years [1][7]."),
-    )
+@pytest.mark.parametrize(
+    ("called", "written", "answer", "finding", "warning"),
+    [
+        (
+            True,
+            f"{KEPT} 5 years [1][7].",
+            f"{KEPT} 5 years [1].",
+            "answers",
+            "Left out: [7], which",
+        ),
+        (True, f"{KEPT} 9 years [1].", f"{KEPT} 9 years [1].", "in part", "9"),
+        (False, "Five years [1].", "Five years.", "in part", "no document backs it"),
+    ],
+    ids=["a marker that no tool gave", "what the sources do not say", "from memory"],
+)
+def test_what_no_collection_gave_is_dropped_or_does_not_pass(
+    server: FakeOpenAI,
+    agent: Agent,
+    *,
+    called: bool,
+    written: str,
+    answer: str,
+    finding: str,
+    warning: str,
+) -> None:
+    server.script(*[calls(("ask_workplace", LEAVE))] * called, Reply(written))
     found = ask(agent(), LEAVE)
-    assert found["answer"] == "The employer must keep a record of all leave for 5 years [1]."
-    assert "Left out: [7], which no collection gave." in found["warning"]
-    assert [c["n"] for c in found["citations"]] == [1]
-
-
-def test_what_the_sources_do_not_say_does_not_pass(server: FakeOpenAI, agent: Agent) -> None:
-    server.script(
-        calls(("ask_workplace", LEAVE)),
-        Reply("The employer must keep a record of all leave for 9 years [1]."),
-    )
-    found = ask(agent(), LEAVE)
-    assert not found["evaluation"]["citations_verified"]
-    assert found["finding"] == "in part"
-    assert "9" in found["warning"]
-
-
-def test_an_answer_from_memory_is_said_to_be_one(server: FakeOpenAI, agent: Agent) -> None:
-    server.script(Reply("Five years, as far as I remember [1]."))
-    found = ask(agent(), LEAVE)
-    assert found["answer"] == "Five years, as far as I remember."
-    assert found["collections"] == []
-    assert not found["evaluation"]["passed"]
-    assert "no document backs it" in found["warning"]
+    assert (found["answer"], found["finding"]) == (answer, finding)
+    assert warning in found["warning"]
+    assert [c["n"] for c in found["citations"]] == [1] * called
 
 
 def test_the_instructions_are_not_given_away(server: FakeOpenAI, agent: Agent) -> None:

@@ -11,7 +11,6 @@ from langgraph.checkpoint.memory import InMemorySaver
 from statute import LAW, RULE
 
 from lexloop.apps.shapes.record import answer_record
-from lexloop.core.errors import QuestionError
 from lexloop.core.settings import Connection, Settings
 from lexloop.documents.reading.text import as_seen
 from lexloop.graph.build import Lexloop, build_graph
@@ -21,13 +20,12 @@ WIDE = {code: code + 0xFEE0 for code in range(0x21, 0x7F)} | {0x20: 0x3000}
 ASKED = "How much is the mooring fee of an official café boat under § 10-2?"
 WAYS = {
     "full width": ASKED.translate(WIDE),
-    "soft hyphens": ASKED.replace("ooring", "oo\xadring").replace("much", "mu\xadch"),
-    "signs of no width": ASKED.replace("oo", "o\u200bo\u200d").replace("mu", "m\u200cu"),
-    "a byte order mark": f"\ufeff{ASKED}",
-    "marks of direction": ASKED.replace("mooring fee", "\u2068mooring\u2069 \u202afee\u202c\u200e"),
-    "ligatures": ASKED.replace("ffi", "ﬃ"),
-    "accents apart": unicodedata.normalize("NFD", ASKED),
-    "no-break blanks and hyphens": ASKED.replace(" ", "\xa0").replace("-", "\u2011"),
+    "signs of no width": f"\ufeff{ASKED}".replace("oo", "o\u200bo\u200d").replace("mu", "m\xadu"),
+    "ligatures, directions and blanks": unicodedata.normalize("NFD", ASKED)
+    .replace("ffi", "ﬃ")
+    .replace("fee", "\u202afee\u202c\u200e")
+    .replace(" ", "\xa0")
+    .replace("-", "\u2011"),
 }
 
 
@@ -56,23 +54,6 @@ def test_what_was_typed_is_shown_as_it_was_typed(embedded: Resources) -> None:
     assert (state["asked"], state["read_as"]) == (ASKED, [])
 
 
-def test_what_was_asked_before_is_read_likewise(embedded: Resources) -> None:
-    graph = build_graph(embedded, InMemorySaver())
-    turns = ["What must a hull inspection include?", "And the penalties?"]
-    found = []
-    for name, asked in (("plain", turns), ("wide", [turn.translate(WIDE) for turn in turns])):
-        config: RunnableConfig = {"configurable": {"thread_id": name}}
-        found.append([outcome(graph.invoke({"question": turn}, config)) for turn in asked])
-    assert found[0] == found[1]
-    assert found[0][1][1]
-
-
-@pytest.mark.parametrize("asked", ["\ufeff", "\u200b \u200d\xad", "\u2068\u2069\u202e"])
-def test_a_question_of_nothing_to_see_is_empty(graph: Lexloop, asked: str) -> None:
-    with pytest.raises(QuestionError, match="The question is empty"):
-        graph.invoke({"question": asked})
-
-
 DOCUMENTS = {
     "full width": lambda text: text.translate(WIDE),
     "signs of no width": lambda text: text.replace("oo", "o\u200bo").replace("§", "\ufeff§\u200e"),
@@ -83,27 +64,17 @@ DOCUMENTS = {
 
 
 @pytest.mark.parametrize("written", DOCUMENTS.values(), ids=DOCUMENTS)
-def test_documents_are_cited_however_they_are_coded(
+def test_documents_are_cited_in_their_letters_however_they_are_coded(
     graph: Lexloop, tmp_path: Path, written: Any
 ) -> None:
     (tmp_path / "law.txt").write_text(written(LAW), encoding="utf-8")
     (tmp_path / "rule.txt").write_text(written(RULE), encoding="utf-8")
-    coded = Resources(Connection(), Settings(corpus=str(tmp_path)))
+    coded = build_graph(Resources(Connection(), Settings(corpus=str(tmp_path))))
     for asked in (ASKED, "What must a hull inspection include?", "What does § 10-3 say?"):
-        found = build_graph(coded).invoke({"question": asked})
+        found = coded.invoke({"question": asked})
         assert outcome(found)[:4] == outcome(graph.invoke({"question": asked}))[:4]
         assert found["evaluation"]["citations_verified"]
         for citation in found["citations"]:
             file = (tmp_path / citation["document"]).read_bytes().decode()
             there = file[slice(*citation["in_file"])]
             assert as_seen(there) == citation["quote"]
-
-
-def test_a_quote_shows_the_letters_of_the_document(tmp_path: Path) -> None:
-    (tmp_path / "law.txt").write_text(LAW.translate(WIDE), encoding="utf-8")
-    coded = Resources(Connection(), Settings(corpus=str(tmp_path)))
-    found = build_graph(coded).invoke({"question": "How much is the mooring fee?"})
-    quotes = [citation["quote"] for citation in found["citations"]]
-    assert any("mooring fee".translate(WIDE) in quote for quote in quotes)
-    assert all(quote in LAW.translate(WIDE) for quote in quotes)
-    assert "mooring fee" in found["answer"]

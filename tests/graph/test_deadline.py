@@ -5,26 +5,24 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from asked import Modelled
 from fake_openai import FakeOpenAI, Reply, Request
 from langgraph.checkpoint.memory import InMemorySaver
+from statute import QUESTION
 
-from lexloop.core.errors import DeadlineExceeded, QuestionError
-from lexloop.core.settings import Settings
+from lexloop.core.errors import DeadlineExceeded
 from lexloop.core.types import Candidate
 from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.resources import Resources
 from lexloop.nodes.engineer_prompt import RuleEngineer
 
-QUESTION = "When must the owner pay the mooring fee?"
 DAY_S = 86_400.0
 LATE_S = 3.0
 """How late a test lets an answer be on a busy machine; ``benchmarks/promises.py`` measures it."""
-Modelled = Callable[..., Lexloop]
 Ask = Callable[[Lexloop], dict[str, Any]]
 
 
@@ -126,37 +124,15 @@ def test_a_thread_resumes_days_later_on_another_machine(embedded: Resources, clo
     assert graph.get_state(thread).values["seconds_left"] == 1.0
 
 
-def test_a_thread_without_time_left_ends_at_once(embedded: Resources, clock: Clock) -> None:
-    graph = slow_graph(embedded, clock, seconds=6.0, deadline_s=5)
-    graph.checkpointer = InMemorySaver()
-    thread: Any = {"configurable": {"thread_id": "1"}}
-    for given in ({"question": QUESTION}, None):
-        with pytest.raises(DeadlineExceeded):
-            graph.invoke(given, thread)
-    with pytest.raises(QuestionError):
-        graph.invoke({"question": " "}, thread)
-
-
-@pytest.fixture
-def remote(server: FakeOpenAI, corpus: Path) -> Modelled:
-    """``remote(deadline_s=1)``: the embedded graph but for its embedder."""
-
-    def build(**settings: object) -> Lexloop:
-        wanted = {"corpus": str(corpus), "index.embedder": "openai:letters", **settings}
-        return build_graph(Resources(server.connection, Settings(**wanted)))
-
-    return build
-
-
 @pytest.mark.parametrize(
     ("ask", "slow"),
     [(waited, Reply(hang=True)), (awaited, Reply(drip=True))],
     ids=["hangs", "drips"],
 )
 def test_a_slow_embedder_ends_with_the_deadline(
-    server: FakeOpenAI, remote: Modelled, ask: Ask, slow: Reply
+    server: FakeOpenAI, modelled: Modelled, ask: Ask, slow: Reply
 ) -> None:
-    graph = remote(deadline_s=1.0)
+    graph = modelled(model=None, deadline_s=1.0, **{"index.embedder": "openai:letters"})
     graph.invoke({"question": "What is a berth?"})
     server.embedding_otherwise = slow
     began = time.monotonic()

@@ -2,17 +2,17 @@
 
 import json
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from asked import STRICT, Modelled, Scores
 from fake_openai import FakeOpenAI, Reply
 from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
+from statute import QUESTION
 
 from lexloop.core.errors import SettingsError
 from lexloop.core.settings import Settings
@@ -20,18 +20,12 @@ from lexloop.core.types import ABSTENTION
 from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.resources import Resources
 
-QUESTION = "When must the owner pay the mooring fee?"
 ADVICE = {"question": "When is the mooring fee due?", "queries": [], "strategy": "reread"}
 
 
 def guided(*guidance: str) -> list[Reply]:
     """The prompt engineer's replies, which differ in what they say of the next answer."""
     return [Reply(json.dumps({**ADVICE, "guidance": said})) for said in guidance]
-
-
-STRICT = JsonPlusSerializer(allowed_msgpack_modules=None)
-Modelled = Callable[..., Lexloop]
-Scores = Callable[..., Reply]
 
 
 def test_low_scores_lead_to_advice_and_another_attempt(

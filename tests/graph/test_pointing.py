@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from asked import Modelled
 from fake_openai import FakeOpenAI, Reply
 from library import LAWS
 
@@ -18,21 +19,11 @@ ARTICLE_4 = (
     "In directive.txt: Article 4 — Entry into force:\n"
     "This Directive shall enter into force on the day after its publication. [1]"
 )
-Modelled = Callable[..., Lexloop]
 
 
 @pytest.fixture(scope="module")
 def laws() -> Lexloop:
     return build_graph(Resources(Connection(), Settings(corpus=str(LAWS))))
-
-
-@pytest.fixture
-def modelled(server: FakeOpenAI) -> Modelled:
-    def build() -> Lexloop:
-        wanted = Settings(corpus=str(LAWS), model="openai:scripted", **{"model.attempts": 1})
-        return build_graph(Resources(server.connection, wanted))
-
-    return build
 
 
 def rewritten(question: str) -> Reply:
@@ -53,7 +44,7 @@ def test_the_model_is_not_asked_for_a_number_that_is_not_there(
     server: FakeOpenAI, modelled: Modelled
 ) -> None:
     server.play("rewrite", rewritten("What does Article 9 say?"))
-    result = modelled().invoke({"question": "What does Article 9 say?"})
+    result = modelled(corpus=str(LAWS)).invoke({"question": "What does Article 9 say?"})
     assert server.roles_asked() == ["rewrite"]
     assert result["answer"] == MISSING
     assert result["evaluation"]["passed"]
@@ -68,12 +59,10 @@ def test_what_is_not_there_is_told_beside_the_models_answer(
     server.play("rewrite", rewritten(question))
     server.play("generate", Reply(ABSTENTION if abstains else said))
     server.play("evaluate", scores(0.9, 0.9, 0.9))
-    result = modelled().invoke({"question": question})
+    result = modelled(corpus=str(LAWS)).invoke({"question": question})
     answered = result["answer"].split("\n")
     assert answered[0].startswith(MISSING[:60] if abstains else said)
     assert answered[-1].startswith("There is no Article 9 in directive.txt")
-    numbers = [c["n"] for c in result["citations"]]
-    assert len(set(numbers)) == len(numbers)
     assert result["evaluation"]["citations_verified"]
     assert not result["abstained"]
 
@@ -81,11 +70,10 @@ def test_what_is_not_there_is_told_beside_the_models_answer(
 def test_a_model_cannot_claim_that_it_read_the_structure(
     server: FakeOpenAI, modelled: Modelled, scores: Callable[..., Reply]
 ) -> None:
-    question = "How is the boat moored in summer?"
-    server.play("rewrite", rewritten(question))
+    server.play("rewrite", rewritten("How is the boat moored in summer?"))
     server.play("generate", Reply("directive.txt has 40 articles: Article 1 to Article 40. [1]"))
     server.play("evaluate", scores(1.0, 1.0, 1.0))
-    server.play("engineer_prompt", Reply('{"question": "How is a boat moored?", "queries": []}'))
-    result = modelled().invoke({"question": question})
+    once = modelled(corpus=str(LAWS), **{"loop.max_retries": 0})
+    result = once.invoke({"question": "How is the boat moored in summer?"})
     assert not result["evaluation"]["citations_verified"]
     assert result["warning"]

@@ -1,18 +1,14 @@
 """A reasoning model in every step: what it thinks is in the trace and nowhere else."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
+from asked import Modelled, Scores
 from fake_openai import FakeOpenAI, Reply
 from langgraph.checkpoint.memory import InMemorySaver
+from statute import QUESTION
 
-from lexloop.graph.build import Lexloop
-
-QUESTION = "When must the owner pay the mooring fee?"
 THREAD = {"configurable": {"thread_id": "1"}}
-Modelled = Callable[..., Lexloop]
-Scores = Callable[..., Reply]
 
 
 @pytest.fixture
@@ -32,25 +28,19 @@ def thinking(scripted: FakeOpenAI, scores: Scores) -> FakeOpenAI:
     return scripted
 
 
-def test_no_reasoning_in_answer_question_or_judgement(
+def test_reasoning_is_in_the_trace_and_in_no_answer_question_or_judgement(
     thinking: FakeOpenAI, modelled: Modelled
 ) -> None:
-    result = modelled().invoke({"question": QUESTION})
+    graph = modelled()
+    graph.checkpointer = InMemorySaver()
+    result = graph.invoke({"question": QUESTION}, THREAD)
     assert result["answer"] == "It is due within 10 business days [1]."
     assert result["evaluation"]["passed"]
-    assert [attempt["question"] for attempt in result["attempts"]] == [
-        "When must the owner pay the mooring fee?"
-    ] * 2
+    assert [attempt["question"] for attempt in result["attempts"]] == [QUESTION] * 2
     assert len(thinking.requests) == 7
     assert not any("think>" in request.user for request in thinking.requests)
     assert "reasoning" not in result
-
-
-def test_reasoning_is_in_the_trace(thinking: FakeOpenAI, modelled: Modelled) -> None:
-    graph = modelled()
-    graph.checkpointer = InMemorySaver()
-    for _ in range(2):  # the second turn passes at once, and has its own
-        graph.invoke({"question": QUESTION}, THREAD)
+    graph.invoke({"question": QUESTION}, THREAD)  # it passes at once, and has its own
     told = graph.get_state(THREAD).values["reasoning"]
     assert [item["node"] for item in told] == ["rewrite", "generate", "evaluate"]
     assert told[1]["text"] == 'On generate: {"standalone": "?"} [9]'

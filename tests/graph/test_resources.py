@@ -1,29 +1,28 @@
-"""From a run's context to its components."""
+"""From a run's context to its components, and what callers of a served graph may name."""
 
-import gc
-import os
-import shutil
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import date
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from fake_engine import FakeEngine
 from fake_openai import FakeOpenAI, Reply
-from statute import LAW
+from statute import LAW, QUESTION
 
+from lexloop.core.errors import CorpusError, SettingsError
 from lexloop.core.settings import Connection, Settings
 from lexloop.graph import resources as workshops
+from lexloop.graph import served
 from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.resources import Resources, settings_of
-from lexloop.models.minilm import load_minilm, load_shipped
+from lexloop.models.minilm import load_shipped
 from lexloop.store.manifest import IndexSource
 from lexloop.store.opening import tools_for
 from lexloop.store.writer import write_index
 
-QUESTION = "When must the owner pay the mooring fee?"
 DEFAULTS = Settings(**{"plan.k": 4})
 
 
@@ -130,28 +129,6 @@ def test_a_question_is_answered_from_the_corpus_it_began_with(
     assert result["evaluation"]["citations_verified"]
 
 
-def test_collections_that_nobody_asks_any_more_let_go_of_their_files(tmp_path: Path) -> None:
-    (tmp_path / "law").mkdir()
-    (tmp_path / "law" / "law.txt").write_text(LAW, "utf-8")
-    settings = Settings(**{"index.embedder": "minilm"})
-    tools = tools_for(settings, load_minilm())
-    write_index(tmp_path / "first", [IndexSource(str(tmp_path / "law"))], tools)
-    resources = Resources(defaults=settings)
-    opened = []
-    gc.disable()  # as if it had not come by yet
-    try:
-        for number in range(36):
-            shutil.copytree(tmp_path / "first", tmp_path / str(number))
-            resources.collection(settings.changed(corpus=str(tmp_path / str(number))))
-            opened.append(len(os.listdir("/proc/self/fd")))
-    finally:
-        gc.enable()
-        resources.close()
-    each = opened[1] - opened[0]
-    assert each > 0
-    assert max(opened) <= opened[0] + 2 * 16 * each
-
-
 def test_steps_can_be_left_out(graph: Lexloop, corpus: Path) -> None:
     def run(**settings: object) -> dict[str, Any]:
         context = {"corpus": str(corpus), **settings}
@@ -175,3 +152,31 @@ def test_a_model_alone_answers_without_citations(
     assert not result["evaluation"]["passed"]
     assert "no document backs it" in result["warning"]
     assert scripted.roles_asked() == ["answer_alone", "evaluate"]
+
+
+LICENCE = {"question": "How much does a dog licence cost?"}
+
+
+@pytest.fixture
+def engine() -> Iterator[FakeEngine]:
+    with FakeEngine() as running:
+        yield running
+
+
+def ask_served(corpus: str) -> None:
+    served.graph.invoke(LICENCE, context={"corpus": corpus})
+
+
+def test_the_servers_key_goes_to_no_engine_but_its_own(
+    engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LEXLOOP_ENGINE_API_KEY", "a2V5")
+    with pytest.raises(SettingsError, match=r"/laws, which is not this server's engine.*Leave"):
+        ask_served(f"{engine.base}/laws")
+    assert not engine.requests
+    monkeypatch.setattr(served.resources, "defaults", Settings(corpus=f"{engine.base}/laws"))
+    with pytest.raises(CorpusError, match=r"There is no index at .*/rules"):
+        ask_served(f"{engine.base}/rules")
+    for other in (("127.0.0.1", "localhost"), (":", "+tls:")):
+        with pytest.raises(SettingsError, match="not this server's engine"):
+            ask_served(f"{engine.base.replace(*other, 1)}/laws")

@@ -1,4 +1,4 @@
-"""The embedded router: just the right collections, for sixty questions."""
+"""The embedded router, and collections as people name them and as they are described."""
 
 import json
 from pathlib import Path
@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from lexloop.core.errors import SettingsError
+from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
-from lexloop.graph.collections import route
+from lexloop.graph.collections import described, named_collections, route
 from lexloop.graph.resources import Resources
 from lexloop.nodes.context import Context
 
@@ -38,14 +40,6 @@ def test_it_is_right_on_nine_of_ten_questions_that_it_was_not_written_beside(
     assert len(wrong) <= 6, wrong
 
 
-def test_each_part_goes_to_its_own_collection(contexts: Contexts) -> None:
-    asked = "What is a bias audit, and what is carer's leave?"
-    assert route(asked, [], contexts).ways == {
-        "hiring": "What is a bias audit",
-        "workplace": "what is carer's leave?",
-    }
-
-
 def test_the_only_collection_is_asked_without_a_choice(contexts: Contexts) -> None:
     asked = "How is a patent for an invention applied for?"
     assert route(asked, [], {"hiring": contexts["hiring"]}).ways == {"hiring": ""}
@@ -55,3 +49,59 @@ def test_the_only_collection_is_asked_without_a_choice(contexts: Contexts) -> No
 @pytest.mark.parametrize("said", ["?!", "x" * 4000, "and and and, and or, or with to"])
 def test_hostile_questions_go_somewhere_or_nowhere(contexts: Contexts, said: str) -> None:
     assert set(route(said, [], contexts).ways) <= set(contexts)
+
+
+RULES = "# Harbour rules\n\nArticle 1 Mooring\n\n1. The owner must pay the mooring fee.\n"
+RENT = "# Lease\n\nArticle 1 Rent\n\n1. The tenant must pay the rent.\n"
+
+
+def test_names_and_paths_are_told_apart(tmp_path: Path) -> None:
+    laws = tmp_path / "laws"
+    laws.mkdir()
+    (tmp_path / "lease.txt").write_text(RENT)
+    said = f"sample, our lease = {tmp_path}/lease.txt,{laws}/"
+    named = named_collections(said)
+    assert named == {"sample": "sample", "our lease": f"{tmp_path}/lease.txt", "laws": f"{laws}/"}
+    assert list(named) == ["sample", "our lease", "laws"]
+
+
+@pytest.mark.parametrize(
+    ("said", "problem"),
+    [
+        ("", "An empty list names no collection"),
+        ("sample,sample", "'sample' is named twice: sample and sample"),
+        ("a:b=sample", "'a:b' of a collection holds ':'"),
+        ("—=sample", "holds no letter"),
+        (",".join(f"c{n}=sample" for n in range(101)), "101 collections are named"),
+    ],
+)
+def test_what_names_no_collection_is_said(said: str, problem: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        named_collections(said)
+    assert problem in str(caught.value)
+
+
+def test_a_description_tells_what_is_not_in_the_others_and_nothing_closed(
+    tmp_path: Path, cache_folder: Path
+) -> None:
+    for name, text in {"harbour": RULES, "lease": RENT}.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "open.md").write_text(text)
+    secret = "# Merger of the century\n\nArticle 1 Golden parachutes\n\nNobody may know.\n"
+    secret = f"---\ntags: [board]\n---\n{secret}"
+    (tmp_path / "lease" / "secret.md").write_text(secret)
+
+    def told(*tags: str) -> str:
+        resources = Resources()
+        views = {}
+        for name in ("harbour", "lease"):
+            settings = Settings(corpus=str(tmp_path / name), access={"tags": tags})
+            views[name] = resources.collection(settings)[0].seen_by(Filters.of(settings))
+        return described("lease", views)
+
+    outside, inside = told(), told("board")
+    assert "Documents: Lease." in outside
+    assert "About: Rent." in outside
+    assert "Merger" not in outside
+    assert "parachutes" not in outside
+    assert "Golden parachutes" in inside

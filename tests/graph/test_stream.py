@@ -8,6 +8,7 @@ import pytest
 from fake_openai import FakeOpenAI, Reply
 from langchain_core.messages import HumanMessage
 from langgraph.graph import END, START, MessagesState, StateGraph
+from statute import QUESTION
 
 from lexloop.core.types import ABSTENTION
 from lexloop.documents.text.tokens import words
@@ -16,7 +17,6 @@ from lexloop.graph.node import StreamedMessage, TokenStream
 from lexloop.models.chat import Token
 from lexloop.models.request import ChatRequest
 
-QUESTION = "When must the owner pay the mooring fee?"
 RULES = "Use the passages alone and do not add anything that you know from elsewhere."
 Event = dict[str, Any]
 
@@ -35,12 +35,6 @@ def stream(events: list[Event]) -> TokenStream:
 def tell(stream: TokenStream, *texts: str) -> None:
     for text in texts:
         stream(Token(text))
-
-
-def test_sentences_are_shown_when_they_end(stream: TokenStream, events: list[Event]) -> None:
-    tell(stream, "The fee", " is due. It", " is $5", ".")
-    assert [event["token"] for event in events] == ["The fee is due.", " It is $5."]
-    assert events[0] == {"node": "generate", "token": "The fee is due.", "restart": False}
 
 
 def test_a_recital_in_the_same_piece_as_something_harmless_is_not_shown(
@@ -108,13 +102,9 @@ ASKED: Any = {"messages": [HumanMessage(QUESTION, id="q")]}
 MODES: list[Any] = ["messages", "updates", "values", "custom", "debug", "tasks", "checkpoints"]
 OUT: dict[str, Callable[[Lexloop], Any]] = {
     "all at once": lambda g: list(g.stream(ASKED, stream_mode=MODES)),
-    "an asynchronous parent": lambda g: asyncio.run(
-        collected(parent_of(g).astream(ASKED, stream_mode=MODES, subgraphs=True))
-    ),
     "a parent's events": lambda g: asyncio.run(
         collected(parent_of(g).astream_events(ASKED, version="v2", stream_mode=MODES))
     ),
-    "log": lambda g: asyncio.run(collected(g.astream_log(ASKED))),
     "v3": lambda g: list(g.stream_events(ASKED, version="v3")),
 }
 

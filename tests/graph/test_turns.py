@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 from fake_openai import FakeOpenAI, Reply
-from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 
@@ -37,11 +36,6 @@ def file(tmp_path: Path) -> Path:
 def sqlite(file: Path) -> Iterator[SqliteSaver]:
     with closing(sqlite3.connect(file, check_same_thread=False, timeout=0.1)) as connection:
         yield SqliteSaver(connection)
-
-
-@pytest.fixture(params=["memory", "sqlite"])
-def saver(request: pytest.FixtureRequest) -> Any:
-    return InMemorySaver() if request.param == "memory" else request.getfixturevalue("sqlite")
 
 
 @pytest.fixture
@@ -83,30 +77,10 @@ def test_asynchronous_calls_in_the_order_in_which_they_came(embedded: Resources)
     assert [message.text for message in messages_of(graph)[::2]] == ASKED
 
 
-def test_two_connections_to_one_file(embedded: Resources, sqlite: SqliteSaver, file: Path) -> None:
-    with SqliteSaver.from_conn_string(str(file)) as other:
-        graphs = [build_graph(embedded, one) for one in (sqlite, other)] * 4
-        with ThreadPoolExecutor(8) as pool:
-            list(pool.map(lambda g, t: g.invoke(asking(t), THREAD), graphs, ASKED))
-        check(messages_of(graphs[0]), ASKED[:8])
-
-
-def test_a_change_of_the_state_waits_for_the_run(embedded: Resources) -> None:
-    graph = build_graph(embedded, InMemorySaver())
-    steps = graph.stream(asking(), THREAD)
-    next(steps)
-    said = [HumanMessage("By the way.", id="h"), AIMessage("Yes?", id="a")]
-    with ThreadPoolExecutor(1) as pool:
-        change = pool.submit(graph.update_state, THREAD, {"messages": said}, "evaluate")
-        list(steps)
-        change.result()
-    assert [message.type for message in messages_of(graph)] == ["human", "ai"] * 2
-
-
 def test_waiting_ends_with_the_time_of_the_question_and_another_thread_waits_for_nobody(
-    embedded: Resources, saver: Any, hasty: Settings
+    embedded: Resources, sqlite: SqliteSaver, hasty: Settings
 ) -> None:
-    graph = build_graph(embedded, saver)
+    graph = build_graph(embedded, sqlite)
     with closing(graph.stream(asking(), THREAD)) as held:
         next(held)
         with pytest.raises(ThreadBusy, match=r"'one' was busy .* 0.05 s") as refused:

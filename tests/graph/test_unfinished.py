@@ -1,28 +1,24 @@
 """A question that cannot go on: the best attempt so far is the answer, and says why."""
 
 import asyncio
-from collections.abc import Callable
 from typing import Any
 
 import pytest
+from asked import STRICT, Modelled, Scores
 from fake_openai import FakeOpenAI, Reply, refusal, reply
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from statute import QUESTION
 
 from lexloop.core.errors import ModelUnavailable, QuestionError
 from lexloop.graph.build import Lexloop
 
-QUESTION = "When must the owner pay the mooring fee?"
 DRAFT = "It is due within 10 business days [1]. The boat owner must pay it [1]."
-STRICT = JsonPlusSerializer(allowed_msgpack_modules=None)
 FAILURES = {
     "overloaded": (refusal(429, "slow down", retry_after="90"), "slow down"),
     "refused": (refusal(401), "refused the key"),
     "silent": (Reply(hang=True), "deadline of 3 s"),
     "endless": (Reply("x" * 2_000_000), "not read to its end"),
 }
-Modelled = Callable[..., Lexloop]
-Scores = Callable[..., Reply]
 
 
 def ask(graph: Lexloop) -> dict[str, Any]:
@@ -91,17 +87,3 @@ def test_a_question_never_gets_the_answer_of_the_one_before(
     scripted.script(refusal(500))
     with pytest.raises(ModelUnavailable):
         graph.invoke({"question": "What is a berth?"}, thread)
-
-
-def test_an_unfinished_question_survives_strict_checkpoints(
-    scripted: FakeOpenAI, modelled: Modelled
-) -> None:
-    scripted.play("evaluate", refusal(429))
-    graph = modelled()
-    graph.checkpointer = InMemorySaver(serde=STRICT)
-    thread: Any = {"configurable": {"thread_id": "1"}}
-    result = graph.invoke({"question": QUESTION}, thread)
-    kept = graph.get_state(thread)
-    assert kept.next == ()
-    assert kept.values["warning"] == result["warning"] != ""
-    assert kept.values["degraded"] == result["degraded"]

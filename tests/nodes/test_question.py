@@ -1,80 +1,95 @@
-"""Taking a question apart: its parts, what leans on them, and context behind it."""
+"""How a question is read: small talk or not, its parts and what leans on them, what it asks for."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lexloop.documents.text.quantities import holds
 from lexloop.nodes.question import (
+    asked_definition,
     asking_sentences,
     asks_for_several,
+    counted,
+    expected_kind,
     in_context,
     question_parts,
     standing_alone,
     without_context,
     without_preamble,
 )
+from lexloop.nodes.relevance import defines
+from lexloop.nodes.rewrite import leans_on_history
+from lexloop.nodes.small_talk import small_talk
+
+BERTH_AND_QUAY = "What is the difference between a berth and a quay?"
+READ: list[tuple[Callable[[str], Any], str, Any]] = [
+    (asking_sentences, "I moor in May. What is the fee?", ["What is the fee?"]),
+    (asking_sentences, "I moor in May.", ["I moor in May."]),
+    (without_preamble, "As a boat owner, what must I pay?", "what must I pay?"),
+    (without_preamble, "Hello, could you please tell me what fees are?", "what fees are?"),
+    (without_preamble, "Please explain it", "Please explain it"),  # nothing would be left
+    (question_parts, BERTH_AND_QUAY, [BERTH_AND_QUAY, "What is a berth?", "What is a quay?"]),
+    (
+        question_parts,
+        "What is a berth, and how does it differ from a quay?",  # a berth is asked for once
+        ["What is a berth", "how does a berth differ from a quay?", "What is a quay?"],
+    ),
+    (
+        question_parts,
+        "What does a permit cost, and how often must it be paid?",
+        ["What does a permit cost", "how often must a permit be paid?"],
+    ),
+    *(
+        (question_parts, one, [one])
+        for one in (
+            "Do owners and masters pay?",
+            "Who decides whether and when an inspection takes place?",
+            "We lost a laptop and a phone, what must we do?",
+        )
+    ),
+    (asks_for_several, "What are the duties of a boat owner?", True),
+    (asks_for_several, "Which boat is exempt?", False),
+    (asked_definition, "What is a bias audit?", "bias audit"),
+    (asked_definition, "What is a berth and who must keep it?", "berth"),
+    (asked_definition, "What is the penalty for a late fee?", None),
+    (asked_definition, "What are the moorings?", None),  # of those that were spoken of
+    (expected_kind, "How long before use must notice be given?", "duration"),
+    (expected_kind, "What is the registration fee?", "money"),
+    (expected_kind, "What percentage of the value is due?", "percentage"),
+    (expected_kind, "How tall may the mast be?", "measure"),
+    (expected_kind, "What is the phone number of the harbour master?", "contact"),
+    (expected_kind, "What is the name of the harbour?", "name"),
+    (expected_kind, "Who must pay?", None),
+    (leans_on_history, "What is it?", True),
+    (leans_on_history, "What is needed?", True),
+    (leans_on_history, "Who can sue?", False),
+    (without_context, "And fees, regarding a, regarding b?", "And fees?"),
+    (partial(in_context, "And fees"), "a, regarding b", "And fees, regarding a, regarding b?"),
+]
 
 
-@pytest.mark.parametrize(
-    ("question", "asking"),
-    [
-        ("I moor in May. What is the fee?", ["What is the fee?"]),
-        ("Define berth. Is it large?", ["Define berth.", "Is it large?"]),
-        ("I moor in May.", ["I moor in May."]),
-    ],
-)
-def test_the_sentences_that_ask(question: str, asking: list[str]) -> None:
-    assert asking_sentences(question) == asking
+@pytest.mark.parametrize(("reads", "text", "found"), READ)
+def test_how_a_question_is_read(reads: Callable[[str], Any], text: str, found: Any) -> None:
+    read = reads(text)
+    assert ([*read] if isinstance(found, list) else read) == found
 
 
-@pytest.mark.parametrize(
-    ("sentence", "core"),
-    [
-        ("As a boat owner, what must I pay?", "what must I pay?"),
-        ("Hello, could you please tell me what a berth is?", "what a berth is?"),
-        ("Please explain it", "Please explain it"),  # nothing would be left
-    ],
-)
-def test_preambles_go(sentence: str, core: str) -> None:
-    assert without_preamble(sentence) == core
+SMALL_TALK = ("Hello", "Thanks a lot, that was clear.", "Which collections do you have?")
+QUESTIONS = ("What is rent?", "Hello, what is rent?", "Can you help me with my lease?", "")
 
 
-@pytest.mark.parametrize(
-    ("question", "parts"),
-    [
-        ("What is a fee?", ["What is a fee?"]),
-        (
-            "What is the difference between a berth and a quay?",
-            [
-                "What is the difference between a berth and a quay?",
-                "What is a berth?",
-                "What is a quay?",
-            ],
-        ),
-        (
-            "What is a berth, and how does it differ from a quay?",  # a berth is asked for once
-            ["What is a berth", "how does a berth differ from a quay?", "What is a quay?"],
-        ),
-        ("Do owners and masters pay?", ["Do owners and masters pay?"]),
-    ],
-)
-def test_parts(question: str, parts: list[str]) -> None:
-    assert [*question_parts(question)] == parts
-
-
-@pytest.mark.parametrize(
-    ("question", "several"),
-    [
-        ("What are the duties of a boat owner?", True),
-        ("What must a hull inspection include?", True),
-        ("List the duties of owners.", True),
-        ("What is a berth?", False),
-        ("Which boat is exempt?", False),
-        ("", False),
-    ],
-)
-def test_questions_that_a_list_may_answer(question: str, several: bool) -> None:
-    assert asks_for_several(question) is several
+def test_small_talk_is_told_what_can_be_asked_and_no_question_is_taken_for_it() -> None:
+    for said in SMALL_TALK:
+        assert "laws, lease" in small_talk(said, "collections", ["laws", "lease"])
+    for said in QUESTIONS:
+        assert small_talk(said, "documents", ["laws", "lease"]) == ""
+    of_many = small_talk("hello", "documents", ["a [1].txt", *"bcdefg"])
+    assert of_many.endswith("b, c, d, e, 2 more.")
+    assert "[1]" not in of_many
 
 
 FRAGMENTS = st.sampled_from(
@@ -84,55 +99,12 @@ FRAGMENTS = st.sampled_from(
 ASKED = st.one_of(st.text(min_size=1, max_size=150), st.lists(FRAGMENTS, max_size=14).map(" ".join))
 
 
-@given(ASKED.filter(lambda text: text.strip()))
-def test_every_question_has_a_part(question: str) -> None:
-    assert question_parts(question)
-
-
-TWO = """\
-What must be published, and for how long? | What must be published, for how long?
-What is a mooring fee and who must pay it? | who must pay a mooring fee?
-Who pays the fee; and when is the fee due? | when is the fee due?
-What does a permit cost, and how often must it be paid? | how often must a permit be paid?
-Who may inspect a boat and what must they tell the owner? \
-| Who may inspect a boat, what must they tell the owner?"""
-
-ONE = """\
-What are the terms and conditions of a licence?
-What must the report say about how the fee is calculated?
-Who decides whether and when an inspection takes place?
-We lost a laptop and a phone, what must we do?"""
-
-
-@pytest.mark.parametrize("line", TWO.splitlines())
-def test_two_parts(line: str) -> None:
-    question, _, second = line.partition(" | ")
-    first, *others = question_parts(question)
-    assert question.startswith(first)
-    assert others == [second]
-
-
-@pytest.mark.parametrize("question", ONE.splitlines())
-def test_one_part(question: str) -> None:
-    assert [*question_parts(question)] == [question]
-
-
-@given(st.text(max_size=80), st.text(max_size=80))
-def test_a_part_is_never_lost(part: str, first: str) -> None:
-    alone = standing_alone(part, first)
-    assert alone or not part.strip() or not part.strip(" ?")
-
-
-@pytest.mark.parametrize("piece", ["what a ", "between a and ", "as a x ", "; ", "for what how "])
-def test_long_questions_are_read_quickly(piece: str) -> None:
-    long = (piece * 4000)[:20000]
-    standing_alone(long, long)
-    assert asks_for_several(f"{long}s") in (True, False)
-    assert question_parts(long[:4000])
-
-
-def test_a_context_is_written_behind_and_taken_off() -> None:
-    whole = "And fees, regarding a, regarding b?"
-    assert in_context("And fees", "a, regarding b") == whole
-    assert without_context(whole) == "And fees?"
-    assert without_context("Who pays the fee?") == "Who pays the fee?"
+@given(ASKED.filter(lambda text: text.strip()), st.text(min_size=1, max_size=80))
+def test_any_question_is_read_and_none_of_its_parts_is_lost(text: str, first: str) -> None:
+    assert question_parts(text)
+    alone = standing_alone(text, first)
+    assert alone or not text.strip(" ?")
+    term, kind = asked_definition(text), expected_kind(text)
+    assert term is None or term in text
+    assert defines(first, text) in (True, False)
+    assert kind is None or holds(kind, text, counted(text)) in (True, False)

@@ -53,7 +53,6 @@ def test_each_part_of_a_file_has_weights_of_its_own(judges: Path) -> None:
     "content",
     [
         None,
-        b"\xff\xfe",
         b'{"part": {"intercept": 1, "weights": {"near": 1}}}',
         json.dumps({"part": {"intercept": 1, "weights": {**EVEN, "far": "x"}}}).encode(),
     ],

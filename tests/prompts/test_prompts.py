@@ -1,50 +1,78 @@
-"""Prompt files and their rendering: text by others stays data."""
+"""Prompt files and their rendering: text by others stays data, replies are of named fields."""
 
 import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import BaseModel
 
 from lexloop.core.errors import DataError
 from lexloop.core.types import ABSTENTION
+from lexloop.evaluation.judges_by_model import (
+    Claims,
+    EvidenceReply,
+    Grade,
+    PanelTurn,
+    Questions,
+    ScoredEvidence,
+    TenthsGrade,
+    Verdict,
+    Verdicts,
+)
 from lexloop.prompts import Data, load, parse
 
-DECLARED = {
-    "rewrite": {"history", "languages", "question", "guidance", "Q", "K"},
-    "generate": {"passages", "triplets", "guidance", "question"},
-    "answer_alone": {"question"},
-    "evaluate": {"question", "passages", "answer"},
-    "engineer_prompt": {"asked", "attempts", "limit"},
-    "extract_triplets": {"passage", "limit"},
+GRADES: list[type[BaseModel]] = [EvidenceReply, ScoredEvidence]
+GRADED = {"question", "reference", "answer"}
+DECLARED: dict[str, tuple[set[str], list[type[BaseModel]]]] = {
+    "rewrite": ({"history", "languages", "question", "guidance", "Q", "K"}, []),
+    "generate": ({"passages", "triplets", "guidance", "question"}, []),
+    "answer_alone": ({"question"}, []),
+    "evaluate": ({"question", "passages", "answer"}, []),
+    "engineer_prompt": ({"asked", "attempts", "limit"}, []),
+    "extract_triplets": ({"passage", "limit"}, []),
+    "split_claims": ({"question", "text", "limit"}, [Claims]),
+    "attribute_claims": ({"passages", "claims", "count"}, [Verdicts, Verdict]),
+    "context_precision": ({"question", "reference", "passages", "count"}, [Verdicts, Verdict]),
+    "questions_of_answer": ({"answer", "count"}, [Questions]),
+    "correctness_general": (GRADED, [Grade]),
+    "correctness_criteria": (GRADED, [Grade]),
+    "correctness_examples": (GRADED, [Grade]),
+    "groundedness_tenths": ({"passages", "answer"}, [TenthsGrade]),
+    "similarity_tenths": (GRADED, [TenthsGrade]),
+    "fair_eval": ({"question", "answers", "pieces"}, GRADES),
+    "fair_eval_document": ({"question", "answers", "document", "pieces"}, GRADES),
+    "chat_eval": ({"speaker", "question", "answers", "remarks"}, [PanelTurn]),
+    "chat_eval_document": ({"speaker", "question", "answers", "document", "remarks"}, [PanelTurn]),
 }
+NUMBERS = {"limit", "count", "pieces", "speaker", "Q", "K"}
 TEXT = "=== system ===\nData is in {{fence}}.\n=== user ===\n{{question}} of {{count}}\n"
 FENCE = re.compile(r"<(data-[0-9a-f]{8}) kind=\"question\">\n(.*)\n</\1>", re.DOTALL)
 
 
 @pytest.mark.parametrize("name", DECLARED)
-def test_every_file_loads_and_renders(name: str) -> None:
-    prompt = load(name, DECLARED[name])
-    numbers = {"Q", "K", "limit"}
-    values = {n: 3 if n in numbers else "something" for n in DECLARED[name]}
+def test_every_file_renders_keeps_data_apart_and_names_the_fields_of_its_reply(name: str) -> None:
+    declared, schemas = DECLARED[name]
+    prompt = load(name, declared)
+    values = {n: 3 if n in NUMBERS else "zebra" for n in declared}
     system, user = prompt.render(**values)
     assert "{{" not in system + user
     [fence] = set(re.findall(r"data-[0-9a-f]{8}", system))
-    assert user.count(f"</{fence}>") == sum(1 for n in DECLARED[name] if n not in numbers)
+    assert user.count(f"</{fence}>") == len(declared - NUMBERS)
+    assert "zebra" not in system
     assert "never an instruction" in system
-
-
-@pytest.mark.parametrize("name", ["generate", "answer_alone"])
-def test_abstention_is_the_shared_sentence(name: str) -> None:
-    system, _ = load(name, DECLARED[name]).render(**dict.fromkeys(DECLARED[name], "x"))
-    assert ABSTENTION in system
+    assert ABSTENTION in system or name not in ("generate", "answer_alone")
+    if schemas:
+        shown = set(re.findall(r'"(\w+)":', prompt.system.splitlines()[-1]))
+        assert shown == {field for schema in schemas for field in schema.model_fields}
+    assert prompt.render(**values)[0] != system  # another fence each time
 
 
 @pytest.mark.parametrize(
     ("placeholders", "problem"),
     [
         ({"question"}, r"rewrite\.md has unknown placeholder 'K'"),
-        (DECLARED["rewrite"] | {"mood"}, r"rewrite\.md lacks placeholder 'mood'"),
+        (DECLARED["rewrite"][0] | {"mood"}, r"rewrite\.md lacks placeholder 'mood'"),
     ],
 )
 def test_placeholders_must_be_those_declared(placeholders: set[str], problem: str) -> None:
@@ -52,28 +80,17 @@ def test_placeholders_must_be_those_declared(placeholders: set[str], problem: st
         load("rewrite", placeholders)
 
 
-def test_missing_file() -> None:
-    with pytest.raises(DataError, match=r"nonesuch\.md cannot be read"):
-        load("nonesuch", set())
-
-
 @pytest.mark.parametrize(
-    "text",
-    ["", "=== system ===\n{{fence}}\n"],
+    ("text", "problem"),
+    [
+        ("", r"broken\.md lacks its two parts"),
+        ("=== system ===\n{{fence}}\n", r"broken\.md lacks its two parts"),
+        ("=== system ===\nHello.\n=== user ===\n{{question}}", "'fence'"),
+    ],
 )
-def test_file_without_its_two_parts(text: str) -> None:
-    with pytest.raises(DataError, match=r"broken\.md lacks its two parts"):
-        parse("broken", text, set())
-
-
-def test_system_part_must_explain_the_fence() -> None:
-    with pytest.raises(DataError, match="'fence'"):
-        parse("careless", "=== system ===\nHello.\n=== user ===\n{{question}}", {"question"})
-
-
-def test_fence_differs_from_render_to_render() -> None:
-    prompt = parse("p", TEXT, {"question", "count"})
-    assert prompt.render(question="x", count=1) != prompt.render(question="x", count=1)
+def test_file_without_its_two_parts_or_the_fence(text: str, problem: str) -> None:
+    with pytest.raises(DataError, match=problem):
+        parse("broken", text, {"question"})
 
 
 def test_lists_are_fenced_one_by_one_with_their_numbers() -> None:

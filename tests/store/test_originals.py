@@ -38,10 +38,12 @@ def test_a_file_that_changed_or_went_is_told_apart(index: Path, folder: Path, wr
     write()
     held = sources_of(str(index))
     name, fingerprint = source(index, "fees.txt") or ("", "")
-    (folder / "fees.txt").write_text("§ 1 Fees\nThe owner must pay nothing.\n")
-    with pytest.raises(ConflictError, match="changed since it was indexed"):
-        find_again(held, name, fingerprint)
-    (folder / "fees.txt").unlink()
+    # what a sidecar says anew counts as a change
+    for changed, text in (("metadata.csv", "file,tags\nfees.txt,x\n"), ("fees.txt", "Nothing.")):
+        (folder / changed).write_text(text)
+        with pytest.raises(ConflictError, match="changed since it was indexed"):
+            find_again(held, name, fingerprint)
+        (folder / changed).unlink()
     with pytest.raises(NotFoundError):
         find_again(held, name, fingerprint)
     for nowhere in ([], [IndexSource("")], [IndexSource(str(folder), "else/")]):
@@ -49,45 +51,24 @@ def test_a_file_that_changed_or_went_is_told_apart(index: Path, folder: Path, wr
             find_again(nowhere, "notices.md", "")
 
 
-def test_what_a_sidecar_says_anew_counts_as_a_change(
-    index: Path, folder: Path, write: Write
-) -> None:
-    write()
-    name, fingerprint = source(index, "fees.txt") or ("", "")
-    (folder / "metadata.csv").write_text("file,tags\nfees.txt,secret\n")
-    with pytest.raises(ConflictError):
-        find_again(sources_of(str(index)), name, fingerprint)
-    write()
-    assert source(index, "fees.txt") is None
-    assert source(index, "fees.txt", Filters(allowed_tags=frozenset({"secret"}))) is not None
-
-
-def test_a_span_of_markdown_has_its_place_in_the_file_for_who_may_see_it(
+def test_who_may_see_a_document_is_told_where_a_span_of_it_lies(
     index: Path, folder: Path, write: Write
 ) -> None:
     written = "---\nlanguage: en\n---\n# Fees\n\nThe **berth fee** is [due](#due) in May.\n"
     (folder / "rules.md").write_text(written)
-    (folder / "metadata.csv").write_text("file,tags\nrules.md,secret\n")
+    (folder / "fees.pdf").write_bytes(place([lines("The berth fee is due in May.")]))
+    (folder / "metadata.csv").write_text("file,tags\nrules.md,secret\nfees.pdf,secret\n")
     write()
     with closing(open_index(index, Letters())) as collection:
+        stranger = collection.seen_by(ANYBODY)
         member = collection.seen_by(Filters(allowed_tags=frozenset({"secret"})))
         start = (member.text_of("rules.md") or "").index("berth fee is due")
         at, end = member.in_file("rules.md", start, start + len("berth fee is due")) or (0, 0)
         assert written[at:end] == "berth fee** is [due"
-        assert collection.seen_by(ANYBODY).in_file("rules.md", start, start + 9) is None
-        assert member.in_file("none.md", 0, 3) is None
-
-
-def test_the_boxes_of_a_span_are_for_who_may_see_the_document(
-    index: Path, folder: Path, write: Write
-) -> None:
-    (folder / "fees.pdf").write_bytes(place([lines("The berth fee is due in May.")]))
-    (folder / "metadata.csv").write_text("file,tags\nfees.pdf,secret\n")
-    write()
-    with closing(open_index(index, Letters())) as collection:
-        member = collection.seen_by(Filters(allowed_tags=frozenset({"secret"})))
         (box,) = member.boxes("fees.pdf", 0, 3)
-        assert box.page == 1
-        assert box.x0 == pytest.approx(60, abs=0.2)
-        assert collection.seen_by(ANYBODY).boxes("fees.pdf", 0, 3) == []
+        assert (box.page, box.x0) == (1, pytest.approx(60, abs=0.2))
+        assert stranger.in_file("rules.md", start, start + 9) is None
+        assert stranger.source_of("rules.md") is None
+        assert stranger.boxes("fees.pdf", 0, 3) == []
+        assert member.in_file("none.md", 0, 3) is None
         assert member.boxes("fees.txt", 0, 3) == member.boxes("none.pdf", 0, 3) == []

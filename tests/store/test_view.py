@@ -1,15 +1,20 @@
 """What one asker is told of an index is what an index without the others' documents would tell."""
 
 import inspect
+from collections.abc import Mapping
 from datetime import date
+from typing import Any
 
 import pytest
 from indexes import ANYBODY, everything_in, letter_tools
 from library import pointed_in
-from told import NAMES, document
+from told import NAMES, QUESTIONS, document
 
 from lexloop.core.metadata import Filters, Metadata
+from lexloop.core.settings import Settings
 from lexloop.documents.document import Document, SkippedSource
+from lexloop.graph.build import build_graph
+from lexloop.graph.resources import build_context
 from lexloop.store.opening import left_out
 from lexloop.store.view import Collection, View
 from lexloop.store.writer import build_collection
@@ -34,16 +39,6 @@ def test_what_is_pointed_to_is_cited_with_its_page_and_version() -> None:
     assert "2020" in cited["version"]
     with pytest.raises(KeyError):
         view.cited("cars.txt", 0, 1, "")
-
-
-def test_an_answer_is_about_the_provision_that_it_quotes() -> None:
-    tags = [(), ("red",), (), ()]
-    documents = [document(number, Metadata(tags=of)) for number, of in enumerate(tags)]
-    view = build_collection(documents, letter_tools()).seen_by(ANYBODY)
-    assert view.place_of("The falcon permit is void.")[0] == "Fines"
-    assert view.place_of("within 1 days")[0] == "Duties"
-    assert view.place_of("200 osprey") == ("", "")
-    assert view.place_of("x" * 100_000) == view.place_of("") == ("", "")
 
 
 def test_a_collection_gives_nothing_to_read_but_through_a_view() -> None:
@@ -105,3 +100,87 @@ def test_a_version_that_an_asker_may_not_see_ends_none_of_theirs() -> None:
     assert collection.seen_by(Filters(as_of=day)).metadata(NAMES[:1]) == {NAMES[0]: old}
     red = collection.seen_by(Filters(allowed_tags=frozenset({"red"}), as_of=day))
     assert list(red.documents) == [NAMES[1]]
+
+
+QUESTION = QUESTIONS[0]
+
+
+def collected(*known: Metadata) -> Collection:
+    documents = [document(number, metadata) for number, metadata in enumerate(known)]
+    return build_collection(documents, letter_tools())
+
+
+def seen(collection: Collection, filters: Filters) -> set[str]:
+    """Documents whose chunks come up; ``engine/test_contract_changes.py`` asks in every way."""
+    view = collection.seen_by(filters)
+    found = {chunk["document"] for chunk in view.every_chunk()}
+    for search in (view.search_lexical, view.search_vector):
+        assert {hit.document for hits in search(QUESTIONS, 50) for hit in hits} == found
+    return found
+
+
+def answered(collection: Collection, **chosen: Any) -> dict[str, Any]:
+    """A question through the whole graph."""
+    parts = build_context(Settings(**{"loop.max_retries": 1}, **chosen), collection, None)
+    graph = build_graph(lambda _context, _snapshot: parts)
+    states = list(graph.stream({"question": QUESTION}, stream_mode="values"))
+    return {**states[-1], "every_state": states}
+
+
+def documents_in(value: object) -> set[str]:
+    """Every document named anywhere in a state."""
+    found: set[str] = set()
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            named = key == "document" and isinstance(inner, str)
+            found |= {str(inner)} if named else documents_in(inner)
+    elif isinstance(value, (list, tuple)):
+        for inner in value:
+            found |= documents_in(inner)
+    return found
+
+
+@pytest.mark.parametrize(("fusion", "level"), [("linear", None), ("rrf", 3)])
+def test_no_state_of_a_question_holds_what_its_asker_may_not_see(
+    fusion: str, level: int | None
+) -> None:
+    collection = collected(
+        Metadata(tags=("board",)), Metadata(), Metadata(tags=("press", "staff")), Metadata()
+    )
+    for allowed, mine in (((), {1, 3}), (("staff",), {1, 2, 3}), (("board",), {0, 1, 3})):
+        result = answered(
+            collection, **{"access.tags": allowed, "fusion": fusion, "fusion.documents": level}
+        )
+        names = {NAMES[number] for number in mine}
+        assert documents_in(result["every_state"]) <= names
+        assert documents_in(result["passages"])
+        assert result["triplets"]
+        hidden = {f"within {n + 1} days" for n in range(4) if n not in mine}
+        assert not any(words in result["answer"] for words in hidden)
+
+
+OLD = Metadata(in_force_from=date(2020, 1, 1))
+NEW = Metadata(in_force_from=date(2023, 7, 5), supersedes=NAMES[0])
+NEXT = Metadata(in_force_from=date(2025, 1, 1), in_force_to=date(2025, 6, 30), supersedes=NAMES[1])
+
+
+@pytest.mark.parametrize(
+    ("day", "holds", "version"),
+    [
+        ("2019-12-31", None, ""),
+        ("2020-01-01", 0, "in force from 2020-01-01 to 2023-07-04"),
+        ("2023-07-05", 1, "in force from 2023-07-05 to 2024-12-31"),
+        ("2025-01-01", 2, "in force from 2025-01-01 to 2025-06-30"),
+        ("2025-07-01", None, ""),
+    ],
+)
+def test_the_version_in_force_on_the_day_answers(day: str, holds: int | None, version: str) -> None:
+    collection = collected(OLD, NEW, NEXT)
+    names = set() if holds is None else {NAMES[holds]}
+    assert seen(collection, Filters(as_of=date.fromisoformat(day))) == names
+    result = answered(collection, **{"access.as_of": day})
+    assert documents_in(result["every_state"]) <= names
+    if holds is not None:
+        assert f"within {holds + 1} days" in result["answer"]
+        assert {citation["version"] for citation in result["citations"]} == {version}
+    assert seen(collection, Filters()) == {*NAMES[:3]}

@@ -1,11 +1,16 @@
-"""An index follows its sources: only what changed is read and embedded."""
+"""An index follows its sources: only what changed is read, and it is the one made anew."""
 
+import shutil
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
 from indexes import ANYBODY, Letters, content, letter_tools, sources
+from laws import examples
 
 from lexloop.core.errors import CorpusError
 from lexloop.core.types import Chunk, Triplet
@@ -150,15 +155,6 @@ def test_of_a_changed_file_the_same_documents_are_kept(
     assert content(index) == fresh(folder, index.with_name("fresh"))
 
 
-def test_the_last_document_is_never_removed(index: Path, write: Write, embedder: Letters) -> None:
-    write()
-    before = content(index)
-    with pytest.raises(CorpusError, match="No document could be read"):
-        remove_documents(index, ["fees.txt", "notices.md"], letter_tools(embedder))
-    assert content(index) == before
-    assert len(list((index / GENERATIONS).iterdir())) == 1
-
-
 def test_another_recipe_or_force_indexes_everything_anew(
     index: Path, folder: Path, write: Write, parsed: list[str], embedder: Letters
 ) -> None:
@@ -189,3 +185,62 @@ def test_a_source_that_is_missing_or_empty_leaves_nothing_behind(
     with pytest.raises(CorpusError):
         write_index(index, sources(tmp_path / "void"), letter_tools())
     assert [path.name for path in index.iterdir()] in (["mine"], ["mine", LOCK], [LOCK, "mine"])
+
+
+NO_SHRINKING = (Phase.explicit, Phase.reuse, Phase.generate)
+NAMES = st.sampled_from(["a.txt", "b.txt", "c/d.md", "rows.jsonl"])
+TEXTS = st.sampled_from(
+    [
+        "The owner must pay the fee.",
+        "§ 1 Fees\nThe guest may not moor.\n\n§ 2 Fines\nA fine is $500.\n",
+        "The auditor must do an audit under § 1.",
+        "",
+    ]
+)
+EDITS = st.one_of(
+    st.tuples(st.just("write"), NAMES, st.lists(TEXTS, min_size=1, max_size=3)),
+    st.tuples(st.just("delete"), NAMES, st.just([])),
+    st.tuples(st.just("tag"), NAMES, st.just([])),
+)
+
+
+def edit(folder: Path, kind: str, name: str, texts: list[str]) -> None:
+    path = folder / name
+    if kind == "delete":
+        path.unlink(missing_ok=True)
+    elif kind == "tag":
+        (folder / "metadata.csv").write_text(f"file,tags,in_force_from\n{name},x,2024-01-01\n")
+    elif name.endswith(".jsonl"):
+        rows = [f'{{"id": "{i}", "text": "{t[:20].strip()}"}}' for i, t in enumerate(texts)]
+        path.write_text("\n".join(rows))
+    else:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("\n\n".join(texts))
+
+
+@settings(
+    max_examples=examples(12),
+    phases=NO_SHRINKING,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(st.lists(st.lists(EDITS, min_size=1, max_size=3), min_size=1, max_size=4))
+def test_an_updated_index_equals_a_fresh_one(
+    parsed: list[str], steps: list[list[tuple[str, str, list[str]]]]
+) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        folder, index = Path(place, "source"), Path(place, "index")
+        folder.mkdir()
+        (folder / "base.txt").write_text("A vessel may lie at a berth.")
+        write_index(index, sources(folder), letter_tools())
+        for step in steps:
+            for change in step:
+                edit(folder, *change)
+            parsed.clear()
+            outcome = write_index(index, sources(folder), letter_tools())
+            changes = outcome.difference
+            assert sorted(parsed) == sorted(changes.added + changes.changed)
+        write_index(Path(place, "fresh"), sources(folder), letter_tools())
+        assert content(index) == content(Path(place, "fresh"))
+        verify_index(index, Letters())
+        assert len(list((index / GENERATIONS).iterdir())) == 1
+        shutil.rmtree(index)

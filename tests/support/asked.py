@@ -1,7 +1,10 @@
 """What tests ask a chat model, and how."""
 
 from collections.abc import Callable
+from typing import Any
 
+from fake_openai import Reply
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from running import Colour
 
 from lexloop.models.chat import ChatModel
@@ -16,3 +19,12 @@ Connect = Callable[..., ChatModel]
 
 Ask = Callable[..., ChatReply]
 """``ask(request, on_token, **settings)``: what the scripted server replies, in time."""
+
+Modelled = Callable[..., Any]
+"""``modelled(**settings)``: the graph whose model is the scripted server."""
+
+Scores = Callable[..., Reply]
+"""``scores(0.9, 0.2, 0.9)``: a judge's reply."""
+
+STRICT = JsonPlusSerializer(allowed_msgpack_modules=None)
+"""Lets checkpoints hold plain values alone."""

@@ -15,13 +15,15 @@ from lexloop.documents.document import Document, SkippedSource, versions
 from lexloop.documents.reading.formats import read_bytes
 from lexloop.documents.reading.metadata import Sidecars, finished
 from lexloop.documents.reading.source import Limits, Loaded, SourceFile, read_file
-from lexloop.models.embedding import Halves, Progress, Vectors
+from lexloop.models.embedding import Embedder, Halves, Progress, Vectors
 from lexloop.store.folder.generations import GENERATIONS
 from lexloop.store.folder.store import FolderStore, open_folder
 from lexloop.store.manifest import IndexSource
 from lexloop.store.opening import tools_for
 from lexloop.store.preparing import Tools
 from lexloop.store.view import Collection as Index
+from lexloop.store.view import View
+from lexloop.store.writer import build_collection
 
 ANYBODY = Filters()
 """Sees what has no access tags, of any day."""
@@ -53,9 +55,14 @@ class Letters:
         return [self.count_tokens(text) for text in texts]
 
 
-def letter_tools(embedder: Letters | None = None, **settings: Any) -> Tools:
+def letter_tools(embedder: Embedder | None = None, **settings: Any) -> Tools:
     """The rules and the default chunker with an embedder that takes no time."""
     return tools_for(Settings(**settings), embedder or Letters())
+
+
+def view_of(*documents: Document, embedder: Embedder | None = None, **settings: Any) -> View:
+    """What anybody sees of an index of these documents."""
+    return build_collection(documents, letter_tools(embedder, **settings)).seen_by(ANYBODY)
 
 
 def sources(*folders: Path) -> list[IndexSource]:

@@ -32,3 +32,6 @@ boat for each later violation.
 § 5-300 Notice. The harbour master must give notice of a new fee at least 30 days before it takes \
 effect. Notice is given by post or on the harbour's website.
 """
+
+QUESTION = "When must the owner pay the mooring fee?"
+"""It is answered by § 10-2."""

@@ -43,16 +43,6 @@ def test_headings_labels_and_bare_lead_ins_state_nothing() -> None:
     ]
 
 
-def test_only_the_last_sentence_before_a_list_leads_into_it() -> None:
-    text = "Article 1\nFees\n1. A fee is due. It covers:\n(a) water;\n(b) light.\n"
-    assert stated(text) == [
-        ("Article 1(1)", "Fees: A fee is due. It covers:"),
-        ("Article 1(1)", "A fee is due."),
-        ("Article 1(1)(a)", "It covers: water;"),
-        ("Article 1(1)(b)", "It covers: light."),
-    ]
-
-
 def test_a_row_is_one_statement_and_the_columns_are_none() -> None:
     text = "Table 1 Fees\nBoat | Fee\nBarge | £5. Less in winter.\n"
     assert stated(text) == [("Table 1, row Barge", "Boat: Barge; Fee: £5. Less in winter.")]

@@ -1,45 +1,13 @@
 import os
-import shutil
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from lexloop.core.errors import CorpusError
-from lexloop.documents.document import SkippedSource, in_part
-from lexloop.documents.reading.folder import (
-    hash_sources,
-    list_sources,
-    load_documents,
-    source_files,
-)
+from lexloop.documents.reading.folder import load_documents, source_files
 from lexloop.documents.reading.source import Limits
 
-NOBODY = 65534
 SMALL = Limits(file_bytes=2048)
-
-
-@pytest.fixture
-def powerless() -> Iterator[Path]:
-    """A folder of an ordinary user, as whom the test runs, since root may read everything."""
-    folder = Path(tempfile.mkdtemp())
-    root = os.geteuid() == 0
-    if root:
-        os.chown(folder, NOBODY, NOBODY)
-        try:
-            os.seteuid(NOBODY)
-        except PermissionError:
-            pytest.skip("root without the power to become another user")
-    try:
-        yield folder
-    finally:
-        if root:
-            os.seteuid(0)
-        for parent, folders, _ in os.walk(folder):
-            for name in folders:
-                Path(parent, name).chmod(0o700)
-        shutil.rmtree(folder)
 
 
 def reasons(folder: Path) -> dict[str, str]:
@@ -123,43 +91,3 @@ def test_what_is_no_regular_file_is_skipped_without_waiting_for_it(tmp_path: Pat
     found = reasons(tmp_path)
     assert "no regular file" in found["pipe.txt"]
     assert "No such file" in found["broken.txt"]
-
-
-def test_files_and_folders_without_permission_are_named(powerless: Path) -> None:
-    for name in ("good.txt", "barred.txt", "folder/inner.txt"):
-        path = powerless / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text("The law.")
-    (powerless / "barred.txt").chmod(0)
-    (powerless / "folder").chmod(0)
-    paths, unlisted = list_sources(powerless)
-    files, unreadable = hash_sources(powerless, paths)
-    found = {item.name: item.reason for item in unlisted + unreadable}
-    assert [file.name for file in files] == ["good.txt"]
-    assert found.keys() == {"barred.txt", "folder"}
-    assert all("Permission denied" in reason for reason in found.values())
-
-
-@pytest.mark.parametrize(
-    ("text", "title"),
-    [
-        ("# Rule on tools #1\n\nText.", "Rule on tools #1"),
-        ("It applies to all.\n", "the law 2021"),
-        ("x" * 121 + "\n", "the law 2021"),
-    ],
-)
-def test_the_title_is_the_first_heading_or_the_name(tmp_path: Path, text: str, title: str) -> None:
-    (tmp_path / "the_law-2021.txt").write_text(text)
-    assert load_documents(tmp_path)[0][0].title == title
-
-
-def test_a_file_of_which_a_part_is_missing_is_not_among_those_skipped() -> None:
-    missing = [
-        SkippedSource("laws.zip/a.pdf", "Page 2 of laws.zip/a.pdf holds no text (an image?)."),
-        SkippedSource("rows.jsonl", "Line 3: It is no JSON."),
-        SkippedSource("laws.zip/b.pdf", "It is encrypted and needs a password."),
-        SkippedSource("b.pd", "It is empty."),
-    ]
-    told = in_part(missing, ["laws.zip/a.pdf", "rows.jsonl/1", "b.pdf"])
-    assert [one.indexed for one in told] == [True, True, False, False]
-    assert [one.reason for one in told] == [one.reason for one in missing]

@@ -28,7 +28,6 @@ def in_file(written: str, quote: str, suffix: str = ".md") -> str | None:
     ("written", "quote", "there"),
     [
         ("The **fee** is\n[due](#due) at once.", "fee is\ndue at", "fee** is\n[due](#due) at"),
-        ("---\ntitle: A\n---\nA *b* c", "b c", "b* c"),
         ("![pier](pier.png) <b id='due'>due</b> now", "due now", "due</b> now"),
         ('* <a name="due-at-once"></a>\n**Due at once:**\nthe fee', "Due at once:", "Due at once:"),
         ("the com\xadpany's **dues**", "company's dues", "com\xadpany's **dues"),
@@ -41,14 +40,6 @@ def in_file(written: str, quote: str, suffix: str = ".md") -> str | None:
 )
 def test_a_quote_has_its_place_in_the_file(written: str, quote: str, there: str) -> None:
     assert in_file(written, quote) == there
-
-
-@pytest.mark.parametrize("front", ["", "---\ntitle: A\n---\n"])
-def test_plain_text_lies_where_it_stands(front: str) -> None:
-    text = "§ 1 Fees\r\n========\r\n*  a\u00adb *\r\nThe fee is due."
-    assert in_file(front + text, "fee is", ".txt") == "fee is"
-    assert in_file(front + text, "1 Fees", ".txt") == "1 Fees"
-    assert in_file(front + text, "ab", ".txt") == "a\u00adb"
 
 
 def test_a_place_is_that_of_a_file_of_text_alone() -> None:

@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -73,34 +74,25 @@ def test_a_document_whose_row_is_malformed_is_held_back(tmp_path: Path, load: Lo
         (b"name,tags\na.txt,x\n", "no column `file`"),
         (b"file,tag\na.txt,x\n", "column 'tag' is unknown"),
         (b'file,tags\na.txt,"x\n', "no CSV"),
+        (None, "link out"),
     ],
 )
 def test_an_unreadable_sidecar_holds_back_all_below_its_folder(
-    tmp_path: Path, load: Load, table: bytes, reason: str
+    tmp_path: Path, load: Load, table: bytes | None, reason: str
 ) -> None:
-    (tmp_path / "in" / "deep").mkdir(parents=True)
+    folder = tmp_path / "corpus"
+    (folder / "in" / "deep").mkdir(parents=True)
     for name in ("open.txt", "in/a.txt", "in/deep/b.txt"):
-        (tmp_path / name).write_text("The law.")
-    (tmp_path / "in" / "metadata.csv").write_bytes(table)
-    documents, reasons = load(tmp_path)
+        (folder / name).write_text("The law.")
+    if table is None:
+        (tmp_path / "outside.csv").write_text("file\na.txt\n")
+        (folder / "in" / "metadata.csv").symlink_to(tmp_path / "outside.csv")
+    else:
+        (folder / "in" / "metadata.csv").write_bytes(table)
+    documents, reasons = load(folder)
     assert [one.name for one in documents] == ["open.txt"]
     assert reason in reasons["in/metadata.csv"]
     assert reasons.keys() == {"in/metadata.csv", "in/a.txt", "in/deep/b.txt"}
-
-
-def test_a_sidecar_that_is_a_link_out_or_no_file_holds_back_its_folder(
-    tmp_path: Path, load: Load
-) -> None:
-    for name in ("one", "two"):
-        (tmp_path / "corpus" / name).mkdir(parents=True)
-        (tmp_path / "corpus" / name / "a.txt").write_text("The law.")
-    (tmp_path / "corpus" / "open.txt").write_text("The law.")
-    (tmp_path / "outside.csv").write_text("file\na.txt\n")
-    (tmp_path / "corpus" / "one" / "metadata.csv").symlink_to(tmp_path / "outside.csv")
-    (tmp_path / "corpus" / "two" / "metadata.csv").mkdir()
-    documents, reasons = load(tmp_path / "corpus")
-    assert [one.name for one in documents] == ["open.txt", "two/a.txt"]
-    assert "link out" in reasons["one/metadata.csv"]
 
 
 def test_a_mark_changes_with_what_is_said_of_a_file_and_with_nothing_else(tmp_path: Path) -> None:
@@ -137,18 +129,19 @@ def new(supersedes: str, begins: date | None = date(2023, 3, 1)) -> Metadata:
     return Metadata(supersedes=supersedes, in_force_from=begins)
 
 
-def test_the_old_version_ends_the_day_before_the_new_one_begins() -> None:
-    ended, troubles = end_superseded({"old": OLD, "new": new("old"), "other": OLD})
-    assert ended["old"].in_force_to == date(2023, 2, 28)
-    assert (ended["new"], ended["other"], troubles) == (new("old"), OLD, [])
-
-
-def test_names_are_looked_up_beside_the_document_first() -> None:
-    ended, _ = end_superseded({"old": OLD, "nyc/old": OLD, "nyc/new": new("old")})
-    assert ended["old"].in_force_to is None
-    assert ended["nyc/old"].in_force_to == date(2023, 2, 28)
-    ended, _ = end_superseded({"a/old": OLD, "nyc/new": new("a/old")})
-    assert ended["a/old"].in_force_to == date(2023, 2, 28)
+@pytest.mark.parametrize(
+    ("documents", "ended"),
+    [
+        ({"old": OLD, "new": new("old"), "other": OLD}, "old"),
+        ({"old": OLD, "nyc/old": OLD, "nyc/new": new("old")}, "nyc/old"),  # beside it first
+        ({"a/old": OLD, "nyc/new": new("a/old")}, "a/old"),
+    ],
+)
+def test_the_old_version_ends_the_day_before_the_new_one_begins(
+    documents: dict[str, Metadata], ended: str
+) -> None:
+    last = replace(OLD, in_force_to=date(2023, 2, 28))
+    assert end_superseded(documents) == ({**documents, ended: last}, [])
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 import gc
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -12,7 +11,7 @@ import pytest
 from lexloop.documents.reading.folder import hash_sources, list_sources
 from lexloop.documents.reading.metadata import Sidecars
 from lexloop.documents.reading.source import Limits, Loaded, SourceFile
-from lexloop.documents.reading.workers import answers, read_files, request, start
+from lexloop.documents.reading.workers import read_files
 
 
 def sources(folder: Path) -> list[SourceFile]:
@@ -61,24 +60,6 @@ def test_a_file_that_takes_too_long_or_too_much_is_reported_and_the_rest_read(
     large, fine = read(tmp_path, workers=1, limits=Limits(memory=200 << 20))
     assert "more than 200 MiB of memory" in large.skipped[0].reason
     assert fine.documents[0].text == "The law."
-
-
-def test_a_worker_is_used_again_and_replaced_when_it_crashes(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("The law.")
-    (file,) = sources(tmp_path)
-    question = request(file, 0, Limits())
-    worker = start(Limits())
-    try:
-        for _ in range(2):
-            assert [next(iter(frame)) for frame in answers(worker, question, Limits())] == [
-                "document",
-                "end",
-            ]
-        os.kill(worker._process.pid, signal.SIGSEGV)
-        with pytest.raises(Exception, match=r"The parser crashed \(signal 11\)"):
-            list(answers(worker, question, Limits()))
-    finally:
-        worker.close()
 
 
 def test_stopping_early_ends_the_workers(tmp_path: Path, bomb_pdf: bytes) -> None:

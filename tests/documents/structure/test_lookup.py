@@ -1,7 +1,5 @@
 """What words name in a document, and what is to be seen around it."""
 
-import time
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -9,14 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from laws import examples
 
-from lexloop.core.folding import narrowed
-from lexloop.core.types import Triplet
-from lexloop.documents.chunks.chunkers import chunk_document
-from lexloop.documents.chunks.statements import statements
 from lexloop.documents.document import Document
 from lexloop.documents.structure.lookup import lead_ins, mentions, missing_place, named_places
 from lexloop.documents.structure.tree import Tree
-from lexloop.knowledge.relations import extract_document
 
 LAWS = Path(__file__).parents[2] / "data" / "laws"
 
@@ -36,12 +29,10 @@ def labels(name: str, said: str) -> list[str]:
     [
         ("directive.txt", "Article 3(1)(b)", ["Article 3(1)(b)"]),
         ("directive.txt", "point (b) of Article 3(1)", ["Article 3(1)(b)"]),
-        ("directive.txt", "3", ["Article 3"]),
         ("directive.txt", "Articles 1 and 3", ["Article 1", "Article 3"]),
         ("directive.txt", "Articles 2 to 4", ["Article 2", "Article 3", "Article 4"]),
         ("directive.txt", "Chapter II", ["Title I, Chapter II"]),
         ("directive.txt", "duties of keepers", ["Article 3"]),
-        ("directive.txt", "Article 9", []),
         ("directive.txt", "", []),
         ("policy.md", "row CCTV", ["Section 2.2, row CCTV"]),
         ("standard.txt", "Table 102.1", ["Table 102.1"]),
@@ -95,18 +86,10 @@ def test_what_a_provision_refers_to() -> None:
 
 
 def test_another_acts_provisions_are_not_taken_for_its_own() -> None:
-    text = (
-        "Article 1\nA\nAs in Article 2 of the Charter, Article 2 TFEU and Article 7, "
-        "see Article 2.\n"
-        "Article 2\nB\nText.\n"
-    )
-    tree = Document("d", "d", text).tree
-    assert [(said, len(there)) for said, there in mentions(tree, 0, text).items()] == [
-        ("Article 2 of the Charter", 0),
-        ("Article 2 TFEU", 0),
-        ("Article 7", 0),
-        ("Article 2", 1),
-    ]
+    said = "Article 2 of the Charter", "Article 2 TFEU", "Article 7", "Article 2"
+    text = f"Article 1\nA\nAs in {', '.join(said)}.\nArticle 2\nB\nText.\n"
+    found = mentions(Document("d", "d", text).tree, 0, text)
+    assert [len(found[one]) for one in said] == [0, 0, 0, 1]
 
 
 @settings(max_examples=examples(60))
@@ -117,59 +100,3 @@ def test_any_words_may_be_asked_for(said: str) -> None:
         lead_ins(tree, place, text)
         mentions(tree, place, text)
     missing_place(tree, said)
-
-
-def test_a_long_document_is_looked_through_in_no_time() -> None:
-    text = "".join(f"Article {n}\nHeading {n}\nSee Article {n - 1}.\n" for n in range(1, 5001))
-    tree = Document("d", "d", text).tree
-    began = time.perf_counter()
-    (place,) = named_places(tree, "Article 4999")
-    assert list(mentions(tree, place, text)) == ["Article 4998"]
-    assert time.perf_counter() - began < 5
-
-
-WIDE: Mapping[int, int] = {code: code + 0xFEE0 for code in range(0x21, 0x7F)} | {0x20: 0x3000}
-
-
-def both(name: str) -> tuple[Document, Document]:
-    text = (LAWS / name).read_text("utf-8")
-    return Document(name, "Law", text), Document(name, "Law", text.translate(WIDE))
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["act.txt", "directive.txt", "policy.md"],
-)
-def test_width_changes_nothing_but_what_is_quoted(name: str) -> None:
-    plain, wide = both(name)
-    assert len(plain.tree) > 10
-    assert wide.tree == plain.tree
-    said = list(statements(wide.tree, wide.text))
-    assert said == list(statements(plain.tree, plain.text))
-    chunks = chunk_document(wide)
-    assert [c["start"] for c in chunks] == [c["start"] for c in chunk_document(plain)]
-    assert "".join(c["text"] for c in chunks) == wide.text
-    assert related(wide) == related(plain)
-    for place in range(len(plain.tree)):
-        found = mentions(wide.tree, place, wide.text)
-        assert found == mentions(plain.tree, place, plain.text)
-
-
-def related(document: Document) -> list[Triplet]:
-    found = extract_document(document, chunk_document(document))
-    assert found
-    assert all(document.text[t["start"] : t["end"]] == t["quote"] for t in found)
-    return [{**triplet, "quote": narrowed(triplet["quote"])} for triplet in found]
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        "Art\xadicle\u202f3(1)(b)",
-        "\ufeffarticle 3\u200b(1)(b)",
-    ],
-)
-def test_a_provision_is_found_however_its_name_is_coded(said: str) -> None:
-    plain, _ = both("directive.txt")
-    (place,) = named_places(plain.tree, said)
-    assert plain.tree.units[place].label == "Article 3(1)(b)"

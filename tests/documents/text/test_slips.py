@@ -17,47 +17,34 @@ KNOWN = frozenset([*small_words(TEXT), "what", "is", "a"])
 SLIPS = Slips(USUAL.__contains__, lambda: small_words(TEXT), lambda: TERMS)
 
 
-def read(text: str) -> str:
-    return SLIPS.read(text, KNOWN)[0]
-
-
 @pytest.mark.parametrize(
-    ("written", "meant"),
+    ("written", "meant", "slips"),
     [
-        ("What is a morring?", "What is a mooring?"),  # a term's letter is wrong
-        ("What is a moorign?", "What is a mooring?"),  # swapped
-        ("What is a moring?", "What is a mooring?"),  # missing
-        ("the supirintendent", "the superintendent"),  # deep inside a long word
-        ("WHO PAYS THE MOORIGN FEE?", "WHO PAYS THE MOORING FEE?"),
-        ("it is authorized", "it is authorised"),
+        ("What is a morring?", "What is a mooring?", {"morring": "mooring"}),  # a letter is wrong
+        ("the supirintendent", "the superintendent", {"supirintendent": "superintendent"}),
+        ("it is authorized", "it is authorised", {"authorized": "authorised"}),
+        (
+            "moorign, demurage and moorign",  # told once and mended everywhere
+            "mooring, demurrage and mooring",
+            {"moorign": "mooring", "demurage": "demurrage"},
+        ),
+        *(
+            (text, text, {})
+            for text in (
+                "My boss has a laptop",  # words of the language
+                "the issuer",  # an ending behind one
+                "fee vesl5 ves_esl a@vesesl.org www.vesesl.com vesesl@a",
+                "the Vesesl",  # may be a name, and is no term's
+                "",
+            )
+        ),
     ],
 )
-def test_one_slip_is_mended(written: str, meant: str) -> None:
-    assert read(written) == meant
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "My boss has a laptop",  # words of the language
-        "the issuer",  # an ending behind one
-        "fee vesl5 ves_esl a@vesesl.org www.vesesl.com vesesl@a",
-        "fes 12345 §5(2)",
-        "the Vesesl",  # may be a name, and is no term's
-        "",
-    ],
-)
-def test_what_may_be_meant_as_written_stays(text: str) -> None:
-    assert SLIPS.read(text, KNOWN) == (text, [])
-
-
-def test_each_slip_is_told_once_and_mended_everywhere() -> None:
-    text, told = SLIPS.read("moorign, demurage and moorign", KNOWN)
-    assert text == "mooring, demurrage and mooring"
-    assert told == [
-        {"written": "moorign", "read": "mooring"},
-        {"written": "demurage", "read": "demurrage"},
-    ]
+def test_slips_are_mended_and_what_may_be_meant_stays(
+    written: str, meant: str, slips: dict[str, str]
+) -> None:
+    told = [{"written": one, "read": other} for one, other in slips.items()]
+    assert SLIPS.read(written, KNOWN) == (meant, told)
 
 
 ASKED = st.lists(
@@ -83,10 +70,7 @@ def test_what_is_read_stays_as_it_is_and_only_what_is_told_changes(text: str) ->
         assert reading["read"].lower() in KNOWN
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["x" * 100_000, "moorign " * 12_500, "a'" * 50_000],
-)
+@pytest.mark.parametrize("text", ["x" * 100_000, "moorign " * 12_500, "a'" * 50_000])
 def test_long_texts_take_no_time(text: str) -> None:
     began = time.process_time()
     SLIPS.read(text, KNOWN)

@@ -1,20 +1,30 @@
-"""The verdict on an attempt: what no draft passes with, what comes near, who is not judged."""
+"""The verdict on an attempt, which attempt is the answer, and what is shown beside it."""
 
 from typing import Any
 
 import pytest
-from records import passage
+from hypothesis import given
+from hypothesis import strategies as st
+from records import attempt, evaluation, passage
 from running import runtime
 
 from lexloop.core.errors import LexloopError
 from lexloop.core.running import waited
 from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
-from lexloop.core.types import ABSTENTION, Citation
+from lexloop.core.types import ABSTENTION, Attempt, Citation, Evaluation
 from lexloop.nodes.context import Judge, Judgement, drafted
 from lexloop.nodes.engineer_prompt import RuleEngineer
 from lexloop.nodes.evaluate.judges import WithClaimsChecked
-from lexloop.nodes.evaluate.node import evaluate, unfinished
+from lexloop.nodes.evaluate.node import (
+    best_attempt,
+    evaluate,
+    finding_of,
+    passes,
+    rank_of,
+    unfinished,
+    warning_for,
+)
 from lexloop.nodes.question import parse
 
 TEXT = "The fee is $50."
@@ -97,3 +107,102 @@ def test_the_lower_groundedness_counts_and_what_claims_lack_is_refused() -> None
     scores = (found.answer_relevance, found.context_relevance, found.groundedness)
     assert scores == (0.95, 0.3, 0.4)
     assert found.unsupported == ["Not there: x"]
+
+
+BARS = Settings(
+    **{
+        "loop.min_answer_relevance": 0.4,
+        "loop.min_context_relevance": 0.5,
+        "loop.min_groundedness": 0.6,
+    }
+)
+
+
+def tried(number: int, verdict: Evaluation, **changed: object) -> Attempt:
+    return {**attempt(number, "What fee?", [], verdict), **changed}
+
+
+def unverified(*scores: float | None) -> Evaluation:
+    return {**evaluation(*scores), "citations_verified": False}
+
+
+@pytest.mark.parametrize(
+    ("scores", "passed"),
+    [
+        ((0.4, 0.5, 0.6), True),
+        ((0.39, 0.5, 0.6), False),
+        ((None, 1.0, 1.0), False),
+        ((float("nan"), 1.0, 1.0), False),
+    ],
+)
+def test_each_score_must_reach_its_setting(scores: tuple[float | None, ...], passed: bool) -> None:
+    assert passes(Judgement(*scores), BARS) is passed
+
+
+def test_what_came_of_a_question() -> None:
+    passed: Evaluation = {**evaluation(1.0, 1.0, 1.0), "passed": True}
+    low, none = evaluation(0.1, 0.1, 0.1), evaluation(None, None, None)
+    cited = {"n": 1, "document": "d1.txt", "section": "§ 1", "page": None, "start": 0, "end": 1}
+    near = [{**cited, "quote": "T"}]
+    assert finding_of(tried(1, passed)) == "answers"
+    assert finding_of(tried(1, passed, near=near)) == "answers"
+    assert finding_of(tried(1, low)) == "in part"
+    assert finding_of(tried(1, none, abstained=True, near=near)) == "near"
+    assert finding_of(tried(1, none, abstained=True, near=[])) == "absent"
+    assert finding_of(tried(1, none, abstained=True)) == "absent"  # kept by an older version
+
+
+SILENT = {"abstained": True, "verdict": evaluation(None, None, None)}
+LOW = {"verdict": evaluation(0.1, 0.9, 0.9)}
+WRONG = {"verdict": unverified(1, 1, 1)}
+
+
+@pytest.mark.parametrize(
+    ("made", "best"),
+    [
+        ([SILENT, LOW], 1),  # a draft is not better merely by being one
+        ([WRONG, SILENT], 2),  # what cannot be verified gives way to silence
+    ],
+)
+def test_abstentions_and_answers_in_each_order(made: list[dict[str, Any]], best: int) -> None:
+    attempts = [
+        tried(number, one["verdict"], abstained=one.get("abstained", False))
+        for number, one in enumerate(made, 1)
+    ]
+    assert best_attempt(attempts)["number"] == best
+
+
+SCORES = st.one_of(st.none(), st.floats(0, 1))
+VERDICTS = st.builds(
+    lambda a, b, c, verified: {**evaluation(a, b, c), "citations_verified": verified},
+    SCORES,
+    SCORES,
+    SCORES,
+    st.booleans(),
+)
+
+
+@given(st.lists(st.tuples(VERDICTS, st.booleans()), min_size=1, max_size=6))
+def test_an_attempt_changes_nothing_unless_it_beats_the_best_before(
+    verdicts: list[tuple[Evaluation, bool]],
+) -> None:
+    attempts = [
+        tried(n, {**v, "citations_verified": True} if silent else v, abstained=silent)
+        for n, (v, silent) in enumerate(verdicts, 1)
+    ]
+    before = best_attempt(attempts[:-1] or attempts)
+    best = best_attempt(attempts)
+    assert best is (attempts[-1] if rank_of(attempts[-1]).beats(rank_of(before)) else before)
+
+
+def test_warnings() -> None:
+    passed: Evaluation = {**evaluation(1.0, 1.0, 1.0), "passed": True}
+    assert warning_for(tried(1, passed), judged=True) == ""
+    low = tried(1, evaluation(0.1, 0.1, 0.1, "Too little.", "b", "c", "never shown"))
+    said = warning_for(low, judged=True)
+    assert said == ("No attempt passed the evaluation; this is the best one. Too little. b c")
+    assert warning_for(low, judged=False) == "This answer was not evaluated."
+    wrong = tried(1, {**unverified(None, None, None), "reasons": ["[1] cites no passage."]})
+    assert "[1] cites no passage." in warning_for(wrong, judged=False)
+    silent = tried(1, evaluation(None, None, None), abstained=True)
+    assert warning_for(silent, judged=True) == warning_for(silent, judged=False) == ""

@@ -1,17 +1,34 @@
-"""Provisions quoted whole, by hand on the laws of tests/data/laws."""
+"""Provisions and lists quoted whole, or by the one point that is asked for."""
 
 import re
+from collections.abc import Callable
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from indexes import view_of
 from library import TITLES, Shelf, pointed_in, shelf
+from records import Read, problems
+from records import passage as record
 
-from lexloop.core.types import Citation
+from lexloop.core.running import waited
+from lexloop.core.types import Citation, Draft, Passage
+from lexloop.documents.chunks.statements import statements_in_text
+from lexloop.documents.document import Document
+from lexloop.models.minilm import load_minilm
 from lexloop.nodes.evaluate.checks import citation_problems
+from lexloop.nodes.generate import extractive
+from lexloop.nodes.generate.extractive import (
+    ExtractiveGenerator,
+    Lengths,
+    Quotable,
+    with_antecedent,
+)
 from lexloop.nodes.generate.quoting import LEFT_OUT, quote_all
+from lexloop.nodes.question import parse
+from lexloop.store.view import View
 
-DIRECTIVE, ACT = shelf("directive.txt"), shelf("act.txt")
-
+DIRECTIVE = shelf("directive.txt")
 KEEPER = "1. A keeper shall, in accordance with Article 2(2)(a) and paragraph 2 of this Article:"
 
 
@@ -21,7 +38,7 @@ def quoted(
     return quote_all(pointed_in(question, library)["units"], library, limit)
 
 
-def sources(citations: list[Citation]) -> list[tuple[int, str, str]]:
+def sections(citations: list[Citation]) -> list[tuple[int, str, str]]:
     return [(c["n"], c["section"], c["quote"]) for c in citations]
 
 
@@ -44,36 +61,12 @@ def test_an_article_comes_heading_first_with_a_source_for_each_paragraph() -> No
         "(i) ink; [3]",
         "(j) jars. [3]",
     ]
-    assert [(n, section) for n, section, _ in sources(citations)] == [
+    assert [(n, section) for n, section, _ in sections(citations)] == [
         (1, "Article 3(1)"),
         (2, "Article 3(2)"),
         (3, "Article 3(3)"),
     ]
     assert citations[0]["quote"].endswith("The keeper shall keep the receipt.")
-
-
-def test_what_is_left_out_is_counted_and_named() -> None:
-    assert quoted("Article 3", limit=25)[0][-2:] == [
-        "(b) state, each year: [1]",
-        "Left out: 3 more points, Article 3(1)(b)(i) to (iii); 1 more point, Article 3(1)(c); "
-        "2 more paragraphs, Article 3(2) and (3). [1]",
-    ]
-    assert quoted("Articles 1 to 4", limit=8)[0] == [
-        "Article 1 — Subject matter:",
-        "This Directive lays down rules for river boats. [1]",
-        "Left out: 3 more, Article 2 to Article 4. [1]",
-    ]
-
-
-def test_of_several_documents_it_is_said_in_which_a_provision_stands() -> None:
-    both = shelf("act.txt", "contract.txt")
-    lines, citations = quoted("Schedule 1", both)
-    assert [line for line in lines if line.startswith("In ")] == [
-        "In act.txt: Schedule 1 — FEES:",
-        "In contract.txt: Schedule 1 — The Services:",
-    ]
-    assert [c["document"] for c in citations] == ["act.txt"] * 2 + ["contract.txt"] * 2
-    assert [c["n"] for c in citations] == [1, 2, 3, 4]
 
 
 def test_bracketed_numbers_of_the_text_are_no_markers() -> None:
@@ -129,3 +122,100 @@ def test_every_line_stands_in_the_source_that_it_cites(where: tuple[str, str], l
         if not said.startswith(LEFT_OUT) and "—" not in said:
             words = re.findall(r"\w+", said)
             assert set(words[1:]) <= set(re.findall(r"\w+", f"{source} {label} {unit.heading}"))
+
+
+FERRIES = """\
+Ferry Act
+
+Article 2
+Log of voyages
+1. The master of a ferry shall keep a log of voyages, which contains:
+(a) the name of the vessel;
+(b) the number of passengers carried, where it exceeds 12;
+(c) the weather; and
+(d) a description of every collision. Its date is given.
+2. The log shall be kept for 5 years. However, the harbour board may extend that period.
+"""
+NAME = "act2019.txt"
+LOG = [
+    "Article 2(1) — Log of voyages:",
+    "1. The master of a ferry shall keep a log of voyages, which contains: [1]",
+    "(a) the name of the vessel; [1]",
+    "(b) the number of passengers carried, where it exceeds 12; [1]",
+    "(c) the weather; and [1]",
+    "(d) a description of every collision. Its date is given. [1]",
+]
+Answer = Callable[..., Draft]
+
+
+@pytest.fixture(scope="module")
+def ferries() -> View:
+    return view_of(Document(NAME, "Ferry Act", FERRIES), embedder=load_minilm())
+
+
+def all_of(view: View) -> list[Passage]:
+    chunks = enumerate(view.every_chunk(), 1)
+    return [{**chunk, "score": 1.0, "signals": {}, "n": n} for n, chunk in chunks]
+
+
+@pytest.fixture(autouse=True)
+def sure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That the passages answer is sure here, so that what suits best is quoted alone."""
+    monkeypatch.setattr(extractive, "SURE", 0.0)
+
+
+@pytest.fixture
+def answer(ferries: View) -> Answer:
+    def run(question: str, max_words: int = 800) -> Draft:
+        generator = ExtractiveGenerator(ferries, Lengths(whole=max_words))
+        return waited(generator.generate(parse(question), all_of(ferries), [], None))
+
+    return run
+
+
+def test_a_list_is_answered_whole_heading_first(ferries: View, answer: Answer) -> None:
+    draft = answer("What must the log of voyages contain?")
+    assert draft["answer"].split("\n") == LOG
+    assert [(c["n"], c["section"]) for c in draft["citations"]] == [(1, "Article 2(1)")]
+    assert draft["citations"][0]["quote"].startswith("1. The master")
+    assert draft["citations"][0]["quote"].endswith("Its date is given.")
+    assert draft["told"] == LOG[:1]
+    assert problems(ferries, draft) == []
+
+
+def test_what_is_left_out_of_a_list_is_told_and_verifies(ferries: View, answer: Answer) -> None:
+    draft = answer("What must the log of voyages contain?", max_words=20)
+    left_out = "Left out: 3 more points, Article 2(1)(b) to (d). [1]"
+    assert draft["answer"].split("\n") == [*LOG[:3], left_out]
+    assert draft["told"] == [LOG[0], left_out]
+    assert problems(ferries, draft) == []
+
+
+def test_a_statement_that_points_back_is_quoted_with_the_one_before(
+    ferries: View, answer: Answer
+) -> None:
+    draft = answer("May the harbour board extend that period?")
+    assert draft["answer"] == (
+        "The log shall be kept for 5 years. [1] "
+        "However, the harbour board may extend that period. [1]"
+    )
+    [citation] = draft["citations"]
+    assert citation["section"] == "Article 2(2)"
+    assert FERRIES[citation["start"] : citation["end"]] == citation["quote"]
+    assert problems(ferries, draft) == []
+
+
+@pytest.mark.parametrize(
+    ("opening", "before"),
+    [
+        ("However, in such cases the fee is halved.", True),
+        ("It must be paid at once.", True),
+        ("This Ordinance applies to rafts.", False),  # the text speaks of itself
+    ],
+)
+def test_what_points_back_brings_what_stands_before_it(opening: str, before: bool) -> None:
+    text = f"A boat pays the fee on 1 May. {opening}"
+    whole = record(1, text)
+    first, second = statements_in_text(text)
+    said = with_antecedent(Quotable(whole, second, 1), Read(whole))
+    assert said == ([first, second] if before else [second])

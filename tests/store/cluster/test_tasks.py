@@ -9,8 +9,11 @@ from lexloop.store.cluster.tasks import joined
 
 
 @pytest.mark.parametrize("address", ["ray://", "ray://:20"])
-def test_what_is_no_address(address: str) -> None:
+def test_what_is_no_address(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ClusterError, match="is no address of a cluster"), joined(address):
+        pass
+    monkeypatch.setattr("lexloop.core.errors.find_spec", lambda name: None)
+    with pytest.raises(InputError, match=r'pip install "lexloop\[ray\]"'), joined(address):
         pass
 
 
@@ -23,9 +26,3 @@ def test_a_cluster_that_is_not_there(kind: str) -> None:
         with pytest.raises(ClusterError, match=said) as refused, joined(address):
             pass
     assert "ray start --head" in refused.value.hint
-
-
-def test_ray_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lexloop.core.errors.find_spec", lambda name: None)
-    with pytest.raises(InputError, match=r'pip install "lexloop\[ray\]"'), joined("auto"):
-        pass

@@ -4,6 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 from engines import ON_ENGINES, Clusters
+from tenacity import wait_none
+
+from lexloop.store.engine import client, writing
 
 
 @pytest.fixture(scope="module", params=["embedded", *ON_ENGINES])
@@ -14,3 +17,10 @@ def place(request: pytest.FixtureRequest, clusters: Clusters) -> Iterator[str]:
         return
     with clusters.fresh(request.param) as address:
         yield address
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits between attempts."""
+    for room in (client, writing):
+        monkeypatch.setattr(room, "_WAIT", wait_none())

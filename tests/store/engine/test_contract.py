@@ -1,5 +1,6 @@
 """An index answers the same wherever it is kept: one suite for this machine and each engine."""
 
+import shutil
 from collections.abc import Iterator
 from contextlib import closing, nullcontext
 from datetime import date
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from engines import PRODUCTS, Clusters
+from formats import sample_index
 from indexes import ANYBODY, sources
 from kept import keep
 from library import pointed_in
@@ -39,7 +41,7 @@ CLOSE = 0.07
 """The share by which BM25 may differ: engines round the lengths of chunks."""
 
 
-EMBEDDED = pytest.param(("", FLOAT), id="embedded")
+GRAPH = pytest.param(("", FLOAT), id="folder")
 EVERY_KIND = [
     pytest.param((product, kind), marks=pytest.mark.engines, id=f"{product}-{kind}")
     for product in PRODUCTS
@@ -51,14 +53,20 @@ EVERY_KIND = [
 def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample, whose vectors are searched exactly."""
     made = tmp_path_factory.mktemp("sample") / "index"
-    write_index(made, sources(sample_folder()), tools_for(Settings(), load_shipped()))
+    shutil.copytree(sample_index(), made)
+    tools = tools_for(Settings(), load_shipped())
+    write_index(made, sources(sample_folder()), tools)  # for the stemmer that is here
     return made
 
 
-@pytest.fixture(scope="module", params=[EMBEDDED, *EVERY_KIND])
+@pytest.fixture(scope="module", params=[GRAPH, *EVERY_KIND])
 def kept(request: pytest.FixtureRequest, clusters: Clusters, index: Path) -> Iterator[Collection]:
-    """The sample, read from where it is kept: on this machine, and in engines by every kind."""
+    """The sample, read from where it is kept: a folder with a graph of vectors, every engine."""
     product, kind = request.param
+    if not product:
+        tools = tools_for(Settings(**{"index.dense": "hnsw"}), load_shipped())
+        index = Path(shutil.copytree(index, index.with_name("graph")))
+        write_index(index, sources(sample_folder()), tools)  # its vectors are there already
     with (
         clusters.fresh(product) if product else nullcontext("") as place,
         closing(keep(place, index, load_shipped(), kind)) as found,

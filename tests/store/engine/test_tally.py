@@ -1,20 +1,14 @@
 """What several writers add up is what one would; what is kept of it is refused when damaged."""
 
-import json
-import os
-import socket
-import subprocess
-import sys
 from collections import Counter
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from lexloop.core.errors import CorpusError, DataError
-from lexloop.documents.document import Document, SkippedSource
+from lexloop.core.errors import CorpusError
+from lexloop.documents.document import Document
 from lexloop.store.cluster.staging import Written, pack_written, unpack_written
-from lexloop.store.engine.generation import _is_gone
 from lexloop.store.engine.writing import Tally
 from lexloop.store.protocol import MARK, PreparedChunk, PreparedDocument
 
@@ -65,24 +59,3 @@ def test_two_documents_of_one_name_are_refused_wherever_they_meet() -> None:
     with pytest.raises(CorpusError, match=r"the same name \(a\)"):
         tally.add(1, FIRST, TERMS)
     assert tally.counts["chunks"] == 2
-
-
-@pytest.mark.parametrize(
-    "data",
-    [b"", b"[1, 2]", b'[{"documents": []}, []]'],
-)
-def test_notes_that_are_damaged(data: bytes) -> None:
-    with pytest.raises(DataError, match="cannot be read"):
-        unpack_written(data)
-    whole = pack_written(Written(Tally(), (SkippedSource("a", "b"),)))
-    assert unpack_written(whole).skipped == (SkippedSource("a", "b"),)
-    assert json.loads(whole)
-
-
-def test_a_writer_is_gone_only_where_that_is_certain() -> None:
-    ended = subprocess.Popen([sys.executable, "-c", ""])
-    ended.wait()
-    here = socket.gethostname()
-    assert _is_gone(f"{here}:{ended.pid}:0a")
-    others = f"elsewhere:{ended.pid}:0a", f"{here}:{os.getpid()}:0a", f"{here}::0a", here, "", "::"
-    assert not any(_is_gone(who) for who in others)

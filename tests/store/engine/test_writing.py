@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from indexes import Letters, letter_tools, sources
 from scripted_engine import Said, ScriptedEngine
-from tenacity import wait_none
 
 from lexloop.core.errors import EngineError, EngineUnavailable
 from lexloop.documents.document import Document
@@ -76,8 +75,7 @@ def documents(tmp_path: Path) -> list[PreparedDocument]:
 
 
 @pytest.fixture
-def writer(server: ScriptedEngine, monkeypatch: pytest.MonkeyPatch) -> Writer:
-    monkeypatch.setattr(writing, "_WAIT", wait_none())
+def writer(server: ScriptedEngine, impatient: None) -> Writer:
     return writer_at(server)
 
 
@@ -114,18 +112,6 @@ def test_what_a_busy_engine_did_not_take_is_sent_again(
     assert taking.taken == Counter(dict.fromkeys(names, 1))
     half = len(names[::2])
     assert taking.sent == [len(names), half, half]
-
-
-def test_what_is_busy_for_ever_is_told(
-    server: ScriptedEngine, writer: Writer, documents: list[PreparedDocument]
-) -> None:
-    server.script(Taking(Counter(), 201, {}))
-    send(writer_at(server), documents[0])
-    taking = Taking(Counter({ids_of(server)[0]: 1000}), 429, REJECTED)
-    server.script(taking)
-    with pytest.raises(EngineUnavailable, match=r"\(429\): es_rejected.*queue capacity"):
-        send(writer, documents[0])
-    assert len(taking.sent) == writing._ATTEMPTS
 
 
 @pytest.mark.parametrize(

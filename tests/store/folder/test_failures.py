@@ -2,18 +2,15 @@
 
 import os
 import resource
-import shutil
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
-from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 from disks import small_disk
 from indexes import Letters, content, generations, letter_tools, sources
 
-from lexloop.core import files
 from lexloop.core.errors import IndexWriteError, LexloopError
 from lexloop.store import writer
 from lexloop.store.folder import generations as room
@@ -26,31 +23,44 @@ from lexloop.store.writer import IndexBuilder, IndexUpdate, write_index
 Write = Callable[..., IndexUpdate]
 
 
-FAILURES = [OSError(28, "No space left on device"), KeyboardInterrupt()]
-STEPS = [(FolderStore, "save"), (writer, "sync_generation"), (IndexBuilder, "finish")]
+def interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize(("step", "failure"), [*product(STEPS, FAILURES)], ids=str)
+def loses() -> Callable[[int, bytes], int]:
+    """Writing that takes an array's values, after its header, and never writes them."""
+    real, taken = os.write, list[int]()
+
+    def lose(handle: int, data: bytes) -> int:
+        taken.append(len(data))
+        return len(data) if len(taken) == 2 else real(handle, data)
+
+    return lose
+
+
+@pytest.mark.parametrize(
+    ("room", "step", "failure"),
+    [(FolderStore, "save", interrupt), (IndexBuilder, "finish", interrupt), (os, "write", None)],
+    ids=["interrupted", "interrupted at the end", "bytes are lost"],
+)
 def test_a_writer_that_fails_leaves_the_old_index_and_nothing_else(
     index: Path,
     folder: Path,
     write: Write,
-    *,
-    step: tuple[object, str],
-    failure: BaseException,
     monkeypatch: pytest.MonkeyPatch,
+    *,
+    room: Any,
+    step: str,
+    failure: Any,
 ) -> None:
     write()
     before, names = content(index), generations(index)
-
-    def fail(*_: object) -> None:
-        raise failure
-
     (folder / "fees.txt").write_text("Changed.")
     with monkeypatch.context() as patch:
-        patch.setattr(*step, fail)
-        with pytest.raises((IndexWriteError, KeyboardInterrupt)):
+        patch.setattr(room, step, failure or loses())
+        with pytest.raises((KeyboardInterrupt, IndexWriteError)) as told:
             write()
+    assert failure or "not read as it was written" in str(told.value)
     assert generations(index) == names
     assert content(index) == before
     assert write().difference.changed == ["fees.txt"]
@@ -73,54 +83,6 @@ def test_what_fails_after_the_publishing_takes_nothing_back(
             write()
     assert content(index)["documents"]["fees.txt"].startswith("The guest")
     assert write().difference.nothing
-
-
-FILES = [
-    "chunks.npy", "dense.json", "knowledge.json", "knowledge.npy",
-    "lexical.json", "lexical.rows.npy", "lexical.starts.npy", "lexical.weights.npy",
-    "marks.npy", "owners.npy", "texts.sqlite", "vectors.faiss", "vectors.npy",
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("name", FILES[::4])
-def test_what_does_not_read_as_it_was_written_is_not_published(
-    name: str, index: Path, folder: Path, parsed: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tools = letter_tools(**{"index.dense": "hnsw"})
-    write_index(index, sources(folder), tools)
-    before, names = content(index), generations(index)
-
-    def lose_the_end(place: Path) -> None:
-        assert {path.name for path in place.iterdir()} == set(FILES)
-        os.truncate(place / name, (place / name).stat().st_size - 1)
-
-    (folder / "fees.txt").write_text("The guest may moor.")
-    with monkeypatch.context() as patch:
-        patch.setattr(writer, "sync_generation", lose_the_end)
-        with pytest.raises(IndexWriteError, match=f"not read as it was written.*{name}"):
-            write_index(index, sources(folder), tools)
-    assert (content(index), generations(index)) == (before, names)
-    assert write_index(index, sources(folder), tools).difference.changed == ["fees.txt"]
-
-
-def test_bytes_that_were_taken_and_never_written_are_missed(
-    index: Path, folder: Path, write: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write()
-    before, real, taken = content(index), os.write, []
-
-    def lose(handle: int, data: bytes) -> int:
-        taken.append(len(data))
-        # an array's values, after its header
-        return len(data) if len(taken) == 2 else real(handle, data)
-
-    (folder / "fees.txt").write_text("The guest may moor.")
-    with monkeypatch.context() as patch:
-        patch.setattr(files.os, "write", lose)
-        with pytest.raises(IndexWriteError, match="not read as it was written"):
-            write()
-    assert content(index) == before
-    assert write().difference.changed == ["fees.txt"]
 
 
 def test_the_old_generation_stays_until_the_disk_knows_the_new_one(
@@ -203,24 +165,6 @@ def lengthen(folder: Path) -> None:
     (folder / "long.txt").write_text(text)
 
 
-@pytest.mark.parametrize("most", [1, 30_000])
-def test_files_that_may_not_grow(index: Path, folder: Path, write: Write, most: int) -> None:
-    write()
-    before = content(index)
-    lengthen(folder)
-
-    def limited() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
-        write()
-
-    said = in_a_process(limited)
-    assert said.startswith(f"IndexWriteError: The index {index} cannot be written")
-    assert content(index) == before
-    assert generations(index) == {Manifest.read(index).generation}
-    assert write().difference.added == ["long.txt"]
-    verify_index(index, Letters())
-
-
 def test_a_full_disk(tmp_path: Path, folder: Path, parsed: list[str]) -> None:
     disk = tmp_path / "disk"
     with small_disk(disk, "400k"):
@@ -236,49 +180,3 @@ def test_a_full_disk(tmp_path: Path, folder: Path, parsed: list[str]) -> None:
         (folder / "long.txt").write_text("The owner must pay.")
         write_index(index, sources(folder), letter_tools())
         assert "long.txt" in content(index)["documents"]
-
-
-@pytest.fixture
-def nobody() -> Iterator[Callable[[Path], None]]:
-    """Become somebody who may read and not write; root may do both and becomes another user."""
-    root = os.geteuid() == 0
-
-    def become(place: Path) -> None:
-        for path in [place, *place.rglob("*")]:
-            path.chmod(0o555 if path.is_dir() else 0o444)
-        if root:
-            try:
-                os.seteuid(65534)
-            except PermissionError:
-                pytest.skip("root without the power to become another user")
-
-    try:
-        yield become
-    finally:
-        if root:
-            os.seteuid(0)
-
-
-def test_a_folder_that_may_only_be_read(
-    folder: Path, nobody: Callable[[Path], None], parsed: list[str]
-) -> None:
-    place = Path(tempfile.mkdtemp())
-    index = place / "index"
-    try:
-        shutil.copytree(folder, place / "source")
-        write_index(index, sources(place / "source"), letter_tools())
-        before = content(index)
-        lengthen(place / "source")
-        nobody(place)
-        with pytest.raises(IndexWriteError, match="Permission denied"):
-            write_index(index, sources(place / "source"), letter_tools())
-        with pytest.raises(IndexWriteError, match="Permission denied"):
-            write_index(place / "new", sources(place / "source"), letter_tools())
-        assert content(index) == before
-        verify_index(index, Letters())
-    finally:
-        for path in [place, *place.rglob("*")]:
-            if os.geteuid() == path.stat().st_uid:
-                path.chmod(0o755)
-        os.seteuid(os.getuid())
-        shutil.rmtree(place)

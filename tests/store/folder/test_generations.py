@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from indexes import ANYBODY, Letters, content, generations
+from indexes import ANYBODY, Letters, generations
 
 from lexloop.core.errors import IndexWriteError
 from lexloop.core.files import MANIFEST
@@ -19,7 +19,6 @@ from lexloop.store.folder.generations import (
     SharedLock,
     is_unfinished,
     new_generation,
-    sweep,
     writing,
 )
 from lexloop.store.manifest import Manifest
@@ -46,11 +45,8 @@ def test_a_reader_keeps_its_generation_until_it_closes(
     # the graph is opened only now, from files that an update made obsolete
     assert seen.graph().entities
     assert {chunk["text"] for chunk in seen.every_chunk()} == expected
-    new = open_index(index, Letters())
-    assert seen.text_of("fees.txt") != new.seen_by(ANYBODY).text_of("fees.txt")
-    old.close()
-    old.close()
-    new.close()
+    for _ in range(2):
+        old.close()
     write()
     assert generations(index) == {Manifest.read(index).generation}
 
@@ -110,50 +106,35 @@ def test_an_index_replaced_while_it_is_opened_is_opened_again(
 
 def test_the_second_writer_waits_and_is_refused_in_the_end(index: Path) -> None:
     refused = pytest.raises(IndexWriteError, match="Another process is writing")
-    with writing(index), refused, writing(index, timeout_s=0.1):
-        pytest.fail("two writers")
-    entered, leave = threading.Event(), threading.Event()
     order: list[str] = []
 
-    def first() -> None:
-        with writing(index):
-            entered.set()
-            leave.wait(10)
-            order.append("first")
+    def second() -> None:
+        with writing(index, timeout_s=10):
+            order.append("second")
 
-    thread = threading.Thread(target=first)
-    thread.start()
-    entered.wait(10)
-    threading.Timer(0.1, leave.set).start()
-    with writing(index, timeout_s=10):
-        order.append("second")
-    thread.join()
+    thread = threading.Thread(target=second)
+    with writing(index):
+        with refused, writing(index, timeout_s=0.1):
+            pytest.fail("two writers")
+        thread.start()
+        order.append("first")
+    thread.join(10)
     assert order == ["first", "second"]
     assert not index.exists()
 
 
-def child(work: Callable[[], None]) -> int:
-    """A process of its own that runs ``work``; it must be waited for."""
+@contextmanager
+def killed(work: Callable[[], object]) -> Iterator[None]:
+    """Until ``work`` says on a pipe that it is there; then its process is killed."""
+    reading, writing_end = os.pipe()
     number = os.fork()
     if number == 0:
         try:
             work()
+            os.write(writing_end, b"x")
+            signal.pause()
         finally:
             os._exit(0)
-    return number
-
-
-@contextmanager
-def killed(work: Callable[[], None]) -> Iterator[None]:
-    """Until ``work`` says on a pipe that it is there; then its process is killed."""
-    reading, writing_end = os.pipe()
-
-    def announced() -> None:
-        work()
-        os.write(writing_end, b"x")
-        signal.pause()
-
-    number = child(announced)
     try:
         assert os.read(reading, 1) == b"x"
         yield
@@ -176,28 +157,12 @@ def test_the_lock_of_a_killed_writer_is_free(index: Path, write: Write) -> None:
     held.gen.close()
 
 
-def test_leftovers_of_killed_writers_are_swept_even_when_nothing_is_to_do(
-    index: Path, write: Write
-) -> None:
-    write()
-    before = content(index)
-    for _ in range(2):
-        left = new_generation(index)
-        (left / "texts.sqlite").write_bytes(b"half")
-    (index / f".{MANIFEST}.abc").write_bytes(b"half")
-    assert write().difference.nothing
-    assert generations(index) == {Manifest.read(index).generation}
-    assert {path.name for path in index.iterdir()} == {GENERATIONS, LOCK, MANIFEST}
-    assert content(index) == before
-
-
 def test_a_first_build_that_was_killed_is_made_by_the_same_command(
     index: Path, write: Write
 ) -> None:
     assert not is_unfinished(index)
-    index.mkdir()
-    assert is_unfinished(index)
-    (new_generation_of(index) / "texts.sqlite").write_bytes(b"half")
+    (index / GENERATIONS).mkdir(parents=True)
+    (new_generation(index) / "texts.sqlite").write_bytes(b"half")
     (index / f".{MANIFEST}.abc").write_bytes(b"half")
     (index / LOCK).touch()
     assert is_unfinished(index)
@@ -206,23 +171,9 @@ def test_a_first_build_that_was_killed_is_made_by_the_same_command(
     (index / "mine.txt").unlink()
     write()
     assert not is_unfinished(index)
+    # what is left over is swept even when nothing is to do
+    (new_generation(index) / "texts.sqlite").write_bytes(b"half")
+    assert write().difference.nothing
+    assert {path.name for path in index.iterdir()} == {GENERATIONS, LOCK, MANIFEST}
     assert len(generations(index)) == 1
     verify_index(index, Letters())
-
-
-def new_generation_of(index: Path) -> Path:
-    (index / GENERATIONS).mkdir()
-    return new_generation(index)
-
-
-def test_a_generation_that_somebody_holds_is_not_swept(index: Path, write: Write) -> None:
-    write()
-    other = new_generation(index)
-    lease = SharedLock(other)
-    sweep(index)
-    assert other.is_dir()
-    lease.release()
-    sweep(index)
-    assert not other.exists()
-    with pytest.raises(FileNotFoundError):
-        SharedLock(other)

@@ -1,5 +1,8 @@
-"""The k passages: merged, reordered, near-copies last, numbered."""
+"""The k passages: merged, reordered, numbered; how many, and by a cross-encoder."""
 
+import math
+import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,14 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from records import candidate
 from running import runtime, update_of
+from tiny_bert import build
 
+from lexloop.core.errors import DataError, DeadlineExceeded
+from lexloop.core.running import Deadline, within
 from lexloop.core.state import State
 from lexloop.core.types import Candidate, Chunk
 from lexloop.nodes.question import parse
 from lexloop.nodes.rerank import (
+    TEMPERATURE,
+    CrossEncoderReranker,
     FeatureReranker,
     NoReranker,
-    _of_called,
+    adaptive_k,
     merge,
     operative_first,
     rerank,
@@ -49,27 +57,10 @@ def test_the_graphs_chunks_come_after_and_known_ones_keep_both_signals() -> None
     assert merged[1]["score"] == 1.0
 
 
-def _titled(id: str, title: str, text: str) -> Candidate:
-    return {**candidate(id, text), "document": f"{id}.txt", "title": title}
-
-
-def test_only_the_document_that_the_question_calls_by_name_is_read() -> None:
-    pool = [
-        _titled("a", "Ferry Licence", "A licence ends when the ferry sinks."),
-        _titled("b", "Kestrel Licence", "A licence ends on appeal."),
-        _titled("c", "Merlin Licence", "The Merlin licence ends when Ferry licences do."),
-    ]
-    assert ids(_of_called(parse("When does the Kestrel Licence end?"), pool)) == ["b"]
-    assert ids(_of_called(parse("Do the Merlin and the Kestrel Licence end?"), pool)) == ["b", "c"]
-    # another says the word, but it is the whole name; or nothing is called by one
-    assert ids(_of_called(parse("When does the Ferry Licence end?"), pool)) == ["a"]
-    assert ids(_of_called(parse("When does the Inner Ferry Licence end?"), pool)) == ["a", "b", "c"]
-    assert ids(_of_called(parse("Kestrel? When does a licence end?"), pool)) == ["a", "b", "c"]
-    assert _of_called(parse("When does the Kestrel Licence end?"), []) == []
-
-
 def test_the_best_statement_decides(small: View) -> None:
     pool = [found(chunk) for chunk in small.every_chunk()]
+    for hostile in ("?", "\x00", "a" * 3000):
+        assert len(FeatureReranker(small).rerank(parse(hostile), pool)) == len(pool)
     question = "What is the penalty for mooring without an inspection?"
     ranked = FeatureReranker(small).rerank(parse(question), pool)
     assert ranked[0]["section"] == "§ 5-200"
@@ -78,12 +69,6 @@ def test_the_best_statement_decides(small: View) -> None:
     assert scores == sorted(scores, reverse=True)
     assert all(item["signals"]["rerank"] == item["score"] for item in ranked)
     assert all(type(item["score"]) is float for item in ranked)
-
-
-@pytest.mark.parametrize("question", ["?", "\x00", "a" * 3000])
-def test_any_question_can_be_reranked(small: View, question: str) -> None:
-    pool = [found(chunk) for chunk in small.every_chunk()]
-    assert len(FeatureReranker(small).rerank(parse(question), pool)) == len(pool)
 
 
 def test_what_the_question_points_to_is_taken_whole_and_first(small: View) -> None:
@@ -107,7 +92,6 @@ def supporting(name: str, score: float) -> Candidate:
     ("pool", "k", "taken"),
     [
         ("A9 a8 b7 c6 d5 e4", 5, "a b c d A"),
-        ("a9 b8 c7 d6 e5 A4 f3", 5, "a b c d e"),
         ("A9 B9 C9 a8 b7 c6 d5 e4 f3 g2 h1 i1 j1", 10, "a b c d e f g h A B"),
         ("A9 B8 a7 b6", 5, "a b A B"),  # too few operative ones: the others fill up
         ("A9 a8", 0, ""),
@@ -158,3 +142,83 @@ def test_a_retry_takes_what_its_strategy_says(
 ) -> None:
     update = update_of(rerank, retried(pool, strategy), runtime(reranker=NoReranker()))
     assert ids(update["passages"]) == taken
+
+
+SCORES = st.lists(st.floats(0.001, 100.0), min_size=1, max_size=40).map(
+    lambda found: sorted(found, reverse=True)
+)
+SHARES = st.floats(0.001, 1.0)
+
+
+def behind(*factors: float) -> list[float]:
+    """Scores that weigh 1, then 1 / factor each."""
+    return [2.0 - 2.0 * TEMPERATURE * math.log(factor) for factor in (1.0, *factors)]
+
+
+@pytest.mark.parametrize(
+    ("scores", "share", "most", "taken"),
+    [
+        ([], 0.05, 10, 0),
+        ([0.0, 0.0], 0.05, 10, 2),
+        ([2.0, 2.0, 2.0, 2.0], 0.25, 10, 4),  # each holds a quarter
+        ([2.0, 2.0, 2.0, 2.0], 0.26, 10, 1),  # none holds enough: the best is taken all the same
+        (behind(4.0, 20.0), 0.15, 10, 2),  # weights 1, 0.25 and 0.05: shares 0.77, 0.19, 0.04
+        ([*behind(4.0, 20.0), 2.0], 0.15, 10, 1),  # a copy at the end weighs, and none jumps ahead
+    ],
+)
+def test_by_hand(scores: list[float], share: float, most: int, taken: int) -> None:
+    assert adaptive_k(scores, share, most) == taken
+
+
+@given(SCORES, SHARES, SHARES, st.integers(1, 50))
+def test_at_least_one_and_never_more_than_allowed_and_a_higher_share_takes_no_more(
+    scores: list[float], one: float, other: float, most: int
+) -> None:
+    low, high = sorted((one, other))
+    fewer, more = adaptive_k(scores, high, most), adaptive_k(scores, low, most)
+    assert 1 <= fewer <= more <= min(most, len(scores))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    words = "fee berth owner must pay the a"
+    return Path(build(tmp_path_factory.mktemp("reranker"), words, ["relevant"]))
+
+
+def test_candidates_are_ordered_by_the_models_score(folder: Path) -> None:
+    pool = [
+        candidate("a", "the owner must pay", dense=0.5),
+        candidate("b", "a berth", dense=0.5),
+        candidate("c", "the fee " * 100, dense=0.5),  # longer than the model's window
+    ]
+    reranker = CrossEncoderReranker(str(folder))
+    ranked = reranker.rerank(parse("the fee"), pool)
+    assert sorted(item["id"] for item in ranked) == ["a", "b", "c"]
+    scores = [item["score"] for item in ranked]
+    assert scores == sorted(scores, reverse=True)
+    assert len(set(scores)) == 3
+    for item in ranked:
+        assert type(item["score"]) is float
+        assert item["signals"] == {"dense": 0.5, "rerank": item["score"]}
+    again = {item["id"]: item["score"] for item in reranker.rerank(parse("the fee"), pool[::-1])}
+    assert again == pytest.approx({item["id"]: item["score"] for item in ranked}, abs=1e-5)
+    assert reranker.rerank(parse("the fee"), []) == []
+
+
+def test_scoring_stops_when_the_question_has_run_out_of_time(folder: Path) -> None:
+    reranker = CrossEncoderReranker(str(folder))
+    over = Deadline(time.monotonic() - 1, allowed_s=5)
+    with within(over), pytest.raises(DeadlineExceeded, match="reranked"):
+        reranker.rerank(parse("the fee"), [candidate("a", "the owner must pay", dense=0.5)])
+
+
+def test_what_is_no_model_is_refused(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="reranker"):
+        CrossEncoderReranker(str(tmp_path / "nowhere"))
+    damaged = tmp_path / "damaged"
+    damaged.mkdir()
+    for file in folder.iterdir():
+        (damaged / file.name).write_bytes(file.read_bytes())
+    (damaged / "model.safetensors").write_bytes(b"no weights")
+    with pytest.raises(DataError, match="reranker"):
+        CrossEncoderReranker(str(damaged))

@@ -1,15 +1,16 @@
-"""What the embedded prompt engineer advises, by which score was low."""
+"""What the embedded prompt engineer and a model's advise, and what the node notes."""
 
+import json
 from collections.abc import Callable
+from typing import Any
 
 import pytest
+from fake_openai import FakeOpenAI, Reply
 from records import attempt, evaluation, passage
-from running import runtime
 
 from lexloop.core.running import waited
-from lexloop.core.state import State
 from lexloop.core.types import Advice, Attempt, Evaluation, Passage
-from lexloop.nodes.engineer_prompt import RuleEngineer, engineer_prompt, weakest
+from lexloop.nodes.engineer_prompt import ModelPromptEngineer, RuleEngineer
 from lexloop.nodes.question import parse
 
 ASKED = "As a boat owner, what is a berth and who must pay for a berth?"
@@ -27,34 +28,22 @@ def advise() -> Callable[..., Advice]:
 
 
 @pytest.mark.parametrize(
-    ("scores", "name"),
+    ("scores", "abstained", "question", "strategy"),
     [
-        ((0.1, 0.5, 0.5), "answer_relevance"),
-        ((0.1, None, 0.5), "context_relevance"),
-        ((0.5, 0.5, 0.5), "context_relevance"),
+        ((0.1, 0.5, 0.9), False, ASKED, "whole"),  # the answer is beside the question
+        ((0.5, 0.1, 0.9), False, SIMPLE, "reread"),  # the passages are
+        ((None, None, None), True, SIMPLE, "reread"),
     ],
 )
-def test_the_weakest_score(scores: tuple[float | None, ...], name: str) -> None:
-    assert weakest(evaluation(*scores)) == name
-
-
-def test_an_answer_beside_the_question_takes_in_whole_provisions(
+def test_the_weakest_score_says_what_is_read_next(
     advise: Callable[..., Advice],
+    scores: tuple[float | None, ...],
+    abstained: bool,
+    question: str,
+    strategy: str,
 ) -> None:
-    advice = advise(tried(evaluation(0.1, 0.5, 0.9)))
-    assert (advice["question"], advice["queries"]) == (ASKED, [])
-    assert advice["guidance"].startswith("Answer the question itself")
-    assert advice["strategy"] == "whole"
-
-
-@pytest.mark.parametrize("abstained", [False, True])
-def test_passages_beside_the_question_are_searched_for_without_its_story(
-    advise: Callable[..., Advice], abstained: bool
-) -> None:
-    scores = (None, None, None) if abstained else (0.5, 0.1, 0.9)
     advice = advise(tried(evaluation(*scores), abstained=abstained))
-    assert (advice["question"], advice["strategy"]) == (SIMPLE, "reread")
-    assert advice["guidance"].startswith("Use only passages")
+    assert (advice["question"], advice["strategy"], advice["queries"]) == (question, strategy, [])
 
 
 def test_a_question_that_needs_its_story_is_not_read_without_it() -> None:
@@ -95,12 +84,29 @@ def test_who_heeds_no_guidance_tries_again_only_where_another_reading_is_left() 
     assert RuleEngineer().has_more(parse(SIMPLE), [silent])
 
 
-def test_the_node_notes_the_advice_on_the_attempt_it_answers() -> None:
-    low = evaluation(0.1, 0.5, 0.9)
-    first, second = tried(low), {**tried(low, number=2), "question": "Reworded?"}
-    state: State = {"attempts": [first, second], "meant": parse(ASKED)}
-    update = waited(engineer_prompt(state, runtime(engineer=RuleEngineer())))
-    assert update["attempts"][0] == first
-    assert update["attempts"][1] == {**second, "advice": update["advice"]}
-    assert update["advice"]["question"] == ASKED  # the question asked, not the reworded one
-    assert "advice" not in second
+Converse = Callable[..., Any]
+TRIED = [
+    attempt(1, "What fee?", ["fee", "amount due"], evaluation(0.2, 0.9, None, "Off the point."))
+]
+
+
+def test_advice(server: FakeOpenAI, converse: Converse) -> None:
+    said = {
+        "question": "How much is the\nfiling fee?",
+        "queries": ["filing fee amount", "Fee", "filing  fee amount", ""],
+        "guidance": " Name the amount. ",
+        "strategy": "broaden",
+    }
+    server.play("engineer_prompt", Reply(json.dumps(said)))
+    advice = converse(lambda chat: ModelPromptEngineer(chat).advise(parse("What fee?"), TRIED))
+    assert advice == {
+        "question": "How much is the filing fee?",
+        "queries": ["filing fee amount"],
+        "guidance": "Name the amount.",
+        "strategy": "broaden",
+    }
+    user = server.requests[0].user
+    assert 'kind="asked">\nWhat fee?\n' in user
+    assert 'kind="attempt" n="1">\nquestion: What fee?\nqueries: fee; amount due\n' in user
+    assert "answer relevance: 0.20\ncontext relevance: 0.90\ngroundedness: unknown\n" in user
+    assert "note: Off the point." in user

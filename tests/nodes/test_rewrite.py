@@ -1,0 +1,264 @@
+"""Rewriting by rules and by a model, and follow-ups that are made to stand alone."""
+
+import json
+from collections.abc import Callable
+from typing import Any, cast
+
+import pytest
+from fake_openai import FakeOpenAI, Reply
+from hypothesis import given
+from hypothesis import strategies as st
+from running import runtime
+
+from lexloop.core.errors import hearing
+from lexloop.core.running import waited
+from lexloop.core.state import State, Update
+from lexloop.core.types import ParsedQuestion, Plan, Reading, Turn
+from lexloop.documents.text.tokens import words
+from lexloop.models.minilm import load_minilm
+from lexloop.nodes.rewrite import ModelRewriter, NoRewriter, RuleRewriter, drift, resolved, rewrite
+
+PLAN: Plan = {"k": 5, "Q": 5, "K": 4, "S": 2}
+
+
+def rewritten(
+    question: str, history: list[Turn] | None = None, plan: Plan = PLAN
+) -> ParsedQuestion:
+    return waited(RuleRewriter().rewrite(question, history or [], plan, None))
+
+
+def test_each_thing_that_is_asked_is_a_query() -> None:
+    asked = "As an owner of a boat, what is a mooring fee and who must pay it?"
+    assert rewritten(asked)["queries"] == [
+        "what is a mooring fee",
+        "who must pay a mooring fee?",
+        "what is a mooring fee and who must pay it?",
+        asked,
+    ]
+    assert rewritten("?")["queries"] == []
+
+
+class Wording:
+    """Knows one slip; keeps what it was given."""
+
+    def __init__(self) -> None:
+        self.given: list[str] = []
+
+    def place_of(self, quote: str) -> tuple[str, str]:
+        return ("", "")
+
+    def read(self, text: str) -> tuple[str, list[Reading]]:
+        self.given.append(text)
+        told: list[Reading] = [{"written": "birth", "read": "berth"}]
+        return text.replace("birth", "berth"), told if "birth" in text else []
+
+    def languages(self) -> list[str]:
+        return ["English"]
+
+    def other_language(self, question: str) -> str:
+        return "German" if "ist" in question else ""
+
+
+class Translating(NoRewriter):
+    """A rewriter that puts questions into the documents' language."""
+
+    translates = True
+
+
+def turn(asked: str, said: str, rewriter: NoRewriter, wording: Wording) -> Update:
+    history: list[Turn] = [{"role": "user", "content": said}]
+    state: State = {"asked": asked, "history": history, "plan": PLAN}
+    return waited(rewrite(state, runtime(rewriter=rewriter, wording=wording, backend=None)))
+
+
+@pytest.mark.parametrize("rewriter", [RuleRewriter(), Translating()])
+def test_words_of_another_language_are_no_slips(rewriter: NoRewriter) -> None:
+    wording = Wording()
+    update = turn("Was ist ein birth?", "Wo ist ein birth?", rewriter, wording)
+    assert wording.given == []
+    assert (update["parsed"]["text"], update["read_as"]) == ("Was ist ein birth?", [])
+    told = update["untranslated"]
+    assert told == "" if rewriter.translates else "seems to be in German" in told
+
+
+def test_slips_are_mended_in_the_question_and_before_it() -> None:
+    asked = "Who inspects it and the birth?"
+    update = turn(asked, "What is a birth?", RuleRewriter(), Wording())
+    assert update["parsed"]["text"] == "Who inspects a berth and the berth?"
+    assert update["read_as"] == [{"written": "birth", "read": "berth"}]
+
+
+FRAGMENTS = st.sampled_from(
+    "what is|who| and |; |? |. |between|it|its|§ 5-2|the|'|\"|tell me about|as a tenant, |fee|Is"
+    "|(a)|\n|so|—|  |définition".split("|")
+)
+ASKED = st.one_of(st.text(max_size=120), st.lists(FRAGMENTS, max_size=14).map(" ".join))
+TURNS = st.builds(
+    lambda role, content: Turn(role=role, content=content),
+    st.sampled_from(["user", "assistant"]),
+    ASKED,
+)
+
+
+@given(ASKED, st.lists(TURNS, max_size=3), st.integers(0, 7), st.integers(0, 5))
+def test_any_text_is_rewritten_within_the_plan(
+    question: str, history: list[Turn], Q: int, K: int
+) -> None:
+    rewriting = rewritten(question, history, {"k": 3, "Q": Q, "K": K, "S": 1})
+    assert len(rewriting["queries"]) <= Q
+    assert len(rewriting["keywords"]) <= K
+    for found in (rewriting["queries"], rewriting["keywords"]):
+        spoken = [tuple(words(text)) for text in found]
+        assert len(set(spoken)) == len(spoken)
+        assert all(spoken)
+    assert bool(rewriting["text"].strip()) or not question.strip()
+
+
+def user(*contents: str) -> list[Turn]:
+    return [{"role": "user", "content": content} for content in contents]
+
+
+ANSWERED: list[Turn] = [
+    {"role": "user", "content": "I am off in winter. Can my boat stay here?"},
+    {"role": "assistant", "content": "They may.", "about": "Winter storage", "at": "Article 9"},
+]
+QUAY = user("Who owns the quay?", "And the Board?")
+
+
+@pytest.mark.parametrize(
+    ("said", "question", "standalone"),
+    [
+        (user("I would like to know about bias audits"), "What is it?", "What are bias audits?"),
+        (user("What is a mooring fee?"), "Who pays it?", "Who pays a mooring fee?"),
+        (user("Who must pay the mooring fee?"), "Why?", "Why, regarding the mooring fee?"),
+        # nobody named a thing: the assistant's words name none
+        ([], "What is it?", "What is it?"),
+        ([{"role": "assistant", "content": "The fee is $5."}], "What is it?", "What is it?"),
+        # a provision stands alone, a paragraph is one of the provision named before
+        (user("Explain § 5."), "And paragraph 2?", "And paragraph 2 of § 5?"),
+        # a turn that leans on one that leans is about the same
+        (QUAY, "Who sits on it?", "Who sits on the Board?"),
+        ([*QUAY, *user("Who sits on it?")], "How does it decide?", "How does the Board decide?"),
+        # where the last answer on the topic comes from is the context
+        (ANSWERED, "And paragraph 3?", "And paragraph 3 of Article 9?"),
+        (ANSWERED, "What is demurrage?", "What is demurrage?"),
+    ],
+)
+def test_what_it_leans_on_is_written_out(said: list[Turn], question: str, standalone: str) -> None:
+    assert resolved(question, said) == standalone
+
+
+def test_a_conversation_of_200_turns_grows_no_question() -> None:
+    history = user("What is a mooring fee?", *["And for yachts, must they pay it?"] * 200)
+    assert len(resolved("And its penalty?", history)) < 120
+
+
+SMALL_PLAN: Plan = {"k": 5, "Q": 3, "K": 2, "S": 1}
+
+
+class English:
+    """Documents in English, which know German by one word."""
+
+    def languages(self) -> list[str]:
+        return ["English"]
+
+    def other_language(self, question: str) -> str:
+        return "German" if "Gebühr" in question else ""
+
+
+Converse = Callable[..., Any]
+
+
+def rewriter(chat: Any) -> ModelRewriter:
+    return ModelRewriter(chat, cast("Any", English()), load_minilm().embed)
+
+
+def says(**fields: object) -> Reply:
+    return Reply(json.dumps(fields))
+
+
+def test_all_three_in_one_call(server: FakeOpenAI, converse: Converse) -> None:
+    server.play(
+        "rewrite",
+        says(
+            standalone="What is a bias audit?",
+            queries=["bias audit definition", "who performs a bias audit"],
+            keywords=["bias audit"],
+        ),
+    )
+    history: list[Turn] = [{"role": "user", "content": "I would like to know about bias audits"}]
+    rewriting = converse(
+        lambda chat: rewriter(chat).rewrite("What is it?", history, SMALL_PLAN, None)
+    )
+    assert rewriting["text"] == "What is a bias audit?"
+    assert rewriting["queries"] == ["bias audit definition", "who performs a bias audit"]
+    assert rewriting["keywords"] == ["bias audit"]
+    [request] = server.requests
+    assert request.role == "rewrite"
+    assert 'kind="user">\nI would like to know about bias audits\n</data-' in request.user
+    assert 'kind="question">\nWhat is it?\n</data-' in request.user
+    assert "at most 3 short" in request.system
+    assert "at most 2 terms" in request.system
+
+
+def test_limits_and_duplicates_are_kept_by_code(server: FakeOpenAI, converse: Converse) -> None:
+    server.otherwise = says(
+        standalone="  ",
+        queries=["Bias  audit", "bias audit", "", "a fee", "a fine", "a date"],
+        keywords=["Fee", "fee", "fine", "date"],
+    )
+    rewriting = converse(lambda chat: rewriter(chat).rewrite("What fee?", [], SMALL_PLAN, None))
+    assert rewriting["text"] == "What fee?"
+    assert rewriting["queries"] == ["Bias audit", "a fee", "a fine"]
+    assert rewriting["keywords"] == ["Fee", "fine"]
+
+
+def test_a_question_in_another_language_is_to_be_translated(
+    server: FakeOpenAI, converse: Converse
+) -> None:
+    server.otherwise = says(standalone="How high is the fee?", queries=["amount of the fee"])
+    plan: Plan = {"k": 5, "Q": 0, "K": 0, "S": 0}
+    rewriting = converse(
+        lambda chat: rewriter(chat).rewrite("Wie hoch ist die Gebühr?", [], plan, None)
+    )
+    assert rewriting["text"] == "How high is the fee?"
+    [request] = server.requests
+    assert 'kind="language">\nEnglish\n</data-' in request.user
+    assert "translate it" in request.system
+
+
+PENALTY = says(standalone="What is the penalty for a violation?", queries=["penalty"])
+ASKED_FIRST: list[Turn] = [{"role": "user", "content": "I would like to know about bias audits"}]
+
+
+@pytest.mark.parametrize(
+    ("question", "history", "meant"),
+    [
+        ("What is a bias audit?", [], "What is a bias audit?"),
+        ("What is it?", ASKED_FIRST, "What are bias audits?"),
+    ],
+)
+def test_another_question_is_not_asked(
+    server: FakeOpenAI, converse: Converse, question: str, history: list[Turn], meant: str
+) -> None:
+    server.otherwise = PENALTY
+    with hearing() as told:
+        rewriting = converse(
+            lambda chat: rewriter(chat).rewrite(question, history, SMALL_PLAN, None)
+        )
+    assert rewriting["text"] == meant
+    assert not any("penalty" in query for query in rewriting["queries"])
+    [loss] = told
+    assert loss.used == "the rules' reading"
+    assert "another question" in loss.reason
+
+
+@pytest.mark.parametrize(
+    ("written", "asked"),
+    [
+        ("What does § 20-872 say about bias audits?", "What does § 20-871 say about bias audits?"),
+        ("Is a bias audit due within 30 days?", "When is a bias audit due?"),
+    ],
+)
+def test_numbers_and_references_neither_come_nor_go(written: str, asked: str) -> None:
+    assert drift(written, asked, [], load_minilm().embed).endswith("came or went")

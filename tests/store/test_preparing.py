@@ -1,0 +1,108 @@
+"""Windows and their vectors: they fit the model, join to the text and keep their order."""
+
+import numpy as np
+import pytest
+import records
+from indexes import ANYBODY, Letters, content, letter_tools
+
+from lexloop.documents.chunks.statements import statements_in_text
+from lexloop.documents.document import Document
+from lexloop.models.minilm import load_minilm
+from lexloop.store import preparing
+from lexloop.store.preparing import cut_document, embedded, window_marks, window_texts, windows_of
+from lexloop.store.protocol import PreparedFile
+from lexloop.store.writer import build_collection
+
+
+def files(*texts: str) -> list[PreparedFile]:
+    """A file a text, cut as a whole."""
+    tools = letter_tools()
+    made = []
+    for number, text in enumerate(texts):
+        document = Document(f"{number}.txt", "", text)
+        one = cut_document(document.name, "", document, tools.chunk(document), tools)
+        made.append(PreparedFile(document.name, (one,), ()))
+    return made
+
+
+TEXTS = ["A fee is due. It is low.", "No boat may moor.", "The hull is old. Paint it. Now."]
+
+
+@pytest.mark.parametrize("slab", [1, 2, 100])
+def test_windows_keep_their_order_whatever_is_embedded_at_once(
+    slab: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(preparing, "_SLAB", slab)
+    told: list[tuple[str, int, int]] = []
+    tools = letter_tools()
+    found = [*embedded(files(*TEXTS), tools, progress=lambda *said: told.append(said))]
+    assert [made.name for made in found] == ["0.txt", "1.txt", "2.txt"]
+    for made in found:
+        (held,) = made.documents[0].chunks
+        texts = windows_of(held, tools)
+        np.testing.assert_array_equal(held.vectors, Letters().embed(texts).astype(np.float16))
+        np.testing.assert_array_equal(held.marks, window_marks(texts))
+    assert told[-1] == ("embedding", 8, 8)
+    assert [done for _, done, _ in told] == sorted(done for _, done, _ in told)
+
+
+def test_a_document_without_chunks_is_a_document() -> None:
+    blank = Document("blank.txt", "Blank", "   ")
+    some = Document("some.txt", "Some", "The owner must pay.")
+    found = build_collection([blank, some, Document("z.txt", "Z", "")], letter_tools())
+    view = found.seen_by(ANYBODY)
+    assert view.documents == ["blank.txt", "some.txt", "z.txt"]
+    assert {chunk["document"] for chunk in view.every_chunk()} == {"some.txt"}
+    assert view.text_of("blank.txt") == "   "
+    (hits,) = view.search_vector(["owner"], 3)
+    assert [hit.document for hit in hits] == ["some.txt"]
+    assert content(found)["documents"]["z.txt"] == ""
+
+
+def texts_of(text: str, kind: str = "statements", **context: str) -> list[str]:
+    said = statements_in_text(text)
+    return window_texts(records.chunk(text, **context), said, load_minilm(), kind)
+
+
+def test_windows_are_the_whole_and_then_its_statements() -> None:
+    text = " The owner must pay the fee in time. The guest may not moor at night. "
+    assert texts_of(text) == [
+        text.strip(),
+        "The owner must pay the fee in time.",
+        "The guest may not moor at night.",
+    ]
+
+
+def test_a_long_chunk_is_cut_between_sentences_into_windows_that_fit() -> None:
+    model = load_minilm()
+    sentences = [
+        f"The owner of berth {n} must pay the fee of that berth in time." for n in range(60)
+    ]
+    texts = texts_of(" ".join(sentences))
+    wholes = texts[: -len(sentences)]
+    assert len(wholes) > 2
+    assert " ".join(wholes) == " ".join(sentences)
+    assert texts[len(wholes) :] == sentences
+    assert all(model.count_tokens(text) + 2 <= model.window for text in texts)
+
+
+def test_a_word_beyond_the_window_is_cut_between_characters_and_a_context_takes_half_of_it() -> (
+    None
+):
+    model = load_minilm()
+    text, sentences = "§1.2" * 2000, "The owner of a berth must pay the fee of that berth. " * 30
+    pieces = texts_of(text, "whole")
+    assert "".join(pieces) == text
+    wholes = texts_of(sentences.strip(), "whole", context="harbour " * 400)
+    fronts, texts = zip(*(whole.split("\n") for whole in wholes), strict=True)
+    assert len(set(fronts)) == 1
+    assert " ".join(texts) == sentences.strip()
+    for window in (*pieces, *wholes):
+        assert model.count_tokens(window) + 2 <= model.window
+
+
+def test_what_places_a_chunk_stands_in_front_of_its_whole_and_of_no_statement() -> None:
+    text = "The owner must pay the fee in time. The guest may not moor at night."
+    whole, first, second = texts_of(text, context="Harbour dues\nThe rules are:")
+    assert whole == f"Harbour dues\nThe rules are:\n{text}"
+    assert f"{first} {second}" == text
