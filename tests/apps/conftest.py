@@ -1,6 +1,7 @@
 """The command line in this process, and on a terminal in one of its own."""
 
 import contextlib
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,18 @@ def run() -> Run:
         return result
 
     return invoke
+
+
+@pytest.fixture
+def in_json(run: Run) -> Run:
+    """``in_json("ask", "Why?")`` -> what the command prints with ``--json``."""
+
+    def read(*arguments: str | Path, code: int = 0) -> Any:
+        result = run(*map(str, arguments), "--json")
+        assert result.exit_code == code, result.stdout + result.stderr
+        return json.loads(result.stdout)
+
+    return read
 
 
 @pytest.fixture
@@ -69,3 +82,11 @@ def documents(tmp_path: Path) -> Path:
         "# Cat notice\n\nA cat needs no licence. Cats may enter the town park.\n", "utf-8"
     )
     return folder
+
+
+@pytest.fixture
+def index(run: Run, documents: Path, tmp_path: Path) -> Path:
+    """An index of the two small documents."""
+    made = tmp_path / "dogs.index"
+    assert run("index", str(documents), "--out", str(made)).exit_code == 0
+    return made

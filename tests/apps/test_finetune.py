@@ -8,13 +8,13 @@ from typing import Any
 
 from fake_openai import FakeOpenAI, Reply
 
-from lexloop.finetune.pairs import TrainingPair, read_pairs
+from lexloop.finetune.pairs import read_pairs
 
 Run = Callable[..., Any]
 THINGS = "register seal keys purse lamp gate".split()
 
 
-def test_it_trains_measures_and_scores(run: Run, tmp_path: Path) -> None:
+def test_it_trains_measures_and_scores(run: Run, in_json: Run, tmp_path: Path) -> None:
     data, out = tmp_path / "data", tmp_path / "out"
     data.mkdir()
     topics = "penguins volcanoes harpsichords glaciers saffron zeppelins obsidian kettles".split()
@@ -31,23 +31,11 @@ def test_it_trains_measures_and_scores(run: Run, tmp_path: Path) -> None:
                  str(data / "validation.csv"))  # fmt: skip
     assert scored.exit_code == 0
     assert "24 rows:" in scored.stdout
-    asked = run(
-        "ask", "What is a bias audit?", "--json", "--set", f"plan.classifier=embedded:{out}"
-    )
-    assert len(json.loads(asked.stdout)["probabilities"]) == 3
+    asked = in_json("ask", "What is a bias audit?", "--set", f"plan.classifier=embedded:{out}")
+    assert len(asked["probabilities"]) == 3
 
 
-def test_depth_asks_for_enough_questions(run: Run, tmp_path: Path) -> None:
-    gold = tmp_path / "gold.jsonl"
-    gold.write_text(json.dumps({"question": "What is a bias audit?", "documents": ["law.txt"]}))
-    result = run("finetune", "classifier", "--label", "depth", "--questions", str(gold),
-                 "--out", str(tmp_path / "out"))  # fmt: skip
-    assert result.exit_code == 4
-    assert "[1, 0, 0] rows of the labels" in result.stderr
-    assert not (tmp_path / "out").exists()
-
-
-def test_clicks_make_a_folder_that_answers(run: Run, tmp_path: Path) -> None:
+def test_clicks_make_a_folder_that_answers(run: Run, in_json: Run, tmp_path: Path) -> None:
     clicks, out = tmp_path / "clicks.csv", tmp_path / "out"
     row = "who keeps the {0},{0},The {0},Clerk {1} keeps the {0}.,1"
     lines = [row.format(thing, number) for number, thing in enumerate(THINGS)]
@@ -59,12 +47,8 @@ def test_clicks_make_a_folder_that_answers(run: Run, tmp_path: Path) -> None:
     card = json.loads((out / "card.json").read_text(encoding="utf-8"))
     assert {one["set"] for one in card["data"]} == {"clicks, title", "clicks, body"}
     assert str(tmp_path) not in card["command"]
-    asked = run("ask", "What is a bias audit?", "--json", "--set", f"index.embedder=trained:{out}")
-    assert json.loads(asked.stdout)["citations"]
-
-
-def written(path: Path) -> list[TrainingPair]:
-    return [TrainingPair(**json.loads(line)) for line in path.read_text("utf-8").splitlines()]
+    asked = in_json("ask", "What is a bias audit?", "--set", f"index.embedder=trained:{out}")
+    assert asked["citations"]
 
 
 def test_a_folder_gives_pairs_on_two_sides(run: Run, documents: Path, tmp_path: Path) -> None:
@@ -73,7 +57,7 @@ def test_a_folder_gives_pairs_on_two_sides(run: Run, documents: Path, tmp_path: 
     (documents / "cats.md").write_text(dogs.replace("dog", "cat").replace("40", "9"), "utf-8")
     result = run("finetune", "pairs", str(documents), "--keep", "0.5", "--out", str(out))
     assert result.exit_code == 0, result.stderr
-    training, kept = written(out), written(tmp_path / "pairs.kept.jsonl")
+    training, kept = read_pairs(out), read_pairs(tmp_path / "pairs.kept.jsonl")
     assert len({pair.document for pair in training}) == 1
     assert {pair.document for pair in (*training, *kept)} == {"dogs.txt", "cats.md"}
     assert f"{len(training)} pairs in" in result.stderr
@@ -83,17 +67,7 @@ def test_a_folder_gives_pairs_on_two_sides(run: Run, documents: Path, tmp_path: 
         assert all(text in own for text in pair.negatives)
     again = run("finetune", "pairs", str(documents), "--keep", "0.5", "--out", str(out))
     assert again.stderr == result.stderr
-    assert written(out) == training
-    assert len(read_pairs(tmp_path / "pairs.kept.jsonl")) == len(kept)
-
-
-def test_a_single_pair_is_not_kept(run: Run, documents: Path, tmp_path: Path) -> None:
-    out = tmp_path / "pairs.jsonl"
-    result = run("finetune", "pairs", str(documents), "--keep", "0.5", "--out", str(out))
-    assert result.exit_code == 0, result.stderr
-    assert "too few pairs to keep some for measuring" in " ".join(result.stderr.split())
-    assert {pair.document for pair in read_pairs(out)} == {"dogs.txt", "cats.md"}
-    assert not (tmp_path / "pairs.kept.jsonl").exists()
+    assert read_pairs(out) == training
 
 
 def test_a_model_is_asked_so_often_as_is_told(
@@ -132,7 +106,3 @@ def test_documents_of_no_use(run: Run, documents: Path, tmp_path: Path) -> None:
     alone = run("finetune", "pairs", str(documents), *out)
     assert alone.exit_code == 2
     assert "holds one document" in alone.stderr
-    (documents / "cats.md").write_text("Miaow miaow.", "utf-8")
-    silent = run("finetune", "pairs", str(documents), "--keep", "0", *out)
-    assert silent.exit_code == 4
-    assert "give 0 pairs" in silent.stderr

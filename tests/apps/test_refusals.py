@@ -25,6 +25,7 @@ FILES = {
     "answers.jsonl": '{"question": "a", "answer": "b"}',
     "half.jsonl": '{"question": "a", "answer": "b"}\n{"question": "a"}',
     "cut.jsonl": '{"question": "a", "answer": "b"}\n{oops',
+    "bad.jsonl": '{"question": "Why?"}\n{"question": 7}\n\n{"quest',
     "none.jsonl": "",
     "sum.json": '{"fusion": "sum"}',
 }
@@ -83,6 +84,7 @@ def place(documents: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (f"{EVAL} --corpus nowhere", 4, "nowhere does not exist"),
         (f"{EVAL} --negative nowhere.jsonl", 2, "nowhere.jsonl cannot be read"),
         (f"{EVAL} --judge gpt", 2, "gpt"),
+        ("eval bad.jsonl --out new", 2, "line 2, field question"),
         (f"{TUNE} --objective beauty", 2, "There is no objective 'beauty'"),
         (f"{TUNE} --objective span_recall", 2, "can be scored by span_recall"),
         ("tune gold.jsonl --out no/such/folder/s.json", 2, "cannot be written"),
@@ -99,6 +101,7 @@ def place(documents: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("testset documents --out /nowhere/gold.jsonl", 2, "/nowhere is no folder"),
         ("testset documents --classifier --noise loud", 2, "no noise 'loud'"),
         ("testset documents --model nonsense", 2, "nonsense"),
+        ("testset documents --types vague", 2, "Rules make no question of type 'vague'"),
         (CLASSIFIER, 2, "nothing to train on"),
         (f"{CLASSIFIER} --data /nowhere", 4, "train.csv cannot be read"),
         (f"{CLASSIFIER} --label height", 2, "--label is 'height'"),
