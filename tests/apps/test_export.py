@@ -116,24 +116,32 @@ def test_versions_a_lead_in_and_a_model_are_said() -> None:
     assert "**Model:** openai:gpt, 4 calls, 900 tokens in, 80 out. Text was sent to models." in said
     assert "\n“licnce” was read as: licence\n" in said
     assert "\n> Warning: Only in part.\n" in said
-    assert "2026-11-23, the day of the question" in markdown(record(as_of="today"))
     unused = markdown(record(model="openai:gpt", hosts=["models.example"]))
     assert "openai:gpt was to be asked, and gave nothing of this answer. Text was sent" in unused
 
 
-def test_an_abstention_shows_what_is_near_and_has_no_sources() -> None:
-    said = markdown(
-        record(answer="The documents provided do not answer this question.", citations=[],
-               near=[citation(quote="One\n\nTwo")], passages=[])
-    )  # fmt: skip
-    assert (
-        "## Near it, but no answer\n\n- dogs.txt, § 1, page 3, characters 17–53\n\n> “One  \n> "
-        in said
-    )
+def test_what_is_not_there_has_no_heading() -> None:
+    absent = record(citations=[], near=[citation(quote="One\n\nTwo")], passages=[])
+    said = markdown(absent)
+    near = "## Near it, but no answer\n\n- dogs.txt, § 1, page 3, characters 17–53\n\n> “One  \n> "
+    assert near in said
     assert "> Two”" in said
-    assert "## Sources" not in said
-    assert "Passages that were read" not in said
-    assert "[^" not in said
+    verdict = {"head": "Replied", "words": [], "probability": None, "checked": []}
+    empty = ("collections", "citations", "passages", "queries", "keywords")
+    nothing: dict[str, Any] = {name: [] for name in empty}
+    reply = {**nothing, "finding": "reply", "plan": None, "complexity": None, "verdict": verdict}
+    long = record(**reply, probabilities=None, question="w" * 4000, answer="Hello.")
+    greeted = markdown(long)
+    assert greeted.startswith(f"# {'w' * 119}…\n")
+    assert f"> {'w' * 4000}\n" in greeted
+    assert "- **Collections:** none\n" in greeted
+    assert "## Verdict\n\nReplied.\n\n## How it was found\n" in greeted
+    assert "Hello." in texts(word(long))
+    for one in (said, greeted):
+        assert "## Sources" not in one
+        assert "Passages that were read" not in one
+        assert "[^" not in one
+    assert markdown() == f"# No questions\n\n> {NOTICE}\n"
 
 
 def test_footnotes_are_numbered_on_through_a_thread_and_shared_by_markers() -> None:
@@ -151,30 +159,9 @@ def test_footnotes_are_numbered_on_through_a_thread_and_shared_by_markers() -> N
     assert re.findall(r"(?m)^\[\^(\d)\]: ", said) == ["1", "2", "3", "4"]
     assert "[^2]: dogs.txt, § 2, page 3" in said
     assert "\n    dogs.txt, § 3, page 3" in said
-
-
-def test_a_file_says_when_it_has_not_the_whole_conversation() -> None:
-    said = as_markdown(outline_of([record(), record()], "Dogs", cut=True))
-    assert "> The last 2 answers of the conversation; those before are left out.\n" in said
-    assert "those before" not in as_markdown(outline_of([record(), record()], "Dogs"))
-
-
-def test_a_thread_without_a_question_is_a_file_that_says_so() -> None:
-    assert markdown() == f"# No questions\n\n> {NOTICE}\n"
-    assert texts(word(title="Empty"))[0] == "Empty"
-
-
-def test_a_reply_that_no_document_was_needed_for_is_exported_as_well() -> None:
-    reply = record(
-        question="Hello!", answer="Hello.", finding="reply", collections=[], citations=[],
-        passages=[], queries=[], keywords=[], plan=None, complexity=None, probabilities=None,
-        verdict={"head": "Replied", "words": [], "probability": None, "checked": []},
-    )  # fmt: skip
-    said = markdown(reply)
-    assert "- **Collections:** none\n" in said
-    assert "## Verdict\n\nReplied.\n\n## How it was found\n" in said
-    assert "- **Settings:** hypa\n- **Searched for:** nothing\n- **Read:**" in said
-    assert "Hello." in texts(word(reply))
+    cut = as_markdown(outline_of([two, two], "Dogs", cut=True))
+    assert "> The last 2 answers of the conversation; those before are left out.\n" in cut
+    assert "those before" not in said
 
 
 def test_word_has_real_footnotes_and_refers_again_to_the_same() -> None:
@@ -208,27 +195,11 @@ def test_word_says_what_markdown_says() -> None:
     assert ["Law as of", "2025-06-30"] in rows
     assert ["Model", "none. Nothing left the machine."] in rows
     assert NOTICE in document.sections[0].footer.paragraphs[0].text
-    its = document.core_properties
-    assert (its.title, its.author) == ("What does a dog licence cost?", "Lexloop")
-
-
-def test_word_keeps_the_order_of_its_schema_and_names_every_part() -> None:
-    data = as_word(outline_of([record()]))
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        assert archive.testzip() is None
-        assert not [name for name in archive.namelist() if "thumbnail" in name]
+    with zipfile.ZipFile(io.BytesIO(as_word(outline_of([record()])))) as archive:
         settings = etree.fromstring(archive.read("word/settings.xml"))
-        kinds = archive.read("[Content_Types].xml").decode()
-        links = archive.read("word/_rels/document.xml.rels").decode()
-        styles = etree.fromstring(archive.read("word/styles.xml"))
     names = [etree.QName(child).localname for child in settings]
     order = ["characterSpacingControl", "footnotePr", "compat", "rsids"]
-    assert [name for name in names if name in order] == order
-    assert 'PartName="/word/footnotes.xml"' in kinds
-    assert "wordprocessingml.footnotes+xml" in kinds
-    assert 'Target="footnotes.xml"' in links
-    named = {style.find(qn("w:name")).get(qn("w:val")) for style in styles.iter(qn("w:style"))}
-    assert {"footnote text", "footnote reference"} <= named
+    assert [name for name in names if name in order] == order  # others refuse another one
 
 
 def hostile(text: str) -> dict[str, Any]:
@@ -284,13 +255,6 @@ def test_control_characters_are_left_out_of_both() -> None:
     assert "ab[31mc\ndgnp.xe\nf" in notes(document)[1]
 
 
-@pytest.mark.parametrize("long", [4000, 200_000])
-def test_a_long_question_is_cut_in_the_title_alone(long: int) -> None:
-    said = markdown(record(question="w" * long))
-    assert said.startswith(f"# {'w' * 119}…\n")
-    assert f"> {'w' * long}\n" in said
-
-
 @pytest.mark.parametrize(
     ("title", "name"),
     [
@@ -298,9 +262,7 @@ def test_a_long_question_is_cut_in_the_title_alone(long: int) -> None:
         ("../../etc/passwd", "etc passwd.docx"),
         ('a"b\r\nSet-Cookie: x=1;\\', "a b Set-Cookie x 1.docx"),
         ("…", "answer.docx"),
-        ("", "answer.docx"),
         (".hidden.", "hidden.docx"),
-        ("Was gilt für Hunde?", "Was gilt für Hunde.docx"),
         ("\u202egnp.exe", "gnp.exe.docx"),
         ("法" * 300, f"{'法' * 40}.docx"),
     ],

@@ -1,3 +1,5 @@
+"""``lexloop graph show``: relations as they stand, printed and drawn."""
+
 import json
 from collections.abc import Callable
 from html.parser import HTMLParser
@@ -37,32 +39,41 @@ def dogs(run: Run, documents: Path) -> Callable[..., Any]:
     return show
 
 
-def test_prints_the_relations_with_their_places(dogs: Run) -> None:
-    result = dogs("the Dog ordinance")
-    assert result.exit_code == 0
-    words = " ".join(result.stdout.split())
-    assert words.startswith("Dog ordinance: ")
-    assert "dogs.txt" in words
-    assert "§ 1" in words
-
-
-def test_a_section_is_an_entity_however_it_is_written(dogs: Run) -> None:
-    found = [json.loads(dogs(said, "--json").stdout) for said in ("§ 2", "Section 2", "§2")]
+def test_relations_are_shown_with_their_quotes_and_places(dogs: Run, tmp_path: Path) -> None:
+    said = dogs("§ 1").stdout
+    assert "§ 1, dogs.txt: “§ 1 Licence.”" in said
+    found = [json.loads(dogs(name, "--json").stdout) for name in ("§ 2", "Section 2", "§2")]
     assert found[0] == found[1] == found[2]
-    assert found[0]["entity"] == "§ 2"
     about, part = sorted(found[0]["relations"], key=lambda relation: relation["predicate"])
     assert (about["predicate"], about["object"]) == ("concerns", "Leash")
     assert (part["predicate"], part["object"]) == ("part_of", "Dog ordinance")
     assert (about["document"], about["section"], about["reached"]) == ("dogs.txt", "§ 2", "§ 2")
+    svg, html = tmp_path / "o.svg", tmp_path / "o.html"
+    far = dogs("§ 1", "--depth", "2", "--json", "--svg", str(svg), "--html", str(html)).stdout
+    few = dogs("§ 1", "--depth", "2", "--limit", "2", "--json").stdout
+    assert json.loads(few)["relations"] == json.loads(far)["relations"][:2]
+    assert "more: --limit shows up to 200" in dogs("§ 1", "--limit", "1").stdout
+    drawn = ElementTree.fromstring(svg.read_text("utf-8"))
+    assert {"§ 1", "concerns"} <= {text.text for text in drawn.iter(f"{SVG}text")}
+    assert svg.read_text("utf-8") in html.read_text("utf-8")
 
 
-def test_further_entities_and_fewer_relations(dogs: Run) -> None:
-    near = json.loads(dogs("§ 1", "--json").stdout)["relations"]
-    far = json.loads(dogs("§ 1", "--depth", "2", "--json").stdout)["relations"]
-    assert len(near) < len(far)
-    assert far[: len(near)] == near
-    few = json.loads(dogs("§ 1", "--depth", "2", "--limit", "2", "--json").stdout)["relations"]
-    assert few == far[:2]
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (("§",), "no entity"),
+        (("\u202e",), ""),
+        (("§ 1", "--depth", "3"), "3"),
+        (("§ 1", "--limit", "0"), "0"),
+        (("§ 1", "--svg", "missing/o.svg"), "cannot be written"),
+        (("§ 1", "--set", "retrieval.knowledge_graph=none"), "knowledge_graph none"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused(dogs: Run, wrong: tuple[str, ...], said: str) -> None:
+    result = dogs(*wrong)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert "\u202e" not in result.stderr
 
 
 def test_an_unknown_entity_names_those_near(dogs: Run) -> None:
@@ -74,48 +85,6 @@ def test_an_unknown_entity_names_those_near(dogs: Run) -> None:
     assert misspelt.exit_code == 2
     assert "Leash" in json.loads(misspelt.stdout)["error"]["hint"]
     assert "Ask for" in dogs("qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq").stderr
-
-
-@pytest.mark.parametrize("said", ["", " ", "\u202e", "<b>", "§"])
-def test_what_names_nothing_is_refused(dogs: Run, said: str) -> None:
-    result = dogs(said)
-    assert result.exit_code == 2
-    assert "\u202e" not in result.stderr
-
-
-@pytest.mark.parametrize("wrong", [("--depth", "3"), ("--depth", "0"), ("--limit", "0")])
-def test_depth_and_limit_are_bounded(dogs: Run, wrong: tuple[str, str]) -> None:
-    assert dogs("§ 1", *wrong).exit_code == 2
-
-
-def test_draws_the_neighbourhood(dogs: Run, tmp_path: Path) -> None:
-    svg, html = tmp_path / "o.svg", tmp_path / "o.html"
-    assert dogs("§ 1", "--svg", str(svg), "--html", str(html)).exit_code == 0
-    drawn = ElementTree.fromstring(svg.read_text("utf-8"))
-    assert drawn.tag == f"{SVG}svg"
-    texts = [text.text for text in drawn.iter(f"{SVG}text")]
-    assert "§ 1" in texts
-    assert "concerns" in texts
-    assert svg.read_text("utf-8") in html.read_text("utf-8")
-
-
-def test_the_same_neighbourhood_is_drawn_the_same(dogs: Run, tmp_path: Path) -> None:
-    files = [tmp_path / "1.svg", tmp_path / "2.svg"]
-    for file in files:
-        dogs("§ 1", "--depth", "2", "--svg", str(file))
-    assert files[0].read_bytes() == files[1].read_bytes()
-
-
-def test_a_place_that_cannot_be_written_is_reported(dogs: Run, tmp_path: Path) -> None:
-    result = dogs("§ 1", "--svg", str(tmp_path / "missing" / "o.svg"))
-    assert result.exit_code == 2
-    assert "cannot be written" in result.stderr
-
-
-def test_settings_without_a_graph_are_refused(dogs: Run) -> None:
-    result = dogs("§ 1", "--set", "retrieval.knowledge_graph=none")
-    assert result.exit_code == 2
-    assert "knowledge_graph none" in result.stderr
 
 
 class _Tags(HTMLParser):
@@ -167,28 +136,22 @@ def test_any_name_is_drawn_as_text(text: str) -> None:
     _is_harmless(text, _hostile_relations(text))
 
 
-@pytest.mark.parametrize("count", [30, 200])
-def test_the_drawing_fits_a_screen_and_says_how_many_more_there_are(count: int) -> None:
-    triplets = [
-        relation(f"owner {i} of a large boat", "requires", f"pay {i}") for i in range(count)
-    ]
+@pytest.mark.parametrize("count", [1, 12, 40, 200])
+def test_the_drawing_fits_a_screen_and_no_label_covers_another(count: int) -> None:
+    triplets = [relation(f"owner number {i}", "requires", f"pay fee {i % 7}") for i in range(count)]
     relations = [Relation(t, t["subject"], t["object"], "harbour") for t in triplets]
     drawn = ElementTree.fromstring(as_svg("harbour", relations, more=5))
     assert int(drawn.attrib["width"]) <= 1280
     assert int(drawn.attrib["height"]) <= 1000
-    assert f"{count - 18 + 5} more" in [text.text for text in drawn.iter(f"{SVG}text")]
-
-
-def test_each_relation_shows_its_quote_and_a_pipe_gets_whole_lines(dogs: Run) -> None:
-    printed = dogs("§ 1").stdout
-    assert "§ 1, dogs.txt: “§ 1 Licence.”" in printed
-    few = dogs("§ 1", "--limit", "1").stdout
-    assert few.count("“") == 1
-    assert "more: --limit shows up to 200" in few
-
-
-def test_an_entity_alone_is_drawn() -> None:
-    assert len(list(ElementTree.fromstring(as_svg("owner", [])).iter(f"{SVG}g"))) == 1
+    if count > 18:
+        assert f"{count - 18 + 5} more" in [text.text for text in drawn.iter(f"{SVG}text")]
+    boxes = []
+    for shape in drawn.iterfind(f".//{SVG}g/{SVG}rect"):
+        boxes.append([float(shape.attrib[side]) for side in ("x", "y", "width", "height")])
+    for i, (x, y, width, height) in enumerate(boxes):
+        for other_x, other_y, other_width, _ in boxes[:i]:
+            beside = x >= other_x + other_width or other_x >= x + width
+            assert beside or abs(y - other_y) >= height
 
 
 def test_a_hostile_document_is_printed_and_drawn_as_text(run: Run, tmp_path: Path) -> None:
@@ -209,18 +172,3 @@ def test_a_hostile_document_is_printed_and_drawn_as_text(run: Run, tmp_path: Pat
     assert "\u202e" not in result.stdout
     assert not {"script", "img", "b"} & set(_Tags(page.read_text("utf-8")).tags)
     ElementTree.fromstring(drawing.read_text("utf-8"))
-
-
-@pytest.mark.parametrize("count", [1, 12, 40])
-def test_no_label_covers_another(count: int) -> None:
-    triplets = [relation(f"owner number {i}", "requires", f"pay fee {i % 7}") for i in range(count)]
-    relations = [Relation(t, t["subject"], t["object"], "harbour") for t in triplets]
-    boxes = []
-    for group in ElementTree.fromstring(as_svg("harbour", relations)).iter(f"{SVG}g"):
-        shape = group.find(f"{SVG}rect")
-        assert shape is not None
-        boxes.append([float(shape.attrib[side]) for side in ("x", "y", "width", "height")])
-    for i, (x, y, width, height) in enumerate(boxes):
-        for other_x, other_y, other_width, _ in boxes[:i]:
-            beside = x >= other_x + other_width or other_x >= x + width
-            assert beside or abs(y - other_y) >= height
