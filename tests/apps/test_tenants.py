@@ -39,11 +39,10 @@ def law(tag: str) -> str:
     )
 
 
-@pytest.fixture
-def port(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def port(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Of each tenant an act, a case and a file that cannot be read; and a notice for all."""
-    folder = tmp_path / "port"
-    folder.mkdir()
+    folder = tmp_path_factory.mktemp("port")
     (folder / "notice.txt").write_text("§ 9 Notice. Every boat must show its berth permit.\n")
     for tag, (word, name, _) in MARKS.items():
         (folder / f"{name}.txt").write_text(law(tag), "utf-8")

@@ -79,7 +79,6 @@ def test_what_cannot_be_kept_is_said_once_and_all_is_answered(run_barred: Run, p
     ("arguments", "code"),
     [
         (["index", "documents", "--out", "made.index"], 4),
-        (["example", "made"], 2),
         (["ask", "Why?", "--corpus", "documents", "--out", "made.md"], 2),
     ],
 )

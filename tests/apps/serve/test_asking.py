@@ -9,15 +9,16 @@ from typing import Any
 
 import httpx
 import pytest
-from http_questions import QUESTION, asked, client_of, events
+from fake_openai import FakeOpenAI, Reply, refusal
+from http_questions import ANSWER, QUESTION, asked, client_of, events, model_settings
 from loopback_server import DOGS, person, served
 from pydantic import TypeAdapter
 
+from lexloop.apps.serve.choices import EMBEDDED_ALONE
 from lexloop.apps.serve.settings import ServerSettings
 from lexloop.apps.shapes.record import Answer
 
 STEPS = ("classify", "rewrite", "hybrid_retrieve", "kg_retrieve", "rerank", "generate", "evaluate")
-FEE = {"question": "What does a dog licence cost?", "collections": ["dogs"]}
 
 
 @pytest.fixture(scope="module")
@@ -56,11 +57,13 @@ def bob(address: str) -> Iterator[httpx.Client]:
 @pytest.mark.parametrize("collections", [["sample"], ["sample", "dogs"]])
 def test_an_answer_is_as_its_schema_has_it(ann: httpx.Client, collections: list[str]) -> None:
     schema = TypeAdapter(Answer).json_schema()
-    answer = asked(ann, collections=collections)
+    chosen = {"settings": {"plan.k": 1}, "as_of": "1999-12-31"}  # what a caller may set
+    answer = asked(ann, collections=collections, **chosen)
     Answer.model_validate(answer)
     assert schema["properties"].keys() - {"feedback"} == answer.keys()
     relation = schema["$defs"]["Relation"]["properties"]
     assert all(one.keys() <= relation.keys() for one in answer["triplets"])
+    assert (answer["plan"]["k"], answer["as_of"]) == (1, "1999-12-31")
 
 
 def test_events_come_in_order_and_end_with_the_answer(ann: httpx.Client) -> None:
@@ -72,10 +75,7 @@ def test_events_come_in_order_and_end_with_the_answer(ann: httpx.Client) -> None
     steps = [data for name, data in told if name == "step"]
     assert tuple(step["node"] for step in steps) == STEPS
     assert {(step["collection"], step["attempt"]) for step in steps} == {("sample", 1)}
-    assert steps[0]["class"] == answer["complexity"]
-    assert steps[0]["plan"] == answer["plan"]
-    assert steps[1]["queries"] == answer["queries"]
-    assert steps[2]["candidates"] == len(answer["candidates"])
+    assert (steps[0]["class"], steps[0]["plan"]) == (answer["complexity"], answer["plan"])
     assert steps[4]["passages"] == len(answer["passages"])
     assert (steps[6]["score"], steps[6]["passed"]) == (answer["answers"], True)
     seconds = [step["seconds"] for step in steps]
@@ -91,25 +91,7 @@ def test_several_collections_are_asked_and_answer_as_one(ann: httpx.Client) -> N
     assert answer["collections"] == ["dogs"]
     assert {citation["collection"] for citation in answer["citations"]} == {"dogs"}
     assert "30 dollars" in answer["answer"]
-    assert answer["retries"] == 0
-
-
-@pytest.mark.parametrize(("wanted", "named"), [(None, []), (["sample"], ["sample"])])
-def test_a_greeting_needs_no_documents(
-    ann: httpx.Client, wanted: list[str] | None, named: list[str]
-) -> None:
-    answer = asked(ann, question="Hello!", collections=wanted)
-    assert answer["collections"] == named
-    assert (answer["finding"], answer["retries"]) == ("reply", 0)
-    assert answer["verdict"]["head"] == "Replied: no document was needed"
-
-
-def test_settings_that_are_a_callers_count(ann: httpx.Client) -> None:
-    answer = asked(ann, settings={"plan.k": 1, "retrieval.knowledge_graph": "none"})
-    assert answer["plan"]["k"] == 1
-    assert len(answer["passages"]) == 1
-    assert answer["triplets"] == []
-    assert asked(ann, as_of="1999-12-31")["as_of"] == "1999-12-31"
+    assert asked(ann, question="Hello!", collections=None)["collections"] == []
 
 
 def test_a_conversation_goes_on(ann: httpx.Client) -> None:
@@ -120,8 +102,6 @@ def test_a_conversation_goes_on(ann: httpx.Client) -> None:
     found = ann.get(f"/threads/{first['thread']}").json()
     assert found["title"] == "What is a bias audit?"
     assert found["turns"] == [first, second]
-    assert [step["node"] for step in second["steps"]][:2] == ["classify", "rewrite"]
-    assert all(step["seconds"] > 0 for step in second["steps"])
     last = ann.get(f"/threads/{first['thread']}", params={"limit": 1}).json()["turns"]
     assert last == [second]
     params = {"limit": 1, "before": second["id"]}
@@ -177,7 +157,7 @@ def test_conversations_are_renamed_and_deleted(ann: httpx.Client) -> None:
     named = ann.patch(f"/threads/{thread}", json={"title": "  Audits\n of bias <b>"}).json()
     assert named["title"] == "Audits of bias <b>"
     assert ann.get("/threads").json()["threads"][0]["title"] == "Audits of bias <b>"
-    for title in ("", " \n", "x" * 1001, 1, None):
+    for title in (" \n", "x" * 1001, None):
         assert ann.patch(f"/threads/{thread}", json={"title": title}).status_code == 422
     assert ann.delete(f"/threads/{thread}").status_code == 204
     assert ann.get(f"/threads/{thread}").status_code == 404
@@ -202,9 +182,10 @@ def test_opinions_are_those_that_the_command_shows(ann: httpx.Client, data: Path
         None,
         {"vote": "up", "comment": "It was right."},
     ]
-    for vote in ("", "maybe", 1, None):
-        found = ann.post(f"/answers/{answer['id']}/feedback", json={"vote": vote})
-        assert found.status_code == 422
+    found = ann.post(f"/answers/{answer['id']}/feedback", json={"vote": "maybe"})
+    assert found.status_code == 422
+    assert (data / "server.sqlite").stat().st_mode & 0o777 == 0o600
+    assert data.stat().st_mode & 0o777 == 0o700
 
 
 def test_answers_and_conversations_are_exported(ann: httpx.Client) -> None:
@@ -219,41 +200,18 @@ def test_answers_and_conversations_are_exported(ann: httpx.Client) -> None:
         assert ann.get(f"{path}/export", params={"format": "exe"}).status_code == 422
 
 
-def test_what_is_kept_is_nobody_elses_business(ann: httpx.Client, data: Path) -> None:
-    asked(ann)
-    assert (data / "server.sqlite").stat().st_mode & 0o777 == 0o600
-    assert data.stat().st_mode & 0o777 == 0o700
-
-
 def test_an_answer_that_cannot_be_kept_is_given_all_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("LEXLOOP_DATA_DIR", str(tmp_path))
     (tmp_path / "server.sqlite").write_text("this is no database, but some text of somebody's")
     with served() as address, client_of(address) as client:
-        answer = asked(client)
-        (lost,) = answer["degraded"]
+        (lost,) = asked(client)["degraded"]
         assert lost["wanted"] == "the answer kept"
-        assert lost["reason"] == "It cannot be written; the server's log says why."
         assert client.get("/threads").json()["error"]["kind"] == "DataError"
         assert asked(client)["degraded"] == [lost]
     assert caplog.text.count("not kept") == 1
     assert (tmp_path / "server.sqlite").read_text().startswith("this is no database")
-
-
-def test_of_several_collections_one_that_cannot_be_opened_is_left_out(tmp_path: Path) -> None:
-    act = tmp_path / "act"
-    act.mkdir()
-    (act / "act.txt").write_text("1. A dog licence costs 30 dollars.\n", "utf-8")
-    collections = {"gone": str(tmp_path / "gone"), "act": str(act)}
-    settings = ServerSettings.of({"collections": collections, "people": [person("ann")]})
-    with served(settings) as address, client_of(address, "ann") as client:
-        answer = asked(client, question="What does a dog licence cost?", collections=None)
-    assert answer["collections"] == ["act"]
-    assert answer["answer"].startswith("A dog licence costs 30 dollars.")
-    (told,) = answer["degraded"]
-    assert (told["wanted"], told["used"], told["collection"]) == ("gone", "nothing of it", "gone")
-    assert str(tmp_path) not in told["reason"]
 
 
 def test_what_an_operator_revokes_closes_old_conversations(
@@ -275,3 +233,38 @@ def test_what_an_operator_revokes_closes_old_conversations(
             assert client.post("/ask", json=body).status_code == status
     with sqlite3.connect(tmp_path / "server.sqlite") as database:
         assert database.execute("SELECT count(*) FROM turns").fetchone() == (1,)
+
+
+def test_text_of_a_model_streams_and_the_attempts_of_the_loop_are_told(server: FakeOpenAI) -> None:
+    server.play("generate", Reply("The moon is made of green cheese. [1]"), Reply(ANSWER))
+    with served(None, model_settings(), server.connection) as address, client_of(address) as client:
+        told = events(client)
+        me = client.get("/me").json()
+    steps = [data for name, data in told if name == "step"]
+    assert [step["attempt"] for step in steps if step["node"] == "evaluate"] == [1, 2]
+    (advised,) = (step for step in steps if step["node"] == "engineer_prompt")
+    assert (advised["attempt"], advised["strategy"]) == (1, "whole")
+    assert "".join(data["text"] for name, data in told if name == "token").endswith(ANSWER)
+    answer = told[-1][1]
+    assert (answer["answer"], answer["retries"]) == (ANSWER, 1)
+    host = server.base_url.removeprefix("http://").removesuffix("/v1")
+    assert (me["model"], me["hosts"], answer["hosts"]) == ("openai:scripted", [host], [host])
+
+
+def test_a_model_that_is_down_is_said_and_the_embedded_mode_offered(server: FakeOpenAI) -> None:
+    server.play("generate", Reply(ANSWER), refusal(503), refusal(503), Reply(hang=True))
+    settings = model_settings(deadline_s=5)
+    with served(None, settings, server.connection) as address, client_of(address) as client:
+        thread = asked(client)["thread"]
+        name, data = events(client, thread=thread)[-1]
+        error = data["error"]
+        assert (name, error["kind"]) == ("error", "ModelUnavailable")
+        assert (error["embedded_possible"], error["settings"]) == (True, EMBEDDED_ALONE)
+        found = client.post("/ask", json={**QUESTION, "thread": thread})
+        assert found.status_code == 503
+        late = client.post("/ask", json={**QUESTION, "settings": {"deadline_s": 0.5}})
+        assert (late.status_code, late.json()["error"]["kind"]) == (504, "DeadlineExceeded")
+        assert len(client.get(f"/threads/{thread}").json()["turns"]) == 1
+        answer = asked(client, thread=thread, settings=error["settings"])
+        assert answer["usage"]["model_calls"] == 0
+        assert len(client.get(f"/threads/{thread}").json()["turns"]) == 2

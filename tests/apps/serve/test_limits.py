@@ -8,7 +8,7 @@ import httpx
 import hypothesis
 import pytest
 from fake_openai import FakeOpenAI, Reply
-from http_questions import ANSWER, QUESTION, SSE, client_of, model_settings
+from http_questions import QUESTION, SSE, client_of, model_settings
 from hypothesis import given
 from hypothesis import strategies as st
 from loopback_server import person, served
@@ -18,28 +18,6 @@ from lexloop.apps.serve.choices import EMBEDDED_ALONE
 from lexloop.apps.serve.limits import Queue, Streams, ahead
 from lexloop.apps.serve.settings import ServerSettings
 from lexloop.core.errors import Overloaded
-
-
-@pytest.mark.parametrize("accept", ["application/json", "text/event-stream"])
-def test_the_work_ends_where_the_client_leaves(server: FakeOpenAI, accept: str) -> None:
-    server.otherwise = Reply(hang=True)
-    limits = {"questions_at_once": 1, "streams": 1}
-    settings = ServerSettings.of({"limits": limits})
-    with (
-        served(settings, model_settings(), server.connection) as address,
-        client_of(address) as client,
-    ):
-        once = {**QUESTION, "settings": EMBEDDED_ALONE}  # so that all is loaded
-        assert client.post("/ask", json=once).status_code == 200
-        headers = {"Accept": accept}
-        leaving = httpx.Timeout(60, read=1.0)
-        with pytest.raises(httpx.ReadTimeout):
-            client.post("/ask", json=QUESTION, headers=headers, timeout=leaving)
-        assert server.requests[0].abandoned.wait(20)
-        server.otherwise = Reply(ANSWER)
-        # its place is free, as soon as the server has seen it leave
-        eventually(lambda: client.post("/ask", json=QUESTION).status_code == 200)
-        assert len(client.get("/threads").json()["threads"]) == 2
 
 
 def test_as_many_streams_as_may_be(server: FakeOpenAI) -> None:
