@@ -23,6 +23,7 @@ MODEL = "lexloop/sample"
 ASKED: Any = [{"role": "user", "content": QUESTION["question"]}]
 CALL = {"name": "ask", "arguments": QUESTION}
 TOOL = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": CALL}
+JSON = {"Accept": "application/json"}
 WAIT_S = 10
 
 
@@ -36,6 +37,7 @@ def scripted() -> Iterator[FakeOpenAI]:
 def address(scripted: FakeOpenAI) -> Iterator[str]:
     server = ServerSettings.of({"limits": {"streams": 1, "questions_at_once": 1}})
     with served(server, model_settings(**{"loop.max_retries": 0}), scripted.connection) as found:
+        httpx.post(f"{found}/api/ask", json=QUESTION, timeout=60)  # so that all is loaded
         yield found
 
 
@@ -60,7 +62,7 @@ def asked(scripted: FakeOpenAI, http: httpx.Client) -> Iterator[FakeOpenAI]:
     scripted.requests.clear()
     yield scripted
     scripted.otherwise = Reply(ANSWER)
-    assert eventually(lambda: http.post("/api/ask", json=QUESTION).status_code == 200)
+    assert eventually(lambda: http.post("/api/ask", json=QUESTION, headers=JSON).is_success)
 
 
 def test_a_draft_is_told_as_reasoning_and_the_answer_once_it_is_checked(
@@ -107,7 +109,7 @@ def test_a_model_that_fails_is_an_error_and_never_an_answer(
 @pytest.mark.parametrize(
     ("path", "body", "headers"),
     [
-        ("/api/ask", QUESTION, {"Accept": "application/json"}),
+        ("/api/ask", QUESTION, JSON),
         ("/api/ask", QUESTION, SSE),
         ("/v1/chat/completions", {"model": MODEL, "messages": ASKED}, {}),
         ("/mcp", TOOL, {}),
