@@ -110,7 +110,6 @@ def test_tools_say_what_they_take_and_give(address: str) -> None:
             assert tool.annotations is not None
             assert tool.annotations.readOnlyHint
             assert 50 < len(tool.description or "") < 400
-            assert "  " not in (tool.description or "")
             assert not {"corpus", "model", "url", "path"} & set(tool.inputSchema["properties"])
             assert tool.inputSchema["additionalProperties"] is False
 
@@ -145,24 +144,24 @@ def test_an_answer_is_typed_told_and_linked(address: str) -> None:
     assert any("passages" in said for said in told)
 
 
-def test_passages_are_found_in_all_collections(address: str) -> None:
+def test_what_the_other_tools_give(address: str) -> None:
     passages = typed(address, "ann", "search", query="keeper", limit=3)["passages"]
     assert len(passages) == 3
     assert {one["collection"] for one in passages} >= {"dogs", "my cats"}
-
-
-def test_a_provision_is_read_with_what_is_around_it(address: str) -> None:
     asked = {"document": "law", "provision": "20-871(b)", "collection": "sample"}
     (one,) = typed(address, "ann", "read_provision", **asked)["provisions"]
-    assert one["document"] == "law.txt"
+    assert (one["document"], one["cut"]) == ("law.txt", False)
     assert one["provision"].startswith("§ 20-871")
     assert one["above"]
-    assert not one["cut"]
     listed = typed(address, "ann", "read_provision", document="dogs.txt")["contents"]
     assert [unit["label"] for unit in listed] == ["", "Section 1", "Section 2", "Section 3"]
+    found = typed(address, "ann", "related", entity="bias audit", limit=5)
+    assert (found["entity"], len(found["relations"])) == ("Bias audit", 5)
+    assert all(one["quote"] for one in found["relations"])
+    assert {one["collection"] for one in found["relations"]} == {"sample"}
 
 
-def test_documents_are_listed(address: str) -> None:
+def test_documents_are_listed_and_where_they_lie_is_told_to_nobody(address: str) -> None:
     async def does(session: ClientSession) -> None:
         found = (await session.call_tool("list_documents", {"containing": "cat"})).structuredContent
         assert found is not None
@@ -176,33 +175,10 @@ def test_documents_are_listed(address: str) -> None:
         assert template.uriTemplate == "lexloop://{collection}/{document}{#label}"
         read = (await session.read_resource(AnyUrl(cats["uri"]))).contents[0]
         assert read.model_dump()["text"].rstrip() == CATS.rstrip()
-
-    by(address, "ann", does)
-
-
-def test_what_is_related_is_told_with_its_source(address: str) -> None:
-    found = typed(address, "ann", "related", entity="bias audit", limit=5)
-    assert found["entity"] == "Bias audit"
-    assert len(found["relations"]) == 5
-    assert all(one["quote"] for one in found["relations"])
-    assert {one["collection"] for one in found["relations"]} == {"sample"}
-    none = called(address, "ann", "related", entity="unicorn", collections=["dogs"])
-    assert none.isError
-    assert "has no entity 'unicorn'" in text_of(none)
-
-
-def test_where_documents_lie_is_told_to_nobody(address: str) -> None:
-    async def does(session: ClientSession) -> None:
-        for tool, given in (
-            ("ask", {"question": "Why?"}),
-            ("search", {"query": "Why?"}),
-            ("list_documents", {}),
-        ):
-            found = await session.call_tool(tool, {**given, "collections": ["gone"]})
-            assert found.isError
-            said = text_of(found)
-            assert said.startswith("The documents cannot be read at the moment.\n")
-            assert "gone" not in said
+        gone = await session.call_tool("ask", {"question": "Why?", "collections": ["gone"]})
+        assert gone.isError
+        assert text_of(gone).startswith("The documents cannot be read at the moment.\n")
+        assert "gone" not in text_of(gone)
         with pytest.raises(McpError, match="cannot be read at the moment"):
             await session.read_resource(AnyUrl("lexloop://gone/a.txt"))
 
@@ -213,22 +189,14 @@ def test_where_documents_lie_is_told_to_nobody(address: str) -> None:
     ("tool", "given", "said"),
     [
         ("ask", {}, "question: Field required"),
-        ("ask", {"question": 7}, "question: Input should be a valid string"),
-        ("ask", {"question": ""}, "question: String should have at least 1 character"),
         ("ask", {"question": "?", "collections": ["dogs"]}, "holds no word"),
         ("ask", {"question": "x" * 900_000}, "at most 20000 characters"),
         ("ask", {"question": "Why?", "corpus": "/etc"}, "corpus: Extra inputs"),
         ("ask", {"question": "Why?", "collections": ["/etc"]}, "no collection '/etc'"),
-        ("ask", {"question": "Why?", "collections": "dogs"}, "collections: Input should be"),
-        ("ask", {"question": "Why?", "collections": ["dogs"], "as_of": "../.."}, "as_of"),
-        ("search", {"query": "a", "limit": 0}, "limit: Input should be greater"),
         ("search", {"query": "a", "limit": 10**30}, "limit: Input should be less"),
         ("read_provision", {"document": "../../etc/passwd"}, "no document '../../etc/passwd'"),
         ("read_provision", {"document": "a\0b"}, "no document 'a\\x00b'"),
-        ("read_provision", {"document": "dogs.txt", "provision": "Section 9"}, "no Section 9"),
-        ("list_documents", {"offset": -1}, "offset: Input should be greater"),
         ("related", {"entity": "\0"}, "no entity '\\x00'"),
-        ("related", {"entity": "dog", "depth": 3}, "depth: Input should be less"),
         ("format_disk", {}, "no tool 'format_disk'"),
     ],
 )
@@ -248,29 +216,23 @@ def test_hostile_arguments_are_refused(
         "lexloop://sample/law.txt",
         "lexloop://dogs/..%2F..%2Fetc%2Fpasswd",
         "lexloop://dogs/../cats.txt",
-        "lexloop://dogs/acts%2Fdogs.txt#Section%209",
-        "lexloop://dogs/dogs.txt",
         "file:///etc/passwd",
-        "lexloop://dogs",
     ],
 )
-def test_only_sources_that_one_sees_are_read(address: str, uri: str) -> None:
+def test_only_what_one_sees_is_read(address: str, uri: str) -> None:
     async def does(session: ClientSession) -> None:
         with pytest.raises(McpError) as raised:
             await session.read_resource(AnyUrl(uri))
         assert raised.value.error.code == -32002
+        for tool, given in (
+            ("ask", {"question": "What is a bias audit?", "collections": ["sample"]}),
+            ("ask", {"question": "What is a bias audit?", "collections": ["nothing"]}),
+            ("read_provision", {"document": "law.txt", "collection": "sample"}),
+        ):
+            assert "There is no collection" in text_of(await session.call_tool(tool, given))
 
     by(address, "bob", does)
-
-
-def test_people_do_not_see_each_others_collections(address: str) -> None:
     assert typed(address, "bob", "list_documents")["collections"] == ["dogs"]
-    for tool, given in (
-        ("ask", {"question": "What is a bias audit?", "collections": ["sample"]}),
-        ("ask", {"question": "What is a bias audit?", "collections": ["nothing"]}),
-        ("read_provision", {"document": "law.txt", "collection": "sample"}),
-    ):
-        assert "There is no collection" in text_of(called(address, "bob", tool, **given))
 
 
 def test_a_session_is_its_makers_alone(address: str) -> None:
@@ -313,13 +275,11 @@ def test_sessions_of_one_person_take_nobody_elses_place() -> None:
 @pytest.mark.parametrize(
     ("body", "status"),
     [
-        (b"{", 400),
         (b"[" * 100_000, 400),
-        (b'{"jsonrpc": "2.0"}', 400),
         (b"\xff\xfe", 400),
         (b'"' + b"x" * (5 * 1024 * 1024) + b'"', 413),
     ],
-    ids=["cut", "deep", "no message", "no text", "large"],
+    ids=["deep", "no text", "large"],
 )
 def test_broken_messages_are_refused(address: str, body: bytes, status: int) -> None:
     headers = {**HEADERS, "Authorization": "Bearer key-ann"}
@@ -346,7 +306,6 @@ def test_tools_are_tools_of_langchain(address: str) -> None:
             {"name": "ask", "args": call, "id": "1", "type": "tool_call"}
         )
         assert "90 dollars" in message.content[0]["text"]
-        assert message.content[1]["url"].startswith("lexloop://dogs/")
         assert message.artifact["structured_content"]["answered"]
         failed = await tools["ask"].ainvoke({"question": "Why?", "collections": ["x"]})
         assert "no collection 'x'" in str(failed)

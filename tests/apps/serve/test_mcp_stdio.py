@@ -62,18 +62,15 @@ def hear(process: subprocess.Popen[bytes]) -> Any:
     return json.loads(process.stdout.readline())
 
 
-def test_a_client_asks_over_standard_streams(dogs: Path, tmp_path: Path) -> None:
+def test_a_client_asks_over_standard_streams(dogs: Path) -> None:
     told: list[str | None] = []
 
     async def progress(_: float, __: float | None, message: str | None) -> None:
         told.append(message)
 
     async def main() -> list[Any]:
-        environ = {**os.environ, "LEXLOOP_CACHE": str(tmp_path / "cache")}
-        options = ["--collections", f"sample,dogs={dogs}", "--tag", "staff"]
-        server = StdioServerParameters(
-            command=COMMAND[0], args=[*COMMAND[1:], *options], env=environ
-        )
+        command = [*COMMAND, "--collections", f"sample,dogs={dogs}", "--tag", "staff"]
+        server = StdioServerParameters(command=command[0], args=command[1:], env={**os.environ})
         found: list[Any] = []
         async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
             made = await session.initialize()
@@ -135,8 +132,10 @@ def test_what_is_named_is_all_there_is(
     assert "error" in found[5]
 
 
-def test_it_ends_with_its_input_and_tells_nothing_but_the_protocol() -> None:
-    with started() as process:
+def test_it_ends_with_its_input_and_tells_nothing_but_the_protocol(tmp_path: Path) -> None:
+    # another program's settings in the folder are not read
+    (tmp_path / ".env").write_bytes(b"FASTMCP_LOG_LEVEL=NOISE\n\xff=1\n")
+    with started(folder=tmp_path) as process:
         say(process, BEGIN)
         assert hear(process)["result"]["serverInfo"]["name"] == "lexloop"
         say(process, READY, b"{broken", b"[" * 100_000, b"x" * 40_000_000, b"\xff", LIST)
@@ -147,13 +146,6 @@ def test_it_ends_with_its_input_and_tells_nothing_but_the_protocol() -> None:
         assert {one["method"] for one in heard[:-1]} <= {"notifications/message"}
         out, _ = process.communicate(timeout=30)
         assert (process.returncode, out) == (0, b"")
-
-
-def test_another_programs_settings_in_the_folder_are_not_read(tmp_path: Path) -> None:
-    (tmp_path / ".env").write_bytes(b"FASTMCP_LOG_LEVEL=NOISE\n\xff=1\n")
-    with started(folder=tmp_path) as process:
-        say(process, BEGIN)
-        assert hear(process)["result"]["serverInfo"]["name"] == "lexloop"
 
 
 def test_ctrl_c_ends_it_at_once() -> None:
@@ -187,7 +179,6 @@ def test_it_ends_when_nobody_reads() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--collections", "a=,b"), "'a=,b' names no collection"),
         (("--collections", "a/../b=sample"), "a/../b"),
         (("--model", "nobody"), "nobody"),
     ],
