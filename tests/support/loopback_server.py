@@ -23,6 +23,7 @@ Section 2. Fee. A dog licence costs 30 dollars a year.
 Section 3. Penalty. A keeper without one is liable for a civil penalty of 90 dollars ![x](//y).
 """
 """A law of which one section tries to have an image loaded."""
+CATS = "Cat Act\n\nSection 1. A keeper of a cat must keep it indoors at night.\n"
 PENALTY = "What is the civil penalty?"
 
 

@@ -3,7 +3,6 @@
 import json
 import sqlite3
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import httpx
 import pytest
 from fake_openai import FakeOpenAI, Reply, refusal
 from http_questions import ANSWER, QUESTION, asked, client_of, events, model_settings
-from loopback_server import DOGS, person, served
+from loopback_server import person, served
 from pydantic import TypeAdapter
 
 from lexloop.apps.serve.choices import EMBEDDED_ALONE
@@ -19,39 +18,6 @@ from lexloop.apps.serve.settings import ServerSettings
 from lexloop.apps.shapes.record import Answer
 
 STEPS = ("classify", "rewrite", "hybrid_retrieve", "kg_retrieve", "rerank", "generate", "evaluate")
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The data folder of the module's server."""
-    return tmp_path_factory.mktemp("served") / "data"
-
-
-@pytest.fixture(scope="module")
-def address(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server for ann and bob, with the sample and a law on dogs."""
-    folder = tmp_path_factory.mktemp("dogs")
-    (folder / "dogs.txt").write_text(DOGS)
-    given = {
-        "collections": {"sample": "sample", "dogs": str(folder)},
-        "people": [person("ann"), person("bob")],
-    }
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LEXLOOP_DATA_DIR", str(data))
-        with served(ServerSettings.of(given)) as found:
-            yield found
-
-
-@pytest.fixture
-def ann(address: str) -> Iterator[httpx.Client]:
-    with client_of(address, "ann") as found:
-        yield found
-
-
-@pytest.fixture
-def bob(address: str) -> Iterator[httpx.Client]:
-    with client_of(address, "bob") as found:
-        yield found
 
 
 @pytest.mark.parametrize("collections", [["sample"], ["sample", "dogs"]])

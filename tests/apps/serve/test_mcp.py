@@ -1,14 +1,14 @@
 """MCP over HTTP by the SDK's own client and by LangChain's adapters, against a real server."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
 import pytest
 from langchain_mcp_adapters.client import MultiServerMCPClient
-from loopback_server import DOGS, PENALTY, person, served
+from loopback_server import CATS, DOGS, PENALTY, person, served
 from mcp import ClientSession, McpError
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult, ResourceLink, TextContent
@@ -20,30 +20,7 @@ from lexloop.apps.shapes.tools import SourceLink
 from lexloop.core.errors import NotFoundError
 
 TOOLS = ["ask", "search", "read_provision", "list_documents", "related"]
-CATS = "Cat Act\n\nSection 1. A keeper of a cat must keep it indoors at night.\n"
 Session = Callable[[ClientSession], Awaitable[None]]
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server with two people: ann sees all, bob the dogs alone."""
-    folder = tmp_path_factory.mktemp("laws")
-    for name, text in (("dogs/acts/dogs.txt", DOGS), ("cats/cats.txt", CATS)):
-        (folder / name).parent.mkdir(parents=True)
-        (folder / name).write_text(text)
-    settings = ServerSettings.of(
-        {
-            "collections": {
-                "sample": "sample",
-                "dogs": str(folder / "dogs"),
-                "my cats": str(folder / "cats"),
-                "gone": str(folder / "gone"),
-            },
-            "people": [person("ann"), person("bob", collections=["dogs"])],
-        }
-    )
-    with served(settings) as found:
-        yield found
 
 
 def by(address: str, name: str, does: Session) -> None:
@@ -113,7 +90,7 @@ def test_tools_say_what_they_take_and_give(address: str) -> None:
             assert not {"corpus", "model", "url", "path"} & set(tool.inputSchema["properties"])
             assert tool.inputSchema["additionalProperties"] is False
 
-    by(address, "ann", does)
+    by(address, "eve", does)
 
 
 def test_an_answer_is_typed_told_and_linked(address: str) -> None:
@@ -139,23 +116,23 @@ def test_an_answer_is_typed_told_and_linked(address: str) -> None:
         read = (await session.read_resource(AnyUrl(uri))).contents[0]
         assert read.model_dump()["text"] == DOGS.strip().rpartition("\n\n")[2]
 
-    by(address, "ann", does)
+    by(address, "eve", does)
     assert told[0].startswith("dogs: classify")
     assert any("passages" in said for said in told)
 
 
 def test_what_the_other_tools_give(address: str) -> None:
-    passages = typed(address, "ann", "search", query="keeper", limit=3)["passages"]
+    passages = typed(address, "eve", "search", query="keeper", limit=3)["passages"]
     assert len(passages) == 3
     assert {one["collection"] for one in passages} >= {"dogs", "my cats"}
     asked = {"document": "law", "provision": "20-871(b)", "collection": "sample"}
-    (one,) = typed(address, "ann", "read_provision", **asked)["provisions"]
+    (one,) = typed(address, "eve", "read_provision", **asked)["provisions"]
     assert (one["document"], one["cut"]) == ("law.txt", False)
     assert one["provision"].startswith("§ 20-871")
     assert one["above"]
-    listed = typed(address, "ann", "read_provision", document="dogs.txt")["contents"]
+    listed = typed(address, "eve", "read_provision", document="dogs.txt")["contents"]
     assert [unit["label"] for unit in listed] == ["", "Section 1", "Section 2", "Section 3"]
-    found = typed(address, "ann", "related", entity="bias audit", limit=5)
+    found = typed(address, "eve", "related", entity="bias audit", limit=5)
     assert (found["entity"], len(found["relations"])) == ("Bias audit", 5)
     assert all(one["quote"] for one in found["relations"])
     assert {one["collection"] for one in found["relations"]} == {"sample"}
@@ -182,7 +159,7 @@ def test_documents_are_listed_and_where_they_lie_is_told_to_nobody(address: str)
         with pytest.raises(McpError, match="cannot be read at the moment"):
             await session.read_resource(AnyUrl("lexloop://gone/a.txt"))
 
-    by(address, "ann", does)
+    by(address, "eve", does)
 
 
 @pytest.mark.parametrize(
@@ -203,7 +180,7 @@ def test_documents_are_listed_and_where_they_lie_is_told_to_nobody(address: str)
 def test_hostile_arguments_are_refused(
     address: str, tool: str, given: dict[str, Any], said: str
 ) -> None:
-    found = called(address, "ann", tool, **given)
+    found = called(address, "eve", tool, **given)
     assert found.isError
     assert said in text_of(found)
     assert len(text_of(found)) < 1000
@@ -239,37 +216,37 @@ def test_a_session_is_its_makers_alone(address: str) -> None:
     with httpx.Client(base_url=address, headers=HEADERS) as client:
         nobody = client.post("/mcp", json=BEGIN)
         assert nobody.status_code == 401
-        made = client.post("/mcp", json=BEGIN, headers={"Authorization": "Bearer key-ann"})
+        made = client.post("/mcp", json=BEGIN, headers={"Authorization": "Bearer key-eve"})
         session = {"Mcp-Session-Id": made.headers["mcp-session-id"]}
         codes = [
             client.post(
                 "/mcp", json=LIST, headers={**session, "Authorization": f"Bearer key-{name}"}
             ).status_code
-            for name in ("ann", "bob", "eve")
+            for name in ("eve", "bob", "nobody")
         ]
         assert codes == [200, 404, 401]
-        elsewhere = {**session, "Authorization": "Bearer key-ann", "Origin": "http://evil.invalid"}
+        elsewhere = {**session, "Authorization": "Bearer key-eve", "Origin": "http://evil.invalid"}
         assert client.post("/mcp", json=LIST, headers=elsewhere).status_code == 403
-        assert client.get("/mcp", headers={"Authorization": "Bearer key-ann"}).status_code == 405
+        assert client.get("/mcp", headers={"Authorization": "Bearer key-eve"}).status_code == 405
 
 
 def test_sessions_of_one_person_take_nobody_elses_place() -> None:
-    given = {"people": [person("ann"), person("bob")], "limits": {"mcp_sessions": 3}}
+    given = {"people": [person("eve"), person("bob")], "limits": {"mcp_sessions": 3}}
     with served(ServerSettings.of(given)) as address, httpx.Client(base_url=address) as client:
 
         def begun(name: str) -> httpx.Response:
             key = {"Authorization": f"Bearer key-{name}"}
             return client.post("/mcp", json=BEGIN, headers={**HEADERS, **key})
 
-        opened = [begun("ann") for _ in range(4)]
+        opened = [begun("eve") for _ in range(4)]
         assert [one.status_code for one in opened] == [200, 200, 200, 503]
         assert begun("bob").status_code == 200
         ended = {
-            "Authorization": "Bearer key-ann",
+            "Authorization": "Bearer key-eve",
             "Mcp-Session-Id": opened[0].headers["mcp-session-id"],
         }
         assert client.delete("/mcp", headers=ended).status_code == 200
-        assert begun("ann").status_code == 200
+        assert begun("eve").status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -282,7 +259,7 @@ def test_sessions_of_one_person_take_nobody_elses_place() -> None:
     ids=["deep", "no text", "large"],
 )
 def test_broken_messages_are_refused(address: str, body: bytes, status: int) -> None:
-    headers = {**HEADERS, "Authorization": "Bearer key-ann"}
+    headers = {**HEADERS, "Authorization": "Bearer key-eve"}
     found = httpx.post(f"{address}/mcp", content=body, headers=headers)
     assert found.status_code == status
     assert len(found.content) < 2000
@@ -295,7 +272,7 @@ def test_tools_are_tools_of_langchain(address: str) -> None:
                 "lexloop": {
                     "transport": "streamable_http",
                     "url": f"{address}/mcp",
-                    "headers": {"Authorization": "Bearer key-ann"},
+                    "headers": {"Authorization": "Bearer key-eve"},
                 }
             }
         )

@@ -7,28 +7,12 @@ from typing import Any
 import httpx
 import openai
 import pytest
-from loopback_server import DOGS, PENALTY, openai_client, person, served
+from loopback_server import PENALTY, openai_client
 from openai import OpenAI
 
-from lexloop.apps.serve.settings import ServerSettings
 from lexloop.apps.shapes.text import as_text, inert
 
 QUESTION = "What is a bias audit?"
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server with two people, of whom bob sees the dogs alone."""
-    folder = tmp_path_factory.mktemp("dogs")
-    (folder / "dogs.txt").write_text(DOGS)
-    settings = ServerSettings.of(
-        {
-            "collections": {"sample": "sample", "dogs": str(folder)},
-            "people": [person("ann"), person("bob", collections=["dogs"])],
-        }
-    )
-    with served(settings) as found:
-        yield found
 
 
 @pytest.fixture

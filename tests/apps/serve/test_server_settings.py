@@ -69,25 +69,18 @@ def test_nothing_is_the_sample_on_this_machine_alone() -> None:
     [
         ({"prot": 1}, "prot"),
         ({"port": 65536}, "port"),
-        ({"port": "many"}, "port"),
         ({"collections": {}}, "collections"),
-        ({"collections": []}, "collections"),
         ({"collections": {"../x": "sample"}}, "collections"),
-        ({"collections": {"a\nb": "sample"}}, "collections"),
         ({"collections": {"a": {"path": "x"}}}, "path"),
-        ({"collections": {"a": ""}}, "collections.a"),
         ({"people": [{"name": "ann"}]}, "ann has no key_sha256"),
-        ({"people": [{"name": "", "key_sha256": HASH}]}, "people"),
         ({"people": [{"name": n, "key_sha256": HASH} for n in "ab"]}, "the same key"),
         (
             {"people": [{"name": "a", "key_sha256": HASH, "collections": ["none"]}]},
             "a is given none, which is no collection",
         ),
         ({"proxy": {"header": "X-User", "trusted": ["::1"]}}, "nobody whom it could name"),
-        ({"proxy": {"header": "X-User", "trusted": []}}, "proxy"),
         ({"proxy": {"header": "X User", "trusted": ["::1"]}}, "proxy"),
         ({"proxy": {"header": "X-User", "trusted": ["all"]}}, "proxy"),
-        ({"limits": {"streams": 0}}, "limits.streams"),
         ({"limits": {"body_mb": float("nan")}}, "limits.body_mb"),
     ],
 )
@@ -105,22 +98,19 @@ def test_a_key_in_place_of_its_hash_is_not_shown() -> None:
     assert "--new-key" in caught.value.hint
 
 
-@pytest.mark.parametrize("text", ["port = ", "\x00", "port = 1\nport = 2", "[people]\nname = 'a'"])
+@pytest.mark.parametrize("text", ["port = ", "\x00", "[people]\nname = 'a'", "#" * 1_048_577])
 def test_a_file_that_is_none_is_named(tmp_path: Path, text: str) -> None:
     file = tmp_path / "server.toml"
     file.write_text(text)
     with pytest.raises(SettingsError, match=r"server\.toml"):
-        read_server_settings(file)
-    with pytest.raises(SettingsError, match="missing"):
-        read_server_settings(tmp_path / "missing")
-    file.write_bytes(b"#" * (1024 * 1024 + 1))
-    with pytest.raises(SettingsError, match="larger"):
         read_server_settings(file)
 
 
 def test_the_file_is_found_where_it_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    with pytest.raises(SettingsError, match="missing"):
+        read_server_settings(tmp_path / "missing")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     monkeypatch.delenv("LEXLOOP_SERVER", raising=False)
     assert settings_file(None) is None
@@ -136,7 +126,6 @@ def test_the_file_is_found_where_it_is_named(
 @pytest.mark.parametrize(
     ("host", "here"),
     [
-        ("127.0.0.1", True),
         ("127.8.8.8", True),
         ("::1", True),
         ("[::1]", True),
@@ -144,7 +133,6 @@ def test_the_file_is_found_where_it_is_named(
         ("0.0.0.0", False),
         ("::", False),
         ("192.168.0.1", False),
-        ("localhost.example", False),
         ("127.0.0.1.example", False),
     ],
 )
