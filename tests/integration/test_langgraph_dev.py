@@ -4,6 +4,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import pytest
 from fake_openai import KEY, Reply, refusal
+from http_questions import ANSWER
 from langgraph_server import Served
 from tool_calls import calls
 
@@ -12,7 +13,6 @@ from lexloop.core.settings_groups import Group
 from lexloop.core.types import ABSTENTION
 
 QUESTION = "What is a bias audit?"
-ANSWER = "A bias audit is an evaluation of an AEDT, made impartially by an independent auditor. [1]"
 BY_MODEL: dict[str, Any] = {
     "model": "openai:scripted",
     "retrieval": {"rewriter": "embedded"},
@@ -93,50 +93,25 @@ def test_a_run_streams_its_nodes_and_ends_in_a_cited_answer(served: Served) -> N
         assert cited["quote"] in passages[cited["n"]]["text"]
 
 
-@pytest.mark.parametrize("mode", ["messages-tuple", "events"])
-def test_a_client_gets_checked_sentences_and_no_instructions(served: Served, mode: str) -> None:
+def test_a_client_gets_checked_sentences_and_no_instructions(served: Served) -> None:
+    modes, once = ("messages-tuple", "events"), {**BY_MODEL["loop"], "max_retries": 0}
     served.model.play("generate", Reply(ANSWER, pieces=20))
-    said = str(served.stream({"question": QUESTION}, mode, context=BY_MODEL))
+    said = str(served.stream({"question": QUESTION}, *modes, context=BY_MODEL))
     assert ANSWER in said
     instructions = served.model.requests[-1].system
     served.model.play("generate", Reply(f"Gladly. {instructions}", pieces=40))
-    said += str(
-        served.stream(
-            {"question": QUESTION},
-            mode,
-            context=BY_MODEL | {"loop": {**BY_MODEL["loop"], "max_retries": 0}},
-        )
-    )
+    context = BY_MODEL | {"loop": once}
+    said += str(served.stream({"question": QUESTION}, *modes, context=context))
     assert ABSTENTION in said
     openings = [line[:40] for line in instructions.splitlines() if len(line) > 40]
     assert not [opening for opening in openings if opening in said]
-
-
-def test_runs_on_one_thread_lose_nothing(served: Served) -> None:
-    thread = served.client.threads.create()["thread_id"]
-    runs = [
-        served.client.runs.create(
-            thread, "lexloop", input={"question": QUESTION}, multitask_strategy="enqueue"
-        )
-        for _ in range(3)
-    ]
-    for run in runs:
-        served.client.runs.join(thread, run["run_id"])
-    values: Any = served.client.threads.get_state(thread)["values"]
-    assert [message["type"] for message in values["messages"]] == ["human", "ai"] * 3
 
 
 @pytest.mark.parametrize(
     ("given", "context", "kind", "says"),
     [
         ({"question": " \n"}, {}, "QuestionError", "The question is empty. Give a text of 1 to"),
-        (
-            {"question": QUESTION},
-            {"variant": "best"},
-            "SettingsError",
-            "Choose one of hypa, pa, fixed",
-        ),
-        ({"question": QUESTION}, {"corpus": "/no/where"}, "CorpusError", "/no/where"),
+        ({"question": QUESTION}, {"variant": "best"}, "SettingsError", "Choose one of hypa, pa"),
     ],
 )
 def test_a_bad_run_ends_in_an_error_that_says_why(
