@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-import subprocess
-import sys
 from importlib.resources import files
 from pathlib import Path
 
@@ -26,12 +24,6 @@ def law(tmp_path: Path) -> Path:
     folder.mkdir()
     (folder / "boats.txt").write_text(LAW, encoding="utf-8")
     return folder
-
-
-def test_importing_it_loads_nothing_else() -> None:
-    code = "import sys, lexloop; print([m for m in sys.modules if m.startswith('lexloop.')])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
 
 
 def test_what_is_offered_is_there_and_nothing_else() -> None:

@@ -6,8 +6,6 @@ import os
 import re
 import signal
 import socket
-import subprocess
-import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -122,18 +120,6 @@ def test_the_extra_is_named_where_it_is_missing(
     said = " ".join(result.stderr.split())
     assert "This needs uvicorn: not installed." in said
     assert 'pip install "lexloop[serve]"' in said
-
-
-def test_the_server_listens_before_the_graph_and_the_protocols_of_agents_are_loaded() -> None:
-    code = (
-        "import sys, uvicorn\n"
-        "from lexloop.apps.serve.app import create_app\n"
-        "create_app()\n"
-        "late = {'mcp', 'openai', 'langgraph', 'numpy', 'onnxruntime', 'torch', 'pypdfium2'}\n"
-        "print(sorted(late & set(sys.modules)))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
 
 
 def test_who_leaves_while_the_graph_is_loaded_does_not_end_its_loading() -> None:
