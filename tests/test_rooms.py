@@ -32,7 +32,6 @@ ORDER = (
 ROOMS = [name for name in (*ORDER, "data") if (ROOT / name).is_dir()]
 FILES = sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))
 BESIDE = sorted(path for name in ("tests", "benchmarks") for path in (ROOT / name).rglob("*.py"))
-INDEX = ROOT / "store"
 WHOLE = {
     "folder.store", "folder.texts", "folder.lexical", "folder.dense.DenseIndex",
     "writer.IndexBuilder",

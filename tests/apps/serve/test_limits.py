@@ -8,7 +8,7 @@ import httpx
 import hypothesis
 import pytest
 from fake_openai import FakeOpenAI, Reply
-from http_questions import QUESTION, SSE, client_of, model_settings
+from http_questions import QUESTION, client_of, model_settings
 from hypothesis import given
 from hypothesis import strategies as st
 from loopback_server import person, served
@@ -20,38 +20,41 @@ from lexloop.apps.serve.settings import ServerSettings
 from lexloop.core.errors import Overloaded
 
 
-def test_as_many_streams_as_may_be(server: FakeOpenAI) -> None:
+def test_each_person_has_a_share_of_as_many_streams_as_may_be(server: FakeOpenAI) -> None:
     server.otherwise = Reply(hang=True)
-    settings = ServerSettings.of({"limits": {"streams": 3}})
+    limits = {"requests_at_once": 2, "questions_at_once": 3, "streams": 3}
+    settings = ServerSettings.of({"people": [person("ann"), person("bob")], "limits": limits})
+    once = {"settings": EMBEDDED_ALONE}
+
+    async def crowd(address: str) -> list[httpx.Response]:
+        async with (
+            httpx.AsyncClient(base_url=f"{address}/api", timeout=60) as client,
+            asyncio.timeout(60),
+            asyncio.TaskGroup() as tasks,
+        ):
+
+            async def ask(who: str, **more: Any) -> httpx.Response:
+                key = {"Authorization": f"Bearer key-{who}"}
+                return await client.post("/ask", json={**QUESTION, **more}, headers=key)
+
+            waiting = [tasks.create_task(ask("ann")) for _ in range(2)]
+            await asyncio.to_thread(server.wait_for, 2)
+            told = [await ask("ann", **once), await ask("bob", **once)]
+            waiting.append(tasks.create_task(ask("bob")))
+            await asyncio.to_thread(server.wait_for, 3)
+            told.append(await ask("bob", **once))
+            for one in waiting:
+                one.cancel()
+        return told
+
     with served(settings, model_settings(), server.connection) as address:
-
-        async def crowd() -> list[httpx.Response]:
-            async with httpx.AsyncClient(base_url=f"{address}/api", timeout=60) as client:
-                async with asyncio.timeout(30), asyncio.TaskGroup() as tasks:
-                    waiting = [tasks.create_task(held(client)) for _ in range(3)]
-                    begun.clear()
-                    await begun.wait()
-                    refused = [await client.post("/ask", json=QUESTION) for _ in range(5)]
-                    server.released.set()
-                    for one in waiting:
-                        one.cancel()
-                return refused
-
-        begun, count = asyncio.Event(), 0
-
-        async def held(client: httpx.AsyncClient) -> None:
-            nonlocal count
-            async with client.stream("POST", "/ask", json=QUESTION, headers=SSE) as found:
-                async for line in found.aiter_lines():
-                    if line == "event: begin":
-                        count += 1
-                        if count == 3:
-                            begun.set()
-
-        refused = asyncio.run(crowd())
-    assert {one.status_code for one in refused} == {503}
-    assert {one.json()["error"]["kind"] for one in refused} == {"Overloaded"}
-    assert {one.headers["retry-after"] for one in refused} == {"5"}
+        hers, answered, all_taken = asyncio.run(crowd(address))
+        assert (hers.status_code, hers.json()["error"]["kind"]) == (429, "RateExceeded")
+        assert answered.status_code == 200
+        assert (all_taken.status_code, all_taken.json()["error"]["kind"]) == (503, "Overloaded")
+        assert hers.headers["retry-after"] == all_taken.headers["retry-after"] == "5"
+        with client_of(address, "ann") as client:  # once the server has heard of the leaving
+            assert eventually(lambda: client.get("/me").status_code == 200)
 
 
 def test_who_waits_too_long_in_line_is_told() -> None:
@@ -114,42 +117,6 @@ def test_who_leaves_the_line_gives_the_place_to_the_next() -> None:
             return served
 
     assert asyncio.run(main()) == ["ann"]
-
-
-def test_each_person_has_a_share_of_what_is_under_way(server: FakeOpenAI) -> None:
-    server.otherwise = Reply(hang=True)
-    limits = {"requests_at_once": 2, "questions_at_once": 3}
-    settings = ServerSettings.of({"people": [person("ann"), person("bob")], "limits": limits})
-
-    async def crowd(address: str) -> list[httpx.Response]:
-        async with (
-            httpx.AsyncClient(base_url=f"{address}/api", timeout=60) as client,
-            asyncio.timeout(60),
-            asyncio.TaskGroup() as tasks,
-        ):
-            ann, bob = ({"Authorization": f"Bearer key-{name}"} for name in ("ann", "bob"))
-            waiting = [
-                tasks.create_task(client.post("/ask", json=QUESTION, headers=ann)) for _ in range(2)
-            ]
-            await asyncio.to_thread(server.wait_for, 2)
-            once = {**QUESTION, "settings": EMBEDDED_ALONE}
-            told = [
-                await client.post("/ask", json=once, headers=ann),
-                await client.get("/me", headers=ann),
-                await client.post("/ask", json=once, headers=bob),
-            ]
-            for one in waiting:
-                one.cancel()
-        return told
-
-    with served(settings, model_settings(), server.connection) as address:
-        refused, also, answered = asyncio.run(crowd(address))
-        for one in (refused, also):
-            assert (one.status_code, one.json()["error"]["kind"]) == (429, "RateExceeded")
-            assert one.headers["retry-after"] == "5"
-        assert answered.status_code == 200
-        with client_of(address, "ann") as client:  # once the server has heard of the leaving
-            assert eventually(lambda: client.get("/me").status_code == 200)
 
 
 def test_a_place_is_given_back_whatever_happens() -> None:
