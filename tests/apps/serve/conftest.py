@@ -12,6 +12,12 @@ from loopback_server import CATS, DOGS, person, served
 from lexloop.apps.serve.settings import ServerSettings
 
 
+@pytest.fixture
+def anyio_backend() -> str:
+    """What tests that are coroutines run on."""
+    return "asyncio"
+
+
 @pytest.fixture(scope="session")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The data folder of the server."""

@@ -57,17 +57,15 @@ def test_each_person_has_a_share_of_as_many_streams_as_may_be(server: FakeOpenAI
             assert eventually(lambda: client.get("/me").status_code == 200)
 
 
-def test_who_waits_too_long_in_line_is_told() -> None:
-    async def second() -> None:
-        queue = Queue(1, 0.01)
-        async with queue.turn("ann"):
-            with pytest.raises(Overloaded, match="behind others"):
-                async with queue.turn("bob"):
-                    pass
-        async with queue.turn("bob"):
-            pass
-
-    asyncio.run(second())
+@pytest.mark.anyio
+async def test_who_waits_too_long_in_line_is_told() -> None:
+    queue = Queue(1, 0.01)
+    async with queue.turn("ann"):
+        with pytest.raises(Overloaded, match="behind others"):
+            async with queue.turn("bob"):
+                pass
+    async with queue.turn("bob"):
+        pass
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=12))
@@ -99,24 +97,22 @@ def test_nobody_waits_behind_all_that_another_asked(asked: list[str]) -> None:
         assert max(counts) - min(counts) <= 1
 
 
-def test_who_leaves_the_line_gives_the_place_to_the_next() -> None:
-    async def main() -> list[str]:
-        queue, served = Queue(1, 30.0), list[str]()
+@pytest.mark.anyio
+async def test_who_leaves_the_line_gives_the_place_to_the_next() -> None:
+    queue, served = Queue(1, 30.0), list[str]()
 
-        async def ask(who: str) -> None:
-            async with queue.turn(who):
-                served.append(who)
+    async def ask(who: str) -> None:
+        async with queue.turn(who):
+            served.append(who)
 
-        async with queue.turn("ann"):
-            leaving, called, last = [asyncio.create_task(ask(who)) for who in ("bob", "eve", "ann")]
-            await asyncio.sleep(0)
-            leaving.cancel()
-        called.cancel()  # it has its turn, and leaves before it begins
-        await asyncio.wait([leaving, called, last], timeout=10)
-        async with queue.turn("bob"):
-            return served
-
-    assert asyncio.run(main()) == ["ann"]
+    async with queue.turn("ann"):
+        leaving, called, last = [asyncio.create_task(ask(who)) for who in ("bob", "eve", "ann")]
+        await asyncio.sleep(0)
+        leaving.cancel()
+    called.cancel()  # it has its turn, and leaves before it begins
+    await asyncio.wait([leaving, called, last], timeout=10)
+    async with queue.turn("bob"):
+        assert served == ["ann"]
 
 
 def test_a_place_is_given_back_whatever_happens() -> None:
@@ -128,7 +124,11 @@ def test_a_place_is_given_back_whatever_happens() -> None:
     assert streams.open == 0
 
 
-def test_work_does_not_wait_for_a_slow_reader() -> None:
+@pytest.mark.anyio
+async def test_work_does_not_wait_for_a_slow_reader() -> None:
+    made: list[int] = []
+    ended = False
+
     async def source() -> Any:
         nonlocal ended
         try:
@@ -139,19 +139,12 @@ def test_work_does_not_wait_for_a_slow_reader() -> None:
         finally:
             ended = True
 
-    async def read_slowly() -> list[int]:
-        got = []
-        stream = ahead(source())
-        got.append(await anext(stream))
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
-        assert made == [0, 1, 2]
-        got += [await anext(stream), await anext(stream)]
-        with pytest.raises(ValueError, match="at the end"):
-            await anext(stream)
-        return got
-
-    made: list[int] = []
-    ended = False
-    assert asyncio.run(read_slowly()) == [0, 1, 2]
-    assert ended
+    stream = ahead(source())
+    got = [await anext(stream)]
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert made == [0, 1, 2]
+    got += [await anext(stream), await anext(stream)]
+    with pytest.raises(ValueError, match="at the end"):
+        await anext(stream)
+    assert (got, ended) == ([0, 1, 2], True)
