@@ -8,7 +8,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from laws import examples
 from relations import relation
@@ -18,17 +18,6 @@ from lexloop.store.graph import Relation
 
 Run = Callable[..., Any]
 SVG = "{http://www.w3.org/2000/svg}"
-HOSTILE = [
-    "<script>alert(1)</script>",
-    '"\' onload="alert(1)',
-    "</svg></title><img src=x onerror=alert(1)>",
-    "a\x00b\x1b[31mc\x07",
-    "pay \u202eeef eht\u202c now",
-    "]]> &lt; &amp; &#60;script&#62;",
-    "lone \ud800 surrogate \ufffe \uffff",
-    "{title} {rows} %s",
-    "long " * 60,
-]
 
 
 @pytest.fixture
@@ -61,10 +50,9 @@ def test_relations_are_shown_with_their_quotes_and_places(dogs: Run, tmp_path: P
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        (("§",), "no entity"),
+        (("leesh of a dog licence",), "no entity 'leesh of a dog licence'"),
+        (("leesh",), "Leash"),
         (("\u202e",), ""),
-        (("§ 1", "--depth", "3"), "3"),
-        (("§ 1", "--limit", "0"), "0"),
         (("§ 1", "--svg", "missing/o.svg"), "cannot be written"),
         (("§ 1", "--set", "retrieval.knowledge_graph=none"), "knowledge_graph none"),
     ],
@@ -74,17 +62,6 @@ def test_what_cannot_be_shown_is_refused(dogs: Run, wrong: tuple[str, ...], said
     assert result.exit_code == 2
     assert said in result.stderr
     assert "\u202e" not in result.stderr
-
-
-def test_an_unknown_entity_names_those_near(dogs: Run) -> None:
-    result = dogs("leesh of a dog licence")
-    assert result.exit_code == 2
-    assert "no entity 'leesh of a dog licence'" in result.stderr
-    assert "'Dog ordinance'" in result.stderr
-    misspelt = dogs("leesh", "--json")
-    assert misspelt.exit_code == 2
-    assert "Leash" in json.loads(misspelt.stdout)["error"]["hint"]
-    assert "Ask for" in dogs("qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq").stderr
 
 
 class _Tags(HTMLParser):
@@ -100,40 +77,30 @@ class _Tags(HTMLParser):
         self.attributes += attrs
 
 
-def _hostile_relations(text: str) -> list[Relation]:
+@settings(max_examples=examples(40))
+@given(st.text(st.characters(codec=None), max_size=30))
+@example("<script>alert(1)</script>")
+@example('"\' onload="alert(1)')
+@example("</svg></title><img src=x onerror=alert(1)>")
+@example("a\x00b\x1b[31mc\u202e \ud800 \ufffe ]]> &lt; {title}")
+def test_any_name_is_drawn_as_text(text: str) -> None:
     triplet = relation(text, "requires", text, section=text, document=text)
     other = relation("owner", text, "pay", section="§ 1")
-    return [
+    relations = [
         Relation(triplet, text, f"{text} object", "owner"),
         Relation(other, "owner", text, text),
     ]
-
-
-def _is_harmless(name: str, relations: list[Relation]) -> None:
-    svg = as_svg(name, relations)
-    page = as_page(name, relations, svg)
-    drawn = ElementTree.fromstring(svg)
+    svg = as_svg(text, relations)
+    page = as_page(text, relations, svg)
     allowed = {"svg", "title", "defs", "marker", "path", "rect", "line", "g", "text"}
-    assert {element.tag.removeprefix(SVG) for element in drawn.iter()} <= allowed
+    assert {one.tag.removeprefix(SVG) for one in ElementTree.fromstring(svg).iter()} <= allowed
     found = _Tags(page)
     assert not {"script", "img", "iframe", "style", "link", "a"} & set(found.tags)
     assert not [name for name, _ in found.attributes if name.startswith("on") or "href" in name]
     assert found.tags.count("tr") == len(relations) + 1
     page.encode("utf-8")
-    for unsafe in ("\x00", "\x1b", "\u202e", "\ud800", "\ufffe"):
-        assert unsafe not in page
-
-
-@pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_names_are_drawn_as_text(text: str) -> None:
-    _is_harmless(text, _hostile_relations(text))
-    assert all("\n" not in cell for cell in row(_hostile_relations(text)[0]))
-
-
-@settings(max_examples=examples(40))
-@given(st.text(st.characters(codec=None), max_size=30))
-def test_any_name_is_drawn_as_text(text: str) -> None:
-    _is_harmless(text, _hostile_relations(text))
+    assert not {"\x00", "\x1b", "\u202e", "\ud800", "\ufffe"} & set(page)
+    assert all("\n" not in cell for cell in row(relations[0]))
 
 
 @pytest.mark.parametrize("count", [1, 12, 40, 200])
@@ -154,21 +121,12 @@ def test_the_drawing_fits_a_screen_and_no_label_covers_another(count: int) -> No
             assert beside or abs(y - other_y) >= height
 
 
-def test_a_hostile_document_is_printed_and_drawn_as_text(run: Run, tmp_path: Path) -> None:
-    folder = tmp_path / "hostile"
-    folder.mkdir()
-    (folder / "<img src=x>.txt").write_text(
+def test_a_hostile_document_is_printed_as_text(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "<img src=x>.txt").write_text(
         "# The <b>law</b>\n\n§ 1 Of <script>alert(1)</script>\n\nSee § 2.\n\n"
         "§ 2 Of [red]things\x1b[31m\u202e & <b>more</b>\n\nSee § 1.\n",
         "utf-8",
     )
-    page, drawing = tmp_path / "p.html", tmp_path / "d.svg"
-    result = run(
-        "graph", "show", "§ 1", "--depth", "2", "--corpus", str(folder), "--html", str(page),
-        "--svg", str(drawing),
-    )  # fmt: skip
+    result = run("graph", "show", "§ 1", "--depth", "2", "--corpus", str(tmp_path))
     assert result.exit_code == 0
-    assert "\x1b" not in result.stdout
-    assert "\u202e" not in result.stdout
-    assert not {"script", "img", "b"} & set(_Tags(page.read_text("utf-8")).tags)
-    ElementTree.fromstring(drawing.read_text("utf-8"))
+    assert not {"\x1b", "\u202e"} & set(result.stdout)

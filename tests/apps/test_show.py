@@ -21,20 +21,16 @@ def show(run: Run) -> Run:
 
 
 def test_the_tree_of_a_document(show: Run) -> None:
-    assert show("directive.txt").stdout.splitlines() == [
-        "directive.txt",
-        "Title I  General provisions",
-        "  Title I, Chapter I  Scope",
-        "    Title I, Chapter I, Section 1  Subject matter",
-        "      Article 1  Subject matter",
-        "      Article 2  Definitions",
-        "      Article 3  Duties of keepers",
-        "  Title I, Chapter II  Final provisions",
-        "    Article 4  Entry into force",
-        "Annex I  Fees",
+    shown = show("directive.txt").stdout.splitlines()
+    assert shown[:3] == ["directive.txt", "Title I  General provisions",
+                         "  Title I, Chapter I  Scope"]  # fmt: skip
+    assert shown[-2:] == [
         "Annex II",
         "Numbering: Article 3(3)(g) does not follow what precedes it.",
     ]
+    deep = show("act", "--depth", "2").stdout
+    assert "    Section 3(1)  (1) A site manager must keep a register of plots." in deep
+    assert "      Section 3(2)(a)  (a) its number," in deep
 
 
 def test_a_provision_with_what_lies_around_it(show: Run) -> None:
@@ -46,10 +42,7 @@ def test_a_provision_with_what_lies_around_it(show: Run) -> None:
     assert "Refers to Annex I, point 2: Annex I, point 2" in shown
 
 
-def test_deeper_levels_and_json(show: Run) -> None:
-    deep = show("act", "--depth", "2").stdout
-    assert "    Section 3(1)  (1) A site manager must keep a register of plots." in deep
-    assert "      Section 3(2)(a)  (a) its number," in deep
+def test_json(show: Run) -> None:
     tree = json.loads(show("contract", "--json").stdout)
     assert (tree["document"], tree["problems"]) == ("contract.txt", [])
     assert (tree["units"][0]["label"], tree["units"][0]["depth"]) == ("Clause 1", 0)
@@ -99,27 +92,28 @@ def test_a_document_is_found_by_the_end_of_its_name(run: Run, tmp_path: Path) ->
     assert run("show", str(LAWS / "act.txt"), "3A").stdout.startswith("Section 3A  Electronic reg")
 
 
-def test_what_an_asker_may_not_see_is_not_there(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "open.txt").write_text("Article 1\nA\nText.\n", "utf-8")
-    secret = "---\ntags: board\n---\nArticle 1\nMerger\nText.\nArticle 5\nB\nText.\n"
-    (tmp_path / "secret.txt").write_text(secret, "utf-8")
-    hidden = run("show", "secret.txt", "--corpus", str(tmp_path))
+def test_what_an_asker_may_not_see_is_not_there_nor_is_its_numbering(
+    run: Run, in_json: Run, tmp_path: Path
+) -> None:
+    laws, index = tmp_path / "laws", tmp_path / "index"
+    laws.mkdir()
+    (laws / "open.txt").write_text("Article 1\nA\nText.\n", "utf-8")
+    numbers = [1, 2, 2, 4, 3, *range(10, 60, 3)]
+    secret = "".join(f"Article {number}\nMerger\nText.\n" for number in numbers)
+    (laws / "secret.txt").write_text(f"---\ntags: board\n---\n{secret}", "utf-8")
+    hidden = run("show", "secret.txt", "--corpus", str(laws))
     assert hidden.exit_code == 2
     assert "open.txt" in hidden.stderr
     assert "secret.txt;" not in hidden.stderr
-    corpus = ("--corpus", str(tmp_path))
-    assert "Merger" in run("show", "secret.txt", *corpus, "--tag", "board").stdout
-    index = tmp_path / "index"
-    assert run("index", str(tmp_path), "--out", str(index)).exit_code == 0
-    public = json.loads(run("index", "info", str(index), "--json").stdout)
-    assert public["numbering"] == []
-    told = json.loads(run("index", "info", str(index), "--tag", "board", "--json").stdout)
-    assert told["numbering"] == [
-        {
-            "document": "secret.txt",
-            "problems": ["Article 5 follows Article 1: numbers are missing."],
-        }
-    ]
+    assert "Merger" in run("show", "secret.txt", "--corpus", str(laws), "--tag", "board").stdout
+    assert run("index", str(laws), "--out", str(index)).exit_code == 0
+    assert in_json("index", "info", index)["numbering"] == []
+    (found,) = in_json("index", "info", index, "--tag", "board")["numbering"]
+    assert found["problems"][2] == "Article 3 follows Article 4: out of order."
+    assert len(found["problems"]) == 20
+    shown = run("index", "info", str(index), "--tag", "board").stdout
+    assert "Numbering of secret.txt: Article 2 follows Article 2: repeated." in shown
+    assert "15 more." in shown
 
 
 def test_hostile_text_is_printed_as_text(run: Run, tmp_path: Path) -> None:
@@ -129,18 +123,3 @@ def test_hostile_text_is_printed_as_text(run: Run, tmp_path: Path) -> None:
     for asked in (("x.txt", "--depth", "9"), ("x.txt", "Article 1"), ("x.txt", "\x1b[31m\u202e")):
         result = run("show", *asked, "--corpus", str(tmp_path))
         assert not {"\x1b", "\u202e", "\x07"} & set(result.stdout + result.stderr)
-
-
-def test_numbering_that_is_wrong_is_reported_and_bounded(run: Run, tmp_path: Path) -> None:
-    numbers = [1, 2, 2, 4, 3, *range(10, 60, 3)]
-    text = "".join(f"Article {number}\nHeading\nText.\n" for number in numbers)
-    (tmp_path / "law.txt").write_text(text, "utf-8")
-    index = tmp_path / "index"
-    assert run("index", str(tmp_path / "law.txt"), "--out", str(index)).exit_code == 0
-    (found,) = json.loads(run("index", "info", str(index), "--json").stdout)["numbering"]
-    assert found["problems"][2] == "Article 3 follows Article 4: out of order."
-    assert len(found["problems"]) == 20
-    shown = run("index", "info", str(index)).stdout
-    assert "Numbering of law.txt: Article 2 follows Article 2: repeated." in shown
-    assert "15 more." in shown
-    assert "Article 16" not in shown
