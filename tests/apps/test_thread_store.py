@@ -49,7 +49,7 @@ def test_turns_are_paged_and_a_thread_remembers_what_it_was_answered_with(
     assert len(history) == 24
     assert history[0] == {"role": "user", "content": "Question 48?"}
     assert history[-1] == {"role": "assistant", "content": answers[-1]["answer"]}
-    assert [turn["content"] for turn in store.history("long", before="long-1")][0] == "Question 0?"
+    assert store.history("long", before="long-1")[0]["content"] == "Question 0?"
     thread = store.thread("ann", "long")
     assert (thread.title, thread.tags, thread.collections) == ("Question 0?", ("staff",), ("laws",))
     assert thread.created == "2026-11-23T00:00:00.000+00:00"
