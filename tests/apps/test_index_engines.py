@@ -1,7 +1,6 @@
 """Indexes in an engine from the command line: what is refused, and the way there and back."""
 
 import json
-import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -30,14 +29,6 @@ def failed(result: Any, kind: str, code: int, *said: str) -> None:
     assert SECRET not in result.stdout + result.stderr
 
 
-def test_an_engine_that_is_not_there(run: Run, index: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-    address = f"opensearch://127.0.0.1:{port}/dogs"
-    for command in (("index", "push", str(index), address), ("ask", QUESTION, "--corpus", address)):
-        failed(run(*command, "--json"), "EngineUnavailable", 13, address, "cannot be reached")
-
-
 def test_a_wrong_key(
     run: Run, index: Path, refusing: FakeEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -60,54 +51,6 @@ def test_no_index_at_an_address(run: Run, refusing: FakeEngine, tmp_path: Path) 
     ):
         failed(run(*command, "--json"), "CorpusError", 4, f"lexloop index push INDEX {address}")
     assert not (tmp_path / "new").exists()
-
-
-@pytest.mark.parametrize(
-    ("address", "said"),
-    [
-        ("opensearch://127.0.0.1:9/Dogs", "Dogs"),
-        (f"elasticsearch://ann:{SECRET}@127.0.0.1:9/dogs", "LEXLOOP_ENGINE_PASSWORD"),
-    ],
-)
-def test_what_is_no_address(run: Run, index: Path, address: str, said: str) -> None:
-    failed(run("index", "push", str(index), address, "--json"), "SettingsError", 2, said)
-    failed(run("ask", QUESTION, "--corpus", address, "--json"), "SettingsError", 2, said)
-
-
-def test_an_address_where_a_folder_belongs(run: Run, documents: Path, index: Path) -> None:
-    address = "opensearch://127.0.0.1:9/dogs"
-    for command in (
-        ("index", address, "--out", str(index) + "2"),
-        ("index", "add", address, str(documents)),
-        ("index", "update", address),
-        ("index", "push", address, address),
-    ):
-        failed(run(*command, "--json"), "InputError", 2, address, "takes a folder")
-    assert run("index", "remove", address, "dogs.txt").exit_code == 2
-
-
-def test_what_cannot_be_compared_or_overwritten(run: Run, index: Path) -> None:
-    against = run("index", "verify", str(index), "--against", str(index), "--json")
-    failed(against, "InputError", 2, str(index), "--against")
-    taken = run("index", "pull", "opensearch://127.0.0.1:9/dogs", str(index), "--json")
-    failed(taken, "CorpusError", 4, f"{index} already exists")
-
-
-def test_vectors_that_cannot_be_kept_so(run: Run, documents: Path, index: Path) -> None:
-    for product, kind, kinds in (
-        ("opensearch", "binary", "float or int8"),
-        ("opensearch", "half", "float or int8"),
-        ("elasticsearch", "half", "float or int8 or binary"),
-    ):
-        address = f"{product}://127.0.0.1:9/dogs"
-        for command in (("push", str(index), address), ("build", str(documents), "--out", address)):
-            refused = run("index", *command, "--vectors", kind, "--json")
-            failed(refused, "SettingsError", 2, repr(kind), product, f"Use {kinds}.")
-    new = f"{index}2"
-    for said in (("--vectors", "int8"), ("--shards", "3")):
-        here = run("index", str(documents), "--out", new, *said, "--json")
-        failed(here, "InputError", 2, new, said[0])
-    assert not Path(new).exists()
 
 
 @pytest.mark.parametrize("kind", ["float", "int8"])

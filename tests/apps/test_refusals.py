@@ -27,6 +27,7 @@ FILES = {
     "bad.jsonl": '{"question": "Why?"}\n{"question": 7}\n\n{"quest',
     "sum.json": '{"fusion": "sum"}',
 }
+ENGINE = "opensearch://127.0.0.1:9/dogs"
 EVAL = "eval gold.jsonl --out new"
 TUNE = "tune gold.jsonl --out new"
 CLASSIFIER = "finetune classifier --out new"
@@ -67,6 +68,15 @@ def place(documents: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("index documents", 2, "Give one, e.g. `lexloop index documents --out documents.index`."),
         ("index documents --out new --set index.triplets=model", 2, "no model is configured"),
         ("index documents --out new --max-cost 1", 2, "--price-in"),
+        (f"ask Why? --corpus {ENGINE}", 13, "cannot be reached"),
+        (f"ask Why? --corpus {ENGINE.replace('dogs', 'Dogs')}", 2, "Dogs"),
+        ("ask Why? --corpus opensearch://a:b@127.0.0.1:9/dogs", 2, "LEXLOOP_ENGINE_PASSWORD"),
+        (f"index {ENGINE} --out new", 2, "takes a folder"),
+        (f"index add {ENGINE} documents", 2, "takes a folder"),
+        (f"index remove {ENGINE} dogs.txt", 2, "takes a folder"),
+        (f"index pull {ENGINE} documents", 4, "documents already exists"),
+        (f"index documents --out {ENGINE} --vectors binary", 2, "Use float or int8."),
+        ("index documents --out new --vectors int8", 2, "--vectors"),
         (f"{EVAL} --variant llm_only", 2, "No variant can be run: llm_only: no model"),
         (f"{EVAL} --ablation nowhere.json", 2, "The variants in nowhere.json cannot be read"),
         (f"{EVAL} --corpus nowhere", 4, "nowhere does not exist"),
