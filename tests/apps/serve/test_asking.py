@@ -1,8 +1,7 @@
 """Questions to a server: as JSON and as events, in conversations, with a model and without."""
 
-import json
 import sqlite3
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -60,30 +59,37 @@ def test_several_collections_are_asked_and_answer_as_one(ann: httpx.Client) -> N
     assert asked(ann, question="Hello!", collections=None)["collections"] == []
 
 
-def test_a_conversation_goes_on(ann: httpx.Client) -> None:
+def test_a_conversation_goes_on_is_exported_renamed_and_deleted(ann: httpx.Client) -> None:
     first = asked(ann)
     second = asked(ann, question="And who conducts it?", thread=first["thread"])
     assert second["thread"] == first["thread"]
     assert second["standalone"] == "And who conducts a bias audit?"
-    found = ann.get(f"/threads/{first['thread']}").json()
-    assert found["title"] == "What is a bias audit?"
-    assert found["turns"] == [first, second]
-    last = ann.get(f"/threads/{first['thread']}", params={"limit": 1}).json()["turns"]
-    assert last == [second]
+    thread = f"/threads/{first['thread']}"
+    found = ann.get(thread).json()
+    assert (found["title"], found["turns"]) == ("What is a bias audit?", [first, second])
+    assert ann.get(thread, params={"limit": 1}).json()["turns"] == [second]
     params = {"limit": 1, "before": second["id"]}
-    assert ann.get(f"/threads/{first['thread']}", params=params).json()["turns"] == [first]
+    assert ann.get(thread, params=params).json()["turns"] == [first]
+    for path in (f"/answers/{first['id']}", thread):
+        said = ann.get(f"{path}/export", params={"format": "md"})
+        assert said.headers["content-type"] == "text/markdown; charset=utf-8"
+        assert 'filename="What is a bias audit.md"' in said.headers["content-disposition"]
+        assert "[^1]" in said.text
+        assert ann.get(f"{path}/export", params={"format": "docx"}).content[:2] == b"PK"
+        assert ann.get(f"{path}/export", params={"format": "exe"}).status_code == 422
+    named = ann.patch(thread, json={"title": "  Audits\n of bias <b>"}).json()
+    assert named["title"] == "Audits of bias <b>"
+    assert ann.get("/threads").json()["threads"][0]["title"] == "Audits of bias <b>"
+    for title in (" \n", "x" * 1001, None):
+        assert ann.patch(thread, json={"title": title}).status_code == 422
+    assert ann.delete(thread).status_code == 204
+    assert ann.get(thread).status_code == ann.delete(thread).status_code == 404
 
 
 def test_turns_of_one_conversation_are_taken_one_after_the_other(ann: httpx.Client) -> None:
     thread = asked(ann)["thread"]
-    found: list[dict[str, Any]] = []
-    asking = [
-        threading.Thread(target=lambda: found.append(asked(ann, thread=thread))) for _ in range(4)
-    ]
-    for one in asking:
-        one.start()
-    for one in asking:
-        one.join(60)
+    with ThreadPoolExecutor(4) as pool:
+        found = [*pool.map(lambda _: asked(ann, thread=thread), range(4))]
     kept = ann.get(f"/threads/{thread}").json()["turns"]
     assert len({turn["id"] for turn in kept}) == 5
     assert {turn["id"] for turn in found} < {turn["id"] for turn in kept}
@@ -93,41 +99,25 @@ def test_a_conversation_of_somebody_else_is_not_there(ann: httpx.Client, bob: ht
     answer = asked(ann)
     thread, missing = answer["thread"], "0" * len(answer["thread"])
     assert thread not in bob.get("/threads").text
-    for method, path, body in (
-        ("GET", "/threads/{}", None),
-        ("PATCH", "/threads/{}", {"title": "Mine"}),
-        ("DELETE", "/threads/{}", None),
-        ("GET", "/threads/{}/export?format=md", None),
-        ("POST", "/ask", {**QUESTION, "thread": "{}"}),
-        ("GET", "/threads?before={}", None),
+    for method, path in (
+        ("GET", "/threads/{}"),
+        ("PATCH", "/threads/{}"),
+        ("DELETE", "/threads/{}"),
+        ("GET", "/threads/{}/export?format=md"),
+        ("GET", "/threads?before={}"),
+        ("POST", "/ask"),
     ):
-        told = [
-            bob.request(
-                method,
-                path.format(id),
-                json=json.loads(json.dumps(body).replace("{}", id)) if body else None,
-            )
-            for id in (thread, missing)
-        ]
+        told = []
+        for id in (thread, missing):
+            body = {"title": "Mine"} if method == "PATCH" else {**QUESTION, "thread": id}
+            sent = None if method in ("GET", "DELETE") else body
+            told.append(bob.request(method, path.format(id), json=sent))
         assert [one.status_code for one in told] == [404, 404]
         assert told[0].text.replace(thread, missing) == told[1].text
-    for path in ("feedback", "export?format=md"):
-        method = "POST" if path == "feedback" else "GET"
-        body = {"vote": "up"} if path == "feedback" else None
-        assert bob.request(method, f"/answers/{answer['id']}/{path}", json=body).status_code == 404
+    his = f"/answers/{answer['id']}"
+    assert bob.post(f"{his}/feedback", json={"vote": "up"}).status_code == 404
+    assert bob.get(f"{his}/export?format=md").status_code == 404
     assert ann.get(f"/threads/{thread}").status_code == 200
-
-
-def test_conversations_are_renamed_and_deleted(ann: httpx.Client) -> None:
-    thread = asked(ann)["thread"]
-    named = ann.patch(f"/threads/{thread}", json={"title": "  Audits\n of bias <b>"}).json()
-    assert named["title"] == "Audits of bias <b>"
-    assert ann.get("/threads").json()["threads"][0]["title"] == "Audits of bias <b>"
-    for title in (" \n", "x" * 1001, None):
-        assert ann.patch(f"/threads/{thread}", json={"title": title}).status_code == 422
-    assert ann.delete(f"/threads/{thread}").status_code == 204
-    assert ann.get(f"/threads/{thread}").status_code == 404
-    assert ann.delete(f"/threads/{thread}").status_code == 404
 
 
 def test_opinions_are_those_that_the_command_shows(ann: httpx.Client, data: Path) -> None:
@@ -152,18 +142,6 @@ def test_opinions_are_those_that_the_command_shows(ann: httpx.Client, data: Path
     assert found.status_code == 422
     assert (data / "server.sqlite").stat().st_mode & 0o777 == 0o600
     assert data.stat().st_mode & 0o777 == 0o700
-
-
-def test_answers_and_conversations_are_exported(ann: httpx.Client) -> None:
-    answer = asked(ann)
-    for path in (f"/answers/{answer['id']}", f"/threads/{answer['thread']}"):
-        found = ann.get(f"{path}/export", params={"format": "md"})
-        assert found.headers["content-type"] == "text/markdown; charset=utf-8"
-        assert 'filename="What is a bias audit.md"' in found.headers["content-disposition"]
-        assert "[^1]" in found.text
-        word = ann.get(f"{path}/export", params={"format": "docx"})
-        assert word.content[:2] == b"PK"
-        assert ann.get(f"{path}/export", params={"format": "exe"}).status_code == 422
 
 
 def test_an_answer_that_cannot_be_kept_is_given_all_the_same(

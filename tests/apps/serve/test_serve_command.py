@@ -90,6 +90,7 @@ def test_the_sample_is_served_with_what_a_user_must_know_and_by_no_second_server
         body = {"question": "What is a bias audit?"}
         first = client.post("api/ask", json=body, timeout=60)
         assert "evaluation of an AEDT" in first.json()["answer"]
+        assert "/api/ask" in client.get("api/openapi.json", timeout=60).json()["paths"]
         me = client.get("api/me").json()
         assert (me["name"], me["needs_key"], me["model"], me["hosts"]) == ("local", False, None, [])
         second = Serving(tmp_path / "second", environ={"LEXLOOP_DATA_DIR": str(server.data)})
