@@ -10,18 +10,12 @@ import pytest
 from fastapi.testclient import TestClient
 from PIL import Image
 from reading_room import as_, people, reading_room
-from typeset import Placed, Sheet, Style, lines, place, typeset
+from typeset import Placed, lines, place
 
 from lexloop.apps.serve.pages import Pages, fitting
 from lexloop.apps.serve.state import Serving
 from lexloop.core.errors import ConflictError, NotFoundError
 from lexloop.documents.reading.source import Limits
-
-LAW = "\n".join(
-    f"{n}. The keeper of each undertaking shall register it with the authority before day {n}."
-    for n in range(1, 60)
-)
-WORDS = ["Words", "of", "another", "law"]
 
 
 def changed(data: bytes, **how: Any) -> bytes:
@@ -37,10 +31,9 @@ def changed(data: bytes, **how: Any) -> bytes:
 
 
 def write(folder: Path) -> None:
-    upright = place([lines(" ".join(WORDS), "and others below it.", x=200, y=300)])
-    turned = {n: place([lines(" ".join(WORDS), x=300, y=400)], n) for n in (90, 180, 270)}
+    upright = place([lines("Words of another law", "and others below it.", x=200, y=300)])
+    turned = {n: place([lines("Words of another law", x=300, y=400)], n) for n in (90, 180, 270)}
     files = {
-        "law.pdf": typeset(LAW, lambda _: Style(), Sheet(columns=2, head="Law {page}")),
         **{f"turned{n}.pdf": changed(data, turn=n) for n, data in turned.items()},
         "cropped.pdf": changed(upright, crop=(150, 350, 500, 700)),
         "both.pdf": changed(turned[90], crop=(150, 350, 500, 700), turn=90),
@@ -78,16 +71,6 @@ def test_a_span_over_two_pages_has_boxes_on_both(client: TestClient) -> None:
     assert [one["page"] for one in found["units"]] == [1, 3]
 
 
-def picture(client: TestClient, name: str, page: int = 1, width: int = 400) -> Image.Image:
-    found = client.get(
-        "/api/collections/papers/page",
-        params={"document": name, "page": page, "width": width},
-        headers=as_("ann"),
-    )
-    assert (found.status_code, found.headers["content-type"]) == (200, "image/webp")
-    return Image.open(io.BytesIO(found.content)).convert("L")
-
-
 @pytest.mark.parametrize(
     ("name", "size"),
     [
@@ -101,7 +84,10 @@ def picture(client: TestClient, name: str, page: int = 1, width: int = 400) -> I
 def test_a_picture_shows_ink_under_the_boxes_and_none_beside_them(
     client: TestClient, name: str, size: tuple[int, int]
 ) -> None:
-    drawn = picture(client, name)
+    asked = {"document": name, "page": 1, "width": 400}
+    found = client.get("/api/collections/papers/page", params=asked, headers=as_("ann"))
+    assert (found.status_code, found.headers["content-type"]) == (200, "image/webp")
+    drawn = Image.open(io.BytesIO(found.content)).convert("L")
     assert drawn.size == pytest.approx(size, abs=1)
     text = get(client, "text", document=name)["text"]
     (sheet,) = get(client, "boxes", document=name, start=0, end=len(text))["pages"]
@@ -118,7 +104,7 @@ def test_a_picture_shows_ink_under_the_boxes_and_none_beside_them(
 
 
 def test_a_picture_is_kept_and_named(client: TestClient) -> None:
-    query = {"document": "law.pdf", "page": 1, "width": 390}
+    query = {"document": "blank.pdf", "page": 1, "width": 390}
     asked = {"url": "/api/collections/papers/page", "params": query}
     first = client.get(**asked, headers=as_("ann"))
     again = client.get(**asked, headers={**as_("ann"), "If-None-Match": first.headers["etag"]})
@@ -131,7 +117,7 @@ def test_a_picture_is_kept_and_named(client: TestClient) -> None:
 
 @pytest.mark.parametrize(("page", "status"), [(0, 422), (9, 404), (2**40, 422)])
 def test_a_page_that_is_not_there(client: TestClient, page: Any, status: int) -> None:
-    told = get(client, "page", status, document="law.pdf", page=page)
+    told = get(client, "page", status, document="blank.pdf", page=page)
     assert told["error"]["what"]
 
 
@@ -179,11 +165,11 @@ def test_what_takes_too_much_ends_its_worker_and_no_other_page(
     _, parts = served
     ann = parts.people.by_key("key-of-ann")
     corpus = parts.collections.settings(ann, "papers").corpus
-    original = parts.pages.original(corpus, parts.collections.view(ann, "papers"), "law.pdf")
+    original = parts.pages.original(corpus, parts.collections.view(ann, "papers"), "blank.pdf")
     tight = Pages(workers=1, limits=Limits(memory=1 << 28, seconds=0.0001))
     try:
         for page in (1, 2):
-            with pytest.raises(NotFoundError, match=r"Page \d of law.pdf cannot be shown"):
+            with pytest.raises(NotFoundError, match=r"Page \d of blank.pdf cannot be shown"):
                 tight.picture(original, page, 400)
     finally:
         tight.close()
