@@ -56,12 +56,9 @@ def test_a_whole_file(tmp_path: Path) -> None:
     assert (bob.collections, bob.may_upload) == (None, False)
     assert found.limits.streams == ServerSettings().limits.streams
     found.check_guarded(said_again=False)
-
-
-def test_nothing_is_the_sample_on_this_machine_alone() -> None:
-    found = read_server_settings(None)
-    assert (found.host, list(found.collections), found.people) == ("127.0.0.1", ["sample"], ())
-    found.check_guarded(said_again=False)
+    alone = read_server_settings(None)
+    assert (alone.host, list(alone.collections), alone.people) == ("127.0.0.1", ["sample"], ())
+    alone.check_guarded(said_again=False)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +95,11 @@ def test_a_key_in_place_of_its_hash_is_not_shown() -> None:
     assert "--new-key" in caught.value.hint
 
 
-@pytest.mark.parametrize("text", ["port = ", "\x00", "[people]\nname = 'a'", "#" * 1_048_577])
+@pytest.mark.parametrize(
+    "text",
+    ["port = ", "\x00", "[people]\nname = 'a'", "#" * 1_048_577],
+    ids=["cut", "binary", "shape", "large"],
+)
 def test_a_file_that_is_none_is_named(tmp_path: Path, text: str) -> None:
     file = tmp_path / "server.toml"
     file.write_text(text)
