@@ -1,7 +1,6 @@
 """From a command line to settings, before anything is opened."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -11,39 +10,25 @@ from typer.testing import CliRunner
 
 from lexloop.apps.cli import options
 from lexloop.core.errors import SettingsError
-from lexloop.core.settings import Settings
 from lexloop.core.settings_groups import Linear
 
 
-@pytest.fixture
-def parsed() -> Callable[..., Settings]:
-    """``parsed("--tag", "staff")`` -> the settings, by a command with the retrieval options."""
+def test_filters_set_the_fields_they_are_named_like() -> None:
+    app, made = typer.Typer(), []
 
-    def parse(*arguments: str) -> Settings:
-        app, made = typer.Typer(), []
+    @app.command()
+    @options.taking("fusion.method", "model.fallback", *options.ACCESS)
+    def command(
+        *,
+        context: typer.Context,
+        other: Annotated[str, typer.Option()] = "no setting",
+    ) -> None:
+        made.append(options.chosen_settings(context.params))
 
-        @app.command()
-        @options.taking("fusion.method", "model.fallback", *options.ACCESS)
-        def command(
-            *,
-            context: typer.Context,
-            other: Annotated[str, typer.Option()] = "no setting",
-        ) -> None:
-            made.append(options.chosen_settings(context.params))
-
-        result = CliRunner().invoke(app, arguments)
-        if result.exception is not None:
-            raise result.exception
-        return made[0]
-
-    return parse
-
-
-def test_filters_set_the_fields_they_are_named_like(parsed: Callable[..., Settings]) -> None:
-    settings = parsed(
-        *("--tag", "staff", "--tag", "legal", "--as-of", "2023-07-05", "--no-fallback"),
-        *("--jurisdiction", "NYC", "--kind", "statute", "--kind", "rule"),
-    )
+    arguments = "--tag staff --tag legal --as-of 2023-07-05 --no-fallback --jurisdiction NYC"
+    result = CliRunner().invoke(app, [*arguments.split(), "--kind", "statute", "--kind", "rule"])
+    assert result.exit_code == 0, result.stderr
+    (settings,) = made
     assert settings.access.tags == ("staff", "legal")
     assert settings.access.as_of == "2023-07-05"
     assert settings.access.jurisdictions == ("NYC",)
@@ -72,6 +57,7 @@ def test_options_and_assignments_count_more_than_a_file(tmp_path: Path) -> None:
         (b"[" * 100_000, "cannot be read"),
         (b" " * 2_000_000, r"settings\.json is larger"),
     ],
+    ids=["name", "list", "bytes", "deep", "large"],
 )
 def test_a_file_of_other_make_is_refused_by_name(tmp_path: Path, held: bytes, said: str) -> None:
     file = tmp_path / "settings.json"
