@@ -8,8 +8,7 @@ from typing import Any
 
 import docx
 import pytest
-from fake_openai import KEY, FakeOpenAI, Reply, refusal
-from http_questions import ANSWER
+from fake_openai import ANSWER, KEY, FakeOpenAI, Reply, refusal
 
 from lexloop.apps.cli.session import say_where_text_goes
 from lexloop.apps.hosts import text_hosts

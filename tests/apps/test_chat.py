@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_openai import KEY, FakeOpenAI, Reply, Request
-from http_questions import ANSWER
+from fake_openai import ANSWER, KEY, FakeOpenAI, Reply, Request
 from langgraph.checkpoint.sqlite import SqliteSaver
 from pseudo_terminal import CTRL_C, CTRL_D, Terminal
 

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_openai import KEY, FakeOpenAI, Reply
-from http_questions import ANSWER
+from fake_openai import ANSWER, KEY, FakeOpenAI, Reply
 
 from lexloop.evaluation.case import read_cases
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from fake_engine import FakeEngine
-from reading_room import reading_room
+from servers import reading_room
 
 Run = Callable[..., Any]
 QUESTION = "How much does a dog licence cost?"

@@ -3,8 +3,7 @@
 from typing import Any
 
 import pytest
-from fake_openai import KEY, Reply, refusal
-from http_questions import ANSWER
+from fake_openai import ANSWER, KEY, Reply, refusal
 from langgraph_server import Served
 from tool_calls import calls
 

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from http_questions import client_of
-from loopback_server import CATS, DOGS, person, served
+from servers import CATS, DOGS, client_of, person, served
 
 from lexloop.apps.serve.settings import ServerSettings
 

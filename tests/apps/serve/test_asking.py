@@ -7,10 +7,9 @@ from typing import Any
 
 import httpx
 import pytest
-from fake_openai import FakeOpenAI, Reply, refusal
-from http_questions import ANSWER, QUESTION, asked, client_of, events, model_settings
-from loopback_server import person, served
+from fake_openai import ANSWER, FakeOpenAI, Reply, refusal
 from pydantic import TypeAdapter
+from servers import QUESTION, asked, client_of, events, model_settings, person, served
 
 from lexloop.apps.serve.choices import EMBEDDED_ALONE
 from lexloop.apps.serve.settings import ServerSettings

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
-from reading_room import as_, people, reading_room
+from servers import as_, people, reading_room
 
 from lexloop.apps.serve.collections import Collections
 from lexloop.apps.serve.people import Person
@@ -163,7 +163,7 @@ def test_a_collection_without_files_is_there_and_cannot_be_asked(room: Room) -> 
     assert send(client, "GET", "/Empty/documents")[1] == {
         "documents": [], "skipped": [], "indexing": False
     }  # fmt: skip
-    ann = parts.people.by_key("key-of-ann")
+    ann = parts.people.by_key("key-ann")
     assert "Empty" not in parts.collections.names(ann)
     with pytest.raises(ConflictError, match="not indexed yet"):
         parts.collections.settings(ann, "Empty")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
-from reading_room import as_, people, reading_room
+from servers import as_, people, reading_room
 
 LAWS = Path(__file__).parents[2] / "data" / "laws"
 OPEN = "Article 1 Scope\nThis Act holds for boats.\n"

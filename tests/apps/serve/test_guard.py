@@ -11,12 +11,10 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from loopback_server import person, served
+from servers import QUESTION, as_, person, served
 
 from lexloop.apps.serve.people import COOKIE
 from lexloop.apps.serve.settings import ServerSettings
-
-QUESTION = {"question": "What is a bias audit?"}
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +33,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def client(address: str) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=address, headers={"Authorization": "Bearer key-ann"}) as found:
+    with httpx.Client(base_url=address, headers=as_("ann")) as found:
         yield found
 
 
@@ -312,7 +310,7 @@ def test_what_cannot_be_asked_is_refused_by_name(
 
 
 def test_what_a_person_does_not_see_is_not_there(address: str) -> None:
-    with httpx.Client(base_url=address, headers={"Authorization": "Bearer key-bob"}) as bob:
+    with httpx.Client(base_url=address, headers=as_("bob")) as bob:
         hidden = bob.post("/api/ask", json={**QUESTION, "collections": ["sample"]})
         missing = bob.post("/api/ask", json={**QUESTION, "collections": ["nothing"]})
         assert hidden.status_code == missing.status_code == 404

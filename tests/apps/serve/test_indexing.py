@@ -15,9 +15,7 @@ import pytest
 from disks import filled, small_disk
 from fastapi.testclient import TestClient
 from fpdf import FPDF
-from loopback_server import served
-from reading_room import as_, people, reading_room
-from waiting import eventually
+from servers import as_, eventually, people, reading_room, served
 
 from lexloop.apps.serve import indexing
 from lexloop.apps.serve.indexing import Indexing, Job

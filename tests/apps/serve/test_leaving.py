@@ -10,12 +10,10 @@ from typing import Any
 import httpx
 import openai
 import pytest
-from fake_openai import FakeOpenAI, Reply, refusal
-from http_questions import ANSWER, QUESTION, SSE, model_settings
-from loopback_server import openai_client, served
+from fake_openai import ANSWER, FakeOpenAI, Reply, refusal
 from mcp_messages import BEGIN, HEADERS, READY
 from openai import OpenAI
-from waiting import eventually
+from servers import QUESTION, SSE, eventually, model_settings, openai_client, served
 
 from lexloop.apps.serve.settings import ServerSettings
 

@@ -8,11 +8,9 @@ import httpx
 import hypothesis
 import pytest
 from fake_openai import FakeOpenAI, Reply
-from http_questions import QUESTION, client_of, model_settings
 from hypothesis import given
 from hypothesis import strategies as st
-from loopback_server import person, served
-from waiting import eventually
+from servers import QUESTION, as_, client_of, eventually, model_settings, person, served
 
 from lexloop.apps.serve.choices import EMBEDDED_ALONE
 from lexloop.apps.serve.limits import Queue, Streams, ahead
@@ -34,8 +32,7 @@ def test_each_person_has_a_share_of_as_many_streams_as_may_be(server: FakeOpenAI
         ):
 
             async def ask(who: str, **more: Any) -> httpx.Response:
-                key = {"Authorization": f"Bearer key-{who}"}
-                return await client.post("/ask", json={**QUESTION, **more}, headers=key)
+                return await client.post("/ask", json={**QUESTION, **more}, headers=as_(who))
 
             waiting = [tasks.create_task(ask("ann")) for _ in range(2)]
             await asyncio.to_thread(server.wait_for, 2)

@@ -7,12 +7,12 @@ from typing import Any
 import httpx
 import pytest
 from langchain_mcp_adapters.client import MultiServerMCPClient
-from loopback_server import CATS, DOGS, PENALTY, person, served
 from mcp import ClientSession, McpError
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult, ResourceLink, TextContent
 from mcp_messages import BEGIN, HEADERS, LIST
 from pydantic import AnyUrl
+from servers import CATS, DOGS, PENALTY, as_, person, served
 
 from lexloop.apps.serve.settings import ServerSettings
 from lexloop.apps.shapes.tools import SourceLink
@@ -25,9 +25,8 @@ TOOLS = ["ask", "search", "read_provision", "list_documents", "related"]
 @asynccontextmanager
 async def opened(address: str, name: str) -> AsyncIterator[ClientSession]:
     """A session of a person's."""
-    headers = {"Authorization": f"Bearer key-{name}"}
     async with (
-        httpx.AsyncClient(headers=headers, timeout=60) as client,
+        httpx.AsyncClient(headers=as_(name), timeout=60) as client,
         streamable_http_client(f"{address}/mcp", http_client=client) as (read, write, _),
         ClientSession(read, write) as session,
     ):
@@ -171,9 +170,6 @@ async def test_only_what_one_sees_is_read(bobs: ClientSession) -> None:
 
 
 def test_a_session_is_its_makers_alone(address: str) -> None:
-    def as_(name: str) -> dict[str, str]:
-        return {"Authorization": f"Bearer key-{name}"}
-
     with httpx.Client(base_url=address, headers=HEADERS) as client:
         assert client.post("/mcp", json=BEGIN).status_code == 401
         made = client.post("/mcp", json=BEGIN, headers=as_("eve"))
@@ -190,14 +186,13 @@ def test_sessions_of_one_person_take_nobody_elses_place() -> None:
     with served(ServerSettings.of(given)) as address, httpx.Client(base_url=address) as client:
 
         def begun(name: str) -> httpx.Response:
-            key = {"Authorization": f"Bearer key-{name}"}
-            return client.post("/mcp", json=BEGIN, headers={**HEADERS, **key})
+            return client.post("/mcp", json=BEGIN, headers={**HEADERS, **as_(name)})
 
         opened = [begun("eve") for _ in range(4)]
         assert [one.status_code for one in opened] == [200, 200, 200, 503]
         assert begun("bob").status_code == 200
         session = opened[0].headers["mcp-session-id"]
-        ended = {"Authorization": "Bearer key-eve", "Mcp-Session-Id": session}
+        ended = {**as_("eve"), "Mcp-Session-Id": session}
         assert client.delete("/mcp", headers=ended).status_code == 200
         assert begun("eve").status_code == 200
 
@@ -208,7 +203,7 @@ def test_sessions_of_one_person_take_nobody_elses_place() -> None:
     ids=["deep", "no text", "large"],
 )
 def test_broken_messages_are_refused(address: str, body: bytes, status: int) -> None:
-    headers = {**HEADERS, "Authorization": "Bearer key-eve"}
+    headers = {**HEADERS, **as_("eve")}
     found = httpx.post(f"{address}/mcp", content=body, headers=headers)
     assert found.status_code == status
     assert len(found.content) < 2000
@@ -218,7 +213,7 @@ async def test_tools_are_tools_of_langchain(address: str) -> None:
     connection: Any = {
         "transport": "streamable_http",
         "url": f"{address}/mcp",
-        "headers": {"Authorization": "Bearer key-eve"},
+        "headers": as_("eve"),
     }
     found = await MultiServerMCPClient({"lexloop": connection}).get_tools()
     tools = {tool.name: tool for tool in found}

@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loopback_server import DOGS, PENALTY
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.types import TextContent
 from mcp_messages import BEGIN, LIST, READY
-from reading_room import reading_room
+from servers import DOGS, PENALTY, reading_room
 
 from lexloop.apps.serve.people import LOCAL, Person
 

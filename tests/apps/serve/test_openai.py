@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 import openai
 import pytest
-from loopback_server import PENALTY, openai_client
 from openai import OpenAI
+from servers import PENALTY, openai_client
 
 from lexloop.apps.shapes.text import as_text, inert
 

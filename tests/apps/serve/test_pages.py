@@ -9,7 +9,7 @@ import pypdfium2
 import pytest
 from fastapi.testclient import TestClient
 from PIL import Image
-from reading_room import as_, people, reading_room
+from servers import as_, people, reading_room
 from typeset import Placed, lines, place
 
 from lexloop.apps.serve.pages import Pages, fitting
@@ -163,7 +163,7 @@ def test_what_takes_too_much_ends_its_worker_and_no_other_page(
     served: tuple[TestClient, Serving],
 ) -> None:
     _, parts = served
-    ann = parts.people.by_key("key-of-ann")
+    ann = parts.people.by_key("key-ann")
     corpus = parts.collections.settings(ann, "papers").corpus
     original = parts.pages.original(corpus, parts.collections.view(ann, "papers"), "blank.pdf")
     tight = Pages(workers=1, limits=Limits(memory=1 << 28, seconds=0.0001))

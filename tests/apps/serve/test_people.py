@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from disks import filled, small_disk
 from fastapi.testclient import TestClient
-from reading_room import as_, people, reading_room
+from servers import as_, people, reading_room
 
 from lexloop.apps.serve.people import COOKIE, LOCAL, People, key_hash, new_key
 from lexloop.apps.serve.settings import ServerSettings
@@ -49,7 +49,7 @@ def test_what_is_nobodys_key_is_refused(client: TestClient, said: str) -> None:
 
 def test_a_session_outlasts_the_server_but_not_its_key(tmp_path: Path) -> None:
     file = tmp_path / "data" / "sessions.json"
-    token = People(ServerSettings.of(TWO), file).open_session("key-of-ann")
+    token = People(ServerSettings.of(TWO), file).open_session("key-ann")
     person = People(ServerSettings.of(TWO), file).identified({}, "127.0.0.1", token)
     assert person is not None
     assert person.name == "ann"
@@ -67,20 +67,20 @@ def test_who_signed_out_stays_out_though_the_disk_was_full(tmp_path: Path) -> No
     with small_disk(tmp_path / "disk", "64k") as disk:
         file = disk / "data" / "sessions.json"
         known = People(ServerSettings.of(TWO), file)
-        token, other = known.open_session("key-of-ann"), known.open_session("key-of-bob")
+        token, other = known.open_session("key-ann"), known.open_session("key-bob")
         with filled(disk):
             known.end_session(token)
             assert known.identified({}, "127.0.0.1", other) is not None
         anew = People(ServerSettings.of(TWO), file)
         assert anew.identified({}, "127.0.0.1", token) is None
-        assert anew.open_session("key-of-ann")
+        assert anew.open_session("key-ann")
 
 
 def test_a_sign_out_that_cannot_be_kept_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with reading_room(tmp_path, {"sample": "sample"}, people=people()) as (client, served):
-        signed_in = client.post("/api/session", json={"key": "key-of-ann"})
+        signed_in = client.post("/api/session", json={"key": "key-ann"})
         assert signed_in.status_code == 204
 
         def refuse(*_: object, **__: object) -> None:
@@ -103,13 +103,13 @@ def test_a_damaged_file_of_sessions_signs_people_out(tmp_path: Path, held: str) 
     file.write_bytes(held.encode("utf-8", "surrogatepass"))
     known = People(ServerSettings.of(TWO), file)
     assert known.identified({}, "127.0.0.1", "a") is None
-    assert known.identified({}, "127.0.0.1", known.open_session("key-of-bob")) is not None
+    assert known.identified({}, "127.0.0.1", known.open_session("key-bob")) is not None
 
 
 def test_the_proxys_word_counts_from_its_addresses_alone() -> None:
     given = {"proxy": {"header": "X-User", "trusted": ["10.0.0.0/8", "::1"]}}
     known = People(ServerSettings.of({**TWO, **given, "session_hours": 1e-9}))
-    over = known.open_session("key-of-ann")
+    over = known.open_session("key-ann")
     assert known.identified({}, "127.0.0.1", over) is None  # after its time
     for address in ("10.1.2.3", "::1"):
         person = known.identified({"x-user": "bob"}, address, "")

@@ -7,8 +7,7 @@ from typing import Any
 
 import httpx
 import pytest
-from http_questions import SSE, client_of
-from loopback_server import DOGS, person, served
+from servers import DOGS, SSE, client_of, person, served
 
 from lexloop.apps.library import Index
 from lexloop.apps.serve.run import shown

@@ -9,8 +9,7 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from loopback_server import person, served
-from waiting import eventually
+from servers import as_, eventually, person, served
 
 from lexloop.apps.serve.settings import ServerSettings
 from lexloop.apps.serve.upload_routes import Receiver
@@ -176,7 +175,7 @@ def test_what_is_being_sent_counts_among_what_one_has(
 
 
 def posted(address: str, name: str, path: str, **sent: Any) -> httpx.Response:
-    headers = {"Authorization": f"Bearer key-{name}"}
+    headers = as_(name)
     if "content" in sent:
         headers["Content-Type"] = "multipart/form-data; boundary=x"
     return httpx.post(f"{address}/api/collections{path}", headers=headers, timeout=30, **sent)
