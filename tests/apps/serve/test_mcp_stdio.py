@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -165,18 +165,3 @@ def test_it_ends_when_nobody_reads() -> None:
         assert process.stderr is not None
         assert b"Traceback" not in process.stderr.read()
         assert process.returncode == 0
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (("--collections", "a/../b=sample"), "a/../b"),
-        (("--model", "nobody"), "nobody"),
-    ],
-)
-def test_what_cannot_be_served_is_said_on_standard_error(
-    run: Callable[..., Any], options: tuple[str, ...], said: str
-) -> None:
-    found = run("mcp", *options)
-    assert (found.exit_code, found.stdout) == (2, "")
-    assert said in found.stderr

