@@ -43,25 +43,29 @@ def gold(tmp_path: Path) -> Path:
     return lines(tmp_path / "gold.jsonl", GOLD)
 
 
-def test_a_run_is_written_shown_and_gone_on_with(run: Run, gold: Path, tmp_path: Path) -> None:
+def test_a_run_is_written_and_gone_on_with_and_what_fails_shows_in_its_code(
+    run: Run, gold: Path, tmp_path: Path
+) -> None:
     rows, out = tmp_path / "rows.json", tmp_path / "out"
     named = [
         {"name": "alone", "settings": {"variant": "llm_only"}},
         {"name": "few", "settings": {"variant": "fixed", "plan.k": 2}},
+        {"name": "strict", "settings": {"variant": "fixed", "max_question_chars": 20}},
     ]
     rows.write_text(json.dumps(named), "utf-8")
     command = ("eval", str(gold), "--out", str(out), "--workers", "1", "--variant", "fixed")
     first = run(*command, "--ablation", str(rows))
-    assert first.exit_code == 0, first.stderr
+    assert first.exit_code == 12, first.stderr
+    assert "1 questions were not answered" in first.stderr
     assert "fixed: similarity 0." in first.stdout
     assert "Variant 'alone' is left out: no model is configured" in first.stderr
     records = map(json.loads, (out / "records.jsonl").read_text("utf-8").splitlines())
-    expected = [("fixed", "audit"), ("few", "audit"), ("fixed", "cake"), ("few", "cake")]
+    expected = [(variant, id) for id in ("audit", "cake") for variant in ("fixed", "few", "strict")]
     assert [(r["variant"], r["id"]) for r in records] == expected
     again = run(*command, "--ablation", str(rows), "--json")
     summary = json.loads(again.stdout)
-    assert (summary["failures"], summary["out"]) == (0, str(out))
-    assert [row["name"] for row in summary["variants"]] == ["fixed", "few"]
+    assert (summary["failures"], summary["out"]) == (1, str(out))
+    assert [row["name"] for row in summary["variants"]] == ["fixed", "few", "strict"]
     assert [item["variant"] for item in summary["skipped"]] == ["alone"]
     assert json.loads((out / "summary.json").read_text("utf-8"))["variants"] == summary["variants"]
     other = run(*command, "--max-retries", "1", "--json")
