@@ -143,25 +143,6 @@ def test_runs_are_compared_and_what_is_left_out_is_said(
     assert (pair["questions"], pair["only_a"]) == (2, 1)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "said"),
-    [
-        (["nowhere"], 2, "There is no run in nowhere"),
-        (["B", "--variant-a", "hypa"], 2, "no variant 'hypa'"),
-        (["BROKEN"], 5, "records.jsonl, line 1, is malformed"),
-    ],
-)
-def test_what_cannot_be_compared(
-    run: Run, two: tuple[str, str], arguments: list[str], code: int, said: str
-) -> None:
-    broken = write_run(Path(two[0]).parent / "broken", [record()], run_info("fixed"))
-    (broken / "records.jsonl").write_text('{"variant": 1}\n')
-    named = {"B": two[1], "BROKEN": str(broken)}
-    result = run("compare", two[0], *(named.get(one, one) for one in arguments))
-    assert result.exit_code == code
-    assert said in result.stderr
-
-
 def test_a_search_writes_settings_that_other_commands_take(
     run: Run, in_json: Run, documents: Path, index: Path, tmp_path: Path
 ) -> None:

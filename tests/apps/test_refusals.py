@@ -82,6 +82,7 @@ def place(documents: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (f"{EVAL} --corpus nowhere", 4, "nowhere does not exist"),
         (f"{EVAL} --negative nowhere.jsonl", 2, "nowhere.jsonl cannot be read"),
         ("eval bad.jsonl --out new", 2, "line 2, field question"),
+        ("compare nowhere nowhere", 2, "There is no run in nowhere"),
         (f"{TUNE} --objective beauty", 2, "There is no objective 'beauty'"),
         ("tune gold.jsonl --out no/such/folder/s.json", 2, "cannot be written"),
         (f"{TUNE} --set bm25_bost=1", 2, "no setting 'bm25_bost'"),
