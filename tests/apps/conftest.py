@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 from fake_openai import KEY, FakeOpenAI
+from indexes import read_here
 from pseudo_terminal import Terminal
 from typer.testing import CliRunner
 
 from lexloop.apps.cli.main import app
+from lexloop.store import scan
 
 Run = Callable[..., Any]
 
@@ -19,6 +21,12 @@ Run = Callable[..., Any]
 @pytest.fixture(autouse=True)
 def _own_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LEXLOOP_DATA_DIR", str(tmp_path / "data"))
+
+
+@pytest.fixture(autouse=True)
+def _reading_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files are read in this process; what the workers are for, documents/reading tests."""
+    monkeypatch.setattr(scan, "read_files", read_here([]))
 
 
 @pytest.fixture
