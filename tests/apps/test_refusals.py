@@ -68,7 +68,7 @@ def place(documents: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("index documents", 2, "Give one, e.g. `lexloop index documents --out documents.index`."),
         ("index documents --out new --set index.triplets=model", 2, "no model is configured"),
         ("index documents --out new --max-cost 1", 2, "--price-in"),
-        (f"ask Why? --corpus {ENGINE}", 13, "cannot be reached"),
+        (f"index info {ENGINE}", 13, "cannot be reached"),
         (f"ask Why? --corpus {ENGINE.replace('dogs', 'Dogs')}", 2, "Dogs"),
         ("ask Why? --corpus opensearch://a:b@127.0.0.1:9/dogs", 2, "LEXLOOP_ENGINE_PASSWORD"),
         (f"index {ENGINE} --out new", 2, "takes a folder"),
