@@ -37,7 +37,7 @@ def test_commands_and_a_bad_question_that_does_not_end_the_chat(
     assert result.exit_code == 0
     assert "The question has 4001 characters" in result.stderr
     assert result.stdout.count("There is no answer yet.") == 2
-    assert result.stdout.count("Passed") == 1
+    assert "Passed" in result.stdout
     with closing(ThreadStore(threads)) as store:
         assert store.count("my own") == 0
     assert result.stdout.count("[1] law.txt · § 20-870") >= 3
