@@ -107,11 +107,6 @@ def test_a_failure_hides_no_other_part_and_the_table_tells_of_each(place: Place)
     assert "room ran" in said
 
 
-def test_where_all_passed_it_ends_with_0(place: Place) -> None:
-    place.write(".ci/parts", PARTS.replace("false", "true"))
-    assert place.run(CI_ALL="1")[0] == 0
-
-
 def test_a_part_that_hangs_is_ended(place: Place) -> None:
     script = place.folder / ".ci" / "run"
     script.write_text(script.read_text().replace("longest=45m", "longest=1s"))
@@ -137,25 +132,18 @@ def test_an_interrupt_ends_what_runs_and_it_runs_again(place: Place) -> None:
     assert place.of_room(CI_PLAN="1") == "run: it did not end well the last time"
 
 
-def test_a_fresh_clone_with_no_cache_runs_what_is_always_run_alone(place: Place) -> None:
+def test_a_part_runs_once_its_rooms_changed_and_then_no_more(place: Place) -> None:
+    place.write(".ci/parts", PARTS.replace("false", "true"))
     assert place.of_room() == NOTHING_SAYS
-    place.write("elsewhere", "1")
-    assert place.of_room() == NOTHING_SAYS
-    assert place.run()[2]["always"] == "passed"
-
-
-@pytest.mark.parametrize("name", ["room/a", "room/new", "other", "constraints.txt"])
-def test_a_part_runs_once_its_rooms_changed_and_then_no_more(place: Place, name: str) -> None:
-    place.run()
-    place.write(name, "2")
-    assert place.of_room(CI_PLAN="1") == "run: its rooms changed since the last run"
-    assert place.of_room() == "passed"
-    assert place.of_room() == UNCHANGED
-
-
-def test_what_is_not_committed_counts_too(place: Place) -> None:
-    place.run(CI_ALL="1")
-    place.write("room/a", "changed", commit=False)
+    plan = place.run(CI_PLAN="1", CI_ALL="1")[2]
+    assert plan == {"always": "run: always", "broken": "run: always", "room": "run: CI_ALL"}
+    for name in ("room/new", "other", "constraints.txt"):
+        place.write(name, "2")
+        assert place.of_room(CI_PLAN="1") == "run: its rooms changed since the last run"
+        code, _, results = place.run()
+        assert (code, results["room"]) == (0, "passed")
+        assert place.of_room() == UNCHANGED
+    place.write("room/a", "changed", commit=False)  # what is not committed counts too
     assert place.of_room() == "passed"
     place.write("room/a", "1", commit=False)
     assert place.of_room() == "passed"
@@ -184,14 +172,6 @@ def test_with_no_cache_what_differs_from_origins_main_runs(place: Place, tmp_pat
     shutil.rmtree(clone.cache)
     git(clone.folder, "fetch")
     assert clone.of_room() == NOTHING_SAYS
-
-
-def test_a_plan_runs_and_keeps_nothing(place: Place) -> None:
-    code, said, results = place.run(CI_PLAN="1", CI_ALL="1")
-    assert code == 0
-    assert results == {"always": "run: always", "broken": "run: always", "room": "run: CI_ALL"}
-    assert "ran\n" not in said
-    assert not (place.cache / "parts").exists()
 
 
 def test_a_cache_that_cannot_be_written_is_done_without(place: Place, tmp_path: Path) -> None:
@@ -241,12 +221,10 @@ def test_an_environment_is_made_once_and_anew_where_it_broke(tmp_path: Path) -> 
     (Path(folder) / "bin" / "python").unlink()
     assert made(tmp_path, f"({body})").splitlines() == [folder, "fine"]
     assert count.read_text() == "made\n" * 3
-
-
-def test_an_installation_that_failed_counts_for_nothing(tmp_path: Path) -> None:
-    assert made(tmp_path, "return 1") == "failed\n"
-    assert not list(tmp_path.glob("demo-*/whole"))
-    assert made(tmp_path, "true").endswith("fine\n")
+    other = tmp_path / "other"
+    other.mkdir()
+    assert made(other, "return 1") == "failed\n"  # which counts for nothing
+    assert not list(other.glob("demo-*/whole"))
 
 
 def test_every_part_of_the_table_finds_its_paths_and_its_script() -> None:

@@ -1,7 +1,5 @@
 """What a wheel and a source archive hold: all that an installed Lexloop reads, and nothing else."""
 
-import importlib.util
-import io
 import os
 import shutil
 import subprocess
@@ -9,7 +7,6 @@ import sys
 import tarfile
 import tomllib
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -22,22 +19,6 @@ FOLDERS: dict[str, str] = TOOLS["package-dir"]
 BESIDE = ("pyproject.toml", "README.md", "LICENSE", "MANIFEST.in", "constraints.txt")
 KEPT_BACK = {"__pycache__", ".DS_Store"}
 BUILT = "import sys, setuptools.build_meta as b; print(getattr(b, sys.argv[1])(sys.argv[2]))"
-LEAST_SETUPTOOLS = 77
-
-HIDING = """
-import sys
-
-class Hidden:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in {"torch", "transformers", "sentence_transformers"}:
-            raise ModuleNotFoundError(f"{name} is hidden", name=name)
-
-sys.meta_path.insert(0, Hidden())
-from lexloop.apps.cli.main import main
-
-sys.argv[1:] = ["ask", "What is a bias audit?", "--exit-code"]
-main()
-"""
 
 
 def sources() -> set[str]:
@@ -59,38 +40,30 @@ def copied(folder: Path) -> Path:
     return folder
 
 
-Build = Callable[[Path, str], Path]
-
-
-@pytest.fixture(scope="module")
-def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
+def built(source: Path, kind: str, out: Path) -> Path:
     """Build a ``wheel`` or an ``sdist`` of a folder with the setuptools that are here."""
-    if importlib.util.find_spec("setuptools") is None:
-        pytest.skip("there are no setuptools, and none are fetched")
-    version = subprocess.check_output(
-        [sys.executable, "-c", "import setuptools; print(setuptools.__version__)"], text=True
-    )
-    if int(version.partition(".")[0]) < LEAST_SETUPTOOLS:
-        pytest.skip(f"setuptools {version.strip()} do not read pyproject.toml's licence")
-
-    def build(source: Path, kind: str) -> Path:
-        made = tmp_path_factory.mktemp(kind)
-        command = [sys.executable, "-c", BUILT, f"build_{kind}", str(made)]
-        done = subprocess.run(command, cwd=source, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        return made / done.stdout.splitlines()[-1]
-
-    return build
+    command = [sys.executable, "-c", BUILT, f"build_{kind}", str(out)]
+    done = subprocess.run(command, cwd=source, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return out / done.stdout.splitlines()[-1]
 
 
 @pytest.fixture(scope="module")
-def wheel(build: Build, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(copied(tmp_path_factory.mktemp("source")), "wheel")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A source archive, unpacked."""
+    pytest.importorskip("setuptools", "77", "no setuptools that read pyproject.toml's licence")
+    made = tmp_path_factory.mktemp("source")
+    archive = built(copied(tmp_path_factory.mktemp("project")), "sdist", made)
+    with tarfile.open(archive) as opened:
+        opened.extractall(made / "unpacked", filter="data")
+    (unpacked,) = (made / "unpacked").iterdir()
+    return unpacked
 
 
 @pytest.fixture(scope="module")
-def archive(build: Build, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(copied(tmp_path_factory.mktemp("source")), "sdist")
+def wheel(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A wheel that the source archive makes."""
+    return built(source, "wheel", tmp_path_factory.mktemp("wheel"))
 
 
 def held(wheel: Path) -> dict[str, bytes]:
@@ -105,17 +78,7 @@ def test_a_wheel_holds_every_file_of_the_rooms_and_no_other(wheel: Path) -> None
         "left out": set(),
         "of no room": set(),
     }
-    kinds = {
-        "lexloop/apps/serve/page/index.html", "lexloop/prompts/generate.md", "lexloop/py.typed",
-        "lexloop/data/ll144/law.txt", "lexloop/data/judges/relevance.json",
-        "lexloop/data/classifier/linear.npz", "lexloop/data/tokens/projection.npy",
-        "lexloop/evaluation/report/report.html",
-    }  # fmt: skip
-    assert kinds <= names
-    assert any(name.startswith("lexloop/data/index/") for name in names)
-
-
-def test_a_wheel_says_what_it_needs_and_how_it_is_called(wheel: Path) -> None:
+    assert {"lexloop/py.typed", "lexloop/apps/serve/page/index.html"} <= names
     files = {
         name.rpartition("/")[2]: text for name, text in held(wheel).items() if "-info/" in name
     }
@@ -129,18 +92,13 @@ def test_a_wheel_says_what_it_needs_and_how_it_is_called(wheel: Path) -> None:
     assert "LICENSE" in files
 
 
-def test_a_source_archive_makes_the_same_wheel(
-    wheel: Path, archive: Path, build: Build, tmp_path: Path
-) -> None:
-    with tarfile.open(fileobj=io.BytesIO(archive.read_bytes())) as opened:
-        opened.extractall(tmp_path, filter="data")
-    (source,) = tmp_path.iterdir()
+def test_a_source_archive_holds_the_rooms_and_what_a_build_reads(source: Path, wheel: Path) -> None:
     rooms = {name.partition("/")[0] for name in FOLDERS.values()}
     strangers = {path.name for path in source.iterdir()} - rooms - {*BESIDE}
-    assert strangers == {"PKG-INFO", "setup.cfg", "lexloop.egg-info"}
-    ours = {name: text for name, text in held(wheel).items() if ".dist-info/" not in name}
-    theirs = held(build(source, "wheel"))
-    assert {name for name in ours if theirs.get(name) != ours[name]} == set()
+    assert strangers <= {"PKG-INFO", "setup.cfg", "lexloop.egg-info", "build", "src"}
+    installed = {name.partition("/")[2]: text for name, text in held(wheel).items()}
+    laws = ROOT / "data" / "ll144" / "law.txt"
+    assert installed["data/ll144/law.txt"] == laws.read_bytes()
 
 
 def test_an_installed_wheel_answers_where_there_is_no_source(wheel: Path, tmp_path: Path) -> None:
@@ -161,14 +119,6 @@ def test_an_installed_wheel_answers_where_there_is_no_source(wheel: Path, tmp_pa
     where, answer = done.stdout.split("\n", 1)
     assert Path(where).is_relative_to(installed)
     assert "an impartial evaluation" in answer or "made impartially" in answer
-
-
-def test_a_question_needs_nothing_of_torch() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", HIDING], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert "made impartially by an independent auditor" in done.stdout
 
 
 def test_the_lock_pins_all_that_is_declared_and_names_no_place_to_fetch_it_from() -> None:

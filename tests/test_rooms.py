@@ -5,11 +5,9 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
-from typing import Any
-
-import pytest
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "benchmarks"))
@@ -32,7 +30,6 @@ ORDER = (
 ROOMS = [name for name in (*ORDER, "data") if (ROOT / name).is_dir()]
 FILES = sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))
 BESIDE = sorted(path for name in ("tests", "benchmarks") for path in (ROOT / name).rglob("*.py"))
-INDEX = ROOT / "store"
 WHOLE = {
     "folder.store", "folder.texts", "folder.lexical", "folder.dense.DenseIndex",
     "writer.IndexBuilder",
@@ -49,9 +46,14 @@ def name_of(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_bytes())
+
+
 def imports(path: Path) -> Iterator[tuple[int, str]]:
     """Every module that a file imports, wherever in the file, and the names taken from it."""
-    for node in ast.walk(ast.parse(path.read_bytes())):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield node.lineno, alias.name
@@ -71,14 +73,6 @@ def node_room(parts: list[str]) -> str | None:
     """The room of one node, for what is or lies in a folder below nodes/."""
     below = len(parts) > 1 and parts[0] == "nodes" and (ROOT / "nodes" / parts[1]).is_dir()
     return parts[1] if below else None
-
-
-def test_every_room_is_found() -> None:
-    assert set(ROOMS) >= set(ORDER)
-    assert len(FILES) > 60
-    assert ("core", "errors") in [
-        tuple(used[:2]) for _, used in rooms_used(ROOT / "store" / "opening.py")
-    ]
 
 
 def test_every_package_that_is_imported_is_declared() -> None:
@@ -145,7 +139,7 @@ def test_only_maintenance_reads_an_index_without_saying_for_whom() -> None:
         for _, used in rooms_used(path):
             if used[0] == "store" and WHOLE & {".".join(used[1:3]), ".".join(used[1:4])}:
                 found.add(name_of(path))
-        for node in ast.walk(ast.parse(path.read_bytes())):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, ast.Attribute) and node.attr == "_store":
                 own = isinstance(node.value, ast.Name) and node.value.id == "self"
                 found |= set() if own else {name_of(path)}
@@ -171,36 +165,25 @@ def test_nothing_is_pickled_and_no_code_of_a_model_is_trusted() -> None:
             for line, module in imports(path)
             if PICKLES & set(module.split(".")) and module != "pickle.UnpicklingError"
         ]
-        for node in ast.walk(ast.parse(path.read_bytes())):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, ast.keyword) and node.arg in ("trust_remote_code", "allow_pickle"):
                 refused = isinstance(node.value, ast.Constant) and node.value.value is False
                 wrong += [] if refused else [f"{name_of(path)}:{node.lineno} sets {node.arg}"]
     assert wrong == []
 
 
-@pytest.fixture(scope="module")
-def setuptools() -> dict[str, Any]:
-    with (ROOT / "pyproject.toml").open("rb") as file:
-        table: dict[str, Any] = tomllib.load(file)["tool"]["setuptools"]
-    return table
-
-
-def test_every_folder_of_a_room_is_installed(setuptools: dict[str, Any]) -> None:
-    folders = {path.parent.relative_to(ROOT).as_posix().replace("/", ".") for path in FILES}
-    assert set(setuptools["packages"]) == {"lexloop", *(f"lexloop.{name}" for name in folders)}
-
-
-def test_every_room_is_mapped_for_the_build_and_for_type_checkers(
-    setuptools: dict[str, Any],
-) -> None:
+def test_every_folder_of_a_room_is_installed_and_says_what_it_holds() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    table = project["tool"]["setuptools"]
+    folders = {path.parent for path in FILES}
+    names = {folder.relative_to(ROOT).as_posix().replace("/", ".") for folder in folders}
+    assert set(table["packages"]) == {"lexloop", *(f"lexloop.{name}" for name in names)}
     mapped = {f"lexloop.{room}": room for room in ROOMS}
-    assert setuptools["package-dir"] == {"lexloop": "src/lexloop", **mapped}
+    assert table["package-dir"] == {"lexloop": "src/lexloop", **mapped}
+    # for type checkers
     links = {path.name: path.resolve() for path in (ROOT / "typings" / "lexloop").iterdir()}
     assert {room: links.get(room) for room in ROOMS} == {room: ROOT / room for room in ROOMS}
-
-
-def test_every_folder_of_a_room_is_a_package_that_says_what_it_holds() -> None:
-    for folder in {path.parent for path in FILES}:
+    for folder in folders:
         opening = folder / "__init__.py"
         assert opening.is_file(), f"{name_of(folder)} has no __init__.py"
-        assert ast.get_docstring(ast.parse(opening.read_bytes())), f"{name_of(opening)} is silent"
+        assert ast.get_docstring(parsed(opening)), f"{name_of(opening)} is silent"

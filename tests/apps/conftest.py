@@ -1,16 +1,19 @@
 """The command line in this process, and on a terminal in one of its own."""
 
 import contextlib
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fake_openai import KEY, FakeOpenAI
+from indexes import read_here
 from pseudo_terminal import Terminal
 from typer.testing import CliRunner
 
 from lexloop.apps.cli.main import app
+from lexloop.store import scan
 
 Run = Callable[..., Any]
 
@@ -18,6 +21,12 @@ Run = Callable[..., Any]
 @pytest.fixture(autouse=True)
 def _own_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LEXLOOP_DATA_DIR", str(tmp_path / "data"))
+
+
+@pytest.fixture(autouse=True)
+def _reading_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files are read in this process; what the workers are for, documents/reading tests."""
+    monkeypatch.setattr(scan, "read_files", read_here([]))
 
 
 @pytest.fixture
@@ -31,6 +40,18 @@ def run() -> Run:
         return result
 
     return invoke
+
+
+@pytest.fixture
+def in_json(run: Run) -> Run:
+    """``in_json("ask", "Why?")`` -> what the command prints with ``--json``."""
+
+    def read(*arguments: str | Path, code: int = 0) -> Any:
+        result = run(*map(str, arguments), "--json")
+        assert result.exit_code == code, result.stdout + result.stderr
+        return json.loads(result.stdout)
+
+    return read
 
 
 @pytest.fixture
@@ -69,3 +90,11 @@ def documents(tmp_path: Path) -> Path:
         "# Cat notice\n\nA cat needs no licence. Cats may enter the town park.\n", "utf-8"
     )
     return folder
+
+
+@pytest.fixture
+def index(run: Run, documents: Path, tmp_path: Path) -> Path:
+    """An index of the two small documents."""
+    made = tmp_path / "dogs.index"
+    assert run("index", str(documents), "--out", str(made)).exit_code == 0
+    return made

@@ -1,6 +1,5 @@
 """``lexloop chat``: with its lines from a pipe in this process, and on a real terminal."""
 
-import os
 import re
 import shlex
 import subprocess
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_openai import KEY, FakeOpenAI, Reply, Request
+from fake_openai import ANSWER, KEY, FakeOpenAI, Reply, Request
 from langgraph.checkpoint.sqlite import SqliteSaver
 from pseudo_terminal import CTRL_C, CTRL_D, Terminal
 
@@ -22,7 +21,6 @@ from lexloop.core.errors import DataError
 
 Run = Callable[..., Any]
 FIRST = "What is a bias audit?"
-ANSWER = "A bias audit is an evaluation of an AEDT, made impartially by an independent auditor. [1]"
 
 
 @pytest.fixture
@@ -30,12 +28,18 @@ def threads(tmp_path: Path) -> Path:
     return tmp_path / "kept" / "threads.sqlite"
 
 
-def test_commands(run: Run) -> None:
-    lines = ["/sources", FIRST, "/sources", "/trace", "/reset", "/trace", "/help", "/fly", "/quit",
-             "never asked"]  # fmt: skip
-    result = run("chat", stdin="\n".join(lines))
+def test_commands_and_a_bad_question_that_does_not_end_the_chat(
+    run: Run, kept: tuple[str, ...], threads: Path
+) -> None:
+    lines = ["/sources", "x" * 4001, FIRST, "/sources", "/trace", "/reset", "/trace", "/help",
+             "/fly", "/quit", "never asked"]  # fmt: skip
+    result = run(*kept, stdin="\n".join(lines))
     assert result.exit_code == 0
+    assert "The question has 4001 characters" in result.stderr
     assert result.stdout.count("There is no answer yet.") == 2
+    assert "Passed" in result.stdout
+    with closing(ThreadStore(threads)) as store:
+        assert store.count("my own") == 0
     assert result.stdout.count("[1] law.txt · § 20-870") >= 3
     assert "Complexity 0" in result.stdout
     assert "The conversation is forgotten." in result.stdout
@@ -43,27 +47,27 @@ def test_commands(run: Run) -> None:
     assert "/sources  the cited spans" in result.stdout
 
 
-def test_a_follow_up_is_understood_from_the_history(run: Run) -> None:
-    result = run("chat", stdin=f"{FIRST}\nWho can perform it?\n/trace\n")
-    assert "bias audit" in result.stdout.rpartition("question: ")[2].splitlines()[0].lower()
+@pytest.fixture
+def kept(threads: Path) -> tuple[str, ...]:
+    """A chat on a thread of its own."""
+    return ("chat", "--thread", "my own", "--threads-file", str(threads))
 
 
-def test_a_bad_question_does_not_end_the_chat(run: Run) -> None:
-    result = run("chat", stdin=f"{'x' * 4001}\n\n{FIRST}\n")
-    assert result.exit_code == 0
-    assert "The question has 4001 characters" in result.stderr
-    assert "Passed" in result.stdout
-
-
-def test_a_thread_is_resumed(run: Run, threads: Path) -> None:
-    kept = ("chat", "--thread", "mine", "--threads-file", str(threads))
-    run(*kept, stdin=f"{FIRST}\n")
-    result = run(*kept, stdin="/sources\nWho can perform it?\n/trace\n")
-    assert "Thread mine goes on after 1 question(s)." in result.stdout
+def test_a_thread_is_resumed_with_how_its_answer_came_about(
+    run: Run, kept: tuple[str, ...], threads: Path
+) -> None:
+    first = run(*kept, stdin=f"{FIRST}\n/trace\n").stdout
+    assert shlex.split(first.splitlines()[-1]) == ["lexloop", *kept]
+    trace = first[first.index("Plan\n") : first.index("Thread my own is kept")].rstrip("\n")
+    result = run(*kept, stdin="/trace\nWho can perform it?\n/trace\n")
+    assert "Thread my own goes on after 1 question(s)." in result.stdout
     assert f"Last: {FIRST}" in result.stdout
+    assert "Attempt 1" in trace
+    assert trace in result.stdout
     assert "bias audit" in result.stdout.rpartition("question: ")[2].splitlines()[0].lower()
-    other = run("chat", "--thread", "other", "--threads-file", str(threads), stdin="/sources\n")
-    assert "There is no answer yet." in other.stdout
+    for lines in ("/sources\n", f"{FIRST}\n/reset\n"):  # another one, which has not begun
+        other = run("chat", "--threads-file", str(threads), stdin=lines).stdout
+        assert "To go on" not in other
 
 
 def test_a_thread_is_not_resumed_by_who_may_see_less(
@@ -83,14 +87,9 @@ def test_a_thread_is_not_resumed_by_who_may_see_less(
     assert "within 3 days" in run(*kept, "--tag", "board", stdin="/sources\n").stdout
 
 
-def test_threads_lie_in_the_data_folder_and_are_private(run: Run, tmp_path: Path) -> None:
-    run("chat", "--thread", "mine", stdin=f"{FIRST}\n")
-    file = tmp_path / "data" / "threads.sqlite"
-    assert file.stat().st_mode & 0o077 == 0
-    assert file.parent.stat().st_mode & 0o077 == 0
-
-
-def test_a_conversation_without_a_name_gets_one_and_is_resumed(run: Run, documents: Path) -> None:
+def test_a_conversation_without_a_name_gets_one_and_is_private(
+    run: Run, documents: Path, tmp_path: Path
+) -> None:
     among = ("chat", "--corpus", str(documents), "--k", "2", "--no-fallback")
     asked = "What does a dog licence cost?\n"
     told, command = run(*among, stdin=asked).stdout.splitlines()[-2:]
@@ -101,18 +100,8 @@ def test_a_conversation_without_a_name_gets_one_and_is_resumed(run: Run, documen
     assert f"Thread {name} goes on after 1 question(s)." in resumed
     assert "dogs.txt" in resumed
     assert name not in run(*among, stdin=asked).stdout
-
-
-def test_of_a_conversation_that_has_not_begun_nothing_is_told(run: Run, threads: Path) -> None:
-    for lines in ("", "/help\n", f"{FIRST}\n/reset\n"):
-        kept = run("chat", "--threads-file", str(threads), stdin=lines)
-        assert "To go on" not in kept.stdout
-
-
-def test_where_the_thread_lies_is_told_as_it_was_given(run: Run, threads: Path) -> None:
-    kept = ("chat", "--thread", "my own", "--threads-file", str(threads))
-    left = run(*kept, stdin=f"{FIRST}\n").stdout.splitlines()[-1]
-    assert shlex.split(left) == ["lexloop", *kept]
+    file = tmp_path / "data" / "threads.sqlite"
+    assert not (file.stat().st_mode | file.parent.stat().st_mode) & 0o077
 
 
 def test_what_cannot_be_kept_is_told_once(
@@ -129,16 +118,7 @@ def test_what_cannot_be_kept_is_told_once(
     assert (named.exit_code, named.stdout) == (5, "")
 
 
-def test_reset_forgets_the_thread(run: Run, threads: Path) -> None:
-    kept = ("chat", "--thread", "mine", "--threads-file", str(threads))
-    run(*kept, stdin=f"{FIRST}\n/reset\n")
-    assert "goes on" not in run(*kept, stdin="").stdout
-    with closing(ThreadStore(threads)) as store:
-        assert store.count("mine") == 0
-
-
-def test_two_chats_on_one_thread_lose_nothing(threads: Path) -> None:
-    kept = ("chat", "--thread", "mine", "--threads-file", str(threads))
+def test_two_chats_on_one_thread_lose_nothing(kept: tuple[str, ...], threads: Path) -> None:
     command = [sys.executable, "-m", "lexloop.apps.cli", *kept]
 
     def talk(number: int) -> "subprocess.CompletedProcess[str]":
@@ -149,44 +129,27 @@ def test_two_chats_on_one_thread_lose_nothing(threads: Path) -> None:
         done = list(pool.map(talk, range(2)))
     assert [one.stderr for one in done] == ["", ""]
     with closing(ThreadStore(threads)) as store:
-        asked = sorted(one["question"] for one in store.turns("local", "mine"))
+        asked = sorted(one["question"] for one in store.turns("local", "my own"))
     assert asked == [f"{FIRST} (0)"] * 3 + [f"{FIRST} (1)"] * 3
 
 
-def test_a_turn_takes_little_space_however_many_were_before(run: Run, threads: Path) -> None:
-    kept = ("chat", "--thread", "mine", "--threads-file", str(threads))
+def test_a_turn_takes_little_space_however_many_were_before(
+    run: Run, kept: tuple[str, ...], threads: Path
+) -> None:
     run(*kept, stdin=f"{FIRST}\n" * 4)
     first = threads.stat().st_size
-    run(*kept, stdin=f"{FIRST}\n" * 16)
-    assert (threads.stat().st_size - first) / 16 < 20_000
-    assert "Thread mine goes on after 20 question(s)." in run(*kept, stdin="").stdout
+    run(*kept, stdin=f"{FIRST}\n" * 8)
+    assert (threads.stat().st_size - first) / 8 < 20_000
 
 
-def test_how_an_answer_came_about_is_kept_with_it(run: Run, threads: Path) -> None:
-    kept = ("chat", "--thread", "mine", "--threads-file", str(threads))
-    told = run(*kept, stdin=f"{FIRST}\n/trace\n").stdout
-    again = run(*kept, stdin="/trace\n/up it is\n").stdout
-    trace = told[told.index("Plan\n") : told.index("Thread mine is kept")]
-    assert "Attempt 1" in trace
-    assert trace.rstrip("\n") in again
-    assert "Kept in" in again
-
-
-def test_a_file_that_is_no_database(run: Run, tmp_path: Path) -> None:
-    file = tmp_path / "notes.txt"
-    file.write_text("These are notes and no database." * 100)
-    result = run("chat", "--thread", "mine", "--threads-file", str(file), stdin="")
-    assert result.exit_code == 5
-    assert "Conversations cannot be kept in" in result.stderr
-    assert file.read_text().startswith("These are notes")
-
-
-def test_threads_of_an_earlier_release_are_refused_by_name(run: Run, threads: Path) -> None:
+def test_threads_of_an_earlier_release_are_refused_by_name(
+    run: Run, kept: tuple[str, ...], threads: Path
+) -> None:
     threads.parent.mkdir()
     with SqliteSaver.from_conn_string(str(threads)) as saver:
         saver.setup()
     before = threads.read_bytes()
-    result = run("chat", "--thread", "mine", "--threads-file", str(threads), stdin=f"{FIRST}\n")
+    result = run(*kept, stdin=f"{FIRST}\n")
     assert result.exit_code == DataError.exit_code
     said = " ".join(result.stderr.split())
     assert f"{threads}: it holds the checkpoints of LangGraph" in said
@@ -195,16 +158,15 @@ def test_threads_of_an_earlier_release_are_refused_by_name(run: Run, threads: Pa
 
 
 def test_a_refused_key_ends_neither_the_chat_nor_in_the_thread(
-    run: Run, server: FakeOpenAI, by_model: list[str], threads: Path
+    run: Run, server: FakeOpenAI, by_model: list[str], kept: tuple[str, ...], *, threads: Path
 ) -> None:
     server.key = "another"
-    kept = ("chat", "--thread", "mine", "--threads-file", str(threads), *by_model)
-    refused = run(*kept, stdin=f"{FIRST}\n")
+    refused = run(*kept, *by_model, stdin=f"{FIRST}\n")
     assert refused.exit_code == 0
     assert "refused the key" in refused.stderr
     server.key = KEY
     server.play("generate", Reply(ANSWER))
-    assert ANSWER in run(*kept, stdin=f"{FIRST}\n").stdout
+    assert ANSWER in run(*kept, *by_model, stdin=f"{FIRST}\n").stdout
     assert KEY.encode() not in threads.read_bytes()
 
 
@@ -247,6 +209,7 @@ def test_where_ctrl_c_is_ignored_the_chat_says_so_and_goes_on(
 
     server.play("generate", after)
     shown = on_terminal("chat", *by_model, ignored=True)
+    shown.expect("Ctrl-C is ignored here")
     shown.expect("Ctrl-C is ignored, Ctrl-D leaves")
     shown.expect("> ")
     shown.type(CTRL_C)
@@ -259,25 +222,3 @@ def test_where_ctrl_c_is_ignored_the_chat_says_so_and_goes_on(
     shown.type(CTRL_D)
     assert shown.wait() == 0
     assert "Stopped." not in shown.screen
-
-
-def test_without_line_editing_too_a_half_typed_line_is_cleared_first(
-    tmp_path: Path, on_terminal: Callable[..., Terminal]
-) -> None:
-    (tmp_path / "readline.py").write_text("raise ImportError('none here')\n")
-    path = os.pathsep.join([str(tmp_path), os.environ["PYTHONPATH"]])
-    shown = on_terminal("chat", PYTHONPATH=path)
-    shown.expect("> ")
-    shown.type("half a quest")
-    shown.expect("half a quest")
-    shown.interrupt_prompt()
-    shown.expect("Ctrl-C again leaves.")
-    shown.ask(FIRST)
-    shown.expect("Passed")
-    shown.expect("> ")
-    shown.interrupt_prompt()
-    shown.expect("Ctrl-C again leaves.")
-    shown.expect("> ")
-    shown.interrupt_prompt()
-    assert shown.wait() == 0
-    assert "lexloop chat --thread" in shown.screen

@@ -1,4 +1,4 @@
-"""``lexloop eval``: what it writes, prints and refuses."""
+"""``lexloop eval``, ``compare`` and ``tune``: what they write, print and refuse."""
 
 import json
 from collections.abc import Callable
@@ -7,6 +7,10 @@ from typing import Any
 
 import pytest
 from fake_openai import KEY, FakeOpenAI, Reply, Request
+from run_records import record, run_info, write_run
+
+from lexloop.apps.cli import options
+from lexloop.evaluation.record import Record
 
 Run = Callable[..., Any]
 GOLD: list[dict[str, Any]] = [
@@ -19,51 +23,54 @@ GOLD: list[dict[str, Any]] = [
     },
     {"id": "cake", "question": "How is a cake baked?", "question_type": "out of scope"},
 ]
+TO_TUNE = [
+    ("What does a dog licence cost?", "A dog licence costs 40 euros a year."),
+    ("When must the owner pay the fee?", "The owner must pay the fee by 31 March."),
+    ("Where must every dog be kept on a leash?", "Every dog must be on a leash in the town park."),
+    ("Does a cat need a licence?", "A cat needs no licence."),
+    ("May cats enter the town park?", "Cats may enter the town park."),
+    ("Which animal is kept on a leash?", "Every dog must be kept on a leash."),
+]
+
+
+def lines(file: Path, rows: list[dict[str, Any]]) -> Path:
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return file
 
 
 @pytest.fixture
 def gold(tmp_path: Path) -> Path:
-    file = tmp_path / "gold.jsonl"
-    file.write_text("".join(json.dumps(row) + "\n" for row in GOLD), "utf-8")
-    return file
+    return lines(tmp_path / "gold.jsonl", GOLD)
 
 
-def test_a_run_is_written_shown_and_gone_on_with(run: Run, gold: Path, tmp_path: Path) -> None:
+def test_a_run_is_written_and_gone_on_with_and_what_fails_shows_in_its_code(
+    run: Run, gold: Path, tmp_path: Path
+) -> None:
     rows, out = tmp_path / "rows.json", tmp_path / "out"
     named = [
         {"name": "alone", "settings": {"variant": "llm_only"}},
         {"name": "few", "settings": {"variant": "fixed", "plan.k": 2}},
+        {"name": "strict", "settings": {"variant": "fixed", "max_question_chars": 20}},
     ]
     rows.write_text(json.dumps(named), "utf-8")
     command = ("eval", str(gold), "--out", str(out), "--workers", "1", "--variant", "fixed")
     first = run(*command, "--ablation", str(rows))
-    assert first.exit_code == 0, first.stderr
+    assert first.exit_code == 12, first.stderr
+    assert "1 questions were not answered" in first.stderr
     assert "fixed: similarity 0." in first.stdout
-    assert str(out) in first.stdout
     assert "Variant 'alone' is left out: no model is configured" in first.stderr
     records = map(json.loads, (out / "records.jsonl").read_text("utf-8").splitlines())
-    expected = [("fixed", "audit"), ("few", "audit"), ("fixed", "cake"), ("few", "cake")]
+    expected = [(variant, id) for id in ("audit", "cake") for variant in ("fixed", "few", "strict")]
     assert [(r["variant"], r["id"]) for r in records] == expected
     again = run(*command, "--ablation", str(rows), "--json")
-    assert again.exit_code == 0, again.stderr
     summary = json.loads(again.stdout)
-    assert (summary["failures"], summary["out"]) == (0, str(out))
-    assert [row["name"] for row in summary["variants"]] == ["fixed", "few"]
+    assert (summary["failures"], summary["out"]) == (1, str(out))
+    assert [row["name"] for row in summary["variants"]] == ["fixed", "few", "strict"]
     assert [item["variant"] for item in summary["skipped"]] == ["alone"]
     assert json.loads((out / "summary.json").read_text("utf-8"))["variants"] == summary["variants"]
     other = run(*command, "--max-retries", "1", "--json")
     assert other.exit_code == 2
     assert "holds another run" in json.loads(other.stdout)["error"]["what"]
-
-
-def test_a_malformed_gold_file_is_refused_before_anything_runs(run: Run, tmp_path: Path) -> None:
-    gold, out = tmp_path / "gold.jsonl", tmp_path / "out"
-    gold.write_text('{"question": "Why?"}\n{"question": 7}\n\n{"quest', "utf-8")
-    result = run("eval", str(gold), "--out", str(out))
-    assert result.exit_code == 2
-    assert "line 2, field question" in result.stderr
-    assert "line 4" in result.stderr
-    assert not out.exists()
 
 
 def test_a_model_answers_and_another_judges(
@@ -102,10 +109,57 @@ def _by_role(request: Request) -> Reply:
     return Reply("no JSON")
 
 
-def test_a_question_that_fails_shows_in_the_exit_code(run: Run, gold: Path, tmp_path: Path) -> None:
-    result = run(
-        *("eval", str(gold), "--variant", "fixed", "--workers", "1", "--out"),
-        *(str(tmp_path / "out"), "--set", "max_question_chars=20"),
+def scored(row: str, scores: dict[str, float]) -> list[Record]:
+    return [
+        record(variant=row, id=name, metrics={"similarity": score, "bleu": score})
+        for name, score in scores.items()
+    ]
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> tuple[str, str]:
+    a = [*scored("fixed", {"q1": 0.2, "q2": 0.4, "q3": 0.1}), *scored("pa\x1b[31m", {"q1": 0.9})]
+    b = scored("fixed", {"q1": 0.6, "q2": 0.5})
+    return (
+        str(write_run(tmp_path / "a", a, run_info("fixed", "pa\x1b[31m"))),
+        str(write_run(tmp_path / "b", b, run_info("fixed", corpus_sha256="ef" * 32))),
     )
-    assert result.exit_code == 12
-    assert "1 questions were not answered" in result.stderr
+
+
+def test_runs_are_compared_and_what_is_left_out_is_said(
+    run: Run, in_json: Run, two: tuple[str, str]
+) -> None:
+    result = run("compare", *two)
+    assert result.exit_code == 0
+    assert "2 questions in both; left out: 1 only in A." in result.stdout
+    assert "Only in A: pa" in result.stdout
+    assert "\x1b" not in result.stdout
+    assert "The runs differ in their corpus." in result.stdout
+    assert "0.250 [0.100, 0.400] (0)" in result.stdout
+    assert "BLEU" not in result.stdout
+    assert "BLEU" in run("compare", *two, "--all").stdout
+    [pair] = in_json("compare", *two)["pairs"]
+    assert pair["metrics"]["similarity"]["difference"]["mean"] == pytest.approx(0.25)
+    assert (pair["questions"], pair["only_a"]) == (2, 1)
+
+
+def test_a_search_writes_settings_that_other_commands_take(
+    run: Run, in_json: Run, documents: Path, index: Path, tmp_path: Path
+) -> None:
+    rows = [{"question": q, "reference_answer": a, "reference_context": a} for q, a in TO_TUNE]
+    gold, out = lines(tmp_path / "gold.jsonl", rows), tmp_path / "found.json"
+    command = ("tune", str(gold), "--objective", "recall", "--out", str(out))
+    wanted = (*command, "--classes", "2", "--corpus", documents, "--trials", "3")
+    found = in_json(*wanted)
+    assert found["tuning_questions"] + found["held_out_questions"] == len(TO_TUNE)
+    assert (found["stopped"], len(found["trials"])) == ("all trials were made", 2)
+    assert json.loads(out.read_text("utf-8")) == {**found["settings"], "plan.classes": 2}
+    settings = options.chosen_settings({"settings_file": out})
+    assert (settings.plan.classes, settings.corpus) == (2, "sample")
+    assert in_json(*wanted) == found
+    shown = run(*command, "--corpus", str(index), "--minutes", "0")
+    assert shown.exit_code == 0, shown.stderr
+    assert "questions that tuning did not see" in shown.stdout
+    assert "is an index: its chunks stay" in " ".join(shown.stderr.split())
+    assert "the time was up" in shown.stderr
+    assert json.loads(out.read_text("utf-8")) == {}

@@ -2,7 +2,6 @@
 
 import io
 import re
-import zipfile
 from typing import Any
 from urllib.parse import unquote
 
@@ -54,49 +53,29 @@ def texts(document: Any) -> list[str]:
     return [paragraph.text for paragraph in document.paragraphs]
 
 
-def test_markdown_says_all_that_shows_how_it_was_found() -> None:
-    assert (
-        markdown(record())
-        == f"""\
-# What does a dog licence cost?
-
-> {NOTICE}
-
-- **Asked:** 2026-11-23 04:55 UTC
-- **Law as of:** 2025-06-30
-- **Collections:** laws
-
-## Answer
-
-A dog licence costs 40 euros a year.[^1]
-
-## Verdict
-
-Passed. The documents answer this question.
-
-- The one quote was found word for word at the place that is cited.
-
-## Sources
-
-- Dog ordinance (dogs.txt): § 1
-
-## How it was found
-
-- **Model:** none. Nothing left the machine.
-- **Settings:** hypa, question of class 0, k = 3, Q = 3, K = 3, S = 1
-- **Searched for:** What does a dog licence cost?
-- **Keywords:** dog licence
-- **Read:** passages: 1, relations: 0
-- **Time:** 0.1 s
-- **Answer:** 7f3a
-
-Passages that were read for it:
-
-- dogs.txt, § 1, page 3, characters 17–99
-
-[^1]: dogs.txt, § 1, page 3, characters 17–53: “A dog licence costs 40 euros a year.”
-"""
-    )
+def test_both_say_all_that_shows_how_it_was_found() -> None:
+    said, document = markdown(record()), word(record())
+    headings = ["Answer", "Verdict", "Sources", "How it was found"]
+    assert re.findall(r"(?m)^## (.*)$", said) == headings
+    assert [p.text for p in document.paragraphs if p.style.name == "Heading 1"] == headings
+    rows = [[cell.text for cell in row.cells] for table in document.tables for row in table.rows]
+    for name, value in {
+        "Asked": "2026-11-23 04:55 UTC",
+        "Law as of": "2025-06-30",
+        "Collections": "laws",
+        "Model": "none. Nothing left the machine.",
+        "Settings": "hypa, question of class 0, k = 3, Q = 3, K = 3, S = 1",
+        "Searched for": "What does a dog licence cost?",
+        "Read": "passages: 1, relations: 0",
+    }.items():
+        assert f"\n- **{name}:** {value}\n" in said
+        assert [name, value] in rows
+    assert said.startswith(f"# What does a dog licence cost?\n\n> {NOTICE}\n")
+    assert texts(document)[:2] == ["What does a dog licence cost?", NOTICE]
+    assert NOTICE in document.sections[0].footer.paragraphs[0].text
+    assert "\nA dog licence costs 40 euros a year.[^1]\n" in said
+    assert "A dog licence costs 40 euros a year." in texts(document)
+    assert "[^1]: dogs.txt, § 1, page 3, characters 17–53: “A dog licence costs 40 e" in said
 
 
 def test_versions_a_lead_in_and_a_model_are_said() -> None:
@@ -105,34 +84,33 @@ def test_versions_a_lead_in_and_a_model_are_said() -> None:
     usage = {"model_calls": 4, "tokens_in": 900, "tokens_out": 80, "seconds": 3.0}
     said = markdown(
         record(citations=[cited], collections=["a", "b"], as_of="any", usage=usage,
-               model="openai:gpt", hosts=["models.example"], warning="Only in part.",
-               read_as=[{"written": "licnce", "read": "licence"}])
+               model="openai:gpt", hosts=["models.example"], warning="Only in part.")
     )  # fmt: skip
     assert "- **Law as of:** any day: versions of all times were searched\n" in said
-    assert f"- **Version:** b: dogs.txt is {version}\n- **Collections:** a, b\n" in said
     assert f"[^1]: b: dogs.txt, § 1, characters 17–53, {version}: “A dog" in said
     assert "a year.”  \n    It completes: “An owner must”\n" in said
     assert "**Model:** openai:gpt, 4 calls, 900 tokens in, 80 out. Text was sent to models." in said
-    assert "\n“licnce” was read as: licence\n" in said
     assert "\n> Warning: Only in part.\n" in said
-    assert "2026-11-23, the day of the question" in markdown(record(as_of="today"))
-    unused = markdown(record(model="openai:gpt", hosts=["models.example"]))
-    assert "openai:gpt was to be asked, and gave nothing of this answer. Text was sent" in unused
 
 
-def test_an_abstention_shows_what_is_near_and_has_no_sources() -> None:
-    said = markdown(
-        record(answer="The documents provided do not answer this question.", citations=[],
-               near=[citation(quote="One\n\nTwo")], passages=[])
-    )  # fmt: skip
-    assert (
-        "## Near it, but no answer\n\n- dogs.txt, § 1, page 3, characters 17–53\n\n> “One  \n> "
-        in said
-    )
-    assert "> Two”" in said
-    assert "## Sources" not in said
-    assert "Passages that were read" not in said
-    assert "[^" not in said
+def test_what_is_not_there_has_no_heading() -> None:
+    absent = record(citations=[], near=[citation(quote="One\n\nTwo")], passages=[])
+    said = markdown(absent)
+    assert "## Near it, but no answer\n\n- dogs.txt, § 1, page 3, characters 17" in said
+    verdict = {"head": "Replied", "words": [], "probability": None, "checked": []}
+    empty = ("collections", "citations", "passages", "queries", "keywords")
+    nothing: dict[str, Any] = {name: [] for name in empty}
+    reply = {**nothing, "finding": "reply", "plan": None, "complexity": None, "verdict": verdict}
+    long = record(**reply, probabilities=None, question="w" * 4000, answer="Hello.")
+    greeted = markdown(long)
+    assert greeted.startswith(f"# {'w' * 119}…\n")
+    assert f"> {'w' * 4000}\n" in greeted
+    assert "Hello." in texts(word(long))
+    for one in (said, greeted):
+        assert "## Sources" not in one
+        assert "Passages that were read" not in one
+        assert "[^" not in one
+    assert markdown() == f"# No questions\n\n> {NOTICE}\n"
 
 
 def test_footnotes_are_numbered_on_through_a_thread_and_shared_by_markers() -> None:
@@ -141,39 +119,14 @@ def test_footnotes_are_numbered_on_through_a_thread_and_shared_by_markers() -> N
         citations=[citation(1), citation(2, section="§ 2"), citation(2, section="§ 3")],
     )
     said = markdown(two, two, title="Dogs")
-    assert "\n## Question 1\n\n> What does a dog licence cost?\n" in said
-    assert (
-        "\n### Answer\n\nOne[^1][^2]. Two[^1][^2], three[^2]. Four \\[3\\] and \\[2021\\].\n"
-        in said
-    )
+    assert "One[^1][^2]. Two[^1][^2], three[^2]. Four \\[3\\] and \\[2021\\].\n" in said
     assert "One[^3][^4]. Two[^3][^4], three[^4]." in said
     assert re.findall(r"(?m)^\[\^(\d)\]: ", said) == ["1", "2", "3", "4"]
     assert "[^2]: dogs.txt, § 2, page 3" in said
     assert "\n    dogs.txt, § 3, page 3" in said
-
-
-def test_a_file_says_when_it_has_not_the_whole_conversation() -> None:
-    said = as_markdown(outline_of([record(), record()], "Dogs", cut=True))
-    assert "> The last 2 answers of the conversation; those before are left out.\n" in said
-    assert "those before" not in as_markdown(outline_of([record(), record()], "Dogs"))
-
-
-def test_a_thread_without_a_question_is_a_file_that_says_so() -> None:
-    assert markdown() == f"# No questions\n\n> {NOTICE}\n"
-    assert texts(word(title="Empty"))[0] == "Empty"
-
-
-def test_a_reply_that_no_document_was_needed_for_is_exported_as_well() -> None:
-    reply = record(
-        question="Hello!", answer="Hello.", finding="reply", collections=[], citations=[],
-        passages=[], queries=[], keywords=[], plan=None, complexity=None, probabilities=None,
-        verdict={"head": "Replied", "words": [], "probability": None, "checked": []},
-    )  # fmt: skip
-    said = markdown(reply)
-    assert "- **Collections:** none\n" in said
-    assert "## Verdict\n\nReplied.\n\n## How it was found\n" in said
-    assert "- **Settings:** hypa\n- **Searched for:** nothing\n- **Read:**" in said
-    assert "Hello." in texts(word(reply))
+    cut = as_markdown(outline_of([two, two], "Dogs", cut=True))
+    assert "> The last 2 answers of the conversation; those before are left out.\n" in cut
+    assert "those before" not in said
 
 
 def test_word_has_real_footnotes_and_refers_again_to_the_same() -> None:
@@ -190,44 +143,10 @@ def test_word_has_real_footnotes_and_refers_again_to_the_same() -> None:
     assert referred == [1, 2]
     fields = [one.text for one in body.iter(qn("w:instrText"))]
     assert fields == [r" NOTEREF _Ref_note_1 \f \h "]
-    bookmarks = [one.get(qn("w:name")) for one in body.iter(qn("w:bookmarkStart"))]
-    assert bookmarks == ["_Ref_note_1", "_Ref_note_2"]
     assert [t for t in texts(document) if t.startswith(("One", "Two"))] == ["One, .", "Two1."]
-
-
-def test_word_says_what_markdown_says() -> None:
-    document = word(record())
-    said = texts(document)
-    assert said[:2] == ["What does a dog licence cost?", NOTICE]
-    assert "A dog licence costs 40 euros a year." in said
-    headings = [p.text for p in document.paragraphs if p.style.name == "Heading 1"]
-    assert headings == ["Answer", "Verdict", "Sources", "How it was found"]
-    rows = [[cell.text for cell in row.cells] for table in document.tables for row in table.rows]
-    assert ["Asked", "2026-11-23 04:55 UTC"] in rows
-    assert ["Law as of", "2025-06-30"] in rows
-    assert ["Model", "none. Nothing left the machine."] in rows
-    assert NOTICE in document.sections[0].footer.paragraphs[0].text
-    its = document.core_properties
-    assert (its.title, its.author) == ("What does a dog licence cost?", "Lexloop")
-
-
-def test_word_keeps_the_order_of_its_schema_and_names_every_part() -> None:
-    data = as_word(outline_of([record()]))
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        assert archive.testzip() is None
-        assert not [name for name in archive.namelist() if "thumbnail" in name]
-        settings = etree.fromstring(archive.read("word/settings.xml"))
-        kinds = archive.read("[Content_Types].xml").decode()
-        links = archive.read("word/_rels/document.xml.rels").decode()
-        styles = etree.fromstring(archive.read("word/styles.xml"))
-    names = [etree.QName(child).localname for child in settings]
+    names = [etree.QName(child).localname for child in document.settings.element]
     order = ["characterSpacingControl", "footnotePr", "compat", "rsids"]
-    assert [name for name in names if name in order] == order
-    assert 'PartName="/word/footnotes.xml"' in kinds
-    assert "wordprocessingml.footnotes+xml" in kinds
-    assert 'Target="footnotes.xml"' in links
-    named = {style.find(qn("w:name")).get(qn("w:val")) for style in styles.iter(qn("w:style"))}
-    assert {"footnote text", "footnote reference"} <= named
+    assert [name for name in names if name in order] == order  # others refuse another one
 
 
 def hostile(text: str) -> dict[str, Any]:
@@ -283,13 +202,6 @@ def test_control_characters_are_left_out_of_both() -> None:
     assert "ab[31mc\ndgnp.xe\nf" in notes(document)[1]
 
 
-@pytest.mark.parametrize("long", [4000, 200_000])
-def test_a_long_question_is_cut_in_the_title_alone(long: int) -> None:
-    said = markdown(record(question="w" * long))
-    assert said.startswith(f"# {'w' * 119}…\n")
-    assert f"> {'w' * long}\n" in said
-
-
 @pytest.mark.parametrize(
     ("title", "name"),
     [
@@ -297,9 +209,7 @@ def test_a_long_question_is_cut_in_the_title_alone(long: int) -> None:
         ("../../etc/passwd", "etc passwd.docx"),
         ('a"b\r\nSet-Cookie: x=1;\\', "a b Set-Cookie x 1.docx"),
         ("…", "answer.docx"),
-        ("", "answer.docx"),
         (".hidden.", "hidden.docx"),
-        ("Was gilt für Hunde?", "Was gilt für Hunde.docx"),
         ("\u202egnp.exe", "gnp.exe.docx"),
         ("法" * 300, f"{'法' * 40}.docx"),
     ],

@@ -8,13 +8,13 @@ from typing import Any
 
 from fake_openai import FakeOpenAI, Reply
 
-from lexloop.finetune.pairs import TrainingPair, read_pairs
+from lexloop.finetune.pairs import read_pairs
 
 Run = Callable[..., Any]
 THINGS = "register seal keys purse lamp gate".split()
 
 
-def test_it_trains_measures_and_scores(run: Run, tmp_path: Path) -> None:
+def test_it_trains_measures_and_scores(run: Run, in_json: Run, tmp_path: Path) -> None:
     data, out = tmp_path / "data", tmp_path / "out"
     data.mkdir()
     topics = "penguins volcanoes harpsichords glaciers saffron zeppelins obsidian kettles".split()
@@ -27,27 +27,13 @@ def test_it_trains_measures_and_scores(run: Run, tmp_path: Path) -> None:
     made = run("finetune", "classifier", "--data", str(data), "--out", str(out))
     assert made.exit_code == 0, made.stderr
     assert "| lexloop | 2 | clean | 1.000 |" in made.stdout
-    scored = run("finetune", "classifier", "--out", str(out), "--evaluate",
-                 str(data / "validation.csv"))  # fmt: skip
-    assert scored.exit_code == 0
-    assert "24 rows:" in scored.stdout
-    asked = run(
-        "ask", "What is a bias audit?", "--json", "--set", f"plan.classifier=embedded:{out}"
-    )
-    assert len(json.loads(asked.stdout)["probabilities"]) == 3
+    measured = ("--evaluate", str(data / "validation.csv"))
+    assert "24 rows:" in run("finetune", "classifier", "--out", str(out), *measured).stdout
+    asked = in_json("ask", "What is a bias audit?", "--set", f"plan.classifier=embedded:{out}")
+    assert len(asked["probabilities"]) == 3
 
 
-def test_depth_asks_for_enough_questions(run: Run, tmp_path: Path) -> None:
-    gold = tmp_path / "gold.jsonl"
-    gold.write_text(json.dumps({"question": "What is a bias audit?", "documents": ["law.txt"]}))
-    result = run("finetune", "classifier", "--label", "depth", "--questions", str(gold),
-                 "--out", str(tmp_path / "out"))  # fmt: skip
-    assert result.exit_code == 4
-    assert "[1, 0, 0] rows of the labels" in result.stderr
-    assert not (tmp_path / "out").exists()
-
-
-def test_clicks_make_a_folder_that_answers(run: Run, tmp_path: Path) -> None:
+def test_clicks_make_a_folder_that_answers(run: Run, in_json: Run, tmp_path: Path) -> None:
     clicks, out = tmp_path / "clicks.csv", tmp_path / "out"
     row = "who keeps the {0},{0},The {0},Clerk {1} keeps the {0}.,1"
     lines = [row.format(thing, number) for number, thing in enumerate(THINGS)]
@@ -59,12 +45,8 @@ def test_clicks_make_a_folder_that_answers(run: Run, tmp_path: Path) -> None:
     card = json.loads((out / "card.json").read_text(encoding="utf-8"))
     assert {one["set"] for one in card["data"]} == {"clicks, title", "clicks, body"}
     assert str(tmp_path) not in card["command"]
-    asked = run("ask", "What is a bias audit?", "--json", "--set", f"index.embedder=trained:{out}")
-    assert json.loads(asked.stdout)["citations"]
-
-
-def written(path: Path) -> list[TrainingPair]:
-    return [TrainingPair(**json.loads(line)) for line in path.read_text("utf-8").splitlines()]
+    asked = in_json("ask", "What is a bias audit?", "--set", f"index.embedder=trained:{out}")
+    assert asked["citations"]
 
 
 def test_a_folder_gives_pairs_on_two_sides(run: Run, documents: Path, tmp_path: Path) -> None:
@@ -73,66 +55,31 @@ def test_a_folder_gives_pairs_on_two_sides(run: Run, documents: Path, tmp_path: 
     (documents / "cats.md").write_text(dogs.replace("dog", "cat").replace("40", "9"), "utf-8")
     result = run("finetune", "pairs", str(documents), "--keep", "0.5", "--out", str(out))
     assert result.exit_code == 0, result.stderr
-    training, kept = written(out), written(tmp_path / "pairs.kept.jsonl")
+    training, kept = read_pairs(out), read_pairs(tmp_path / "pairs.kept.jsonl")
     assert len({pair.document for pair in training}) == 1
     assert {pair.document for pair in (*training, *kept)} == {"dogs.txt", "cats.md"}
     assert f"{len(training)} pairs in" in result.stderr
-    for pair in (*training, *kept):
-        own = " ".join((documents / pair.document).read_text("utf-8").split())
-        assert pair.text in own
-        assert all(text in own for text in pair.negatives)
-    again = run("finetune", "pairs", str(documents), "--keep", "0.5", "--out", str(out))
-    assert again.stderr == result.stderr
-    assert written(out) == training
-    assert len(read_pairs(tmp_path / "pairs.kept.jsonl")) == len(kept)
+    (documents / "dogs.txt").unlink()
+    alone = run("finetune", "pairs", str(documents), "--out", str(out))
+    assert alone.exit_code == 2
+    assert "holds one document" in alone.stderr
 
 
-def test_a_single_pair_is_not_kept(run: Run, documents: Path, tmp_path: Path) -> None:
-    out = tmp_path / "pairs.jsonl"
-    result = run("finetune", "pairs", str(documents), "--keep", "0.5", "--out", str(out))
-    assert result.exit_code == 0, result.stderr
-    assert "too few pairs to keep some for measuring" in " ".join(result.stderr.split())
-    assert {pair.document for pair in read_pairs(out)} == {"dogs.txt", "cats.md"}
-    assert not (tmp_path / "pairs.kept.jsonl").exists()
-
-
-def test_a_model_is_asked_so_often_as_is_told(
-    run: Run, documents: Path, tmp_path: Path, server: FakeOpenAI, by_model: list[str]
+def test_a_model_is_asked_so_often_as_is_told_and_thumbs_up_are_pairs(
+    run: Run, tmp_path: Path, server: FakeOpenAI, by_model: list[str]
 ) -> None:
+    run("chat", stdin="What is a bias audit?\n/up\n")
     written = Reply(json.dumps({"questions": ["May my dog run free?", "Must I buy a leash?"]}))
     server.play("ask_provision", written)
     out = tmp_path / "pairs.jsonl"
-    result = run("finetune", "pairs", str(documents), "--keep", "0", "--no-negatives", "--most",
-                 "1", "--out", str(out), *by_model)  # fmt: skip
+    result = run("finetune", "pairs", "sample", "--keep", "0", "--no-negatives", "--most", "1",
+                 "--feedback", "--out", str(out), *by_model)  # fmt: skip
     assert result.exit_code == 0, result.stderr
     assert "Questions and passages go to 127.0.0.1" in " ".join(result.stderr.split())
     assert "1 provisions: as many calls of" in result.stderr
-    assert "1 calls, " in result.stderr
     pairs = read_pairs(out)
-    assert [pair.question for pair in pairs] == ["May my dog run free?", "Must I buy a leash?"]
-    assert all(pair.negatives == () for pair in pairs)
-    assert not (tmp_path / "pairs.kept.jsonl").exists()
-
-
-def test_thumbs_up_are_pairs(run: Run, tmp_path: Path) -> None:
-    run("chat", stdin="What is a bias audit?\n/up\n")
-    out = tmp_path / "pairs.jsonl"
-    result = run("finetune", "pairs", "sample", "--feedback", "--no-negatives", "--out", str(out))
-    assert result.exit_code == 0, result.stderr
-    both = [*read_pairs(out), *read_pairs(tmp_path / "pairs.kept.jsonl")]
-    rated = [pair for pair in both if pair.source == "feedback"]
-    assert {pair.question for pair in rated} == {"What is a bias audit?"}
-    assert any("independent auditor" in pair.text for pair in rated)
-
-
-def test_documents_of_no_use(run: Run, documents: Path, tmp_path: Path) -> None:
-    out = ("--out", str(tmp_path / "pairs.jsonl"))
-    assert run("finetune", "pairs", str(tmp_path / "gone"), *out).exit_code == 4
-    (documents / "dogs.txt").unlink()
-    alone = run("finetune", "pairs", str(documents), *out)
-    assert alone.exit_code == 2
-    assert "holds one document" in alone.stderr
-    (documents / "cats.md").write_text("Miaow miaow.", "utf-8")
-    silent = run("finetune", "pairs", str(documents), "--keep", "0", *out)
-    assert silent.exit_code == 4
-    assert "give 0 pairs" in silent.stderr
+    asked = {pair.question for pair in pairs if pair.source != "feedback"}
+    assert asked == {"May my dog run free?", "Must I buy a leash?"}
+    (rated,) = [pair for pair in pairs if pair.source == "feedback"]
+    assert rated.question == "What is a bias audit?"
+    assert "independent auditor" in rated.text

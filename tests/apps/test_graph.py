@@ -1,3 +1,5 @@
+"""``lexloop graph show``: relations as they stand, printed and drawn."""
+
 import json
 from collections.abc import Callable
 from html.parser import HTMLParser
@@ -6,7 +8,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from laws import examples
 from relations import relation
@@ -16,17 +18,6 @@ from lexloop.store.graph import Relation
 
 Run = Callable[..., Any]
 SVG = "{http://www.w3.org/2000/svg}"
-HOSTILE = [
-    "<script>alert(1)</script>",
-    '"\' onload="alert(1)',
-    "</svg></title><img src=x onerror=alert(1)>",
-    "a\x00b\x1b[31mc\x07",
-    "pay \u202eeef eht\u202c now",
-    "]]> &lt; &amp; &#60;script&#62;",
-    "lone \ud800 surrogate \ufffe \uffff",
-    "{title} {rows} %s",
-    "long " * 60,
-]
 
 
 @pytest.fixture
@@ -37,85 +28,40 @@ def dogs(run: Run, documents: Path) -> Callable[..., Any]:
     return show
 
 
-def test_prints_the_relations_with_their_places(dogs: Run) -> None:
-    result = dogs("the Dog ordinance")
-    assert result.exit_code == 0
-    words = " ".join(result.stdout.split())
-    assert words.startswith("Dog ordinance: ")
-    assert "dogs.txt" in words
-    assert "§ 1" in words
-
-
-def test_a_section_is_an_entity_however_it_is_written(dogs: Run) -> None:
-    found = [json.loads(dogs(said, "--json").stdout) for said in ("§ 2", "Section 2", "§2")]
+def test_relations_are_shown_with_their_quotes_and_places(dogs: Run, tmp_path: Path) -> None:
+    said = dogs("§ 1").stdout
+    assert "§ 1, dogs.txt: “§ 1 Licence.”" in said
+    found = [json.loads(dogs(name, "--json").stdout) for name in ("§ 2", "Section 2", "§2")]
     assert found[0] == found[1] == found[2]
-    assert found[0]["entity"] == "§ 2"
     about, part = sorted(found[0]["relations"], key=lambda relation: relation["predicate"])
     assert (about["predicate"], about["object"]) == ("concerns", "Leash")
     assert (part["predicate"], part["object"]) == ("part_of", "Dog ordinance")
     assert (about["document"], about["section"], about["reached"]) == ("dogs.txt", "§ 2", "§ 2")
-
-
-def test_further_entities_and_fewer_relations(dogs: Run) -> None:
-    near = json.loads(dogs("§ 1", "--json").stdout)["relations"]
-    far = json.loads(dogs("§ 1", "--depth", "2", "--json").stdout)["relations"]
-    assert len(near) < len(far)
-    assert far[: len(near)] == near
-    few = json.loads(dogs("§ 1", "--depth", "2", "--limit", "2", "--json").stdout)["relations"]
-    assert few == far[:2]
-
-
-def test_an_unknown_entity_names_those_near(dogs: Run) -> None:
-    result = dogs("leesh of a dog licence")
-    assert result.exit_code == 2
-    assert "no entity 'leesh of a dog licence'" in result.stderr
-    assert "'Dog ordinance'" in result.stderr
-    misspelt = dogs("leesh", "--json")
-    assert misspelt.exit_code == 2
-    assert "Leash" in json.loads(misspelt.stdout)["error"]["hint"]
-    assert "Ask for" in dogs("qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq").stderr
-
-
-@pytest.mark.parametrize("said", ["", " ", "\u202e", "<b>", "§"])
-def test_what_names_nothing_is_refused(dogs: Run, said: str) -> None:
-    result = dogs(said)
-    assert result.exit_code == 2
-    assert "\u202e" not in result.stderr
-
-
-@pytest.mark.parametrize("wrong", [("--depth", "3"), ("--depth", "0"), ("--limit", "0")])
-def test_depth_and_limit_are_bounded(dogs: Run, wrong: tuple[str, str]) -> None:
-    assert dogs("§ 1", *wrong).exit_code == 2
-
-
-def test_draws_the_neighbourhood(dogs: Run, tmp_path: Path) -> None:
     svg, html = tmp_path / "o.svg", tmp_path / "o.html"
-    assert dogs("§ 1", "--svg", str(svg), "--html", str(html)).exit_code == 0
+    far = dogs("§ 1", "--depth", "2", "--json", "--svg", str(svg), "--html", str(html)).stdout
+    few = dogs("§ 1", "--depth", "2", "--limit", "2", "--json").stdout
+    assert json.loads(few)["relations"] == json.loads(far)["relations"][:2]
+    assert "more: --limit shows up to 200" in dogs("§ 1", "--limit", "1").stdout
     drawn = ElementTree.fromstring(svg.read_text("utf-8"))
-    assert drawn.tag == f"{SVG}svg"
-    texts = [text.text for text in drawn.iter(f"{SVG}text")]
-    assert "§ 1" in texts
-    assert "concerns" in texts
+    assert {"§ 1", "concerns"} <= {text.text for text in drawn.iter(f"{SVG}text")}
     assert svg.read_text("utf-8") in html.read_text("utf-8")
 
 
-def test_the_same_neighbourhood_is_drawn_the_same(dogs: Run, tmp_path: Path) -> None:
-    files = [tmp_path / "1.svg", tmp_path / "2.svg"]
-    for file in files:
-        dogs("§ 1", "--depth", "2", "--svg", str(file))
-    assert files[0].read_bytes() == files[1].read_bytes()
-
-
-def test_a_place_that_cannot_be_written_is_reported(dogs: Run, tmp_path: Path) -> None:
-    result = dogs("§ 1", "--svg", str(tmp_path / "missing" / "o.svg"))
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (("leesh of a dog licence",), "no entity 'leesh of a dog licence'"),
+        (("leesh",), "Leash"),
+        (("\u202e",), ""),
+        (("§ 1", "--svg", "missing/o.svg"), "cannot be written"),
+        (("§ 1", "--set", "retrieval.knowledge_graph=none"), "knowledge_graph none"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused(dogs: Run, wrong: tuple[str, ...], said: str) -> None:
+    result = dogs(*wrong)
     assert result.exit_code == 2
-    assert "cannot be written" in result.stderr
-
-
-def test_settings_without_a_graph_are_refused(dogs: Run) -> None:
-    result = dogs("§ 1", "--set", "retrieval.knowledge_graph=none")
-    assert result.exit_code == 2
-    assert "knowledge_graph none" in result.stderr
+    assert said in result.stderr
+    assert "\u202e" not in result.stderr
 
 
 class _Tags(HTMLParser):
@@ -131,96 +77,56 @@ class _Tags(HTMLParser):
         self.attributes += attrs
 
 
-def _hostile_relations(text: str) -> list[Relation]:
+@settings(max_examples=examples(40))
+@given(st.text(st.characters(codec=None), max_size=30))
+@example("<script>alert(1)</script>")
+@example('"\' onload="alert(1)')
+@example("</svg></title><img src=x onerror=alert(1)>")
+@example("a\x00b\x1b[31mc\u202e \ud800 \ufffe ]]> &lt; {title}")
+def test_any_name_is_drawn_as_text(text: str) -> None:
     triplet = relation(text, "requires", text, section=text, document=text)
     other = relation("owner", text, "pay", section="§ 1")
-    return [
+    relations = [
         Relation(triplet, text, f"{text} object", "owner"),
         Relation(other, "owner", text, text),
     ]
-
-
-def _is_harmless(name: str, relations: list[Relation]) -> None:
-    svg = as_svg(name, relations)
-    page = as_page(name, relations, svg)
-    drawn = ElementTree.fromstring(svg)
+    svg = as_svg(text, relations)
+    page = as_page(text, relations, svg)
     allowed = {"svg", "title", "defs", "marker", "path", "rect", "line", "g", "text"}
-    assert {element.tag.removeprefix(SVG) for element in drawn.iter()} <= allowed
+    assert {one.tag.removeprefix(SVG) for one in ElementTree.fromstring(svg).iter()} <= allowed
     found = _Tags(page)
     assert not {"script", "img", "iframe", "style", "link", "a"} & set(found.tags)
     assert not [name for name, _ in found.attributes if name.startswith("on") or "href" in name]
     assert found.tags.count("tr") == len(relations) + 1
     page.encode("utf-8")
-    for unsafe in ("\x00", "\x1b", "\u202e", "\ud800", "\ufffe"):
-        assert unsafe not in page
+    assert not {"\x00", "\x1b", "\u202e", "\ud800", "\ufffe"} & set(page)
+    assert all("\n" not in cell for cell in row(relations[0]))
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_names_are_drawn_as_text(text: str) -> None:
-    _is_harmless(text, _hostile_relations(text))
-    assert all("\n" not in cell for cell in row(_hostile_relations(text)[0]))
-
-
-@settings(max_examples=examples(40))
-@given(st.text(st.characters(codec=None), max_size=30))
-def test_any_name_is_drawn_as_text(text: str) -> None:
-    _is_harmless(text, _hostile_relations(text))
-
-
-@pytest.mark.parametrize("count", [30, 200])
-def test_the_drawing_fits_a_screen_and_says_how_many_more_there_are(count: int) -> None:
-    triplets = [
-        relation(f"owner {i} of a large boat", "requires", f"pay {i}") for i in range(count)
-    ]
+@pytest.mark.parametrize("count", [1, 12, 40, 200])
+def test_the_drawing_fits_a_screen_and_no_label_covers_another(count: int) -> None:
+    triplets = [relation(f"owner number {i}", "requires", f"pay fee {i % 7}") for i in range(count)]
     relations = [Relation(t, t["subject"], t["object"], "harbour") for t in triplets]
     drawn = ElementTree.fromstring(as_svg("harbour", relations, more=5))
     assert int(drawn.attrib["width"]) <= 1280
     assert int(drawn.attrib["height"]) <= 1000
-    assert f"{count - 18 + 5} more" in [text.text for text in drawn.iter(f"{SVG}text")]
-
-
-def test_each_relation_shows_its_quote_and_a_pipe_gets_whole_lines(dogs: Run) -> None:
-    printed = dogs("§ 1").stdout
-    assert "§ 1, dogs.txt: “§ 1 Licence.”" in printed
-    few = dogs("§ 1", "--limit", "1").stdout
-    assert few.count("“") == 1
-    assert "more: --limit shows up to 200" in few
-
-
-def test_an_entity_alone_is_drawn() -> None:
-    assert len(list(ElementTree.fromstring(as_svg("owner", [])).iter(f"{SVG}g"))) == 1
-
-
-def test_a_hostile_document_is_printed_and_drawn_as_text(run: Run, tmp_path: Path) -> None:
-    folder = tmp_path / "hostile"
-    folder.mkdir()
-    (folder / "<img src=x>.txt").write_text(
-        "# The <b>law</b>\n\n§ 1 Of <script>alert(1)</script>\n\nSee § 2.\n\n"
-        "§ 2 Of [red]things\x1b[31m\u202e & <b>more</b>\n\nSee § 1.\n",
-        "utf-8",
-    )
-    page, drawing = tmp_path / "p.html", tmp_path / "d.svg"
-    result = run(
-        "graph", "show", "§ 1", "--depth", "2", "--corpus", str(folder), "--html", str(page),
-        "--svg", str(drawing),
-    )  # fmt: skip
-    assert result.exit_code == 0
-    assert "\x1b" not in result.stdout
-    assert "\u202e" not in result.stdout
-    assert not {"script", "img", "b"} & set(_Tags(page.read_text("utf-8")).tags)
-    ElementTree.fromstring(drawing.read_text("utf-8"))
-
-
-@pytest.mark.parametrize("count", [1, 12, 40])
-def test_no_label_covers_another(count: int) -> None:
-    triplets = [relation(f"owner number {i}", "requires", f"pay fee {i % 7}") for i in range(count)]
-    relations = [Relation(t, t["subject"], t["object"], "harbour") for t in triplets]
+    if count > 18:
+        assert f"{count - 18 + 5} more" in [text.text for text in drawn.iter(f"{SVG}text")]
     boxes = []
-    for group in ElementTree.fromstring(as_svg("harbour", relations)).iter(f"{SVG}g"):
-        shape = group.find(f"{SVG}rect")
-        assert shape is not None
+    for shape in drawn.iterfind(f".//{SVG}g/{SVG}rect"):
         boxes.append([float(shape.attrib[side]) for side in ("x", "y", "width", "height")])
     for i, (x, y, width, height) in enumerate(boxes):
         for other_x, other_y, other_width, _ in boxes[:i]:
             beside = x >= other_x + other_width or other_x >= x + width
             assert beside or abs(y - other_y) >= height
+
+
+def test_a_hostile_document_is_printed_as_text(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "<img src=x>.txt").write_text(
+        "# The <b>law</b>\n\n§ 1 Of <script>alert(1)</script>\n\nSee § 2.\n\n"
+        "§ 2 Of [red]things\x1b[31m\u202e & <b>more</b>\n\nSee § 1.\n",
+        "utf-8",
+    )
+    result = run("graph", "show", "§ 1", "--depth", "2", "--corpus", str(tmp_path))
+    assert result.exit_code == 0
+    assert not {"\x1b", "\u202e"} & set(result.stdout)

@@ -36,12 +36,9 @@ def test_documents(run: Run, hostile: Path, extra: list[str]) -> None:
     assert not UNSAFE & set(result.stdout + result.stderr)
     assert "40 euros" in result.stdout
     assert "[bold red]fee[/] :skull: [link=http://x]" in result.stdout
-
-
-def test_json_gives_hostile_text_back_as_it_was_read(run: Run, hostile: Path) -> None:
-    asked = ("ask", "How much is the licence fee for a dog?", "--json", "--corpus", str(hostile))
-    report = json.loads(run(*asked).stdout)
-    assert legible(ATTACK) in "".join(passage["text"] for passage in report["passages"])
+    if "--json" in extra:  # which gives back what was read
+        passages = json.loads(result.stdout)["passages"]
+        assert legible(ATTACK) in "".join(passage["text"] for passage in passages)
 
 
 def test_model_replies_and_their_errors(run: Run, server: FakeOpenAI, by_model: list[str]) -> None:
@@ -64,8 +61,5 @@ def test_clean_text_holds_no_controls(text: str) -> None:
     assert clean(shown) == shown
     assert "\n" not in one_line(text)
     assert plain(text).plain == shown
-
-
-def test_letters_of_every_script_stay() -> None:
-    text = "§ 5 – «Größe» 規則 قانون\tעם\n"
-    assert clean(text) == text
+    every_script = "§ 5 – «Größe» 規則 قانون\tעם\n"
+    assert clean(every_script) == every_script

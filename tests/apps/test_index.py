@@ -1,4 +1,4 @@
-"""``lexloop index``."""
+"""``lexloop index``, and its ``add | update | remove | verify | info``."""
 
 import json
 from collections.abc import Callable
@@ -8,155 +8,62 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
+from lexloop.core.files import MANIFEST
 from lexloop.graph.app import graph
+from lexloop.models.minilm import load_shipped
+from lexloop.store.manifest import FORMAT
 
 Run = Callable[..., Any]
+COST = "How much does a dog licence cost?"
+ROWS = '{"id": "a", "text": "One may moor."}\nnonsense\n'
 
 
 @pytest.fixture
-def out(tmp_path: Path) -> Path:
-    return tmp_path / "built" / "index"
+def report(in_json: Run) -> Run:
+    def told(*arguments: str | Path) -> Any:
+        return in_json("index", *arguments)
+
+    return told
 
 
-def test_index_then_ask(run: Run, documents: Path, out: Path) -> None:
-    made = run("index", str(documents), "--out", str(out))
-    assert made.exit_code == 0
-    assert made.stdout.startswith("2 documents, ")
-    assert f"-> {out}" in made.stdout
-    asked = run("ask", "How much does a dog licence cost?", "--json", "--corpus", str(out))
-    assert "40 euros" in json.loads(asked.stdout)["answer"]
+@pytest.fixture
+def answer(in_json: Run) -> Run:
+    def asked(corpus: Path, question: str = COST, *options: str) -> Any:
+        return in_json("ask", question, "--corpus", corpus, *options)
+
+    return asked
 
 
-def test_skipped_files_are_named_and_give_code_3(run: Run, documents: Path, out: Path) -> None:
-    (documents / "zero.txt").write_bytes(b"")
-    (documents / "scan.pdf").write_bytes(b"%PDF")
-    (documents / "sheet.xlsx").write_bytes(b"PK")
-    result = run("index", str(documents), "--out", str(out))
-    assert result.exit_code == 3
-    assert "Skipped zero.txt: " in result.stderr
-    assert "Skipped scan.pdf: " in result.stderr
-    assert "Not indexed, since their kinds are not read: 1 .xlsx" in result.stderr
-    assert (out / "manifest.json").is_file()
+def changes(found: dict[str, Any]) -> tuple[int, ...]:
+    return tuple(found[f"files_{n}"] for n in ("added", "changed", "removed", "unchanged"))
 
 
-def test_a_report_has_its_fields_and_a_file_read_in_part_is_no_skipped_file(
-    run: Run, documents: Path, out: Path
+def test_what_was_not_read_is_named_and_told_with_the_first_answer_of_a_conversation(
+    run: Run, documents: Path, tmp_path: Path, answer: Run
 ) -> None:
-    (documents / "rows.jsonl").write_text('{"id": "a", "text": "One may moor."}\nnonsense\n')
+    out = tmp_path / "built" / "index"
+    (documents / "rows.jsonl").write_text(ROWS)
     made = run("index", str(documents), "--out", str(out), "--json")
-    assert made.exit_code == 0
-    report = json.loads(made.stdout)
-    (told,) = report["skipped"]
-    assert (told["name"], told["indexed"]) == ("rows.jsonl", True)
+    assert made.exit_code == 0  # a file that is read in part is no skipped one
+    found = json.loads(made.stdout)
+    (told,) = found["skipped"]
+    assert (told["name"], told["indexed"], found["documents"]) == ("rows.jsonl", True, 3)
     assert told["reason"].startswith("Line 2: It is no JSON")
-    assert report["documents"] == 3
-    assert set(report) == {
+    assert set(found) == {
         "index", "documents", "chunks", "windows", "triplets", "files_added", "files_changed",
         "files_removed", "files_unchanged", "recall@10", "seconds", "skipped", "other_files"
     }  # fmt: skip
-
-
-def test_an_index_is_replaced_only_by_force(run: Run, documents: Path, out: Path) -> None:
-    arguments = ("index", str(documents), "--out", str(out))
-    assert run(*arguments).exit_code == 0
-    refused = run(*arguments)
-    assert refused.exit_code == 4
-    assert "lexloop index update" in refused.stderr
-    assert run(*arguments, "--force").exit_code == 0
-
-
-def test_a_folder_that_is_no_index_is_never_replaced(run: Run, documents: Path) -> None:
-    result = run("index", str(documents), "--out", str(documents), "--force")
-    assert result.exit_code == 4
-    assert "already exists and is no index" in result.stderr
-    assert (documents / "dogs.txt").is_file()
-
-
-def test_an_index_is_no_source_of_another(run: Run, documents: Path, out: Path) -> None:
-    assert run("index", str(documents), "--out", str(out)).exit_code == 0
-    for arguments in (
-        ("index", str(out), "--out", str(out) + "2"),
-        ("index", "add", str(out), str(out)),
-        ("index", "update", str(out), "--source", str(out)),
-    ):
-        refused = run(*arguments)
-        assert refused.exit_code == 4
-        assert f"{out} is an index and no folder of documents." in refused.stderr
-        assert f"--corpus {out}" in refused.stderr
-
-
-@pytest.mark.parametrize(
-    ("setting", "held"),
-    [
-        ("chunking.tokens=256", "chunking.tokens=300, not 256"),
-        ("chunking.tokens=512", "chunking.tokens=300, not 512"),
-        ("index.windows=whole", "index.windows=statements, not whole"),
-        ("chunking.method=characters", "chunking.method=sentence, not characters"),
-    ],
-)
-def test_what_an_index_was_not_made_with_is_refused(
-    run: Run, documents: Path, out: Path, setting: str, held: str
-) -> None:
-    made = ("--chunker", "sentence", "--set", "chunking.tokens=300")
-    assert run("index", str(documents), "--out", str(out), *made).exit_code == 0
-    asked = ("ask", "How much does a dog licence cost?", "--set", setting, "--corpus")
-    refused = run(*asked, str(out))
-    assert refused.exit_code == 2
-    assert f"was made with {held}" in refused.stderr
-    assert f"lexloop index update {out} --set {setting}" in refused.stderr
-    assert "40 euros" in run(*asked, str(documents)).stdout
-    same = run(*asked[:-2], "chunking.tokens=300", "--corpus", str(out))
-    assert "40 euros" in same.stdout
-    assert run("index", "update", str(out), "--set", setting).exit_code == 0
-    assert "40 euros" in run(*asked, str(out)).stdout
-
-
-def test_one_file_is_a_corpus(run: Run, documents: Path) -> None:
-    file = documents / "dogs.txt"
-    asked = ("ask", "How much does a dog licence cost?", "--json", "--corpus", str(file))
-    assert "40 euros" in json.loads(run(*asked).stdout)["answer"]
-    file.write_text(file.read_text("utf-8").replace("40 euros", "50 euros"), "utf-8")
-    assert "50 euros" in json.loads(run(*asked).stdout)["answer"]
-    shown = json.loads(run("graph", "show", "Licence", "--json", "--corpus", str(file)).stdout)
-    assert {relation["document"] for relation in shown["relations"]} == {"dogs.txt"}
-    (documents / "metadata.csv").write_text("file,tags\ndogs.txt,board\n", "utf-8")
-    assert json.loads(run(*asked).stdout)["abstained"]
-    assert "50 euros" in json.loads(run(*asked, "--tag", "board").stdout)["answer"]
-    missing = run("ask", "Why?", "--corpus", str(file) + "x")
-    assert missing.exit_code == 4
-    assert "does not exist" in missing.stderr
-    (documents / "sheet.xlsx").write_bytes(b"PK")
-    unread = run("ask", "Why?", "--corpus", str(documents / "sheet.xlsx"))
-    assert unread.exit_code == 4
-    assert "'.xlsx' is unknown" in unread.stderr
-
-
-def test_what_supersedes_a_law_that_is_not_there_is_in_force(run: Run, tmp_path: Path) -> None:
-    folder, out = tmp_path / "laws", tmp_path / "index"
-    folder.mkdir()
-    (folder / "new.md").write_text(
-        "---\nin_force_from: 2023-07-01\nsupersedes: gone.md\n---\n"
-        "# Fees\n\n§ 1 Fee. The mooring fee is 25 euros a night.\n"
-    )
-    made = run("index", str(folder), "--out", str(out))
-    assert made.exit_code == 0
-    assert "Note on new.md: It supersedes 'gone.md', which is not among" in made.stderr
-    assert "Note on new.md" in run("index", "info", str(out)).stdout
-    for corpus in (folder, folder / "new.md", out):
-        asked = ("ask", "How much is the mooring fee?", "--json", "--corpus", str(corpus))
-        found = json.loads(run(*asked).stdout)
-        assert "25 euros" in found["answer"]
-        assert found["degraded"] == []
-
-
-def test_what_was_not_read_is_told_with_the_first_answer_of_a_conversation(
-    run: Run, documents: Path, out: Path
-) -> None:
     (documents / "zero.txt").write_bytes(b"")
-    (documents / "rows.jsonl").write_text('{"id": "a", "text": "One may moor."}\nnonsense\n')
-    run("index", str(documents), "--out", str(out))
-    asked = run("ask", "How much does a dog licence cost?", "--json", "--corpus", str(out))
-    told = {one["wanted"]: one["used"] for one in json.loads(asked.stdout)["degraded"]}
+    (documents / "sheet.xlsx").write_bytes(b"PK")
+    result = run("index", str(documents), "--out", str(out), "--force")
+    assert result.exit_code == 3
+    assert result.stdout.startswith("3 documents, ")
+    assert f"-> {out}" in result.stdout
+    assert "Skipped zero.txt: " in result.stderr
+    assert "Not indexed, since their kinds are not read: 1 .xlsx" in result.stderr
+    first = answer(out)
+    assert "40 euros" in first["answer"]
+    told = {one["wanted"]: one["used"] for one in first["degraded"]}
     assert told == {"zero.txt": "nothing of it", "rows.jsonl": "the rest of it"}
     messages = [HumanMessage("May one moor?"), AIMessage("One may."), HumanMessage("At night?")]
     later = graph.invoke({"messages": messages}, context={"corpus": str(out)})
@@ -164,3 +71,178 @@ def test_what_was_not_read_is_told_with_the_first_answer_of_a_conversation(
     shown = run("index", "info", str(out)).stdout
     assert "Skipped zero.txt: It is empty." in shown
     assert "Note on rows.jsonl: Line 2: It is no JSON" in shown
+
+
+def test_only_an_index_is_replaced_and_only_by_force(
+    run: Run, documents: Path, index: Path
+) -> None:
+    again = ("index", str(documents), "--out", str(index))
+    refused = run(*again)
+    assert refused.exit_code == 4
+    assert "lexloop index update" in refused.stderr
+    assert run(*again, "--force").exit_code == 0
+    result = run("index", str(documents), "--out", str(documents), "--force")
+    assert result.exit_code == 4
+    assert "already exists and is no index" in result.stderr
+    assert (documents / "dogs.txt").is_file()
+
+
+def test_an_index_is_no_source_and_a_folder_is_no_index(
+    run: Run, documents: Path, index: Path
+) -> None:
+    for arguments in (
+        (str(index), "--out", f"{index}2"),
+        ("add", str(index), str(index)),
+        ("update", str(index), "--source", str(index)),
+    ):
+        refused = run("index", *arguments)
+        assert refused.exit_code == 4
+        assert f"{index} is an index and no folder of documents." in refused.stderr
+        assert f"--corpus {index}" in refused.stderr
+    for command in ("update", "verify", "info"):
+        result = run("index", command, str(documents))
+        assert result.exit_code == 4
+        assert "is no index" in result.stderr
+
+
+def test_what_an_index_was_not_made_with_is_refused(
+    run: Run, documents: Path, index: Path, answer: Run
+) -> None:
+    setting = ("--set", "chunking.tokens=256")
+    refused = run("ask", COST, "--corpus", str(index), *setting)
+    assert refused.exit_code == 2
+    assert "was made with chunking.tokens=512, not 256" in refused.stderr
+    assert f"lexloop index update {index} --set chunking.tokens=256" in refused.stderr
+    assert "40 euros" in answer(documents, COST, *setting)["answer"]
+    assert run("index", "update", str(index), *setting).exit_code == 0
+    assert "40 euros" in answer(index, COST, *setting)["answer"]
+
+
+def test_one_file_is_a_corpus(run: Run, documents: Path, answer: Run) -> None:
+    file = documents / "dogs.txt"
+    assert "40 euros" in answer(file)["answer"]
+    file.write_text(file.read_text("utf-8").replace("40 euros", "50 euros"), "utf-8")
+    assert "50 euros" in answer(file)["answer"]
+    (documents / "metadata.csv").write_text("file,tags\ndogs.txt,board\n", "utf-8")
+    assert answer(file)["abstained"]
+    assert "50 euros" in answer(file, COST, "--tag", "board")["answer"]
+    (documents / "sheet.xlsx").write_bytes(b"PK")
+    unread = run("ask", "Why?", "--corpus", str(documents / "sheet.xlsx"))
+    assert unread.exit_code == 4
+    assert "'.xlsx' is unknown" in unread.stderr
+
+
+def test_update_follows_the_folder(
+    run: Run, report: Run, answer: Run, index: Path, documents: Path
+) -> None:
+    assert changes(report("update", index)) == (0, 0, 0, 2)
+    (documents / "dogs.txt").write_text("§ 1 Fee. A dog licence costs 55 euros a year.\n")
+    (documents / "birds.txt").write_text("§ 1 Birds. A parrot needs a permit of the mayor.\n")
+    (documents / "cats.md").unlink()
+    assert changes(report("update", index)) == (1, 1, 1, 0)
+    assert "55 euros" in answer(index)["answer"]
+    assert "permit" in answer(index, "What does a parrot need?")["answer"]
+    assert "cat" not in answer(index, "Does a cat need a licence?")["answer"].lower()
+    moved = documents.rename(documents.with_name("moved"))
+    assert run("index", "update", str(index)).exit_code == 4
+    assert changes(report("update", index, "--source", moved)) == (0, 0, 0, 2)
+    other = ("--chunker", "characters", "--set", "chunking.chars=100", "--set")
+    found = report("update", index, *other, "chunking.chars_overlap=10")
+    assert changes(found) == (2, 0, 0, 0)
+    assert "chars=100" in report("info", index)["chunker"]
+    assert report("verify", index)["sound"]
+
+
+def test_add_and_remove(
+    run: Run, report: Run, answer: Run, index: Path, documents: Path, *, tmp_path: Path
+) -> None:
+    more = tmp_path / "more"
+    more.mkdir()
+    (more / "dogs.txt").write_text("§ 3 Collar. Every dog must wear a collar with a tag.\n")
+    clash = run("index", "add", str(index), str(more))
+    assert clash.exit_code == 4
+    assert "would be named 'dogs.txt'" in clash.stderr
+    assert changes(report("add", index, more, "--prefix", "town/")) == (1, 0, 0, 2)
+    listed = report("info", index, "--documents")["list"]
+    assert [row["document"] for row in listed] == ["cats.md", "dogs.txt", "town/dogs.txt"]
+    found = answer(index, "What must every dog wear?")
+    assert found["citations"][0]["document"] == "town/dogs.txt"
+    assert changes(report("remove", index, "dogs.txt")) == (0, 0, 1, 2)
+    assert answer(index)["abstained"]
+    assert changes(report("update", index)) == (0, 0, 0, 2)
+    missing = run("index", "remove", str(index), "dogs.txt")
+    assert missing.exit_code == 4
+    assert "holds no document 'dogs.txt'" in missing.stderr
+    assert changes(report("add", index, documents / "dogs.txt")) == (1, 0, 0, 2)
+    assert "40 euros" in answer(index)["answer"]
+
+
+def test_info_says_what_an_index_is_made_with_and_verify_that_it_is_damaged(
+    run: Run, report: Run, index: Path, documents: Path
+) -> None:
+    found = report("info", index)
+    assert found["sources"] == [{"path": str(documents), "prefix": ""}]
+    assert (found["documents"], found["files"], found["dense_kind"]) == (2, 2, "flat")
+    assert found["embedder"] == load_shipped().name
+    assert "dogs.txt" in run("index", "info", str(index), "--documents").stdout
+    (texts,) = index.glob("generations/*/texts.sqlite")
+    data = bytearray(texts.read_bytes())
+    data[len(data) // 2] ^= 1
+    texts.write_bytes(data)
+    result = run("index", "verify", str(index))
+    assert result.exit_code == 5
+    assert "texts.sqlite is damaged" in result.stderr
+
+
+def test_an_index_of_an_earlier_format_is_refused_with_what_makes_it_anew(
+    run: Run, index: Path
+) -> None:
+    manifest = index / MANIFEST
+    record = json.loads(manifest.read_text(encoding="utf-8"))
+    manifest.write_text(json.dumps({**record, "format": 5}), encoding="utf-8")
+    of_index = (("index", command, str(index)) for command in ("verify", "info", "update"))
+    for arguments in (*of_index, ("ask", "Who?", "--corpus", str(index))):
+        result = run(*arguments)
+        assert result.exit_code == 5
+        said = " ".join(result.stderr.split())
+        assert f"has format 5, this is {FORMAT}." in said
+        assert "`lexloop index DIR --out INDEX --force`" in said
+
+
+def test_a_dry_run_says_what_it_would_take_and_does_nothing(
+    report: Run, documents: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "index"
+    found = report(documents, "--out", out, "--dry-run")
+    assert (found["files_added"], found["documents"], found["model_calls"]) == (2, 2, 0)
+    assert found["chunks"] >= 2
+    assert found["embedded_tokens"] > found["embedded_texts"] > 0
+    assert found["cost_usd"] == 0
+    assert not out.exists()
+
+
+def test_the_law_in_force_on_a_day(run: Run, answer: Run, tmp_path: Path) -> None:
+    folder, out = tmp_path / "laws", tmp_path / "index"
+    folder.mkdir()
+    old = "---\ntitle: Fee order\nin_force_from: 2020-01-01\n---\n"
+    new = "---\ntitle: Fee order\nin_force_from: 2023-07-01\nsupersedes: old.md\n---\n"
+    (folder / "old.md").write_text(old + "§ 1 Fee. The mooring fee is 10 euros a night.\n")
+    (folder / "new.md").write_text(new + "§ 1 Fee. The mooring fee is 25 euros a night.\n")
+    question = "How much is the mooring fee?"
+    for day, euros, version in (
+        ("2023-06-30", "10 euros", "in force from 2020-01-01 to 2023-06-30"),
+        ("2023-07-01", "25 euros", "in force from 2023-07-01"),
+        ("today", "25 euros", "in force from 2023-07-01"),
+    ):
+        found = answer(folder, question, "--as-of", day)
+        assert euros in found["answer"]
+        assert {citation["version"] for citation in found["citations"]} == {version}
+    assert answer(folder, question, "--as-of", "2019-12-31")["abstained"]
+    (folder / "old.md").unlink()  # what supersedes a law that is not there is in force
+    made = run("index", str(folder), "--out", str(out))
+    assert made.exit_code == 0
+    assert "Note on new.md: It supersedes 'old.md', which is not among" in made.stderr
+    for corpus in (folder, folder / "new.md", out):
+        found = answer(corpus, question)
+        assert "25 euros" in found["answer"]
+        assert found["degraded"] == []

@@ -18,35 +18,16 @@ ROWS: list[dict[str, Any]] = [
      "contexts": [GOOD]},
     {"system": "b", "question": AUDIT.lower(), "answer": BAD, "reference_answer": GOOD, "human": 1,
      "contexts": [GOOD]},
-    {"system": "a", "question": "How high is the civil penalty?", "answer": "It is at most $1,500.",
-     "human": 7},
-    {"system": "b", "question": "How high is the civil penalty?", "answer": "Nobody pays.",
-     "human": 2},
+    {"system": "\x1b[2J|<b>`", "question": "\u202eHow high is the civil penalty?", "human": 7,
+     "answer": "\x9b[1] | It is at most $1,500."},
 ]  # fmt: skip
 
 
 @pytest.fixture
-def answers(tmp_path: Path) -> Path:
-    file = tmp_path / "answers.jsonl"
-    file.write_text("".join(json.dumps(row) + "\n" for row in ROWS), "utf-8")
-    return file
-
-
-@pytest.fixture
-def law(tmp_path: Path) -> str:
-    """A corpus of one small document."""
-    folder = tmp_path / "law"
-    folder.mkdir()
-    (folder / "law.txt").write_text(
-        f"§ 20-870 Definitions. {GOOD}\n\n§ 20-872 Penalties. The penalty is at most $1,500.\n",
-        "utf-8",
-    )
-    return str(folder)
-
-
-@pytest.fixture
-def judge(run: Run, answers: Path, tmp_path: Path) -> Run:
+def judge(run: Run, tmp_path: Path) -> Run:
     """``judge("--corpus", "sample")`` -> the summary, and the judged lines."""
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text("".join(json.dumps(row) + "\n" for row in ROWS), "utf-8")
 
     def judged(*arguments: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         out = tmp_path / "out"
@@ -60,17 +41,8 @@ def judge(run: Run, answers: Path, tmp_path: Path) -> Run:
     return judged
 
 
-@pytest.fixture
-def by_judge(server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Options with which the scripted server judges: high scores where an answer is ``GOOD``."""
-    monkeypatch.setenv("LEXLOOP_API_KEY", KEY)
-    server.otherwise = by_role
-    return ["--model", "openai:scripted", "--base-url", server.base_url, "--set",
-            "model.attempts=1"]  # fmt: skip
-
-
 def by_role(request: Request) -> Reply:
-    """A reply in the form that the judge's prompt asks for."""
+    """A reply in the form that the judge's prompt asks for; whatever stands first is best."""
     count = len(re.findall(r'kind="answer"', request.user))
     claims = len(re.findall(r'kind="(?:claim|passage)"', request.user))
     low_first = [9 if i == 0 else 2 for i in range(count)]
@@ -98,115 +70,49 @@ def unresolved(row: dict[str, Any], name: str) -> str:
     return str(row["scores"][name]["unresolved"])
 
 
-def test_without_documents_and_without_a_key(judge: Run) -> None:
-    summary, (good, bad, penalty, nobody) = judge()
+def test_without_documents_and_without_a_key(judge: Run, run: Run, tmp_path: Path) -> None:
+    summary, (good, bad, penalty) = judge()
     assert good["scores"]["exact_match"] == good["scores"]["rouge_l"] == 1.0
     for name in ("correctness", "groundedness", "rouge_1", "answer_similarity", "bleu"):
         assert good["scores"][name] > bad["scores"][name]
     assert good["document"] is None
-    assert unresolved(good, "groundedness_document") == (
-        "no corpus and no pairs are given to take a document from"
-    )
+    assert unresolved(good, "groundedness_document").startswith("no corpus and no pairs are given")
     assert unresolved(penalty, "correctness") == "there is no reference answer"
-    assert unresolved(nobody, "groundedness") == "the line has no contexts"
-    assert summary["systems"][0]["system"] == "a"
-    assert summary["human_scores"] == 4
-    assert {"score": "groundedness", "reason": "the line has no contexts", "answers": 2} in (
-        summary["unresolved"]
-    )
+    assert unresolved(penalty, "groundedness") == "the line has no contexts"
+    assert (summary["systems"][0]["system"], summary["human_scores"]) == ("a", 3)
+    shown = run("judge", str(tmp_path / "answers.jsonl"))
+    assert "## Scores" in shown.stdout
+    assert not {"\x1b", "\x9b", "\u202e"} & set(shown.stdout + shown.stderr)
+    assert "<b>" not in shown.stdout
 
 
 def test_with_the_document_of_the_nearest_question(judge: Run) -> None:
-    summary, (good, bad, penalty, nobody) = judge("--corpus", "sample")
+    summary, (good, bad, penalty) = judge("--corpus", "sample")
     assert summary["known_questions"] > 100
-    assert summary["documents"] == {"provision, corpus": 4}
-    assert good["document"]["kind"] == "provision"
+    assert summary["documents"] == {"provision, corpus": 3}
     assert "penal" in penalty["document"]["nearest_question"].lower()
-    assert 0.4 < penalty["document"]["similarity"] <= 1.0
     assert good["scores"]["groundedness_document"] > bad["scores"]["groundedness_document"]
-    assert penalty["scores"]["groundedness_document"] > nobody["scores"]["groundedness_document"]
     (agreement,) = [r for r in summary["agreement"] if r["score"] == "groundedness_document"]
-    assert agreement["n"] == 4
-    assert 0 < agreement["spearman"] <= 1.0
+    assert agreement["n"] == 3
 
 
-def test_pairs_rest_on_what_their_answers_cite(judge: Run, tmp_path: Path, law: str) -> None:
-    pairs = tmp_path / "pairs.jsonl"
-    pairs.write_text(
-        json.dumps({"question": AUDIT, "answer": "See § 20-870 of the Administrative Code."})
-        + "\n"
-        + json.dumps({"question": "How high is the civil penalty?", "answer": "At most $1,500."})
-        + "\n"
-    )
-    _, (good, _, penalty, _) = judge("--pairs", str(pairs), "--corpus", law)
-    assert good["document"] == {
-        "label": "law.txt § 20-870", "kind": "pair", "origin": "cited",
-        "nearest_question": AUDIT, "similarity": pytest.approx(1.0, abs=1e-3),
-    }  # fmt: skip
-    assert penalty["document"]["origin"] == "answer"
-    _, (alone, *_) = judge("--pairs", str(pairs))
-    assert alone["document"]["origin"] == "answer"
-
-
-def test_by_a_model_with_and_without_the_document(
-    judge: Run, server: FakeOpenAI, by_judge: list[str], law: str
+def test_by_a_model_which_is_asked_once(
+    judge: Run, server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch, documents: Path
 ) -> None:
-    summary, (good, bad, penalty, _) = judge("--corpus", law, *by_judge)
-    for name in ("model_fair_eval", "model_fair_eval_document"):
-        # the scripted judge prefers whatever stands first, which both orders even out
-        assert good["scores"][name] == bad["scores"][name] == 5.5
-    for name in ("model_chat_eval", "model_chat_eval_document"):
-        assert (good["scores"][name], bad["scores"][name]) == (9.0, 2.0)
+    monkeypatch.setenv("LEXLOOP_API_KEY", KEY)
+    server.otherwise = by_role
+    asked = ("--model", "openai:scripted", "--base-url", server.base_url, "--set",
+             "model.attempts=1", "--corpus", str(documents), "--write-questions",
+             "--questions-each", "1")  # fmt: skip
+    summary, (good, bad, penalty) = judge(*asked)
+    roles = server.roles_asked()
+    assert roles.count("eval_rag_questions") == summary["known_questions"] == 4
+    assert {"fair_eval", "fair_eval_document", "chat_eval", "chat_eval_document"} <= {*roles}
+    # the scripted judge prefers whatever stands first, which both orders even out
+    assert good["scores"]["model_fair_eval"] == bad["scores"]["model_fair_eval"] == 5.5
+    assert (good["scores"]["model_chat_eval"], bad["scores"]["model_chat_eval"]) == (9.0, 2.0)
     assert good["scores"]["model_correctness_criteria"] == 4.0
     assert unresolved(penalty, "model_faithfulness") == "no passage was retrieved"
-    roles = server.roles_asked()
-    assert {"fair_eval", "fair_eval_document", "chat_eval", "chat_eval_document"} <= {*roles}
-    shown = next(r for r in server.requests if r.role == "fair_eval_document")
-    assert 'kind="document"' in shown.user
-    assert any(r["score"] == "model_chat_eval_document" for r in summary["agreement"])
-
-    again, _ = judge("--corpus", law, *by_judge)
+    again, _ = judge(*asked)
     assert len(server.requests) == len(roles), "a rerun asks nobody"
     assert again == summary
-
-
-def test_a_model_that_fails_leaves_scores_unresolved(
-    judge: Run, server: FakeOpenAI, by_judge: list[str]
-) -> None:
-    server.play("chat_eval", Reply("no JSON at all"))
-    server.play("fair_eval", Reply(status=429, headers={"Retry-After": "0"}))
-    summary, (good, *_) = judge(*by_judge, "--set", "model.temperature=0.1")
-    assert "even after one repair" in unresolved(good, "model_chat_eval")
-    assert unresolved(good, "model_fair_eval")
-    assert good["scores"]["model_correctness_general"] == 4.0
-    assert any(row["score"] == "model_chat_eval" for row in summary["unresolved"])
-
-
-def test_a_refused_key_ends_the_run(
-    run: Run, answers: Path, server: FakeOpenAI, by_judge: list[str]
-) -> None:
-    server.key = "another"
-    result = run("judge", str(answers), *by_judge, "--set", "model.temperature=0.2")
-    assert result.exit_code == 6
-    assert "refused the key" in result.stderr
-    assert KEY not in result.stderr + result.stdout
-
-
-def test_questions_by_the_model(
-    run: Run, answers: Path, server: FakeOpenAI, by_judge: list[str], documents: Path
-) -> None:
-    result = run("judge", str(answers), "--corpus", str(documents), "--write-questions", "--json",
-                 "--questions-each", "1", *by_judge)  # fmt: skip
-    assert result.exit_code == 0
-    assert json.loads(result.stdout)["known_questions"] == 4
-    assert server.roles_asked().count("eval_rag_questions") == 4
-
-
-def test_hostile_answers_steer_neither_terminal_nor_table(run: Run, answers: Path) -> None:
-    row = {"system": "\x1b[2J|<b>`", "question": "\u202eWhy?", "answer": "\x9b[1] |"}
-    answers.write_text(json.dumps(row), "utf-8")
-    result = run("judge", str(answers))
-    assert result.exit_code == 0
-    assert not {"\x1b", "\x9b", "\u202e"} & set(result.stdout + result.stderr)
-    assert "<b>" not in result.stdout
-    assert "## Scores" in result.stdout

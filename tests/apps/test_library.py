@@ -2,16 +2,15 @@
 
 import asyncio
 import json
-import subprocess
-import sys
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 import lexloop
-from lexloop.core.errors import CorpusError, InputError, SettingsError
+from lexloop.core.errors import CorpusError
 
+FEE = "How much is the mooring fee?"
 LAW = """§ 1 Fees.
 The owner of a boat must pay a mooring fee of $50 within ten days of arrival.
 
@@ -28,17 +27,6 @@ def law(tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_graph_of_ones_own_needs_no_more_than_its_name() -> None:
-    found = lexloop.build_graph().invoke({"question": "What is a bias audit?"})
-    assert "independent auditor" in found["answer"]
-
-
-def test_importing_it_loads_nothing_else() -> None:
-    code = "import sys, lexloop; print([m for m in sys.modules if m.startswith('lexloop.')])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
-
-
 def test_what_is_offered_is_there_and_nothing_else() -> None:
     assert {name for name in lexloop.__all__ if getattr(lexloop, name)} == set(lexloop.__all__)
     assert set(lexloop.__all__) <= set(dir(lexloop))
@@ -47,40 +35,26 @@ def test_what_is_offered_is_there_and_nothing_else() -> None:
 
 
 def test_a_question_asked_both_ways(law: Path) -> None:
-    found = lexloop.ask("How much is the mooring fee?", law, **{"plan.k": 2})
+    found = lexloop.ask(FEE, law, **{"plan.k": 2})
     assert "$50" in found["answer"]
     assert found["citations"][0]["section"] == "§ 1"
-    again = asyncio.run(lexloop.aask("How much is the mooring fee?", law, **{"plan.k": 2}))
+    again = asyncio.run(lexloop.aask(FEE, law, **{"plan.k": 2}))
     assert again["answer"] == found["answer"]
-
-
-def test_a_setting_that_is_none(law: Path) -> None:
-    with pytest.raises(SettingsError, match="colour"):
-        lexloop.ask("How much is the mooring fee?", law, colour="blue")
 
 
 def test_a_tool_gives_the_answer_with_its_sources_and_its_record(law: Path) -> None:
     tool = lexloop.as_tool("harbour_law", "The law of boats in harbours.", law)
     assert (tool.name, tool.description) == ("harbour_law", "The law of boats in harbours.")
-    call = {"name": tool.name, "args": {"question": "How much is the mooring fee?"}, "id": "1"}
-    message = tool.invoke({**call, "type": "tool_call"})
+    call = {"name": tool.name, "args": {"question": FEE}, "id": "1", "type": "tool_call"}
+    message = tool.invoke(call)
     assert "[1] boats.txt, § 1: The owner of a boat must pay" in message.content
     record = json.loads(json.dumps(message.artifact))
     assert record == message.artifact
     assert (record["answer"], record["finding"]) == (message.content.splitlines()[0], "answers")
-    assert [citation["section"] for citation in record["citations"]][:1] == ["§ 1"]
-    assert 0.0 < record["verdict"]["probability"] < 1.0
     assert record["verdict"]["head"] == "Passed"
-    assert (record["warning"], record["degraded"], record["hosts"]) == ("", [], [])
-    again = asyncio.run(tool.ainvoke({**call, "type": "tool_call"}))
+    again = asyncio.run(tool.ainvoke(call))
     assert again.content == message.content
-    assert again.artifact["citations"] == record["citations"]
-
-
-@pytest.mark.parametrize("question", ["", " \n", "x" * 4001])
-def test_a_tool_says_what_is_wrong_with_a_question(law: Path, question: str) -> None:
-    tool = lexloop.as_tool("harbour_law", "The law of boats in harbours.", law)
-    call = {"name": tool.name, "args": {"question": question}, "id": "1", "type": "tool_call"}
+    call["args"] = {"question": " \n"}
     for message in (tool.invoke(call), asyncio.run(tool.ainvoke(call))):
         assert (message.status, message.artifact) == ("error", None)
         assert "4000" in message.content
@@ -90,23 +64,27 @@ def test_a_tool_writes_no_marker_that_a_document_brings(tmp_path: Path) -> None:
     law = tmp_path / "law.txt"
     law.write_text("§ 1 Fees.\nThe owner of a boat must pay a mooring fee [2] of $50.\n")
     tool = lexloop.as_tool("law", "Boats.", law)
-    call = {"name": tool.name, "args": {"question": "How much is the mooring fee?"}, "id": "1"}
-    message = tool.invoke({**call, "type": "tool_call"})
+    call = {"name": tool.name, "args": {"question": FEE}, "id": "1", "type": "tool_call"}
+    message = tool.invoke(call)
     assert message.content.count("a mooring fee {2} of $50.") == 2  # in the answer and its source
     assert "[2]" not in message.content
     assert "a mooring fee [2] of $50." in message.artifact["citations"][0]["quote"]
 
 
 def test_an_index_from_its_making_to_its_update(law: Path, tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match="is no index"):
+        lexloop.Index(law)
     index = lexloop.Index.build(law, tmp_path / "index")
     assert index.verify()["documents"] == 1
     assert index.search("What light must a boat show?")[0]["section"] == "§ 2"
     assert index.show("boats.txt") == LAW
+    with pytest.raises(CorpusError, match=r"no document 'ships\.txt'"):
+        index.show("ships.txt")
     changed = LAW.replace("$50", "$60")
     (law / "boats.txt").write_text(changed, encoding="utf-8")
     assert index.update().difference.changed == ["boats.txt"]
     opened = lexloop.Index(tmp_path / "index")
-    assert "$60" in opened.ask("How much is the mooring fee?")["answer"]
+    assert "$60" in opened.ask(FEE)["answer"]
     assert opened.show("boats.txt") == changed
 
 
@@ -116,19 +94,5 @@ def test_gold_questions_are_asked_and_measured(tmp_path: Path) -> None:
     gold.write_text("\n".join(shipped[:2]) + "\n", encoding="utf-8")
     found = lexloop.evaluate(gold, "sample", out, variant="fixed", **{"plan.k": 3})
     assert (found["failures"], found["out"]) == (0, str(out))
-    row = found["variants"][0]
-    assert row["name"] == "fixed"
-    assert row["metrics"]["recall@k"]["n"] == 2
-    assert 0.0 < row["metrics"]["similarity"]["mean"] <= 1.0
-    assert json.loads((out / "summary.json").read_text("utf-8"))["variants"] == found["variants"]
-    with pytest.raises(InputError, match="cannot be read"):
-        lexloop.evaluate(tmp_path / "none.jsonl", corpus="sample", out=out)
-
-
-def test_what_an_index_cannot_do(law: Path, tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match="is no index"):
-        lexloop.Index(law)
-    with pytest.raises(CorpusError, match="already exists"):
-        lexloop.Index.build(law, law)
-    with pytest.raises(CorpusError, match=r"no document 'ships\.txt'"):
-        lexloop.Index.build(law, tmp_path / "index").show("ships.txt")
+    (row,) = found["variants"]
+    assert (row["name"], row["metrics"]["recall@k"]["n"]) == ("fixed", 2)

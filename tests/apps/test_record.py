@@ -65,14 +65,8 @@ def test_one_that_did_not() -> None:
         "embedded stood in for openai:x: It is down.",
     ]
 
-
-def test_an_abstention_has_no_probability() -> None:
-    given = state(finding="absent", abstained=True, citations=[])
-    found = verdict(given, Settings())
-    assert (found["probability"], found["checked"]) == (None, [])
-    assert found["words"] == [
-        "The documents do not answer this question, and nothing in them comes near it."
-    ]
+    absent = verdict(state(finding="absent", abstained=True, citations=[]), Settings())
+    assert (absent["probability"], absent["checked"]) == (None, [])
 
 
 def test_a_source_that_names_its_collection_keeps_it() -> None:

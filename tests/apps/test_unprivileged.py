@@ -75,19 +75,9 @@ def test_what_cannot_be_kept_is_said_once_and_all_is_answered(run_barred: Run, p
     assert sorted(place.rglob("*")) == before
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code"),
-    [
-        (["index", "documents", "--out", "made.index"], 4),
-        (["example", "made"], 2),
-        (["ask", "Why?", "--corpus", "documents", "--out", "made.md"], 2),
-    ],
-)
-def test_what_is_asked_for_and_cannot_be_written_is_one_line(
-    run_barred: Run, arguments: list[str], code: int
-) -> None:
-    refused = run_barred(*arguments)
-    assert (refused.returncode, refused.stdout) == (code, "")
+def test_what_is_asked_for_and_cannot_be_written_is_one_line(run_barred: Run) -> None:
+    refused = run_barred("index", "documents", "--out", "made.index")
+    assert (refused.returncode, refused.stdout) == (4, "")
     assert refused.stderr.startswith("Error: ")
     assert "made" in refused.stderr
     assert "ermission denied" in refused.stderr

@@ -20,8 +20,9 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
 
 @pytest.fixture(scope="session")
 def sample_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    """A server of the sample, for all that need no other."""
-    with Serving(tmp_path_factory.mktemp("sample")) as serving:
+    """A server of the sample, which takes small uploads, for all that need no other."""
+    small = "[limits]\nupload_mb = 0.2\n"
+    with Serving(tmp_path_factory.mktemp("sample"), settings=small) as serving:
         yield serving
 
 
@@ -45,8 +46,15 @@ def page(browser: Chrome, server: Serving) -> Iterator[Page]:
     page.open()
     page.find(".welcome")
     yield page
+    page.script("localStorage.clear()")  # what was chosen is none of the next one's
     assert page.foreign() == []
     assert page.problems() == []
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave the pictures out unless they are to be taken."""
+    taken = config.getoption("--screenshots", False)
+    return True if collection_path.name == "test_pictures.py" and not taken else None
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

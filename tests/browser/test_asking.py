@@ -17,7 +17,7 @@ def test_it_opens_with_a_question_of_each_type_and_says_that_it_gives_no_advice(
     page.find("[data-testid=chip]")
 
 
-def test_an_answer_has_chips_a_verdict_and_what_was_checked(page: Page) -> None:
+def test_an_answer_has_a_verdict_and_a_chip_opens_the_source_at_the_cited_words(page: Page) -> None:
     turn = page.ask(QUESTION)
     assert QUESTION in turn.text
     assert QUOTE in page.find("[data-testid=answer]").text
@@ -27,10 +27,6 @@ def test_an_answer_has_chips_a_verdict_and_what_was_checked(page: Page) -> None:
     page.click("[data-testid=verdict] summary")
     assert page.find("[data-testid=verdict] li", "found word for word")
     assert QUOTE in page.find("[data-testid=sources] blockquote").text
-
-
-def test_a_chip_opens_the_source_at_the_cited_words(page: Page, server: Serving) -> None:
-    page.ask(QUESTION)
     page.click("[data-testid=chip]")
     marked = [one.text for one in page.until(lambda: page.all("#side mark.quote"))]
     assert "".join(marked) == QUOTE
@@ -101,14 +97,3 @@ def test_an_opinion_reaches_the_store(page: Page, server: Serving) -> None:
     (opinion,) = FeedbackStore(server.data / FILE_NAME).all()
     assert opinion.question == QUESTION
     assert opinion.comment == "Too short."
-
-
-def test_what_lies_behind_an_answer_is_in_tabs(page: Page) -> None:
-    page.ask(QUESTION)
-    page.click("[data-testid=behind] > summary")
-    page.find("[role=tab]", count=5)
-    names = [tab.text for tab in page.all("[role=tab]")]
-    assert names == ["Passages", "Relations", "Plan", "Attempts", "Cost"]
-    for name in names:
-        page.click("[role=tab]", name)
-        assert page.find("[role=tabpanel]").text

@@ -10,12 +10,6 @@ from serving import Serving
 DOGS = "§ 1 Licence\n\nA dog licence costs 40 euros a year.\n"
 
 
-@pytest.fixture(scope="module")
-def server(folder: Path) -> Iterator[Serving]:
-    with Serving(folder, settings="[limits]\nupload_mb = 0.2\n") as serving:
-        yield serving
-
-
 @pytest.fixture
 def page(page: Page) -> Iterator[Page]:
     """The page with its documents open, at a new collection."""
@@ -97,25 +91,18 @@ def test_the_same_file_twice_is_asked_about(
     assert page.statuses() == [409, 409]
 
 
-@pytest.mark.parametrize(
-    ("sent", "reason", "status"),
-    [
-        (("setup.exe", b"MZ\x00\x01" * 50), ".exe", 400),
-        (("large.txt", b"A long sentence of a law. " * 20_000), "0.2 MB", 413),
-        (("empty.txt", b""), "empty", 400),
-    ],
-    ids=["kind", "size", "empty"],
-)
-def test_what_cannot_be_taken_is_told_and_the_page_stays(
-    page: Page, tmp_path: Path, sent: tuple[str, bytes], reason: str, status: int
-) -> None:
-    file = tmp_path / sent[0]
-    file.write_bytes(sent[1])
-    add(page, file)
-    page.find("#side", reason)
-    page.find("#side .drop")
-    assert not page.all("#side .rows li")
-    assert page.statuses() == [status]
+def test_what_cannot_be_taken_is_told_and_the_page_stays(page: Page, tmp_path: Path) -> None:
+    for name, sent, reason, status in (
+        ("setup.exe", b"MZ\x00\x01" * 50, ".exe", 400),
+        ("large.txt", b"A long sentence of a law. " * 20_000, "0.2 MB", 413),
+        ("empty.txt", b"", "empty", 400),
+    ):
+        (tmp_path / name).write_bytes(sent)
+        add(page, tmp_path / name)
+        page.find("#side", reason)
+        page.find("#side .drop")
+        assert not page.all("#side .rows li")
+        assert page.statuses() == [status]
 
 
 def test_sending_that_is_stopped_leaves_the_page_as_it_was(page: Page, tmp_path: Path) -> None:

@@ -92,22 +92,18 @@ def test_a_wrong_key_is_told_and_the_form_stays(stranger: Page) -> None:
 
 
 def test_both_ask_at_once_and_see_their_own(anna: Page, ben: Page) -> None:
-    anna.type("#question", "What does a dog licence cost?" + Keys.ENTER)
-    ben.type("#question", "What is a bias audit?" + Keys.ENTER)
+    anna.click("[data-testid=collections-menu] summary")
+    assert [one.text.splitlines()[0] for one in anna.all("#composer .choice")][-1] == "Dogs"
+    anna.press(Keys.ESCAPE)
+    assert not ben.all("[data-testid=collections-menu]")
+    assert "Dogs" not in ben.find("body").text
+    for page in (anna, ben):
+        page.type("#question", "What does a dog licence cost?" + Keys.ENTER)
     anna.find("[data-testid=verdict]")
     ben.find("[data-testid=verdict]")
     assert "40 euros" in anna.find("[data-testid=answer]").text
-    assert "independent auditor" in ben.find("[data-testid=answer]").text
+    assert "40 euros" not in ben.find("body").text
     hers, his = anna.thread, ben.thread
     assert hers != his
     assert [one.get_attribute("data-id") for one in anna.all("[data-testid=threads] li")] == [hers]
     assert [one.get_attribute("data-id") for one in ben.all("[data-testid=threads] li")] == [his]
-
-
-def test_a_collection_is_seen_only_by_whom_it_was_given_to(anna: Page, ben: Page) -> None:
-    anna.click("[data-testid=collections-menu] summary")
-    assert [one.text.splitlines()[0] for one in anna.all("#composer .choice")][-1] == "Dogs"
-    assert not ben.all("[data-testid=collections-menu]")
-    assert "Dogs" not in ben.find("body").text
-    ben.ask("What does a dog licence cost?")
-    assert "40 euros" not in ben.find("body").text

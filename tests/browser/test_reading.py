@@ -59,9 +59,20 @@ def test_axe_finds_nothing_wrong_in_the_light_or_in_the_dark(
     page.click("[data-testid=verdict] summary")
     page.click("[data-testid=behind] > summary")
     page.find("[role=tab]", count=5)
-    for tab in page.all("[role=tab]"):
+    for tab in page.all("[role=tab]")[: None if size == WIDE else 1]:  # a phone has the same ones
         tab.click()
         right(tab.text)
+    if size == WIDE:
+        for menu in ("[data-testid=as-of-menu]", ".save", "[data-testid=threads] li .menu"):
+            page.click(f"{menu} summary")
+            assert page.violations() == [], menu
+            page.press(Keys.ESCAPE)
+        page.click("[data-testid=threads] li summary")
+        page.click("[data-testid=threads] li button", "Delete")
+        page.find("dialog[open]")
+        assert page.violations() == []
+        page.press(Keys.ESCAPE)
+        page.gone("dialog[open]")
     page.click("[data-testid=chip]")
     page.find("#side mark.quote")
     right("source")
@@ -80,20 +91,6 @@ def test_axe_finds_nothing_wrong_in_the_light_or_in_the_dark(
     page.click("dialog[open] summary", "Advanced")
     assert "(Q)" in page.find("dialog[open]").text
     right("settings")
-    page.press(Keys.ESCAPE)
-    page.gone("dialog[open]")
-
-
-def test_a_dialog_and_the_open_menus_have_nothing_wrong(page: Page) -> None:
-    page.ask(QUESTION)
-    for menu in ("[data-testid=as-of-menu]", ".save", "[data-testid=threads] li .menu"):
-        page.click(f"{menu} summary")
-        assert page.violations() == [], menu
-        page.press(Keys.ESCAPE)
-    page.click("[data-testid=threads] li summary")
-    page.click("[data-testid=threads] li button", "Delete")
-    page.find("dialog[open]")
-    assert page.violations() == []
     page.press(Keys.ESCAPE)
     page.gone("dialog[open]")
 

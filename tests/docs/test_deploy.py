@@ -1,7 +1,9 @@
-"""The compose files and Kubernetes manifests of docs/deploy: schemas, and what they promise."""
+"""The image, the compose files and the Kubernetes manifests: schemas, and what they promise."""
 
 import json
 import re
+import shlex
+import tomllib
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
@@ -11,12 +13,19 @@ import jsonschema
 import kubernetes_validate
 import pytest
 import yaml
+from typer.main import get_command
+
+from lexloop.apps.cli.main import app
+from lexloop.apps.serve.settings import ServerSettings
 
 ROOT = Path(__file__).parents[2]
-FOLDER = ROOT / "docs" / "deploy"
-COMPOSE = sorted(FOLDER.glob("*.compose.yml"))
-KUBERNETES = sorted(FOLDER.glob("*.kubernetes.yml"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+OWN = ROOT / "compose.yaml"
+COMPOSE = sorted((ROOT / "docs" / "deploy").glob("*.compose.yml"))
+KUBERNETES = sorted((ROOT / "docs" / "deploy").glob("*.kubernetes.yml"))
 VERSIONS = ("1.31", "1.34")
+INSTRUCTION = re.compile(r"^([A-Z]+) (.+)$", re.MULTILINE)
+STATE = "/home/lexloop/state"
 HEAP = re.compile(r"-Xms(\d+)g -Xmx(\d+)g")
 GIB = re.compile(r"(\d+)(?:Gi|g)")
 MOST_HEAP = 31  # above, the JVM needs eight bytes for a reference
@@ -34,11 +43,6 @@ def of_kind(path: Path, kind: str) -> dict[str, dict[str, Any]]:
     return {one["metadata"]["name"]: one for one in objects(path) if one["kind"] == kind}
 
 
-def services(path: Path) -> dict[str, dict[str, Any]]:
-    held: dict[str, dict[str, Any]] = objects(path)[0]["services"]
-    return held
-
-
 def pods(path: Path) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
     """The name of each set of pods, the set, and its only container."""
     for name, one in of_kind(path, "StatefulSet").items():
@@ -46,29 +50,97 @@ def pods(path: Path) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
         yield name, one["spec"], container
 
 
-def gib(text: str) -> int:
-    found = GIB.fullmatch(text)
-    assert found, text
-    return int(found[1])
-
-
-def heap(options: str) -> int:
-    found = HEAP.fullmatch(options)
+def half_is_heap(options: str, memory: str) -> bool:
+    """Whether a Java of these options takes half of a memory, and always as much."""
+    found, all_of_it = HEAP.fullmatch(options), GIB.fullmatch(memory)
     assert found, options
-    assert found[1] == found[2]
-    return int(found[1])
+    assert all_of_it, memory
+    heap = int(found[1])
+    return found[1] == found[2] and heap * 2 == int(all_of_it[1]) and heap <= MOST_HEAP
 
 
 def environment(container: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {one["name"]: one for one in container["env"]}
 
 
-@pytest.mark.parametrize("path", COMPOSE, ids=stem)
+@pytest.fixture(scope="module")
+def stages() -> list[list[tuple[str, str]]]:
+    """The instructions of the Dockerfile, by stage; what was continued is joined."""
+    text = (ROOT / "Dockerfile").read_text("utf-8").replace("\\\n", " ")
+    found: list[list[tuple[str, str]]] = []
+    for name, rest in INSTRUCTION.findall(text):
+        found += [[]] if name == "FROM" or not found else []
+        found[-1].append((name, rest))
+    return found
+
+
+def test_the_image_runs_as_a_user_without_rights_and_asks_no_hub(
+    stages: list[list[tuple[str, str]]],
+) -> None:
+    every, last = [one for stage in stages for one in stage], stages[-1]
+    bases = {rest.split()[0] for name, rest in every if name == "FROM"}
+    assert bases == {"python:3.11-slim-bookworm"}  # the Python of the lock
+    names = [name for name, _ in last]
+    assert ("USER", "1000:1000") in last
+    assert not {"RUN", "COPY", "ADD"} & set(names[names.index("USER") :])
+    made = " ".join(rest for name, rest in last if name == "RUN")
+    assert "useradd --uid 1000 --create-home lexloop" in made
+    assert f"install -d -o lexloop -g lexloop {STATE}" in made
+    (installs,) = [rest for name, rest in every if name == "RUN" and "uv pip" in rest]
+    assert "--torch-backend cpu" in installs
+    assert "--constraint constraints.txt" in installs
+    (extras,) = [rest for name, rest in every if name == "ARG"]
+    assert extras.partition("=")[2] in PROJECT["project"]["optional-dependencies"]
+    (variables,) = [rest for name, rest in last if name == "ENV"]
+    kept = dict(one.split("=", 1) for one in shlex.split(variables))
+    assert kept["HF_HUB_OFFLINE"] == kept["TRANSFORMERS_OFFLINE"] == "1"
+    assert all(kept[name].startswith(STATE) for name in ("LEXLOOP_DATA_DIR", "LEXLOOP_CACHE"))
+    assert not [name for name in kept if re.search("KEY|PASSWORD|TOKEN|SECRET", name)]
+
+
+def test_a_build_sees_what_it_reads_and_nothing_else() -> None:
+    lines = (ROOT / ".dockerignore").read_text("utf-8").splitlines()
+    rules = [line for line in lines if line and not line.startswith("#")]
+    assert rules[0] == "*"
+    seen = {rule[1:] for rule in rules if rule.startswith("!")}
+    folders = PROJECT["tool"]["setuptools"]["package-dir"].values()
+    rooms = {folder.partition("/")[0] for folder in folders}
+    read = {"pyproject.toml", "constraints.txt", "MANIFEST.in", "README.md", "LICENSE"}
+    assert seen == rooms | read
+    assert all((ROOT / name).exists() for name in seen)
+
+
+def test_the_compose_file_of_the_image_serves_loopback_alone_and_its_settings_let_it_start(
+    stages: list[list[tuple[str, str]]],
+) -> None:
+    (compose,) = objects(OWN)
+    (service,) = compose["services"].values()
+    assert service["ports"] == ["127.0.0.1:8321:8321"]
+    assert ("EXPOSE", "8321") in stages[-1]
+    assert (service["cap_drop"], service["read_only"]) == (["ALL"], True)
+    assert not {"privileged", "user", "env_file", "secrets"} & service.keys()
+    assert service["volumes"] == [f"state:{STATE}"]
+    (command,) = [json.loads(rest) for name, rest in stages[-1] if name == "CMD"]
+    for program, name, *options in (command, service["command"]):
+        assert program == "lexloop"
+        known = {opt for one in get_command(app).commands[name].params for opt in one.opts}
+        assert set(options) <= known
+    (mounted,) = service["configs"]
+    assert service["environment"] == {"LEXLOOP_SERVER": mounted["target"]}
+    settings = ServerSettings(**tomllib.loads(compose["configs"][mounted["source"]]["content"]))
+    assert (settings.host, settings.port, settings.anyone) == ("0.0.0.0", 8321, True)
+    settings.check_guarded("--anyone" in service["command"])
+
+
+@pytest.mark.parametrize("path", [OWN, *COMPOSE], ids=stem)
 def test_a_compose_file_keeps_to_the_specification(path: Path) -> None:
-    vendored = files("check_jsonschema.builtin_schemas.vendor") / "compose-spec.json"
-    schema = json.loads(vendored.read_text(encoding="utf-8"))
+    schema = files("check_jsonschema.builtin_schemas.vendor") / "compose-spec.json"
     (compose,) = objects(path)
-    jsonschema.validate(compose, schema)
+    jsonschema.validate(compose, json.loads(schema.read_text(encoding="utf-8")))
+    for name, one in compose["services"].items():
+        if path != OWN and name != "lexloop":
+            options = one["environment"]["OPENSEARCH_JAVA_OPTS"]
+            assert half_is_heap(options, one["mem_limit"])
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -89,37 +161,20 @@ def test_images_have_a_version_and_nothing_holds_a_password(path: Path) -> None:
             assert "$" in line, line  # from a secret, where it is used
 
 
-@pytest.mark.parametrize("path", COMPOSE, ids=stem)
-def test_the_heap_of_a_service_is_half_of_its_memory(path: Path) -> None:
-    engines = {n: one for n, one in services(path).items() if n != "lexloop"}
-    for one in engines.values():
-        taken = heap(one["environment"]["OPENSEARCH_JAVA_OPTS"])
-        assert taken * 2 == gib(one["mem_limit"])
-        assert taken <= MOST_HEAP
-    assert engines
-
-
 @pytest.mark.parametrize("path", KUBERNETES, ids=stem)
-def test_the_heap_of_a_pod_is_half_of_its_memory(path: Path) -> None:
-    for name, _, container in pods(path):
-        resources = container["resources"]
-        assert resources["requests"]["memory"] == resources["limits"]["memory"]
+def test_pods_have_memory_probes_and_no_rights(path: Path) -> None:
+    for name, spec, container in pods(path):
+        resources, login = container["resources"], environment(container)
+        memory = resources["limits"]["memory"]
+        assert resources["requests"]["memory"] == memory
         if name != "lexloop":
-            taken = heap(environment(container)["OPENSEARCH_JAVA_OPTS"]["value"])
-            assert taken * 2 == gib(resources["limits"]["memory"])
-            assert taken <= MOST_HEAP
-
-
-@pytest.mark.parametrize("path", KUBERNETES, ids=stem)
-def test_pods_are_probed_and_without_rights(path: Path) -> None:
-    for _, spec, container in pods(path):
+            assert half_is_heap(login["OPENSEARCH_JAVA_OPTS"]["value"], memory)
         pod = spec["template"]["spec"]
         assert pod["securityContext"]["runAsNonRoot"] is True
         assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
         assert {"startupProbe", "livenessProbe", "readinessProbe"} <= container.keys()
-        login = environment(container)
-        for name in ("LEXLOOP_ENGINE_USER", "LEXLOOP_ENGINE_PASSWORD"):
-            assert "secretKeyRef" in login[name]["valueFrom"]
+        for secret in ("LEXLOOP_ENGINE_USER", "LEXLOOP_ENGINE_PASSWORD"):
+            assert "secretKeyRef" in login[secret]["valueFrom"]
 
 
 @pytest.mark.parametrize("path", KUBERNETES, ids=stem)

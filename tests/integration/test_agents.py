@@ -1,6 +1,5 @@
 """Lexloop as the tool of agents whose model is played on loopback: LangChain's, and a deep one."""
 
-import asyncio
 import runpy
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +11,6 @@ from fake_openai import KEY, FakeOpenAI, Reply
 from langchain.agents import create_agent
 from langchain_core.messages import HumanMessage
 from langchain_openai import ChatOpenAI
-from langgraph.checkpoint.memory import InMemorySaver
 from tool_calls import calls
 
 import lexloop
@@ -43,20 +41,6 @@ def test_an_agent_asks_and_answers(agents_model: FakeOpenAI, example: Example) -
     assert "[1] law.txt, § 20-870" in told
     assert agents_model.requests[1].messages[-1]["content"] == told
     assert state["messages"][-1].text == "By an independent auditor. [1]"
-
-
-def test_two_questions_at_once_on_a_saved_thread(
-    agents_model: FakeOpenAI, example: Example
-) -> None:
-    penalty = "What is the penalty for a first violation?"
-    agents_model.script(calls(("ask_the_law", QUESTION), ("ask_the_law", penalty)))
-    agents_model.otherwise = Reply("Done.")
-    agent = example("agent_tool").build_agent("openai:scripted", InMemorySaver())
-    thread: Any = {"configurable": {"thread_id": "one"}}
-    state = asyncio.run(agent.ainvoke(ASKED, thread))
-    assert ["$500" in message.text for message in told_to(state)] == [False, True]
-    agents_model.script(calls(("ask_the_law", QUESTION)), Reply("Again."))
-    assert agent.invoke(ASKED, thread)["messages"][-1].text == "Again."
 
 
 def test_a_deep_agent_leaves_a_question_to_it(agents_model: FakeOpenAI, example: Example) -> None:

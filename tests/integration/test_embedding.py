@@ -34,42 +34,31 @@ def asking(text: str) -> dict[str, list[AnyMessage]]:
     return {"messages": [HumanMessage(text)]}
 
 
-class TestAsANode:
-    def test_the_parent_gets_one_message_and_nothing_else(self) -> None:
-        state = parent_of().compile().invoke(asking(QUESTION))
-        assert set(state) == {"messages"}
-        assert [message.type for message in state["messages"]] == ["human", "ai"]
-        assert "independent auditor" in state["messages"][-1].text
+def test_the_parent_gets_one_message_and_the_results_that_it_has_keys_for() -> None:
+    class Busy(MessagesState):
+        plan: str
+        history: str
+        answer: str
+        citations: list[dict[str, Any]]
 
-    def test_working_state_stays_inside(self) -> None:
-        class Busy(MessagesState):
-            plan: str
-            history: str
-            draft: str
+    own = {"plan": "mine", "history": "mine"}  # of the working state, which stays inside
+    state = parent_of(Busy).compile().invoke({**asking(QUESTION), **own})
+    assert set(state) == {"messages", "answer", "citations", *own}
+    assert {name: state[name] for name in own} == own
+    assert [message.type for message in state["messages"]] == ["human", "ai"]
+    assert "independent auditor" in state["answer"]
+    assert state["answer"] == state["messages"][-1].text
+    assert {f"[{cited['n']}]" in state["answer"] for cited in state["citations"]} == {True}
 
-        own = {"plan": "mine", "history": "mine", "draft": "mine"}
-        state = parent_of(Busy).compile().invoke({**asking(QUESTION), **own})
-        assert {name: state[name] for name in own} == own
 
-    def test_a_parent_takes_the_results_that_it_has_keys_for(self) -> None:
-        class Answered(MessagesState):
-            answer: str
-            citations: list[dict[str, Any]]
-
-        state = parent_of(Answered).compile().invoke(asking(QUESTION))
-        assert state["answer"] == state["messages"][-1].text
-        assert {f"[{cited['n']}]" in state["answer"] for cited in state["citations"]} == {True}
-
-    def test_a_parents_checkpointer_carries_the_follow_up(self, example: Example) -> None:
-        graph = example("shared_messages").graph
-        thread = {"configurable": {"thread_id": "one"}}
-        graph.invoke(asking("Hello!"), thread)
-        graph.invoke(asking("I would like to know about bias audits."), thread)
-        state = graph.invoke(asking("What is it?"), thread)
-        assert [message.type for message in state["messages"]] == ["human", "ai"] * 3
-        assert state["messages"][1].text.startswith("Hello.")
-        assert "independent auditor" in state["messages"][-1].text
-        assert set(graph.get_state(thread).values) == {"messages"}
+def test_a_parents_checkpointer_carries_the_follow_up(example: Example) -> None:
+    graph = example("shared_messages").graph
+    thread = {"configurable": {"thread_id": "one"}}
+    graph.invoke(asking("I would like to know about bias audits."), thread)
+    state = graph.invoke(asking("What is it?"), thread)
+    assert [message.type for message in state["messages"]] == ["human", "ai"] * 2
+    assert "independent auditor" in state["messages"][-1].text
+    assert set(graph.get_state(thread).values) == {"messages"}
 
 
 @dataclass
@@ -88,55 +77,53 @@ class Loose(TypedDict, total=False):
     lexloop: Any
 
 
-class TestContext:
-    @pytest.mark.parametrize(
-        ("schema", "context"),
-        [(Office, Office()), (Loose, {"model": "openai:gpt-4o"})],
-    )
-    def test_defaults_without_settings_of_ours(self, schema: Any, context: Any) -> None:
-        state = parent_of(context=schema).compile().invoke(asking(QUESTION), context=context)
-        assert "independent auditor" in state["messages"][-1].text
-
-    @pytest.mark.parametrize(
-        ("schema", "context"),
-        [
-            (Office, Office(lexloop=Settings(variant="fixed", **{"plan.k": 1}))),
-            (Settings, {"plan.k": 1, "variant": "fixed"}),
-        ],
-    )
-    def test_settings_passed_on(self, schema: Any, context: Any) -> None:
-        class Shown(MessagesState):
-            passages: list[dict[str, Any]]
-
-        graph = parent_of(Shown, context=schema).compile()
-        assert len(graph.invoke(asking(QUESTION), context=context)["passages"]) == 1
-
-    @pytest.mark.parametrize("passed", [{"variant": "best"}, "pa"])
-    def test_unusable_settings_are_told(self, passed: Any) -> None:
-        with pytest.raises(SettingsError, match=r"vari[ae]nt|`lexloop` in the context"):
-            parent_of(context=Loose).compile().invoke(asking(QUESTION), context={"lexloop": passed})
+@pytest.mark.parametrize(
+    ("schema", "context"), [(Office, Office()), (Loose, {"model": "openai:gpt-4o"})]
+)
+def test_defaults_without_settings_of_ours(schema: Any, context: Any) -> None:
+    state = parent_of(context=schema).compile().invoke(asking(QUESTION), context=context)
+    assert "independent auditor" in state["messages"][-1].text
 
 
-class TestErrors:
-    def test_a_parents_retry_policy_does_not_repeat_them(self) -> None:
-        policy = RetryPolicy(initial_interval=0.0, jitter=False, max_attempts=3)
-        parent = parent_of(retry_policy=policy).compile()
-        tried: list[str] = []
-        steps = parent.stream(asking(" "), stream_mode=["tasks"], subgraphs=True)
-        with pytest.raises(LexloopError):
-            tried.extend(event["name"] for _, _, event in steps if "input" in event)
-        assert tried == ["law", "classify"]
+@pytest.mark.parametrize(
+    ("schema", "context"),
+    [
+        (Office, Office(lexloop=Settings(variant="fixed", **{"plan.k": 1}))),
+        (Settings, {"plan.k": 1, "variant": "fixed"}),
+    ],
+)
+def test_settings_passed_on(schema: Any, context: Any) -> None:
+    class Shown(MessagesState):
+        passages: list[dict[str, Any]]
+
+    graph = parent_of(Shown, context=schema).compile()
+    assert len(graph.invoke(asking(QUESTION), context=context)["passages"]) == 1
 
 
-class TestInsideANode:
-    def test_a_parent_with_another_state(self, example: Example) -> None:
-        module = example("inside_a_node")
-        ticket = {"sender": "Ms Ortiz", "letter": "What is the penalty for a first violation?"}
-        state = module.graph.invoke(ticket, context=module.Office(signature="DCWP"))
-        assert set(state) == {"sender", "letter", "reply", "sources"}
-        assert "$500" in state["reply"]
-        assert state["reply"].endswith("DCWP")
-        assert any("§ 20-872" in source for source in state["sources"])
+@pytest.mark.parametrize("passed", [{"variant": "best"}, "pa"])
+def test_unusable_settings_are_told(passed: Any) -> None:
+    with pytest.raises(SettingsError, match=r"vari[ae]nt|`lexloop` in the context"):
+        parent_of(context=Loose).compile().invoke(asking(QUESTION), context={"lexloop": passed})
+
+
+def test_a_parents_retry_policy_does_not_repeat_errors() -> None:
+    policy = RetryPolicy(initial_interval=0.0, jitter=False, max_attempts=3)
+    parent = parent_of(retry_policy=policy).compile()
+    tried: list[str] = []
+    steps = parent.stream(asking(" "), stream_mode=["tasks"], subgraphs=True)
+    with pytest.raises(LexloopError):
+        tried.extend(event["name"] for _, _, event in steps if "input" in event)
+    assert tried == ["law", "classify"]
+
+
+def test_a_parent_with_another_state(example: Example) -> None:
+    module = example("inside_a_node")
+    ticket = {"sender": "Ms Ortiz", "letter": "What is the penalty for a first violation?"}
+    state = module.graph.invoke(ticket, context=module.Office(signature="DCWP"))
+    assert set(state) == {"sender", "letter", "reply", "sources"}
+    assert "$500" in state["reply"]
+    assert state["reply"].endswith("DCWP")
+    assert any("§ 20-872" in source for source in state["sources"])
 
 
 def test_the_examples_run_as_scripts(

@@ -1,27 +1,21 @@
 """The graph behind ``langgraph dev``, as Studio and other clients meet it."""
 
-from typing import Any, Literal, get_args, get_origin
+from typing import Any
 
 import pytest
-from fake_openai import KEY, Reply, refusal
+from fake_openai import ANSWER, KEY, Reply, refusal
 from langgraph_server import Served
 from tool_calls import calls
 
 from lexloop.core.settings import Settings
-from lexloop.core.settings_groups import Group
 from lexloop.core.types import ABSTENTION
 
 QUESTION = "What is a bias audit?"
-ANSWER = "A bias audit is an evaluation of an AEDT, made impartially by an independent auditor. [1]"
 BY_MODEL: dict[str, Any] = {
     "model": "openai:scripted",
     "retrieval": {"rewriter": "embedded"},
     "loop": {"evaluator": "embedded", "prompt_engineer": "embedded"},
 }
-
-
-def schemas(served: Served) -> dict[str, Any]:
-    return dict(served.client.assistants.get_schemas(assistant(served, "lexloop")))
 
 
 def assistant(served: Served, graph: str) -> str:
@@ -30,23 +24,17 @@ def assistant(served: Served, graph: str) -> str:
 
 
 def test_studio_sees_every_setting_with_its_description_and_choices(served: Served) -> None:
-    shown = schemas(served)["context_schema"]["properties"]
+    schemas = served.client.assistants.get_schemas(assistant(served, "lexloop"))
+    schema: Any = schemas["context_schema"]
+    shown = schema["properties"]
     assert set(shown) == {*Settings.model_fields, "variant"}
     assert shown["variant"]["enum"] == ["hypa", "pa", "fixed", "llm_only"]
-    kinds = schemas(served)["context_schema"]["$defs"]
     for name, group in Settings.model_fields.items():
         assert shown[name]["description"] == group.description
-        if not isinstance(group.default, Group):
-            assert shown[name]["default"] == group.default
-            continue
-        fields = kinds[type(group.default).__name__]["properties"]
-        assert set(fields) == set(type(group.default).model_fields)
-        for field, info in type(group.default).model_fields.items():
-            assert fields[field]["description"] == info.description
-            if get_origin(info.annotation) is Literal and len(get_args(info.annotation)) > 1:
-                assert fields[field]["enum"] == list(get_args(info.annotation))
-    retries = kinds["LoopSettings"]["properties"]["max_retries"]
-    assert (retries["minimum"], retries["maximum"]) == (0, 5)
+    fields = schema["$defs"]["LoopSettings"]["properties"]
+    assert all(field["description"] for field in fields.values())
+    assert (fields["max_retries"]["minimum"], fields["max_retries"]["maximum"]) == (0, 5)
+    assert fields["evaluator"]["enum"] == ["auto", "embedded", "model", "none"]
 
 
 def test_the_agent_over_collections_is_served_beside_it(served: Served) -> None:
@@ -93,50 +81,25 @@ def test_a_run_streams_its_nodes_and_ends_in_a_cited_answer(served: Served) -> N
         assert cited["quote"] in passages[cited["n"]]["text"]
 
 
-@pytest.mark.parametrize("mode", ["messages-tuple", "events"])
-def test_a_client_gets_checked_sentences_and_no_instructions(served: Served, mode: str) -> None:
+def test_a_client_gets_checked_sentences_and_no_instructions(served: Served) -> None:
+    modes, once = ("messages-tuple", "events"), {**BY_MODEL["loop"], "max_retries": 0}
     served.model.play("generate", Reply(ANSWER, pieces=20))
-    said = str(served.stream({"question": QUESTION}, mode, context=BY_MODEL))
+    said = str(served.stream({"question": QUESTION}, *modes, context=BY_MODEL))
     assert ANSWER in said
     instructions = served.model.requests[-1].system
     served.model.play("generate", Reply(f"Gladly. {instructions}", pieces=40))
-    said += str(
-        served.stream(
-            {"question": QUESTION},
-            mode,
-            context=BY_MODEL | {"loop": {**BY_MODEL["loop"], "max_retries": 0}},
-        )
-    )
+    context = BY_MODEL | {"loop": once}
+    said += str(served.stream({"question": QUESTION}, *modes, context=context))
     assert ABSTENTION in said
     openings = [line[:40] for line in instructions.splitlines() if len(line) > 40]
     assert not [opening for opening in openings if opening in said]
-
-
-def test_runs_on_one_thread_lose_nothing(served: Served) -> None:
-    thread = served.client.threads.create()["thread_id"]
-    runs = [
-        served.client.runs.create(
-            thread, "lexloop", input={"question": QUESTION}, multitask_strategy="enqueue"
-        )
-        for _ in range(3)
-    ]
-    for run in runs:
-        served.client.runs.join(thread, run["run_id"])
-    values: Any = served.client.threads.get_state(thread)["values"]
-    assert [message["type"] for message in values["messages"]] == ["human", "ai"] * 3
 
 
 @pytest.mark.parametrize(
     ("given", "context", "kind", "says"),
     [
         ({"question": " \n"}, {}, "QuestionError", "The question is empty. Give a text of 1 to"),
-        (
-            {"question": QUESTION},
-            {"variant": "best"},
-            "SettingsError",
-            "Choose one of hypa, pa, fixed",
-        ),
-        ({"question": QUESTION}, {"corpus": "/no/where"}, "CorpusError", "/no/where"),
+        ({"question": QUESTION}, {"variant": "best"}, "SettingsError", "Choose one of hypa, pa"),
     ],
 )
 def test_a_bad_run_ends_in_an_error_that_says_why(

@@ -28,6 +28,7 @@ from typing import Any
 from lexloop.core.settings import Connection
 
 KEY = "sk-test-5f2d8c7ae1"
+ANSWER = "A bias audit is an evaluation of an AEDT, made impartially by an independent auditor. [1]"
 _TICK_S = 0.02
 
 

@@ -7,6 +7,7 @@ request: ``engine.script(passed_on_to("127.0.0.1:9200"))`` stands between a clie
 """
 
 import json
+import ssl
 import threading
 import urllib.error
 import urllib.request
@@ -14,7 +15,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, Self
 
 
 @dataclass(frozen=True)
@@ -68,15 +69,22 @@ def passed_on_to(host: str) -> Answer:
 class ScriptedEngine:
     """The node; use it as a context manager.
 
-    ``asked`` has the method, path and body of every request.
+    ``asked`` has the method, path and body of every request, ``headers`` its headers by names in
+    lower case.
+
+    Args:
+        tls: What it encrypts by.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self.asked: list[tuple[str, str, str]] = []
+        self.headers: list[dict[str, str]] = []
         self.over = threading.Event()
         self._script: deque[Said | Answer] = deque()
         self._http = _Server(("127.0.0.1", 0), _Handler)
         self._http.engine = self
+        if tls:
+            self._http.socket = tls.wrap_socket(self._http.socket, server_side=True)
         self._thread = threading.Thread(
             target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
         )
@@ -100,7 +108,7 @@ class ScriptedEngine:
         said = self._script.popleft() if len(self._script) > 1 else self._script[0]
         return said if isinstance(said, Said) else said(*request)
 
-    def __enter__(self) -> "ScriptedEngine":
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 
@@ -126,6 +134,7 @@ class _Handler(BaseHTTPRequestHandler):
         engine = self.server.engine
         asked = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
         engine.asked.append((self.command, self.path, asked))
+        engine.headers.append({name.lower(): value for name, value in self.headers.items()})
         said = engine.said(self.command, self.path, asked, self.headers.get("Content-Type") or "")
         if not said.status:
             self.connection.close()
@@ -137,11 +146,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         if not said.slowly_s:
-            self.wfile.write(data)
+            self.wfile.write(b"" if self.command == "HEAD" else data)
             return
         for byte in data:
             if engine.over.wait(said.slowly_s):
                 return
             self.wfile.write(bytes([byte]))
 
-    do_GET = do_PUT = do_POST = do_DELETE = _answer
+    do_GET = do_PUT = do_POST = do_DELETE = do_HEAD = _answer

@@ -1,4 +1,4 @@
-// The parts of the source pane that need no browser. Run by test_page_modules.py.
+// The parts of the source pane that need no browser. Run by test_page_files.py.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

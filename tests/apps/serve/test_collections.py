@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
-from reading_room import as_, people, reading_room
+from servers import as_, people, reading_room
 
 from lexloop.apps.serve.collections import Collections
 from lexloop.apps.serve.people import Person
@@ -96,7 +96,6 @@ def test_a_description_and_examples_are_made_of_the_contents(client: TestClient)
     port = send(client, "GET")[1][1]
     assert port["description"] == "Duty"
     assert port["titles"] == [{"document": "act.txt", "title": "Article 1 Duty"}]
-    assert all(set(one) == {"type", "question", "before"} for one in port["examples"])
 
 
 def test_what_somebody_uploads_is_seen_by_nobody_else(client: TestClient) -> None:
@@ -148,18 +147,11 @@ def test_the_operators_collections_are_read_only(client: TestClient) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [*("", " ", ".", "..", "../port", "a/b", "a\\b", ".hidden", "a\x00b", "a\nb", "x" * 101),
-     *("\u202ea", "\u4e2d" * 99, "-rf")],
+    [*("", "..", "../port", "a\\b", ".hidden", "a\x00b", "x" * 101, "\u202ea", "-rf")],
 )  # fmt: skip
 def test_names_that_no_collection_can_have(client: TestClient, name: str) -> None:
     status, told = send(client, "POST", json={"name": name})
     assert (status, told["error"]["kind"]) == (400, "InputError")
-
-
-@pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"name": 1}', b'{"nome": "a"}'])
-def test_bodies_that_name_nothing(client: TestClient, body: bytes) -> None:
-    headers = {**as_("ann"), "Content-Type": "application/json"}
-    assert client.post("/api/collections", content=body, headers=headers).status_code == 422
 
 
 def test_a_collection_without_files_is_there_and_cannot_be_asked(room: Room) -> None:
@@ -171,7 +163,7 @@ def test_a_collection_without_files_is_there_and_cannot_be_asked(room: Room) -> 
     assert send(client, "GET", "/Empty/documents")[1] == {
         "documents": [], "skipped": [], "indexing": False
     }  # fmt: skip
-    ann = parts.people.by_key("key-of-ann")
+    ann = parts.people.by_key("key-ann")
     assert "Empty" not in parts.collections.names(ann)
     with pytest.raises(ConflictError, match="not indexed yet"):
         parts.collections.settings(ann, "Empty")
@@ -185,6 +177,7 @@ def test_who_may_not_upload(tmp_path: Path) -> None:
         # what is there from before may be read, and not changed
         parts.uploads.make("ann", "Mine")
         assert "Mine" in names(client)
+        assert "Mine" not in names(client, "bob")
         files = {"files": ("act.txt", b"x")}
         assert send(client, "POST", "/Mine/documents", files=files)[0] == 403
         assert send(client, "DELETE", "/Mine")[0] == 403
@@ -199,23 +192,6 @@ def test_a_request_cannot_widen_what_somebody_sees(room: Room) -> None:
     assert (settings.access.tags, settings.corpus, settings.plan.k) == (("blue",), "sample", 3)
     with pytest.raises(NotFoundError):
         parts.collections.settings(bob, "port")
-
-
-def test_without_people_all_that_was_uploaded_is_seen(tmp_path: Path) -> None:
-    with reading_room(tmp_path, {"sample": "sample"}) as (client, parts):
-        parts.uploads.make("ann", "Hers")
-        parts.uploads.make("local", "Ours")
-        assert names(client) == ["sample", "Hers", "Ours"]
-
-
-def test_a_folder_that_changes_is_followed(tmp_path: Path) -> None:
-    folder = tmp_path / "port"
-    folder.mkdir()
-    (folder / "act.txt").write_text(LAW)
-    with reading_room(tmp_path / "data", {"port": str(folder)}) as (client, _):
-        assert send(client, "GET")[1][0]["documents"] == 1
-        (folder / "new.txt").write_text("Article 1 Fees\nThe owner must pay the fee.\n")
-        assert send(client, "GET")[1][0]["documents"] == 2
 
 
 def test_a_collection_that_takes_long_to_open_keeps_no_other_waiting(
@@ -233,12 +209,15 @@ def test_a_collection_that_takes_long_to_open_keeps_no_other_waiting(
     monkeypatch.setattr(Collections, "view", slowly)
     named = {"sample": "sample", "port": str(folder)}
     with reading_room(tmp_path / "data", named) as (client, parts):
+        parts.uploads.make("ann", "Hers")  # without people all is seen
         parts.collections.view(parts.people.identified({}, "", ""), "sample")
         monkeypatch.setattr("lexloop.apps.serve.collections._PATIENCE_S", 2.0)
         for _ in range(3):
-            sample, port = send(client, "GET")[1]
+            sample, port, _ = send(client, "GET")[1]
             assert (sample["documents"], sample["trouble"]) == (3, "")
             assert port["trouble"].startswith("It is being read for the first time")
         held.set()
         monkeypatch.setattr("lexloop.apps.serve.collections._PATIENCE_S", 60.0)
-        assert [one["documents"] for one in send(client, "GET")[1]] == [3, 1]
+        assert [one["documents"] for one in send(client, "GET")[1]] == [3, 1, 0]
+        (folder / "new.txt").write_text("Article 1 Fees\nThe owner must pay the fee.\n")
+        assert [one["documents"] for one in send(client, "GET")[1]] == [3, 2, 0]

@@ -1,6 +1,5 @@
 """What every request passes: names, origins, sizes, times, and the headers of every response."""
 
-import http.client
 import json
 import socket
 import threading
@@ -12,12 +11,10 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from loopback_server import person, served
+from servers import QUESTION, as_, person, served
 
 from lexloop.apps.serve.people import COOKIE
 from lexloop.apps.serve.settings import ServerSettings
-
-QUESTION = {"question": "What is a bias audit?"}
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +33,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def client(address: str) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=address, headers={"Authorization": "Bearer key-ann"}) as found:
+    with httpx.Client(base_url=address, headers=as_("ann")) as found:
         yield found
 
 
@@ -72,7 +69,6 @@ def test_every_response_keeps_other_sites_out(client: httpx.Client, path: str) -
 @pytest.mark.parametrize(
     ("host", "status"),
     [
-        ("localhost:8321", 200),
         ("127.0.0.1", 200),
         ("[::1]:8321", 200),
         ("LAW.example", 200),
@@ -92,11 +88,9 @@ def test_only_known_names_are_answered_to(client: httpx.Client, host: str, statu
     ("headers", "passes"),
     [
         ({}, True),
-        ({"Origin": "http://law.example"}, True),
         ({"Origin": "https://law.example"}, True),
         ({"Origin": "http://law.example", "Sec-Fetch-Site": "same-origin"}, True),
         ({"Origin": "null"}, False),
-        ({"Origin": "http://evil.example"}, False),
         ({"Origin": "http://law.example:81"}, False),
         ({"Origin": "http://law.example.evil.example"}, False),
         ({"Sec-Fetch-Site": "cross-site"}, False),
@@ -110,15 +104,6 @@ def test_pages_of_other_sites_cannot_write(
     found = client.delete("/api/threads/none", headers=headers)
     assert kind_of(found) == ((404, "NotFoundError") if passes else (403, "AccessError"))
     assert client.get("/api/me", headers=headers).status_code == 200  # reading is the browser's
-
-
-def test_two_keys_at_once_are_nobodys(address: str) -> None:
-    found = raw(
-        address,
-        b"GET /api/me HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
-        b"Authorization: Bearer key-ann\r\nAuthorization: Bearer key-bob\r\n\r\n",
-    )
-    assert found.startswith(b"HTTP/1.1 401 ")
 
 
 def test_the_page_signs_in_and_out(address: str) -> None:
@@ -148,11 +133,6 @@ def test_the_page_signs_in_and_out(address: str) -> None:
         assert client.get("/api/me", headers=kept).status_code == 401
 
 
-def test_a_body_that_is_too_large_is_refused_before_it_is_read(client: httpx.Client) -> None:
-    text = json.dumps({"question": "x" * 10_485_760}).encode()
-    assert kind_of(client.post("/api/ask", content=text)) == (413, "TooLargeError")
-
-
 def test_nor_is_more_read_of_one_whose_size_is_not_told(client: httpx.Client) -> None:
     sent = 0
 
@@ -176,7 +156,7 @@ def test_nor_is_more_read_of_one_whose_size_is_not_told(client: httpx.Client) ->
 BODIES = ["/api/ask", "/v1/chat/completions", "/mcp", "/api/collections/mine/documents"]
 
 
-@pytest.mark.parametrize("path", [*BODIES, "/api/collections", "/api/nothing"])
+@pytest.mark.parametrize("path", [*BODIES, "/api/nothing"])
 def test_nothing_is_taken_of_whom_nobody_knows(address: str, path: str) -> None:
     for key in ("", "Authorization: Bearer key-eve\r\n"):
         head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/x\r\n{key}"
@@ -186,13 +166,13 @@ def test_nothing_is_taken_of_whom_nobody_knows(address: str, path: str) -> None:
         assert b"connection: close" in found
 
 
-@pytest.mark.parametrize("kind", ["application/json", "multipart/x", "multipart/form-data"])
 @pytest.mark.parametrize("path", BODIES[:-1])
 def test_a_body_is_as_large_as_its_route_takes_whatever_it_is_called(
-    client: httpx.Client, path: str, kind: str
+    client: httpx.Client, path: str
 ) -> None:
-    found = client.post(path, content=b"x" * 20_000, headers={"Content-Type": kind})
-    assert found.status_code == 413
+    for kind in ("application/json", "multipart/form-data"):
+        found = client.post(path, content=b"x" * 20_000, headers={"Content-Type": kind})
+        assert found.status_code == 413
 
 
 def test_little_is_taken_of_who_signs_in() -> None:
@@ -222,33 +202,37 @@ def test_a_body_that_drips_is_left_after_its_time(address: str, path: str) -> No
     assert 1.0 <= time.monotonic() - began < 5.0
 
 
-def test_a_length_that_is_told_in_two_ways_is_refused(address: str) -> None:
-    found = raw(
-        address,
-        b"POST /api/ask HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer key-ann\r\n"
-        b"Content-Type: application/json\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n"
-        b"\r\n1\r\n{\r\n0\r\n\r\nGET /api/me HTTP/1.1\r\nHost: localhost\r\n\r\n",
+@pytest.mark.parametrize(
+    ("status", "sent"),
+    [
+        (401, "Authorization: Bearer key-bob\r\n\r\n"),  # two keys at once are nobody's
+        (
+            400,
+            "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n"
+            "1\r\n{\r\n0\r\n\r\nGET /api/me HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        ),
+        (408, 'Content-Length: 100\r\n\r\n{"q'),  # a body that does not come is not waited for
+    ],
+)
+def test_what_is_no_whole_request_is_refused(address: str, status: int, sent: str) -> None:
+    head = (
+        "POST /api/ask HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer key-ann\r\n"
+        "Connection: close\r\nContent-Type: application/json\r\n"
     )
-    assert found.startswith(b"HTTP/1.1 400 ")
+    found = raw(address, (head + sent).encode())
+    assert found.startswith(f"HTTP/1.1 {status} ".encode())
     assert found.count(b"HTTP/1.1") == 1  # what follows is no second request
     assert b"connection: close" in found
 
 
-def test_the_schema_is_for_people_where_there_are_any(address: str, client: httpx.Client) -> None:
-    assert httpx.get(f"{address}/api/openapi.json").status_code == 401
-    assert "/api/ask" in client.get("/api/openapi.json", timeout=60).json()["paths"]
-    with served() as alone:
-        assert httpx.get(f"{alone}/api/openapi.json", timeout=60).status_code == 200
-
-
-@pytest.mark.parametrize("path", ["/api/health", "/api/openapi.json", "/api/me"])
+@pytest.mark.parametrize("path", ["/api/openapi.json", "/api/me"])
 def test_who_sends_no_key_keeps_nobody_from_signing_in(path: str) -> None:
     given = {"people": [person("ann")], "limits": {"requests_per_minute": 3}}
     with served(ServerSettings.of(given)) as address, httpx.Client(base_url=address) as client:
         told = {client.get(path).status_code for _ in range(20)}
-        assert told == {"/api/health": {200}, "/api/openapi.json": {401}}.get(path, {401, 429})
+        assert told == ({401, 429} if path == "/api/me" else {401})
         assert client.post("/api/session", json={"key": "key-ann"}).status_code == 204
-        assert client.get("/api/me").status_code == 200
+        assert client.get(path, timeout=60).status_code == 200
 
 
 @pytest.mark.parametrize("trusted", [True, False])
@@ -262,6 +246,9 @@ def test_a_forwarded_address_is_believed_of_a_trusted_proxy_alone(trusted: bool)
 
         told = [status("192.0.2.1") for _ in range(3)]
         assert told == [401, 401, 429]
+        waiting = client.get("/api/me", headers={"X-Forwarded-For": "192.0.2.1"})
+        assert kind_of(waiting) == (429, "RateExceeded")
+        assert int(waiting.headers["retry-after"]) > 0
         assert status("192.0.2.1, 192.0.2.2") == (401 if trusted else 429)
         # what a client says of itself is before what its proxy adds
         assert status("192.0.2.3, 192.0.2.1") == 429
@@ -271,37 +258,17 @@ def test_a_forwarded_address_is_believed_of_a_trusted_proxy_alone(trusted: bool)
         assert ("; Secure" in secure.headers["set-cookie"]) == trusted
 
 
-def test_a_body_that_does_not_come_is_not_waited_for(address: str) -> None:
-    found = raw(
-        address,
-        b"POST /api/ask HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer key-ann\r\n"
-        b'Content-Type: application/json\r\nContent-Length: 100\r\nConnection: close\r\n\r\n{"q',
-    )
-    assert found.startswith(b"HTTP/1.1 408 ")
-    assert b'"kind": "TooSlow"' in found
-
-
 @pytest.mark.parametrize(
     "body",
     [
         "",
-        "{",
-        "[]",
         "null",
         "1e999",
-        '"question"',
         "[" * 9000,
         '{"question": NaN}',
-        '{"question": 1}',
         '{"question": ["a"]}',
-        '{"question": "a", "\ud800": 1}'.encode("utf-8", "surrogatepass").decode(
-            "utf-8", "replace"
-        ),
         '{"question": "a", "\\ud800": 1}',
-        '{"question": "a", "collections": "sample"}',
-        '{"question": "a", "settings": []}',
         '{"question": "a", "folder": "/etc"}',
-        '{"question": "a", "thread": 1}',
         '{"question": "a", "thread": "\\ud800"}',
         '{"question": "a"}{}',
         '{"question": "a", "n": ' + "9" * 5000 + "}",
@@ -318,25 +285,14 @@ def test_what_is_not_as_the_schema_has_it_is_told_so(client: httpx.Client, body:
 @pytest.mark.parametrize(
     ("body", "kind"),
     [
-        ({"question": ""}, "QuestionError"),
         ({"question": " \n\u2028"}, "QuestionError"),
-        ({"question": "?!"}, "QuestionError"),
         ({"question": "\ud800"}, "QuestionError"),
         ({"question": "x" * 4001}, "QuestionError"),
         ({**QUESTION, "settings": {"corpus": "/etc"}}, "SettingsError"),
-        ({**QUESTION, "settings": {"model.name": "openai:gpt-4o"}}, "SettingsError"),
-        ({**QUESTION, "settings": {"access.tags": ["secret"]}}, "SettingsError"),
-        ({**QUESTION, "settings": {"model": {"name": "x"}}}, "SettingsError"),
         ({**QUESTION, "settings": {"access": {"tags": ["secret"]}}}, "SettingsError"),
-        ({**QUESTION, "settings": {"plan.classifier": "transformer:/etc"}}, "SettingsError"),
-        ({**QUESTION, "settings": {"retrieval.reranker": "cross_encoder:x"}}, "SettingsError"),
-        ({**QUESTION, "settings": {"retrieval.reranker": ["none"]}}, "SettingsError"),
-        ({**QUESTION, "settings": {"index.embedder": "trained:/etc"}}, "SettingsError"),
-        ({**QUESTION, "settings": {"deadline_s": 121}}, "SettingsError"),
         ({**QUESTION, "settings": {"plan.k": 0}}, "SettingsError"),
         ({**QUESTION, "settings": {"x" * 5000: 1}}, "SettingsError"),
         ({**QUESTION, "as_of": "2025-02-30"}, "SettingsError"),
-        ({**QUESTION, "collections": ["/etc"]}, "NotFoundError"),
         ({**QUESTION, "collections": ["sample", "../x"]}, "NotFoundError"),
         ({**QUESTION, "collections": []}, "NotFoundError"),
         ({**QUESTION, "thread": "none"}, "NotFoundError"),
@@ -354,7 +310,7 @@ def test_what_cannot_be_asked_is_refused_by_name(
 
 
 def test_what_a_person_does_not_see_is_not_there(address: str) -> None:
-    with httpx.Client(base_url=address, headers={"Authorization": "Bearer key-bob"}) as bob:
+    with httpx.Client(base_url=address, headers=as_("bob")) as bob:
         hidden = bob.post("/api/ask", json={**QUESTION, "collections": ["sample"]})
         missing = bob.post("/api/ask", json={**QUESTION, "collections": ["nothing"]})
         assert hidden.status_code == missing.status_code == 404
@@ -365,41 +321,15 @@ def test_what_a_person_does_not_see_is_not_there(address: str) -> None:
 @pytest.mark.parametrize(
     ("method", "path", "status", "kind"),
     [
-        ("GET", "/api/nothing", 404, "NotFoundError"),
         ("GET", "/api/../../etc/passwd", 404, "NotFoundError"),
         ("GET", "/%2e%2e/settings.py", 404, "NotFoundError"),
-        ("PUT", "/api/ask", 405, "MethodNotAllowed"),
         ("GET", "/api/ask", 405, "MethodNotAllowed"),
-        ("POST", "/", 405, "MethodNotAllowed"),
     ],
 )
 def test_there_is_nothing_else(
     client: httpx.Client, method: str, path: str, status: int, kind: str
 ) -> None:
     assert kind_of(client.request(method, path)) == (status, kind)
-
-
-def test_the_methods_of_a_path_are_told_together(client: httpx.Client) -> None:
-    assert client.put("/api/threads/x").headers["allow"] == "DELETE, GET, PATCH"
-
-
-def test_a_web_socket_is_refused(address: str) -> None:
-    where = urlsplit(address)
-    connection = http.client.HTTPConnection(str(where.hostname), where.port, timeout=20)
-    headers = {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13"}
-    headers |= {"Sec-WebSocket-Key": "eA==", "Authorization": "Bearer key-ann"}
-    connection.request("GET", "/api/nothing", headers=headers)
-    assert connection.getresponse().status == 404
-    connection.close()
-
-
-def test_somebody_who_asks_too_often_is_told_to_wait() -> None:
-    limits = {"requests_per_minute": 3}
-    with served(ServerSettings.of({"limits": limits})) as address, httpx.Client() as client:
-        told = [client.get(f"{address}/api/me") for _ in range(4)]
-    assert [one.status_code for one in told] == [200, 200, 200, 429]
-    assert kind_of(told[-1]) == (429, "RateExceeded")
-    assert int(told[-1].headers["retry-after"]) > 0
 
 
 def test_nothing_of_a_request_is_logged(

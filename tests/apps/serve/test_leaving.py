@@ -1,28 +1,27 @@
-"""What a model writes, drafts and fails at, as the protocols tell it; and clients that leave.
+"""Clients that leave, by every protocol; what a model drafts and fails at, as OpenAI's tells it.
 
 The server answers one question at a time, so work that went on after its client left would have the
 next question refused.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import httpx
 import openai
 import pytest
-from fake_openai import FakeOpenAI, Reply, refusal
-from loopback_server import openai_client, served
+from fake_openai import ANSWER, FakeOpenAI, Reply, refusal
 from mcp_messages import BEGIN, HEADERS, READY
 from openai import OpenAI
-from waiting import eventually
+from servers import QUESTION, SSE, eventually, model_settings, openai_client, served
 
 from lexloop.apps.serve.settings import ServerSettings
-from lexloop.core.settings import Settings
 
 MODEL = "lexloop/sample"
-ASKED: Any = [{"role": "user", "content": "What is a bias audit?"}]
-CALL = {"name": "ask", "arguments": {"question": "What is a bias audit?"}}
+ASKED: Any = [{"role": "user", "content": QUESTION["question"]}]
+CALL = {"name": "ask", "arguments": QUESTION}
+TOOL = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": CALL}
+JSON = {"Accept": "application/json"}
 WAIT_S = 10
 
 
@@ -34,11 +33,9 @@ def scripted() -> Iterator[FakeOpenAI]:
 
 @pytest.fixture(scope="module")
 def address(scripted: FakeOpenAI) -> Iterator[str]:
-    steps = ("retrieval.rewriter", "loop.evaluator", "loop.prompt_engineer")
-    embedded = dict.fromkeys(steps, "embedded")
-    settings = Settings(**{"model.name": "openai:scripted", "loop.max_retries": 0, **embedded})
     server = ServerSettings.of({"limits": {"streams": 1, "questions_at_once": 1}})
-    with served(server, settings, scripted.connection) as found:
+    with served(server, model_settings(**{"loop.max_retries": 0}), scripted.connection) as found:
+        httpx.post(f"{found}/api/ask", json=QUESTION, timeout=60)  # so that all is loaded
         yield found
 
 
@@ -49,10 +46,21 @@ def client(address: str) -> Iterator[OpenAI]:
 
 
 @pytest.fixture
-def asked(scripted: FakeOpenAI) -> Iterator[FakeOpenAI]:
+def http(address: str) -> Iterator[httpx.Client]:
+    """A client of every protocol, in a session of MCP."""
+    with httpx.Client(base_url=address, headers=HEADERS, timeout=60) as made:
+        made.headers["Mcp-Session-Id"] = made.post("/mcp", json=BEGIN).headers["mcp-session-id"]
+        assert made.post("/mcp", json=READY).status_code == 202
+        yield made
+
+
+@pytest.fixture
+def asked(scripted: FakeOpenAI, http: httpx.Client) -> Iterator[FakeOpenAI]:
+    """The model; after a test that it was left in the one place is free."""
     scripted.requests.clear()
     yield scripted
-    scripted.otherwise = Reply("ok")
+    scripted.otherwise = Reply(ANSWER)
+    assert eventually(lambda: http.post("/api/ask", json=QUESTION, headers=JSON).is_success)
 
 
 def test_a_draft_is_told_as_reasoning_and_the_answer_once_it_is_checked(
@@ -78,9 +86,7 @@ def test_a_draft_is_told_as_reasoning_and_the_answer_once_it_is_checked(
 
 
 @pytest.mark.parametrize(
-    "failure",
-    [refusal(401, "no"), refusal(404, "no such model"), Reply(body=b"<html>")],
-    ids=["key", "model", "no json"],
+    "failure", [refusal(401, "no"), Reply(body=b"<html>")], ids=["key", "html"]
 )
 def test_a_model_that_fails_is_an_error_and_never_an_answer(
     client: OpenAI, asked: FakeOpenAI, failure: Reply
@@ -98,13 +104,24 @@ def test_a_model_that_fails_is_an_error_and_never_an_answer(
     assert streamed.value.message == body["message"]
 
 
-def test_who_leaves_a_whole_answer_ends_it(client: OpenAI, asked: FakeOpenAI) -> None:
+@pytest.mark.parametrize(
+    ("path", "body", "headers"),
+    [
+        ("/api/ask", QUESTION, JSON),
+        ("/api/ask", QUESTION, SSE),
+        ("/v1/chat/completions", {"model": MODEL, "messages": ASKED}, {}),
+        ("/mcp", TOOL, {}),
+    ],
+    ids=["json", "events", "openai", "mcp"],
+)
+def test_who_leaves_ends_the_work(
+    http: httpx.Client, asked: FakeOpenAI, path: str, body: Any, headers: dict[str, str]
+) -> None:
     asked.otherwise = Reply(hang=True)
-    with pytest.raises(openai.APITimeoutError):
-        client.chat.completions.create(model=MODEL, messages=ASKED, timeout=1.5)
+    with pytest.raises(httpx.ReadTimeout):
+        http.post(path, json=body, headers=headers, timeout=httpx.Timeout(60, read=1.5))
     assert asked.wait_for(1)
     assert asked.requests[0].abandoned.wait(WAIT_S)
-    answers_again(client, asked)
 
 
 def test_who_leaves_a_stream_ends_it(client: OpenAI, asked: FakeOpenAI) -> None:
@@ -115,61 +132,19 @@ def test_who_leaves_a_stream_ends_it(client: OpenAI, asked: FakeOpenAI) -> None:
             break
     stream.close()
     assert asked.requests[0].abandoned.wait(WAIT_S)
-    answers_again(client, asked)
-
-
-def test_who_leaves_a_tool_ends_it(address: str, client: OpenAI, asked: FakeOpenAI) -> None:
-    asked.otherwise = Reply(hang=True)
-    with session(address) as mcp:
-        message = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": CALL}
-        with mcp.stream("POST", "/mcp", json=message):
-            assert asked.wait_for(1)
-        assert asked.requests[0].abandoned.wait(WAIT_S)
-        answers_again(client, asked)
 
 
 def test_a_tool_that_is_cancelled_ends_and_its_session_goes_on(
-    address: str, client: OpenAI, asked: FakeOpenAI
+    http: httpx.Client, asked: FakeOpenAI
 ) -> None:
     asked.otherwise = Reply(hang=True)
-    cancel = {
-        "jsonrpc": "2.0",
-        "method": "notifications/cancelled",
-        "params": {"requestId": 2, "reason": "enough"},
-    }
-    with session(address) as mcp:
-        message = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": CALL}
-        with mcp.stream("POST", "/mcp", json=message) as reply:
-            assert asked.wait_for(1)
-            assert mcp.post("/mcp", json=cancel).status_code == 202
-            said = "".join(reply.iter_text())
-        assert "Request cancelled" in said
-        assert asked.requests[0].abandoned.wait(WAIT_S)
-        listing = mcp.post("/mcp", json={"jsonrpc": "2.0", "id": 3, "method": "tools/list"})
-        assert listing.status_code == 200
-    answers_again(client, asked)
-
-
-@contextmanager
-def session(address: str) -> Iterator[httpx.Client]:
-    """A client in a session of MCP."""
-    with httpx.Client(base_url=address, headers=HEADERS, timeout=WAIT_S) as made:
-        made.headers["Mcp-Session-Id"] = made.post("/mcp", json=BEGIN).headers["mcp-session-id"]
-        assert made.post("/mcp", json=READY).status_code == 202
-        yield made
-
-
-def answers_again(client: OpenAI, asked: FakeOpenAI) -> None:
-    """Ask until the one place is free, which it is as soon as the server heard of the leaving."""
-
-    def answered() -> bool:
-        try:
-            client.chat.completions.create(model=MODEL, messages=ASKED)
-        except openai.InternalServerError as error:
-            if error.status_code != 503:
-                raise
-            return False
-        return True
-
-    asked.otherwise = Reply("A bias audit is an impartial evaluation of an AEDT [1].")
-    assert eventually(answered)
+    enough = {"requestId": 2, "reason": "enough"}
+    cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": enough}
+    with http.stream("POST", "/mcp", json=TOOL) as reply:
+        assert asked.wait_for(1)
+        assert http.post("/mcp", json=cancel).status_code == 202
+        said = "".join(reply.iter_text())
+    assert "Request cancelled" in said
+    assert asked.requests[0].abandoned.wait(WAIT_S)
+    listing = http.post("/mcp", json={"jsonrpc": "2.0", "id": 3, "method": "tools/list"})
+    assert listing.status_code == 200

@@ -8,11 +8,9 @@ import httpx
 import hypothesis
 import pytest
 from fake_openai import FakeOpenAI, Reply
-from http_questions import ANSWER, QUESTION, SSE, client_of, model_settings
 from hypothesis import given
 from hypothesis import strategies as st
-from loopback_server import person, served
-from waiting import eventually
+from servers import QUESTION, as_, client_of, eventually, model_settings, person, served
 
 from lexloop.apps.serve.choices import EMBEDDED_ALONE
 from lexloop.apps.serve.limits import Queue, ahead, streams
@@ -20,73 +18,51 @@ from lexloop.apps.serve.settings import ServerSettings
 from lexloop.core.errors import Overloaded
 
 
-@pytest.mark.parametrize("accept", ["application/json", "text/event-stream"])
-def test_the_work_ends_where_the_client_leaves(server: FakeOpenAI, accept: str) -> None:
+def test_each_person_has_a_share_of_as_many_streams_as_may_be(server: FakeOpenAI) -> None:
     server.otherwise = Reply(hang=True)
-    limits = {"questions_at_once": 1, "streams": 1}
-    settings = ServerSettings.of({"limits": limits})
-    with (
-        served(settings, model_settings(), server.connection) as address,
-        client_of(address) as client,
-    ):
-        once = {**QUESTION, "settings": EMBEDDED_ALONE}  # so that all is loaded
-        assert client.post("/ask", json=once).status_code == 200
-        headers = {"Accept": accept}
-        leaving = httpx.Timeout(60, read=1.0)
-        with pytest.raises(httpx.ReadTimeout):
-            client.post("/ask", json=QUESTION, headers=headers, timeout=leaving)
-        assert server.requests[0].abandoned.wait(20)
-        server.otherwise = Reply(ANSWER)
-        # its place is free, as soon as the server has seen it leave
-        eventually(lambda: client.post("/ask", json=QUESTION).status_code == 200)
-        assert len(client.get("/threads").json()["threads"]) == 2
+    limits = {"requests_at_once": 2, "questions_at_once": 3, "streams": 3}
+    settings = ServerSettings.of({"people": [person("ann"), person("bob")], "limits": limits})
+    once = {"settings": EMBEDDED_ALONE}
 
+    async def crowd(address: str) -> list[httpx.Response]:
+        async with (
+            httpx.AsyncClient(base_url=f"{address}/api", timeout=60) as client,
+            asyncio.timeout(60),
+            asyncio.TaskGroup() as tasks,
+        ):
 
-def test_as_many_streams_as_may_be(server: FakeOpenAI) -> None:
-    server.otherwise = Reply(hang=True)
-    settings = ServerSettings.of({"limits": {"streams": 3}})
+            async def ask(who: str, **more: Any) -> httpx.Response:
+                return await client.post("/ask", json={**QUESTION, **more}, headers=as_(who))
+
+            waiting = [tasks.create_task(ask("ann")) for _ in range(2)]
+            await asyncio.to_thread(server.wait_for, 2)
+            told = [await ask("ann", **once), await ask("bob", **once)]
+            waiting.append(tasks.create_task(ask("bob")))
+            await asyncio.to_thread(server.wait_for, 3)
+            told.append(await ask("bob", **once))
+            for one in waiting:
+                one.cancel()
+        return told
+
     with served(settings, model_settings(), server.connection) as address:
-
-        async def crowd() -> list[httpx.Response]:
-            async with httpx.AsyncClient(base_url=f"{address}/api", timeout=60) as client:
-                async with asyncio.timeout(30), asyncio.TaskGroup() as tasks:
-                    waiting = [tasks.create_task(held(client)) for _ in range(3)]
-                    begun.clear()
-                    await begun.wait()
-                    refused = [await client.post("/ask", json=QUESTION) for _ in range(5)]
-                    server.released.set()
-                    for one in waiting:
-                        one.cancel()
-                return refused
-
-        begun, count = asyncio.Event(), 0
-
-        async def held(client: httpx.AsyncClient) -> None:
-            nonlocal count
-            async with client.stream("POST", "/ask", json=QUESTION, headers=SSE) as found:
-                async for line in found.aiter_lines():
-                    if line == "event: begin":
-                        count += 1
-                        if count == 3:
-                            begun.set()
-
-        refused = asyncio.run(crowd())
-    assert {one.status_code for one in refused} == {503}
-    assert {one.json()["error"]["kind"] for one in refused} == {"Overloaded"}
-    assert {one.headers["retry-after"] for one in refused} == {"5"}
+        hers, answered, all_taken = asyncio.run(crowd(address))
+        assert (hers.status_code, hers.json()["error"]["kind"]) == (429, "RateExceeded")
+        assert answered.status_code == 200
+        assert (all_taken.status_code, all_taken.json()["error"]["kind"]) == (503, "Overloaded")
+        assert hers.headers["retry-after"] == all_taken.headers["retry-after"] == "5"
+        with client_of(address, "ann") as client:  # once the server has heard of the leaving
+            assert eventually(lambda: client.get("/me").status_code == 200)
 
 
-def test_who_waits_too_long_in_line_is_told() -> None:
-    async def second() -> None:
-        queue = Queue(1, 0.01)
-        async with queue.turn("ann"):
-            with pytest.raises(Overloaded, match="behind others"):
-                async with queue.turn("bob"):
-                    pass
-        async with queue.turn("bob"):
-            pass
-
-    asyncio.run(second())
+@pytest.mark.anyio
+async def test_who_waits_too_long_in_line_is_told() -> None:
+    queue = Queue(1, 0.01)
+    async with queue.turn("ann"):
+        with pytest.raises(Overloaded, match="behind others"):
+            async with queue.turn("bob"):
+                pass
+    async with queue.turn("bob"):
+        pass
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=12))
@@ -118,60 +94,22 @@ def test_nobody_waits_behind_all_that_another_asked(asked: list[str]) -> None:
         assert max(counts) - min(counts) <= 1
 
 
-def test_who_leaves_the_line_gives_the_place_to_the_next() -> None:
-    async def main() -> list[str]:
-        queue, served = Queue(1, 30.0), list[str]()
+@pytest.mark.anyio
+async def test_who_leaves_the_line_gives_the_place_to_the_next() -> None:
+    queue, served = Queue(1, 30.0), list[str]()
 
-        async def ask(who: str) -> None:
-            async with queue.turn(who):
-                served.append(who)
+    async def ask(who: str) -> None:
+        async with queue.turn(who):
+            served.append(who)
 
-        async with queue.turn("ann"):
-            leaving, called, last = [asyncio.create_task(ask(who)) for who in ("bob", "eve", "ann")]
-            await asyncio.sleep(0)
-            leaving.cancel()
-        called.cancel()  # it has its turn, and leaves before it begins
-        await asyncio.wait([leaving, called, last], timeout=10)
-        async with queue.turn("bob"):
-            return served
-
-    assert asyncio.run(main()) == ["ann"]
-
-
-def test_each_person_has_a_share_of_what_is_under_way(server: FakeOpenAI) -> None:
-    server.otherwise = Reply(hang=True)
-    limits = {"requests_at_once": 2, "questions_at_once": 3}
-    settings = ServerSettings.of({"people": [person("ann"), person("bob")], "limits": limits})
-
-    async def crowd(address: str) -> list[httpx.Response]:
-        async with (
-            httpx.AsyncClient(base_url=f"{address}/api", timeout=60) as client,
-            asyncio.timeout(60),
-            asyncio.TaskGroup() as tasks,
-        ):
-            ann, bob = ({"Authorization": f"Bearer key-{name}"} for name in ("ann", "bob"))
-            waiting = [
-                tasks.create_task(client.post("/ask", json=QUESTION, headers=ann)) for _ in range(2)
-            ]
-            await asyncio.to_thread(server.wait_for, 2)
-            once = {**QUESTION, "settings": EMBEDDED_ALONE}
-            told = [
-                await client.post("/ask", json=once, headers=ann),
-                await client.get("/me", headers=ann),
-                await client.post("/ask", json=once, headers=bob),
-            ]
-            for one in waiting:
-                one.cancel()
-        return told
-
-    with served(settings, model_settings(), server.connection) as address:
-        refused, also, answered = asyncio.run(crowd(address))
-        for one in (refused, also):
-            assert (one.status_code, one.json()["error"]["kind"]) == (429, "RateExceeded")
-            assert one.headers["retry-after"] == "5"
-        assert answered.status_code == 200
-        with client_of(address, "ann") as client:  # once the server has heard of the leaving
-            assert eventually(lambda: client.get("/me").status_code == 200)
+    async with queue.turn("ann"):
+        leaving, called, last = [asyncio.create_task(ask(who)) for who in ("bob", "eve", "ann")]
+        await asyncio.sleep(0)
+        leaving.cancel()
+    called.cancel()  # it has its turn, and leaves before it begins
+    await asyncio.wait([leaving, called, last], timeout=10)
+    async with queue.turn("bob"):
+        assert served == ["ann"]
 
 
 def test_a_place_is_given_back_whatever_happens() -> None:
@@ -184,7 +122,11 @@ def test_a_place_is_given_back_whatever_happens() -> None:
         pass
 
 
-def test_work_does_not_wait_for_a_slow_reader() -> None:
+@pytest.mark.anyio
+async def test_work_does_not_wait_for_a_slow_reader() -> None:
+    made: list[int] = []
+    ended = False
+
     async def source() -> Any:
         nonlocal ended
         try:
@@ -195,19 +137,12 @@ def test_work_does_not_wait_for_a_slow_reader() -> None:
         finally:
             ended = True
 
-    async def read_slowly() -> list[int]:
-        got = []
-        stream = ahead(source())
-        got.append(await anext(stream))
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
-        assert made == [0, 1, 2]
-        got += [await anext(stream), await anext(stream)]
-        with pytest.raises(ValueError, match="at the end"):
-            await anext(stream)
-        return got
-
-    made: list[int] = []
-    ended = False
-    assert asyncio.run(read_slowly()) == [0, 1, 2]
-    assert ended
+    stream = ahead(source())
+    got = [await anext(stream)]
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert made == [0, 1, 2]
+    got += [await anext(stream), await anext(stream)]
+    with pytest.raises(ValueError, match="at the end"):
+        await anext(stream)
+    assert (got, ended) == ([0, 1, 2], True)

@@ -1,23 +1,21 @@
 """``lexloop mcp``: a process that speaks the protocol over standard input and output."""
 
-import asyncio
 import json
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from loopback_server import DOGS, PENALTY
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.types import TextContent
 from mcp_messages import BEGIN, LIST, READY
-from reading_room import reading_room
+from servers import DOGS, PENALTY, reading_room
 
 from lexloop.apps.serve.people import LOCAL, Person
 
@@ -62,41 +60,31 @@ def hear(process: subprocess.Popen[bytes]) -> Any:
     return json.loads(process.stdout.readline())
 
 
-def test_a_client_asks_over_standard_streams(dogs: Path, tmp_path: Path) -> None:
+@pytest.mark.anyio
+async def test_a_client_asks_over_standard_streams(dogs: Path) -> None:
     told: list[str | None] = []
 
     async def progress(_: float, __: float | None, message: str | None) -> None:
         told.append(message)
 
-    async def main() -> list[Any]:
-        environ = {**os.environ, "LEXLOOP_CACHE": str(tmp_path / "cache")}
-        options = ["--collections", f"sample,dogs={dogs}", "--tag", "staff"]
-        server = StdioServerParameters(
-            command=COMMAND[0], args=[*COMMAND[1:], *options], env=environ
-        )
-        found: list[Any] = []
-        async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
-            made = await session.initialize()
-            found.append(made)
-            found.append(await session.list_tools())
-            asked = {"question": PENALTY, "collections": ["dogs"]}
-            found.append(await session.call_tool("ask", asked, progress_callback=progress))
-            found.append(await session.call_tool("list_documents", {"collections": ["dogs"]}))
-            found.append(await session.call_tool("ask", {"question": "x", "model": "a:b"}))
-            found.append(await session.call_tool("search", {"query": "x" * 10_000_000}))
-        return found
-
-    made, tools, answer, documents, *refused = asyncio.run(main())
-    assert made.serverInfo.name == "lexloop"
-    assert "no legal advice" in made.instructions
-    assert len(tools.tools) == 5
+    command = [*COMMAND, "--collections", f"sample,dogs={dogs}", "--tag", "staff"]
+    server = StdioServerParameters(command=command[0], args=command[1:], env={**os.environ})
+    async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
+        made = await session.initialize()
+        tools = (await session.list_tools()).tools
+        asked = {"question": PENALTY, "collections": ["dogs"]}
+        answer = await session.call_tool("ask", asked, progress_callback=progress)
+        documents = await session.call_tool("list_documents", {"collections": ["dogs"]})
+        refused = await session.call_tool("search", {"query": "x" * 10_000_000})
+    assert (made.serverInfo.name, len(tools)) == ("lexloop", 5)
+    assert "no legal advice" in (made.instructions or "")
     assert isinstance(answer.content[0], TextContent)
     assert "90 dollars" in answer.content[0].text
     assert told[0] == "dogs: classify"
-    names = [one["name"] for one in documents.structuredContent["documents"]]
-    assert names == ["public.txt", "secret.txt"]  # by the tag given
-    assert [one.isError for one in refused] == [True, True]
-    assert len(str(refused)) < 2000
+    listed = (documents.structuredContent or {})["documents"]
+    assert [one["name"] for one in listed] == ["public.txt", "secret.txt"]  # by the tag given
+    assert refused.isError
+    assert len(str(refused)) < 1000
 
 
 def test_what_is_named_is_all_there_is(
@@ -135,8 +123,10 @@ def test_what_is_named_is_all_there_is(
     assert "error" in found[5]
 
 
-def test_it_ends_with_its_input_and_tells_nothing_but_the_protocol() -> None:
-    with started() as process:
+def test_it_ends_with_its_input_and_tells_nothing_but_the_protocol(tmp_path: Path) -> None:
+    # another program's settings in the folder are not read
+    (tmp_path / ".env").write_bytes(b"FASTMCP_LOG_LEVEL=NOISE\n\xff=1\n")
+    with started(folder=tmp_path) as process:
         say(process, BEGIN)
         assert hear(process)["result"]["serverInfo"]["name"] == "lexloop"
         say(process, READY, b"{broken", b"[" * 100_000, b"x" * 40_000_000, b"\xff", LIST)
@@ -147,13 +137,6 @@ def test_it_ends_with_its_input_and_tells_nothing_but_the_protocol() -> None:
         assert {one["method"] for one in heard[:-1]} <= {"notifications/message"}
         out, _ = process.communicate(timeout=30)
         assert (process.returncode, out) == (0, b"")
-
-
-def test_another_programs_settings_in_the_folder_are_not_read(tmp_path: Path) -> None:
-    (tmp_path / ".env").write_bytes(b"FASTMCP_LOG_LEVEL=NOISE\n\xff=1\n")
-    with started(folder=tmp_path) as process:
-        say(process, BEGIN)
-        assert hear(process)["result"]["serverInfo"]["name"] == "lexloop"
 
 
 def test_ctrl_c_ends_it_at_once() -> None:
@@ -182,19 +165,3 @@ def test_it_ends_when_nobody_reads() -> None:
         assert process.stderr is not None
         assert b"Traceback" not in process.stderr.read()
         assert process.returncode == 0
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (("--collections", "a=,b"), "'a=,b' names no collection"),
-        (("--collections", "a/../b=sample"), "a/../b"),
-        (("--model", "nobody"), "nobody"),
-    ],
-)
-def test_what_cannot_be_served_is_said_on_standard_error(
-    run: Callable[..., Any], options: tuple[str, ...], said: str
-) -> None:
-    found = run("mcp", *options)
-    assert (found.exit_code, found.stdout) == (2, "")
-    assert said in found.stderr

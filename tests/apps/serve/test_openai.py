@@ -7,32 +7,12 @@ from typing import Any
 import httpx
 import openai
 import pytest
-from loopback_server import DOGS, PENALTY, openai_client, person, served
 from openai import OpenAI
+from servers import PENALTY, as_, openai_client
 
-from lexloop.apps.serve.settings import ServerSettings
 from lexloop.apps.shapes.text import as_text, inert
 
 QUESTION = "What is a bias audit?"
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server with three people: bob sees the dogs alone, eve what is no longer there."""
-    folder = tmp_path_factory.mktemp("dogs")
-    (folder / "dogs.txt").write_text(DOGS)
-    settings = ServerSettings.of(
-        {
-            "collections": {"sample": "sample", "dogs": str(folder), "gone": str(folder / "gone")},
-            "people": [
-                person("ann", collections=["sample", "dogs"]),
-                person("bob", collections=["dogs"]),
-                person("eve", collections=["gone"]),
-            ],
-        }
-    )
-    with served(settings) as found:
-        yield found
 
 
 @pytest.fixture
@@ -53,11 +33,7 @@ def ask(client: OpenAI, content: Any = QUESTION, model: str = "lexloop/sample", 
 
 
 def test_models_are_the_collections_that_a_person_sees(ann: OpenAI, bob: OpenAI) -> None:
-    assert [m.id for m in ann.models.list()] == [
-        "lexloop",
-        "lexloop/sample",
-        "lexloop/dogs",
-    ]
+    assert [m.id for m in ann.models.list()] == ["lexloop", "lexloop/sample", "lexloop/dogs"]
     assert [m.id for m in bob.models.list()] == ["lexloop", "lexloop/dogs"]
     assert ann.models.retrieve("lexloop/sample").owned_by == "lexloop"
     with pytest.raises(openai.NotFoundError):
@@ -65,7 +41,7 @@ def test_models_are_the_collections_that_a_person_sees(ann: OpenAI, bob: OpenAI)
 
 
 def test_an_answer_cites_in_its_text_and_in_a_field(ann: OpenAI) -> None:
-    found = ask(ann)
+    found = ask(ann, extra_body={"lexloop": {"as_of": "2024-01-01"}})
     (choice,) = found.choices
     told = choice.message.lexloop
     assert choice.finish_reason == "stop"
@@ -73,9 +49,8 @@ def test_an_answer_cites_in_its_text_and_in_a_field(ann: OpenAI) -> None:
     body, sources = choice.message.content.split("\n\nSources:\n")
     assert "[1]" in body
     assert sources.startswith("- [1] ")
-    assert told["citations"][0]["n"] == 1
-    assert told["citations"][0]["collection"] == "sample"
-    assert told["finding"] == "answers"
+    assert (told["citations"][0]["n"], told["citations"][0]["collection"]) == (1, "sample")
+    assert (told["finding"], told["as_of"]) == ("answers", "2024-01-01")
     assert found.usage.total_tokens == 0  # no model was asked
     assert found.id == f"chatcmpl-{told['id']}"
 
@@ -97,17 +72,10 @@ def test_a_stream_is_the_same_answer_in_pieces(ann: OpenAI) -> None:
 
 def test_the_end_of_a_stream_is_marked(address: str) -> None:
     sent = {"model": "lexloop/dogs", "messages": [{"role": "user", "content": "The fee?"}]}
-    found = httpx.post(
-        f"{address}/v1/chat/completions",
-        json={**sent, "stream": True},
-        headers={"Authorization": "Bearer key-bob"},
-    )
-    lines = [line for line in found.text.splitlines() if line]
+    url = f"{address}/v1/chat/completions"
+    found = httpx.post(url, json={**sent, "stream": True}, headers=as_("bob"))
     assert found.headers["content-type"].startswith("text/event-stream")
-    assert lines[-1] == "data: [DONE]"
-    chunks = [json.loads(line.removeprefix("data: ")) for line in lines[:-1]]
-    assert "usage" not in chunks[-1]
-    assert {chunk["object"] for chunk in chunks} == {"chat.completion.chunk"}
+    assert found.text.splitlines()[-2:] == ["data: [DONE]", ""]
 
 
 def test_a_question_follows_up_on_the_messages_before(ann: OpenAI) -> None:
@@ -139,9 +107,7 @@ def test_what_has_no_meaning_here_is_ignored(ann: OpenAI) -> None:
         {"n": 2},
         {"tools": [{"type": "function", "function": {"name": "f", "parameters": {}}}]},
         {"response_format": {"type": "json_object"}},
-        {"logprobs": True},
         {"stop": ["."]},
-        {"modalities": ["text", "audio"]},
     ],
     ids=lambda refused: next(iter(refused)),
 )
@@ -158,20 +124,15 @@ def test_what_would_change_the_answer_is_refused(ann: OpenAI, refused: dict[str,
     ("sent", "kind"),
     [
         ({"model": "gpt-4"}, openai.NotFoundError),
-        ({"model": "lexloop/nobody's"}, openai.NotFoundError),
         ({"model": "lexloop/../../etc"}, openai.NotFoundError),
-        ({"content": " "}, openai.BadRequestError),
         ({"content": "x" * 100_000}, openai.BadRequestError),
         (
             {"content": [{"type": "image_url", "image_url": {"url": "http://x.invalid"}}]},
             openai.BadRequestError,
         ),
         ({"extra_body": {"messages": []}}, openai.BadRequestError),
-        ({"extra_body": {"messages": "x"}}, openai.BadRequestError),
         ({"extra_body": {"lexloop": {"corpus": "/etc"}}}, openai.BadRequestError),
         ({"extra_body": {"lexloop": {"settings": {"corpus": "/etc"}}}}, openai.BadRequestError),
-        ({"extra_body": {"lexloop": {"settings": {"model.name": "x:y"}}}}, openai.BadRequestError),
-        ({"extra_body": {"lexloop": {"as_of": "yesterday"}}}, openai.BadRequestError),
     ],
 )
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
@@ -207,23 +168,6 @@ def test_without_a_key_of_somebodys_nobody_is_let_in(address: str) -> None:
     assert (without.status_code, without.json()["error"]["code"]) == (401, "invalid_api_key")
 
 
-def test_where_documents_lie_is_told_to_nobody(address: str) -> None:
-    with openai_client(address, "key-eve") as eve:
-        with pytest.raises(openai.APIStatusError) as raised:
-            ask(eve, model="lexloop/gone")
-        body: Any = raised.value.body
-        assert body["message"].startswith("The documents cannot be read at the moment.")
-        assert "gone" not in body["message"].replace("lexloop/gone", "")
-        with pytest.raises(openai.APIError) as streamed:
-            list(ask(eve, model="lexloop/gone", stream=True))
-        assert streamed.value.message == body["message"]
-
-
-def test_a_day_may_be_chosen(ann: OpenAI) -> None:
-    found = ask(ann, extra_body={"lexloop": {"as_of": "2024-01-01"}})
-    assert found.choices[0].message.lexloop["as_of"] == "2024-01-01"
-
-
 def test_a_documents_markup_is_text(bob: OpenAI) -> None:
     found = ask(bob, PENALTY, model="lexloop/dogs")
     message = found.choices[0].message
@@ -251,9 +195,3 @@ def test_an_abstention_says_what_is_near() -> None:
     record = {"answer": "No.", "citations": [], "near": [near], "warning": "Old."}
     said = "No.\n\nNear it, but no answer:\n- a.txt, § 1, page 2: “One two.”\n\nNote: Old."
     assert as_text(record) == said
-
-
-def test_all_collections_are_one_model(ann: OpenAI) -> None:
-    found = ask(ann, "Who must hold a dog licence?", model="lexloop").choices[0].message
-    assert found.content.startswith("A keeper must hold a dog licence")
-    assert {one["collection"] for one in found.lexloop["citations"]} == {"dogs"}

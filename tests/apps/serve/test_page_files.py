@@ -1,6 +1,8 @@
-"""The files of the page: small, whole, and asking nothing of any other host."""
+"""The page: small files that ask nothing of any other host, and functions that Node runs."""
 
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -30,17 +32,10 @@ def _text(path: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def _scripts() -> list[Path]:
-    return [path for path in FILES if path.suffix == ".js"]
-
-
-def test_the_page_is_small() -> None:
+def test_the_page_is_small_and_sent_in_less_than_half_of_its_size() -> None:
     sizes = {path.name: path.stat().st_size for path in FILES}
     assert sum(sizes.values()) < MOST_BYTES, sizes
     assert {path.suffix for path in FILES} == KINDS
-
-
-def test_the_page_is_sent_in_less_than_half_of_its_size() -> None:
     client, sent = TestClient(create_app()), 0
     for path in FILES:
         reply = client.get(f"/{path.relative_to(PAGE).as_posix()}")
@@ -50,17 +45,13 @@ def test_the_page_is_sent_in_less_than_half_of_its_size() -> None:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
-def test_no_file_names_another_host(path: Path) -> None:
+def test_no_file_names_another_host_or_makes_markup_of_text(path: Path) -> None:
     text = re.sub(r"^\s*//.*$", "", _text(path), flags=re.MULTILINE)
     assert set(_ADDRESS.findall(text)) <= _NAMESPACES
     assert "@import" not in text
     assert not re.search(r"url\(\s*[\"']?(?!#)", text)
-
-
-@pytest.mark.parametrize("path", _scripts(), ids=lambda path: path.name)
-def test_scripts_make_no_markup_and_no_code_of_text(path: Path) -> None:
-    text = _text(path)
-    assert [found for found in _FORBIDDEN if re.search(found, text)] == []
+    forbidden = _FORBIDDEN if path.suffix == ".js" else ()
+    assert [found for found in forbidden if re.search(found, _text(path))] == []
 
 
 def test_the_page_has_no_script_style_or_handler_of_its_own() -> None:
@@ -82,3 +73,16 @@ def test_every_file_is_reached_and_there_is_every_file_that_is_named() -> None:
             waiting += [path.parent / name for name in _IMPORT.findall(_text(path))]
     assert {path.name for path in FILES} == {path.name for path in found}
     assert len(found) == len(FILES)
+
+
+@pytest.mark.parametrize("name", ["page_ask", "page_source"])
+def test_functions_of_the_page(name: str) -> None:
+    node = shutil.which("node")
+    said = subprocess.check_output([node, "--version"], text=True) if node else "none"
+    if not node or tuple(map(int, re.findall(r"\d+", said)))[:2] < (20, 19):
+        pytest.skip(f"needs a Node that reads modules without a package.json: {said.strip()}")
+    tests = Path(__file__).with_name(f"{name}.test.mjs")
+    command = [node, "--test", "--test-reporter=tap", str(tests)]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert re.search(r"^# tests [1-9]", run.stdout, re.MULTILINE)

@@ -18,8 +18,6 @@ HASH = key_hash("a key")
 WHOLE = f"""
 host = "0.0.0.0"
 port = 80
-hosts = ["law.example"]
-session_hours = 8
 
 [collections]
 sample = "sample"
@@ -56,12 +54,9 @@ def test_a_whole_file(tmp_path: Path) -> None:
     assert (bob.collections, bob.may_upload) == (None, False)
     assert found.limits.streams == ServerSettings().limits.streams
     found.check_guarded(said_again=False)
-
-
-def test_nothing_is_the_sample_on_this_machine_alone() -> None:
-    found = read_server_settings(None)
-    assert (found.host, list(found.collections), found.people) == ("127.0.0.1", ["sample"], ())
-    found.check_guarded(said_again=False)
+    alone = read_server_settings(None)
+    assert (alone.host, list(alone.collections), alone.people) == ("127.0.0.1", ["sample"], ())
+    alone.check_guarded(said_again=False)
 
 
 @pytest.mark.parametrize(
@@ -69,25 +64,18 @@ def test_nothing_is_the_sample_on_this_machine_alone() -> None:
     [
         ({"prot": 1}, "prot"),
         ({"port": 65536}, "port"),
-        ({"port": "many"}, "port"),
         ({"collections": {}}, "collections"),
-        ({"collections": []}, "collections"),
         ({"collections": {"../x": "sample"}}, "collections"),
-        ({"collections": {"a\nb": "sample"}}, "collections"),
         ({"collections": {"a": {"path": "x"}}}, "path"),
-        ({"collections": {"a": ""}}, "collections.a"),
         ({"people": [{"name": "ann"}]}, "ann has no key_sha256"),
-        ({"people": [{"name": "", "key_sha256": HASH}]}, "people"),
         ({"people": [{"name": n, "key_sha256": HASH} for n in "ab"]}, "the same key"),
         (
             {"people": [{"name": "a", "key_sha256": HASH, "collections": ["none"]}]},
             "a is given none, which is no collection",
         ),
         ({"proxy": {"header": "X-User", "trusted": ["::1"]}}, "nobody whom it could name"),
-        ({"proxy": {"header": "X-User", "trusted": []}}, "proxy"),
         ({"proxy": {"header": "X User", "trusted": ["::1"]}}, "proxy"),
         ({"proxy": {"header": "X-User", "trusted": ["all"]}}, "proxy"),
-        ({"limits": {"streams": 0}}, "limits.streams"),
         ({"limits": {"body_mb": float("nan")}}, "limits.body_mb"),
     ],
 )
@@ -105,22 +93,16 @@ def test_a_key_in_place_of_its_hash_is_not_shown() -> None:
     assert "--new-key" in caught.value.hint
 
 
-@pytest.mark.parametrize("text", ["port = ", "\x00", "port = 1\nport = 2", "[people]\nname = 'a'"])
-def test_a_file_that_is_none_is_named(tmp_path: Path, text: str) -> None:
-    file = tmp_path / "server.toml"
-    file.write_text(text)
-    with pytest.raises(SettingsError, match=r"server\.toml"):
-        read_server_settings(file)
-    with pytest.raises(SettingsError, match="missing"):
-        read_server_settings(tmp_path / "missing")
-    file.write_bytes(b"#" * (1024 * 1024 + 1))
-    with pytest.raises(SettingsError, match="larger"):
-        read_server_settings(file)
-
-
-def test_the_file_is_found_where_it_is_named(
+def test_the_file_is_found_where_it_is_named_and_one_that_is_none_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    with pytest.raises(SettingsError, match="missing"):
+        read_server_settings(tmp_path / "missing")
+    file = tmp_path / "server.toml"
+    for text in ("port = ", "\x00", "[people]\nname = 'a'", "#" * 1_048_577):
+        file.write_text(text)
+        with pytest.raises(SettingsError, match=r"server\.toml"):
+            read_server_settings(file)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     monkeypatch.delenv("LEXLOOP_SERVER", raising=False)
     assert settings_file(None) is None
@@ -136,7 +118,6 @@ def test_the_file_is_found_where_it_is_named(
 @pytest.mark.parametrize(
     ("host", "here"),
     [
-        ("127.0.0.1", True),
         ("127.8.8.8", True),
         ("::1", True),
         ("[::1]", True),
@@ -144,7 +125,6 @@ def test_the_file_is_found_where_it_is_named(
         ("0.0.0.0", False),
         ("::", False),
         ("192.168.0.1", False),
-        ("localhost.example", False),
         ("127.0.0.1.example", False),
     ],
 )

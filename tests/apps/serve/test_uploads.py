@@ -9,8 +9,7 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from loopback_server import person, served
-from waiting import eventually
+from servers import as_, eventually, person, served
 
 from lexloop.apps.serve.settings import ServerSettings
 from lexloop.apps.serve.upload_routes import Receiver
@@ -27,23 +26,18 @@ Sent = tuple[str, bytes]
     [
         ("act.exe", "not read"),
         ("act", "not read"),
-        ("index.sqlite", "not read"),
         ("manifest.json", "not read"),
         ("../act.txt", "leads elsewhere"),
         ("a/../../act.txt", "leads elsewhere"),
         ("/etc/act.txt", "leads elsewhere"),
         ("C:\\act.txt", "leads elsewhere"),
         ("a//act.txt", "leads elsewhere"),
-        ("./act.txt", "leads elsewhere"),
         ("a /act.txt", "leads elsewhere"),
-        (".act.txt", "hidden"),
         (".git/act.txt", "hidden"),
         ("a\x00.txt", "leads elsewhere"),
-        ("a\x7f.txt", "leads elsewhere"),
         ("a\u202etxt.txt", "leads elsewhere"),
         ("\ud800.txt", "leads elsewhere"),
         ("x" * 300 + ".txt", "leads elsewhere"),
-        ("a/" * 30 + "act.txt", "too long"),
         ("ab/" * 400 + "act.txt", "too long"),
         ("", "no name"),
     ],
@@ -53,15 +47,10 @@ def test_names_that_are_not_taken(name: str, reason: str) -> None:
         file_name(name)
 
 
-@pytest.mark.parametrize(
-    "name", ["Gesetz über Boote.pdf", "a/b/c.txt", "§ 5 (2).docx", "法律.TXT", "a/metadata.csv"]
-)
-def test_names_that_are_taken(name: str) -> None:
-    assert file_name(name) == name
-
-
-def test_a_name_is_kept_in_one_spelling() -> None:
-    assert file_name("e\u0301.txt") == "\u00e9.txt"
+def test_names_that_are_taken() -> None:
+    for name in ("§ 5 (2).docx", "法律.TXT", "a/metadata.csv"):
+        assert file_name(name) == name
+    assert file_name("e\u0301.txt") == "\u00e9.txt"  # in one spelling
 
 
 def feed(receiver: Receiver, *files: Sent) -> None:
@@ -184,7 +173,7 @@ def test_what_is_being_sent_counts_among_what_one_has(
 
 
 def posted(address: str, name: str, path: str, **sent: Any) -> httpx.Response:
-    headers = {"Authorization": f"Bearer key-{name}"}
+    headers = as_(name)
     if "content" in sent:
         headers["Content-Type"] = "multipart/form-data; boundary=x"
     return httpx.post(f"{address}/api/collections{path}", headers=headers, timeout=30, **sent)
