@@ -353,6 +353,8 @@ def find_outline(lines: Sequence[LogicalLine], text: str) -> Outline:
         following = lines[number + 1 : number + 3]
         heading = _heading(line, before, following) or bare.get(number) or lettered.get(number)
         if heading is not None:
+            if not headings and heading.style == "annex" and "." in heading.number:
+                continue  # what the file itself is filed as: no annex is the first of its document
             headings[number] = heading
             taken = number + heading.title
     words = Counter(h.style for h in headings.values() if h.style in _ORDER)

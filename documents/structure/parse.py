@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from functools import partial
+from itertools import takewhile
 
 from lexloop.core.folding import narrowed
 from lexloop.documents.structure.markers import (
@@ -48,7 +49,7 @@ _AMENDMENT = re.compile(
 _EXCEPTION = re.compile(r"EXCEPTIONS?\s?(?P<number>\d{1,2})?\s?[:.]")
 _SAYS = re.compile(r"\b(?:shall|must|may|will|can|should|is|are|be|was|were|has|have|means?)\b")
 _FEWEST_MARKED = 3
-_AHEAD, _MOST_ON_A_LINE, _LONGEST_TITLE = 40, 5, 10
+_AHEAD, _MOST_ON_A_LINE, _LONGEST_TITLE, _LIST = 40, 5, 10, 100
 _FLAT: frozenset[Kind] = frozenset(("text", "table", "row", "columns", "note"))
 _MOST_PROBLEMS = 200
 _LONGEST_KEY = 80
@@ -207,7 +208,8 @@ class _Parser:
         if not line.short or line.ended or len(line.text) > 100:
             return False
         if number + 1 in self._outline.headings:
-            return True
+            # where a format marks the heading below, it would have marked this one
+            return bool(line.level) or not self._lines[number + 1].level
         if not self._outline.numbered:
             return False
         following = self._lines[number + 1 : number + 2]
@@ -230,7 +232,14 @@ class _Parser:
         following = self._outline.headings.get(number + 1)
         if following is not None:
             return bool(following.number) and following.level == heading.level
-        return self._heads_next(number, line)
+        return self._heads_next(number, line) and not self._heads_list(number)
+
+    def _heads_list(self, number: int) -> bool:
+        """Return whether the number on the next line is followed by another before a heading."""
+        first, *lines = self._lines[number + 1 : number + _LIST]
+        wanted = {(m.style, m.value + 1) for m in list_markers(first.text)}
+        below = takewhile(lambda line: not line.level, lines)
+        return any((m.style, m.value) in wanted for line in below for m in list_markers(line.text))
 
     def _roman_ahead(self, number: int) -> bool | None:
         """Return whether (ii) comes before (j) in the lines below; None if neither does."""
@@ -603,7 +612,7 @@ def _kept_by(heading: Heading, rank: int, kind: Kind, stack: Sequence[OpenUnit])
             return depth
         if rank >= 0 and entry.rank >= 0:
             closes = entry.rank >= rank
-        elif heading.sole and entry.style[:1] in ("1", "A"):
+        elif heading.sole and entry.style[:1] in ("1", "A") and not _deeper(heading, entry):
             closes = not heading.number.startswith(entry.number + ".")
         elif heading.level and entry.level:
             closes = entry.level >= heading.level
@@ -612,6 +621,11 @@ def _kept_by(heading: Heading, rank: int, kind: Kind, stack: Sequence[OpenUnit])
         if closes:
             return depth
     return len(stack)
+
+
+def _deeper(heading: Heading, entry: OpenUnit) -> bool:
+    """Return whether a format puts a heading below another that counts in another way."""
+    return 0 < entry.level < heading.level and heading.style != entry.style
 
 
 def _heading_label(
@@ -630,9 +644,10 @@ def _heading_label(
         return ", ".join(filter(None, [within, _worded(heading.style, heading.number)]))
     if annex:
         return _annex_point(annex, heading.number)
-    if heading.sole:
-        return _worded(outline.own_word, heading.number)
-    return f"{stack[-1].label}({heading.number})" if stack else heading.text
+    above = next((e.label for e in reversed(stack) if e.number and e.kind == "provision"), "")
+    if above and "." not in heading.number:
+        return f"{above}({heading.number})"
+    return _worded(outline.own_word, heading.number)
 
 
 def _item_label(outline: Outline, marker: Marker, kind: Kind, stack: Sequence[OpenUnit]) -> str:
