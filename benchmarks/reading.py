@@ -182,7 +182,9 @@ def _above(units: tuple, place: int) -> Iterator[int]:  # type: ignore[type-arg]
 
 
 def _path(heading: str) -> str:
-    return " ".join(words_of(heading[found.end() :] if (found := _NUMBER.match(heading)) else heading))
+    return " ".join(
+        words_of(heading[found.end() :] if (found := _NUMBER.match(heading)) else heading)
+    )
 
 
 def _same(label: str) -> str:

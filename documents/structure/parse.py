@@ -17,7 +17,6 @@ from lexloop.documents.structure.markers import (
     list_markers,
     run_in_heading,
     title_heading,
-    value_of,
 )
 from lexloop.documents.structure.outline import (
     Heading,
@@ -208,8 +207,8 @@ class _Parser:
         if not line.short or line.ended or len(line.text) > 100:
             return False
         if number + 1 in self._outline.headings:
-            # where a format marks the heading below, it would have marked this one
-            return bool(line.level) or not self._lines[number + 1].level
+            # a format that marks headings would have marked this one
+            return bool(line.level) or not self._outline.marked
         if not self._outline.numbered:
             return False
         following = self._lines[number + 1 : number + 2]
@@ -231,7 +230,8 @@ class _Parser:
             return False
         following = self._outline.headings.get(number + 1)
         if following is not None:
-            return bool(following.number) and following.level == heading.level
+            alike = following.level == heading.level or (following.sole and not following.text)
+            return bool(following.number) and alike
         return self._heads_next(number, line) and not self._heads_list(number)
 
     def _heads_list(self, number: int) -> bool:
@@ -321,12 +321,17 @@ class _Builder:
         kind: Kind = "provision"
         if rank >= 0 and heading.style != self._outline.provisions:
             kind = "annex" if heading.style == "annex" else "part"
-        if self._pending is not None:
+        start, named = line.start, heading.text
+        if self._pending is not None and heading.sole and not named:
+            start, named, self._pending = self._pending.start, self._pending.text, None
+        elif self._pending is not None:
             self._crossheading(self._pending)
         self._close(_kept_by(heading, rank, kind, self.stack))
         label = _heading_label(self._outline, heading, kind, self.stack)
-        entry = OpenUnit(kind, label, heading.style, value_of(heading.number), heading.number)
-        entry.heading, entry.start, entry.body = heading.text, line.start, body
+        entry = OpenUnit(kind, label, heading.style, heading.value, heading.number)
+        entry.heading, entry.start, entry.body = named, start, body
+        entry.bare = heading.sole and not named and body >= end
+        self.numbered |= heading.sole and kind == "provision"
         entry.rank, entry.level, entry.divides = rank, heading.level, True
         if kind == "annex":
             self._annex_count = 0.0
@@ -614,8 +619,8 @@ def _kept_by(heading: Heading, rank: int, kind: Kind, stack: Sequence[OpenUnit])
             closes = entry.rank >= rank
         elif heading.sole and entry.style[:1] in ("1", "A") and not _deeper(heading, entry):
             closes = not heading.number.startswith(entry.number + ".")
-        elif heading.level and entry.level:
-            closes = entry.level >= heading.level
+        elif heading.level and (entry.level or entry.style == "1."):
+            closes = not entry.level or entry.level >= heading.level
         else:
             closes = entry.kind == "provision" and (rank >= 0 or not entry.divides)
         if closes:
@@ -624,8 +629,9 @@ def _kept_by(heading: Heading, rank: int, kind: Kind, stack: Sequence[OpenUnit])
 
 
 def _deeper(heading: Heading, entry: OpenUnit) -> bool:
-    """Return whether a format puts a heading below another that counts in another way."""
-    return 0 < entry.level < heading.level and heading.style != entry.style
+    """Return whether a heading that counts otherwise lies below one that the format marks."""
+    marked = entry.level > 0 and (not heading.level or entry.level < heading.level)
+    return marked and heading.style != entry.style
 
 
 def _heading_label(
