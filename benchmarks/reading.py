@@ -103,6 +103,11 @@ class Score:
                 told = best.label if best else "not found"
                 print(f"  {unit.label!r} ({' '.join(unit.opening)}): {told!r}", file=sys.stderr)
 
+    def with_(self, other: "Score") -> "Score":
+        """This and that of other documents."""
+        both = zip(vars(self).values(), vars(other).values(), strict=True)
+        return Score(*(own + more for own, more in both))
+
     def row(self) -> str:
         """The cells of a table's row."""
         shares = (self.found, self.labels, self.spans, self.kinds)
@@ -149,10 +154,11 @@ def _scored(name: str, kind: str, folder: Path, made: Path, show: int) -> Score 
             print(f"left out {name} as {kind}: nothing here makes it", file=sys.stderr)
             return None
         document = read(path)
+        one = Score(doubts=len(document.tree.problems))
+        one.add(known, units_of(document, headed=name == "policies"), show)
+        score = score.with_(one)
         if show:
-            print(path.name, file=sys.stderr)
-        score.add(known, units_of(document, headed=name == "policies"), show)
-        score.doubts += len(document.tree.problems)
+            print(f"| {one.row()} | {path.name}", file=sys.stderr)
     return score
 
 

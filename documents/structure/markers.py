@@ -28,7 +28,7 @@ _DOTTED = re.compile(
     r"(?P<number>\d{1,4}[A-Z]{0,2}|[a-z]{1,4}|[A-Z]|[IVXL]{2,6})(?P<mark>[.)])(?=\s|—|$)"
 )
 _UK = re.compile(r"(?P<number>\d{1,4}[A-Z]{0,3})\.?\s?(?:—|–|-)?\s?(?=\(1\))")
-_BRACKET = re.compile(r"\((?P<number>\d{1,4}[A-Z]{0,2}|[a-z]{1,5}|[A-Z]{1,4})\)(?=[\s—(]|$)")
+_BRACKET = re.compile(r"\((?P<number>\d{1,4}[A-Z]{0,2}|[a-z]{1,7}|[A-Z]{1,7})\)(?=[\s—(]|$)")
 _BULLET = re.compile(r"(?P<mark>[-–—•·▪◦●*○])\s+(?=\S)")
 _BARE = re.compile(r"(?P<number>\d{1,4}[A-Z]{0,2})\s+(?=[A-Z“\"‘'(])")
 _RUN_IN = re.compile(
@@ -43,6 +43,9 @@ _TITLE = re.compile(
 _OPENING = frozenset("§ABCDEPRST")
 """The first letters of all keywords, and the section sign."""
 _LONGEST_MARK = 8
+_LETTERS = frozenset("cdlmCDLM")
+_PAGE = re.compile(r"[\s\-–—\[(]*(?:page\s+)?(?P<number>\d{1,4})(?:\s+of\s+\d+)?[\s\-–—\])]*$", re.I)
+_FEWEST_PAGES, _PAGE_LINES, _LONGEST_PAGE = 3, 4, 20
 _BLANKS = re.compile(r"[\s—]+")
 
 _SAYS = (
@@ -98,6 +101,32 @@ class Marker:
     value: float
     number: str
     end: int
+
+
+def page_numbers(lines: Sequence[str]) -> frozenset[int]:
+    """Return the places of lines that number pages, wherever they stand.
+
+    Each is alone on its line and one more than the last, with some lines of text between them.
+    """
+    ends: dict[int, tuple[int, int]] = {}  # how many end with a number, and the last one's place
+    back: dict[int, int] = {}
+    for place, line in enumerate(lines):
+        if len(line) > _LONGEST_PAGE or not (found := _PAGE.match(line)):
+            continue
+        value = int(found["number"])
+        count, last = ends.get(value - 1, (0, -1))
+        if last >= 0 and place - last < _PAGE_LINES:
+            count, last = 0, -1
+        if count + 1 >= ends.get(value, (0, -1))[0]:
+            ends[value] = count + 1, place
+            back[place] = last
+    runs = (place for count, place in ends.values() if count >= _FEWEST_PAGES)
+    held: set[int] = set()
+    for place in runs:
+        while place >= 0 and place not in held:
+            held.add(place)
+            place = back[place]
+    return frozenset(held)
 
 
 def word_marker(line: str) -> Marker | None:
@@ -177,7 +206,8 @@ def _readings(number: str, form: str, end: int) -> list[Marker]:
     elif len(low) == 2 and not roman and low == number:  # (ab) after (aa), (ba) inserted after (b)
         inserted = ord(low[0]) - 96 + (ord(low[1]) - 96) / 100
         found.append(Marker(form.format("A" if upper else "a"), inserted, number, end))
-    return found
+    # few lists count to fifty: where neither reading goes on, (c) is a letter
+    return found[::-1] if number in _LETTERS else found
 
 
 def _numeric(number: str) -> float:

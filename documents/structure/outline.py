@@ -10,6 +10,7 @@ from lexloop.documents.structure.markers import (
     Marker,
     bare_number,
     list_markers,
+    page_numbers,
     title_heading,
     value_of,
     word_marker,
@@ -36,7 +37,7 @@ _GAP = re.compile(r"\t+|\s{3,}")
 _CAPTION = re.compile(
     r"(?:Table|TABLE)\s+(?P<number>[\dA-Z][\w.\-–]{0,14})(?=[\s:–—]|$)[\s:–—]*(?P<heading>.*)$"
 )
-_LONGEST_ROW, _LONGEST_HEADING = 2000, 250
+_LONGEST_ROW, _SENTENCE_CHARS = 2000, 80
 _FEWEST_HUNG, _HUNG_SHARE = 3, 0.6
 _CODE_INDENT = 4
 """From this indent on, Markdown shows a line as it stands: "# ..." is a comment there."""
@@ -104,6 +105,11 @@ class LogicalLine:
         return self.text.rstrip(_CLOSERS)[-1:] in _TERMINAL or self.text.endswith(("—", "–"))
 
     @property
+    def breaks_off(self) -> bool:
+        """True where it ends within a sentence, as at the end of a page."""
+        return len(self.text) > _SENTENCE_CHARS and not self.ended and not self.row
+
+    @property
     def leads(self) -> bool:
         """True where it ends as the words before a list do."""
         return self.text.rstrip(_CLOSERS).endswith(LEADS)
@@ -134,8 +140,9 @@ def logical_lines(text: str, levels: Mapping[int, int], paged: bool) -> list[Log
     until = 0  # where the last line ends, the lines that only continue it included
     below = -1  # the indent of the first of these
     rows = _rows(text, physical)
+    pages = page_numbers([text[start:end] for start, end in physical])
     for number, (start, end) in enumerate(physical):
-        if start >= end:
+        if start >= end or number in pages:
             continue
         line = text[start:end]
         if not rows[number] and is_ruler(line.replace("*", "-")):

@@ -102,6 +102,7 @@ class _Parser:
                 self._builder.row(line)
             else:
                 self._body(number, line)
+            self._builder.before = line
             number += 1
         return self._builder.finished()
 
@@ -256,7 +257,7 @@ class _Builder:
     """A builder of a document's tree, given its lines in order.
 
     ``stack`` holds the open units, outermost first; ``numbered`` says whether a provision that a
-    number alone names has been opened.
+    number alone names has been opened; ``before`` is the line before the one that is added.
     """
 
     def __init__(self, outline: Outline) -> None:
@@ -268,6 +269,7 @@ class _Builder:
         self._last_text = ""
         self._annex_count = 0.0
         self._reached = 0
+        self.before: LogicalLine | None = None
         self.numbered = False
         self.stack: list[OpenUnit] = []
 
@@ -571,6 +573,8 @@ class _Builder:
         After a list, what leads into the list, unless the text stands below that of an item.
         """
         depth = self._depth_at(line)
+        if self.before is not None and self.before.breaks_off:
+            return depth
         while depth:
             entry = self.stack[depth - 1]
             led = depth > 1 and self.stack[depth - 2].leads
