@@ -7,14 +7,16 @@ from typing import NamedTuple
 
 from lexloop.documents.structure.references import ABBREVIATED, roman_value
 from lexloop.documents.structure.tree import Kind
+from lexloop.documents.text.quantities import NUMBERS
 
 _PARTS = "book|title|part|subpart|chapter|subchapter|division|subdivision|amendment"
 _PROVISIONS = "article|art\\.|section|sec\\.|rule|clause|regulation|reg\\."
 _ANNEXES = "annex|annexe|schedule|appendix|exhibit|attachment"
+_COUNTED = {word: value for word, value in NUMBERS.items() if 0 < value <= 20}
 _WORD = re.compile(
     rf"(?P<word>{_PARTS}|{_PROVISIONS}|{_ANNEXES})\s+"
     r"(?P<number>(?:\d{1,4}[A-Za-z]{0,2}(?:[.\-–]\d{1,4}[A-Za-z]?){0,5}|[IVXLC]{1,7}[A-Z]?|[A-Z])"
-    r"(?:\(\w{1,4}\)){0,4})(?![\w(/]|[.\-–]\d)",
+    rf"(?:\(\w{{1,4}}\)){{0,4}}|{'|'.join(_COUNTED)})(?![\w(/]|[.\-–]\d)",
     re.IGNORECASE,
 )
 _BARE_ANNEX = re.compile(r"(?P<word>ANNEX|SCHEDULE|APPENDIX|Annex|Schedule|Appendix)\s*$")
@@ -43,8 +45,11 @@ _TITLE = re.compile(
 _OPENING = frozenset("§ABCDEPRST")
 """The first letters of all keywords, and the section sign."""
 _LONGEST_MARK = 8
-_LETTERS = frozenset("cdlmCDLM")
-_PAGE = re.compile(r"[\s\-–—\[(]*(?:page\s+)?(?P<number>\d{1,4})(?:\s+of\s+\d+)?[\s\-–—\])]*$", re.I)
+LETTERS = frozenset("cdlmCDLM")
+"""Letters that are numerals as well, but of numbers that few lists reach."""
+_PAGE = re.compile(
+    r"[\s\-–—\[(]*(?:page\s+)?(?P<number>\d{1,4})(?:\s+of\s+\d+)?[\s\-–—\])]*$", re.I
+)
 _FEWEST_PAGES, _PAGE_LINES, _LONGEST_PAGE = 3, 4, 20
 _BLANKS = re.compile(r"[\s—]+")
 
@@ -144,6 +149,7 @@ def word_marker(line: str) -> Marker | None:
     word, number = found["word"].lower(), found["number"].rstrip(".")
     if number[0].islower():
         return None
+    number = str(_COUNTED.get(number.lower(), number))
     return Marker(ABBREVIATED.get(word.rstrip("."), word), value_of(number), number, found.end())
 
 
@@ -207,7 +213,7 @@ def _readings(number: str, form: str, end: int) -> list[Marker]:
         inserted = ord(low[0]) - 96 + (ord(low[1]) - 96) / 100
         found.append(Marker(form.format("A" if upper else "a"), inserted, number, end))
     # few lists count to fifty: where neither reading goes on, (c) is a letter
-    return found[::-1] if number in _LETTERS else found
+    return found[::-1] if number in LETTERS else found
 
 
 def _numeric(number: str) -> float:

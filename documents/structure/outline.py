@@ -5,8 +5,10 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from operator import itemgetter
 
 from lexloop.documents.structure.markers import (
+    LETTERS,
     Marker,
     bare_number,
     list_markers,
@@ -55,6 +57,7 @@ _LEADER = re.compile(
     r"|(?=[\s.…]*?(?:\.\.|…|\t|\s\s))[\s.…]++(?:\d{1,4}|[ivxl]{1,6}))$"
 )
 """The number of a page behind a blank, or behind dots; a run of either is passed over once."""
+_PAGED = re.compile(r"[A-Za-z)][.…\s]*(?:\.\.|…|\t|\s\s)\s*(\d{1,3})$")
 _SENTENCE = re.compile(r"(?P<heading>[^.]{2,140}?)\.\s+(?=[“\"‘(\[A-Z]|[a1]\.\s)")
 _SAID = re.compile(r"(?:\S+\s+){2,60}\S*[.;:—–]$")
 _BINDS = re.compile(
@@ -71,10 +74,12 @@ _READ = 1_000_000
 _SEPARATORS = " .:—–-\t\u2003"
 _LONGEST_HEADING, _LONGEST_TITLE = 250, 120
 _HEAD_WORDS = 3
-_FEWEST_NUMBERED, _LONGEST_NUMBER = 2, 4
-_WIDEST_GAP, _HUNDRED, _LATE, _SPOKEN = 3, 100, 1.5, 0.6
+_FEWEST_NUMBERED, _LONGEST_NUMBER = 2, 6
+_WIDEST_GAP, _HUNDRED, _LATE = 3, 100, 1.5
+_SPINES = {"1.": 0.6, "I.": 0.8, "A.": 0.8}
+"""The styles of numbers that alone name provisions, and how much must speak for each line."""
 _NONE = (float("-inf"), 0.0, -1)
-_FEWEST_ENTRIES, _FEWEST_MARKED = 5, 3
+_FEWEST_ENTRIES, _FEWEST_MARKED, _LEADER_CHARS = 5, 3, 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,7 +325,7 @@ class Heading:
     @property
     def sole(self) -> bool:
         """True where the number is all that tells its rank."""
-        return self.style[:1] == "1" or (self.style[:1] == "A" and not self.level)
+        return self.style[:1] == "1" or (self.style[:1] in "AI" and not self.level)
 
 
 @dataclass(frozen=True)
@@ -524,41 +529,47 @@ def _spine(
         named: The numbers of provisions that the text names.
         indented: Whether indents tell, so that provisions stand below each other.
     """
-    ends: dict[tuple[int, int], tuple[float, float, int]] = {}
-    back: dict[int, int] = {}
-    found: dict[int, Marker] = {}
+    ends: dict[tuple[str, int, int], tuple[float, float, int]] = {}
+    back: dict[tuple[str, int], int] = {}
+    found: dict[str, dict[int, Marker]] = {style: {} for style in _SPINES}
     for number, line in enumerate(lines):
         if number in contents or number in taken or line.row:
             continue
-        marker = next(iter(list_markers(line.text)), None) or bare_number(line.text)
-        if marker is None or marker.style != "1." or len(marker.number) > _LONGEST_NUMBER:
-            continue
-        found[number] = marker
-        column, whole = line.column if indented else 0, int(marker.value)
-        if marker.value > whole:  # inserted: 12A
-            held, value, last = ends.get((column, whole), _NONE)
-            before = [(held, last)] if value < marker.value else []
-        else:
-            # standards count the provisions of each chapter from its own hundred
-            gaps = range(_HUNDRED if whole % _HUNDRED == 1 else _WIDEST_GAP)
-            ended = [ends.get((column, whole - 1 - gap), _NONE) for gap in gaps]
-            before = [(e[0] - min(gap, _LATE), e[2]) for gap, e in enumerate(ended)]
-            before.append((0.0 if whole <= 1 else -_LATE, -1))
-        held, last = max(before, default=(_NONE[0], -1))
-        score = held + _speaks(lines, number, marker, named)
-        if score > ends.get((column, whole), _NONE)[0]:
-            ends[column, whole] = (score, marker.value, number)
-            back[number] = last
-    score, _, number = max(ends.values(), default=_NONE)
-    run: list[int] = []
-    while number >= 0:
-        run.append(number)
-        number = back[number]
-    columns = Counter(lines[number].column for number in found)
-    alike = columns[lines[run[0]].column] if indented and run else len(found)
-    if len(run) < _FEWEST_NUMBERED or score < _SPOKEN * alike:
-        return {}
-    return {number: _numbered(lines, number, found[number]) for number in reversed(run)}
+        for marker in list_markers(line.text) or filter(None, [bare_number(line.text)]):
+            style = marker.style
+            if style not in _SPINES or len(marker.number) > _LONGEST_NUMBER:
+                continue
+            if style == "I." and marker.number in LETTERS:
+                continue
+            found[style][number] = marker
+            column, whole = line.column if indented else 0, int(marker.value)
+            if marker.value > whole:  # inserted: 12A
+                held, value, last = ends.get((style, column, whole), _NONE)
+                before = [(held, last)] if value < marker.value else []
+            else:
+                # standards count the provisions of each chapter from its own hundred
+                gaps = range(_HUNDRED if whole % _HUNDRED == 1 else _WIDEST_GAP)
+                ended = [ends.get((style, column, whole - 1 - gap), _NONE) for gap in gaps]
+                before = [(e[0] - min(gap, _LATE), e[2]) for gap, e in enumerate(ended)]
+                before.append((0.0 if whole <= 1 else -_LATE, -1))
+            held, last = max(before, default=(_NONE[0], -1))
+            score = held + _speaks(lines, number, marker, named)
+            if score > ends.get((style, column, whole), _NONE)[0]:
+                ends[style, column, whole] = (score, marker.value, number)
+                back[style, number] = last
+    most: dict[tuple[str, int], tuple[float, int]] = {}
+    for (style, column, _), (score, _, number) in ends.items():
+        most[style, column] = max(most.get((style, column), _NONE[::2]), (score, number))
+    for (style, column), (score, number) in sorted(most.items(), key=itemgetter(1), reverse=True):
+        run: list[int] = []
+        while number >= 0:
+            run.append(number)
+            number = back[style, number]
+        own = found[style]
+        alike = [n for n in own if not indented or lines[n].column == column]
+        if len(run) >= _FEWEST_NUMBERED and score >= _SPINES[style] * len(alike):
+            return {n: _numbered(lines, n, own[n]) for n in reversed(run)}
+    return {}
 
 
 def _speaks(
@@ -587,10 +598,10 @@ def _numbered(lines: Sequence[LogicalLine], number: int, marker: Marker) -> Head
     text, level = line.text[marker.end :], line.level
     heading, body = title_heading(line.text, marker.end) or ("", marker.end)
     if heading and line.text[body:].strip():
-        return Heading("1.", marker.number, heading, level, body)
+        return Heading(marker.style, marker.number, heading, level, body)
     if not text or (line.short and text[0] != "(" and len(text) <= _LONGEST_TITLE):
-        return Heading("1.", marker.number, text.strip(" .*"), level)
-    return Heading("1.", marker.number, heading, level, None if heading else body)
+        return Heading(marker.style, marker.number, text.strip(" .*"), level)
+    return Heading(marker.style, marker.number, heading, level, None if heading else body)
 
 
 def _lettered(lines: Sequence[LogicalLine], contents: range, indented: bool) -> dict[int, Heading]:
@@ -652,7 +663,22 @@ def _contents(lines: Sequence[LogicalLine]) -> range:
             words = entry.split(" ", _HEAD_WORDS)
             heads = (" ".join(words[:count]) for count in range(2, _HEAD_WORDS + 1))
             seen.update([entry, *(head for head in heads if word_marker(head.capitalize()))])
-    return _entries(lines)
+    return _entries(lines) or _paged_entries(lines)
+
+
+def _paged_entries(lines: Sequence[LogicalLine]) -> range:
+    """Return a run of lines that end with the numbers of pages, which never fall."""
+    begin, last, count, page = 0, 0, 0, 0
+    for number, line in enumerate(lines):
+        found = _PAGED.search(line.text[-_LEADER_CHARS:])
+        if found and int(found[1]) >= page and len(line.text) <= _LONGEST_HEADING:
+            begin = begin if count else number
+            last, page, count = number, int(found[1]), count + 1
+        elif count and (found or number - last > 1):
+            if count >= _FEWEST_ENTRIES:
+                break
+            count = page = 0
+    return range(begin, last + 1) if count >= _FEWEST_ENTRIES else range(0)
 
 
 def _entries(lines: Sequence[LogicalLine]) -> range:

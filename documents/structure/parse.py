@@ -109,6 +109,7 @@ class _Parser:
     def _head(self, number: int, line: LogicalLine, heading: Heading) -> None:
         end = self._lines[number + heading.title].end
         body = end if heading.body is None else line.start + line.skipped + heading.body
+        self._whereas = self._whereas and not self._builder.recited
         self._builder.heading(line, heading, body, end)
         self._number = heading.number
         if heading.body is not None:
@@ -117,7 +118,7 @@ class _Parser:
     def _body(self, number: int, line: LogicalLine) -> None:
         if number < self._first:
             if _WHEREAS.match(line.text):
-                self._whereas = True
+                self._whereas = not self._builder.recited
             elif self._whereas and not self._builder.numbered and self._recital(number, line):
                 return
         begun = number > self._first or self._builder.numbered
@@ -257,7 +258,8 @@ class _Builder:
     """A builder of a document's tree, given its lines in order.
 
     ``stack`` holds the open units, outermost first; ``numbered`` says whether a provision that a
-    number alone names has been opened; ``before`` is the line before the one that is added.
+    number alone names has been opened, and ``recited`` whether a recital has; ``before`` is the
+    line before the one that is added.
     """
 
     def __init__(self, outline: Outline) -> None:
@@ -270,6 +272,7 @@ class _Builder:
         self._annex_count = 0.0
         self._reached = 0
         self.before: LogicalLine | None = None
+        self.recited = False
         self.numbered = False
         self.stack: list[OpenUnit] = []
 
@@ -417,6 +420,7 @@ class _Builder:
         for marker in markers:
             step = marker.value - (last.value if last else 0)
             if 0 < step <= 1 and (last is None or last.style == marker.style):
+                self.recited = True
                 self._close(self._depth_of("recital", "text"))
                 entry = OpenUnit("recital", f"Recital {marker.number}", marker.style, marker.value)
                 entry.number, entry.start, entry.leads = marker.number, line.start, line.leads
@@ -621,9 +625,9 @@ def _kept_by(heading: Heading, rank: int, kind: Kind, stack: Sequence[OpenUnit])
             return depth
         if rank >= 0 and entry.rank >= 0:
             closes = entry.rank >= rank
-        elif heading.sole and entry.style[:1] in ("1", "A") and not _deeper(heading, entry):
+        elif heading.sole and entry.style[:1] in ("1", "A", "I") and not _deeper(heading, entry):
             closes = not heading.number.startswith(entry.number + ".")
-        elif heading.level and (entry.level or entry.style == "1."):
+        elif heading.level and (entry.level or entry.style in ("1.", "A.", "I.")):
             closes = not entry.level or entry.level >= heading.level
         else:
             closes = entry.kind == "provision" and (rank >= 0 or not entry.divides)
