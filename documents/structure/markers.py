@@ -125,12 +125,12 @@ def page_numbers(lines: Sequence[str]) -> frozenset[int]:
         if count + 1 >= ends.get(value, (0, -1))[0]:
             ends[value] = count + 1, place
             back[place] = last
-    runs = (place for count, place in ends.values() if count >= _FEWEST_PAGES)
     held: set[int] = set()
-    for place in runs:
-        while place >= 0 and place not in held:
-            held.add(place)
-            place = back[place]
+    for count, last in ends.values():
+        at = last if count >= _FEWEST_PAGES else -1
+        while at >= 0 and at not in held:
+            held.add(at)
+            at = back[at]
     return frozenset(held)
 
 

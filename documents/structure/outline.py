@@ -1,11 +1,10 @@
 """The outline of a document: its logical lines, and those that open a part or a provision."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from operator import itemgetter
 
 from lexloop.documents.structure.markers import (
     LETTERS,
@@ -39,7 +38,7 @@ _GAP = re.compile(r"\t+|\s{3,}")
 _CAPTION = re.compile(
     r"(?:Table|TABLE)\s+(?P<number>[\dA-Z][\w.\-–]{0,14})(?=[\s:–—]|$)[\s:–—]*(?P<heading>.*)$"
 )
-_LONGEST_ROW, _SENTENCE_CHARS = 2000, 80
+_LONGEST_ROW, _SENTENCE_CHARS = 2000, 60
 _FEWEST_HUNG, _HUNG_SHARE = 3, 0.6
 _CODE_INDENT = 4
 """From this indent on, Markdown shows a line as it stands: "# ..." is a comment there."""
@@ -529,47 +528,64 @@ def _spine(
         named: The numbers of provisions that the text names.
         indented: Whether indents tell, so that provisions stand below each other.
     """
-    ends: dict[tuple[str, int, int], tuple[float, float, int]] = {}
-    back: dict[tuple[str, int], int] = {}
-    found: dict[str, dict[int, Marker]] = {style: {} for style in _SPINES}
+    runs: dict[tuple[str, int], _Runs] = defaultdict(_Runs)
     for number, line in enumerate(lines):
         if number in contents or number in taken or line.row:
             continue
         for marker in list_markers(line.text) or filter(None, [bare_number(line.text)]):
-            style = marker.style
-            if style not in _SPINES or len(marker.number) > _LONGEST_NUMBER:
-                continue
-            if style == "I." and marker.number in LETTERS:
-                continue
-            found[style][number] = marker
-            column, whole = line.column if indented else 0, int(marker.value)
-            if marker.value > whole:  # inserted: 12A
-                held, value, last = ends.get((style, column, whole), _NONE)
-                before = [(held, last)] if value < marker.value else []
-            else:
-                # standards count the provisions of each chapter from its own hundred
-                gaps = range(_HUNDRED if whole % _HUNDRED == 1 else _WIDEST_GAP)
-                ended = [ends.get((style, column, whole - 1 - gap), _NONE) for gap in gaps]
-                before = [(e[0] - min(gap, _LATE), e[2]) for gap, e in enumerate(ended)]
-                before.append((0.0 if whole <= 1 else -_LATE, -1))
-            held, last = max(before, default=(_NONE[0], -1))
-            score = held + _speaks(lines, number, marker, named)
-            if score > ends.get((style, column, whole), _NONE)[0]:
-                ends[style, column, whole] = (score, marker.value, number)
-                back[style, number] = last
-    most: dict[tuple[str, int], tuple[float, int]] = {}
-    for (style, column, _), (score, _, number) in ends.items():
-        most[style, column] = max(most.get((style, column), _NONE[::2]), (score, number))
-    for (style, column), (score, number) in sorted(most.items(), key=itemgetter(1), reverse=True):
-        run: list[int] = []
-        while number >= 0:
-            run.append(number)
-            number = back[style, number]
-        own = found[style]
-        alike = [n for n in own if not indented or lines[n].column == column]
-        if len(run) >= _FEWEST_NUMBERED and score >= _SPINES[style] * len(alike):
-            return {n: _numbered(lines, n, own[n]) for n in reversed(run)}
+            doubtful = marker.style == "I." and marker.number in LETTERS
+            if marker.style in _SPINES and len(marker.number) <= _LONGEST_NUMBER and not doubtful:
+                own = runs[marker.style, line.column if indented else 0]
+                own.add(number, marker, _speaks(lines, number, marker, named))
+    for (style, _), own in sorted(runs.items(), key=lambda item: item[1].score, reverse=True):
+        run = own.best()
+        if len(run) >= _FEWEST_NUMBERED and own.score >= _SPINES[style] * len(own.markers):
+            return {number: _numbered(lines, number, marker) for number, marker in run.items()}
     return {}
+
+
+class _Runs:
+    """The runs of one style of numbers, of which the one is kept for which most speaks.
+
+    ``markers`` are all numbers of the style, by their lines.
+    """
+
+    def __init__(self) -> None:
+        self.markers: dict[int, Marker] = {}
+        self._ends: dict[int, tuple[float, float, int]] = {}
+        self._back: dict[int, int] = {}
+
+    @property
+    def score(self) -> float:
+        """How much speaks for the best run."""
+        return max(self._ends.values(), default=_NONE)[0]
+
+    def add(self, line: int, marker: Marker, speaks: float) -> None:
+        """Let the best run that a number can follow go on with it."""
+        self.markers[line] = marker
+        whole = int(marker.value)
+        if marker.value > whole:  # inserted: 12A
+            held, value, last = self._ends.get(whole, _NONE)
+            before = [(held, last)] if value < marker.value else []
+        else:
+            # standards count the provisions of each chapter from its own hundred
+            gaps = range(_HUNDRED if whole % _HUNDRED == 1 else _WIDEST_GAP)
+            ended = (self._ends.get(whole - 1 - gap, _NONE) for gap in gaps)
+            before = [(e[0] - min(gap, _LATE), e[2]) for gap, e in enumerate(ended)]
+            before.append((0.0 if whole <= 1 else -_LATE, -1))
+        held, last = max(before, default=_NONE[::2])
+        if held + speaks > self._ends.get(whole, _NONE)[0]:
+            self._ends[whole] = (held + speaks, marker.value, line)
+            self._back[line] = last
+
+    def best(self) -> dict[int, Marker]:
+        """Return the numbers of the best run, by their lines."""
+        line = max(self._ends.values(), default=_NONE)[2]
+        run: list[int] = []
+        while line >= 0:
+            run.append(line)
+            line = self._back[line]
+        return {line: self.markers[line] for line in reversed(run)}
 
 
 def _speaks(

@@ -532,7 +532,10 @@ class _Builder:
     def _close(self, keep: int) -> None:
         self._flush()
         while len(self.stack) > keep:
-            self.stack.pop().end = self._reached
+            closed = self.stack.pop()
+            closed.end = self._reached
+            if closed.kind == "text" and closed.listed is not None and self.stack:
+                self.stack[-1].listed = closed.listed  # a list that a text led into may go on
 
     def _close_style(self, style: str, depth: int) -> None:
         """Close the outermost unit of a style, or what stands deeper than ``depth``."""
