@@ -84,6 +84,11 @@ class _Parser:
         self._whereas = False
         self._marked = sum(h.level > 0 and "." in h.number for h in outline.headings.values())
         self._number = ""  # of the last heading
+        self._counted = {
+            (marker.style, _stem(marker), marker.value)
+            for line in lines
+            for marker in list_markers(line.text)
+        }
 
     def tree(self) -> Tree:
         """Return the finished tree."""
@@ -178,6 +183,8 @@ class _Parser:
 
     def _acceptable(self, markers: Sequence[Marker], line: LogicalLine) -> bool:
         """Return whether a number in front of a line is one: "2.5 % of ..." and years are none."""
+        if not any(map(self._in_sequence, markers)):
+            return False
         marker = markers[0]
         rest = line.text[marker.end : marker.end + 1]
         if "." in marker.number:
@@ -187,6 +194,14 @@ class _Parser:
             begun = first or self._builder.knows_beside(marker.number)
             return not rest or (begun and (rest.isupper() or rest in "“\"‘'([—"))
         return not (marker.style == "1." and len(marker.number) == 4)
+
+    def _in_sequence(self, marker: Marker) -> bool:
+        """Return whether a number is the first, or one beside it stands before another line."""
+        value, stem = marker.value, _stem(marker)
+        if value <= 1 or (stem and self._builder.knows_beside(marker.number)):
+            return True
+        beside = (value - 1, value + 1, float(int(value)), int(value) + 1.0)
+        return any((marker.style, stem, v) in self._counted for v in beside if v != value)
 
     def _extends(self, marker: Marker) -> bool:
         """Return whether a number lies below that of the heading above, as 2.1.1 does below 2.1.
@@ -612,6 +627,11 @@ class _Builder:
     def _note_problem(self, what: str) -> None:
         if len(self._problems) < _MOST_PROBLEMS:
             self._problems.append(f"{what}.")
+
+
+def _stem(marker: Marker) -> str:
+    """Return what a number shares with those beside it: 4.2 of 4.2.1."""
+    return marker.number.rpartition(".")[0]
 
 
 def _offset(line: LogicalLine, at: int) -> int:
