@@ -75,6 +75,7 @@ _LONGEST_HEADING, _LONGEST_TITLE = 250, 120
 _HEAD_WORDS = 3
 _FEWEST_NUMBERED, _LONGEST_NUMBER = 2, 6
 _WIDEST_GAP, _HUNDRED, _LATE = 3, 100, 1.5
+_LONG_RUN, _NEARLY_ALL = 6, 0.9
 _SPINES = {"1.": 0.6, "I.": 0.8, "A.": 0.8}
 """The styles of numbers that alone name provisions, and how much must speak for each line."""
 _NONE = (float("-inf"), 0.0, -1)
@@ -391,8 +392,9 @@ def find_outline(lines: Sequence[LogicalLine], text: str) -> Outline:
         spine = _spine(lines[:body], contents, worded, numbers, indented)
         headings = {**spine, **headings}
     numbered = bool(spine)
-    called = Counter(word.lower() for word, _ in named).most_common(1)
-    own_word = called[0][0] if called else "section"
+    own = {heading.number for heading in headings.values()}
+    called = Counter(word.lower() for word, number in named if number in own or not number)
+    own_word = called.most_common(1)[0][0] if called else "section"
     anew = _numbered_anew(headings, ranks, provisions)
     headings = _valued(headings)
     marked = sum(line.level > 0 for line in lines) >= _FEWEST_MARKED
@@ -539,9 +541,20 @@ def _spine(
                 own.add(number, marker, _speaks(lines, number, marker, named))
     for (style, _), own in sorted(runs.items(), key=lambda item: item[1].score, reverse=True):
         run = own.best()
-        if len(run) >= _FEWEST_NUMBERED and own.score >= _SPINES[style] * len(own.markers):
+        spoken = own.score >= _SPINES[style] * len(own.markers)
+        if len(run) >= _FEWEST_NUMBERED and (spoken or _runs_through(run, own.markers, lines)):
             return {number: _numbered(lines, number, marker) for number, marker in run.items()}
     return {}
+
+
+def _runs_through(
+    run: Collection[int], alike: Collection[int], lines: Sequence[LogicalLine]
+) -> bool:
+    """Return whether nearly all numbers of a style are one run over the headings of a document."""
+    first, last = min(run), max(run)
+    crossed = sum(line.level > 0 for line in lines[first:last])
+    wide = crossed >= _FEWEST_MARKED or 2 * (last - first) >= len(lines)
+    return wide and len(run) >= _LONG_RUN and len(run) >= _NEARLY_ALL * len(alike)
 
 
 class _Runs:

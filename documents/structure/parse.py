@@ -46,6 +46,10 @@ _AMENDMENT = re.compile(
     r"[^()]*\d"
 )
 _EXCEPTION = re.compile(r"EXCEPTIONS?\s?(?P<number>\d{1,2})?\s?[:.]")
+_WITHIN = re.compile(
+    r"(?<=[:;.,—–)])\s*(?=\(\w{1,7}\)|\d{1,3}\.\s)|(?<=\b(?:or|is|to))\s(?=\(\w{1,7}\))"
+)
+"""Where a number may begin within a line."""
 _SAYS = re.compile(r"\b(?:shall|must|may|will|can|should|is|are|be|was|were|has|have|means?)\b")
 _FEWEST_MARKED = 3
 _AHEAD, _MOST_ON_A_LINE, _LONGEST_TITLE, _LIST = 40, 5, 10, 100
@@ -87,7 +91,8 @@ class _Parser:
         self._counted = {
             (marker.style, _stem(marker), marker.value)
             for line in lines
-            for marker in list_markers(line.text)
+            for at in (0, *(found.end() for found in _WITHIN.finditer(line.text)))
+            for marker in list_markers(line.text, at)
         }
 
     def tree(self) -> Tree:
@@ -200,8 +205,9 @@ class _Parser:
         value, stem = marker.value, _stem(marker)
         if value <= 1 or (stem and self._builder.knows_beside(marker.number)):
             return True
-        beside = (value - 1, value + 1, float(int(value)), int(value) + 1.0)
-        return any((marker.style, stem, v) in self._counted for v in beside if v != value)
+        beside = (v for step in (1, 2) for v in (value - step, value + step))
+        inserted = (float(int(value)), int(value) + 1.0) if value > int(value) else ()
+        return any((marker.style, stem, v) in self._counted for v in (*beside, *inserted))
 
     def _extends(self, marker: Marker) -> bool:
         """Return whether a number lies below that of the heading above, as 2.1.1 does below 2.1.
