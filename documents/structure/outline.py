@@ -63,12 +63,16 @@ _BINDS = re.compile(
     r"\b(?:shall|must|may|cannot|means?|applies|takes? effect|comes? into|(?:is|are) repealed)\b"
     r".*[.;]$"
 )
+_WORDS = "|".join(
+    form
+    for word in ("section", "clause", "regulation", "article", "rule")
+    for form in (word, word.capitalize(), word.upper())
+)
 _NAMED = re.compile(
-    r"\b((?i:section|clause|regulation|article|rule))(?i:s)?"
-    r"(?:[^\S\n]+|[^\S\n]*\n[^\S\n]*(?!\d{1,4}\.\s))(\d{1,4})"
-    r"|(?<![A-Z.]\s)(?<!\bCode\s)(§)[^\S\n]?(?:\d{1,3}|[A-Z])(?=[.,;:)(\s])"
+    rf"(?P<word>{_WORDS})[sS]?(?:[^\S\n]+|[^\S\n]*\n[^\S\n]*(?!\d{{1,4}}\.\s))(?P<number>\d{{1,4}})"
 )
 """A provision named by a text; no list's first number below a heading "General rules"."""
+_SIGNED = re.compile(r"§[^\S\n]?(?<![A-Z.]\s§)(?<!\bCode\s§)(?:\d{1,3}|[A-Z])(?=[.,;:)(\s])")
 _READ = 1_000_000
 _SEPARATORS = " .:—–-\t\u2003"
 _LONGEST_HEADING, _LONGEST_TITLE = 250, 120
@@ -378,7 +382,12 @@ def find_outline(lines: Sequence[LogicalLine], text: str) -> Outline:
     order = _ordered(headings, words)
     provisions = next((word for word in reversed(order) if word in _PROVISION_WORDS), "")
     ranks = {word: rank for rank, word in enumerate(order)}
-    named = [(found[1] or found[3], found[2]) for found in _NAMED.finditer(text[:_READ])]
+    named = [
+        (found["word"].lower(), found["number"])
+        for found in _NAMED.finditer(text[:_READ])
+        if not text[found.start() - 1].isalnum()
+    ]
+    signed = sum(1 for _ in _SIGNED.finditer(text[:_READ]))
     spine: dict[int, Heading] = {}
     if not provisions:
         body = next((n for n in sorted(headings) if headings[n].style == "annex"), len(lines))
@@ -388,12 +397,13 @@ def find_outline(lines: Sequence[LogicalLine], text: str) -> Outline:
             if heading.style in _ORDER
             for line in range(first, first + heading.title + 1)
         }
-        numbers = {float(number) for _, number in named if number}
+        numbers = {float(number) for _, number in named}
         spine = _spine(lines[:body], contents, worded, numbers, indented)
         headings = {**spine, **headings}
     numbered = bool(spine)
     own = {heading.number for heading in headings.values()}
-    called = Counter(word.lower() for word, number in named if number in own or not number)
+    called = Counter({"§": signed} if signed else {})
+    called.update(word for word, number in named if number in own)
     own_word = called.most_common(1)[0][0] if called else "section"
     anew = _numbered_anew(headings, ranks, provisions)
     headings = _valued(headings)

@@ -46,9 +46,7 @@ _AMENDMENT = re.compile(
     r"[^()]*\d"
 )
 _EXCEPTION = re.compile(r"EXCEPTIONS?\s?(?P<number>\d{1,2})?\s?[:.]")
-_WITHIN = re.compile(
-    r"(?<=[:;.,—–)])\s*(?=\(\w{1,7}\)|\d{1,3}\.\s)|(?<=\b(?:or|is|to))\s(?=\(\w{1,7}\))"
-)
+_WITHIN = re.compile(r"[:;.,—–)](?:\s(?:and|or)\b)?\s*(?=\(\w{1,7}\)|\d{1,3}\.\s)")
 """Where a number may begin within a line."""
 _SAYS = re.compile(r"\b(?:shall|must|may|will|can|should|is|are|be|was|were|has|have|means?)\b")
 _FEWEST_MARKED = 3
