@@ -365,6 +365,7 @@ def find_outline(lines: Sequence[LogicalLine], text: str) -> Outline:
     indented = hangs(lines)
     lettered = _lettered(lines, contents, indented)
     headings: dict[int, Heading] = {}
+    doubtful: dict[int, Heading] = {}
     counted: dict[int, Marker] = {}
     taken = -1
     for number, line in enumerate(lines):
@@ -373,11 +374,14 @@ def find_outline(lines: Sequence[LogicalLine], text: str) -> Outline:
         before = lines[number - 1] if number - 1 > taken else None
         following = lines[number + 1 : number + 3]
         heading = _heading(line, before, following, counted) or lettered.get(number)
+        if heading is None and (marker := word_marker(line.text)) and marker.end == len(line.text):
+            doubtful[number] = _worded(line, marker, following)
         if heading is not None:
             if not headings and heading.style == "annex" and "." in heading.number:
                 continue  # what the file itself is filed as: no annex is the first of its document
             headings[number] = heading
             taken = number + heading.title
+    headings = _filled(_valued(headings), doubtful)
     words = Counter(h.style for h in headings.values() if h.style in _ORDER)
     order = _ordered(headings, words)
     provisions = next((word for word in reversed(order) if word in _PROVISION_WORDS), "")
@@ -424,6 +428,28 @@ def _valued(headings: Mapping[int, Heading]) -> dict[int, Heading]:
         last[heading.style] = value
         valued[line] = replace(heading, value=value)
     return valued
+
+
+def _filled(headings: dict[int, Heading], doubtful: Mapping[int, Heading]) -> dict[int, Heading]:
+    """Return headings with those doubtful ones that are just what is missing between them.
+
+    "Annex VII" alone on its line, behind one that ends as no sentence does, may be a reference.
+    """
+    every = sorted({**_valued(doubtful), **headings}.items())
+    after: dict[int, float] = {}
+    following: dict[str, float] = {}
+    for line, heading in reversed(every):
+        if line in headings:
+            following[heading.style] = heading.value
+        else:
+            after[line] = following.get(heading.style, heading.value + 1)
+    filled: dict[int, Heading] = {}
+    last: dict[str, float] = {}
+    for line, heading in every:
+        if line in headings or last.get(heading.style, -1.0) + 1 == heading.value < after[line]:
+            filled[line] = heading
+            last[heading.style] = heading.value
+    return filled
 
 
 def _numbered_anew(headings: dict[int, Heading], ranks: dict[str, int], provisions: str) -> bool:
