@@ -256,7 +256,7 @@ def _converted(path: Path, kind: str, made: Path) -> Path | None:
     if shutil.which("pandoc") is None or (kind == "pdf" and shutil.which("soffice") is None):
         return None
     first = target.with_suffix(".docx") if kind == "pdf" else target
-    subprocess.run(["pandoc", "--standalone", str(path), "-o", str(first)], check=True)
+    subprocess.run(["pandoc", "--standalone", "--quiet", str(path), "-o", str(first)], check=True)
     if kind == "pdf":
         convert = ["soffice", "--headless", "--convert-to", "pdf", "--outdir", str(made)]
         subprocess.run([*convert, str(first)], check=True, stdout=subprocess.DEVNULL)
