@@ -25,7 +25,7 @@ RUNNING = "Boats\n1. The club owns the boats.\n{}Keys\n2. The porter keeps the k
     [
         # the number under which a file is filed is no annex that holds the contract
         (
-            "EXHIBIT 10.13\nMooring Agreement\n1. Berth\nThe berth is leased.\n2. Rent\nIt is due.\n",
+            "EXHIBIT 10.13\nMooring Agreement\n1. Berth\nIt is leased.\n2. Rent\nIt is due.\n",
             ["Section 1", "Section 2"],
         ),
         # a date on a line of its own is no article
@@ -41,7 +41,7 @@ RUNNING = "Boats\n1. The club owns the boats.\n{}Keys\n2. The porter keeps the k
             ["Section 1", "Section 2", "Section 3", "Section 4"],
         ),
         (
-            "I. BOATS\nA. The club owns them.\nB. It lends them.\nII. KEYS\nA. The porter has them.\n"
+            "I. BOATS\nA. The club owns them.\nB. It lends them.\nII. KEYS\nA. A man has them.\n"
             "III. FEES\nA. None.\n",
             [
                 *("Section I", "Section I(A)", "Section I(B)"),
