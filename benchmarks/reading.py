@@ -1,6 +1,7 @@
 """How well documents are read: the units of their trees beside those that are known to be there.
 
     python benchmarks/reading.py [--data DATA] [--sets us_cfr,gdpr] [--formats txt,pdf] [--show N]
+    python benchmarks/reading.py --asked 80 [--show N]
 
 DATA is the folder of the published sets (default ``LEXLOOP_DATA``). By set and format: the units
 that are known, the share of them found (a unit of the tree begins with the same words), and of all
@@ -9,11 +10,16 @@ that the trees note. In ``us_cfr`` and ``gdpr`` the known units are those of ``s
 the recitals; in ``policies`` the headings, whose label is the heading above them; in ``contracts``
 the numbered units of each text, which its PDF should have. Formats that a law is not given in are
 made from its text; policies are converted by pandoc and LibreOffice, where these are installed.
+
+``--asked`` asks of all policies together for so many sections by their headings, each in three
+wordings, and prints the share of answers whose first citation lies in the section, and of those
+with marks of the file in them.
 """
 
 import argparse
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -28,10 +34,13 @@ from pathlib import Path
 from _law_files import as_format
 from _law_scoring import words_of
 
+from lexloop.core.settings import Settings
 from lexloop.documents.document import Document
 from lexloop.documents.reading.formats import read_bytes
 from lexloop.documents.reading.source import Limits
 from lexloop.documents.structure.tree import ITEMS
+from lexloop.graph.build import build_graph
+from lexloop.graph.resources import Resources
 
 _OPENING = 6
 """The words by which a unit is known again."""
@@ -40,6 +49,12 @@ _LABEL = re.compile(r"§+|\b(?:sections?|articles?|clauses?|rules?|regulations?)
 _MARKUP = re.compile(r"\]\([^()\s]*\)|<[^<>]*>|[*_`#]+")
 _NUMBER = re.compile(r"(?:\d+[A-Z]?|[A-Z])(?:\.\d+)*\.?\s")
 _RECITAL = re.compile(r"^\((\d+)\)\s.*$", re.MULTILINE)
+_FORMS = (
+    'What does the section "{}" say?',
+    "What does the section on {} say?",
+    "Show me the section {}.",
+)
+_SEED, _OWN_WORDS = 3, 0.95
 _HEADED = ("part", "provision", "annex")
 _FORMATS = {
     "us_cfr": ("txt", "pdf"),
@@ -118,6 +133,9 @@ class Score:
 def main() -> None:
     """Read every set in every format, and print the table."""
     options = _options()
+    if options.asked:
+        _ask(options.data / "policies", options.asked, options.show)
+        return
     print("| set | format | known | found | label | span | kind | doubts |")
     print("|---|---|---|---|---|---|---|---|")
     for name in options.sets.split(","):
@@ -140,6 +158,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, default=Path(data) if data else None)
     parser.add_argument("--sets", default=",".join(_FORMATS))
     parser.add_argument("--formats", help="with commas; all of each set if left out")
+    parser.add_argument("--asked", type=int, default=0, help="sections asked for by heading")
     parser.add_argument("--show", type=int, default=0, help="units told of each document")
     options = parser.parse_args()
     if options.data is None:
@@ -270,6 +289,45 @@ def _contracts(folder: Path, kind: str, made: Path) -> Iterator[tuple[list[Known
         numbers = Counter(unit.label for unit in document.tree.units if unit.number)
         own = [unit for unit in units_of(document) if numbers[unit.label]]
         yield [unit for unit in own if unit.kind in ("provision", "paragraph", "point")], path
+
+
+def _ask(folder: Path, count: int, show: int) -> None:
+    """Ask for sections by their headings, and print how many are found."""
+    rows = (folder / "structure.jsonl").read_text(encoding="utf-8").splitlines()
+    gold = [(row["file"], unit) for row in map(json.loads, rows) for unit in row["units"]]
+    alike = Counter(_path(unit["heading"]) for _, unit in gold)
+    alone = [(f, u) for f, u in gold if u["level"] > 1 and alike[_path(u["heading"])] == 1]
+    graph = build_graph(Resources(defaults=Settings(corpus=str(folder))))
+    print("| asked | first citation in the section | marks in the answer |")
+    print("|---|---|---|")
+    for form in _FORMS:
+        found = marks = 0
+        for file, unit in random.Random(_SEED).sample(alone, count):
+            bare = _bare(unit["heading"])
+            answer = graph.invoke({"messages": [("user", form.format(bare))]})
+            cited = answer["citations"][:1]
+            held = _section(folder / file, unit)
+            good = bool(cited) and cited[0]["document"] == file
+            words = words_of(cited[0]["quote"]) if good else []
+            good = good and sum(word in held for word in words) >= _OWN_WORDS * len(words)
+            found += good
+            marks += _MARKUP.search(answer["answer"]) is not None
+            if show > 0 and not good:
+                show -= 1
+                told = [(one["document"], one["section"]) for one in cited]
+                print(f"  {form.format(bare)} ({file}): {told}", file=sys.stderr)
+        print(f"| {form.format('X')} | {found / count:.3f} | {marks / count:.3f} |", flush=True)
+
+
+def _bare(heading: str) -> str:
+    plain = re.sub(r"[*_`]+", "", heading)
+    found = _NUMBER.match(plain)
+    return plain[found.end() :] if found else plain
+
+
+def _section(path: Path, unit: dict) -> set[str]:  # type: ignore[type-arg]
+    text = path.read_text(encoding="utf-8")[unit["start"] : unit["end"]]
+    return set(words_of(_MARKUP.sub(" ", text))) | set(words_of(text))
 
 
 _PAIRS = {"us_cfr": _laws, "gdpr": _laws, "policies": _policies, "contracts": _contracts}
