@@ -171,9 +171,10 @@ def read_pointing(question: str, titles: Mapping[str, str]) -> Pointing | None:
 
 
 def _may_be_headed(question: str) -> bool:
-    """Return whether a question may name a heading: it has a unit's word or a quotation."""
+    """Return whether a question may name a heading: it has a unit's word, or asks what one says."""
     words = set(re.findall(r"[a-z]+", question.lower()))
-    return not words.isdisjoint((*UNIT_WORDS, "heading")) or _QUOTED.search(question) is not None
+    quoting = not words.isdisjoint(("say", "says")) and _QUOTED.search(question) is not None
+    return quoting or not words.isdisjoint((*UNIT_WORDS, "heading"))
 
 
 def _pointer(reference: Reference, asked: str, documents: list[str] | None) -> Pointer:
