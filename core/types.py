@@ -217,7 +217,8 @@ class Pointing(TypedDict):
 
     ``named`` are the documents that it singles out, none where it does not. ``foreign`` says
     whether a reference leads into an act that is none of the documents, and ``only`` whether the
-    question asks what its provisions say and nothing else.
+    question asks what its provisions say and nothing else. ``titled`` are its words where a heading
+    may be among them.
     """
 
     pointers: list[Pointer]
@@ -225,6 +226,7 @@ class Pointing(TypedDict):
     foreign: bool
     only: bool
     structure: StructureQuestion | None
+    titled: str
 
 
 class ParsedQuestion(TypedDict):

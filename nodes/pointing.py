@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from functools import lru_cache, partial
 from itertools import islice
 
@@ -34,7 +35,7 @@ from lexloop.documents.structure.telling import (
 )
 from lexloop.documents.structure.tree import Missing, Tree
 from lexloop.documents.text.quantities import NUMBERS
-from lexloop.documents.text.tokens import STOP_WORDS
+from lexloop.documents.text.tokens import STOP_WORDS, term_set, tokenize
 from lexloop.store.view import View
 
 _POINTING = frozenset(
@@ -111,6 +112,12 @@ _LINK = re.compile(
 _LINKING = frozenset(("of", "on", "the", "and", "for", "to", "in"))
 _SPACED = re.compile(r"\S+")
 _MOST_WORDS, _MOST_CHARS, _MOST_NAMED = 10, 200, 50
+_QUOTED = re.compile(
+    r"[“\"«](?P<a>[^“”\"«»]{2,200})[”\"»]|(?<!\w)['‘](?P<b>[^'‘’]{2,200})['’](?!\w)"
+)
+_LONGEST_HEADING, _ASKED_WORDS = 24, 60
+_HEADED = _POINTING | {*UNIT_WORDS, "headed", "heading", "titled", "entitled", "called", "named"}
+_NEAREST, _ALIKE = 3, 0.5
 
 
 def _plain_form(question: str) -> str:
@@ -129,7 +136,8 @@ def read_pointing(question: str, titles: Mapping[str, str]) -> Pointing | None:
     asked = _plain_form(question)
     references = find_references(asked)
     loose = [] if references else loose_numbers(asked)
-    if not (references or loose or _may_be_structural(question)):
+    titled = "" if references or loose or not _may_be_headed(question) else folded(question)
+    if not (references or loose or titled or _may_be_structural(question)):
         return None
     found: list[tuple[Pointer, int]] = []
     foreign = False
@@ -158,7 +166,15 @@ def read_pointing(question: str, titles: Mapping[str, str]) -> Pointing | None:
         "foreign": foreign,
         "only": only and bool(found),
         "structure": _structural(rest, telling),
+        "titled": titled,
     }
+
+
+def _may_be_headed(question: str) -> bool:
+    """Return whether a question may name a heading: it has a unit's word, or asks what one says."""
+    words = set(re.findall(r"[a-z]+", question.lower()))
+    quoting = not words.isdisjoint(("say", "says")) and _QUOTED.search(question) is not None
+    return quoting or not words.isdisjoint((*UNIT_WORDS, "heading"))
 
 
 def _pointer(reference: Reference, asked: str, documents: list[str] | None) -> Pointer:
@@ -400,6 +416,8 @@ def point(pointing: Pointing | None, view: View) -> Pointed:
         said, units = asked.of_structure(structure)
         if said or units:
             return _pointed(units, said, view, only=True)
+    if pointing["titled"] and (headed := asked.headed()) is not None:
+        return headed
     units = asked.units()
     told = [*asked.crowd, *asked.missing()]
     trees = [asked.tree(unit["document"]) for unit in units]
@@ -440,6 +458,61 @@ class _Question:
             if not any((document, above) in units for above in self.tree(document).above(place))
         ]
         return [self._unit(*at) for at in outermost[:_MOST_UNITS]]
+
+    def headed(self) -> Pointed | None:
+        """Return the units that a question calls by their headings, or the nearest headings.
+
+        Of all runs of its words, or of what it quotes, the longest that is a heading counts; a
+        single word is one only if it is quoted or the question asks for nothing else.
+        """
+        words = self._pointing["titled"]
+        quoted = [found["a"] or found["b"] for found in _QUOTED.finditer(words)]
+        found = self._longest(quoted or _runs_of(words)) or self._telling(quoted)
+        said = {*tokenize(self._heading(*found[0]) if found else " ".join(quoted))}
+        about = self._pointing["named"] or self._view.titles
+        names = {w for name in about for w in _words_of(name, self._view.titles.get(name, ""))}
+        rest = re.findall(r"[^\W_]+(?:['’.\-][^\W_]+)*", words.lower())
+        only = all(w in _HEADED or w in names or said.issuperset(tokenize(w)) for w in rest)
+        if found and (only or quoted or len(said) > 1):
+            units = [self._unit(*at) for at in found[:MOST_DOCUMENTS]]
+            return _pointed(units, [], self._view, only=only)
+        if not (quoted and only) or {"section", "heading"}.isdisjoint(rest):
+            return None
+        return _pointed([], self._nearest(quoted[0]), self._view, only=True)
+
+    def _headings(self) -> Iterator[tuple[str, tuple[str, int]]]:
+        for document in self._pointing["named"] or self._view.holding([], ()):
+            for place, unit in enumerate(self.tree(document).units):
+                if unit.heading and unit.kind in ("part", "provision", "annex"):
+                    yield unit.heading, (document, place)
+
+    def _telling(self, quoted: Sequence[str]) -> list[tuple[str, int]]:
+        """Return the units, if they are few, whose headings have all words of what is quoted."""
+        wanted = {*tokenize(" ".join(quoted))}
+        found = [at for heading, at in self._headings() if wanted and wanted <= term_set(heading)]
+        return found if len(found) <= MOST_DOCUMENTS else []
+
+    def _nearest(self, heading: str) -> list[StructureLine]:
+        """Return that nothing has a heading, and the headings that are most like it."""
+        every = dict(self._headings())
+        near = (every[one] for one in get_close_matches(heading, every, _NEAREST, _ALIKE))
+        lines = [
+            self._told(d, AnswerLine(f"{entitled(self.tree(d).units[p])}.", (p,)), named=True)
+            for d, p in near
+        ]
+        begun = f"No heading reads “{heading}”" + ("; the nearest are:" if lines else ".")
+        return [{"line": begun, "citations": []}, *lines]
+
+    def _longest(self, runs: Sequence[str]) -> list[tuple[str, int]]:
+        found = self._view.headed(runs)
+        named = [at for at in found if at[0] in self._pointing["named"]] or found
+        sizes = [len(tokenize(self._heading(*at))) for at in named]
+        longest = [at for at, size in zip(named, sizes, strict=True) if size == max(sizes)]
+        said = self._pointing["titled"].casefold()
+        return [at for at in longest if folded(self._heading(*at)).casefold() in said] or longest
+
+    def _heading(self, document: str, place: int) -> str:
+        return self.tree(document).units[place].heading
 
     def missing(self) -> list[StructureLine]:
         """Return what is there in place of numbers that are in no document."""
@@ -579,6 +652,16 @@ class _Question:
     def tree(self, document: str) -> Tree:
         """Return a document's tree; an empty one where there is no such document."""
         return self._view.tree_of(document) or Tree()
+
+
+def _runs_of(text: str) -> list[str]:
+    """Return all runs of a question's first words that may be a heading, the longest first."""
+    words = [*islice(_SPACED.finditer(text), _ASKED_WORDS)]
+    return [
+        text[words[first].start() : words[first + length - 1].end()]
+        for length in range(min(len(words), _LONGEST_HEADING), 0, -1)
+        for first in range(len(words) - length + 1)
+    ]
 
 
 def _reference(pointer: Pointer) -> Reference:

@@ -24,7 +24,7 @@ from lexloop.documents.document import (
     versions,
 )
 from lexloop.documents.structure.references import Reference
-from lexloop.documents.structure.tree import Tree, key_of, keys_of_term
+from lexloop.documents.structure.tree import Tree, key_of, key_of_heading, keys_of_term
 from lexloop.documents.text.languages import languages_of, other_language, words_of
 from lexloop.documents.text.slips import Slips, small_words
 from lexloop.documents.text.tokens import tokenize
@@ -227,6 +227,11 @@ class View:
             keys = list(dict.fromkeys(key_of(path) for path in paths if path))
             others = [name for name, _ in self._store.provisions(keys, self._within)]
         return list(dict.fromkeys([*named, *others]))[:_TREES]
+
+    def headed(self, headings: Sequence[str]) -> list[tuple[str, int]]:
+        """Return document and place of each unit with one of the headings, in order."""
+        keys = [*dict.fromkeys(filter(None, map(key_of_heading, headings)))]
+        return self._store.provisions(keys, self._within)[:MOST_POINTED]
 
     def cited(self, document: str, start: int, end: int, section: str) -> Citation:
         """Return the citation of a span of a document, its number 0.

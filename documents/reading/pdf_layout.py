@@ -12,7 +12,7 @@ from itertools import accumulate, chain, groupby, pairwise
 from statistics import median
 
 from lexloop.documents.reading.pdf_page import LIST_MARK, Segment, Sheet, rows_of
-from lexloop.documents.structure.markers import word_marker
+from lexloop.documents.structure.markers import page_numbers, word_marker
 
 _BAND = 0.16
 """Heads and feet lie within this share of the page's height, at its top and bottom."""
@@ -120,9 +120,20 @@ def without_furniture(sheets: Sequence[Sheet]) -> list[list[Segment]]:
         numbered = "#" in outer.key or shift > 0
         if outer.small_head or (numbered and outer.apart and _BARE.fullmatch(outer.key)):
             dropped.add(id(outer.segment))
-    dropped = _outermost(found, dropped)
+    dropped = _outermost(found, dropped) | _numbers_within(sheets)
     kept = [[s for s in sheet.segments if id(s) not in dropped] for sheet in sheets]
     return kept if any(kept) else [sheet.segments for sheet in sheets]
+
+
+def _numbers_within(sheets: Sequence[Sheet]) -> set[int]:
+    """Return the segments that number the pages of what was printed anew on other pages."""
+    rows = [
+        row
+        for sheet in sheets
+        for row in rows_of(sorted(sheet.segments, key=lambda s: (-s.top, s.left)))
+    ]
+    lines = [row[0].text if len(row) == 1 else " ".join(s.text for s in row) for row in rows]
+    return {id(rows[place][0]) for place in page_numbers(lines) if len(rows[place]) == 1}
 
 
 def _outer(number: int, sheet: Sheet) -> Iterator[_Outer]:

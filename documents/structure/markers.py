@@ -7,14 +7,16 @@ from typing import NamedTuple
 
 from lexloop.documents.structure.references import ABBREVIATED, roman_value
 from lexloop.documents.structure.tree import Kind
+from lexloop.documents.text.quantities import NUMBERS
 
 _PARTS = "book|title|part|subpart|chapter|subchapter|division|subdivision|amendment"
 _PROVISIONS = "article|art\\.|section|sec\\.|rule|clause|regulation|reg\\."
 _ANNEXES = "annex|annexe|schedule|appendix|exhibit|attachment"
+_COUNTED = {word: value for word, value in NUMBERS.items() if 0 < value <= 20}
 _WORD = re.compile(
     rf"(?P<word>{_PARTS}|{_PROVISIONS}|{_ANNEXES})\s+"
     r"(?P<number>(?:\d{1,4}[A-Za-z]{0,2}(?:[.\-–]\d{1,4}[A-Za-z]?){0,5}|[IVXLC]{1,7}[A-Z]?|[A-Z])"
-    r"(?:\(\w{1,4}\)){0,4})(?![\w(/]|[.\-–]\d)",
+    rf"(?:\(\w{{1,4}}\)){{0,4}}|{'|'.join(_COUNTED)})(?![\w(/]|[.\-–]\d)",
     re.IGNORECASE,
 )
 _BARE_ANNEX = re.compile(r"(?P<word>ANNEX|SCHEDULE|APPENDIX|Annex|Schedule|Appendix)\s*$")
@@ -28,7 +30,7 @@ _DOTTED = re.compile(
     r"(?P<number>\d{1,4}[A-Z]{0,2}|[a-z]{1,4}|[A-Z]|[IVXL]{2,6})(?P<mark>[.)])(?=\s|—|$)"
 )
 _UK = re.compile(r"(?P<number>\d{1,4}[A-Z]{0,3})\.?\s?(?:—|–|-)?\s?(?=\(1\))")
-_BRACKET = re.compile(r"\((?P<number>\d{1,4}[A-Z]{0,2}|[a-z]{1,5}|[A-Z]{1,4})\)(?=[\s—(]|$)")
+_BRACKET = re.compile(r"\((?P<number>\d{1,4}[A-Z]{0,2}|[a-z]{1,7}|[A-Z]{1,7})\)(?=[\s—(]|$)")
 _BULLET = re.compile(r"(?P<mark>[-–—•·▪◦●*○])\s+(?=\S)")
 _BARE = re.compile(r"(?P<number>\d{1,4}[A-Z]{0,2})\s+(?=[A-Z“\"‘'(])")
 _RUN_IN = re.compile(
@@ -43,6 +45,12 @@ _TITLE = re.compile(
 _OPENING = frozenset("§ABCDEPRST")
 """The first letters of all keywords, and the section sign."""
 _LONGEST_MARK = 8
+LETTERS = frozenset("cdlmCDLM")
+"""Letters that are numerals as well, but of numbers that few lists reach."""
+_PAGE = re.compile(
+    r"[\s\-–—\[(]*(?:page\s+)?(?P<number>\d{1,4})(?:\s+of\s+\d+)?[\s\-–—\])]*$", re.I
+)
+_FEWEST_PAGES, _PAGE_LINES, _LONGEST_PAGE = 3, 4, 20
 _BLANKS = re.compile(r"[\s—]+")
 
 _SAYS = (
@@ -100,6 +108,32 @@ class Marker:
     end: int
 
 
+def page_numbers(lines: Sequence[str]) -> frozenset[int]:
+    """Return the places of lines that number pages, wherever they stand.
+
+    Each is alone on its line and one more than the last, with some lines of text between them.
+    """
+    ends: dict[int, tuple[int, int]] = {}  # how many end with a number, and the last one's place
+    back: dict[int, int] = {}
+    for place, line in enumerate(lines):
+        if len(line) > _LONGEST_PAGE or not (found := _PAGE.match(line)):
+            continue
+        value = int(found["number"])
+        count, last = ends.get(value - 1, (0, -1))
+        if last >= 0 and place - last < _PAGE_LINES:
+            count, last = 0, -1
+        if count + 1 >= ends.get(value, (0, -1))[0]:
+            ends[value] = count + 1, place
+            back[place] = last
+    held: set[int] = set()
+    for count, last in ends.values():
+        at = last if count >= _FEWEST_PAGES else -1
+        while at >= 0 and at not in held:
+            held.add(at)
+            at = back[at]
+    return frozenset(held)
+
+
 def word_marker(line: str) -> Marker | None:
     """Return the keyword or section sign with a number in front: ``Article 5``, ``§ 5``."""
     if line[:1] not in _OPENING:
@@ -115,6 +149,7 @@ def word_marker(line: str) -> Marker | None:
     word, number = found["word"].lower(), found["number"].rstrip(".")
     if number[0].islower():
         return None
+    number = str(_COUNTED.get(number.lower(), number))
     return Marker(ABBREVIATED.get(word.rstrip("."), word), value_of(number), number, found.end())
 
 
@@ -177,7 +212,8 @@ def _readings(number: str, form: str, end: int) -> list[Marker]:
     elif len(low) == 2 and not roman and low == number:  # (ab) after (aa), (ba) inserted after (b)
         inserted = ord(low[0]) - 96 + (ord(low[1]) - 96) / 100
         found.append(Marker(form.format("A" if upper else "a"), inserted, number, end))
-    return found
+    # few lists count to fifty: where neither reading goes on, (c) is a letter
+    return found[::-1] if number in LETTERS else found
 
 
 def _numeric(number: str) -> float:

@@ -1,17 +1,19 @@
 """The outline of a document: its logical lines, and those that open a part or a provision."""
 
 import re
-from bisect import bisect_left
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from lexloop.documents.structure.markers import (
+    LETTERS,
     Marker,
     bare_number,
     list_markers,
+    page_numbers,
     title_heading,
+    value_of,
     word_marker,
 )
 from lexloop.documents.structure.references import lies_over
@@ -36,7 +38,7 @@ _GAP = re.compile(r"\t+|\s{3,}")
 _CAPTION = re.compile(
     r"(?:Table|TABLE)\s+(?P<number>[\dA-Z][\w.\-–]{0,14})(?=[\s:–—]|$)[\s:–—]*(?P<heading>.*)$"
 )
-_LONGEST_ROW, _LONGEST_HEADING = 2000, 250
+_LONGEST_ROW, _SENTENCE_CHARS = 2000, 60
 _FEWEST_HUNG, _HUNG_SHARE = 3, 0.6
 _CODE_INDENT = 4
 """From this indent on, Markdown shows a line as it stands: "# ..." is a comment there."""
@@ -54,25 +56,34 @@ _LEADER = re.compile(
     r"|(?=[\s.…]*?(?:\.\.|…|\t|\s\s))[\s.…]++(?:\d{1,4}|[ivxl]{1,6}))$"
 )
 """The number of a page behind a blank, or behind dots; a run of either is passed over once."""
+_PAGED = re.compile(r"[\w)][.…\s]*(?:\.\.|…|\t|\s\s)\s*(\d{1,3})$")
 _SENTENCE = re.compile(r"(?P<heading>[^.]{2,140}?)\.\s+(?=[“\"‘(\[A-Z]|[a1]\.\s)")
 _SAID = re.compile(r"(?:\S+\s+){2,60}\S*[.;:—–]$")
 _BINDS = re.compile(
     r"\b(?:shall|must|may|cannot|means?|applies|takes? effect|comes? into|(?:is|are) repealed)\b"
     r".*[.;]$"
 )
+_WORDS = "|".join(
+    form
+    for word in ("section", "clause", "regulation", "article", "rule")
+    for form in (word, word.capitalize(), word.upper())
+)
 _NAMED = re.compile(
-    r"\b((?i:section|clause|regulation|article|rule))(?i:s)?"
-    r"(?:[^\S\n]+|[^\S\n]*\n[^\S\n]*(?!\d{1,4}\.\s))(\d{1,4})"
-    r"|(?<![A-Z.]\s)(?<!\bCode\s)(§)[^\S\n]?(?:\d{1,3}|[A-Z])(?=[.,;:)(\s])"
+    rf"(?P<word>{_WORDS})[sS]?(?:[^\S\n]+|[^\S\n]*\n[^\S\n]*(?!\d{{1,4}}\.\s))(?P<number>\d{{1,4}})"
 )
 """A provision named by a text; no list's first number below a heading "General rules"."""
+_SIGNED = re.compile(r"§[^\S\n]?(?<![A-Z.]\s§)(?<!\bCode\s§)(?:\d{1,3}|[A-Z])(?=[.,;:)(\s])")
 _READ = 1_000_000
 _SEPARATORS = " .:—–-\t\u2003"
-_LONGEST_HEADING = 250
-_FEWEST_BARE = 3
+_LONGEST_HEADING, _LONGEST_TITLE = 250, 120
 _HEAD_WORDS = 3
-_FEWEST_NAMED = 2
-_FEWEST_ENTRIES = 5
+_FEWEST_NUMBERED, _LONGEST_NUMBER = 2, 6
+_WIDEST_GAP, _HUNDRED, _LATE = 3, 100, 1.5
+_LONG_RUN, _NEARLY_ALL = 6, 0.9
+_SPINES = {"1.": 0.6, "I.": 0.8, "A.": 0.8}
+"""The styles of numbers that alone name provisions, and how much must speak for each line."""
+_NONE = (float("-inf"), 0.0, -1)
+_FEWEST_ENTRIES, _FEWEST_MARKED, _LEADER_CHARS = 5, 3, 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +112,11 @@ class LogicalLine:
     def ended(self) -> bool:
         """True where it ends as a sentence or a lead-in does."""
         return self.text.rstrip(_CLOSERS)[-1:] in _TERMINAL or self.text.endswith(("—", "–"))
+
+    @property
+    def breaks_off(self) -> bool:
+        """True where it ends within a sentence, as at the end of a page."""
+        return len(self.text) > _SENTENCE_CHARS and not self.ended and not self.row
 
     @property
     def leads(self) -> bool:
@@ -133,8 +149,9 @@ def logical_lines(text: str, levels: Mapping[int, int], paged: bool) -> list[Log
     until = 0  # where the last line ends, the lines that only continue it included
     below = -1  # the indent of the first of these
     rows = _rows(text, physical)
+    pages = page_numbers([text[start:end] for start, end in physical])
     for number, (start, end) in enumerate(physical):
-        if start >= end:
+        if start >= end or number in pages:
             continue
         line = text[start:end]
         if not rows[number] and is_ruler(line.replace("*", "-")):
@@ -298,6 +315,7 @@ class Heading:
         level: The level that the format gives it; 0 where it gives none.
         body: Where the text of the provision begins in the line, if it goes on behind the heading.
         title: The number of following lines that belong to the heading.
+        value: The place of its number in its sequence.
     """
 
     style: str
@@ -306,11 +324,12 @@ class Heading:
     level: int = 0
     body: int | None = None
     title: int = 0
+    value: float = 0.0
 
     @property
     def sole(self) -> bool:
         """True where the number is all that tells its rank."""
-        return self.style[:1] == "1" or (self.style[:1] == "A" and not self.level)
+        return self.style[:1] == "1" or (self.style[:1] in "AI" and not self.level)
 
 
 @dataclass(frozen=True)
@@ -326,6 +345,7 @@ class Outline:
         own_word: The text's own word for its provisions, by its references.
         indented: Whether the indent of a line tells what it lies in.
         anew: Whether provisions are numbered anew in each part.
+        marked: Whether the format marks the headings.
     """
 
     headings: dict[int, Heading]
@@ -336,37 +356,100 @@ class Outline:
     own_word: str
     indented: bool
     anew: bool
+    marked: bool
 
 
 def find_outline(lines: Sequence[LogicalLine], text: str) -> Outline:
     """Return the lines that open parts, provisions and annexes."""
     contents = _contents(lines)
     indented = hangs(lines)
-    bare = _bare_provisions(lines, contents)
     lettered = _lettered(lines, contents, indented)
     headings: dict[int, Heading] = {}
+    doubtful: dict[int, Heading] = {}
+    counted: dict[int, Marker] = {}
     taken = -1
     for number, line in enumerate(lines):
         if number <= taken or number in contents or line.row:
             continue
         before = lines[number - 1] if number - 1 > taken else None
         following = lines[number + 1 : number + 3]
-        heading = _heading(line, before, following) or bare.get(number) or lettered.get(number)
+        heading = _heading(line, before, following, counted) or lettered.get(number)
+        if heading is None and (marker := word_marker(line.text)) and marker.end == len(line.text):
+            doubtful[number] = _worded(line, marker, following)
         if heading is not None:
+            if not headings and heading.style == "annex" and "." in heading.number:
+                continue  # what the file itself is filed as: no annex is the first of its document
             headings[number] = heading
             taken = number + heading.title
+    headings = _filled(_valued(headings), doubtful)
     words = Counter(h.style for h in headings.values() if h.style in _ORDER)
     order = _ordered(headings, words)
     provisions = next((word for word in reversed(order) if word in _PROVISION_WORDS), "")
     ranks = {word: rank for rank, word in enumerate(order)}
-    named = [(found[1] or found[3], found[2]) for found in _NAMED.finditer(text[:_READ])]
-    known = bool(bare) or _numbered(lines, contents)
-    known = known or _named_so(lines, contents, {int(number) for _, number in named if number})
-    numbered = not provisions and known
-    called = Counter(word.lower() for word, _ in named).most_common(1)
-    own_word = called[0][0] if called else "section"
+    named = [
+        (found["word"].lower(), found["number"])
+        for found in _NAMED.finditer(text[:_READ])
+        if not text[found.start() - 1].isalnum()
+    ]
+    signed = sum(1 for _ in _SIGNED.finditer(text[:_READ]))
+    spine: dict[int, Heading] = {}
+    if not provisions:
+        body = next((n for n in sorted(headings) if headings[n].style == "annex"), len(lines))
+        worded = {
+            line
+            for first, heading in headings.items()
+            if heading.style in _ORDER
+            for line in range(first, first + heading.title + 1)
+        }
+        numbers = {float(number) for _, number in named}
+        spine = _spine(lines[:body], contents, worded, numbers, indented)
+        headings = {**spine, **headings}
+    numbered = bool(spine)
+    own = {heading.number for heading in headings.values()}
+    called = Counter({"§": signed} if signed else {})
+    called.update(word for word, number in named if number in own)
+    own_word = called.most_common(1)[0][0] if called else "section"
     anew = _numbered_anew(headings, ranks, provisions)
-    return Outline(headings, ranks, provisions, contents, numbered, own_word, indented, anew)
+    headings = _valued(headings)
+    marked = sum(line.level > 0 for line in lines) >= _FEWEST_MARKED
+    return Outline(
+        headings, ranks, provisions, contents, numbered, own_word, indented, anew, marked
+    )
+
+
+def _valued(headings: Mapping[int, Heading]) -> dict[int, Heading]:
+    """Return headings in order with the values of their numbers: "C" is 3 behind "B", else 100."""
+    last: dict[str, float] = {}
+    valued: dict[int, Heading] = {}
+    for line, heading in sorted(headings.items()):
+        own = heading.number.rpartition(" ")[2]
+        letter = ord(own.lower()) - 96 if len(own) == 1 and own.isalpha() else 0
+        value = letter if letter and letter == last.get(heading.style, 0) + 1 else value_of(own)
+        last[heading.style] = value
+        valued[line] = replace(heading, value=value)
+    return valued
+
+
+def _filled(headings: dict[int, Heading], doubtful: Mapping[int, Heading]) -> dict[int, Heading]:
+    """Return headings with those doubtful ones that are just what is missing between them.
+
+    "Annex VII" alone on its line, behind one that ends as no sentence does, may be a reference.
+    """
+    every = sorted({**_valued(doubtful), **headings}.items())
+    after: dict[int, float] = {}
+    following: dict[str, float] = {}
+    for line, heading in reversed(every):
+        if line in headings:
+            following[heading.style] = heading.value
+        else:
+            after[line] = following.get(heading.style, heading.value + 1)
+    filled: dict[int, Heading] = {}
+    last: dict[str, float] = {}
+    for line, heading in every:
+        if line in headings or last.get(heading.style, -1.0) + 1 == heading.value < after[line]:
+            filled[line] = heading
+            last[heading.style] = heading.value
+    return filled
 
 
 def _numbered_anew(headings: dict[int, Heading], ranks: dict[str, int], provisions: str) -> bool:
@@ -385,18 +468,31 @@ def _numbered_anew(headings: dict[int, Heading], ranks: dict[str, int], provisio
 
 
 def _heading(
-    line: LogicalLine, before: LogicalLine | None, following: Sequence[LogicalLine]
+    line: LogicalLine,
+    before: LogicalLine | None,
+    following: Sequence[LogicalLine],
+    counted: dict[int, Marker],
 ) -> Heading | None:
+    """Return the heading that a line is by its keyword or by its format; None if it is none.
+
+    ``counted`` holds the last number of each level, by which "C." is a letter behind "B.".
+    """
     marker = word_marker(line.text)
     if marker is not None and _opens(line, marker, before):
         return _worded(line, marker, following)
     if not line.level:
         return None
-    for found in [*list_markers(line.text)[:1], bare_number(line.text)]:
-        if found is not None and found.value and not found.style.startswith("A.1"):
-            rest = line.text[found.end :].strip()
-            return Heading(found.style, found.number, rest, line.level)
-    return Heading("", "", line.text, line.level)
+    bare = bare_number(line.text)
+    found = [m for m in list_markers(line.text) or [bare] if m and not m.style.startswith("A.1")]
+    if not found or not found[0].value:
+        return Heading("", "", line.text, line.level)
+    last = counted.get(line.level)
+    goes_on = (m for m in found if last and (m.style, m.value - 1) == (last.style, last.value))
+    marker = next(goes_on, found[0])
+    for level in [level for level in counted if level > line.level]:
+        del counted[level]
+    counted[line.level] = marker
+    return Heading(marker.style, marker.number, line.text[marker.end :].strip(), line.level)
 
 
 def _opens(line: LogicalLine, marker: Marker, before: LogicalLine | None) -> bool:
@@ -450,26 +546,127 @@ def _titles(line: LogicalLine) -> bool:
     return len(line.text) <= _LONGEST_HEADING and line.text.rstrip("\"'”’)]")[-1:] not in ".;:,"
 
 
-def _bare_provisions(lines: Sequence[LogicalLine], contents: range) -> dict[int, Heading]:
-    """Return provisions as in "5 Offences": a run of numbers with headings that rises.
+def _spine(
+    lines: Sequence[LogicalLine],
+    contents: range,
+    taken: Collection[int],
+    named: Collection[float],
+    indented: bool,
+) -> dict[int, Heading]:
+    """Return the provisions that a number alone names: "5 Offences", "2. Grant of licence".
 
-    A line that merely begins with a number is told from them by the run: three at least, and most
-    lines of the kind lie in it.
+    Of all runs of numbers through the document, each one more than the last, it is the one for
+    which most speaks: that its lines look like headings, that 2.1 stands below 2, that the text
+    itself names its numbers. A list that only counts is told from it by what speaks for it.
+
+    Args:
+        lines: Of the whole document.
+        contents: The lines of the table of contents.
+        taken: The lines that keywords open.
+        named: The numbers of provisions that the text names.
+        indented: Whether indents tell, so that provisions stand below each other.
     """
-    found = [
-        (number, marker)
-        for number, line in enumerate(lines)
-        if number not in contents and not line.row and line.short and len(line.text) < 120
-        if (marker := bare_number(line.text)) is not None
-    ]
-    run = _rising([marker.value for _, marker in found])
-    if len(run) < _FEWEST_BARE or len(run) < 0.6 * len(found):
-        return {}
-    chosen = [found[place] for place in run]
-    return {
-        number: Heading("1.", marker.number, lines[number].text[marker.end :], lines[number].level)
-        for number, marker in chosen
-    }
+    runs: dict[tuple[str, int], _Runs] = defaultdict(_Runs)
+    for number, line in enumerate(lines):
+        if number in contents or number in taken or line.row:
+            continue
+        for marker in list_markers(line.text) or filter(None, [bare_number(line.text)]):
+            doubtful = marker.style == "I." and marker.number in LETTERS
+            if marker.style in _SPINES and len(marker.number) <= _LONGEST_NUMBER and not doubtful:
+                own = runs[marker.style, line.column if indented else 0]
+                own.add(number, marker, _speaks(lines, number, marker, named))
+    for (style, _), own in sorted(runs.items(), key=lambda item: item[1].score, reverse=True):
+        run = own.best()
+        spoken = own.score >= _SPINES[style] * len(own.markers)
+        if len(run) >= _FEWEST_NUMBERED and (spoken or _runs_through(run, own.markers, lines)):
+            return {number: _numbered(lines, number, marker) for number, marker in run.items()}
+    return {}
+
+
+def _runs_through(
+    run: Collection[int], alike: Collection[int], lines: Sequence[LogicalLine]
+) -> bool:
+    """Return whether nearly all numbers of a style are one run over the headings of a document."""
+    first, last = min(run), max(run)
+    crossed = sum(line.level > 0 for line in lines[first:last])
+    wide = crossed >= _FEWEST_MARKED or 2 * (last - first) >= len(lines)
+    return wide and len(run) >= _LONG_RUN and len(run) >= _NEARLY_ALL * len(alike)
+
+
+class _Runs:
+    """The runs of one style of numbers, of which the one is kept for which most speaks.
+
+    ``markers`` are all numbers of the style, by their lines.
+    """
+
+    def __init__(self) -> None:
+        self.markers: dict[int, Marker] = {}
+        self._ends: dict[int, tuple[float, float, int]] = {}
+        self._back: dict[int, int] = {}
+
+    @property
+    def score(self) -> float:
+        """How much speaks for the best run."""
+        return max(self._ends.values(), default=_NONE)[0]
+
+    def add(self, line: int, marker: Marker, speaks: float) -> None:
+        """Let the best run that a number can follow go on with it."""
+        self.markers[line] = marker
+        whole = int(marker.value)
+        if marker.value > whole:  # inserted: 12A
+            held, value, last = self._ends.get(whole, _NONE)
+            before = [(held, last)] if value < marker.value else []
+        else:
+            # standards count the provisions of each chapter from its own hundred
+            gaps = range(_HUNDRED if whole % _HUNDRED == 1 else _WIDEST_GAP)
+            ended = (self._ends.get(whole - 1 - gap, _NONE) for gap in gaps)
+            before = [(e[0] - min(gap, _LATE), e[2]) for gap, e in enumerate(ended)]
+            before.append((0.0 if whole <= 1 else -_LATE, -1))
+        held, last = max(before, default=_NONE[::2])
+        if held + speaks > self._ends.get(whole, _NONE)[0]:
+            self._ends[whole] = (held + speaks, marker.value, line)
+            self._back[line] = last
+
+    def best(self) -> dict[int, Marker]:
+        """Return the numbers of the best run, by their lines."""
+        line = max(self._ends.values(), default=_NONE)[2]
+        run: list[int] = []
+        while line >= 0:
+            run.append(line)
+            line = self._back[line]
+        return {line: self.markers[line] for line in reversed(run)}
+
+
+def _speaks(
+    lines: Sequence[LogicalLine], number: int, marker: Marker, named: Collection[float]
+) -> float:
+    """Return how much speaks for a number's opening a provision, at least a little."""
+    line, before = lines[number], lines[number - 1] if number else None
+    titled = title_heading(line.text, marker.end) is not None
+    above = before is not None and before.short and not before.ended and len(before.text) < 80
+    inner = f"{marker.number}.1"
+    below = any(one.text.startswith(inner) for one in lines[number : number + 3])
+    below = below or inner in line.text[marker.end : marker.end + 200]
+    return (
+        0.1
+        + (line.level > 0)
+        + (line.short or titled)
+        + 0.5 * above
+        + below
+        + 0.5 * (marker.value in named)
+    )
+
+
+def _numbered(lines: Sequence[LogicalLine], number: int, marker: Marker) -> Heading:
+    """Return the heading of a provision that a number alone names."""
+    line = lines[number]
+    text, level = line.text[marker.end :], line.level
+    heading, body = title_heading(line.text, marker.end) or ("", marker.end)
+    if heading and line.text[body:].strip():
+        return Heading(marker.style, marker.number, heading, level, body)
+    if not text or (line.short and text[0] != "(" and len(text) <= _LONGEST_TITLE):
+        return Heading(marker.style, marker.number, text.strip(" .*"), level)
+    return Heading(marker.style, marker.number, heading, level, None if heading else body)
 
 
 def _lettered(lines: Sequence[LogicalLine], contents: range, indented: bool) -> dict[int, Heading]:
@@ -498,58 +695,6 @@ def _lettered(lines: Sequence[LogicalLine], contents: range, indented: bool) -> 
             found[number] = Heading("A.", marker.number, line.text[marker.end :].strip())
             count += 1
     return found
-
-
-def _numbered(lines: Sequence[LogicalLine], contents: range) -> bool:
-    """Return whether the numbers in front of lines divide the document, not count a list.
-
-    They do where "1.1" follows "1", where a number opens a heading, or where a short line above
-    each is its heading.
-    """
-    dotted = decimals = headed = 0
-    for number, line in enumerate(lines):
-        markers = [] if line.row or number in contents else list_markers(line.text)
-        if not markers or markers[0].style[0] != "1":
-            continue
-        if "." in markers[0].number:
-            decimals += 1
-            continue
-        before = lines[number - 1] if number else None
-        above = before is not None and before.short and not before.ended and len(before.text) < 80
-        dotted += 1
-        titled = title_heading(line.text, markers[0].end) is not None
-        headed += line.short or line.level > 0 or above or titled
-    return decimals >= 2 or (dotted >= 2 and 2 * headed >= dotted)
-
-
-def _named_so(lines: Sequence[LogicalLine], contents: range, named: Collection[int]) -> bool:
-    """Return whether the only list of whole numbers is what "Section 2" and "Section 3" name."""
-    values = [
-        markers[0].value
-        for number, line in enumerate(lines)
-        if not line.row and number not in contents
-        if (markers := list_markers(line.text)) and markers[0].style == "1."
-    ]
-    rises = all(0 < after - before <= 1 for before, after in pairwise(values))
-    return rises and len(named) >= _FEWEST_NAMED and {*named} <= {*values}
-
-
-def _rising(values: Sequence[float]) -> list[int]:
-    """Return the places of a longest strictly rising run, in n log n."""
-    tails: list[float] = []
-    places: list[int] = []
-    back: list[int] = []
-    for place, value in enumerate(values):
-        at = bisect_left(tails, value)
-        tails[at : at + 1] = [value]
-        places[at : at + 1] = [place]
-        back.append(places[at - 1] if at else -1)
-    run: list[int] = []
-    place = places[-1] if places else -1
-    while place >= 0:
-        run.append(place)
-        place = back[place]
-    return run[::-1]
 
 
 def _ordered(headings: dict[int, Heading], words: Counter[str]) -> list[str]:
@@ -583,7 +728,22 @@ def _contents(lines: Sequence[LogicalLine]) -> range:
             words = entry.split(" ", _HEAD_WORDS)
             heads = (" ".join(words[:count]) for count in range(2, _HEAD_WORDS + 1))
             seen.update([entry, *(head for head in heads if word_marker(head.capitalize()))])
-    return _entries(lines)
+    return _entries(lines) or _paged_entries(lines)
+
+
+def _paged_entries(lines: Sequence[LogicalLine]) -> range:
+    """Return a run of lines that end with the numbers of pages, which never fall."""
+    begin, last, count, page = 0, 0, 0, 0
+    for number, line in enumerate(lines):
+        found = _PAGED.search(line.text[-_LEADER_CHARS:])
+        if found and int(found[1]) >= page and len(line.text) <= _LONGEST_HEADING:
+            begin = begin if count else number
+            last, page, count = number, int(found[1]), count + 1
+        elif count and (found or number - last > 1):
+            if count >= _FEWEST_ENTRIES:
+                break
+            count = page = 0
+    return range(begin, last + 1) if count >= _FEWEST_ENTRIES else range(0)
 
 
 def _entries(lines: Sequence[LogicalLine]) -> range:

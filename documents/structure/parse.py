@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from functools import partial
+from itertools import takewhile
 
 from lexloop.core.folding import narrowed
 from lexloop.documents.structure.markers import (
@@ -16,7 +17,6 @@ from lexloop.documents.structure.markers import (
     list_markers,
     run_in_heading,
     title_heading,
-    value_of,
 )
 from lexloop.documents.structure.outline import (
     Heading,
@@ -46,9 +46,11 @@ _AMENDMENT = re.compile(
     r"[^()]*\d"
 )
 _EXCEPTION = re.compile(r"EXCEPTIONS?\s?(?P<number>\d{1,2})?\s?[:.]")
+_WITHIN = re.compile(r"[:;.,—–)](?:\s(?:and|or)\b)?\s*(?=\(\w{1,7}\)|\d{1,3}\.\s)")
+"""Where a number may begin within a line."""
 _SAYS = re.compile(r"\b(?:shall|must|may|will|can|should|is|are|be|was|were|has|have|means?)\b")
 _FEWEST_MARKED = 3
-_AHEAD, _MOST_ON_A_LINE, _LONGEST_TITLE = 40, 5, 10
+_AHEAD, _MOST_ON_A_LINE, _LONGEST_TITLE, _LIST = 40, 5, 10, 100
 _FLAT: frozenset[Kind] = frozenset(("text", "table", "row", "columns", "note"))
 _MOST_PROBLEMS = 200
 _LONGEST_KEY = 80
@@ -84,6 +86,12 @@ class _Parser:
         self._whereas = False
         self._marked = sum(h.level > 0 and "." in h.number for h in outline.headings.values())
         self._number = ""  # of the last heading
+        self._counted = {
+            (marker.style, _stem(marker), marker.value)
+            for line in lines
+            for at in (0, *(found.end() for found in _WITHIN.finditer(line.text)))
+            for marker in list_markers(line.text, at)
+        }
 
     def tree(self) -> Tree:
         """Return the finished tree."""
@@ -102,12 +110,14 @@ class _Parser:
                 self._builder.row(line)
             else:
                 self._body(number, line)
+            self._builder.before = line
             number += 1
         return self._builder.finished()
 
     def _head(self, number: int, line: LogicalLine, heading: Heading) -> None:
         end = self._lines[number + heading.title].end
         body = end if heading.body is None else line.start + line.skipped + heading.body
+        self._whereas = self._whereas and not self._builder.recited
         self._builder.heading(line, heading, body, end)
         self._number = heading.number
         if heading.body is not None:
@@ -116,7 +126,7 @@ class _Parser:
     def _body(self, number: int, line: LogicalLine) -> None:
         if number < self._first:
             if _WHEREAS.match(line.text):
-                self._whereas = True
+                self._whereas = not self._builder.recited
             elif self._whereas and not self._builder.numbered and self._recital(number, line):
                 return
         begun = number > self._first or self._builder.numbered
@@ -176,6 +186,8 @@ class _Parser:
 
     def _acceptable(self, markers: Sequence[Marker], line: LogicalLine) -> bool:
         """Return whether a number in front of a line is one: "2.5 % of ..." and years are none."""
+        if not any(map(self._in_sequence, markers)):
+            return False
         marker = markers[0]
         rest = line.text[marker.end : marker.end + 1]
         if "." in marker.number:
@@ -185,6 +197,15 @@ class _Parser:
             begun = first or self._builder.knows_beside(marker.number)
             return not rest or (begun and (rest.isupper() or rest in "“\"‘'([—"))
         return not (marker.style == "1." and len(marker.number) == 4)
+
+    def _in_sequence(self, marker: Marker) -> bool:
+        """Return whether a number is the first, or one beside it stands before another line."""
+        value, stem = marker.value, _stem(marker)
+        if value <= 1 or (stem and self._builder.knows_beside(marker.number)):
+            return True
+        beside = (v for step in (1, 2) for v in (value - step, value + step))
+        inserted = (float(int(value)), int(value) + 1.0) if value > int(value) else ()
+        return any((marker.style, stem, v) in self._counted for v in (*beside, *inserted))
 
     def _extends(self, marker: Marker) -> bool:
         """Return whether a number lies below that of the heading above, as 2.1.1 does below 2.1.
@@ -207,7 +228,8 @@ class _Parser:
         if not line.short or line.ended or len(line.text) > 100:
             return False
         if number + 1 in self._outline.headings:
-            return True
+            # a format that marks headings would have marked this one
+            return bool(line.level) or not self._outline.marked
         if not self._outline.numbered:
             return False
         following = self._lines[number + 1 : number + 2]
@@ -229,8 +251,16 @@ class _Parser:
             return False
         following = self._outline.headings.get(number + 1)
         if following is not None:
-            return bool(following.number) and following.level == heading.level
-        return self._heads_next(number, line)
+            alike = following.level == heading.level or (following.sole and not following.text)
+            return bool(following.number) and alike
+        return self._heads_next(number, line) and not self._heads_list(number)
+
+    def _heads_list(self, number: int) -> bool:
+        """Return whether the number on the next line is followed by another before a heading."""
+        first, *lines = self._lines[number + 1 : number + _LIST]
+        wanted = {(m.style, m.value + 1) for m in list_markers(first.text)}
+        below = takewhile(lambda line: not line.level, lines)
+        return any((m.style, m.value) in wanted for line in below for m in list_markers(line.text))
 
     def _roman_ahead(self, number: int) -> bool | None:
         """Return whether (ii) comes before (j) in the lines below; None if neither does."""
@@ -247,7 +277,8 @@ class _Builder:
     """A builder of a document's tree, given its lines in order.
 
     ``stack`` holds the open units, outermost first; ``numbered`` says whether a provision that a
-    number alone names has been opened.
+    number alone names has been opened, and ``recited`` whether a recital has; ``before`` is the
+    line before the one that is added.
     """
 
     def __init__(self, outline: Outline) -> None:
@@ -259,6 +290,8 @@ class _Builder:
         self._last_text = ""
         self._annex_count = 0.0
         self._reached = 0
+        self.before: LogicalLine | None = None
+        self.recited = False
         self.numbered = False
         self.stack: list[OpenUnit] = []
 
@@ -312,12 +345,17 @@ class _Builder:
         kind: Kind = "provision"
         if rank >= 0 and heading.style != self._outline.provisions:
             kind = "annex" if heading.style == "annex" else "part"
-        if self._pending is not None:
+        start, named = line.start, heading.text
+        if self._pending is not None and heading.sole and not named:
+            start, named, self._pending = self._pending.start, self._pending.text, None
+        elif self._pending is not None:
             self._crossheading(self._pending)
         self._close(_kept_by(heading, rank, kind, self.stack))
         label = _heading_label(self._outline, heading, kind, self.stack)
-        entry = OpenUnit(kind, label, heading.style, value_of(heading.number), heading.number)
-        entry.heading, entry.start, entry.body = heading.text, line.start, body
+        entry = OpenUnit(kind, label, heading.style, heading.value, heading.number)
+        entry.heading, entry.start, entry.body = named, start, body
+        entry.bare = heading.sole and not named and body >= end
+        self.numbered |= heading.sole and kind == "provision"
         entry.rank, entry.level, entry.divides = rank, heading.level, True
         if kind == "annex":
             self._annex_count = 0.0
@@ -401,6 +439,7 @@ class _Builder:
         for marker in markers:
             step = marker.value - (last.value if last else 0)
             if 0 < step <= 1 and (last is None or last.style == marker.style):
+                self.recited = True
                 self._close(self._depth_of("recital", "text"))
                 entry = OpenUnit("recital", f"Recital {marker.number}", marker.style, marker.value)
                 entry.number, entry.start, entry.leads = marker.number, line.start, line.leads
@@ -512,7 +551,10 @@ class _Builder:
     def _close(self, keep: int) -> None:
         self._flush()
         while len(self.stack) > keep:
-            self.stack.pop().end = self._reached
+            closed = self.stack.pop()
+            closed.end = self._reached
+            if closed.kind == "text" and closed.listed is not None and self.stack:
+                self.stack[-1].listed = closed.listed  # a list that a text led into may go on
 
     def _close_style(self, style: str, depth: int) -> None:
         """Close the outermost unit of a style, or what stands deeper than ``depth``."""
@@ -557,6 +599,8 @@ class _Builder:
         After a list, what leads into the list, unless the text stands below that of an item.
         """
         depth = self._depth_at(line)
+        if self.before is not None and self.before.breaks_off:
+            return depth
         while depth:
             entry = self.stack[depth - 1]
             led = depth > 1 and self.stack[depth - 2].leads
@@ -589,6 +633,11 @@ class _Builder:
             self._problems.append(f"{what}.")
 
 
+def _stem(marker: Marker) -> str:
+    """Return what a number shares with those beside it: 4.2 of 4.2.1."""
+    return marker.number.rpartition(".")[0]
+
+
 def _offset(line: LogicalLine, at: int) -> int:
     """Return the offset in the document of a place in a line."""
     return line.start + line.skipped + at if at else line.start
@@ -603,15 +652,21 @@ def _kept_by(heading: Heading, rank: int, kind: Kind, stack: Sequence[OpenUnit])
             return depth
         if rank >= 0 and entry.rank >= 0:
             closes = entry.rank >= rank
-        elif heading.sole and entry.style[:1] in ("1", "A"):
+        elif heading.sole and entry.style[:1] in ("1", "A", "I") and not _deeper(heading, entry):
             closes = not heading.number.startswith(entry.number + ".")
-        elif heading.level and entry.level:
-            closes = entry.level >= heading.level
+        elif heading.level and (entry.level or entry.style in ("1.", "A.", "I.")):
+            closes = not entry.level or entry.level >= heading.level
         else:
             closes = entry.kind == "provision" and (rank >= 0 or not entry.divides)
         if closes:
             return depth
     return len(stack)
+
+
+def _deeper(heading: Heading, entry: OpenUnit) -> bool:
+    """Return whether a heading that counts otherwise lies below one that the format marks."""
+    marked = entry.level > 0 and (not heading.level or entry.level < heading.level)
+    return marked and heading.style != entry.style
 
 
 def _heading_label(
@@ -630,9 +685,10 @@ def _heading_label(
         return ", ".join(filter(None, [within, _worded(heading.style, heading.number)]))
     if annex:
         return _annex_point(annex, heading.number)
-    if heading.sole:
-        return _worded(outline.own_word, heading.number)
-    return f"{stack[-1].label}({heading.number})" if stack else heading.text
+    above = next((e.label for e in reversed(stack) if e.number and e.kind == "provision"), "")
+    if above and "." not in heading.number:
+        return f"{above}({heading.number})"
+    return _worded(outline.own_word, heading.number)
 
 
 def _item_label(outline: Outline, marker: Marker, kind: Kind, stack: Sequence[OpenUnit]) -> str:

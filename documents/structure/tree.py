@@ -265,11 +265,12 @@ class Tree:
 
     @cached_property
     def keys(self) -> dict[str, int]:
-        """The first unit's place for each key that ``key_of`` and ``keys_of_term`` make."""
+        """The first unit's place for each key that the functions below make."""
         found = {json.dumps(key): place for key, place in self._numbered.items()}
         for place, unit in enumerate(self.units):
-            if unit.kind == "definition":
-                for key in keys_of_term(unit.heading):
+            term = unit.kind == "definition"
+            for key in keys_of_term(unit.heading) if term else [key_of_heading(unit.heading)]:
+                if key:
                     found.setdefault(key, place)
         return found
 
@@ -391,6 +392,12 @@ def _letter(number: str) -> int:
 def key_of(steps: Sequence[Step]) -> str:
     """Return one text for all ways to write the same steps: chapter 3 is chapter III."""
     return json.dumps(_key(steps))
+
+
+def key_of_heading(heading: str) -> str:
+    """Return one text for all ways to write a heading; "" for one without a word."""
+    words = tokenize(heading) or re.findall(r"\w+", heading.lower())
+    return json.dumps({"heads": words}) if words else ""
 
 
 def keys_of_term(term: str) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 from lexloop.core.types import Citation, Pointed, PointedUnit
 from lexloop.documents.document import Document
 from lexloop.documents.structure.references import Reference
-from lexloop.documents.structure.tree import Tree
+from lexloop.documents.structure.tree import Tree, key_of_heading
 from lexloop.nodes.pointing import point, read_pointing
 
 LAWS = Path(__file__).parents[1] / "data" / "laws"
@@ -43,6 +43,11 @@ class Shelf:
 
     def holding(self, references: Sequence[Reference], named: Sequence[str]) -> Sequence[str]:
         return list(dict.fromkeys([*named, *self._documents]))
+
+    def headed(self, headings: Sequence[str]) -> list[tuple[str, int]]:
+        keys = [*dict.fromkeys(map(key_of_heading, headings))]
+        trees = ((name, document.tree) for name, document in self._documents.items())
+        return [(name, tree.keys[key]) for name, tree in trees for key in keys if key in tree.keys]
 
     def cited(self, document: str, start: int, end: int, section: str) -> Citation:
         quote = self._documents[document].text[start:end]

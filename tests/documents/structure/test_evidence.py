@@ -1,0 +1,128 @@
+"""A number opens a provision where something speaks for it, and where it fits a sequence."""
+
+import pytest
+
+from lexloop.documents.document import Document
+from lexloop.documents.structure.markers import page_numbers
+from lexloop.documents.structure.tree import Tree
+
+
+def tree_of(text: str, headings: tuple[tuple[int, int], ...] = ()) -> Tree:
+    """The tree of a text."""
+    return Document("a.txt", "", text, headings=headings).tree
+
+
+def labels(text: str) -> list[str]:
+    """The labels of all units with a number, in order."""
+    return [unit.label for unit in tree_of(text).units if unit.number]
+
+
+RUNNING = "Boats\n1. The club owns the boats.\n{}Keys\n2. The porter keeps the keys.\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        # the number under which a file is filed is no annex that holds the contract
+        (
+            "EXHIBIT 10.13\nMooring Agreement\n1. Berth\nIt is leased.\n2. Rent\nIt is due.\n",
+            ["Section 1", "Section 2"],
+        ),
+        # a date on a line of its own is no article
+        (
+            "Regulation of the Harbour\n19.4.2024\nWhereas:\n(1) Boats sink.\n(2) Ports silt up.\n"
+            "Article 1\nScope\nIt applies.\nArticle 2\nFees\nThey are due.\n",
+            ["Recital 1", "Recital 2", "Article 1", "Article 2"],
+        ),
+        # clauses counted through the document below headings that have no numbers
+        (
+            "Boats\n1. The club owns the boats.\nKeys\n2. The porter keeps the keys.\n"
+            "Fees\n3. The fee is ten euro.\nGuests\n4. Guests row free.\n",
+            ["Section 1", "Section 2", "Section 3", "Section 4"],
+        ),
+        (
+            "I. BOATS\nA. The club owns them.\nB. It lends them.\nII. KEYS\nA. A man has them.\n"
+            "III. FEES\nA. None.\n",
+            [
+                *("Section I", "Section I(A)", "Section I(B)"),
+                *("Section II", "Section II(A)", "Section III", "Section III(A)"),
+            ],
+        ),
+        ("Article One\nBoats\nText.\nArticle Two\nKeys\nText.\n", ["Article 1", "Article 2"]),
+        # recitals end where the text begins to rule
+        (
+            "BACKGROUND:\nA. The owner has a boat.\nB. The guest wants it.\nThe parties agree:\n"
+            "I. LEASE\nA. The boat is leased.\nII. RENT\nA. It is due on Mondays.\n",
+            [
+                *("Recital A", "Recital B", "Section I", "Section I(A)"),
+                *("Section II", "Section II(A)"),
+            ],
+        ),
+        # (c) behind a page break goes on with (b), and is no hundred
+        (
+            "Section 1. Duties\nThe tenant shall:\n(a) sweep the deck;\n(b) oil the hinges and\n"
+            "paint the rail in the colour that the harbour office has named for the season and\n"
+            "(c) pay.\nSection 2. Rights\nNone.\n",
+            ["Section 1", "Section 1(a)", "Section 1(b)", "Section 1(c)", "Section 2"],
+        ),
+    ],
+)
+def test_provisions_are_the_run_of_numbers_for_which_most_speaks(
+    text: str, found: list[str]
+) -> None:
+    assert labels(text) == found
+
+
+@pytest.mark.parametrize("line", ["7. Oars are yellow.", "(k) Oars are yellow.", "3.9 Oars."])
+def test_a_number_that_fits_no_sequence_opens_nothing(line: str) -> None:
+    text = f"Section 1. Boats\nText of it.\n{line}\nSection 2. Keys\nMore text.\n"
+    assert labels(text) == ["Section 1", "Section 2"]
+
+
+def test_an_annex_is_seen_behind_a_line_that_breaks_off_where_just_it_is_missing() -> None:
+    long = "Boats that lie in the harbour for longer than the time that the notice states and that"
+    text = f"Article 1\nScope\nText.\nANNEX I\nBoats\n{long}\nANNEX II\nPorts\nText.\n"
+    assert labels(text) == ["Article 1", "Annex I", "Annex II"]
+    named = f"Article 1\nScope\n{long}\nArticle 1\nArticle 2\nFees\nText.\n"
+    assert labels(named) == ["Article 1", "Article 2"]
+
+
+def marked(*lines: str) -> Tree:
+    """The tree of lines, of which those that begin with # are headings of a format."""
+    text, headings = "", []
+    for line in lines:
+        bare = line.lstrip("#")
+        if len(bare) < len(line):
+            headings.append((len(text), len(line) - len(bare)))
+        text += bare.strip() + "\n"
+    return tree_of(text, tuple(headings))
+
+
+def test_the_levels_that_a_format_marks_say_what_lies_in_what() -> None:
+    tree = marked(
+        *("#Terms", "Effective Date: 1 May", "##A. Boats", "Text.", "##B. Keys", "Text."),
+        *("##C. Fees", "###1. Yearly", "Text.", "###2. Daily", "Text.", "##D. Rest", "1. No. One."),
+        *("2. No. Two.", "##E. End", "Text."),
+    )
+    assert [(unit.label, unit.heading) for unit in tree.units if unit.kind == "provision"] == [
+        *(("Terms", "Terms"), ("Section A", "Boats"), ("Section B", "Keys"), ("Section C", "Fees")),
+        *(("Section C(1)", "Yearly"), ("Section C(2)", "Daily"), ("Section D", "Rest")),
+        ("Section E", "End"),
+    ]
+    assert tree.problems == ()
+
+
+def test_pages_are_numbered_by_lines_alone_some_lines_apart_each_one_more() -> None:
+    text = ["a", "b", "c", "d", "- 1 -", *"abcd", "- 2 -", *"abcd", "Page 3 of 9", "7"]
+    assert page_numbers(text) == {4, 9, 14}
+    assert page_numbers(["1", "2", "3", "4"]) == frozenset()
+    assert page_numbers([]) == frozenset()
+
+
+def test_entries_with_the_numbers_of_pages_are_contents_and_no_provisions() -> None:
+    entries = "".join(f"Article {n}  Boats of kind {n} ...... {n + 3}\n" for n in range(1, 7))
+    body = "".join(f"Article {n}\nBoats of kind {n}\nText.\n" for n in range(1, 7))
+    tree = tree_of(f"Harbour rules\n{entries}{body}")
+    provisions = [unit for unit in tree.units if unit.kind == "provision"]
+    assert [unit.label for unit in provisions] == [f"Article {n}" for n in range(1, 7)]
+    assert [unit.kind for unit in tree.units].count("contents") == 1
