@@ -186,9 +186,9 @@ class _Parser:
 
     def _acceptable(self, markers: Sequence[Marker], line: LogicalLine) -> bool:
         """Return whether a number in front of a line is one: "2.5 % of ..." and years are none."""
-        if not any(map(self._in_sequence, markers)):
-            return False
         marker = markers[0]
+        if not (self._builder.counts_on(marker) or any(map(self._in_sequence, markers))):
+            return False
         rest = line.text[marker.end : marker.end + 1]
         if "." in marker.number:
             if self._marked >= _FEWEST_MARKED and not self._extends(marker):
