@@ -31,10 +31,10 @@ from lexloop.store.writer import IndexUpdate, write_index
 _UPDATES = 3
 _ADDED = " This holds from the day of publication."
 _KINDS: dict[str, dict[str, str | bool]] = {
-    "statements": {"windows": "statements"},
-    "whole": {"windows": "whole"},
-    "tokenless": {"windows": "statements", "token_vectors": False},
-    "tokenless_whole": {"windows": "whole", "token_vectors": False},
+    "statements": {"index.windows": "statements"},
+    "whole": {"index.windows": "whole"},
+    "tokenless": {"index.windows": "statements", "index.token_vectors": False},
+    "tokenless_whole": {"index.windows": "whole", "index.token_vectors": False},
 }
 
 

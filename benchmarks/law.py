@@ -33,14 +33,14 @@ _ASKED = ROOT / "tests" / "data" / "asked_laws"
 _FORMATS = ("txt", "html", "docx", "pdf")
 _PARTS: dict[str, dict[str, Any]] = {
     "everything": {},
-    "untrained embedder": {"embedder": "minilm"},
-    "no token vectors": {"token_vectors": False},
+    "untrained embedder": {"index.embedder": "minilm"},
+    "no token vectors": {"index.token_vectors": False},
     "ranks fused": {"fusion": "rrf"},
-    "no rewriting": {"rewriter": "none"},
-    "no graph": {"knowledge_graph": "none"},
-    "no reranking": {"reranker": "none"},
-    "one statement": {"max_statements": 1},
-    "no retry": {"max_retries": 0},
+    "no rewriting": {"retrieval.rewriter": "none"},
+    "no graph": {"retrieval.knowledge_graph": "none"},
+    "no reranking": {"retrieval.reranker": "none"},
+    "one statement": {"answer.statements": 1},
+    "no retry": {"loop.max_retries": 0},
 }
 Figures = dict[str, float]
 
