@@ -15,6 +15,7 @@ import subprocess
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from itertools import cycle
 from pathlib import Path
 from statistics import median
 
@@ -128,7 +129,7 @@ def _updating(sources: Path, index: Path, windows: str) -> dict[str, float]:
             command, check=True, stdout=subprocess.DEVNULL
         ),
     }
-    files = iter(sorted(sources.iterdir()))
+    files = cycle(sorted(sources.iterdir()))
     return {
         name: median(_update(next(files), update) for _ in range(_UPDATES))
         for name, update in ways.items()
