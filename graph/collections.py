@@ -190,7 +190,7 @@ which no guard has a say."""
 _PART, _APART = 0.75, 0.1
 """The least nearness of a part of a question that is asked apart; and by how much each of two parts
 must be nearer to its own collection than to the other's. All four were set on questions about other
-collections and on the first sixty of `benchmarks/routing.py`, which says what they reach."""
+collections and on the first sixty of tests/support/routing/questions.jsonl."""
 _DEPTH = 10
 _COSINE, _COVERED = 0.5, 0.3
 _JOINT = re.compile(

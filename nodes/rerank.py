@@ -109,7 +109,7 @@ def merge(found: list[Candidate], related: list[Candidate]) -> list[Candidate]:
 
 TEMPERATURE = 0.08
 """The share of the best score by which a candidate falls behind to weigh a factor of e less;
-benchmarks/adapting.py shows what other values are worth."""
+other values were worth no more (benchmarks/README.md)."""
 
 
 def adaptive_k(
