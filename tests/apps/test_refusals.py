@@ -105,7 +105,6 @@ def place(documents: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (f"{PAIRS} --feedback", 5, "There is no feedback"),
         (f"{EMBEDDER} --recipe none", 2, "The recipe is 'none'"),
         (f"{EMBEDDER} --recipe infonce", 2, "field query"),
-        (f"{EMBEDDER} --keep 0.4", 2, "fewer than make a batch of 60"),
         (f"{EMBEDDER} --kept /nowhere.jsonl", 2, "/nowhere.jsonl cannot be read"),
         (f"{EMBEDDER} --base /nowhere", 2, "it holds no model.safetensors"),
     ],

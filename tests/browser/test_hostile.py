@@ -61,7 +61,7 @@ def test_an_answer_its_source_its_tabs_and_all_lists_are_text(page: Page) -> Non
     for tab in page.all("[role=tab]"):
         tab.click()
         page.find("[role=tabpanel]")
-    page.click("[data-testid=chip]")
+    page.all("[data-testid=chip]")[0].click()
     page.find("#side mark.quote", ATTACK[:41])
     page.click("#side .acts [title=Provisions]")
     page.find("#side [role=treeitem]", SHORT)
