@@ -167,8 +167,8 @@ def cut(text: str, pattern: str) -> list[str]:
 
 
 def test_what_stands_above_a_chunk_is_its_context_and_nothing_of_its_own_is() -> None:
-    text = "Chapter I\nDues\n\nArticle 1\nFees\n1. The notice must state:\n(a) the name;\n(b) the fee.\n"
-    chunks = chunk_by_pattern(Document("d", "A law", text), r"^(?:Article|\(b)")
+    law = "Chapter I\nDues\n\nArticle 1\nFees\n1. The notice must state:\n(a) the name;\n(b) a fee.\n"
+    chunks = chunk_by_pattern(Document("d", "A law", law), r"^(?:Article|\(b)")
     assert [chunk.get("context") for chunk in chunks] == [
         None,
         "Dues",
