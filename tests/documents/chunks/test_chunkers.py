@@ -167,12 +167,12 @@ def cut(text: str, pattern: str) -> list[str]:
 
 
 def test_what_stands_above_a_chunk_is_its_context_and_nothing_of_its_own_is() -> None:
-    law = "Chapter I\nDues\n\nArticle 1\nFees\n1. The notice must state:\n(a) the name;\n(b) a fee.\n"
+    law = "Chapter I\nDues\n\nArticle 1\nFees\n1. It must state:\n(a) the name;\n(b) fees.\n"
     chunks = chunk_by_pattern(Document("d", "A law", law), r"^(?:Article|\(b)")
     assert [chunk.get("context") for chunk in chunks] == [
         None,
         "Dues",
-        "Dues\nFees\n1. The notice must state:",
+        "Dues\nFees\n1. It must state:",
     ]
 
 
