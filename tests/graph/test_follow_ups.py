@@ -17,6 +17,11 @@ Allocation of berths
 2. A berth is allocated for one season and may be extended once for another season.
 3. Boats of clubs that teach sailing to pupils take precedence.
 
+Article 2
+The Harbour Board
+1. The Board consists of five members whom the town council elects.
+2. The Board decides by a majority of its members.
+
 Article 3
 Winter storage
 1. Owners may leave their boats ashore from November to March.

@@ -22,7 +22,7 @@ from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.compiled import ThreadTurn
 from lexloop.graph.resources import Resources
 
-CALLS = 64
+CALLS = 32
 ASKED = [f"When must owner {number} pay the mooring fee?" for number in range(CALLS)]
 THREAD: Any = {"configurable": {"thread_id": "one"}}
 

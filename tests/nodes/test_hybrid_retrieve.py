@@ -179,9 +179,9 @@ SAMPLE = SearchResults.of(
 
 
 def test_weighted_reciprocal_ranks_by_hand() -> None:
-    fused = reciprocal_rank([{"a": 9.0, "b": 5.0}, {"b": 0.8, "c": 0.8}], 60, [0.25, 0.75])
-    assert fused == {
-        "a": pytest.approx(0.25 / 61),
+    rankings = [{"a": 9.0, "b": 5.0}, {"b": 0.8, "c": 0.8, "a": 0.5}, {"d": 1.0}]
+    assert reciprocal_rank(rankings, 60, [0.25, 0.75, 0.0]) == {
+        "a": pytest.approx(0.25 / 61 + 0.75 / 63),
         "b": pytest.approx(0.25 / 62 + 0.75 / 61),
         "c": pytest.approx(0.75 / 61),  # equal scores share their first rank
     }

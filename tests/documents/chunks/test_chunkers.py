@@ -166,6 +166,16 @@ def cut(text: str, pattern: str) -> list[str]:
     return [chunk["text"] for chunk in chunk_by_pattern(Document("d", "A law", text), pattern)]
 
 
+def test_what_stands_above_a_chunk_is_its_context_and_nothing_of_its_own_is() -> None:
+    law = "Chapter I\nDues\n\nArticle 1\nFees\n1. It must state:\n(a) the name;\n(b) fees.\n"
+    chunks = chunk_by_pattern(Document("d", "A law", law), r"^(?:Article|\(b)")
+    assert [chunk.get("context") for chunk in chunks] == [
+        None,
+        "Dues",
+        "Dues\nFees\n1. It must state:",
+    ]
+
+
 def test_each_section_is_a_chunk_under_the_delimiter_of_the_paper() -> None:
     text = "Préambule 😀 see § 1\n§ 1 Fees\nDue.\n\n§ 2 Appeals\n"
     assert cut(text, "^§") == ["Préambule 😀 see § 1\n", "§ 1 Fees\nDue.\n\n", "§ 2 Appeals\n"]

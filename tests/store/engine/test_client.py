@@ -3,6 +3,7 @@
 import logging
 import socket
 import time
+import traceback
 from collections.abc import Iterator
 
 import pytest
@@ -198,4 +199,4 @@ def test_no_secret_is_told(server: ScriptedEngine, caplog: pytest.LogCaptureFixt
 def _error(engine: Engine) -> str:
     with pytest.raises(LexloopError) as told:
         engine.check()
-    return f"{told.getrepr(showlocals=False)}{told.value!r}{engine!r}"
+    return f"{''.join(traceback.format_exception(told.value))}{told.value!r}{engine!r}"
