@@ -73,7 +73,9 @@ def main() -> None:
     for number, folder in enumerate(given.probes, len(given.set)):
         rows += probe_rows(number, folder)
     weights = {part: fit(of_part(rows, part)) for part in PARTS}
-    kept = {part: logistic.stored(found, AnswerabilityFeatures) for part, found in weights.items()}
+    kept: dict[str, Any] = {
+        part: logistic.stored(found, AnswerabilityFeatures) for part, found in weights.items()
+    }
     logistic.ship(given.out / "answerable.json", kept)
     print(table(rows, *(probabilities(weights[part], rows) for part in PARTS)))
     if len({row.group for row in rows}) > 1:

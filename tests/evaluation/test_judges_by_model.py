@@ -147,7 +147,7 @@ def test_questions_come_of_the_answer_alone(server: FakeOpenAI, converse: Conver
     server.play("questions_of_answer", reply(questions=["Which tree?", " Which tree?", "When?"]))
     assert converse(answer_relevancy, GIVEN) == pytest.approx((0 + 0 + 0.8) / 3)
     [request] = server.requests
-    assert 'kind="answer">\nIt is $50, due in June.\n' in request.user
+    assert 'kind="answer">\nIt is $50 , due in June .\n' in request.user
     assert "What fee?" not in request.user
 
 
