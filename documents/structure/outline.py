@@ -482,8 +482,8 @@ def _heading(
         return _worded(line, marker, following)
     if not line.level:
         return None
-    bare = bare_number(line.text)
-    found = [m for m in list_markers(line.text) or [bare] if m and not m.style.startswith("A.1")]
+    found = [m for m in list_markers(line.text) if not m.style.startswith("A.1")]
+    found = found or [bare for bare in [bare_number(line.text)] if bare is not None]
     if not found or not found[0].value:
         return Heading("", "", line.text, line.level)
     last = counted.get(line.level)

@@ -685,9 +685,9 @@ def _heading_label(
         return ", ".join(filter(None, [within, _worded(heading.style, heading.number)]))
     if annex:
         return _annex_point(annex, heading.number)
-    above = next((e.label for e in reversed(stack) if e.number and e.kind == "provision"), "")
-    if above and "." not in heading.number:
-        return f"{above}({heading.number})"
+    outer = next((e.label for e in reversed(stack) if e.number and e.kind == "provision"), "")
+    if outer and "." not in heading.number:
+        return f"{outer}({heading.number})"
     return _worded(outline.own_word, heading.number)
 
 
