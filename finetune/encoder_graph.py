@@ -183,7 +183,8 @@ def export(weights: Path, projection: Vectors, out: Path) -> None:
 def in_bytes(values: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
     """Return a matrix as whole numbers, and the scale of each row, shape (rows, 1)."""
     scales = np.abs(values).max(axis=1, keepdims=True) / 127
-    scales = np.where(scales > 0, scales, 1).astype(np.float32)
+    # what is smaller has no step of its own
+    scales = np.where(scales > np.finfo(np.float32).tiny, scales, 1).astype(np.float32)
     return np.rint(values / scales).astype(np.int8), scales
 
 

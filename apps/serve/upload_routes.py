@@ -1,6 +1,7 @@
 """Routes that change somebody's own collections, and the files that a body brings for them."""
 
 import json
+import os
 from collections.abc import AsyncIterator
 from io import FileIO
 from pathlib import Path
@@ -131,7 +132,8 @@ class Receiver:
             self._refuse(name, "It was sent twice.")
             return
         self._names.append(name)
-        self._file = self._place().open("xb", buffering=0)
+        handle = os.open(self._place(), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        self._file = FileIO(handle, "w")
 
     def _place(self) -> Path:
         return self._folder / str(len(self._names))
