@@ -489,7 +489,9 @@ class _Question:
     def _telling(self, quoted: Sequence[str]) -> list[tuple[str, int]]:
         """Return the units, if they are few, whose headings have all words of what is quoted."""
         wanted = {*tokenize(" ".join(quoted))}
-        found = [at for heading, at in self._headings() if wanted and wanted <= term_set(heading)]
+        if not wanted:
+            return []  # no tree is read for what is not quoted
+        found = [at for heading, at in self._headings() if wanted <= term_set(heading)]
         return found if len(found) <= MOST_DOCUMENTS else []
 
     def _nearest(self, heading: str) -> list[StructureLine]:
@@ -507,7 +509,8 @@ class _Question:
         found = self._view.headed(runs)
         named = [at for at in found if at[0] in self._pointing["named"]] or found
         sizes = [len(tokenize(self._heading(*at))) for at in named]
-        longest = [at for at, size in zip(named, sizes, strict=True) if size == max(sizes)]
+        most = max(sizes, default=0)
+        longest = [at for at, size in zip(named, sizes, strict=True) if size == most]
         said = self._pointing["titled"].casefold()
         return [at for at in longest if folded(self._heading(*at)).casefold() in said] or longest
 

@@ -599,7 +599,9 @@ class _Builder:
         After a list, what leads into the list, unless the text stands below that of an item.
         """
         depth = self._depth_at(line)
-        if self.before is not None and self.before.breaks_off:
+        if self.before is not None and self.before.breaks_off:  # what goes on stays in its item
+            while depth and self.stack[depth - 1].kind in _FLAT:
+                depth -= 1
             return depth
         while depth:
             entry = self.stack[depth - 1]

@@ -1,10 +1,12 @@
 """A number opens a provision where something speaks for it, and where it fits a sequence."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from lexloop.documents.document import Document
 from lexloop.documents.structure.markers import page_numbers
-from lexloop.documents.structure.tree import Tree
+from lexloop.documents.structure.tree import Tree, Unit
 
 
 def tree_of(text: str, headings: tuple[tuple[int, int], ...] = ()) -> Tree:
@@ -126,3 +128,15 @@ def test_entries_with_the_numbers_of_pages_are_contents_and_no_provisions() -> N
     provisions = [unit for unit in tree.units if unit.kind == "provision"]
     assert [unit.label for unit in provisions] == [f"Article {n}" for n in range(1, 7)]
     assert [unit.kind for unit in tree.units].count("contents") == 1
+
+
+def test_lines_that_break_off_lie_beside_each_other_however_many() -> None:
+    line = "A line that breaks off and is longer than sixty characters in all, so that"
+    units = tree_of("".join(f"{line}\nAnnex {n % 50}\n" for n in range(500))).units
+    assert max(sum(1 for _ in _path(units, unit.parent)) for unit in units) <= 2
+
+
+def _path(units: tuple[Unit, ...], place: int) -> Iterator[int]:
+    while place >= 0:
+        yield place
+        place = units[place].parent
