@@ -27,9 +27,10 @@ import sys
 import tempfile
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from _law_files import as_format
 from _law_scoring import words_of
@@ -38,10 +39,11 @@ from lexloop.core.settings import Settings
 from lexloop.documents.document import Document
 from lexloop.documents.reading.formats import read_bytes
 from lexloop.documents.reading.source import Limits
-from lexloop.documents.structure.tree import ITEMS
+from lexloop.documents.structure.tree import ITEMS, Unit
 from lexloop.graph.build import build_graph
 from lexloop.graph.resources import Resources
 
+Row = dict[str, Any]
 _OPENING = 6
 """The words by which a unit is known again."""
 _KINDS = {"section": "provision", "article": "provision", "heading": "part"}
@@ -199,7 +201,7 @@ def units_of(document: Document, headed: bool = False) -> Iterator[Known]:
             yield Known(_path(above), "part", words)
 
 
-def _above(units: tuple, place: int) -> Iterator[int]:  # type: ignore[type-arg]
+def _above(units: Sequence[Unit], place: int) -> Iterator[int]:
     while place >= 0:
         if units[place].kind in _HEADED:
             yield place
@@ -229,14 +231,14 @@ def _laws(folder: Path, kind: str, made: Path) -> Iterator[tuple[list[Known], Pa
     yield known, given
 
 
-def _labelled(structure: list[dict]) -> Iterator[Known]:  # type: ignore[type-arg]
+def _labelled(structure: list[Row]) -> Iterator[Known]:
     for unit in structure:
         kind = _KINDS.get(unit["kind"], unit["kind"])
         yield Known(unit["label"], kind, tuple(words_of(unit["text"])))
 
 
-def _articles(structure: list[dict], text: str) -> Iterator[Known]:  # type: ignore[type-arg]
-    def known(label: str, kind: str, span: dict) -> Known:  # type: ignore[type-arg]
+def _articles(structure: list[Row], text: str) -> Iterator[Known]:
+    def known(label: str, kind: str, span: Row) -> Known:
         return Known(label, kind, tuple(words_of(text[span["start"] : span["end"]])))
 
     for found in _RECITAL.finditer(text, 0, structure[0]["start"]):
@@ -325,7 +327,7 @@ def _bare(heading: str) -> str:
     return plain[found.end() :] if found else plain
 
 
-def _section(path: Path, unit: dict) -> set[str]:  # type: ignore[type-arg]
+def _section(path: Path, unit: Row) -> set[str]:
     text = path.read_text(encoding="utf-8")[unit["start"] : unit["end"]]
     return set(words_of(_MARKUP.sub(" ", text))) | set(words_of(text))
 
