@@ -15,7 +15,7 @@ _ANNEXES = "annex|annexe|schedule|appendix|exhibit|attachment"
 _COUNTED = {word: value for word, value in NUMBERS.items() if 0 < value <= 20}
 _WORD = re.compile(
     rf"(?P<word>{_PARTS}|{_PROVISIONS}|{_ANNEXES})\s+"
-    r"(?P<number>(?:\d{1,4}[A-Za-z]{0,2}(?:[.\-–]\d{1,4}[A-Za-z]?){0,5}|[IVXLC]{1,7}[A-Z]?|[A-Z])"
+    r"(?P<number>(?-i:\d{1,4}[A-Za-z]{0,2}(?:[.\-–]\d{1,4}[A-Za-z]?){0,5}|[IVXLC]{1,7}[A-Z]?|[A-Z])"
     rf"(?:\(\w{{1,4}}\)){{0,4}}|{'|'.join(_COUNTED)})(?![\w(/]|[.\-–]\d)",
     re.IGNORECASE,
 )
@@ -236,7 +236,7 @@ def value_of(number: str) -> float:
     last = re.split(r"[.\-–:]", number)[-1]
     if last[:1].isdigit():
         return _numeric(last)
-    return roman_value(last.lower()) or (float(ord(last[0].lower()) - 96) if last else 0.0)
+    return roman_value(last.lower()) or (float(ord(last.lower()[0]) - 96) if last else 0.0)
 
 
 def _behind(line: str, found: re.Match[str]) -> int:

@@ -81,6 +81,14 @@ def test_a_number_that_fits_no_sequence_opens_nothing(line: str) -> None:
     assert labels(text) == ["Section 1", "Section 2"]
 
 
+@pytest.mark.parametrize(
+    "number", ["§İ1.", "§ 1.ŉ", "§²1", pytest.param("Section İ.", id="dotted")]
+)
+def test_a_number_in_letters_of_another_script_harms_no_other(number: str) -> None:
+    text = f"Section 1. Boats\nText of it.\n{number} Oars\nSection 2. Keys\nMore text.\n"
+    assert set(labels(text)) >= {"Section 1", "Section 2"}
+
+
 def test_an_annex_is_seen_behind_a_line_that_breaks_off_where_just_it_is_missing() -> None:
     long = "Boats that lie in the harbour for longer than the time that the notice states and that"
     text = f"Article 1\nScope\nText.\nANNEX I\nBoats\n{long}\nANNEX II\nPorts\nText.\n"

@@ -128,28 +128,33 @@ def test_a_worker_that_dies_is_replaced_and_its_question_asked_once_more(
 ) -> None:
     prepared = begin(variants=[Variant("few", {"variant": "fixed"})])
     said: list[str] = []
-    at, ended = [0], threading.Event()
+    killed: set[int] = set()
+    ended = threading.Event()
 
     def kill() -> None:
-        """Kill the first worker at the second question, and every further one at the third."""
-        first: list[int] = []
-        while not ended.wait(0.001):
-            if at[0] == 1:
-                first = first or _children()
-            for number in _children() if at[0] == 2 else first if at[0] == 1 else ():
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(number, signal.SIGKILL)
-
-    def count(done: int, _: int) -> None:
-        at[0] = done
+        """Kill the worker of now; where there is only a dead one yet, the next."""
+        while not (new := set(_children()) - killed) and not ended.wait(0.001):
+            pass
+        for number in new:
+            os.kill(number, signal.SIGKILL)
+        killed.update(new)
 
     killer = threading.Thread(target=kill)
-    killer.start()
+
+    def count(done: int, _: int) -> None:
+        if done in (1, 2):
+            kill()
+
+    def tell(what: str) -> None:
+        said.append(what)
+        if len(said) == 2:  # the third question has lost its first worker
+            killer.start()
+
     try:
-        outcome = run(prepared, 1, count, said.append)
+        outcome = run(prepared, 1, count, tell)
     finally:
         ended.set()
-        killer.join()
+    killer.join()
     assert said == ["A worker ended (signal 9); another takes over."] * 3
     errors = [line.get("error") for line in lines(prepared)]
     assert errors == [None, None, "The workers that were asked died (signal 9).", None]
