@@ -29,7 +29,7 @@ _NAMED_HEADING = re.compile(
 )
 _CLASS_LEVEL, _LONGEST_HEADING = 7, 250
 """A class that is named like a heading makes a short paragraph one, below all of the tags'."""
-_MARK = re.compile(r"\(?(?:\d{1,3}|[a-z]{1,5}|[A-Z]{1,4})[).]|[-–—•·]")
+_MARK = re.compile(r"\(?(?:\d{1,3}|[a-z]{1,5}|[A-Z]{1,4})[).]|\d{1,3}(?:\.\d{1,3}){1,4}\.?|[-–—•·]")
 _ITEM_STYLES = {"a": "lower-alpha", "A": "upper-alpha", "i": "lower-roman", "I": "upper-roman"}
 _NUMBERED = re.compile(r"\s*(?:\(?\w{1,5}[).]|\d+(?:\.\d+)+)\s")
 _CHARSET = re.compile(rb"<(?:meta|\?xml)[^<>]*?(?:charset|encoding)\s*=\s*[\"']?\s*([\w-]+)", re.I)

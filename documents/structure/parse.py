@@ -263,9 +263,15 @@ class _Parser:
         return any((m.style, m.value) in wanted for line in below for m in list_markers(line.text))
 
     def _roman_ahead(self, number: int) -> bool | None:
-        """Return whether (ii) comes before (j) in the lines below; None if neither does."""
+        """Return whether (ii) comes before (j) in the lines below; None if neither does.
+
+        Where (i) leads into another (i), it is the letter.
+        """
+        leads = self._lines[number].leads
         for line in self._lines[number + 1 : number + _AHEAD]:
             head = line.text[:8].lower()
+            if leads and head.startswith(("(i)", "i.", "i)")):
+                return False
             if head.startswith(("(ii)", "ii.", "ii)")):
                 return True
             if head.startswith(("(j)", "j.", "j)")):
@@ -298,6 +304,7 @@ class _Builder:
     def finished(self) -> Tree:
         """Return the tree; nothing can be added afterwards."""
         self._close(0)
+        _part_annexes(self._opened)
         units: list[Unit] = []
         for e in self._opened:
             span = (e.start, max(e.body, e.start), e.end)
@@ -633,6 +640,28 @@ class _Builder:
     def _note_problem(self, what: str) -> None:
         if len(self._problems) < _MOST_PROBLEMS:
             self._problems.append(f"{what}.")
+
+
+def _part_annexes(opened: Sequence[OpenUnit]) -> None:
+    """Name the parts of an annex in the labels of its points, where these are counted anew in each.
+
+    There is a point 1 in each of its sections then.
+    """
+    parts: dict[int, OpenUnit] = {}  # the innermost numbered part of an annex, by a unit's place
+    named: dict[str, set[int]] = {}  # the parts in which a label stands
+    for e in opened:
+        above = parts.get(e.parent)
+        if e.kind == "annex" or (e.kind == "part" and e.number and above is not None):
+            parts[e.place] = e
+        elif above is not None:
+            parts[e.place] = above
+            if e.number:
+                named.setdefault(e.label, set()).add(above.place)
+    annexes = {label.partition(",")[0] for label, found in named.items() if len(found) > 1}
+    for e in opened:
+        annex, comma, point = e.label.partition(", ")
+        if e.place in parts and parts[e.place] is not e and comma and annex in annexes:
+            e.label = f"{parts[e.place].label}, {point}"
 
 
 def _stem(marker: Marker) -> str:

@@ -253,9 +253,13 @@ class Tree:
         """Return the place that steps name.
 
         "4.2.1" names § 4.2(1) where there is no § 4.2.1, and "Section 4.2 of Article IV" § 4.2
-        where the numbers of sections run on over articles.
+        where the numbers of sections run on over articles; as those of points do over the sections
+        of an annex, whose "Section B, point 14" is point 14.
         """
         found = self._numbered.get(_key(steps))
+        if found is None and len(steps) > 2 and (part := self._numbered.get(_key(steps[:2]))):
+            inner = self._numbered.get(_key((steps[0], *steps[2:])))
+            found = inner if self.units[part].kind == "part" and inner in self.below(part) else None
         if found is None and [step.key for step in steps[:2]] == ["provision", "section"]:
             return self._place((Step("provision", steps[1].number), *steps[2:]))
         whole, dot, last = steps[0].number.rpartition(".")

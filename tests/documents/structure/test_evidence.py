@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from lexloop.documents.document import Document
+from lexloop.documents.structure.lookup import named_places
 from lexloop.documents.structure.markers import page_numbers
 from lexloop.documents.structure.tree import Tree, Unit
 
@@ -148,3 +149,33 @@ def _path(units: tuple[Unit, ...], place: int) -> Iterator[int]:
     while place >= 0:
         yield place
         place = units[place].parent
+
+
+def test_points_are_named_with_the_sections_of_an_annex_that_counts_anew_in_each() -> None:
+    text = (
+        "Article 1\nScope\nText.\nANNEX I\nBoats\nSection A. Old\n1. A sloop:\n(a) red;\n"
+        "2. A barge.\nSection B. New\n1. A ferry.\n"
+        "ANNEX II\nPorts\nSection A. Old\n1. A pier.\nSection B. New\n2. A quay.\n"
+    )
+    assert labels(text)[1:] == [
+        *("Annex I", "Annex I, Section A", "Annex I, Section A, point 1"),
+        *("Annex I, Section A, point 1(a)", "Annex I, Section A, point 2"),
+        *("Annex I, Section B", "Annex I, Section B, point 1"),
+        *("Annex II", "Annex II, Section A", "Annex II, point 1"),
+        *("Annex II, Section B", "Annex II, point 2"),
+    ]
+    tree = tree_of(text)
+    for said, label in (
+        ("point 1 of Section B of Annex I", "Annex I, Section B, point 1"),
+        ("Annex II, Section B, point 2", "Annex II, point 2"),
+    ):
+        assert [tree.units[place].label for place in named_places(tree, said)] == [label]
+    assert named_places(tree, "Annex II, Section A, point 2") == []
+
+
+def test_the_letter_i_leads_into_its_own_first_point() -> None:
+    letters = "".join(f"({letter}) red;\n" for letter in "abcdefgh")
+    rest = "(i) one of:\n(i) blue;\n(ii) green;\n(j) grey.\n"
+    text = f"Article 1\nPaint\n1. Boats are:\n{letters}{rest}"
+    found = ["Article 1(1)(i)", "Article 1(1)(i)(i)", "Article 1(1)(i)(ii)", "Article 1(1)(j)"]
+    assert labels(text)[-4:] == found
