@@ -77,3 +77,5 @@ def test_numbers_set_beside_paragraphs_in_a_table_are_put_in_front_of_them() -> 
     assert document.text.split("\n") == lines
     labels = ["", "(1)", "(1)(a)", "(1)(a)(i)", "(1)(b)"]
     assert [unit.label for unit in document.tree.units] == [f"Article 1{one}" for one in labels]
+    rows = "<table><tr><td>3.1.</td><td>Boats</td></tr><tr><td>3.2</td><td>Oars</td></tr></table>"
+    assert read(rows).text == "3.1. Boats\n3.2 Oars\n"
