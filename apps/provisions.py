@@ -14,6 +14,7 @@ from lexloop.documents.structure.lookup import (
     missing_place,
     named_places,
     owns_label,
+    unfound,
 )
 from lexloop.documents.structure.telling import missing_line, not_found
 from lexloop.documents.structure.tree import Tree
@@ -149,10 +150,14 @@ class Source(NamedTuple):
         }
 
     def outline(self, depth: int) -> dict[str, Any]:
-        """Return what the document consists of, and what is wrong with its numbering."""
+        """Return what the document consists of, and the doubts of its reading."""
         listed = self.listed(range(len(self.tree)), depth)
         units = [{**self.record(place), "depth": level} for place, level in listed]
-        return {"document": self.name, "units": units, "problems": list(self.tree.problems)}
+        return {"document": self.name, "units": units, "problems": self.doubts()}
+
+    def doubts(self) -> list[str]:
+        """Return what is wrong with the numbering, and what is referred to and is not there."""
+        return [*self.tree.problems, *unfound(self.tree, self.text)]
 
     def listed(self, places: Sequence[int], depth: int) -> list[tuple[int, int]]:
         """Return the units to list, each with the number of listed units that it lies in."""

@@ -22,7 +22,7 @@ from statistics import median
 from _shared import LEXLOOP, Row, T, options, read_rows, silent, table, timed
 
 from lexloop.core.settings import Settings
-from lexloop.models.embedding import Codes, Halves, Progress
+from lexloop.models.embedding import Encoded, Halves, Progress, Spans
 from lexloop.models.minilm import load_shipped
 from lexloop.store.manifest import IndexSource
 from lexloop.store.opening import tools_for
@@ -88,9 +88,11 @@ class Clocked:
         """As the embedder."""
         return self._clocked(lambda: self._shipped.encode(texts, progress))
 
-    def encode_tokens(self, texts: Sequence[str], progress: Progress) -> tuple[Halves, list[Codes]]:
+    def encode_tokens(
+        self, texts: Sequence[str], parts: Sequence[Sequence[Spans]], progress: Progress
+    ) -> Encoded:
         """As the embedder."""
-        return self._clocked(lambda: self._shipped.encode_tokens(texts, progress))
+        return self._clocked(lambda: self._shipped.encode_tokens(texts, parts, progress))
 
     def _clocked(self, encode: Callable[[], T]) -> T:
         seconds, made = timed(encode)

@@ -28,8 +28,8 @@ class IndexSettings(Group):
     )
     windows: Literal["statements", "whole"] = Field(
         default="statements",
-        description="What of a chunk is embedded: the whole and each of its statements, or the "
-        "whole alone, which takes a third of the space and of the time.",
+        description="What of a chunk has a vector: the whole and each of its statements, or the "
+        "whole alone, which takes a third of the space.",
     )
     token_vectors: bool = Field(
         default=True,

@@ -129,7 +129,7 @@ class SentenceTransformerEmbedder:
 
     def encode(self, texts: Sequence[str], progress: Progress) -> Halves:
         """See ``Embedder.encode``."""
-        return encode_with_torch(self._model, texts, self.dimension, progress)[0]
+        return encode_with_torch(self._model, texts, self.dimension, progress)
 
     def count_tokens(self, text: str) -> int:
         """Return the tokens that the model's tokenizer counts."""

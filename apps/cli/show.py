@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lexloop.apps.provisions import Source
 
 _WORDS = 70
-_MOST_PROBLEMS = 10
+_MOST_DOUBTS, _DEEPEST = 10, 99
 
 
 @options.taking("corpus", "index.embedder", *options.ACCESS)
@@ -38,11 +38,15 @@ def show(
         typer.Argument(help="E.g. 'Article 5(1)(a)', '§ 5-303', 4.2, 'Annex III' or a heading."),
     ] = None,
     depth: Annotated[
-        int, option("How many levels below provisions are listed.", min=0, max=99)
+        int, option("How many levels below provisions are listed.", min=0, max=_DEEPEST)
     ] = 0,
+    outline: Annotated[
+        bool, option("The whole tree: every unit with its kind, and each doubt of the reading.")
+    ] = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Print the provisions of a document, or one with its headings, lead-in and references."""
+    depth = _DEEPEST if outline else depth
     command = shlex.join(["lexloop", "show", document, *options.typed(context.params)])
     settings = options.chosen_settings(context.params)
     if settings.corpus == SAMPLE_CORPUS and os.path.isfile(document):
@@ -64,18 +68,19 @@ def show(
         for place, record in zip(places, found, strict=True):
             _print_provision(source, place, record, depth)
     else:
-        _print_outline(source, depth)
+        _print_outline(source, depth, whole=outline)
 
 
-def _print_outline(source: "Source", depth: int) -> None:
-    """Print what a document consists of, and what is wrong with its numbering."""
+def _print_outline(source: "Source", depth: int, whole: bool) -> None:
+    """Print what a document consists of, and the doubts of its reading; all where it is whole."""
     units = source.listed(range(len(source.tree)), depth)
     say(source.name, style="bold")
-    _print_units(source, units)
+    _print_units(source, units, kinds=whole)
     if not units:
         say("It has no provisions; --depth 1 lists its paragraphs.", style="dim")
-    for said in first_of(source.tree.problems, _MOST_PROBLEMS):
-        say(f"Numbering: {said}", style="yellow")
+    doubts = source.doubts()
+    for said in doubts if whole else first_of(doubts, _MOST_DOUBTS):
+        say(f"Doubt: {said}", style="yellow")
 
 
 def _print_provision(source: "Source", place: int, record: dict[str, Any], depth: int) -> None:
@@ -109,7 +114,7 @@ def _title(record: dict[str, Any]) -> list[Part]:
     return [(label, "bold"), f"  {one_line(heading)}" if heading else ""]
 
 
-def _print_units(source: "Source", listed: Sequence[tuple[int, int]]) -> None:
+def _print_units(source: "Source", listed: Sequence[tuple[int, int]], kinds: bool = False) -> None:
     from lexloop.apps.provisions import HEADS
 
     for place, level in listed:
@@ -120,4 +125,5 @@ def _print_units(source: "Source", listed: Sequence[tuple[int, int]]) -> None:
             short = words if len(words) <= _WORDS else words[:_WORDS].rsplit(" ", 1)[0] + " …"
             short = f"  {short}"
         page = f"  page {record['page']}" if record["page"] else ""
-        say("  " * level, *_title(record), (short, "dim"), (page, "dim"))
+        kind = f"  [{unit.kind}]" if kinds else ""
+        say("  " * level, *_title(record), (short, "dim"), (kind, "cyan"), (page, "dim"))

@@ -203,6 +203,7 @@ def bar() -> Iterator[Report]:
         progress.BarColumn(),
         progress.MofNCompleteColumn(),
         progress.TimeElapsedColumn(),
+        progress.TimeRemainingColumn(),
     )
     bars = progress.Progress(
         *columns, console=console, transient=True, disable=not console.is_terminal

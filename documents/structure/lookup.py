@@ -1,5 +1,6 @@
 """Look-up of units in a document: by reference, by number alone, by label or by heading."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from lexloop.core.folding import folded, narrowed
@@ -75,6 +76,24 @@ def mentions(tree: Tree, place: int, text: str) -> dict[str, list[int]]:
             said = " ".join(own[reference.start : act.end].split())
             found.setdefault(said, [] if act.act else tree.find(reference, at))
     return found
+
+
+def unfound(tree: Tree, text: str) -> list[str]:
+    """Return what a text refers to in itself more than once and does not have, in words.
+
+    Each is a doubt: it may be what was not read as a provision. Kinds that a document has none of
+    are of another one.
+    """
+    named: Counter[str] = Counter()
+    for place, unit in enumerate(tree.units):
+        own = narrowed(text[unit.body : tree.own_end(place)])
+        for reference in find_references(own):
+            act, code, *_ = elsewhere(own, reference)
+            foreign = act or code or reference.here or not reference.steps[0].key
+            if not foreign and not tree.find(reference, place) and tree.missing(reference):
+                named[" ".join(own[reference.start : reference.end].split())] += 1
+    told = ((said, count) for said, count in named.most_common() if count > 1)
+    return [f"{said} is referred to {count} times and was not found." for said, count in told]
 
 
 def owns_label(tree: Tree, place: int) -> bool:

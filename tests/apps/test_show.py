@@ -24,10 +24,27 @@ def test_the_tree_of_a_document(show: Run) -> None:
     shown = show("directive.txt").stdout.splitlines()
     assert shown[:2] == ["directive.txt", "Title I  General provisions"]
     assert "    Title I, Chapter I, Section 1  Subject matter" in shown
-    assert shown[-1] == "Numbering: Article 3(3)(g) does not follow what precedes it."
+    assert shown[-1] == "Doubt: Article 3(3)(g) does not follow what precedes it."
     deep = show("act", "--depth", "2").stdout
     assert "    Section 3(1)  (1) A site manager must keep a register of plots." in deep
     assert "      Section 3(2)(a)  (a) its number," in deep
+
+
+def test_the_whole_outline_has_kinds_and_doubts(run: Run, tmp_path: Path) -> None:
+    law = tmp_path / "law.txt"
+    rest = "As Annex II says.\nArticle 2\nFees\nSee Annex II.\nANNEX I\nBoats\n1. A sloop.\n"
+    law.write_text(f"Article 1\nScope\n{rest}")
+    shown = run("show", str(law), "--outline").stdout.splitlines()
+    assert shown == [
+        "law.txt",
+        "Article 1  Scope  [provision]",
+        "  Article 1  As Annex II says.  [text]",
+        "Article 2  Fees  [provision]",
+        "  Article 2  See Annex II.  [text]",
+        "Annex I  Boats  [annex]",
+        "  Annex I, point 1  1. A sloop.  [point]",
+        "Doubt: Annex II is referred to 2 times and was not found.",
+    ]
 
 
 def test_a_provision_with_what_lies_around_it(show: Run) -> None:

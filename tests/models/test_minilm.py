@@ -14,7 +14,6 @@ from laws import examples
 
 from lexloop.core.errors import DataError
 from lexloop.core.files import CARD
-from lexloop.models import minilm
 from lexloop.models.embedding import CODED, projection, unit_rows
 from lexloop.models.minilm import MODEL as ONNX
 from lexloop.models.minilm import (
@@ -87,14 +86,11 @@ def test_a_folder_with_one_changed_byte_or_without_a_file_is_refused(
     assert str(tmp_path) in raised.value.what
 
 
-@pytest.mark.parametrize("texts_for_torch", [1, 10**6])
-def test_one_pass_gives_the_same_vectors_and_the_codes_of_tokens(
-    model: MiniLM, texts_for_torch: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(minilm, "_TEXTS_FOR_TORCH", texts_for_torch)
-    monkeypatch.setattr(minilm, "has_bfloat16", lambda: True)
+def test_one_pass_gives_the_same_vectors_the_codes_of_tokens_and_parts(model: MiniLM) -> None:
     told: list[int] = []
-    vectors, codes = model.encode_tokens(TEXTS, lambda done, _: told.append(done))
+    wanted = [[((0, 3), (5, 9))] if len(text) > 9 else [] for text in TEXTS]
+    made = model.encode_tokens(TEXTS, wanted, lambda done, _: told.append(done))
+    vectors, codes, parts = made
     cosines = np.einsum("ij,ij->i", vectors.astype(np.float32), model.embed(TEXTS))
     assert cosines.min() > 0.999
     assert told[-1] == len(TEXTS)
@@ -105,7 +101,10 @@ def test_one_pass_gives_the_same_vectors_and_the_codes_of_tokens(
         exact /= np.linalg.norm(exact, axis=1, keepdims=True).clip(min=1e-9)
         near = np.einsum("ij,ij->i", exact, unit_rows(one))
         assert near.min(initial=1.0) > 0.98
-    assert model.encode_tokens([], lambda *_: None)[1] == []
+    assert model.encode_tokens([], [], lambda *_: None)[1] == []
+    assert [len(one) for one in parts] == [len(one) for one in wanted]
+    lengths = np.linalg.norm(np.concatenate(parts).astype(np.float32), axis=1)
+    np.testing.assert_allclose(lengths, 1.0, atol=2e-3)
 
 
 SHIPPED = Path(__file__).parents[2] / "data" / "embedder"

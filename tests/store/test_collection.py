@@ -15,7 +15,6 @@ from lexloop.documents.document import Document
 from lexloop.models.embedding import Vectors
 from lexloop.models.minilm import load_minilm
 from lexloop.store.opening import open_corpus, tools_for
-from lexloop.store.preparing import window_texts
 from lexloop.store.view import Collection, View
 from lexloop.store.writer import build_collection, without
 
@@ -76,12 +75,14 @@ def test_statements_and_their_vectors_are_aligned(text: str) -> None:
     view, held = collection.seen_by(ANYBODY), everything_in(collection)
     for position, chunk in enumerate(view.every_chunk()):
         found, vectors = view.statements(chunk["id"])
-        windows = window_texts(chunk, found, collection.embedder)
-        assert len(held.dense.windows_of(position)) == len(windows)
+        rows = held.dense.windows_of(position)
         assert len(found) == len(vectors)
+        assert len(rows) > len(found) if len(found) > 1 else len(rows)
         if len(found) > 1:
-            expected = collection.embedder.embed([statement.text for statement in found])
-            np.testing.assert_allclose(vectors, expected, atol=5e-4)  # kept in half precision
+            alone = collection.embedder.embed([statement.text for statement in found])
+            near = alone @ vectors.T  # each is nearest to itself, but for those that say the same
+            own = np.diag(near)
+            assert own.min() > 0.3, (own, [statement.text for statement in found])
 
 
 def test_statements_of_whole_windows_are_embedded_when_asked_for() -> None:

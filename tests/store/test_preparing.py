@@ -5,12 +5,14 @@ import pytest
 import records
 from indexes import ANYBODY, Letters, content, letter_tools
 
+from lexloop.core.settings import Settings
 from lexloop.documents.chunks.statements import statements_in_text
 from lexloop.documents.document import Document
 from lexloop.models.minilm import load_minilm
 from lexloop.store import preparing
-from lexloop.store.preparing import cut_document, embedded, window_marks, window_texts, windows_of
-from lexloop.store.protocol import PreparedFile
+from lexloop.store.opening import tools_for
+from lexloop.store.preparing import Window, cut_document, embedded, window_marks, windows_of
+from lexloop.store.protocol import MARK, PreparedChunk, PreparedFile
 from lexloop.store.writer import build_collection
 
 
@@ -39,9 +41,10 @@ def test_windows_keep_their_order_whatever_is_embedded_at_once(
     assert [made.name for made in found] == ["0.txt", "1.txt", "2.txt"]
     for made in found:
         (held,) = made.documents[0].chunks
-        texts = windows_of(held, tools)
-        np.testing.assert_array_equal(held.vectors, Letters().embed(texts).astype(np.float16))
-        np.testing.assert_array_equal(held.marks, window_marks(texts))
+        windows = windows_of(held, tools)
+        rows = Letters().embed([window.text for window in windows]).astype(np.float16)
+        np.testing.assert_array_equal(held.vectors, rows)
+        np.testing.assert_array_equal(held.marks, window_marks(windows))
     assert told[-1] == ("embedding", 8, 8)
     assert [done for _, done, _ in told] == sorted(done for _, done, _ in told)
 
@@ -59,9 +62,22 @@ def test_a_document_without_chunks_is_a_document() -> None:
     assert content(found)["documents"]["z.txt"] == ""
 
 
+NO_VECTORS, NO_MARKS = np.zeros((0, 384), np.float16), np.zeros((0, 2), MARK)
+
+
 def texts_of(text: str, kind: str = "statements", **context: str) -> list[str]:
-    said = statements_in_text(text)
-    return window_texts(records.chunk(text, **context), said, load_minilm(), kind)
+    """What of a chunk has a vector: of a statement read in the whole, the words there."""
+    return [
+        "".join(w.text[a:b] for a, b in w.parts) or w.text for w in windows(text, kind, **context)
+    ]
+
+
+def windows(text: str, kind: str, **context: str) -> list[Window]:
+    tools = tools_for(Settings(**{"index.windows": kind}), load_minilm())
+    held = PreparedChunk(
+        records.chunk(text, **context), statements_in_text(text), [], NO_VECTORS, NO_MARKS, []
+    )
+    return windows_of(held, tools)
 
 
 def test_windows_are_the_whole_and_then_its_statements() -> None:
@@ -106,3 +122,29 @@ def test_what_places_a_chunk_stands_in_front_of_its_whole_and_of_no_statement() 
     whole, first, second = texts_of(text, context="Harbour dues\nThe rules are:")
     assert whole == f"Harbour dues\nThe rules are:\n{text}"
     assert f"{first} {second}" == text
+
+
+def test_a_statement_is_read_in_the_whole_that_has_all_its_words() -> None:
+    text = "The owner pays:\n(a) the fee;\n(b) the dues. A guest pays nothing."
+    whole, leading, *rest = windows(text, "statements", context="Dues")
+    assert (whole.text, whole.parts) == (f"Dues\n{text}", ())
+    assert leading == Window("The owner pays:")
+    assert all(one.text == whole.text for one in rest)
+    said = [[one.text[a:b] for a, b in one.parts] for one in rest]
+    lead = "The owner pays:"
+    assert said == [[lead, "(a) the fee;"], [lead, "(b) the dues."], ["A guest pays nothing."]]
+    marks = window_marks([whole, *rest])
+    assert len({tuple(row) for row in marks.tolist()}) == 4
+
+
+def test_vectors_of_statements_are_those_of_their_words_among_the_others() -> None:
+    model, text = load_minilm(), "The owner must pay the fee. A guest may not pay."
+    tools = tools_for(Settings(), model)
+    document = Document("a.txt", "", text)
+    one = cut_document("a.txt", "", document, tools.chunk(document), tools)
+    (made,) = embedded([PreparedFile("a.txt", (one,), ())], tools)
+    (held,) = made.documents[0].chunks
+    states = model.token_states(text)
+    for row, span in ((1, slice(0, 7)), (2, slice(7, 13))):
+        mean = states[span].mean(axis=0)
+        np.testing.assert_allclose(held.vectors[row], mean / np.linalg.norm(mean), atol=2e-3)

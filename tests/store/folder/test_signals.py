@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rank_bm25 import BM25Okapi
 
 from lexloop.documents.text.tokens import tokenize
-from lexloop.models.embedding import CODED, Codes, Halves, Progress, Vectors, coded
+from lexloop.models.embedding import CODED, Codes, Encoded, Progress, Spans, Vectors, coded
 from lexloop.store.folder.dense import DenseIndex, build_hnsw, search_hnsw
 from lexloop.store.folder.lexical import K1, B, LexicalIndex, OkapiStatistics
 from lexloop.store.folder.store import open_folder
@@ -247,9 +247,17 @@ class Spelt(Letters):
         rows[np.arange(len(words)), [ord(word[0]) % CODED for word in words]] = 1.0
         return coded(rows)
 
-    def encode_tokens(self, texts: Sequence[str], progress: Progress) -> tuple[Halves, list[Codes]]:
+    def encode_tokens(
+        self, texts: Sequence[str], parts: Sequence[Sequence[Spans]], progress: Progress
+    ) -> Encoded:
         self.tokens_of += texts
-        return self.encode(texts, progress), [self.token_codes(text) for text in texts]
+        said = [
+            [" ".join(text[a:b] for a, b in spans) for spans in wanted]
+            for text, wanted in zip(texts, parts, strict=True)
+        ]
+        codes = [self.token_codes(text) for text in texts]
+        rows = [self.embed(held).astype(np.float16) for held in said]
+        return Encoded(self.encode(texts, progress), codes, rows)
 
 
 def along(*rows: dict[int, int]) -> Codes:
