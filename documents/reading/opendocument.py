@@ -38,6 +38,7 @@ _LEFT_OUT = frozenset(
 _PLACE = re.compile(r"%(\d{1,2})%")
 _LETTERS = {"a": "aa", "A": "AA"}
 _TWO_DIGITS = "01"
+_MOST_BASES = 32
 
 
 def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
@@ -53,7 +54,11 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
     try:
         content, styles, title = _parts(data, limits)
         body = content.find(f"{_OFFICE}body/{_OFFICE}text")
+        if body is None:
+            raise ValueError("it has no body of text")
         _Reader([content, *styles], lines).blocks(body)
+    except CorpusError:
+        raise
     except (XMLSyntaxError, KeyError, TypeError, RuntimeError, *DAMAGED) as error:
         what = f"It is a damaged OpenDocument text ({error})."
         raise CorpusError(what, "Save it anew.") from error
@@ -303,11 +308,12 @@ class _Styles:
         return next((display for display in said if display), "true") == "none"
 
     def _bases(self, family: str, name: str) -> Iterator[Any]:
-        """Yield a style and those that it is based on."""
-        seen: set[str] = set()
-        while name not in seen and (family, name) in self._of_name:
-            seen.add(name)
-            yield (style := self._of_name[family, name])
+        """Yield a style and those that it is based on, which may be in a circle."""
+        for _ in range(_MOST_BASES):
+            style = self._of_name.get((family, name))
+            if style is None:
+                return
+            yield style
             name = style.get(f"{_STYLE}parent-style-name", "")
 
 

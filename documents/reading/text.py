@@ -192,6 +192,10 @@ def heading_level(style: str) -> int:
     return whole_number(name.removeprefix("heading "), 1)
 
 
+_LONGEST_REPEATED = 1000
+"""A longer cell stands in its first row alone."""
+
+
 class LineWriter:
     """A writer of lines from pieces of text, with the offsets of those that are headings.
 
@@ -205,7 +209,7 @@ class LineWriter:
         self._notes: list[str] = []
         self._length = 0
         self._rows = 0
-        self._cells: list[tuple[int, int]] = []  # the column of each, and where its pieces begin
+        self._cells: list[tuple[int, int, bool]] = []  # column, where its pieces begin, if repeated
         self._above: dict[int, list[str]] = {}
         self._heading = 0
         self._mark = ""
@@ -277,17 +281,20 @@ class LineWriter:
             self._line.append(" ")
             return False
         self._line.append(" | " if self._cells else "")
-        self._cells.append((column, len(self._line)))
-        self._line += self._above.get(column, ()) if merged else ()
-        return merged and column in self._above
+        repeated = merged and column in self._above
+        self._cells.append((column, len(self._line), repeated))
+        self._line += self._above[column] if repeated else ()
+        return repeated
 
     def end_row(self) -> None:
         """End the row."""
         row: dict[int, list[str]] = {}
         if self._rows == 1:
-            ends = [begin - 1 for _, begin in self._cells[1:]] + [len(self._line)]
-            cells = zip(self._cells, ends, strict=False)  # none of a row without cells
-            row = {column: self._line[begin:end] for (column, begin), end in cells}
+            ends = [begin - 1 for _, begin, _ in self._cells[1:]] + [len(self._line)]
+            for (column, begin, repeated), end in zip(self._cells, ends, strict=False):
+                found = self._above[column] if repeated else self._line[begin:end]
+                if repeated or sum(map(len, found)) <= _LONGEST_REPEATED:
+                    row[column] = found
         self._rows -= 1
         self.end()
         if not self._rows:

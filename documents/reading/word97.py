@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from xml.sax.saxutils import escape
@@ -28,6 +29,8 @@ _ENCRYPTED = 0x0100
 _BEGUN_ANEW = 81
 """Exit code of LibreOffice where it has made its profile and wants to be started again."""
 _STARTS = 3
+_SHARE = 0.9
+"""Of the time for a file: this process, which clears up, is ended where that is over."""
 _PARENT_DEATH_SIGNAL = 1
 _SETTINGS = (
     ("Common/Security/Scripting", "DisableMacrosExecution", "true"),
@@ -87,9 +90,10 @@ def _converted(data: bytes, found: str, folder: Path, limits: Limits) -> bytes:
     ]
     command += ["--headless", "--norestore", "--nolockcheck", "--convert-to", "docx"]
     command += ["--outdir", str(folder), str(source)]
+    deadline = time.monotonic() + _SHARE * limits.seconds
     try:
         for _ in range(_STARTS):
-            if _run(command, folder, limits.seconds) != _BEGUN_ANEW:
+            if _run(command, folder, deadline - time.monotonic()) != _BEGUN_ANEW:
                 break
         return made.read_bytes()
     except subprocess.TimeoutExpired as error:
