@@ -66,6 +66,7 @@ _OLE_KINDS = (
     ("PowerPoint Document", "a PowerPoint 97 presentation"),
     ("EncryptedPackage", "an encrypted Office file"),
 )
+_OLE_UNKNOWN = "an older Office file of another kind, or a damaged one"
 _PACKAGES = {
     b"application/vnd.oasis.opendocument.text": "an OpenDocument text",
 }
@@ -208,7 +209,7 @@ def _ole_kind(data: bytes) -> str:
     Those of documents that are embedded in it come behind its own.
     """
     found = ((stream_entry(data, stream), kind) for stream, kind in _OLE_KINDS)
-    return min((one for one in found if one[0] >= 0), default=(0, "an older Office file"))[1]
+    return min((one for one in found if one[0] >= 0), default=(0, _OLE_UNKNOWN))[1]
 
 
 def stream_entry(data: bytes, name: str) -> int:
