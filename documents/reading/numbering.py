@@ -11,7 +11,7 @@ from lexloop.documents.reading.text import numeral
 
 LEVELS = 10
 BULLET = "•"
-_LONGEST = 40
+_LONGEST = 100
 
 
 class Level(NamedTuple):
@@ -68,8 +68,8 @@ class Counter:
         for deeper in range(depth + 1, LEVELS):
             if deeper not in levels or depth < min(levels[deeper].restart, deeper):
                 self._counts[deeper] = None
-        if level.kind == BULLET:
-            return BULLET
+        if level.kind == BULLET:  # whichever sign it is; a blank one sets paragraphs in
+            return BULLET if level.shown[0].strip() else ""
         shown, last = level.shown[0], len(level.shown) - 1
         for at in range(1, last, 2):
             counted = int(level.shown[at]) - 1

@@ -329,8 +329,8 @@ def _levels(style: Any) -> dict[int, Level]:
 def _level(element: Any, depth: int) -> Level:
     kind = element.get(f"{_STYLE}num-format", "")
     if not element.tag.endswith(("-number", "outline-level-style")):
-        kind = BULLET  # or a picture
-    elif element.get(f"{_STYLE}num-letter-sync") == "true":
+        return Level(BULLET, (element.get(f"{_TEXT}bullet-char", BULLET),))  # or a picture
+    if element.get(f"{_STYLE}num-letter-sync") == "true":
         kind = _LETTERS.get(kind, kind)
     elif kind.startswith(_TWO_DIGITS):  # LibreOffice lists the first of them
         kind = _TWO_DIGITS

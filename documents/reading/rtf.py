@@ -49,6 +49,7 @@ _SKIPPED = frozenset(
 """Groups whose text is not shown, or shown elsewhere."""
 _STARRED = frozenset("footnote shpinst ud".split())
 """Groups that older readers may pass over and this one does not."""
+_Handler = Callable[[int | None], None]
 _NUMERALS = {"ar": "1", "alc": "aa", "auc": "AA", "rlc": "i", "ruc": "I"}
 
 
@@ -170,7 +171,7 @@ class _Reader:
         self._encodings: dict[int, str] = {}
         self._font = self._first_font = 0
         self._style, self._style_name, self._levels = 0, "", dict[int, int]()
-        self._words = self._handlers()
+        self._words = {**self._of_the_head(), **self._of_the_text()}
 
     def run(self) -> None:
         """Read the whole file.
@@ -347,31 +348,33 @@ class _Reader:
 
     # control words
 
-    def _handlers(self) -> dict[str, Callable[[int | None], None]]:
-        """Return what each control word does with its number."""
-        paragraph_ends = dict.fromkeys(("par", "sect"), lambda _: self._end_paragraph())
-        labels = dict.fromkeys(("listtext", "pntext"), lambda _: self._begin("label"))
+    def _of_the_head(self) -> dict[str, _Handler]:
+        """Return what control words of the head do: fonts, styles, code pages, numbers of notes."""
         return {
-            **paragraph_ends,
-            **labels,
-            **{f"ftnn{name}": self._numbers_notes("", kind) for name, kind in _NUMERALS.items()},
-            **{f"aftnn{name}": self._numbers_notes("a", kind) for name, kind in _NUMERALS.items()},
             "fonttbl": lambda _: self._begin("fonts"),
             "stylesheet": lambda _: self._begin("styles"),
             "info": lambda _: self._begin("info"),
             "title": lambda _: self._begin("title") if self._group.place == "info" else None,
-            "footnote": lambda _: self._begin("note"),
-            "ftnalt": lambda _: self._set_note(kind="a"),
-            "chftn": lambda _: self._set_note(marked=True),
-            "upr": self._skip_older,
             "ansicpg": self._set_code_page,
             "mac": lambda _: self._set_code_page(10000),
             "pc": lambda _: self._set_code_page(437),
             "pca": lambda _: self._set_code_page(850),
-            "deff": lambda number: setattr(self, "_first_font", number),
-            "f": self._set_font,
+            "deff": lambda number: setattr(self, "_first_font", number or 0),
             "fcharset": self._set_charset,
             "cpg": lambda number: self._encodings.__setitem__(self._font, _code_page(number)),
+            **{f"ftnn{name}": self._numbers_notes("", kind) for name, kind in _NUMERALS.items()},
+            **{f"aftnn{name}": self._numbers_notes("a", kind) for name, kind in _NUMERALS.items()},
+        }
+
+    def _of_the_text(self) -> dict[str, _Handler]:
+        """Return what control words of the text do: groups, characters, paragraphs, tables."""
+        return {
+            **dict.fromkeys(("listtext", "pntext"), lambda _: self._begin("label")),
+            "footnote": lambda _: self._begin("note"),
+            "ftnalt": lambda _: self._set_note(kind="a"),
+            "chftn": lambda _: self._set_note(marked=True),
+            "upr": self._skip_older,
+            "f": self._set_font,
             "u": self._add_character,
             "uc": lambda number: setattr(self._group, "fallback", max(0, number or 0)),
             "v": lambda number: setattr(self._group, "hidden", number != 0),
@@ -380,6 +383,7 @@ class _Reader:
             "pard": self._set_paragraph,
             "s": self._set_style,
             "outlinelevel": self._set_outline,
+            **dict.fromkeys(("par", "sect"), lambda _: self._end_paragraph()),
             "intbl": lambda _: setattr(self._group, "in_table", True),
             "itap": lambda number: setattr(self._group, "in_table", bool(number)),
             "trowd": lambda _: self._table.define(),
@@ -397,7 +401,7 @@ class _Reader:
         elif place == "note":
             self._note, self._note_kind, self._is_marked = [], "", False
 
-    def _numbers_notes(self, which: str, kind: str) -> Callable[[int | None], None]:
+    def _numbers_notes(self, which: str, kind: str) -> _Handler:
         return lambda _: self._numerals.__setitem__(which, kind)
 
     def _set_note(self, kind: str | None = None, marked: bool = False) -> None:

@@ -43,6 +43,11 @@ def test_a_number_that_is_not_shown_takes_what_joins_it_along() -> None:
     assert [counter.number(levels, depth) for depth in (0, 1, 2, 7)] == ["Part", "1.", "1-a", ""]
 
 
+def test_any_sign_of_a_list_is_a_bullet_but_a_blank_one() -> None:
+    levels = {0: level(BULLET, "\uf0b7"), 1: level(BULLET, "-"), 2: level(BULLET, " ")}
+    assert [Counter().number(levels, depth) for depth in (0, 1, 2)] == ["•", "•", ""]
+
+
 def test_a_list_may_start_at_any_number_and_be_set_to_one() -> None:
     levels = {0: level("1", "%1.", start=0), 1: level("1", "%1.%2", start=5)}
     counter = Counter()

@@ -108,8 +108,12 @@ def test_without_libreoffice_the_file_is_refused(monkeypatch: pytest.MonkeyPatch
 
 
 @needs_office
-def test_headings_numbers_and_tables_are_those_that_libreoffice_shows(law: bytes) -> None:
-    document = read(law)
+def test_headings_numbers_and_tables_are_read_within_the_limits_of_a_worker(
+    law: bytes, tmp_path: Path, load: Callable[[Path], tuple[list[Document], dict[str, str]]]
+) -> None:
+    (tmp_path / "law.doc").write_bytes(law)
+    (document,), reasons = load(tmp_path)
+    assert reasons == {}
     assert document.text == "Services\n1. care\n2. repairs\nAudit | 50 €\n"
     assert document.headings == ((0, 1),)
 
