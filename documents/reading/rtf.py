@@ -64,7 +64,7 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
     text, headings = reader.lines.finished()
     if not text.strip():
         raise CorpusError("It holds no text (images?).", "Give a document with text.")
-    title = " ".join(printable(reader.title).split())
+    title = " ".join(printable("".join(reader.title)).split())
     yield Document(name, title or title_of(text, PurePosixPath(name).stem), text, headings=headings)
 
 
@@ -150,7 +150,7 @@ class _Reader:
 
     def __init__(self, data: bytes) -> None:
         self.lines = LineWriter()
-        self.title = ""
+        self.title: list[str] = []
         self._data, self._at = data, 0
         self._group = _Group()
         self._around: list[_Group] = []
@@ -162,15 +162,14 @@ class _Reader:
         self._label: list[str] = []
         self._number = ""  # of the paragraph, until its text begins
         self._note: list[str] = []
-        self._note_kind, self._is_marked = (
-            "",
-            False,
-        )  # "a" for endnotes, and whether it has a number
+        self._note_kind = ""  # "a" for endnotes
+        self._is_marked = False  # by a number that is counted
         self._counts, self._numerals = {"": 0, "a": 0}, {"": "1", "a": "i"}
         self._encoding = _WESTERN  # of fonts that name no other
         self._encodings: dict[int, str] = {}
         self._font = self._first_font = 0
-        self._style, self._style_name, self._levels = 0, "", dict[int, int]()
+        self._style, self._style_name = 0, list[str]()
+        self._levels: dict[int, int] = {}  # of the headings of each style
         self._words = {**self._of_the_head(), **self._of_the_text()}
 
     def run(self) -> None:
@@ -213,14 +212,14 @@ class _Reader:
         self._group = copy(self._group)
         self._group.begins = False
         if self._group.place == "styles":
-            self._style, self._style_name = 0, ""
+            self._style, self._style_name = 0, []
 
     def _close(self) -> None:
         self._flush()
         self._fallback, self._starred = 0, False
         ended, self._group = self._group, self._around.pop() if self._around else _Group()
         if ended.place == "styles" and not ended.begins and self._group.begins:
-            level = heading_level(self._style_name.strip().rstrip(";"))
+            level = heading_level("".join(self._style_name).strip().rstrip(";"))
             self._levels.setdefault(self._style, level)
         elif ended.begins and ended.place == "label":
             shown = " ".join("".join(self._label).split())
@@ -259,7 +258,7 @@ class _Reader:
             self._flush()
             handler(number)
 
-    def _skip(self, _: int | None = None) -> None:
+    def _skip(self) -> None:
         """Go to the end of the group, past all that lies in it."""
         depth = 1
         while depth:
@@ -292,9 +291,9 @@ class _Reader:
         self._flush()
         group = self._group
         if group.place == "styles":
-            self._style_name += text
+            self._style_name.append(text)
         elif group.place == "title":
-            self.title += text
+            self.title.append(text)
         elif group.hidden or group.deleted:
             pass
         elif group.place == "label":

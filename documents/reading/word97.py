@@ -32,6 +32,7 @@ _STARTS = 3
 _SHARE = 0.9
 """Of the time for a file: this process, which clears up, is ended where that is over."""
 _PARENT_DEATH_SIGNAL = 1
+_WAYS_OUT = "install it (its soffice is looked for in the PATH), or save the file as .docx"
 _SETTINGS = (
     ("Common/Security/Scripting", "DisableMacrosExecution", "true"),
     ("Common/Security/Scripting", "MacroSecurityLevel", "3"),
@@ -59,10 +60,8 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
         raise CorpusError("It is encrypted.", "Save it without a password.")
     found = shutil.which(_PROGRAM)
     if found is None:
-        what = (
-            "It is read by LibreOffice, which is not here: install it, or save the file as .docx."
-        )
-        raise CorpusError(what, "Install LibreOffice, or save the file as .docx.")
+        what = "It is read through LibreOffice, which is not here"
+        raise CorpusError(f"{what}: {_WAYS_OUT}.", _WAYS_OUT)
     with tempfile.TemporaryDirectory(prefix="lexloop-") as folder:
         converted = _converted(data, found, Path(folder), limits)
     yield from word.read(converted, name, limits)
@@ -100,8 +99,8 @@ def _converted(data: bytes, found: str, folder: Path, limits: Limits) -> bytes:
         raise CorpusError(
             f"It took longer than {limits.seconds:g} s.", "Split the file."
         ) from error
-    except OSError as error:
-        what = "It is a damaged Word 97 document: LibreOffice cannot read it."
+    except FileNotFoundError as error:
+        what = "LibreOffice cannot read it: it is damaged, or takes too much memory."
         raise CorpusError(what, "Save it anew, best as .docx.") from error
 
 
