@@ -51,12 +51,14 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
     try:
         _check_parts(data, limits)
         word = open_docx(io.BytesIO(data))
-        reader = _Reader(word, lines)
+        reader, body = _Reader(word, lines), word.element.body
+        if body is None:
+            raise ValueError("it has no body")
     except CorpusError:
         raise
     except damaged as error:
         raise CorpusError(f"It is a damaged Word document ({error}).", "Save it anew.") from error
-    reader.blocks(word.element.body)
+    reader.blocks(body)
     text, headings = lines.finished()
     if not text.strip():
         raise CorpusError("It holds no text (images?).", "Give a document with text.")
