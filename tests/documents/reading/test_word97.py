@@ -203,7 +203,11 @@ def eventually(holds: Callable[[], bool]) -> bool:
 
 
 @needs_office
-def test_it_ends_with_its_time_and_with_its_worker(law: bytes, tmp_path: Path) -> None:
+def test_it_ends_with_its_time_and_with_its_worker(
+    law: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (made := tmp_path / "made").mkdir()
+    monkeypatch.setenv("TMPDIR", str(made))  # what a worker that is killed cannot remove
     before = running()
     with pytest.raises(CorpusError, match=r"longer than 0\.2 s"):
         read(law, Limits(seconds=0.2))
