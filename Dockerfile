@@ -1,5 +1,6 @@
 # The server with its page, as a user without rights; at run time it needs no network.
-# How it is built and run: docs/operator/installing.md. Checked by tests/docs/test_deploy.py.
+# How it is built and run: docs/operator/installing.md, which also says how to add LibreOffice, for .doc files.
+# Checked by tests/docs/test_deploy.py.
 FROM python:3.11-slim-bookworm AS built
 ARG EXTRAS=serve
 RUN pip install --no-cache-dir uv && python -m venv --without-pip /opt/lexloop

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document, SkippedSource
 from lexloop.documents.reading.metadata import Sidecars, is_sidecar, normal
-from lexloop.documents.reading.source import Archive, Limits, Part, open_archive
+from lexloop.documents.reading.source import DAMAGED, Archive, Limits, Part, open_archive
 
 
 class Format(NamedTuple):
@@ -34,6 +34,9 @@ FORMATS = {
     ".htm": Format("html", "HTML"),
     ".pdf": Format("pdf", "a PDF"),
     ".docx": Format("word", "a Word document"),
+    ".doc": Format("word97", "a Word 97 document"),
+    ".odt": Format("opendocument", "an OpenDocument text"),
+    ".rtf": Format("rtf", "a Rich Text file"),
     ".jsonl": Format("jsonl"),
 }
 _ARCHIVE = ".zip"
@@ -49,12 +52,24 @@ _MAGIC = (
     (b"\x1f\x8b", "a gzip archive"),
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
     (b"Rar!", "a RAR archive"),
-    (b"\xd0\xcf\x11\xe0", "an encrypted or older Office file"),
     (b"{\\rtf", "a Rich Text file"),
     (b"%!PS", "a PostScript file"),
     (b"\x7fELF", "a program"),
     (b"SQLite format 3", "a database"),
 )
+_OLE = b"\xd0\xcf\x11\xe0"
+_OLE_KINDS = (
+    ("WordDocument", "a Word 97 document"),
+    ("Workbook", "an Excel 97 workbook"),
+    ("Book", "an Excel 97 workbook"),
+    ("__properties_version1.0", "an Outlook message"),
+    ("PowerPoint Document", "a PowerPoint 97 presentation"),
+    ("EncryptedPackage", "an encrypted Office file"),
+)
+_OLE_UNKNOWN = "an older Office file of another kind, or a damaged one"
+_PACKAGES = {
+    b"application/vnd.oasis.opendocument.text": "an OpenDocument text",
+}
 _HTML = re.compile(
     rb"\s*+(?:<\?xml[^>]*+>\s*+)?(?:(?><!--.*?-->)\s*+)*+<(?:!doctype\s+html|html|head|body)\b",
     re.IGNORECASE | re.DOTALL,
@@ -164,14 +179,41 @@ def _content_kind(data: bytes) -> str:
     """Return the kind that the first bytes show; text where they show none."""
     head = data[:_HEAD]
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return "a Word document" if _holds_word(data) else "a zip archive"
+        return _package_kind(data)
+    if head.startswith(_OLE):
+        return _ole_kind(data)
     shown = next((kind for magic, kind in _MAGIC if head.startswith(magic)), None)
     return shown or ("HTML" if _HTML.match(head.removeprefix(b"\xef\xbb\xbf")) else "text")
 
 
-def _holds_word(data: bytes) -> bool:
+def _package_kind(data: bytes) -> str:
+    """Return the kind of a zip archive, which holds a document by its type or by its parts."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            return "word/document.xml" in archive.NameToInfo
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
-        return b"word/" in data[:_HEAD] or b"[Content_Types].xml" in data[:_HEAD]
+            if "word/document.xml" in archive.NameToInfo:
+                return "a Word document"
+            if "mimetype" not in archive.NameToInfo:
+                return "a zip archive"
+            with archive.open("mimetype") as named:
+                return _PACKAGES.get(named.read(_HEAD).strip(), "a zip archive")
+    except (*DAMAGED, RuntimeError):
+        if b"word/" in data[:_HEAD] or b"[Content_Types].xml" in data[:_HEAD]:
+            return "a Word document"
+        found = (kind for named, kind in _PACKAGES.items() if b"mimetype" + named in data[:_HEAD])
+        return next(found, "a zip archive")
+
+
+def _ole_kind(data: bytes) -> str:
+    """Return the kind of an older Office file: whose stream its directory names first.
+
+    Those of documents that are embedded in it come behind its own.
+    """
+    found = ((stream_entry(data, stream), kind) for stream, kind in _OLE_KINDS)
+    return min((one for one in found if one[0] >= 0), default=(0, _OLE_UNKNOWN))[1]
+
+
+def stream_entry(data: bytes, name: str) -> int:
+    """Return where the directory entry of a stream begins in an older Office file; -1 for none."""
+    named = name.encode("utf-16-le")
+    stream = b"\x02"
+    return data.find(named.ljust(64, b"\x00") + bytes((len(named) + 2, 0)) + stream)

@@ -17,6 +17,7 @@ from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document, SkippedSource
 
 _ENCRYPTED = 0x1
+_DECLARATIONS = (b"<!DOCTYPE", b"<!ENTITY")
 DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, ValueError)
 
 
@@ -201,6 +202,18 @@ def check_size(members: Sequence[zipfile.ZipInfo], packed: int, limits: Limits) 
         hint = "Give the files unpacked."
     if what:
         raise CorpusError(what, hint)
+
+
+def check_xml(part: bytes, name: str) -> None:
+    """Check that a part of a document declares no entities, as no word processor does.
+
+    Raises:
+        CorpusError: It does.
+    """
+    plain = part.replace(b"\x00", b"")  # UTF-16 hides nothing
+    if any(mark in plain for mark in _DECLARATIONS):
+        what = f"Its part {name} declares XML entities."
+        raise CorpusError(what, "Save it anew in the program that made it.")
 
 
 def _printed(name: str) -> str:

@@ -155,8 +155,14 @@ _ROMAN = (
 def numeral(value: int, kind: str) -> str:
     """Return a number in the style that HTML calls ``1``, ``a``, ``A``, ``i`` or ``I``.
 
-    What has no numeral in the style, such as 0 in letters, is written in digits.
+    Word processors have more: in ``aa`` and ``AA`` z is followed by aa, bb, cc, and ``01`` has two
+    digits. What has no numeral in the style, such as 0 in letters, is written in digits.
     """
+    if kind == "01":
+        return f"{value:02}"
+    if kind in ("aa", "AA") and 0 < value <= 26 * 30:
+        times, letter = divmod(value - 1, 26)
+        return chr(ord(kind[0]) + letter) * (times + 1)
     if kind in ("a", "A") and 0 < value <= 26 * 27:
         letters = ""
         while value:
@@ -178,18 +184,33 @@ def whole_number(written: object, otherwise: int) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 7 else otherwise
 
 
+def heading_level(style: str) -> int:
+    """Return the level of the headings of a style, by its name in Word; 0 for none."""
+    name = style.lower()
+    if not name.startswith(("heading ", "title")):
+        return 0
+    return whole_number(name.removeprefix("heading "), 1)
+
+
+_LONGEST_REPEATED = 1000
+"""A longer cell stands in its first row alone."""
+
+
 class LineWriter:
     """A writer of lines from pieces of text, with the offsets of those that are headings.
 
     Blanks within a line become one; cells of a table's row are joined by `` | ``, and what would
-    end a line within a row becomes a blank.
+    end a line within a row becomes a blank. Footnotes are lines behind the one they belong to.
     """
 
     def __init__(self) -> None:
         self._done: list[str] = []
         self._line: list[str] = []
+        self._notes: list[str] = []
         self._length = 0
-        self._rows = self._cells = 0
+        self._rows = 0
+        self._cells: list[tuple[int, int, bool]] = []  # column, where its pieces begin, if repeated
+        self._above: dict[int, list[str]] = {}
         self._heading = 0
         self._mark = ""
         self._headings: list[tuple[int, int]] = []
@@ -229,26 +250,55 @@ class LineWriter:
                 self._headings.append((self._length, self._heading))
             self._put(self._mark + text)
             self._mark, self._heading = "", 0
+        for note in self._notes:
+            self._put(note)
+        self._notes.clear()
+
+    def note(self, number: str, text: str) -> None:
+        """Add a footnote to the line, or to the row; ``number`` is its mark, "" where it has none.
+
+        The mark itself does not stand in the line, whose sentences are quoted without it.
+        """
+        words = " ".join(printable(text).split())
+        if words:
+            self._notes.append(f"[{number}] {words}" if number else words)
 
     def row(self) -> None:
         """Begin a row; a table within a cell goes on in the row it lies in."""
         if not self._rows:
             self.end()
-            self._cells = 0
+            self._cells.clear()
         self._rows += 1
 
-    def cell(self) -> None:
-        """Begin a cell."""
-        if self._rows == 1:
-            self._line.append(" | " if self._cells else "")
-            self._cells += 1
-        else:
+    def cell(self, column: int = 0, merged: bool = False) -> bool:
+        """Begin a cell, and return whether it has its text already.
+
+        Args:
+            column: By which the cells of a table's rows are told to stand below each other.
+            merged: It is one with the cell of the row above, whose text it repeats.
+        """
+        if self._rows != 1:
             self._line.append(" ")
+            return False
+        self._line.append(" | " if self._cells else "")
+        repeated = merged and column in self._above
+        self._cells.append((column, len(self._line), repeated))
+        self._line += self._above[column] if repeated else ()
+        return repeated
 
     def end_row(self) -> None:
         """End the row."""
+        row: dict[int, list[str]] = {}
+        if self._rows == 1:
+            ends = [begin - 1 for _, begin, _ in self._cells[1:]] + [len(self._line)]
+            for (column, begin, repeated), end in zip(self._cells, ends, strict=False):
+                found = self._above[column] if repeated else self._line[begin:end]
+                if repeated or sum(map(len, found)) <= _LONGEST_REPEATED:
+                    row[column] = found
         self._rows -= 1
         self.end()
+        if not self._rows:
+            self._above = row
 
     def finished(self) -> tuple[str, tuple[tuple[int, int], ...]]:
         """Return the whole text, and the offset and level of each heading."""
@@ -260,3 +310,4 @@ class LineWriter:
         self._done.append(line + "\n")
         self._length += len(line) + 1
         self._line.clear()
+        self._above = {}

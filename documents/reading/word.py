@@ -5,29 +5,35 @@ import re
 import zipfile
 from collections.abc import Iterator
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any
 
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document, title_of
-from lexloop.documents.reading.source import DAMAGED, Limits, check_size
-from lexloop.documents.reading.text import LineWriter, numeral, printable, whole_number
+from lexloop.documents.reading.numbering import BULLET, LEVELS, Counter, Level, pieces
+from lexloop.documents.reading.source import DAMAGED, Limits, check_size, check_xml
+from lexloop.documents.reading.text import (
+    LineWriter,
+    heading_level,
+    numeral,
+    printable,
+    whole_number,
+)
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
-_LEFT_OUT = frozenset((f"{_W}del", f"{_W}moveFrom", f"{_W}sdtPr", _FALLBACK))
+_LEFT_OUT = frozenset((*(f"{_W}{tag}" for tag in ("del", "moveFrom", "sdtPr", "pPr")), _FALLBACK))
 _SIGNS = {f"{_W}tab": "\t", f"{_W}br": "\n", f"{_W}cr": "\n", f"{_W}noBreakHyphen": "-"}
-_DECLARATIONS = (b"<!DOCTYPE", b"<!ENTITY")
+_NOTES = {f"{_W}footnoteReference": "footnote", f"{_W}endnoteReference": "endnote"}
 _KINDS = {
-    "bullet": "bullet",
+    "bullet": BULLET,
     "none": "",
-    "lowerLetter": "a",
-    "upperLetter": "A",
+    "decimalZero": "01",
+    "lowerLetter": "aa",
+    "upperLetter": "AA",
     "lowerRoman": "i",
     "upperRoman": "I",
 }
 _PLACE = re.compile(r"%(\d)")
-_LEVELS = 9
-_LONGEST = 40
 
 
 def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
@@ -41,15 +47,18 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
     from lxml.etree import XMLSyntaxError
 
     damaged = (OpcError, XMLSyntaxError, AttributeError, KeyError, RuntimeError, *DAMAGED)
+    lines = LineWriter()
     try:
         _check_parts(data, limits)
         word = open_docx(io.BytesIO(data))
+        reader, body = _Reader(word, lines), word.element.body
+        if body is None:
+            raise ValueError("it has no body")
     except CorpusError:
         raise
     except damaged as error:
         raise CorpusError(f"It is a damaged Word document ({error}).", "Save it anew.") from error
-    lines = LineWriter()
-    _Reader(word, lines).blocks(word.element.body)
+    reader.blocks(body)
     text, headings = lines.finished()
     if not text.strip():
         raise CorpusError("It holds no text (images?).", "Give a document with text.")
@@ -64,10 +73,7 @@ def _check_parts(data: bytes, limits: Limits) -> None:
         for info in archive.infolist():
             if not info.filename.endswith((".xml", ".rels")):
                 continue
-            part = archive.read(info).replace(b"\x00", b"")  # UTF-16 hides nothing
-            if any(mark in part for mark in _DECLARATIONS):
-                what = f"Its part {info.filename} declares XML entities."
-                raise CorpusError(what, "Save it anew in Word.")
+            check_xml(archive.read(info), info.filename)
 
 
 class _Reader:
@@ -76,6 +82,8 @@ class _Reader:
     def __init__(self, word: Any, lines: LineWriter) -> None:
         self._lines, self._numbers = lines, _Numbers(word)
         self._levels = _heading_styles(word)
+        self._notes = {reference: _notes(word, kind) for reference, kind in _NOTES.items()}
+        self._counts = dict.fromkeys(_NOTES, 0)
 
     def blocks(self, parent: Any) -> None:
         """Read the paragraphs and tables of an element in their order."""
@@ -92,23 +100,62 @@ class _Reader:
         number = self._numbers.mark(element)
         if number and "".join(element.itertext()).strip():
             self._lines.add(f"{number} ")
-        _add_runs(element, self._lines)
+        self._runs(element, self._lines)
         self._lines.end()
 
     def _table(self, table: Any) -> None:
         """Read rows of cells; a cell merged over several rows is repeated on each."""
-        above: dict[int, Any] = {}
         for row in _own(table, "tr"):
             self._lines.row()
             column = 0
             for cell in _own(row, "tc"):
                 merge = cell.find(f"{_W}tcPr/{_W}vMerge")
                 goes_on = merge is not None and _value(merge) != "restart"
-                above[column] = above.get(column, cell) if goes_on else cell
-                self._lines.cell()
-                self.blocks(above[column])
-                column += int(_value(cell.find(f"{_W}tcPr/{_W}gridSpan"), "1"))
+                if not self._lines.cell(column, goes_on):
+                    self.blocks(cell)
+                column += _number(cell.find(f"{_W}tcPr/{_W}gridSpan"), 1)
             self._lines.end_row()
+
+    def _runs(self, element: Any, lines: LineWriter) -> None:
+        for child in element:
+            if child.tag == f"{_W}t":
+                lines.add(child.text or "")
+            elif child.tag in _SIGNS:
+                lines.add(_SIGNS[child.tag])
+            elif child.tag in _NOTES:
+                self._note(child, lines)
+            elif child.tag not in _LEFT_OUT and not _is_hidden(child):
+                if child.tag == f"{_W}p":  # of a text box
+                    lines.add(" ")
+                self._runs(child, lines)
+
+    def _note(self, reference: Any, lines: LineWriter) -> None:
+        """Add a note, with its number as Word counts it; a mark of its own stands in the text."""
+        note = self._notes[reference.tag].pop(reference.get(f"{_W}id"), None)
+        number = ""
+        if reference.get(f"{_W}customMarkFollows") in (None, "0", "false"):
+            self._counts[reference.tag] += 1
+            kind = "1" if _NOTES[reference.tag] == "footnote" else "i"
+            number = numeral(self._counts[reference.tag], kind)
+        if note is not None:
+            inner = LineWriter()
+            self._runs(note, inner)
+            lines.note(number, inner.finished()[0])
+
+
+def _is_hidden(run: Any) -> bool:
+    hidden = run.find(f"{_W}rPr/{_W}vanish")
+    return hidden is not None and _value(hidden) not in ("0", "false")
+
+
+def _notes(word: Any, kind: str) -> dict[str, Any]:
+    """Return the footnotes or the endnotes of a document by their ids."""
+    from docx.oxml import parse_xml
+
+    name = f"/{kind}s"
+    related = (r for r in word.part.rels.values() if r.reltype.endswith(name) and not r.is_external)
+    notes = [parse_xml(relation.target_part.blob) for relation in related]
+    return {note.get(f"{_W}id", ""): note for part in notes for note in part}
 
 
 def _own(element: Any, tag: str) -> Iterator[Any]:
@@ -118,18 +165,6 @@ def _own(element: Any, tag: str) -> Iterator[Any]:
             yield found
 
 
-def _add_runs(element: Any, lines: LineWriter) -> None:
-    for child in element:
-        if child.tag == f"{_W}t":
-            lines.add(child.text or "")
-        elif child.tag in _SIGNS:
-            lines.add(_SIGNS[child.tag])
-        elif child.tag not in _LEFT_OUT and child.tag != f"{_W}pPr":
-            if child.tag == f"{_W}p":  # of a text box
-                lines.add(" ")
-            _add_runs(child, lines)
-
-
 def _heading_styles(word: Any) -> dict[str, int]:
     """Return the level of each style that is or is based on a heading, by its id."""
     found: dict[str, int] = {}
@@ -137,22 +172,11 @@ def _heading_styles(word: Any) -> dict[str, int]:
         base, seen = style, set()
         while base is not None and base.styleId not in seen:
             seen.add(base.styleId)
-            name = (base.name_val or "").lower()
-            if name.startswith(("heading ", "title")):
-                digits = name.removeprefix("heading ").strip()
-                found[style.styleId] = int(digits) if digits.isdecimal() else 1
+            if level := heading_level(base.name_val or ""):
+                found[style.styleId] = level
                 break
             base = base.base_style
     return found
-
-
-class _Level(NamedTuple):
-    """One level of a list: the kind of its numbers, their text, and their start."""
-
-    kind: str
-    shown: str
-    start: int
-    plain: bool
 
 
 class _Numbers:
@@ -163,9 +187,9 @@ class _Numbers:
 
     def __init__(self, word: Any) -> None:
         self._of_style = {style.styleId: style for style in word.styles.element.style_lst}
-        self._lists: dict[str, tuple[str, dict[int, _Level]]] = {}
+        self._lists: dict[str, tuple[str, dict[int, Level]]] = {}
         self._style_levels: dict[tuple[str, str], int] = {}
-        self._counts: dict[str, list[int]] = {}
+        self._counters: dict[str, Counter] = {}
         self._begun: set[str] = set()
         self._restarts: dict[str, dict[int, int]] = {}
         try:
@@ -179,30 +203,15 @@ class _Numbers:
                 self._add_list(listed, abstract_id, abstract)
 
     def mark(self, paragraph: Any) -> str:
-        """Count a paragraph, and return its number as Word shows it, ``•``, or ""."""
+        """Count a paragraph, and return its number as Word shows it, or ""."""
         list_id, depth = self._place(paragraph)
         abstract, levels = self._lists.get(list_id, ("", {}))
-        if depth not in levels:
-            return ""
-        counts = self._counts.setdefault(abstract, [0] * _LEVELS)
-        if list_id not in self._begun:
+        counter = self._counters.setdefault(abstract, Counter())
+        if depth in levels and list_id not in self._begun:
             self._begun.add(list_id)
             for place, start in self._restarts.get(list_id, {}).items():
-                counts[place] = start - 1
-        level = levels[depth]
-        counts[depth] = max(counts[depth], level.start - 1) + 1
-        counts[depth + 1 :] = [0] * (_LEVELS - depth - 1)
-        if level.kind == "bullet":
-            return "•"
-
-        def shown(match: re.Match[str]) -> str:
-            place = int(match[1]) - 1
-            if place not in levels or not 0 <= place < _LEVELS:
-                return ""
-            kind = "1" if level.plain else levels[place].kind
-            return numeral(max(counts[place], levels[place].start), kind)
-
-        return _PLACE.sub(shown, level.shown).strip()
+                counter.restart(place, start)
+        return counter.number(levels, depth)
 
     def _place(self, paragraph: Any) -> tuple[str, int]:
         """Return the list and the level of a paragraph: its own, else those of its style."""
@@ -223,16 +232,16 @@ class _Numbers:
 
     def _add_list(self, listed: Any, abstract_id: str, abstract: Any) -> None:
         list_id = listed.get(f"{_W}numId", "")
-        levels: dict[int, _Level] = {}
+        levels: dict[int, Level] = {}
         for element in abstract.findall(f"{_W}lvl"):
             depth = whole_number(element.get(f"{_W}ilvl"), 0)
-            if 0 <= depth < _LEVELS:
+            if 0 <= depth < LEVELS:
                 levels[depth] = _level(element)
                 if style := _value(element.find(f"{_W}pStyle")):
                     self._style_levels[list_id, style] = depth
         for override in listed.findall(f"{_W}lvlOverride"):
             depth = whole_number(override.get(f"{_W}ilvl"), 0)
-            if depth >= _LEVELS:  # a level that Word does not have
+            if depth >= LEVELS:  # a level that Word does not have
                 continue
             if (start := override.find(f"{_W}startOverride")) is not None:
                 self._restarts.setdefault(list_id, {})[depth] = _number(start, 0)
@@ -241,12 +250,13 @@ class _Numbers:
         self._lists[list_id] = (abstract_id, levels)
 
 
-def _level(element: Any) -> _Level:
-    return _Level(
+def _level(element: Any) -> Level:
+    return Level(
         _KINDS.get(_value(element.find(f"{_W}numFmt"), "decimal"), "1"),
-        _value(element.find(f"{_W}lvlText"))[:_LONGEST],
+        pieces(_value(element.find(f"{_W}lvlText")), _PLACE),
         _number(element.find(f"{_W}start"), 1),
         element.find(f"{_W}isLgl") is not None,
+        _number(element.find(f"{_W}lvlRestart"), LEVELS),
     )
 
 

@@ -4,6 +4,9 @@ from typing import Any
 
 import docx
 import pytest
+from docx.opc.constants import CONTENT_TYPE, RELATIONSHIP_TYPE
+from docx.opc.packuri import PackURI
+from docx.opc.part import Part
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
 
@@ -98,6 +101,9 @@ def test_damaged_and_empty_documents_are_told(law: Any) -> None:
             read(damaged)
     with pytest.raises(CorpusError, match="damaged Word document"):
         read(replaced(data, "word/document.xml", lambda xml: xml[:200]))
+    for wrong in (b"w:body", b"w:document"):  # another element stands there
+        with pytest.raises(CorpusError, match="damaged Word document"):
+            read(replaced(data, "word/document.xml", lambda xml, w=wrong: xml.replace(w, b"w:p")))
     with pytest.raises(CorpusError, match="damaged Word document"):
         read(replaced(data, "[Content_Types].xml", lambda xml: b"<Types/>"))
     with pytest.raises(CorpusError, match="holds no text"):
@@ -130,6 +136,37 @@ def outline(word: Any) -> None:
 def add(word: Any, text: str, depth: int) -> None:
     numbered = f"<w:numPr {nsdecls('w')}><w:ilvl w:val='{depth}'/><w:numId w:val='90'/></w:numPr>"
     word.add_paragraph(text)._p.get_or_add_pPr().append(parse_xml(numbered))
+
+
+def test_hidden_text_is_left_out_and_footnotes_stand_behind_their_paragraph() -> None:
+    word = docx.Document()
+    paragraph = word.add_paragraph("The fee is 50 euros.")
+    paragraph.add_run(" Not shown.").font.hidden = True
+    word.add_paragraph("It is due.")
+    names = f"{nsdecls('w')}"
+    note = '<w:r><w:footnoteReference w:id="7"/></w:r>'
+    for paragraph in word.paragraphs:  # a note that is referred to twice, as by itself
+        paragraph._p.append(parse_xml(note.replace("<w:r>", f"<w:r {names}>")))
+    text = f"<w:p><w:r><w:t>See Law 12.</w:t></w:r>{note}</w:p>"
+    xml = f'<w:footnotes {names}><w:footnote w:id="7">{text}</w:footnote></w:footnotes>'
+    kind = CONTENT_TYPE.WML_FOOTNOTES
+    part = Part(PackURI("/word/footnotes.xml"), kind, xml.encode(), word.part.package)
+    word.part.relate_to(part, RELATIONSHIP_TYPE.FOOTNOTES)
+    assert read(saved(word)).text == "The fee is 50 euros.\n[1] See Law 12.\nIt is due.\n"
+
+
+def test_a_merged_cell_is_counted_once_and_its_text_repeated() -> None:
+    word = docx.Document()
+    outline(word)
+    table = word.add_table(3, 2)
+    cell = table.cell(0, 0).merge(table.cell(1, 0))
+    cell.paragraphs[0].text = "Services"
+    numbered = f"<w:numPr {nsdecls('w')}><w:ilvl w:val='0'/><w:numId w:val='90'/></w:numPr>"
+    cell.paragraphs[0]._p.get_or_add_pPr().append(parse_xml(numbered))
+    for row, text in enumerate("abc"):
+        table.cell(row, 1).text = text
+    add(word, "Scope", 0)
+    assert read(saved(word)).text == "1. Services | a\n1. Services | b\n| c\n2. Scope\n"
 
 
 def test_an_outline_is_numbered_level_by_level_and_starts_anew_below_each() -> None:
