@@ -1,12 +1,14 @@
 """.eml: a message, its headers and text as one document, and what is attached to it as others."""
 
 import email
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
 from email.header import decode_header
 from email.message import Message as Parsed
-from email.utils import parsedate_to_datetime
+from email.utils import parseaddr, parsedate_to_datetime
+from itertools import pairwise
 from mimetypes import guess_extension
 from pathlib import PurePosixPath
 from typing import cast
@@ -23,6 +25,9 @@ _FAULTS = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
 _MOST = 100
 _LONGEST_NAME, _LONGEST_SUFFIX = 150, 20
 _LONGEST_HEADER = 20_000
+_QUOTED = re.compile(r"(?:> ?)+")
+_WRAPPED = range(60, 81)
+"""How long programs make the lines of a plain text at most."""
 
 
 def opened(data: bytes, limits: Limits) -> "Message":
@@ -80,12 +85,14 @@ class Message:
         """
         try:
             said = {header: _header(self._message, header) for header in _HEADERS}
-            text = "".join(f"{header}: {value}\n" for header, value in said.items() if value)
-            headings: list[tuple[int, int]] = []
+            place = _place(said["From"], said["Date"])
+            headings = [(0, 1)] if place else []
+            shown = [f"{header}: {value}" for header, value in said.items() if value]
+            text = "".join(f"{line}\n" for line in (place, *shown) if line)
             for part in self._texts:
                 words, marked = _words(part)
                 text += "\n"
-                headings += [(len(text) + offset, level) for offset, level in marked]
+                headings += [(len(text) + offset, level + 1) for offset, level in marked]
                 text += words
         except _FAULTS as error:
             raise CorpusError(f"It is a malformed message ({error}).", "Save it anew.") from error
@@ -151,8 +158,56 @@ def _words(part: Parsed) -> tuple[str, tuple[tuple[int, int], ...]]:
     if part.get_content_type() == "text/html":
         text, headings, _ = read_page(text)
         return text, headings
-    lines = (printable(line).rstrip() for line in as_seen(text).split("\n"))
-    return "\n".join(lines).strip("\n") + "\n", ()
+    flowed = str(part.get_param("format", "")).lower() == "flowed"
+    written = [printable(line) for line in as_seen(text).strip().split("\n")]
+    lines = [f"{line.rstrip()}\n" for line in _unwrapped(written, flowed)]
+    last = _before_quoted(lines)
+    marked = ((sum(map(len, lines[:last])), 1),) if last is not None else ()
+    return "".join(lines), marked
+
+
+def _before_quoted(lines: list[str]) -> int | None:
+    """Return the line that says who wrote what is quoted at the end; None where none does."""
+    number = len(lines)
+    while number and (_QUOTED.match(lines[number - 1]) or not lines[number - 1].strip()):
+        number -= 1
+    leads = 0 < number < len(lines) and lines[number - 1].rstrip().endswith(":")
+    return number - 1 if leads else None
+
+
+def _unwrapped(lines: list[str], flowed: bool) -> Iterator[str]:
+    """Yield the lines of a plain text as they were written, before a program wrapped them.
+
+    ``flowed`` ones end with a blank where they go on. Others go on where the next word would have
+    made them longer than the longest line, which is as long as programs make one.
+    """
+    width = max((len(line.rstrip()) for line in lines), default=0)
+    wrapped = width in _WRAPPED
+    held = ""
+    for line, after in pairwise([*lines, ""]):
+        (mark, _), (next_mark, rest) = _quoted(line), _quoted(after)
+        goes_on = line.endswith(" ") and line != "-- "
+        if not flowed:
+            first = (rest.split() or [""])[0]
+            goes_on = wrapped and len(line.rstrip()) + 1 + len(first) > width
+        if goes_on and rest.strip() and mark == next_mark:
+            held = f"{held or mark}{_quoted(line)[1].strip()} "
+        else:
+            yield f"{held}{_quoted(line)[1].strip()}" if held else line
+            held = ""
+
+
+def _quoted(line: str) -> tuple[str, str]:
+    """Return the marks before a line of another message, and the line without them."""
+    marks = _QUOTED.match(line)
+    return (marks[0], line[marks.end() :]) if marks else ("", line)
+
+
+def _place(sender: str, date: str) -> str:
+    """Return what a citation calls a message; "" where nobody says of whom and when it is."""
+    name, address = parseaddr(sender)
+    of = f" from {name or address}" if name or address else ""
+    return f"Message{of}{f', {date[:10]}' if date else ''}" if of or date else ""
 
 
 def _header(message: Parsed, name: str) -> str:
