@@ -24,7 +24,7 @@ _FAULTS = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
 """What the standard library raises at malformed messages."""
 _MOST = 100
 _LONGEST_NAME, _LONGEST_SUFFIX = 150, 20
-_LONGEST_HEADER = 20_000
+_LONGEST_HEADER, _LONGEST_SENDER = 20_000, 200
 _QUOTED = re.compile(r"(?:> ?)+")
 _WRAPPED = range(60, 81)
 """How long programs make the lines of a plain text at most."""
@@ -91,9 +91,9 @@ class Message:
             text = "".join(f"{line}\n" for line in (place, *shown) if line)
             for part in self._texts:
                 words, marked = _words(part)
-                text += "\n"
-                headings += [(len(text) + offset, level + 1) for offset, level in marked]
-                text += words
+                begun = len(text) + 1
+                headings += [(begun + offset, level + 1) for offset, level in marked]
+                text += f"\n{words}" if words.strip() else ""
         except _FAULTS as error:
             raise CorpusError(f"It is a malformed message ({error}).", "Save it anew.") from error
         title = said["Subject"] or PurePosixPath(name).stem
@@ -181,19 +181,19 @@ def _unwrapped(lines: list[str], flowed: bool) -> Iterator[str]:
     ``flowed`` ones end with a blank where they go on. Others go on where the next word would have
     made them longer than the longest line, which is as long as programs make one.
     """
-    width = max((len(line.rstrip()) for line in lines), default=0)
+    width = max((len(_quoted(line)[1].rstrip()) for line in lines), default=0)
     wrapped = width in _WRAPPED
     held = ""
     for line, after in pairwise([*lines, ""]):
-        (mark, _), (next_mark, rest) = _quoted(line), _quoted(after)
+        (mark, own), (next_mark, rest) = _quoted(line), _quoted(after)
         goes_on = line.endswith(" ") and line != "-- "
         if not flowed:
             first = (rest.split() or [""])[0]
-            goes_on = wrapped and len(line.rstrip()) + 1 + len(first) > width
+            goes_on = wrapped and len(own.rstrip()) + 1 + len(first) > width
         if goes_on and rest.strip() and mark == next_mark:
-            held = f"{held or mark}{_quoted(line)[1].strip()} "
+            held = f"{held or mark}{own.strip()} "
         else:
-            yield f"{held}{_quoted(line)[1].strip()}" if held else line
+            yield f"{held}{own.strip()}" if held else line
             held = ""
 
 
@@ -205,7 +205,7 @@ def _quoted(line: str) -> tuple[str, str]:
 
 def _place(sender: str, date: str) -> str:
     """Return what a citation calls a message; "" where nobody says of whom and when it is."""
-    name, address = parseaddr(sender)
+    name, address = parseaddr(sender[:_LONGEST_SENDER])
     of = f" from {name or address}" if name or address else ""
     return f"Message{of}{f', {date[:10]}' if date else ''}" if of or date else ""
 
