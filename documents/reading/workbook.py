@@ -35,6 +35,8 @@ _LARGEST = 20_000_000
 """The most cells, empty ones included, that a sheet may spread over: it is held as a whole."""
 
 _LONGEST_FORMAT = 200
+_PANIC = "PanicException"
+"""What Rust gives up with, which cannot be imported and is no ``Exception``."""
 
 
 def read(data: bytes, name: str, limits: Limits) -> Iterator[Document | SkippedSource]:
@@ -54,6 +56,10 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document | SkippedS
     except PasswordError as error:
         raise CorpusError("It is encrypted.", "Save it without a password.") from error
     except (CalamineError, XMLSyntaxError, KeyError, *DAMAGED) as error:
+        raise CorpusError(f"It is a damaged workbook ({error}).", "Save it anew.") from error
+    except BaseException as error:
+        if type(error).__name__ != _PANIC:
+            raise
         raise CorpusError(f"It is a damaged workbook ({error}).", "Save it anew.") from error
     text, headings = lines.finished()
     if not headings:
