@@ -197,7 +197,10 @@ def _read_members(
     """
     if not start:
         yield Part(part.name, (*part.place, -1))
-        yield from held.own(part.name)
+        try:
+            yield from held.own(part.name)
+        except CorpusError as error:
+            yield SkippedSource(part.name, error.what)
     seen: set[str] = set()
     first, *rest = start or (0,)
     for number, member in enumerate(held.members):

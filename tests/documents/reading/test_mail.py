@@ -298,6 +298,15 @@ def test_what_is_no_sound_message_is_refused(data: bytes, reason: str) -> None:
         found(data)
 
 
+def test_a_text_that_cannot_be_decoded_costs_no_attachment() -> None:
+    made = message("Text.")
+    made.add_attachment("A.", filename="a.txt")
+    data = made.as_bytes().replace(b"Text.", b"Gr\xc3\xb6\xc3\x9fe und Ma\xdf")
+    texts, told = found(data)
+    assert list(texts) == ["a.eml/a.txt"]
+    assert told == {"a.eml": "It mixes UTF-8 with another encoding."}
+
+
 def test_hostile_headers_take_no_time() -> None:
     texts, _ = found(f"From: {'(' * 99_999}\nTo: {MANY}\nSubject: \x00 a\n\nText.".encode())
     assert "To: n0 <a0@example.org>, n1 <a1@example.org>" in texts["a.eml"]
