@@ -42,7 +42,7 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document | SkippedS
     if not rows:
         raise CorpusError("It holds no filled cell.", "Remove it or fill it.")
     lines, stem = LineWriter(), PurePosixPath(name).stem
-    write_sheet(lines, stem, rows, headed=True)
+    write_sheet(lines, stem, rows)
     written, headings = lines.finished()
     yield Document(name, stem, written, headings=headings)
     if cut:

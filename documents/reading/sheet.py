@@ -1,6 +1,7 @@
 """Sheets as text: a heading, and the rows of their tables, each with its number in front."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
@@ -38,7 +39,6 @@ def write_sheet(
     name: str,
     rows: Sequence[Row],
     merged: Iterable[Merged] = (),
-    headed: bool = False,
 ) -> None:
     """Write a sheet under a heading of its name.
 
@@ -51,7 +51,6 @@ def write_sheet(
         name: Its name.
         rows: In order; none is empty.
         merged: The cells that are one.
-        headed: Whether the first row names the columns, whatever is below it.
     """
     lines.heading(1)
     lines.add(f"Sheet “{name}”")
@@ -63,7 +62,7 @@ def write_sheet(
     for block in _blocks(rows):
         titles = [] if single else _titles(block)
         table = block[len(titles) :]
-        count = _header_rows(table, spread, headed)
+        count = _header_rows(table, spread)
         if table and (count or not writer.begun):
             writer.begin(titles, table[:count], table[-1].number)
             writer.rows(table[count:])
@@ -84,16 +83,24 @@ def _titles(block: Sequence[Row]) -> list[Row]:
     return list(block[:first])
 
 
-def _header_rows(table: Sequence[Row], spread: Sequence[Merged], headed: bool) -> int:
+def _header_rows(table: Sequence[Row], spread: Sequence[Merged]) -> int:
     """Return how many rows name the columns: a name over several has further names below it."""
-    if len(table) < 2 or not _names(table[0]):
+    if len(table) < 2 or len(table[0].cells) < 2 or not _names(table[0]):
         return 0
-    below = (cell for row in table[1:] for cell in row.cells.values())
-    if not headed and len(table[0].cells) < 3 and all(map(_is_name, below)):
+    below = [row.cells for row in table[1:]]
+    told = len(table[0].cells) > 2 or not all(_is_name(c) for row in below for c in row.values())
+    if not told and not _is_shorter(table[0].cells, below):
         return 0  # a form: "Landlord" beside a name, and "Tenant" beside another
     number = table[0].number
     grouped = any(one.top == one.bottom == number for one in spread)
-    return 2 if grouped and len(table) > 2 and all(map(_is_name, table[1].cells.values())) else 1
+    return 2 if grouped and len(table) > 2 and all(map(_is_name, below[0].values())) else 1
+
+
+def _is_shorter(names: dict[int, str], below: Sequence[dict[int, str]]) -> bool:
+    """Return whether each name is shorter than every cell below it, as "Term" is over terms."""
+    return all(
+        len(names.get(column, cell)) < len(cell) for row in below for column, cell in row.items()
+    )
 
 
 def _names(row: Row) -> bool:
@@ -110,10 +117,14 @@ def _is_name(cell: str) -> bool:
 def _spread_down(rows: Sequence[Row], merged: Iterable[Merged]) -> list[Row]:
     """Return rows with what is merged over several of them on each."""
     held = {row.number: dict(row.cells) for row in rows}
+    numbers = list(held)
+    left = MOST_CELLS  # a file may say of its cells that all are merged, many times
     for one in merged:
         text = held.get(one.top, {}).get(one.left)
-        for number in range(one.top + 1, one.bottom + 1):
-            if text and number in held:
+        first, last = bisect_right(numbers, one.top), bisect_right(numbers, one.bottom)
+        if text and first < last:
+            left -= last - first
+            for number in numbers[first:last] if left > 0 else ():
                 held[number].setdefault(one.left, text)
     return [Row(number, dict(sorted(cells.items()))) for number, cells in held.items()]
 

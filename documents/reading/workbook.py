@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from datetime import date, datetime, time, timedelta
 from itertools import islice
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document, SkippedSource
@@ -18,6 +18,15 @@ from lexloop.documents.reading.text import LineWriter, printable, whole_number
 Show = Callable[[Any], str]
 Shown = dict[tuple[int, int], Show]
 """By row and column, from 0: how a value is shown that is no plain one."""
+
+
+class _Beside(NamedTuple):
+    """What a sheet says that calamine does not give: how values are shown, and merged cells."""
+
+    shown: Shown
+    merged: list[Merged]
+
+
 _MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _TOKEN = re.compile(
     r"_.|\*.|\[\$(?P<sign>[^\]-]*)[^\]]*\]|\[[^\]]*\]|\\(?P<char>.)|\"(?P<words>[^\"]*)\""
@@ -69,7 +78,7 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document | SkippedS
         yield SkippedSource(name, what)
 
 
-def _write(book: Any, formats: dict[str, Shown], lines: LineWriter) -> list[str]:
+def _write(book: Any, formats: dict[str, _Beside], lines: LineWriter) -> list[str]:
     """Write the sheets of a workbook, and return what was not read, in words."""
     from python_calamine import SheetVisibleEnum
 
@@ -81,14 +90,13 @@ def _write(book: Any, formats: dict[str, Shown], lines: LineWriter) -> list[str]
             told.append(f"{named} is hidden and was not read.")
             continue
         sheet = book.get_sheet_by_name(about.name)
-        rows, cut = _rows(sheet, formats.get(about.name, {}), left)
+        beside = formats.get(about.name, _Beside({}, []))
+        rows, cut = _rows(sheet, beside.shown, left)
         left -= sum(len(row.cells) for row in rows)
         if rows:
-            merged = [
-                Merged(top + 1, left, bottom + 1, right)
-                for (top, left), (bottom, right) in sheet.merged_cell_ranges or ()
-            ]
-            write_sheet(lines, printable(about.name), rows, merged)
+            given = sheet.merged_cell_ranges or ()
+            merged = [Merged(top + 1, first, end + 1, last) for (top, first), (end, last) in given]
+            write_sheet(lines, printable(about.name), rows, merged or beside.merged)
         if cut:
             last = f"up to row {rows[-1].number}" if rows else "nowhere"
             told.append(f"{named} was read {last}: of a workbook {MOST_CELLS} cells are.")
@@ -144,7 +152,7 @@ def plain(value: float, decimals: int | None = None) -> str:
     return f"{value:.15g}"
 
 
-def _formats(data: bytes, limits: Limits) -> dict[str, Shown]:
+def _formats(data: bytes, limits: Limits) -> dict[str, _Beside]:
     """Return for each sheet how its numbers are shown: calamine gives them bare.
 
     An .xls does not tell.
@@ -160,18 +168,18 @@ def _formats(data: bytes, limits: Limits) -> dict[str, Shown]:
         return _excel_formats(file) if excel else _opendocument_formats(file)
 
 
-def _excel_formats(file: zipfile.ZipFile) -> dict[str, Shown]:
+def _excel_formats(file: zipfile.ZipFile) -> dict[str, _Beside]:
     styles = _styles(file)
     targets = {
         one.get("Id"): str(one.get("Target", ""))
         for one in _elements(file, "xl/_rels/workbook.xml.rels", _RELATION)
     }
-    found: dict[str, Shown] = {}
+    found: dict[str, _Beside] = {}
     for sheet in _elements(file, "xl/workbook.xml", f"{_MAIN}sheet"):
         target = targets.get(sheet.get(_PART), "")
         part = target.lstrip("/") if target.startswith("/") else f"xl/{target}"
         if part in file.NameToInfo:
-            found[sheet.get("name", "")] = _sheet_formats(file, part, styles)
+            found[sheet.get("name", "")] = _Beside(_sheet_formats(file, part, styles), [])
     return found
 
 
@@ -194,22 +202,31 @@ def _sheet_formats(file: zipfile.ZipFile, part: str, styles: dict[str, Show]) ->
     return shown
 
 
-def _opendocument_formats(file: zipfile.ZipFile) -> dict[str, Shown]:
-    """Return what is shown of percents, sums of money, times and truths, which stands beside."""
-    found: dict[str, Shown] = {}
+def _opendocument_formats(file: zipfile.ZipFile) -> dict[str, _Beside]:
+    """Return what is shown of percents, sums of money, times and truths, and merged cells."""
+    found: dict[str, _Beside] = {}
     reached: dict[str, int] = {}
     for row in _elements(file, "content.xml", f"{_TABLE}table-row"):
         table = next(row.iterancestors(f"{_TABLE}table"), None)
         named = "" if table is None else str(table.get(f"{_TABLE}name", ""))
+        beside = found.setdefault(named, _Beside({}, []))
         number = reached.get(named, 0)
-        reached[named] = number + whole_number(row.get(f"{_TABLE}number-rows-repeated"), 1)
+        reached[named] = number + _times(row, "rows-repeated")
         column = 0
         for cell in row:
             if cell.get(f"{_OFFICE}value-type") in _WRITTEN:
                 text = " ".join("".join(line.itertext()) for line in cell.iterfind(f"{_TEXT}p"))
-                found.setdefault(named, {})[number, column] = _as_written(text)
-            column += whole_number(cell.get(f"{_TABLE}number-columns-repeated"), 1)
+                beside.shown[number, column] = _as_written(text)
+            down, across = _times(cell, "rows-spanned"), _times(cell, "columns-spanned")
+            if down > 1 or across > 1:
+                merged = Merged(number + 1, column, number + down, column + across - 1)
+                beside.merged.append(merged)
+            column += _times(cell, "columns-repeated")
     return found
+
+
+def _times(element: Any, what: str) -> int:
+    return whole_number(element.get(f"{_TABLE}number-{what}"), 1)
 
 
 def _as_written(text: str) -> Show:

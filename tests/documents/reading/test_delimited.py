@@ -53,8 +53,8 @@ def test_an_encoding_is_told_as_of_any_text(encoding: str) -> None:
 
 
 def test_a_line_end_in_a_cell_is_a_blank_and_a_row_counts_once() -> None:
-    document, _ = read('Vessel,Note\nBarge,"one\ntwo"\nTug,three\n')
-    assert document.text.splitlines()[2:] == ["2 | Barge | one two", "3 | Tug | three"]
+    document, _ = read('Vessel,Fee,Note\nBarge,4,"one\ntwo"\nTug,5,three\n')
+    assert document.text.splitlines()[2:] == ["2 | Barge | 4 | one two", "3 | Tug | 5 | three"]
 
 
 def test_what_is_too_large_is_read_in_part_and_told() -> None:

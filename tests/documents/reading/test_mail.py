@@ -182,7 +182,7 @@ def test_what_is_attached_is_read_by_its_own_format(name: str, make_pdf: Any) ->
         "§ 5 (2).pdf": "The price is 40.",
         f"{inner}/deep.pdf": "The price is 40.",
         "all.zip/a.txt": "In the archive.",
-        "metadata.csv": "Sheet “metadata”\nRow | file | tags\n2 | | | a.eml\n3 | b.eml | x",
+        "metadata.csv": "Sheet “metadata”\nRow | A | B\n1 | file | tags\n2 | | | a.eml\n3 | b.eml | x",
     }
     assert {key.removeprefix(f"{name}/"): why for key, why in told.items()} == {
         "in.ics": "Its suffix '.ics' is unknown.",

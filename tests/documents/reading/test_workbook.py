@@ -114,21 +114,22 @@ def test_an_xls_is_read_by_its_own_form() -> None:
     ]
 
 
-CONTENT = """<office:document-content
+HEAD = """<office:document-content
  xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"
  xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0"
  xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"><office:body><office:spreadsheet>
-<table:table table:name="Fees">
-<table:table-row><table:table-cell office:value-type="string"><text:p>Vessel</text:p>
-</table:table-cell><table:table-cell office:value-type="string"><text:p>Fee</text:p>
-</table:table-cell></table:table-row>
-<table:table-row table:number-rows-repeated="2"><table:table-cell/></table:table-row>
-<table:table-row><table:table-cell office:value-type="string"><text:p>Barge</text:p>
-</table:table-cell><table:table-cell office:value-type="currency" office:currency="EUR"
- office:value="40"><text:p>40,00 €</text:p></table:table-cell></table:table-row>
-<table:table-row table:number-rows-repeated="1048572"><table:table-cell
- table:number-columns-repeated="16384"/></table:table-row>
-</table:table></office:spreadsheet></office:body></office:document-content>"""
+<table:table table:name="Fees">"""
+FOOT = "</table:table></office:spreadsheet></office:body></office:document-content>"
+
+
+def row(*cells: str, times: int = 1) -> str:
+    """A row of cells, each of its text and perhaps, in front and after a slash, of attributes."""
+    written = ""
+    for cell in cells:
+        how, _, said = cell.rpartition("/")
+        kind = "" if "value-type" in how or not said else 'office:value-type="string"'
+        written += f"<table:table-cell {kind} {how}><text:p>{said}</text:p></table:table-cell>"
+    return f'<table:table-row table:number-rows-repeated="{times}">{written}</table:table-row>'
 
 
 def opendocument(content: str) -> bytes:
@@ -141,11 +142,40 @@ def opendocument(content: str) -> bytes:
 
 
 def test_an_opendocument_sheet_shows_its_sums_as_they_are_written() -> None:
+    euros = 'office:value-type="currency" office:value="40"/40,00 €'
+    blank = 'table:number-columns-repeated="16384"/'
+    rows = (row("Vessel", "Fee"), row("", times=2), row("Barge", euros), row(blank, times=1048572))
+    content = f"{HEAD}{''.join(rows)}{FOOT}"
     lines = ["Sheet “Fees”", "Row | A | B", "1 | Vessel | Fee", "4 | Barge | 40,00 €"]
-    assert text(opendocument(CONTENT), "fees.ods") == lines
-    damaged = opendocument(CONTENT[:900])
+    assert text(opendocument(content), "fees.ods") == lines
     with pytest.raises(CorpusError, match="damaged workbook"):
-        text(damaged, "fees.ods")
+        text(opendocument(content[:900]), "fees.ods")
+
+
+def test_merged_cells_of_an_opendocument_sheet_are_one() -> None:
+    rows = (
+        row('table:number-rows-spanned="2"/Vessel', 'table:number-columns-spanned="2"/Fee', ""),
+        row("", "Summer", "Winter"),
+        row('table:number-rows-spanned="2"/Tug', "1", "2"),
+        row("", "3", "4"),
+    )
+    assert text(opendocument(f"{HEAD}{''.join(rows)}{FOOT}"), "fees.ods")[1:] == [
+        "Row | Vessel | Fee, Summer | Fee, Winter",
+        "3 | Tug | 1 | 2",
+        "4 | Tug | 3 | 4",
+    ]
+
+
+def test_merged_cells_beyond_counting_take_no_time() -> None:
+    def write(book: Any) -> None:
+        made = book.add_worksheet()
+        for number in range(3000):
+            made.write_row(number, 0, ["Tug", "one", "two"])
+
+    every = "".join('<mergeCell ref="A1:A1048576"/>' for _ in range(20_000)).encode()
+    merged = b"</sheetData><mergeCells>" + every + b"</mergeCells>"
+    data = changed(workbook(write), SHEET, lambda xml: xml.replace(b"</sheetData>", merged))
+    assert len(text(data)) == 3001
 
 
 @pytest.mark.parametrize(
@@ -158,6 +188,7 @@ def test_an_opendocument_sheet_shows_its_sums_as_they_are_written() -> None:
             [("Vessel", 2024, 2025), ("Tug", 1, 2)],
             ["Row | Vessel | 2024 | 2025", "2 | Tug | 1 | 2"],
         ),
+        ([("Term", "Sense"), ("a tug", "a ship")], ["Row | Term | Sense", "2 | a tug | a ship"]),
         # words alone are lines of a table whose column has no name
         ([("The fee is due.",), ("It is paid once.",)], ["Row | A", "1 | | The fee is due."]),
         # what stands behind an empty row and has names of its own is a table of its own
@@ -216,7 +247,7 @@ def test_hidden_sheets_are_told_and_empty_ones_passed_over() -> None:
 
 
 def test_what_is_too_large_is_read_in_part_and_told() -> None:
-    rows = [("Key", *(f"Column {n}" for n in range(99))), *((n, *range(99)) for n in range(2_100))]
+    rows = [("Key", *(f"Column {n}" for n in range(99))), *((n, *range(99)) for n in range(2_010))]
     document, told = found(sheet(*rows))
     assert told == ["Sheet “Fees” was read up to row 2000: of a workbook 200000 cells are."]
     assert document.text.rstrip().rpartition("\n")[2].startswith("2000 | 1998 | 0 | 1")
