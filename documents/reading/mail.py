@@ -2,6 +2,7 @@
 
 import email
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
@@ -37,7 +38,7 @@ def opened(data: bytes, limits: Limits) -> "Message":
         CorpusError: It is none, or malformed beyond reading.
     """
     try:
-        message = email.message_from_bytes(data)
+        message = email.message_from_bytes(data.removeprefix(BOM_UTF8))
         if any(name in message for name in ("From", "Date", "Subject")):
             return Message(message)
     except _FAULTS as error:
