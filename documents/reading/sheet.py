@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, takewhile
 from typing import NamedTuple
 
 from lexloop.documents.reading.text import LineWriter
@@ -38,13 +38,13 @@ def write_sheet(
     lines: LineWriter,
     name: str,
     rows: Sequence[Row],
-    merged: Iterable[Merged] = (),
+    merged: Sequence[Merged] = (),
 ) -> None:
     """Write a sheet under a heading of its name.
 
     Its first row of several cells names the columns, where it looks as if it did; else letters do,
     as in the program. So does the first row of several cells behind an empty one, and begins a
-    table. A single cell above a table stands on a line of its own.
+    table. What stands above a table in few cells is on a line of its own.
 
     Args:
         lines: Where to.
@@ -79,8 +79,9 @@ def _blocks(rows: Sequence[Row]) -> Iterator[list[Row]]:
 
 
 def _titles(block: Sequence[Row]) -> list[Row]:
-    first = next((n for n, row in enumerate(block) if len(row.cells) > 1), len(block))
-    return list(block[:first])
+    """Return the rows above a table: of one cell, or of far fewer than its widest row."""
+    widest = max(len(row.cells) for row in block)
+    return list(takewhile(lambda row: len(row.cells) == 1 or 2 * len(row.cells) < widest, block))
 
 
 def _header_rows(table: Sequence[Row], spread: Sequence[Merged]) -> int:
@@ -114,7 +115,7 @@ def _is_name(cell: str) -> bool:
     return named and len(cell) <= _LONGEST_NAME
 
 
-def _spread_down(rows: Sequence[Row], merged: Iterable[Merged]) -> list[Row]:
+def _spread_down(rows: Sequence[Row], merged: Sequence[Merged]) -> list[Row]:
     """Return rows with what is merged over several of them on each."""
     held = {row.number: dict(row.cells) for row in rows}
     numbers = list(held)

@@ -85,7 +85,12 @@ def test_what_is_no_table_is_refused(data: bytes | str, reason: str) -> None:
 WORD = st.text("abcdefgh", min_size=1, max_size=8)
 
 
-@given(st.lists(st.lists(WORD, min_size=2, max_size=5), min_size=1, max_size=20))
+TABLES = st.integers(2, 5).flatmap(
+    lambda width: st.lists(st.lists(WORD, min_size=width, max_size=width), min_size=1, max_size=20)
+)
+
+
+@given(TABLES)
 def test_every_filled_cell_is_in_the_row_of_its_number(rows: list[list[str]]) -> None:
     document, _ = read("\n".join(",".join(row) for row in rows))
     written = {number: found for number, *found in map(cells, document.text.splitlines()[1:])}

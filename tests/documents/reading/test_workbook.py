@@ -190,6 +190,14 @@ def test_merged_cells_beyond_counting_take_no_time() -> None:
             ["Row | Vessel | 2024 | 2025", "2 | Tug | 1 | 2"],
         ),
         ([("Term", "Sense"), ("a tug", "a ship")], ["Row | Term | Sense", "2 | a tug | a ship"]),
+        (
+            [("Fees", "v. 3"), ("Vessel", "Fee", "Fine", "Tax", "Net"), ("Tug", 1, 2, 3, 4)],
+            [
+                "Row 1: Fees v. 3",
+                "Row | Vessel | Fee | Fine | Tax | Net",
+                "3 | Tug | 1 | 2 | 3 | 4",
+            ],
+        ),
         # words alone are lines of a table whose column has no name
         ([("The fee is due.",), ("It is paid once.",)], ["Row | A", "1 | | The fee is due."]),
         # what stands behind an empty row and has names of its own is a table of its own
