@@ -103,7 +103,9 @@ def _attach(attachment: Any, sent: EmailMessage, depth: int, page: str) -> None:
     own = attachment.properties
     name = attachment.file_name or own.str_prop_value(_SHORT_NAME)
     within = (one for one in attachment._storage.storages if one.name == _ATTACHED_MESSAGE)
-    if (storage := next(within, None)) is not None:
+    storage = next(within, None)
+    # an object of another program, as a drawing, lies in the same place
+    if storage is not None and any(one.name == _PROPERTIES for one in storage.streams):
         inner = _as_sent(_as_file(storage), depth + 1)
         sent.add_attachment(inner, filename=f"{inner.get('Subject') or name or 'message'}.eml")
         return

@@ -209,6 +209,19 @@ def test_an_attached_message_is_read_as_outlook_writes_it() -> None:
     assert told == {}
 
 
+def test_an_object_of_another_program_costs_no_message() -> None:
+    made = message()
+    made.add_attachment(message("The inner text.", "Inner"))
+    document = MapiMessage.from_email_message(made).to_msg_document()
+    (attachment,) = (one for one in document.root.storages if one.name.startswith("__attach"))
+    (inner,) = attachment.storages
+    inner.role, inner.storages = "generic", []
+    inner.streams = [one for one in inner.streams if one.name != "__properties_version1.0"]
+    texts, told = found(MsgWriter.to_bytes(document), "a.msg")
+    assert list(texts) == ["a.msg"]
+    assert list(told) == ["a.msg/attachment.bin"]
+
+
 def test_rich_text_alone_is_told() -> None:
     made = MapiMessage.create("Fees", "")
     made.set_property(0x1009, 0x0102, b"compressed")
