@@ -8,6 +8,7 @@ import json
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator
+from email.message import EmailMessage
 from time import process_time
 from typing import NamedTuple
 
@@ -18,13 +19,13 @@ from lexloop.core.errors import CorpusError
 from lexloop.documents.chunks.chunkers import chunk_document
 from lexloop.documents.chunks.statements import statements_of_chunks
 from lexloop.documents.document import Document
-from lexloop.documents.reading.formats import SUFFIXES, read_bytes
-from lexloop.documents.reading.metadata import Sidecars
+from lexloop.documents.reading.formats import FORMATS, read_bytes
 from lexloop.documents.reading.source import Limits
 
 _SIZE, _TIMES, _LEAST_S, _MOST = 2000, 4, 0.005, 8.0
 """Four times the text takes four times as long, and sixteen times where the time is quadratic."""
 _AGAIN = 3
+_CELL = 40
 _PAGES = 8
 """A page of a PDF says this often what another file says: a table is looked for in 200 rows."""
 
@@ -43,13 +44,14 @@ def held() -> Iterator[Line]:
     ratios = {f"{case.suffix} of {case.fragment!r}": _least_ratio(case) for case in _cases()}
     worst = max(ratios, key=ratios.__getitem__)
     grown = [name for name, ratio in ratios.items() if ratio > _MOST]
-    formats = {case.suffix for case in _cases()}
+    read = {FORMATS[case.suffix].module for case in _cases()}
     yield Line(
         f"a file {_TIMES} times as long is read in less than {_MOST:g} times the time, "
-        f"in {len(formats)} formats",
+        f"in {len(read)} formats",
         f"{len(ratios)} files of {_SIZE:,} and {_TIMES * _SIZE:,} characters, "
         f"worst x{ratios[worst]:.1f} ({worst}){'; grew: ' + ', '.join(grown) if grown else ''}",
-        not grown and formats >= {*SUFFIXES} - {".doc"},  # which LibreOffice makes a .docx of
+        # LibreOffice makes a .docx of a .doc
+        not grown and read >= {known.module for known in FORMATS.values()} - {"word97"},
     )
 
 
@@ -66,15 +68,22 @@ def _cases() -> Iterator[_Case]:
     for fragment in spoken[::4]:
         yield _Case(".jsonl", fragment, lambda text: json.dumps({"text": text}).encode())
         yield _Case(".zip", fragment, lambda text: _zipped({"x.txt": text, "metadata.csv": text}))
-        yield _Case(".csv", f"file,title\n{fragment}")
-    for fragment in FRAGMENTS["word"]:
-        yield _Case(".docx", fragment, _word)
-    for fragment in FRAGMENTS["opendocument"]:
-        yield _Case(".odt", fragment, _opendocument)
-    for fragment in FRAGMENTS["rich"]:
-        yield _Case(".rtf", fragment, lambda text: f"{{\\rtf1 {text}}}".encode())
-    for fragment in FRAGMENTS["drawn"]:
-        yield _Case(".pdf", fragment, lambda text: _pdf(text * _PAGES))
+        yield _Case(".zip", f"file,title\n{fragment}", lambda text: _zipped({"metadata.csv": text}))
+        yield _Case(".csv", f"{fragment},{fragment}\n")
+        yield _Case(".xlsx", fragment, _workbook)
+        yield _Case(".pptx", fragment, _slides)
+        yield _Case(".eml", f"{fragment} ", lambda text: bytes(_message(text)))
+        yield _Case(".msg", f"{fragment} ", _outlook)
+    for fragment in ("> ", "(", "=?utf-8?q?a?= ", "a@b, ", "Content-Type: multipart/mixed\n"):
+        yield _Case(".eml", fragment, lambda text: f"From: {text}\nTo: {text}\n\n{text}".encode())
+    for suffix, kind, made in (
+        (".docx", "word", _word),
+        (".odt", "opendocument", _opendocument),
+        (".rtf", "rich", lambda text: f"{{\\rtf1 {text}}}".encode()),
+        (".pdf", "drawn", lambda text: _pdf(text * _PAGES)),
+    ):
+        for fragment in FRAGMENTS[kind]:
+            yield _Case(suffix, fragment, made)
 
 
 def _least_ratio(case: _Case) -> float:
@@ -100,9 +109,6 @@ def _seconds(case: _Case, size: int) -> float:
 
 def _read(data: bytes, name: str) -> None:
     """Read a file up to the statements of its chunks; a refusal is right too."""
-    if name.endswith(".csv"):
-        Sidecars().add(data, "metadata.csv", lambda _: False)
-        return
     try:
         for one in read_bytes(data, name, Limits()):
             if isinstance(one, Document):
@@ -117,6 +123,45 @@ def _zipped(members: dict[str, str]) -> bytes:
         for name, text in members.items():
             archive.writestr(name, text)
     return file.getvalue()
+
+
+def _workbook(text: str) -> bytes:
+    """Return a workbook whose rows say a text, as many words in each cell as columns in a row."""
+    import xlsxwriter
+
+    file = io.BytesIO()
+    book = xlsxwriter.Workbook(file)
+    sheet = book.add_worksheet()
+    for number in range(0, len(text), _CELL):
+        sheet.write_row(number // _CELL, 0, [text[number : number + _CELL], "of it"])
+    book.close()
+    return file.getvalue()
+
+
+def _slides(text: str) -> bytes:
+    """Return a presentation of one slide, whose paragraphs say a text."""
+    from pptx import Presentation
+
+    file, show = io.BytesIO(), Presentation()
+    slide = show.slides.add_slide(show.slide_layouts[1])
+    slide.placeholders[1].text = "\n".join(
+        text[at : at + _CELL] for at in range(0, len(text), _CELL)
+    )
+    show.save(file)
+    return file.getvalue()
+
+
+def _message(text: str) -> EmailMessage:
+    message = EmailMessage()
+    message["From"], message["Subject"] = "a@example.org", "A"
+    message.set_content(text)
+    return message
+
+
+def _outlook(text: str) -> bytes:
+    from aspose.email_foss.msg.mapi_message import MapiMessage
+
+    return bytes(MapiMessage.from_email_message(_message(text)).to_bytes())
 
 
 def _word(body: str) -> bytes:

@@ -1,17 +1,21 @@
-"""The formats of source files: a reader for each suffix. Runs in the worker process."""
+"""The formats of source files: a reader for each suffix, and files that hold others.
+
+Runs in the worker process.
+"""
 
 import io
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document, SkippedSource
+from lexloop.documents.reading.archive import Archive
 from lexloop.documents.reading.metadata import Sidecars, is_sidecar, normal
-from lexloop.documents.reading.source import DAMAGED, Archive, Limits, Part, open_archive
+from lexloop.documents.reading.source import DAMAGED, Limits, Part
 
 
 class Format(NamedTuple):
@@ -21,10 +25,13 @@ class Format(NamedTuple):
         module: The module of this package whose function ``read(data, name, limits)`` yields the
             documents of a file, and what of it cannot be read; or raises a ``CorpusError``.
         kind: What the content of such a file is, as ``_content_kind`` names it.
+        holds: Whether such a file holds others, so that the module has instead a function
+            ``opened(data, limits)`` that returns a ``Container``.
     """
 
     module: str
     kind: str = "text"
+    holds: bool = False
 
 
 FORMATS = {
@@ -38,10 +45,19 @@ FORMATS = {
     ".odt": Format("opendocument", "an OpenDocument text"),
     ".rtf": Format("rtf", "a Rich Text file"),
     ".jsonl": Format("jsonl"),
+    ".xlsx": Format("workbook", "an Excel workbook"),
+    ".xls": Format("workbook", "an Excel 97 workbook"),
+    ".ods": Format("workbook", "an OpenDocument spreadsheet"),
+    ".csv": Format("delimited"),
+    ".pptx": Format("slides", "a PowerPoint presentation"),
+    ".eml": Format("mail", holds=True),
+    ".msg": Format("outlook", "an Outlook message", holds=True),
+    ".zip": Format("archive", "a zip archive", holds=True),
 }
+SUFFIXES = tuple(FORMATS)
 _ARCHIVE = ".zip"
-SUFFIXES = (*FORMATS, _ARCHIVE)
-_KINDS = {**{suffix: known.kind for suffix, known in FORMATS.items()}, _ARCHIVE: "a zip archive"}
+_DEEPEST = 4
+"""The most containers that a document lies in."""
 _MAGIC = (
     (b"%PDF", "a PDF"),
     (b"\x89PNG", "a PNG image"),
@@ -57,19 +73,28 @@ _MAGIC = (
     (b"\x7fELF", "a program"),
     (b"SQLite format 3", "a database"),
 )
-_OLE = b"\xd0\xcf\x11\xe0"
-_OLE_KINDS = (
-    ("WordDocument", "a Word 97 document"),
-    ("Workbook", "an Excel 97 workbook"),
-    ("Book", "an Excel 97 workbook"),
-    ("__properties_version1.0", "an Outlook message"),
-    ("PowerPoint Document", "a PowerPoint 97 presentation"),
-    ("EncryptedPackage", "an encrypted Office file"),
-)
-_OLE_UNKNOWN = "an older Office file of another kind, or a damaged one"
-_PACKAGES = {
-    b"application/vnd.oasis.opendocument.text": "an OpenDocument text",
+_DAMAGED_ZIP = "a damaged archive"
+_ZIP_KINDS = {
+    "word/document.xml": "a Word document",
+    "xl/workbook.xml": "an Excel workbook",
+    "ppt/presentation.xml": "a PowerPoint presentation",
 }
+"""By a member that each has."""
+_MIME_KINDS = {
+    b"application/vnd.oasis.opendocument.text": "an OpenDocument text",
+    b"application/vnd.oasis.opendocument.spreadsheet": "an OpenDocument spreadsheet",
+}
+_ZIPPED = {"a zip archive", *_ZIP_KINDS.values(), *_MIME_KINDS.values()}
+_OLE = b"\xd0\xcf\x11\xe0"
+_OLE_KINDS = {
+    "WordDocument": "a Word 97 document",
+    "Workbook": "an Excel 97 workbook",
+    "Book": "an Excel 97 workbook",
+    "__properties_version1.0": "an Outlook message",
+    "PowerPoint Document": "a PowerPoint 97 presentation",
+    "EncryptedPackage": "an encrypted Office file",
+}
+"""By an entry of its top folder."""
 _HTML = re.compile(
     rb"\s*+(?:<\?xml[^>]*+>\s*+)?(?:(?><!--.*?-->)\s*+)*+<(?:!doctype\s+html|html|head|body)\b",
     re.IGNORECASE | re.DOTALL,
@@ -78,8 +103,26 @@ _HTML = re.compile(
 _HEAD = 2048
 
 
+class Container(Protocol):
+    """A file that holds others.
+
+    Args:
+        members: The names of those, in order, as text of one line.
+    """
+
+    members: Sequence[str]
+
+    def read(self, number: int) -> bytes:
+        """Return the content of a member, by its place in ``members``; or raise a CorpusError."""
+        ...
+
+    def own(self, name: str) -> Iterator[Document | SkippedSource]:
+        """Yield what the file says itself, as documents of its name."""
+        ...
+
+
 def read_bytes(
-    data: bytes, name: str, limits: Limits, start: int = 0
+    data: bytes, name: str, limits: Limits, start: tuple[int, ...] = ()
 ) -> Iterator[Document | SkippedSource | Part]:
     """Yield the documents of one file, and what of it cannot be read.
 
@@ -87,47 +130,110 @@ def read_bytes(
         data: The whole file.
         name: Its name in the corpus; the suffix says the format.
         limits: On what an archive may unpack to.
-        start: For an archive, the first member to read.
+        start: For a file that holds others, the place of the first of them to read.
 
     Raises:
         CorpusError: Nothing of the file can be read.
     """
-    suffix = PurePosixPath(name).suffix.lower()
+    yield from _read(data, Part(name, ()), limits, start)
+
+
+def read_member(data: bytes, name: str, inside: str, limits: Limits) -> bytes:
+    """Return the content of what a file holds, named as its document below that of the file.
+
+    Raises:
+        CorpusError: There is none, or it or what it lies in cannot be opened.
+    """
+    held: Container = _module(_suffix(name)).opened(data, limits)
+    if inside in held.members:
+        return held.read(held.members.index(inside))
+    for number, member in enumerate(held.members):
+        known = FORMATS.get(_suffix(member))
+        if inside.startswith(f"{member}/") and known is not None and known.holds:
+            return read_member(held.read(number), member, inside[len(member) + 1 :], limits)
+    raise CorpusError(f"It holds no {inside}.", "Index it anew.")
+
+
+def _suffix(name: str) -> str:
+    return PurePosixPath(name).suffix.lower()
+
+
+def _module(suffix: str) -> Any:
+    """Return the module of a format, loaded by the first file that needs it.
+
+    A worker must start in no time.
+    """
+    return import_module(f"{__package__}.{FORMATS[suffix].module}")
+
+
+def _read(
+    data: bytes,
+    part: Part,
+    limits: Limits,
+    start: tuple[int, ...],
+    above: tuple[str, ...] = (),
+) -> Iterator[Document | SkippedSource | Part]:
+    """Read a file, or a member of one, in containers of some suffixes."""
+    suffix = _suffix(part.name)
     _check_kind(data, suffix)
-    if suffix == _ARCHIVE:
-        with open_archive(data, limits) as archive:
-            yield from _read_members(archive, name, limits, start)
-        return
     if suffix not in FORMATS:
         raise CorpusError(f"Its suffix {suffix!r} is unknown.", f"Use {', '.join(SUFFIXES)}.")
-    # loaded by the first file that needs it: a worker must start in no time
-    reader = import_module(f"{__package__}.{FORMATS[suffix].module}")
-    yield from reader.read(data, name, limits)
+    module = _module(suffix)
+    if not FORMATS[suffix].holds:
+        yield from module.read(data, part.name, limits)
+        return
+    held: Container = module.opened(data, limits)
+    sidecars = Sidecars()
+    troubles: list[SkippedSource] = []
+    if isinstance(held, Archive):
+        sidecars, troubles = _sidecars(held, part.name)
+    if not start:
+        yield from troubles
+    for found in _read_members(held, part, limits, start, (*above, suffix)):
+        yield sidecars.applied(found) if isinstance(found, Document) else found
 
 
 def _read_members(
-    archive: Archive, name: str, limits: Limits, start: int
+    held: Container, part: Part, limits: Limits, start: tuple[int, ...], above: tuple[str, ...]
 ) -> Iterator[Document | SkippedSource | Part]:
-    """Read every member that is of a known format, from one on; others are passed over."""
-    sidecars, troubles = _sidecars(archive, name)
-    if start == 0:
-        yield from troubles
+    """Read what a container says and every member, from one on.
+
+    Those of an archive that are of no known format are passed over.
+    """
+    if not start:
+        yield Part(part.name, (*part.place, -1))
+        try:
+            yield from held.own(part.name)
+        except CorpusError as error:
+            yield SkippedSource(part.name, error.what)
     seen: set[str] = set()
-    for number, member in enumerate(archive.members):
-        if not is_source(member) or _is_hidden(member):
+    first, *rest = start or (0,)
+    for number, member in enumerate(held.members):
+        if isinstance(held, Archive) and (not is_source(member) or _is_hidden(member)):
             continue
-        within, doubled = f"{name}/{member}", member in seen
+        within = Part(f"{part.name}/{member}", (*part.place, number))
+        doubled = member in seen
         seen.add(member)
-        if number < start:
+        if number < first:
             continue
-        yield Part(within, number)
+        inner = tuple(rest) if number == first else ()
+        if not inner:
+            yield within
         try:
             if doubled:
                 raise CorpusError("The archive holds it twice.", "Keep one of them.")
-            for found in read_bytes(archive.read(number), within, limits):
-                yield sidecars.applied(found) if isinstance(found, Document) else found
+            _check_depth(_suffix(member), above)
+            yield from _read(held.read(number), within, limits, inner, above)
         except CorpusError as error:
-            yield SkippedSource(within, error.what)
+            yield SkippedSource(within.name, error.what)
+
+
+def _check_depth(suffix: str, above: tuple[str, ...]) -> None:
+    """Check that a member may be read in containers of some suffixes, the outermost first."""
+    if suffix == _ARCHIVE and _ARCHIVE in above:
+        raise CorpusError("It is an archive within an archive.", "Unpack it.")
+    if len(above) >= _DEEPEST and suffix in FORMATS and FORMATS[suffix].holds:
+        raise CorpusError(f"It lies {len(above)} files deep.", "Save it as a file of its own.")
 
 
 def is_source(name: str) -> bool:
@@ -160,11 +266,14 @@ def _check_kind(data: bytes, suffix: str) -> None:
     """Check that a file is not empty, and that its content is of the kind its suffix names."""
     if not data:
         raise CorpusError("It is empty.", "Remove it or fill it.")
-    expected, found = _KINDS.get(suffix, "text"), _content_kind(data)
+    known = FORMATS.get(suffix)
+    expected, found = known.kind if known else "text", _content_kind(data)
     if found == expected or (expected == "HTML" and found == "text"):
         return
     if expected == "a PDF" and b"%PDF-" in data[:_HEAD]:
         return  # PDF readers allow junk before the header
+    if found == _DAMAGED_ZIP and expected in _ZIPPED:
+        return  # its reader says what is wrong
     if found == "text" and b"\x00" in data[:_HEAD]:
         if expected == "text":
             return  # UTF-16, or for the decoder to refuse
@@ -179,41 +288,32 @@ def _content_kind(data: bytes) -> str:
     """Return the kind that the first bytes show; text where they show none."""
     head = data[:_HEAD]
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return _package_kind(data)
+        return _zip_kind(data)
     if head.startswith(_OLE):
         return _ole_kind(data)
     shown = next((kind for magic, kind in _MAGIC if head.startswith(magic)), None)
     return shown or ("HTML" if _HTML.match(head.removeprefix(b"\xef\xbb\xbf")) else "text")
 
 
-def _package_kind(data: bytes) -> str:
-    """Return the kind of a zip archive, which holds a document by its type or by its parts."""
+def _zip_kind(data: bytes) -> str:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            if "word/document.xml" in archive.NameToInfo:
-                return "a Word document"
-            if "mimetype" not in archive.NameToInfo:
-                return "a zip archive"
-            with archive.open("mimetype") as named:
-                return _PACKAGES.get(named.read(_HEAD).strip(), "a zip archive")
-    except (*DAMAGED, RuntimeError):
-        if b"word/" in data[:_HEAD] or b"[Content_Types].xml" in data[:_HEAD]:
-            return "a Word document"
-        found = (kind for named, kind in _PACKAGES.items() if b"mimetype" + named in data[:_HEAD])
-        return next(found, "a zip archive")
+            found = next(
+                (kind for part, kind in _ZIP_KINDS.items() if part in archive.NameToInfo), ""
+            )
+            typed = archive.NameToInfo.get("mimetype")
+            if not found and typed is not None and typed.file_size < _HEAD:
+                found = _MIME_KINDS.get(archive.read(typed).strip(), "")
+    except DAMAGED:
+        return _DAMAGED_ZIP
+    return found or "a zip archive"
 
 
 def _ole_kind(data: bytes) -> str:
-    """Return the kind of an older Office file: whose stream its directory names first.
+    from olefile import OleFileIO
 
-    Those of documents that are embedded in it come behind its own.
-    """
-    found = ((stream_entry(data, stream), kind) for stream, kind in _OLE_KINDS)
-    return min((one for one in found if one[0] >= 0), default=(0, _OLE_UNKNOWN))[1]
-
-
-def stream_entry(data: bytes, name: str) -> int:
-    """Return where the directory entry of a stream begins in an older Office file; -1 for none."""
-    named = name.encode("utf-16-le")
-    stream = b"\x02"
-    return data.find(named.ljust(64, b"\x00") + bytes((len(named) + 2, 0)) + stream)
+    try:
+        with OleFileIO(io.BytesIO(data)) as file:
+            return next(kind for name, kind in _OLE_KINDS.items() if file.exists(name))
+    except (OSError, ValueError, IndexError, RecursionError, StopIteration):
+        return "an encrypted or older Office file"

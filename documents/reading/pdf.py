@@ -435,12 +435,12 @@ def page_request(
 
     Args:
         file: As it was hashed; one that changed since is refused.
-        inside: The name of the member, where it is an archive.
+        inside: The name of the member, where it holds others.
         pages: Their numbers, from 1.
         width: Of the picture of the first page, in pixels; 0 for the sizes.
         limits: On what it may take.
     """
-    about = {"path": str(file.path), "sha256": file.sha256, "inside": inside}
+    about = {"path": str(file.path), "name": file.name, "sha256": file.sha256, "inside": inside}
     return {**about, "pages": pages, "width": width, "limits": asdict(limits)}
 
 
@@ -471,7 +471,7 @@ class _Held:
         self._pdf: Any = None
 
     def opened(self, asked: Frame, limits: Limits) -> Any:
-        from lexloop.documents.reading.source import read_member
+        from lexloop.documents.reading.formats import read_member
 
         key = (asked["sha256"], asked["inside"])
         if key != self._key:
@@ -480,7 +480,7 @@ class _Held:
             self._key = self._pdf = None
             data = read_file(Path(asked["path"]), asked["sha256"], limits)
             if asked["inside"]:
-                data = read_member(data, asked["inside"], limits)
+                data = read_member(data, asked["name"], asked["inside"], limits)
             self._pdf = _open_pdf(data)
             self._key = key
         return self._pdf

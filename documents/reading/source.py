@@ -1,7 +1,6 @@
-"""Source files, which nobody vouches for: their limits, their bytes as hashed, and archives."""
+"""Source files, which nobody vouches for: their limits, and their bytes as hashed."""
 
 import hashlib
-import io
 import os
 import stat
 import zipfile
@@ -16,16 +15,20 @@ from typing import NamedTuple
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document, SkippedSource
 
-_ENCRYPTED = 0x1
 _DECLARATIONS = (b"<!DOCTYPE", b"<!ENTITY")
 DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, ValueError)
 
 
 class Part(NamedTuple):
-    """The mark before a member of an archive, from 0: failures that follow are of this one."""
+    """The mark before a member of a file that holds others: failures that follow are of this one.
+
+    Args:
+        place: The member's number, from 0, in each container on the way to it, the outermost first;
+            -1 for what a message says itself.
+    """
 
     name: str
-    number: int
+    place: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,7 @@ class Limits:
 
     Args:
         memory: Address space of the process that parses it.
-        seconds: Wall time of one file, or of one member of an archive.
+        seconds: Wall time of one file, or of one member of it.
         file_bytes: A larger file is not opened.
         archive_bytes: The most that an archive may unpack to.
         archive_ratio: The most times larger that an archive may become, beyond ``archive_free``.
@@ -118,71 +121,6 @@ def _size_of(found: os.stat_result) -> int:
     return found.st_size
 
 
-class Archive:
-    """An archive of files, opened by ``open_archive``.
-
-    Args:
-        file: The archive.
-    """
-
-    def __init__(self, file: zipfile.ZipFile) -> None:
-        self._file = file
-        self._infos = [info for info in file.infolist() if not info.is_dir()]
-        self.members = [_printed(info.filename) for info in self._infos]
-        """The names of its members in order, as text of one line; one may come twice."""
-
-    def read(self, number: int) -> bytes:
-        """Return the content of a member, by its place in ``members``.
-
-        Raises:
-            CorpusError: It leads out of the archive, is no plain file, or cannot be unpacked.
-        """
-        info = self._infos[number]
-        parts = info.filename.replace("\\", "/").split("/")
-        if ".." in parts:
-            raise CorpusError("Its name leads out of the archive (..).", "Pack it anew.")
-        if parts[0] == "" or parts[0][1:2] == ":":
-            raise CorpusError("Its name is absolute.", "Pack it anew.")
-        if stat.S_ISLNK(info.external_attr >> 16):
-            raise CorpusError("It is a link.", "Pack the file itself.")
-        if info.flag_bits & _ENCRYPTED:
-            raise CorpusError("It is encrypted.", "Pack it without a password.")
-        if info.filename.lower().endswith(".zip"):
-            raise CorpusError("It is an archive within an archive.", "Unpack it.")
-        try:
-            return self._file.read(info)
-        except DAMAGED as error:
-            raise CorpusError(f"It cannot be unpacked ({error}).", "Pack it anew.") from error
-
-
-@contextmanager
-def open_archive(data: bytes, limits: Limits) -> Iterator[Archive]:
-    """Open an archive that stays within the limits.
-
-    Raises:
-        CorpusError: It is damaged or unpacks to too much.
-    """
-    try:
-        file = zipfile.ZipFile(io.BytesIO(data))
-    except DAMAGED as error:
-        raise CorpusError(f"It is a damaged archive ({error}).", "Pack it anew.") from error
-    with file:
-        check_size([info for info in file.infolist() if not info.is_dir()], len(data), limits)
-        yield Archive(file)
-
-
-def read_member(data: bytes, inside: str, limits: Limits) -> bytes:
-    """Return the content of one member of an archive, named as its document below the archive.
-
-    Raises:
-        CorpusError: There is none, or it or the archive cannot be unpacked.
-    """
-    with open_archive(data, limits) as archive:
-        if inside in archive.members:
-            return archive.read(archive.members.index(inside))
-    raise CorpusError(f"It holds no {inside}.", "Index it anew.")
-
-
 def check_size(members: Sequence[zipfile.ZipInfo], packed: int, limits: Limits) -> None:
     """Check the size and number of an archive's members against the limits.
 
@@ -214,7 +152,3 @@ def check_xml(part: bytes, name: str) -> None:
     if any(mark in plain for mark in _DECLARATIONS):
         what = f"Its part {name} declares XML entities."
         raise CorpusError(what, "Save it anew in the program that made it.")
-
-
-def _printed(name: str) -> str:
-    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in name)

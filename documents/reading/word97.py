@@ -5,6 +5,7 @@ no link, and ends with this process, however that ends.
 """
 
 import ctypes
+import io
 import os
 import shutil
 import signal
@@ -18,12 +19,11 @@ from xml.sax.saxutils import escape
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document
 from lexloop.documents.reading import word
-from lexloop.documents.reading.formats import stream_entry
 from lexloop.documents.reading.source import Limits
 
 _PROGRAM = "soffice"
 _STREAM = "WordDocument"
-_SECTOR_SIZE, _FIRST_SECTOR, _FLAGS = 30, 116, 10
+_FLAGS = 10
 """Where the size of sectors stands in the file, and what is looked for in the entry and stream."""
 _ENCRYPTED = 0x0100
 _BEGUN_ANEW = 81
@@ -68,11 +68,14 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
 
 
 def _is_encrypted(data: bytes) -> bool:
-    entry = stream_entry(data, _STREAM) + _FIRST_SECTOR
-    sector = int.from_bytes(data[entry : entry + 4], "little")
-    stream = (sector + 1) << int.from_bytes(data[_SECTOR_SIZE : _SECTOR_SIZE + 2], "little")
-    flags = int.from_bytes(data[stream + _FLAGS : stream + _FLAGS + 2], "little")
-    return bool(flags & _ENCRYPTED)
+    from olefile import OleFileIO
+
+    try:
+        with OleFileIO(io.BytesIO(data)) as file:
+            flags = file.openstream(_STREAM).read()[_FLAGS : _FLAGS + 2]
+    except (OSError, ValueError, IndexError):
+        return False  # LibreOffice tells what is wrong
+    return bool(int.from_bytes(flags, "little") & _ENCRYPTED)
 
 
 def _converted(data: bytes, found: str, folder: Path, limits: Limits) -> bytes:

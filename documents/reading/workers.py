@@ -81,9 +81,9 @@ def read_one(file: SourceFile, sidecars: Sidecars, pool: WorkerPool, limits: Lim
     if (why := sidecars.bars(file.name)) is not None:
         return Loaded(file, (), (SkippedSource(file.name, why),))
     found: list[Document | SkippedSource] = []
-    part: int | None = 0
-    while part is not None:
-        part = _read_from(part, file, pool, limits, found)
+    start: tuple[int, ...] | None = ()
+    while start is not None:
+        start = _read_from(start, file, pool, limits, found)
     applied = [sidecars.applied(one) for one in found if isinstance(one, Document)]
     return Loaded(
         file,
@@ -93,18 +93,18 @@ def read_one(file: SourceFile, sidecars: Sidecars, pool: WorkerPool, limits: Lim
 
 
 def _read_from(
-    first: int,
+    first: tuple[int, ...],
     file: SourceFile,
     pool: WorkerPool,
     limits: Limits,
     found: list[Document | SkippedSource],
-) -> int | None:
+) -> tuple[int, ...] | None:
     """Read from a part on, and return the part to go on with; None where there is none.
 
-    An archive whose member ends the worker is read on from the next member. Nothing of a part that
+    A file whose member ends the worker is read on from the next member. Nothing of a part that
     fails is used.
     """
-    part, begun = Part(file.name, -1), len(found)
+    part, begun = Part(file.name, ()), len(found)
     try:
         with pool.worker() as worker:
             for frame in answers(worker, request(file, first, limits), limits):
@@ -118,7 +118,7 @@ def _read_from(
                     found.append(one)
     except LexloopError as error:
         found[begun:] = [SkippedSource(part.name, error.what)]
-        return part.number + 1 if part.number >= 0 else None
+        return (*part.place[:-1], part.place[-1] + 1) if part.place else None
     return None
 
 
@@ -173,7 +173,7 @@ _WORN = 0.25
 """The share of its memory a worker may once have used and still be given another file."""
 
 
-def request(file: SourceFile, start: int, limits: Limits) -> Frame:
+def request(file: SourceFile, start: tuple[int, ...], limits: Limits) -> Frame:
     """Return the request for a file, from one of its parts on."""
     about = {"path": str(file.path), "name": file.name, "sha256": file.sha256}
     return {**about, "start": start, "limits": asdict(limits)}
@@ -193,7 +193,8 @@ def to_frame(found: Document | SkippedSource | Part) -> Frame:
 def from_frame(frame: Frame) -> Document | SkippedSource | Part:
     """Return what ``to_frame`` was given."""
     if "part" in frame:
-        return Part(*frame["part"])
+        name, place = frame["part"]
+        return Part(name, tuple(place))
     if "skipped" in frame:
         return SkippedSource(*frame["skipped"])
     name, title, text, record, pages, headings, places = frame["document"]
@@ -258,7 +259,7 @@ def _set_alarm(seconds: float) -> None:
 
 def _read(asked: Frame, limits: Limits) -> Iterator[Frame]:
     data = read_file(Path(asked["path"]), asked["sha256"], limits)
-    for found in read_bytes(data, asked["name"], limits, asked["start"]):
+    for found in read_bytes(data, asked["name"], limits, tuple(asked["start"])):
         if isinstance(found, Part):
             _set_alarm(limits.seconds)
         yield to_frame(found)

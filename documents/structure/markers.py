@@ -10,7 +10,7 @@ from lexloop.documents.structure.tree import Kind
 from lexloop.documents.text.quantities import NUMBERS
 
 _PARTS = "book|title|part|subpart|chapter|subchapter|division|subdivision|amendment"
-_PROVISIONS = "article|art\\.|section|sec\\.|rule|clause|regulation|reg\\."
+_PROVISIONS = "article|art\\.|section|sec\\.|rule|clause|regulation|reg\\.|slide"
 _ANNEXES = "annex|annexe|schedule|appendix|exhibit|attachment"
 _COUNTED = {word: value for word, value in NUMBERS.items() if 0 < value <= 20}
 _WORD = re.compile(

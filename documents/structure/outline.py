@@ -42,11 +42,12 @@ _LONGEST_ROW, _SENTENCE_CHARS = 2000, 60
 _FEWEST_HUNG, _HUNG_SHARE = 3, 0.6
 _CODE_INDENT = 4
 """From this indent on, Markdown shows a line as it stands: "# ..." is a comment there."""
-_PROVISION_WORDS = frozenset(("article", "section", "rule", "clause", "regulation", "§"))
+_PROVISION_WORDS = frozenset(("article", "section", "rule", "clause", "regulation", "slide", "§"))
 _ANNEX_WORDS = frozenset(("annex", "schedule", "appendix", "exhibit", "attachment"))
 _ORDER = (
     *("annex", "book", "title", "part", "subpart", "chapter", "subchapter", "division"),
-    *("subdivision", "amendment", "section", "article", "rule", "clause", "regulation", "§"),
+    *("subdivision", "amendment", "section", "article", "rule", "clause", "regulation", "slide"),
+    "§",
 )
 _CONTENTS = re.compile(
     r"(?:table of )?contents(?: of (?:this )?\w+)?:?$|arrangement of \w+$", re.IGNORECASE

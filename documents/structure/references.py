@@ -20,6 +20,7 @@ _KEYS = {
     "title": r"titles?",
     "amendment": r"amendments?",
     "table": r"tables?",
+    "slide": r"slides?",
     "exception": r"exceptions?",
     "paragraph": r"paragraphs?|paras?\.?|subsections?|sub-sections?|subdivisions?|indents?",
     "point": r"points?|sub-?paragraphs?|sub-?points?|items?|letters?|sub-?clauses?",

@@ -159,6 +159,35 @@ def test_a_page_within_an_archive(tmp_path: Path) -> None:
         assert (shown.status_code, shown.content[8:12]) == (200, b"WEBP")
 
 
+@pytest.mark.parametrize("within", ["", "mail.eml/Inner.eml/"])
+def test_a_page_of_what_is_attached_to_a_message(tmp_path: Path, within: str) -> None:
+    from email.message import EmailMessage
+
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    made = EmailMessage()
+    made["From"], made["Subject"] = "ann@example.org", "Inner" if within else "Outer"
+    made.add_attachment(
+        place([[Placed(60, 100, "Nothing")]]), "application", "pdf", filename="b.pdf"
+    )
+    law = place([lines("Words in a message.")])
+    made.add_attachment(law, "application", "pdf", filename="law.pdf")
+    if within:
+        outer = EmailMessage()
+        outer["From"] = "bob@example.org"
+        outer.add_attachment(made)
+        made = outer
+    (folder / "mail.eml").write_bytes(made.as_bytes())
+    with reading_room(tmp_path / "data", {"papers": str(folder)}) as (client, _):
+        query = {"document": f"{within or 'mail.eml/'}law.pdf", "start": 0, "end": 5}
+        told = client.get("/api/collections/papers/text", params={"document": query["document"]})
+        assert told.json()["text"] == "Words in a message.\n"
+        (sheet,) = client.get("/api/collections/papers/boxes", params=query).json()["pages"]
+        assert sheet["boxes"][0][0] == pytest.approx(0.1, abs=0.001)
+        shown = client.get("/api/collections/papers/page", params={**query, "page": 1})
+        assert (shown.status_code, shown.content[8:12]) == (200, b"WEBP")
+
+
 def test_what_takes_too_much_ends_its_worker_and_no_other_page(
     served: tuple[TestClient, Serving],
 ) -> None:

@@ -34,7 +34,7 @@ BAD = {
     "paper.txt": (b"%PDF-1.4\n", "By its content it is a PDF, though its name ends in .txt."),
     "page.txt": (b"<!DOCTYPE html><p>Law", "it is HTML"),
     "noise.pdf": (b"\x00\x01\x02", "of a kind that is not known"),
-    "old.docx": (b"\xd0\xcf\x11\xe0\xa1\xb1", "an older Office file"),
+    "old.docx": (b"\xd0\xcf\x11\xe0\xa1\xb1", "older Office file"),
     "packed.html": (b"\x1f\x8b\x08", "a gzip archive"),
     "zero.jsonl": (b"\n\n", "no line with a document"),
 }
