@@ -1,0 +1,67 @@
+"""What a file says of itself in a standard form: the identifier of a law, and its days."""
+
+import re
+from collections.abc import Iterable, Iterator
+from datetime import date, timedelta
+from typing import Any
+
+from lexloop.core.metadata import UNKNOWN, Metadata
+
+_KNOWN = re.compile(
+    r"(?:https?://\S*/eli/\S+"
+    r"|https?://(?:www\.)?legislation\.gov\.uk/\S+"
+    r"|(?:CELEX:)?[0-9CE]\d{4}[A-Z]{1,2}\d{4}(?:\(\d{2}\))?(?:R\(\d{2}\))?(?:-\d{8})?"
+    r"|urn:(?:lex|nir|isbn|doi):\S+|doi:\S+"
+    r"|/(?:akn|us)/\S+|/[a-z]{2}/(?:act|bill|doc|judgment)\S*)",
+    re.IGNORECASE,
+)
+"""ELI, the UK's, CELEX, URN:LEX and books', and those of Akoma Ntoso and USLM."""
+_DAY = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})$")
+_LONGEST = 500
+
+
+def identifier_of(values: Iterable[str | None]) -> str:
+    """Return the first value that is an identifier of a known kind; "" where none is."""
+    stripped = ((value or "").strip() for value in values)
+    return next((v for v in stripped if len(v) <= _LONGEST and _KNOWN.fullmatch(v)), "")
+
+
+def facts_of(root: Any) -> Metadata:
+    """Return the metadata that legal XML holds of itself: its identifier, and its days."""
+    return Metadata(identifier=identifier_of(_identifiers(root)), **_days(root))
+
+
+def _identifiers(root: Any) -> Iterator[str | None]:
+    """Yield what may identify the work, the likeliest first."""
+    yield from (alias.get("value") for alias in _of_work(root, "FRBRalias"))
+    yield from (uri.get("value") for uri in _of_work(root, "FRBRuri", "FRBRthis"))
+    yield from (e.text for e in root.iter("NO.ELI", "NO.CELEX"))
+    yield from (root.get("IdURI"), root.get("DocumentURI"))
+    yield from (e.get("identifier") for e in root.iter("{*}title", "{*}section"))
+
+
+def _of_work(root: Any, *names: str) -> Iterator[Any]:
+    work = next(root.iter("{*}FRBRWork"), None)
+    if work is not None:
+        yield from work.iterchildren(*(f"{{*}}{name}" for name in names))
+
+
+def _days(root: Any) -> dict[str, date]:
+    """Return the first and the last day of a version, where the XML names them plainly."""
+    version = next(root.iter("INFO.CONSLEG"), None)
+    first = _day(root.get("RestrictStartDate"))
+    if version is not None:
+        first = _day(version.get("START.DATE"))
+    following = _day(root.get("RestrictEndDate"))  # of the UK: the day on which the next begins
+    last = following - timedelta(days=1) if following else None
+    if first is None or (last and last < first):
+        return {}
+    return {"in_force_from": first, **({"in_force_to": last} if last else {})}
+
+
+def _day(written: str | None) -> date | None:
+    found = _DAY.match(written or "")
+    try:
+        return date(*map(int, found.groups())) if found else None
+    except ValueError:
+        return None
