@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
 from typing import Any
 
-from lexloop.core.metadata import UNKNOWN, Metadata
+from lexloop.core.metadata import Metadata
 
 _KNOWN = re.compile(
     r"(?:https?://\S*/eli/\S+"
@@ -28,7 +28,9 @@ def identifier_of(values: Iterable[str | None]) -> str:
 
 def facts_of(root: Any) -> Metadata:
     """Return the metadata that legal XML holds of itself: its identifier, and its days."""
-    return Metadata(identifier=identifier_of(_identifiers(root)), **_days(root))
+    first, last = _days(root)
+    identifier = identifier_of(_identifiers(root))
+    return Metadata(identifier=identifier, in_force_from=first, in_force_to=last)
 
 
 def _identifiers(root: Any) -> Iterator[str | None]:
@@ -46,17 +48,15 @@ def _of_work(root: Any, *names: str) -> Iterator[Any]:
         yield from work.iterchildren(*(f"{{*}}{name}" for name in names))
 
 
-def _days(root: Any) -> dict[str, date]:
+def _days(root: Any) -> tuple[date | None, date | None]:
     """Return the first and the last day of a version, where the XML names them plainly."""
-    version = next(root.iter("INFO.CONSLEG"), None)
-    first = _day(root.get("RestrictStartDate"))
-    if version is not None:
-        first = _day(version.get("START.DATE"))
+    consolidated = next(root.iter("INFO.CONSLEG"), None)
+    written = root.get("RestrictStartDate")
+    first = _day(written if consolidated is None else consolidated.get("START.DATE"))
     following = _day(root.get("RestrictEndDate"))  # of the UK: the day on which the next begins
-    last = following - timedelta(days=1) if following else None
-    if first is None or (last and last < first):
-        return {}
-    return {"in_force_from": first, **({"in_force_to": last} if last else {})}
+    if first is None or following is None or following <= first:
+        return first, None
+    return first, following - timedelta(days=1)
 
 
 def _day(written: str | None) -> date | None:

@@ -34,6 +34,8 @@ FORMATS = {
     ".htm": Format("html", "HTML"),
     ".pdf": Format("pdf", "a PDF"),
     ".docx": Format("word", "a Word document"),
+    ".epub": Format("epub", "an EPUB book"),
+    ".xml": Format("xml", "an XML document"),
     ".jsonl": Format("jsonl"),
 }
 _ARCHIVE = ".zip"
@@ -60,6 +62,7 @@ _HTML = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """A comment ends at its first mark: other ends are not tried, which are many of many comments."""
+_XML = re.compile(rb"\s*+<[?!A-Za-z_]")
 _HEAD = 2048
 
 
@@ -150,6 +153,8 @@ def _check_kind(data: bytes, suffix: str) -> None:
         return
     if expected == "a PDF" and b"%PDF-" in data[:_HEAD]:
         return  # PDF readers allow junk before the header
+    if expected == "an XML document" and found in ("HTML", "text") and _is_xml(data):
+        return
     if found == "text" and b"\x00" in data[:_HEAD]:
         if expected == "text":
             return  # UTF-16, or for the decoder to refuse
@@ -160,10 +165,18 @@ def _check_kind(data: bytes, suffix: str) -> None:
     )
 
 
+def _is_xml(data: bytes) -> bool:
+    """Return whether a file begins as XML does; of UTF-16, by its letters alone."""
+    head = data[:_HEAD].lstrip(b"\xef\xbb\xbf\xff\xfe").replace(b"\x00", b"")
+    return _XML.match(head) is not None
+
+
 def _content_kind(data: bytes) -> str:
     """Return the kind that the first bytes show; text where they show none."""
     head = data[:_HEAD]
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        if b"mimetypeapplication/epub+zip" in head:  # its first part, which is stored as it is
+            return "an EPUB book"
         return "a Word document" if _holds_word(data) else "a zip archive"
     shown = next((kind for magic, kind in _MAGIC if head.startswith(magic)), None)
     return shown or ("HTML" if _HTML.match(head.removeprefix(b"\xef\xbb\xbf")) else "text")

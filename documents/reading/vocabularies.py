@@ -8,10 +8,13 @@ from typing import Literal
 
 Role = Literal[
     "division",  # a part, a chapter, an article: its number and heading stand above it
+    "group",  # a division without a number, in which provisions go on
     "annex",  # the same, outside of all divisions
+    "untitled",  # what holds all annexes, under a word that is no heading of theirs
     "item",  # a paragraph or a point: its number stands in front of it
     "number",
     "heading",
+    "source",  # the provision that an annex belongs to
     "head",  # what holds a number and a heading
     "line",  # a paragraph, even where it holds nothing but other elements
     "listed",  # an item that its list numbers
@@ -74,8 +77,8 @@ AKOMA_NTOSO = Vocabulary(
             division="book tome part subpart title subtitle chapter subchapter division subdivision"
             " section article rule clause hcontainer tblock",
             annex="attachment",
-            item="alinea indent level paragraph point proviso subclause sublist subparagraph subrule"
-            " subsection transitional item recital citation",
+            item="alinea indent level paragraph point proviso recital subclause sublist"
+            " subparagraph subrule subsection transitional item",
             line="block listIntroduction listWrapUp crossHeading eol br",
             quote="quotedStructure embeddedStructure",
             note="authorialNote",
@@ -128,14 +131,17 @@ CLML = Vocabulary(
     {
         **_COMMON,
         **_roles(
-            division="Group Part Chapter Pblock PsubBlock P1group EUTitle EUPart EUChapter EUSection"
+            division="Group Part Chapter P1group EUTitle EUPart EUChapter EUSection"
             " EUSubsection Division ExplanatoryNotes EarlierOrders",
+            group="Pblock PsubBlock",
             annex="Schedule Appendix Attachment",
+            untitled="Schedules",
+            source="Reference",
             item="P1 P2 P3 P4 P5 P6 P7",
             number="Number Pnumber",
             heading="Title Subtitle",
             head="TitleBlock",
-            line="Text Reference DateText",
+            line="Text DateText",
             inline="AppendText",
             listed="ListItem",
             quote="BlockAmendment BlockExtract",
@@ -151,11 +157,14 @@ CLML = Vocabulary(
 )
 UNKNOWN = Vocabulary(dict(_COMMON))
 
+_FORMEX_ROOTS = (
+    "ACT AGR ANNEX CONS.ACT CONS.ANNEX CONS.DOC CONS.LIST CORR DECISION GENERAL LETTER OPINION"
+    " PROPOSAL PROT REPORT"
+)
 _ROOTS = {
     "akomaNtoso": AKOMA_NTOSO,
     "Legislation": CLML,
-    **dict.fromkeys(("ACT", "CONS.ACT", "CONS.ANNEX", "ANNEX", "GENERAL", "AGR", "DECISION"), FORMEX),
-    **dict.fromkeys(("PROPOSAL", "LETTER", "CONS.LIST", "PROT", "REPORT"), FORMEX),
+    **dict.fromkeys(_FORMEX_ROOTS.split(), FORMEX),
 }
 
 

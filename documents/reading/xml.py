@@ -13,9 +13,12 @@ from lexloop.core.metadata import Metadata
 from lexloop.documents.document import Document, SkippedSource, title_of
 from lexloop.documents.reading.facts import facts_of
 from lexloop.documents.reading.source import Limits
-from lexloop.documents.reading.text import LineWriter, numeral, printable, whole_number
+from lexloop.documents.reading.text import LineWriter, numeral, printable
 from lexloop.documents.reading.vocabularies import UNKNOWN, Role, Vocabulary, vocabulary_of
 
+_APART = frozenset(("note", "reference", "quote", "number", "heading"))
+_DEEPEST = 16
+"""Notes and quotations that lie in each other deeper than this are read as what they lie in."""
 _FIRST = frozenset(("1", "a", "A", "i", "I"))
 _STYLES = {
     **{"arabic": "1", "alpha": "a", "alphaupper": "A", "roman": "i", "romanupper": "I"},
@@ -111,15 +114,17 @@ class _Opened(NamedTuple):
 class _Reader:
     """One walk over the elements of one document, which it turns into lines.
 
-    A line that was begun by a number or a heading is ``_begun``: the first text goes on in it.
+    A line that was begun by a number or a heading is ``_begun``: the first text goes on in it. One
+    that is ``_over`` ends where the next text begins, unless it is that of provisions which this
+    law inserts into another: they stand in the line of the words that insert them.
     """
 
     def __init__(self, root: Any, vocabulary: Vocabulary) -> None:
         self._root, self._vocabulary = root, vocabulary
         self._lines = LineWriter()
         self._read: set[Any] = set()
-        self._begun = ""
-        self._level = self._items = self._joined = self._holding = self._ended = 0
+        self._begun, self._over = "", False
+        self._level = self._items = self._annexed = self._holding = self._depth = 0
         self._counts: dict[Any, int] = {}
         self._notes: dict[Any, tuple[str, str]] = {}
         spoken = next((e.get("language") for e in root.iter("{*}FRBRlanguage")), "en") or ""
@@ -146,7 +151,7 @@ class _Reader:
                 role = role if begins else self._role(element)
                 if begins or (role != "unseen" and element not in self._read):
                     left.append((element, self._open(element, role)))
-                    if role not in ("note", "reference"):
+                    if role not in ("note", "reference", "quote"):
                         self._add(element.text)
                         left.extend((child, None) for child in reversed(element))
                     continue
@@ -159,38 +164,39 @@ class _Reader:
         name = local(element)
         if not name or element.get("class") == "footnoteRef":
             return "unseen"
+        role = self._vocabulary.roles.get(name)
         if name == "note" and element.get("type") in ("footnote", "endnote"):
-            return "note"
-        return self._vocabulary.roles.get(name)
+            role = "note"
+        return None if self._depth > _DEEPEST and role in _APART else role
 
     # the text
 
     def _add(self, text: str | None) -> None:
-        if text:
-            self._lines.add(text)
-            self._begun = "" if text.strip() else self._begun
+        if text and text.strip():
+            if self._over:
+                self._flush()
+            self._begun = ""
+        self._lines.add(text or "")
 
     def _break(self) -> None:
         """End the line, but for one that was only begun."""
-        if not self._begun:
-            self._flush()
+        self._over = not self._begun
 
     def _flush(self) -> None:
         """End the line, whatever is in it."""
-        self._begun = ""
-        while self._ended:
-            self._ended -= 1
-            self._lines.end_row()
+        self._begun, self._over = "", False
         self._lines.end()
 
     def _said(self, element: Any) -> list[str]:
         """Return the lines of a part by itself."""
-        kept = self._lines, self._begun, self._joined, self._holding, self._ended
-        self._lines, self._begun, self._joined, self._holding, self._ended = LineWriter(), "", 0, 0, 0
+        kept = self._lines, self._begun, self._over, self._holding
+        self._lines, self._begun, self._over, self._holding = LineWriter(), "", False, 0
+        self._depth += 1
         self._walk(element, "line")
+        self._depth -= 1
         self._flush()
         text, _ = self._lines.finished()
-        self._lines, self._begun, self._joined, self._holding, self._ended = kept
+        self._lines, self._begun, self._over, self._holding = kept
         return text.splitlines()
 
     # the elements
@@ -202,15 +208,20 @@ class _Reader:
         breaks, headed = not (shown or inner), False
         if breaks and role != "item":
             self._break()
-        if role in ("division", "annex"):
+        self._annexed += role == "annex"
+        if role in ("division", "group", "annex"):
             headed = self._division(element, role)
+        elif role == "untitled":
+            self._head(element)
         elif role == "item":
             self._item(*self._head(element))
         elif role == "listed":
             self._item(self._list_number(element), [])
         elif role in ("note", "reference"):
             self._note(element, role)
-        elif role in ("row", "cell", "quote", "sign"):
+        elif role == "quote":
+            self._quote(element)
+        elif role in ("row", "cell", "sign"):
             self._mark(element, role)
         self._items += role in ("item", "listed")
         self._holding += holds
@@ -219,21 +230,17 @@ class _Reader:
     def _close(self, element: Any, opened: _Opened) -> None:
         self._holding -= opened.holds
         self._level -= opened.headed
-        if opened.role in ("item", "listed", "division", "annex"):
+        self._annexed -= opened.role == "annex"
+        if opened.role in ("item", "listed", "division", "group", "annex"):
             self._items -= opened.role in ("item", "listed")
             self._flush()
         elif opened.role == "row":
-            self._joined -= 1
             self._lines.end_row()
-        elif opened.role == "quote":
-            self._joined -= 1
-            self._ended += 1  # what ends the sentence stands behind it
-            self._add(_quotes(element, self._vocabulary.quotes)[1])
         elif opened.breaks:
             self._break()
 
     def _mark(self, element: Any, role: Role) -> None:
-        """Begin a row, a cell or a quotation, or put a quotation mark."""
+        """Begin a row or a cell, or put a quotation mark."""
         if role == "sign":
             code = element.get("CODE", "")
             self._add(chr(int(code, 16)) if code in _SIGNS else "")
@@ -242,38 +249,47 @@ class _Reader:
         else:
             self._flush()
             self._lines.row()
-            self._joined += 1
-            if role == "quote":
-                self._add(_quotes(element, self._vocabulary.quotes)[0])
 
     def _division(self, element: Any, role: Role) -> bool:
         """Write the number and the heading above a division, and return whether it has any."""
         number, headings = self._head(element)
-        name = local(element)
-        if carrier := self._vocabulary.carried.get(name):
-            first = next((e for e in element if local(e) == carrier), None)
-            if first is not None:
-                number, more = self._head(first)
-                headings += more
-        if name in self._vocabulary.words and number.isalnum() and self._english:
-            number = f"{name.capitalize()} {number}"
+        if role == "group" and self._annexed:  # paragraphs of a schedule are numbered across them
+            self._head_line(" ".join(headings), 0)
+            return False
+        number, headings = self._as_shown(element, number, headings)
         worded = number[:1].isalpha() and number[-1:].isalnum()
         apart = worded and (" " in number or role == "annex")
-        if self._joined or self._items or (number and not headings and not apart):
+        if self._items or (number and not headings and not apart):
             self._item(number, headings)
-            return False
-        if not (number or headings):
             return False
         if number and not apart:
             dash = number.endswith("—")
             headings = [f"{number}{'' if dash else ' '}{' '.join(headings)}"]
         elif number:
             headings.insert(0, number)
+        if not headings:
+            return False
         self._level += 1
         self._head_line(headings[0], self._level)
-        self._add(" ".join(headings[1:]))
-        self._flush()
+        for source in (e for e in element if self._role(e) == "source"):
+            self._read.add(source)
+            self._head_line(" ".join(self._said(source)), 0)
+        self._head_line(" ".join(headings[1:]), 0)
         return True
+
+    def _as_shown(self, element: Any, number: str, headings: list[str]) -> tuple[str, list[str]]:
+        """Return the number and the heading of a division as the law shows them."""
+        name = local(element)
+        carrier = self._vocabulary.carried.get(name)
+        first = next((e for e in element if carrier and local(e) == carrier), None)
+        if first is not None:
+            number, more = self._head(first)
+            headings = headings + more
+        if number.startswith("[§"):  # around what was repealed
+            number, headings = number[1:], [f"[{headings[0]}", *headings[1:]] if headings else []
+        if name in self._vocabulary.words and number.isalnum() and self._english:
+            number = f"{name.capitalize()} {number}"
+        return number, headings
 
     def _head_line(self, text: str, level: int) -> None:
         self._flush()
@@ -304,9 +320,8 @@ class _Reader:
 
     def _item(self, number: str, headings: list[str]) -> None:
         """Begin the line of a numbered item; the first in another goes on in its line."""
-        if self._begun == "heading" or number.strip("().") not in _FIRST:
+        if self._begun != "number" or number.strip("().") not in _FIRST:
             self._flush()
-        self._break()
         heading = " ".join(headings)
         if number:
             self._lines.add(f"{number} ")
@@ -330,6 +345,12 @@ class _Reader:
             form = _DECORATIONS.get(listed.get("Decoration", ""), "{}.")
             return own or form.format(numeral(count, _STYLES.get(kind, "1")))
         return own or ""
+
+    def _quote(self, element: Any) -> None:
+        """Put provisions of another law into the line, between marks."""
+        opening, closing = _quotes(element, self._vocabulary.quotes)
+        self._over = False
+        self._add(f" {opening}{' '.join(self._said(element)).replace(' | ', ', ')}{closing}")
 
     def _note(self, element: Any, role: Role) -> None:
         """Put the number of a note into the text, and keep the note for its end."""
