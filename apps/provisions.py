@@ -79,9 +79,13 @@ def one_of(lead: str, names: Sequence[str]) -> str:
 
 
 class Source(NamedTuple):
-    """A document to show; ``pages`` has the offset at which each page begins, if it has any."""
+    """A document to show; ``pages`` has the offset at which each page begins, if it has any.
+
+    ``identifier`` is what the law is known by; empty where nobody says.
+    """
 
     name: str
+    identifier: str
     tree: Tree
     text: str
     pages: Sequence[int]
@@ -97,7 +101,8 @@ class Source(NamedTuple):
         tree, text = view.tree_of(name), view.text_of(name)
         assert tree is not None
         assert text is not None
-        return cls(name, tree, text, view.pages_of(name))
+        identifier = view.metadata([name])[name].identifier
+        return cls(name, identifier, tree, text, view.pages_of(name))
 
     def places(self, said: str, see: str) -> list[int]:
         """Return the places of a provision; several where they share one label.
@@ -152,7 +157,12 @@ class Source(NamedTuple):
         """Return what the document consists of, and what is wrong with its numbering."""
         listed = self.listed(range(len(self.tree)), depth)
         units = [{**self.record(place), "depth": level} for place, level in listed]
-        return {"document": self.name, "units": units, "problems": list(self.tree.problems)}
+        return {
+            "document": self.name,
+            "identifier": self.identifier,
+            "units": units,
+            "problems": list(self.tree.problems),
+        }
 
     def listed(self, places: Sequence[int], depth: int) -> list[tuple[int, int]]:
         """Return the units to list, each with the number of listed units that it lies in."""

@@ -197,9 +197,11 @@ class View:
         return map(self._dated, self._store.every_chunk(step, self._within))
 
     def _dated(self, chunk: Chunk) -> Chunk:
-        held = self._metadata.get(chunk["document"])
-        if held is not None and held.version:
+        held = self._metadata.get(chunk["document"], UNKNOWN)
+        if held.version:
             chunk["version"] = held.version
+        if held.identifier:
+            chunk["identifier"] = held.identifier
         return chunk
 
     def text_of(self, document: str) -> str | None:
@@ -251,9 +253,11 @@ class View:
             "end": end,
             "quote": found.text[start:end],
         }
-        held = self._metadata.get(document)
-        if held is not None and held.version:
+        held = self._metadata.get(document, UNKNOWN)
+        if held.version:
             citation["version"] = held.version
+        if held.identifier:
+            citation["identifier"] = held.identifier
         return citation
 
     def defining(self, terms: Sequence[str]) -> list[str]:

@@ -70,7 +70,8 @@ def show(
 def _print_outline(source: "Source", depth: int) -> None:
     """Print what a document consists of, and what is wrong with its numbering."""
     units = source.listed(range(len(source.tree)), depth)
-    say(source.name, style="bold")
+    known = f" · {one_line(source.identifier)}" if source.identifier else ""
+    say((source.name, "bold"), (known, "dim"))
     _print_units(source, units)
     if not units:
         say("It has no provisions; --depth 1 lists its paragraphs.", style="dim")
