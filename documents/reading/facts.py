@@ -8,11 +8,11 @@ from typing import Any
 from lexloop.core.metadata import Metadata
 
 _KNOWN = re.compile(
-    r"(?:https?://\S*/eli/\S+"
-    r"|https?://(?:www\.)?legislation\.gov\.uk/\S+"
+    r"(?:https?://[!-~]*/eli/[!-~]+"
+    r"|https?://(?:www\.)?legislation\.gov\.uk/[!-~]+"
     r"|(?:CELEX:)?[0-9CE]\d{4}[A-Z]{1,2}\d{4}(?:\(\d{2}\))?(?:R\(\d{2}\))?(?:-\d{8})?"
-    r"|urn:(?:lex|nir|isbn|doi):\S+|doi:\S+"
-    r"|/(?:akn|us)/\S+|/[a-z]{2}/(?:act|bill|doc|judgment)\S*)",
+    r"|urn:(?:lex|nir|isbn|doi):[!-~]+|doi:[!-~]+"
+    r"|/(?:akn|us)/[!-~]+|/[a-z]{2}/(?:act|bill|doc|judgment)[!-~]*)",
     re.IGNORECASE,
 )
 """ELI, the UK's, CELEX, URN:LEX and books', and those of Akoma Ntoso and USLM."""
