@@ -57,6 +57,11 @@ _MAGIC = (
     (b"\x7fELF", "a program"),
     (b"SQLite format 3", "a database"),
 )
+_ZIPPED = {
+    "word/document.xml": ("a Word document", (b"word/", b"[Content_Types].xml")),
+    "META-INF/container.xml": ("an EPUB book", (b"application/epub+zip",)),
+}
+"""A part that a kind of zip always has, the kind, and what the head of a damaged one shows."""
 _HTML = re.compile(
     rb"\s*+(?:<\?xml[^>]*+>\s*+)?(?:(?><!--.*?-->)\s*+)*+<(?:!doctype\s+html|html|head|body)\b",
     re.IGNORECASE | re.DOTALL,
@@ -175,16 +180,18 @@ def _content_kind(data: bytes) -> str:
     """Return the kind that the first bytes show; text where they show none."""
     head = data[:_HEAD]
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        if b"mimetypeapplication/epub+zip" in head:  # its first part, which is stored as it is
-            return "an EPUB book"
-        return "a Word document" if _holds_word(data) else "a zip archive"
+        return _zip_kind(data)
     shown = next((kind for magic, kind in _MAGIC if head.startswith(magic)), None)
     return shown or ("HTML" if _HTML.match(head.removeprefix(b"\xef\xbb\xbf")) else "text")
 
 
-def _holds_word(data: bytes) -> bool:
+def _zip_kind(data: bytes) -> str:
+    """Return what a zip holds, by the part that all files of the kind have."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            return "word/document.xml" in archive.NameToInfo
+            parts = archive.NameToInfo
+        return next((kind for part, (kind, _) in _ZIPPED.items() if part in parts), "a zip archive")
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
-        return b"word/" in data[:_HEAD] or b"[Content_Types].xml" in data[:_HEAD]
+        begun = data[:_HEAD]
+        shown = (kind for kind, marks in _ZIPPED.values() if any(mark in begun for mark in marks))
+        return next(shown, "a zip archive")

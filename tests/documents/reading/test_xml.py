@@ -77,7 +77,8 @@ def test_the_tree_has_the_units_that_the_xml_has(name: str) -> None:
     owned = [
         unit.label
         for place, unit in enumerate(tree.units)
-        if unit.number and unit.label not in {tree.units[above].label for above in tree.above(place)}
+        if unit.number
+        and unit.label not in {tree.units[above].label for above in tree.above(place)}
     ]
     assert owned == UNITS[name]
 
@@ -116,7 +117,9 @@ def test_what_is_inserted_into_another_law_stands_in_the_line_that_inserts_it() 
     assert "(a) in Article 8, the following is added: ‘3. Ferries go first.’;\n" in (
         law("formex").text
     )
-    assert "at the end the following: “(d) Precedence. Ferries go first.”; and\n" in law("uslm").text
+    assert (
+        "at the end the following: “(d) Precedence. Ferries go first.”; and\n" in law("uslm").text
+    )
     inserted = "insert— “8A. Precedence. (1) Ferries go first. (2) Tugs go last.”.\n"
     assert inserted in law("clml").text
 
@@ -165,7 +168,9 @@ def test_numbers_stand_in_front_of_what_they_number() -> None:
 
 
 def test_lists_show_the_numbers_that_their_kind_gives() -> None:
-    clml = '<Legislation xmlns="http://www.legislation.gov.uk/namespaces/legislation">{}</Legislation>'
+    clml = (
+        '<Legislation xmlns="http://www.legislation.gov.uk/namespaces/legislation">{}</Legislation>'
+    )
     item = "<ListItem><Para><Text>{}</Text></Para></ListItem>"
     listed = f'<OrderedList Type="alpha" Decoration="parens">{item.format("x")}{item.format("y")}'
     listed += f'</OrderedList><UnorderedList Decoration="bullet">{item.format("z")}</UnorderedList>'
