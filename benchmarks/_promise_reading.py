@@ -69,6 +69,10 @@ def _cases() -> Iterator[_Case]:
         yield _Case(".csv", f"file,title\n{fragment}")
     for fragment in FRAGMENTS["word"]:
         yield _Case(".docx", fragment, _word)
+    for fragment in FRAGMENTS["law"]:
+        yield _Case(".xml", fragment, lambda text: f"<ACT>{text}</ACT>".encode())
+    for fragment in FRAGMENTS["markup"][::4]:
+        yield _Case(".epub", fragment, _book)
     for fragment in FRAGMENTS["drawn"]:
         yield _Case(".pdf", fragment, lambda text: _pdf(text * _PAGES))
 
@@ -113,6 +117,14 @@ def _zipped(members: dict[str, str]) -> bytes:
         for name, text in members.items():
             archive.writestr(name, text)
     return file.getvalue()
+
+
+def _book(page: str) -> bytes:
+    """Return a book of one page."""
+    kind = 'media-type="application/xhtml+xml"'
+    package = f'<package><item id="x" href="x.xhtml" {kind}/><itemref idref="x"/></package>'
+    container = '<container><rootfile full-path="x.opf"/></container>'
+    return _zipped({"META-INF/container.xml": container, "x.opf": package, "x.xhtml": page})
 
 
 def _word(body: str) -> bytes:

@@ -11,7 +11,8 @@ from lexloop.documents.reading.source import Limits
 
 CONTAINER = """<?xml version="1.0"?><container version="1.0"
  xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>
- <rootfile full-path="OPS/book.opf" media-type="application/oebps-package+xml"/></rootfiles></container>"""
+ <rootfile full-path="OPS/book.opf" media-type="application/oebps-package+xml"/>
+ </rootfiles></container>"""
 OPF = """<?xml version="1.0"?><package xmlns="http://www.idpf.org/2007/opf" version="3.0"
  xmlns:dc="http://purl.org/dc/elements/1.1/"><metadata><dc:title>House  rules</dc:title>
  <dc:identifier>urn:isbn:9780000000002</dc:identifier><dc:language>en</dc:language></metadata>

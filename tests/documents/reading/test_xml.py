@@ -74,11 +74,11 @@ def refused(xml: str | bytes) -> str:
 @pytest.mark.parametrize("name", UNITS)
 def test_the_tree_has_the_units_that_the_xml_has(name: str) -> None:
     tree = law(name).tree
+    units = tree.units
     owned = [
         unit.label
-        for place, unit in enumerate(tree.units)
-        if unit.number
-        and unit.label not in {tree.units[above].label for above in tree.above(place)}
+        for place, unit in enumerate(units)
+        if unit.number and all(units[above].label != unit.label for above in tree.above(place))
     ]
     assert owned == UNITS[name]
 
@@ -137,14 +137,11 @@ def test_identifiers_titles_and_days_are_read() -> None:
         "Title 90—FERRIES",
         "Ferries Act 2021",
     ]
-    days = {name: (m.in_force_from, m.in_force_to) for name, m in _metadata(found)}
+    held = {name: one.metadata for name, one in found.items()}
+    days = {name: (one.in_force_from, one.in_force_to) for name, one in held.items()}
     assert days["clml"] == (date(2022, 5, 1), date(2023, 1, 31))
     assert days["formex"] == (date(2022, 5, 1), None)
     assert days["akoma_ntoso"] == days["uslm"] == (None, None)
-
-
-def _metadata(found: dict[str, Document]):  # type: ignore[no-untyped-def]
-    return ((name, document.metadata) for name, document in found.items())
 
 
 AKN = '<akomaNtoso xmlns="http://docs.oasis-open.org/legaldocml/ns/akn/3.0"><act>{}</act></akomaNtoso>'
