@@ -162,9 +162,9 @@ class _Reader:
 
     def _role(self, element: Any) -> Role | None:
         name = local(element)
-        if not name or element.get("class") == "footnoteRef":
+        role = self._vocabulary.roles.get(name) if name else "unseen"
+        if name == "ref" and element.get("class") == "footnoteRef":
             return "unseen"
-        role = self._vocabulary.roles.get(name)
         if name == "note" and element.get("type") in ("footnote", "endnote"):
             role = "note"
         return None if self._depth > _DEEPEST and role in _APART else role
@@ -189,6 +189,8 @@ class _Reader:
 
     def _said(self, element: Any) -> list[str]:
         """Return the lines of a part by itself."""
+        if not len(element):
+            return " ".join(printable(element.text or "").split()).splitlines()
         kept = self._lines, self._begun, self._over, self._holding
         self._lines, self._begun, self._over, self._holding = LineWriter(), "", False, 0
         self._depth += 1
