@@ -197,10 +197,10 @@ class View:
         return map(self._dated, self._store.every_chunk(step, self._within))
 
     def _dated(self, chunk: Chunk) -> Chunk:
-        held = self._metadata.get(chunk["document"], UNKNOWN)
-        if held.version:
+        held = self._metadata.get(chunk["document"])
+        if held is not None and held.version:
             chunk["version"] = held.version
-        if held.identifier:
+        if held is not None and held.identifier:
             chunk["identifier"] = held.identifier
         return chunk
 
@@ -253,10 +253,10 @@ class View:
             "end": end,
             "quote": found.text[start:end],
         }
-        held = self._metadata.get(document, UNKNOWN)
-        if held.version:
+        held = self._metadata.get(document)
+        if held is not None and held.version:
             citation["version"] = held.version
-        if held.identifier:
+        if held is not None and held.identifier:
             citation["identifier"] = held.identifier
         return citation
 

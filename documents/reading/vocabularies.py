@@ -131,13 +131,13 @@ CLML = Vocabulary(
     {
         **_COMMON,
         **_roles(
-            division="Group Part Chapter P1group EUTitle EUPart EUChapter EUSection"
+            division="Group Part Chapter P1group P1 EUTitle EUPart EUChapter EUSection"
             " EUSubsection Division ExplanatoryNotes EarlierOrders",
             group="Pblock PsubBlock",
             annex="Schedule Appendix Attachment",
             untitled="Schedules",
             source="Reference",
-            item="P1 P2 P3 P4 P5 P6 P7",
+            item="P2 P3 P4 P5 P6 P7",
             number="Number Pnumber",
             heading="Title Subtitle",
             head="TitleBlock",

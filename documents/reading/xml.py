@@ -261,23 +261,30 @@ class _Reader:
         number, headings = self._as_shown(element, number, headings)
         worded = number[:1].isalpha() and number[-1:].isalnum()
         apart = worded and (" " in number or role == "annex")
-        if self._items or (number and not headings and not apart):
+        goes_on = self._goes_on(element) and not self._items
+        if self._items or (number and not headings and not apart and not goes_on):
             self._item(number, headings)
             return False
         if number and not apart:
             dash = number.endswith("—")
-            headings = [f"{number}{'' if dash else ' '}{' '.join(headings)}"]
+            headings = [f"{number}{'' if dash else ' '}{' '.join(headings)}".rstrip()]
         elif number:
             headings.insert(0, number)
         if not headings:
             return False
-        self._level += 1
+        self._level += not goes_on
         self._head_line(headings[0], self._level)
         for source in (e for e in element if self._role(e) == "source"):
             self._read.add(source)
             self._head_line(" ".join(self._said(source)), 0)
         self._head_line(" ".join(headings[1:]), 0)
-        return True
+        return not goes_on
+
+    def _goes_on(self, element: Any) -> bool:
+        """Return whether a division follows one that gave its number to the heading of both."""
+        group = element.getparent()
+        carried = group is not None and self._vocabulary.carried.get(local(group))
+        return carried == local(element) and any(self._role(e) == "heading" for e in group)
 
     def _as_shown(self, element: Any, number: str, headings: list[str]) -> tuple[str, list[str]]:
         """Return the number and the heading of a division as the law shows them."""

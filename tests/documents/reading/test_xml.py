@@ -40,6 +40,9 @@ BRITISH = [
     *("Schedule 1, paragraph 1(2)", "Schedule 1, paragraph 2", "Schedule 1, paragraph 3"),
     *("Schedule 1, paragraph 3, row Northport", "Schedule 1, paragraph 3, row Kelp Bay"),
     *("Schedule 2", "Schedule 2, Part 1", "Schedule 2, paragraph 1", "Schedule 2, paragraph 2"),
+    *("Schedule 2, paragraph 3", "Schedule 2, paragraph 3(1)", "Schedule 2, paragraph 3(2)"),
+    *("Schedule 3", "Schedule 3, Article 1", "Schedule 3, Article 1(1)"),
+    *("Schedule 3, Article 1(2)", "Schedule 3, Article 2"),
 ]
 UNITS = {
     "akoma_ntoso": [*EUROPEAN, "Note 1", "Note 2"],
