@@ -12,6 +12,7 @@ _KNOWN = re.compile(
     r"|https?://(?:www\.)?legislation\.gov\.uk/[!-~]+"
     r"|(?:CELEX:)?[0-9CE]\d{4}[A-Z]{1,2}\d{4}(?:\(\d{2}\))?(?:R\(\d{2}\))?(?:-\d{8})?"
     r"|urn:(?:lex|nir|isbn|doi):[!-~]+|doi:[!-~]+"
+    r"|(?:Public|Private) Law \d{1,4}[-–]\d{1,4}"
     r"|/(?:akn|us)/[!-~]+|/[a-z]{2}/(?:act|bill|doc|judgment)[!-~]*)",
     re.IGNORECASE,
 )
@@ -36,16 +37,18 @@ def facts_of(root: Any) -> Metadata:
 def _identifiers(root: Any) -> Iterator[str | None]:
     """Yield what may identify the work, the likeliest first."""
     yield from (alias.get("value") for alias in _of_work(root, "FRBRalias"))
-    yield from (uri.get("value") for uri in _of_work(root, "FRBRuri", "FRBRthis"))
+    yield from (uri.get("value") for uri in _of_work(root, "FRBRuri"))
+    yield from (uri.get("value") for uri in _of_work(root, "FRBRthis"))
     yield from (e.text for e in root.iter("NO.ELI", "NO.CELEX"))
     yield from (root.get("IdURI"), root.get("DocumentURI"))
-    yield from (e.get("identifier") for e in root.iter("{*}title", "{*}section"))
+    yield root.get("identifier")
+    yield from (e.text for e in root.iter("{*}citableAs"))
 
 
-def _of_work(root: Any, *names: str) -> Iterator[Any]:
+def _of_work(root: Any, name: str) -> Iterator[Any]:
     work = next(root.iter("{*}FRBRWork"), None)
     if work is not None:
-        yield from work.iterchildren(*(f"{{*}}{name}" for name in names))
+        yield from work.iterchildren(f"{{*}}{name}")
 
 
 def _days(root: Any) -> tuple[date | None, date | None]:

@@ -173,4 +173,6 @@ def vocabulary_of(tag: str) -> Vocabulary | None:
     namespace, _, name = tag.rpartition("}")
     if "/uslm/" in namespace:
         return USLM
+    if "akomantoso" in namespace or "/akn/" in namespace:
+        return AKOMA_NTOSO
     return _ROOTS.get(name)

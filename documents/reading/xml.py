@@ -99,7 +99,8 @@ def _title(root: Any, names: Iterable[str]) -> str:
         words = printable(" ".join(found.itertext())).split() if found is not None else []
         if words:
             return " ".join(words)
-    return ""
+    aliases = (printable(e.get("value") or "") for e in root.iter("{*}FRBRalias"))
+    return next((alias for alias in aliases if " " in alias), "")
 
 
 class _Opened(NamedTuple):
@@ -336,7 +337,8 @@ class _Reader:
             self._lines.add(f"{number} ")
             self._begun = "number"
         if heading:
-            self._lines.add(f"{heading}{'.' if heading[-1].isalnum() else ''} ")
+            ending = ". " if heading[-1].isalnum() else "" if heading[-1] == "—" else " "
+            self._lines.add(heading + ending)
             self._begun = "heading"
 
     def _list_number(self, element: Any) -> str:

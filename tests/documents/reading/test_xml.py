@@ -167,6 +167,31 @@ def test_numbers_stand_in_front_of_what_they_number() -> None:
     assert text_of(AKN.format(other + body)).startswith("2 Fees\n")
 
 
+def test_a_part_of_a_law_is_known_by_its_namespace() -> None:
+    part = '<chapter xmlns="http://www.akomantoso.org/2.0"><num>1</num><heading>Fees</heading>{}</chapter>'
+    section = (
+        "<section><num>4.</num><heading>Coins</heading><content><p>Pay.</p></content></section>"
+    )
+    (document,) = read(part.format(section))
+    assert isinstance(document, Document)
+    assert document.text == "Chapter 1\nFees\n4. Coins\nPay.\n"
+    assert [unit.label for unit in document.tree.units if unit.number] == ["Chapter 1", "Section 4"]
+
+
+def test_a_law_is_known_by_what_it_is_cited_as() -> None:
+    law = '<pLaw xmlns="http://schemas.gpo.gov/xml/uslm/2.0"><meta><citableAs>{}</citableAs></meta>'
+    law += "<main><p>Text.</p></main></pLaw>"
+    for said, known in (("Public Law 199–1", "Public Law 199–1"), ("The Ferry Act", "")):
+        (document,) = read(law.format(said))
+        assert isinstance(document, Document)
+        assert document.metadata.identifier == known
+    alias = '<FRBRalias value="Dogs By-law"/><FRBRuri value="/akn/za/act/1980/1"/>'
+    named = f"<meta><identification><FRBRWork>{alias}</FRBRWork></identification></meta>"
+    (document,) = read(AKN.format(f"{named}<body><p>Text.</p></body>"))
+    assert isinstance(document, Document)
+    assert (document.title, document.metadata.identifier) == ("Dogs By-law", "/akn/za/act/1980/1")
+
+
 def test_lists_show_the_numbers_that_their_kind_gives() -> None:
     clml = (
         '<Legislation xmlns="http://www.legislation.gov.uk/namespaces/legislation">{}</Legislation>'
