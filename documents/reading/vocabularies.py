@@ -157,22 +157,21 @@ CLML = Vocabulary(
 )
 UNKNOWN = Vocabulary(dict(_COMMON))
 
-_FORMEX_ROOTS = (
-    "ACT AGR ANNEX CONS.ACT CONS.ANNEX CONS.DOC CONS.LIST CORR DECISION GENERAL LETTER OPINION"
-    " PROPOSAL PROT REPORT"
-)
-_ROOTS = {
-    "akomaNtoso": AKOMA_NTOSO,
-    "Legislation": CLML,
-    **dict.fromkeys(_FORMEX_ROOTS.split(), FORMEX),
-}
+_FORMEX_ROOTS = frozenset("ACT AGR ANNEX CONS.ACT CONS.ANNEX CONS.DOC CONS.LIST GENERAL".split())
 
 
-def vocabulary_of(tag: str) -> Vocabulary | None:
-    """Return the vocabulary of a root element, by its namespace and name; None if unknown."""
+def vocabulary_of(tag: str, schema: str = "") -> Vocabulary | None:
+    """Return the vocabulary of a root element; None if it is unknown.
+
+    Args:
+        tag: Its name, with its namespace in braces.
+        schema: The address of the schema that it names without a namespace.
+    """
     namespace, _, name = tag.rpartition("}")
     if "/uslm/" in namespace:
         return USLM
-    if "akomantoso" in namespace or "/akn/" in namespace:
+    if name == "akomaNtoso" or "akomantoso" in namespace or "/akn/" in namespace:
         return AKOMA_NTOSO
-    return _ROOTS.get(name)
+    if namespace.endswith("legislation.gov.uk/namespaces/legislation"):
+        return CLML
+    return FORMEX if "formex" in schema or name in _FORMEX_ROOTS else None

@@ -26,6 +26,7 @@ _STYLES = {
 }
 _DECORATIONS = {"parens": "({})", "parenRight": "{})", "brackets": "[{}]", "none": "{}"}
 _SIGNS = frozenset("0022 0027 00AB 00BB 2018 2019 201A 201B 201C 201D 201E 201F 2039 203A".split())
+_SCHEMA = "{http://www.w3.org/2001/XMLSchema-instance}noNamespaceSchemaLocation"
 _BULLETS = {"DASH": "–", "NDASH": "–", "BULLET": "•"}
 
 
@@ -41,7 +42,7 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document | SkippedS
 
         yield from read_html(data, name, limits)
         return
-    vocabulary = vocabulary_of(root.tag)
+    vocabulary = vocabulary_of(root.tag, root.get(_SCHEMA, ""))
     text, headings = _Reader(root, vocabulary or UNKNOWN).document()
     if not text.strip():
         raise CorpusError("It holds no text.", "Remove it or fill it.")
@@ -285,7 +286,7 @@ class _Reader:
         """Return whether a division follows one that gave its number to the heading of both."""
         group = element.getparent()
         carried = group is not None and self._vocabulary.carried.get(local(group))
-        return carried == local(element) and any(self._role(e) == "heading" for e in group)
+        return carried == local(element) and self._role(group[0]) == "heading"
 
     def _as_shown(self, element: Any, number: str, headings: list[str]) -> tuple[str, list[str]]:
         """Return the number and the heading of a division as the law shows them."""
@@ -371,6 +372,7 @@ class _Reader:
         if note not in self._notes:
             number, _ = self._head(note)
             number = element.get("marker") or number or str(len(self._notes) + 1)
+            self._notes[note] = (number, "")  # it may refer to itself
             self._notes[note] = (number, " ".join(self._said(note)))
         self._add(f" ({self._notes[note][0]})")
 

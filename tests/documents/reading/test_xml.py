@@ -202,6 +202,10 @@ def test_lists_show_the_numbers_that_their_kind_gives() -> None:
     assert text_of(clml.format(listed)).splitlines() == ["(a) x", "(b) y", "• z"]
     dash = '<ACT><LIST TYPE="DASH"><ITEM><P>one</P></ITEM><ITEM><P>two</P></ITEM></LIST></ACT>'
     assert text_of(dash).splitlines() == ["– one", "– two"]
+    schema = "http://formex.publications.europa.eu/schema/formex-05.55-20141201.xd"
+    decision = '<DECISION xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" '
+    decision += f'xsi:noNamespaceSchemaLocation="{schema}"><NP><NO.P>1.</NO.P><TXT>a</TXT></NP>'
+    assert [found.text for found in read(f"{decision}</DECISION>")] == ["1. a\n"]  # type: ignore[union-attr]
     plain = AKN.format("<body><ol><li>one</li><li value='3.'>three</li></ol></body>")
     assert text_of(plain).splitlines() == ["1. one", "3. three"]
 
@@ -256,6 +260,16 @@ def test_what_nests_deep_ends() -> None:
     notes = "<authorialNote><p>n</p>" * 110 + "</authorialNote>" * 110
     assert text_of(AKN.format(f"<body><p>Word{notes}</p></body>")).startswith("Word (1)\n")
     assert monotonic() - begun < 30
+
+
+def test_a_note_that_refers_to_itself_is_read_once() -> None:
+    clml = (
+        '<Legislation xmlns="http://www.legislation.gov.uk/namespaces/legislation">{}</Legislation>'
+    )
+    seen = '<FootnoteRef Ref="f1"/>'
+    note = f'<Footnotes><Footnote id="f1"><Text>See {seen * 50}.</Text></Footnote></Footnotes>'
+    text = text_of(clml.format(f"<Text>Pay{seen}.</Text>{note}"))
+    assert text == f"Pay (1).\nNotes\nNote 1: See{' (1)' * 50}.\n"
 
 
 @pytest.mark.parametrize(
