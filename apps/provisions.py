@@ -80,9 +80,13 @@ def one_of(lead: str, names: Sequence[str]) -> str:
 
 
 class Source(NamedTuple):
-    """A document to show; ``pages`` has the offset at which each page begins, if it has any."""
+    """A document to show; ``pages`` has the offset at which each page begins, if it has any.
+
+    ``identifier`` is what the law is known by; empty where nobody says.
+    """
 
     name: str
+    identifier: str
     tree: Tree
     text: str
     pages: Sequence[int]
@@ -98,7 +102,8 @@ class Source(NamedTuple):
         tree, text = view.tree_of(name), view.text_of(name)
         assert tree is not None
         assert text is not None
-        return cls(name, tree, text, view.pages_of(name))
+        identifier = view.metadata([name])[name].identifier
+        return cls(name, identifier, tree, text, view.pages_of(name))
 
     def places(self, said: str, see: str) -> list[int]:
         """Return the places of a provision; several where they share one label.
@@ -153,7 +158,12 @@ class Source(NamedTuple):
         """Return what the document consists of, and the doubts of its reading."""
         listed = self.listed(range(len(self.tree)), depth)
         units = [{**self.record(place), "depth": level} for place, level in listed]
-        return {"document": self.name, "units": units, "problems": self.doubts()}
+        return {
+            "document": self.name,
+            "identifier": self.identifier,
+            "units": units,
+            "problems": self.doubts(),
+        }
 
     def doubts(self) -> list[str]:
         """Return what is wrong with the numbering, and what is referred to and is not there."""

@@ -79,11 +79,14 @@ def _cases() -> Iterator[_Case]:
     for suffix, kind, made in (
         (".docx", "word", _word),
         (".odt", "opendocument", _opendocument),
+        (".xml", "law", lambda text: f"<ACT>{text}</ACT>".encode()),
         (".rtf", "rich", lambda text: f"{{\\rtf1 {text}}}".encode()),
         (".pdf", "drawn", lambda text: _pdf(text * _PAGES)),
     ):
         for fragment in FRAGMENTS[kind]:
             yield _Case(suffix, fragment, made)
+    for fragment in FRAGMENTS["markup"][::4]:
+        yield _Case(".epub", fragment, _book)
 
 
 def _least_ratio(case: _Case) -> float:
@@ -162,6 +165,14 @@ def _outlook(text: str) -> bytes:
     from aspose.email_foss.msg.mapi_message import MapiMessage
 
     return bytes(MapiMessage.from_email_message(_message(text)).to_bytes())
+
+
+def _book(page: str) -> bytes:
+    """Return a book of one page."""
+    kind = 'media-type="application/xhtml+xml"'
+    package = f'<package><item id="x" href="x.xhtml" {kind}/><itemref idref="x"/></package>'
+    container = '<container><rootfile full-path="x.opf"/></container>'
+    return _zipped({"META-INF/container.xml": container, "x.opf": package, "x.xhtml": page})
 
 
 def _word(body: str) -> bytes:

@@ -21,6 +21,7 @@ class Metadata:
     Args:
         title: Shown beside citations; empty leaves it to the text.
         url: The address at which the document was published.
+        identifier: What the law is known by: an ELI, a CELEX number, a URN.
         host: The publisher's host name; a loader takes it from ``url`` where it is not given.
         jurisdiction: As the user writes it.
         kind: The kind of source, for the authority of its publisher; empty when unknown.
@@ -32,6 +33,7 @@ class Metadata:
 
     title: str = ""
     url: str = ""
+    identifier: str = ""
     host: str = ""
     jurisdiction: str = ""
     kind: SourceKind = ""

@@ -60,7 +60,8 @@ class Chunk(TypedDict):
     and the lead-in that it completes: words that place it and are no part of what is quoted.
     ``supporting`` stands where it is no operative text: recitals, notes, contents. ``page`` is the
     page on which the chunk begins, and ``page_breaks`` are the offsets at which further pages begin
-    inside it. ``version`` says when the document is in force, where it names days.
+    inside it. ``version`` says when the document is in force, where it names days, and
+    ``identifier`` what the law is known by.
     """
 
     id: str
@@ -75,6 +76,7 @@ class Chunk(TypedDict):
     supporting: NotRequired[bool]
     page_breaks: NotRequired[list[int]]
     version: NotRequired[str]
+    identifier: NotRequired[str]
     collection: NotRequired[str]
 
 
@@ -129,7 +131,8 @@ class Citation(TypedDict):
     Sources are numbered from 1 in the order in which the answer uses them. ``section`` is the exact
     label of the provision. ``lead`` are the words that a point completes, where they are no part of
     the quote, and ``lead_spans`` where they stand: start and end of each piece. ``version`` says
-    when the cited document is in force, where it names days. ``collection`` names the collection
+    when the cited document is in force, where it names days, and ``identifier`` what the law is
+    known by: an ELI, a CELEX number. ``collection`` names the collection
     of the document where several were offered. ``in_file`` is where the quote begins and ends in
     the file itself, in code points, where that is text: Markdown is quoted as it is shown.
     """
@@ -144,6 +147,7 @@ class Citation(TypedDict):
     lead: NotRequired[str]
     lead_spans: NotRequired[list[list[int]]]
     version: NotRequired[str]
+    identifier: NotRequired[str]
     collection: NotRequired[str]
     in_file: NotRequired[list[int]]
 

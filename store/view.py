@@ -200,6 +200,8 @@ class View:
         held = self._metadata.get(chunk["document"])
         if held is not None and held.version:
             chunk["version"] = held.version
+        if held is not None and held.identifier:
+            chunk["identifier"] = held.identifier
         return chunk
 
     def text_of(self, document: str) -> str | None:
@@ -254,6 +256,8 @@ class View:
         held = self._metadata.get(document)
         if held is not None and held.version:
             citation["version"] = held.version
+        if held is not None and held.identifier:
+            citation["identifier"] = held.identifier
         return citation
 
     def defining(self, terms: Sequence[str]) -> list[str]:

@@ -74,7 +74,8 @@ def show(
 def _print_outline(source: "Source", depth: int, whole: bool) -> None:
     """Print what a document consists of, and the doubts of its reading; all where it is whole."""
     units = source.listed(range(len(source.tree)), depth)
-    say(source.name, style="bold")
+    known = f" · {one_line(source.identifier)}" if source.identifier else ""
+    say((source.name, "bold"), (known, "dim"))
     _print_units(source, units, kinds=whole)
     if not units:
         say("It has no provisions; --depth 1 lists its paragraphs.", style="dim")

@@ -87,6 +87,7 @@ class TreeBody(BaseModel):
 
     document: str
     title: str
+    identifier: str
     units: list[UnitBody]
     problems: list[str]
 

@@ -515,6 +515,7 @@ def _provision(collection: str, view: "View", source: "Source", place: int) -> s
         page=record["page"],
         quote=text[:_MOST_READ],
         version=view.metadata([source.name])[source.name].version,
+        identifier=clean(source.identifier),
         uri=shapes.SourceLink(collection, source.name, record["label"]).uri,
         heading=clean(record["heading"]),
         kind=record["kind"],

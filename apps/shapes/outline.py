@@ -37,7 +37,7 @@ def asked(record: Record) -> list[tuple[str, str]]:
 
 
 def place(record: Record, source: Record) -> str:
-    """Return where a source stands: document, provision, page, characters and version."""
+    """Return where a source stands: document, provision, page, characters, version, identifier."""
     return ", ".join([one_line(_named(record, source)), *places(source)])
 
 

@@ -48,7 +48,7 @@ def inert(text: str) -> str:
 
 
 def places(source: Mapping[str, Any], span: bool = True) -> list[str]:
-    """Return where in its document a source stands, in words: provision, page, version.
+    """Return where in its document a source stands, in words: provision, page, version, identifier.
 
     Args:
         source: A citation, a passage or a triplet.
@@ -56,7 +56,8 @@ def places(source: Mapping[str, Any], span: bool = True) -> list[str]:
     """
     page = "" if source["page"] is None else f"page {source['page']}"
     characters = f"characters {source['start']}–{source['end']}" if span else ""
-    parts = (source["section"], page, characters, source.get("version", ""))
+    known = (source.get("version", ""), source.get("identifier", ""))
+    parts = (source["section"], page, characters, *known)
     return [one_line(part) for part in parts if part]
 
 

@@ -60,6 +60,7 @@ class Source(BaseModel):
     page: int | None
     quote: str
     version: str = Field(description="When the document is in force, where it says so.")
+    identifier: str = Field(description="What the law is known by: an ELI, a CELEX number.")
     uri: str
 
     @classmethod
@@ -72,6 +73,7 @@ class Source(BaseModel):
             page=found["page"],
             quote=clean(found["text"] if "text" in found else found["quote"])[:_MOST_TEXT],
             version=found.get("version", ""),
+            identifier=clean(found.get("identifier", "")),
             uri=SourceLink(found["collection"], found["document"], found["section"]).uri,
             **more,
         )
@@ -87,7 +89,7 @@ class Source(BaseModel):
 
     def _source(self) -> dict[str, Any]:
         return {
-            **self.model_dump(include={"document", "page", "version"}),
+            **self.model_dump(include={"document", "page", "version", "identifier"}),
             "section": self.provision,
         }
 

@@ -44,6 +44,8 @@ FORMATS = {
     ".doc": Format("word97", "a Word 97 document"),
     ".odt": Format("opendocument", "an OpenDocument text"),
     ".rtf": Format("rtf", "a Rich Text file"),
+    ".epub": Format("epub", "an EPUB book"),
+    ".xml": Format("xml", "an XML document"),
     ".jsonl": Format("jsonl"),
     ".xlsx": Format("workbook", "an Excel workbook"),
     ".xls": Format("workbook", "an Excel 97 workbook"),
@@ -78,6 +80,7 @@ _ZIP_KINDS = {
     "word/document.xml": "a Word document",
     "xl/workbook.xml": "an Excel workbook",
     "ppt/presentation.xml": "a PowerPoint presentation",
+    "META-INF/container.xml": "an EPUB book",
 }
 """By a member that each has."""
 _MIME_KINDS = {
@@ -100,6 +103,7 @@ _HTML = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """A comment ends at its first mark: other ends are not tried, which are many of many comments."""
+_XML = re.compile(rb"\s*+<[?!A-Za-z_]")
 _HEAD = 2048
 
 
@@ -274,6 +278,8 @@ def _check_kind(data: bytes, suffix: str) -> None:
         return  # PDF readers allow junk before the header
     if found == _DAMAGED_ZIP and expected in _ZIPPED:
         return  # its reader says what is wrong
+    if expected == "an XML document" and found in ("HTML", "text") and _is_xml(data):
+        return
     if found == "text" and b"\x00" in data[:_HEAD]:
         if expected == "text":
             return  # UTF-16, or for the decoder to refuse
@@ -282,6 +288,12 @@ def _check_kind(data: bytes, suffix: str) -> None:
         f"By its content it is {found}, though its name ends in {suffix}.",
         "Give it the suffix of what it is, or remove it.",
     )
+
+
+def _is_xml(data: bytes) -> bool:
+    """Return whether a file begins as XML does; of UTF-16, by its letters alone."""
+    head = data[:_HEAD].lstrip(b"\xef\xbb\xbf\xff\xfe").replace(b"\x00", b"")
+    return _XML.match(head) is not None
 
 
 def _content_kind(data: bytes) -> str:

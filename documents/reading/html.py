@@ -7,7 +7,9 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from lexloop.core.errors import CorpusError
+from lexloop.core.metadata import Metadata
 from lexloop.documents.document import Document, title_of
+from lexloop.documents.reading.facts import identifier_of
 from lexloop.documents.reading.source import Limits
 from lexloop.documents.reading.text import LineWriter, decode, numeral, printable, whole_number
 
@@ -33,6 +35,9 @@ _MARK = re.compile(r"\(?(?:\d{1,3}|[a-z]{1,5}|[A-Z]{1,4})[).]|\d{1,3}(?:\.\d{1,3
 _ITEM_STYLES = {"a": "lower-alpha", "A": "upper-alpha", "i": "lower-roman", "I": "upper-roman"}
 _NUMBERED = re.compile(r"\s*(?:\(?\w{1,5}[).]|\d+(?:\.\d+)+)\s")
 _CHARSET = re.compile(rb"<(?:meta|\?xml)[^<>]*?(?:charset|encoding)\s*=\s*[\"']?\s*([\w-]+)", re.I)
+_IDENTIFYING = frozenset(
+    ("eli:id_local", "eli:uri", "dc.identifier", "dcterms.identifier", "celex")
+)
 _HEAD, _MOST_ROWS = 4096, 400
 _LONGEST_MARK, _MOST_INNER = 80, 100
 _DEEPEST = 16
@@ -45,27 +50,54 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
     Raises:
         CorpusError: It is no text of one encoding, or shows no text.
     """
+    soup = _parsed(page_source(data))
+    text, headings, title = _shown(soup)
+    if not text.strip():
+        raise CorpusError("It shows no text.", "Remove it, or save the page as it is shown.")
+    title = title or title_of(text, PurePosixPath(name).stem)
+    metadata = Metadata(identifier=identifier_of(_identifiers(soup)))
+    yield Document(name, title, text, metadata, headings=headings)
+
+
+def page_source(data: bytes) -> str:
+    """Return the source of a page, by the encoding that it names.
+
+    Raises:
+        CorpusError: It is no text of one encoding.
+    """
     declared = _CHARSET.search(data[:_HEAD])
     source = decode(data, declared.group(1).decode() if declared else None)
     if "\x00" in source:
         raise CorpusError("It holds NUL bytes, so it is no text.", "Convert it to UTF-8.")
-    text, headings, title = read_page(source)
-    if not text.strip():
-        raise CorpusError("It shows no text.", "Remove it, or save the page as it is shown.")
-    yield Document(name, title or title_of(text, PurePosixPath(name).stem), text, headings=headings)
+    return source
 
 
 def read_page(source: str) -> tuple[str, tuple[tuple[int, int], ...], str]:
     """Return the visible text of a page, the offset and level of each heading, and its title."""
+    return _shown(_parsed(source))
+
+
+def _parsed(source: str) -> Any:
     from bs4 import BeautifulSoup, XMLParsedAsHTMLWarning
 
     with warnings.catch_warnings():  # XHTML is read as a browser reads it
         warnings.simplefilter("ignore", XMLParsedAsHTMLWarning)
-        soup = BeautifulSoup(source, "lxml")
+        return BeautifulSoup(source, "lxml")
+
+
+def _shown(soup: Any) -> tuple[str, tuple[tuple[int, int], ...], str]:
     lines = LineWriter()
     _read(soup, lines)
     title = printable(" ".join(soup.title.get_text().split())) if soup.title else ""
     return *lines.finished(), title
+
+
+def _identifiers(soup: Any) -> Iterator[str]:
+    """Yield what may identify the law that a page shows, the likeliest first."""
+    for tag in soup.find_all(("meta", "link"), limit=_MOST_ROWS):
+        named = str(tag.get("property") or tag.get("name") or "").lower()
+        if named in _IDENTIFYING or "canonical" in (tag.get("rel") or ()):
+            yield str(tag.get("content") or tag.get("resource") or tag.get("href") or "")
 
 
 def _read(soup: Any, lines: LineWriter) -> None:

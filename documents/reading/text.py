@@ -243,6 +243,8 @@ class LineWriter:
         if self._rows:
             self._line.append(" ")
             return
+        if not self._line:
+            return
         text = " ".join(printable("".join(self._line)).split())
         self._line.clear()
         if text:

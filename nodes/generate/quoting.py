@@ -338,6 +338,8 @@ def cite(passage: Passage, said: Sequence[Statement], n: int) -> Citation:
         citation["lead_spans"] = [list(span) for span in first.leads]
     if "version" in passage:
         citation["version"] = passage["version"]
+    if "identifier" in passage:
+        citation["identifier"] = passage["identifier"]
     return citation
 
 

@@ -80,14 +80,16 @@ def test_both_say_all_that_shows_how_it_was_found() -> None:
 
 def test_versions_a_lead_in_and_a_model_are_said() -> None:
     version = "in force from 2020-01-01 to 2025-12-31"
-    cited = citation(version=version, lead="An owner must", page=None, collection="b")
+    cited = citation(
+        version=version, identifier="32020R0007", lead="An owner must", page=None, collection="b"
+    )
     usage = {"model_calls": 4, "tokens_in": 900, "tokens_out": 80, "seconds": 3.0}
     said = markdown(
         record(citations=[cited], collections=["a", "b"], as_of="any", usage=usage,
                model="openai:gpt", hosts=["models.example"], warning="Only in part.")
     )  # fmt: skip
     assert "- **Law as of:** any day: versions of all times were searched\n" in said
-    assert f"[^1]: b: dogs.txt, § 1, characters 17–53, {version}: “A dog" in said
+    assert f"[^1]: b: dogs.txt, § 1, characters 17–53, {version}, 32020R0007: “A dog" in said
     assert "a year.”  \n    It completes: “An owner must”\n" in said
     assert "**Model:** openai:gpt, 4 calls, 900 tokens in, 80 out. Text was sent to models." in said
     assert "\n> Warning: Only in part.\n" in said

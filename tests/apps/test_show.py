@@ -56,6 +56,16 @@ def test_a_provision_with_what_lies_around_it(show: Run) -> None:
     assert "Refers to Annex I, point 2: Annex I, point 2" in shown
 
 
+def test_the_identifier_of_a_law_is_shown(run: Run) -> None:
+    law = Path(__file__).parents[1] / "documents" / "reading" / "laws" / "formex.xml"
+    assert run("show", str(law)).stdout.splitlines()[0] == "formex.xml · 32021R0014"
+    assert json.loads(run("show", str(law), "--json").stdout)["identifier"] == "32021R0014"
+    asked = ("ask", "How many hours must a raft float?", "--corpus", str(law.parent), "--json")
+    (cited, *_) = json.loads(run(*asked).stdout)["citations"]
+    assert (cited["document"], cited["section"]) == ("akoma_ntoso.xml", "Annex I, point 1")
+    assert cited["identifier"] == "http://data.example.org/eli/reg/2021/14"
+
+
 def test_json(show: Run) -> None:
     tree = json.loads(show("contract", "--json").stdout)
     assert (tree["document"], tree["problems"]) == ("contract.txt", [])

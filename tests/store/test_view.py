@@ -20,9 +20,9 @@ from lexloop.store.view import Collection, View
 from lexloop.store.writer import build_collection
 
 
-def test_what_is_pointed_to_is_cited_with_its_page_and_version() -> None:
+def test_what_is_pointed_to_is_cited_with_its_page_version_and_identifier() -> None:
     text = "Article 1\nScope\nAll boats.\nArticle 2\nFees\n1. Owners pay.\n2. Guests do not.\n"
-    known = Metadata(in_force_from=date(2020, 1, 1))
+    known = Metadata(in_force_from=date(2020, 1, 1), identifier="32020R0007")
     pages = (0, text.index("2. Guests"))
     boats = Document("boats.txt", "Boats", text, known, pages)
     view = build_collection([boats], letter_tools()).seen_by(ANYBODY)
@@ -37,6 +37,7 @@ def test_what_is_pointed_to_is_cited_with_its_page_and_version() -> None:
     cited = view.cited("boats.txt", unit["start"], unit["end"], unit["label"])
     assert (cited["page"], cited["quote"]) == (2, "2. Guests do not.")
     assert "2020" in cited["version"]
+    assert (chunk["identifier"], cited["identifier"]) == ("32020R0007", "32020R0007")
     with pytest.raises(KeyError):
         view.cited("cars.txt", 0, 1, "")
 

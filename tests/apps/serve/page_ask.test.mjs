@@ -110,6 +110,8 @@ test("days, places and steps in words", () => {
   assert.equal(counted(1, "page"), "1 page");
   assert.equal(counted(1200, "page"), "1,200 pages");
   assert.deepEqual(placeOf({ section: "§ 1", page: 0, version: "" }), ["§ 1", "page 0"]);
+  const law = { section: "Article 4", page: null, version: "in force from 2020-01-01", identifier: "32020R0007" };
+  assert.deepEqual(placeOf(law), ["Article 4", "in force from 2020-01-01", "32020R0007"]);
   assert.equal(following("rerank"), "generate");
   assert.equal(following("evaluate"), null);
 });

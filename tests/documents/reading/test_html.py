@@ -79,3 +79,22 @@ def test_numbers_set_beside_paragraphs_in_a_table_are_put_in_front_of_them() -> 
     assert [unit.label for unit in document.tree.units] == [f"Article 1{one}" for one in labels]
     rows = "<table><tr><td>3.1.</td><td>Boats</td></tr><tr><td>3.2</td><td>Oars</td></tr></table>"
     assert read(rows).text == "3.1. Boats\n3.2 Oars\n"
+
+
+def test_the_identifier_of_a_law_is_read_where_the_page_gives_one_of_a_known_kind() -> None:
+    page = "<html><head>{}</head><body><p>Text.</p></body></html>"
+    eli = "http://data.europa.eu/eli/reg/2016/679/oj"
+    known = {
+        f'<link rel="canonical" href="{eli}"/>': eli,
+        '<meta property="eli:id_local" content="32016R0679"/>': "32016R0679",
+        '<meta name="DC.Identifier" content="http://www.legislation.gov.uk/ukpga/2018/12"/>': (
+            "http://www.legislation.gov.uk/ukpga/2018/12"
+        ),
+        '<link rel="canonical" href="https://example.org/news"/>': "",
+        '<meta name="DC.identifier" content="page 7"/>': "",
+        f'<meta name="description" content="{eli}"/>': "",
+        "": "",
+    }
+    found = {head: read(page.format(head)).metadata for head in known}
+    assert {head: metadata.identifier for head, metadata in found.items()} == known
+    assert not any(metadata.url or metadata.host for metadata in found.values())

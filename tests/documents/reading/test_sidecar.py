@@ -20,7 +20,8 @@ def test_a_row_wins_over_front_matter_field_by_field(tmp_path: Path, load: Load)
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "a.md").write_text(FRONT)
     (tmp_path / "metadata.csv").write_text(
-        "file,title,url,jurisdiction\nsub/a.md,Outer,https://Law.example/a,NYC\n"
+        "file,title,url,jurisdiction,identifier\n"
+        "sub/a.md,Outer,https://Law.example/a,NYC,urn:lex:us:ny:act:2023;1\n"
     )
     (tmp_path / "sub" / "Metadata.CSV").write_text("file;Title;Kind\n./a.md;Inner;statute\n")
     documents, reasons = load(tmp_path)
@@ -29,6 +30,7 @@ def test_a_row_wins_over_front_matter_field_by_field(tmp_path: Path, load: Load)
     assert documents[0].metadata == Metadata(
         title="Inner",
         url="https://Law.example/a",
+        identifier="urn:lex:us:ny:act:2023;1",
         host="law.example",
         jurisdiction="NYC",
         kind="statute",
