@@ -132,6 +132,8 @@ class Citation(TypedDict):
     when the cited document is in force, where it names days. ``collection`` names the collection
     of the document where several were offered. ``in_file`` is where the quote begins and ends in
     the file itself, in code points, where that is text: Markdown is quoted as it is shown.
+    ``read_from_picture`` is how surely, from 0 to 1, words were recognised that a page shows as a
+    picture.
     """
 
     n: int
@@ -146,6 +148,7 @@ class Citation(TypedDict):
     version: NotRequired[str]
     collection: NotRequired[str]
     in_file: NotRequired[list[int]]
+    read_from_picture: NotRequired[float]
 
 
 Kind = Literal["duration", "money", "percentage", "measure", "number", "contact", "name"]

@@ -50,13 +50,17 @@ def inert(text: str) -> str:
 def places(source: Mapping[str, Any], span: bool = True) -> list[str]:
     """Return where in its document a source stands, in words: provision, page, version.
 
+    What was recognised on a picture is told as such.
+
     Args:
         source: A citation, a passage or a triplet.
         span: Whether to tell its characters, too.
     """
     page = "" if source["page"] is None else f"page {source['page']}"
     characters = f"characters {source['start']}–{source['end']}" if span else ""
-    parts = (source["section"], page, characters, source.get("version", ""))
+    sure = source.get("read_from_picture")
+    read = "" if sure is None else f"read from a picture, {sure:.0%} sure"
+    parts = (source["section"], page, characters, read, source.get("version", ""))
     return [one_line(part) for part in parts if part]
 
 

@@ -61,6 +61,9 @@ class Source(BaseModel):
     quote: str
     version: str = Field(description="When the document is in force, where it says so.")
     uri: str
+    read_from_picture: float | None = Field(
+        default=None, description="How surely the quote was recognised on a picture, from 0 to 1."
+    )
 
     @classmethod
     def of(cls, found: Mapping[str, Any], **more: Any) -> Self:
@@ -72,6 +75,7 @@ class Source(BaseModel):
             page=found["page"],
             quote=clean(found["text"] if "text" in found else found["quote"])[:_MOST_TEXT],
             version=found.get("version", ""),
+            read_from_picture=found.get("read_from_picture"),
             uri=SourceLink(found["collection"], found["document"], found["section"]).uri,
             **more,
         )
@@ -87,7 +91,7 @@ class Source(BaseModel):
 
     def _source(self) -> dict[str, Any]:
         return {
-            **self.model_dump(include={"document", "page", "version"}),
+            **self.model_dump(include={"document", "page", "version", "read_from_picture"}),
             "section": self.provision,
         }
 

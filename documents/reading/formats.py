@@ -11,7 +11,7 @@ from typing import NamedTuple
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document, SkippedSource
 from lexloop.documents.reading.metadata import Sidecars, is_sidecar, normal
-from lexloop.documents.reading.source import Archive, Limits, Part, open_archive
+from lexloop.documents.reading.source import Archive, Limits, PageRead, Part, open_archive
 
 
 class Format(NamedTuple):
@@ -35,7 +35,15 @@ FORMATS = {
     ".pdf": Format("pdf", "a PDF"),
     ".docx": Format("word", "a Word document"),
     ".jsonl": Format("jsonl"),
+    ".png": Format("image", "a PNG image"),
+    ".jpg": Format("image", "a JPEG image"),
+    ".jpeg": Format("image", "a JPEG image"),
+    ".tif": Format("image", "a TIFF image"),
+    ".tiff": Format("image", "a TIFF image"),
 }
+IMAGES = tuple(suffix for suffix, known in FORMATS.items() if known.module == "image")
+PAGED = (".pdf", *IMAGES)
+"""The suffixes of files whose pages can be shown."""
 _ARCHIVE = ".zip"
 SUFFIXES = (*FORMATS, _ARCHIVE)
 _KINDS = {**{suffix: known.kind for suffix, known in FORMATS.items()}, _ARCHIVE: "a zip archive"}
@@ -65,7 +73,7 @@ _HEAD = 2048
 
 def read_bytes(
     data: bytes, name: str, limits: Limits, start: int = 0
-) -> Iterator[Document | SkippedSource | Part]:
+) -> Iterator[Document | SkippedSource | Part | PageRead]:
     """Yield the documents of one file, and what of it cannot be read.
 
     Args:
@@ -92,7 +100,7 @@ def read_bytes(
 
 def _read_members(
     archive: Archive, name: str, limits: Limits, start: int
-) -> Iterator[Document | SkippedSource | Part]:
+) -> Iterator[Document | SkippedSource | Part | PageRead]:
     """Read every member that is of a known format, from one on; others are passed over."""
     sidecars, troubles = _sidecars(archive, name)
     if start == 0:

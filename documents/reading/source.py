@@ -27,6 +27,16 @@ class Part(NamedTuple):
     number: int
 
 
+class PageRead(NamedTuple):
+    """The mark behind a page that was recognised, of so many; 0 before the first.
+
+    The page that follows has a time of its own.
+    """
+
+    number: int
+    of: int
+
+
 @dataclass(frozen=True)
 class SourceFile:
     """A file of a corpus as it was when it was hashed; named by its path below the corpus."""
@@ -52,7 +62,8 @@ class Limits:
 
     Args:
         memory: Address space of the process that parses it.
-        seconds: Wall time of one file, or of one member of an archive.
+        recognising: Its address space from when it first recognises text on pictures.
+        seconds: Wall time of one file, one member of an archive, or one page that is recognised.
         file_bytes: A larger file is not opened.
         archive_bytes: The most that an archive may unpack to.
         archive_ratio: The most times larger that an archive may become, beyond ``archive_free``.
@@ -60,6 +71,7 @@ class Limits:
     """
 
     memory: int = 1 << 30
+    recognising: int = 3 << 30
     seconds: float = 60.0
     file_bytes: int = 1 << 30
     archive_bytes: int = 1 << 30
