@@ -104,7 +104,9 @@ def written(sheets: Sequence[Sheet], name: str, title: str) -> Iterator[Document
     """
     even(sheets)
     pages = without_furniture(sheets)
-    hint = "" if is_available() else f" {NEEDED}"
+    hint = f" {NEEDED}" if not is_available() else ""
+    if is_available() and len(sheets) > MOST_SCANS:
+        hint = f" Only {MOST_SCANS} are recognised."
     if not any(pages):
         what = f"None of its {len(sheets)} pages holds text (images?).{hint}"
         raise CorpusError(what, "Scan it anew, or recognise its text (OCR) first.")

@@ -63,7 +63,8 @@ class Limits:
     Args:
         memory: Address space of the process that parses it.
         recognising: Its address space from when it first recognises text on pictures.
-        seconds: Wall time of one file, one member of an archive, or one page that is recognised.
+        seconds: Wall time of one file, or of one member of an archive.
+        page_seconds: Wall time of a page that is recognised.
         file_bytes: A larger file is not opened.
         archive_bytes: The most that an archive may unpack to.
         archive_ratio: The most times larger that an archive may become, beyond ``archive_free``.
@@ -73,6 +74,7 @@ class Limits:
     memory: int = 1 << 30
     recognising: int = 3 << 30
     seconds: float = 60.0
+    page_seconds: float = 120.0
     file_bytes: int = 1 << 30
     archive_bytes: int = 1 << 30
     archive_ratio: int = 200

@@ -168,10 +168,10 @@ def answers(worker: WorkerProcess, asked: Frame, limits: Limits) -> Iterator[Fra
             yield frame
             if "end" in frame:
                 return
+            if "page" in frame:
+                limits = replace(limits, memory=limits.recognising, seconds=limits.page_seconds)
             if "part" in frame or "page" in frame:
                 deadline = time.monotonic() + limits.seconds
-            if "page" in frame:
-                limits = replace(limits, memory=limits.recognising)
 
 
 def _too_long(limits: Limits) -> CorpusError:
@@ -295,5 +295,5 @@ def _read(asked: Frame, limits: Limits) -> Iterator[Frame]:
     data = read_file(Path(asked["path"]), asked["sha256"], limits)
     for found in read_bytes(data, asked["name"], limits, asked["start"]):
         if isinstance(found, (Part, PageRead)):
-            _set_alarm(limits.seconds)
+            _set_alarm(limits.seconds if isinstance(found, Part) else limits.page_seconds)
         yield to_frame(found)
