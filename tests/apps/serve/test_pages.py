@@ -9,13 +9,17 @@ import pypdfium2
 import pytest
 from fastapi.testclient import TestClient
 from PIL import Image
+from scans import drawn, in_pdf, saved
 from servers import as_, people, reading_room
 from typeset import Placed, lines, place
 
 from lexloop.apps.serve.pages import Pages, fitting
 from lexloop.apps.serve.state import Serving
 from lexloop.core.errors import ConflictError, NotFoundError
+from lexloop.documents.reading.recognising import is_available
 from lexloop.documents.reading.source import Limits
+
+READS = pytest.mark.skipif(not is_available(), reason="needs lexloop[ocr] or Tesseract")
 
 
 def changed(data: bytes, **how: Any) -> bytes:
@@ -37,6 +41,9 @@ def write(folder: Path) -> None:
         **{f"turned{n}.pdf": changed(data, turn=n) for n, data in turned.items()},
         "cropped.pdf": changed(upright, crop=(150, 350, 500, 700)),
         "both.pdf": changed(turned[90], crop=(150, 350, 500, 700), turn=90),
+        "scan.png": saved(drawn()),
+        "askew.tif": saved(drawn(angle=3), "TIFF"),
+        "scan.pdf": in_pdf(drawn(angle=90), size=(700, 1100)),
         "blank.pdf": place([lines("First."), [], lines("Third.")]),
     }
     for name, data in files.items():
@@ -79,6 +86,9 @@ def test_a_span_over_two_pages_has_boxes_on_both(client: TestClient) -> None:
         ("turned270.pdf", (400, 300)),
         ("cropped.pdf", (400, 400)),
         ("both.pdf", (400, 400)),
+        pytest.param("scan.png", (400, 255), marks=READS),
+        pytest.param("askew.tif", (400, 265), marks=READS),
+        pytest.param("scan.pdf", (400, 629), marks=READS),
     ],
 )
 def test_a_picture_shows_ink_under_the_boxes_and_none_beside_them(
