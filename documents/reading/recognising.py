@@ -38,7 +38,7 @@ _FINER = 5
 _CLEARLY = 1.1
 _BLANK = 12
 """A page is blank if nothing on it is darker than its ground by so many of 255 shades."""
-_SURE = 0.8
+_SURE = 0.88
 """What is read less surely is read by the other engine, and may stand upside down."""
 _DETECTED_EDGE = 1280
 _LEAST_SURE = 0.3
@@ -126,7 +126,7 @@ def recognise(picture: "Image") -> Recognised:
         if turned and not best.lines:
             break
         try:
-            best = max(best, _read(engine, picture, angle + turned), key=_sure)
+            best = max(best, _read(engine, picture, angle + turned), key=_said)
         except CorpusError as error:
             failed = error
         if _sure(best) >= _SURE:
@@ -183,9 +183,14 @@ def _crossing(rows: "NDArray[np.float64]", level: float, at: int, step: int) -> 
     return float(at + step * (rows[at] - level) / (rows[at] - rows[beyond]))
 
 
+def _said(found: Recognised) -> float:
+    """Return how many characters were read, each counted by how surely."""
+    return sum(len(word.text) * word.sure for line in found.lines for word in line.words)
+
+
 def _sure(found: Recognised) -> float:
-    words = [word for line in found.lines for word in line.words]
-    return fmean((w.sure for w in words), [len(w.text) for w in words]) if words else 0.0
+    """Return how surely characters were read in the mean."""
+    return _said(found) / max(1, sum(len(w.text) for line in found.lines for w in line.words))
 
 
 def _is_blank(picture: "Image") -> bool:

@@ -19,8 +19,6 @@ from lexloop.core.errors import ConflictError, NotFoundError
 from lexloop.documents.reading.recognising import is_available
 from lexloop.documents.reading.source import Limits
 
-READS = pytest.mark.skipif(not is_available(), reason="needs lexloop[ocr] or Tesseract")
-
 
 def changed(data: bytes, **how: Any) -> bytes:
     """A PDF whose first page is turned, or cropped to left, bottom, right and top."""
@@ -86,9 +84,6 @@ def test_a_span_over_two_pages_has_boxes_on_both(client: TestClient) -> None:
         ("turned270.pdf", (400, 300)),
         ("cropped.pdf", (400, 400)),
         ("both.pdf", (400, 400)),
-        pytest.param("scan.png", (400, 255), marks=READS),
-        pytest.param("askew.tif", (400, 265), marks=READS),
-        pytest.param("scan.pdf", (400, 629), marks=READS),
     ],
 )
 def test_a_picture_shows_ink_under_the_boxes_and_none_beside_them(
@@ -111,6 +106,29 @@ def test_a_picture_shows_ink_under_the_boxes_and_none_beside_them(
         assert drawn.crop(box).getextrema()[0] < 128
         drawn.paste(255, box)
     assert drawn.getextrema()[0] > 200
+
+
+@pytest.mark.skipif(not is_available(), reason="needs lexloop[ocr] or Tesseract")
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [("scan.png", (400, 255)), ("askew.tif", (400, 267)), ("scan.pdf", (400, 629))],
+)
+def test_boxes_lie_over_the_ink_of_a_scan(
+    client: TestClient, name: str, size: tuple[int, int]
+) -> None:
+    asked = {"document": name, "page": 1, "width": 400}
+    found = client.get("/api/collections/papers/page", params=asked, headers=as_("ann"))
+    drawn = Image.open(io.BytesIO(found.content)).convert("L")
+    assert drawn.size == pytest.approx(size, abs=1)
+    inked = sum(drawn.histogram()[:128])
+    text = get(client, "text", document=name)["text"]
+    (sheet,) = get(client, "boxes", document=name, start=0, end=len(text))["pages"]
+    for left, top, right, bottom in sheet["boxes"]:
+        edges = left * drawn.width, top * drawn.height, right * drawn.width, bottom * drawn.height
+        drawn.paste(255, tuple(map(round, edges)))
+    assert sum(drawn.histogram()[:128]) < 0.05 * inked
+    covered = sum((r - le) * (b - t) for le, t, r, b in sheet["boxes"])
+    assert covered < 0.15  # of the page
 
 
 def test_a_picture_is_kept_and_named(client: TestClient) -> None:

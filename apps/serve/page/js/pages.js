@@ -1,4 +1,4 @@
-// The pages of a PDF or an image as images, with the cited words boxed where the document's map has them.
+// The pages of a PDF as images, with the cited words boxed where the document's map has them.
 
 import { address } from "./api.js";
 import { announce, button, el, fill, link } from "./dom.js";

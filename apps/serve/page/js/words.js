@@ -46,9 +46,9 @@ export function days({ in_force_from: from, in_force_to: to }) {
 export const described = (words) => words.filter(Boolean).join(" · ");
 
 /** Where a citation stands, for a footnote. */
-export function place({ section, document, page, read_from_picture }, title, version) {
-	const where = placeOf({ page, version, read_from_picture });
-	return [section, title !== document && title, document, ...where].filter(Boolean).join(", ");
+export function place(cited, title, version) {
+	const { section, document } = cited;
+	return [section, title !== document && title, document, ...placeOf({ ...cited, section: "", version })].filter(Boolean).join(", ");
 }
 
 /** Text without the signs with which Markdown begins a heading, which are no words of it. */
@@ -58,13 +58,10 @@ export const unsigned = (text) => text.replace(/^#{1,6}[ \t]+/gm, "");
 export const quoted = (words) => `“${words.trim().replace(/\s+/g, " ")}”`;
 
 /** Return where in a document a source is, the most exact first: provision, page, version. */
-export function placeOf({ section, page, version, ...source }) {
-	return [section, Number.isInteger(page) && `page ${page}`, readFrom(source), version].filter(Boolean);
+export function placeOf({ section, page, version, read_from_picture: sure }) {
+	const read = sure >= 0 && `read from a picture, ${share(sure)} sure`;
+	return [section, Number.isInteger(page) && `page ${page}`, read, version].filter(Boolean);
 }
-
-/** Return how surely words were recognised on a picture, in words; "" where they were written. */
-export const readFrom = ({ read_from_picture: sure }) =>
-	typeof sure === "number" ? `read from a picture, ${share(sure)} sure` : "";
 
 /** Return a short name for a source: its provision, else its document. */
 export const labelOf = (source) => source.section || source.document.split("/").at(-1);
