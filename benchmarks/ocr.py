@@ -6,8 +6,8 @@ DATA is the folder of the published sets (default ``LEXLOOP_DATA``). The shortes
 of so many pages together, become PDFs by pandoc and LibreOffice, and these become scans: pictures
 at 200 dots an inch, clean, turned by 2 degrees, or blurred, pale and noisy. By scan and by what
 recognises: the letters that are wrong beside the PDF's own text (with its layout), the pages a
-minute on two cores, and of so many sections asked for by their headings the share answered as from
-the text: by the same words of the same document, nine tenths alike.
+minute on two cores, and of so many sections and paragraphs asked for by their headings and first
+words the share answered as from the text: by words of the same document, nine tenths alike.
 """
 
 import argparse
@@ -44,7 +44,10 @@ from lexloop.store import scan
 _DPI, _SEED, _AS_FROM_TEXT = 200, 5, 90
 _WORDS = range(120, 700)
 """Of a policy: so many make a page or two."""
-_FORM = 'What does the section "{}" say?'
+_HEADED, _OPENED = 'What does the section "{}" say?', 'What is said after "{}"?'
+_OPENING = 8
+"""The words by which a paragraph is asked for."""
+_QUOTES = str.maketrans("‘’“”", "''\"\"")
 Pictures = list[Image.Image]
 
 
@@ -96,7 +99,7 @@ def _options() -> argparse.Namespace:
     data = os.environ.get("LEXLOOP_DATA")
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--data", type=Path, default=Path(data) if data else None)
-    parser.add_argument("--pages", type=int, default=6)
+    parser.add_argument("--pages", type=int, default=4)
     parser.add_argument("--asked", type=int, default=20)
     options = parser.parse_args()
     if options.data is None:
@@ -157,22 +160,23 @@ def _pdf(pages: Pictures) -> bytes:
 def _wrong(found: Sequence[Document], written: Sequence[Document]) -> float:
     """The share of letters that differ, whatever the blanks and the forms of quotation marks."""
     pairs = [
-        (" ".join(folded(a.text).split()), " ".join(folded(b.text).split()))
-        for a, b in zip(found, written, strict=True)
+        [" ".join(folded(one.text).translate(_QUOTES).split()) for one in both]
+        for both in zip(found, written, strict=True)
     ]
     return sum(Levenshtein.distance(*pair) for pair in pairs) / sum(len(b) for _, b in pairs)
 
 
 def _questions(documents: Sequence[Document], count: int) -> list[str]:
-    headings = [
-        unit.heading
-        for document in documents
-        for unit in document.tree.units
-        if unit.heading and unit.parent >= 0
-    ]
-    alone = sorted({heading for heading in headings if headings.count(heading) == 1})
-    chosen = random.Random(_SEED).sample(alone, min(count, len(alone)))
-    return [_FORM.format(heading) for heading in chosen]
+    """Questions for sections by their headings, and for paragraphs by their first words."""
+    asked: set[str] = set()
+    for document in documents:
+        for unit in document.tree.units:
+            words = document.text[unit.start : unit.end].split()
+            if unit.heading and unit.parent >= 0:
+                asked.add(_HEADED.format(unit.heading))
+            elif not unit.heading and len(words) > 2 * _OPENING:
+                asked.add(_OPENED.format(" ".join(words[:_OPENING])))
+    return random.Random(_SEED).sample(sorted(asked), min(count, len(asked)))
 
 
 def _answered(documents: Sequence[Document], questions: Sequence[str]) -> list[Any]:
@@ -199,7 +203,7 @@ def _alike(found: Sequence[Any], wanted: Sequence[Any]) -> float:
         and fuzz.ratio(folded(one["quote"]), folded(other["quote"])) >= _AS_FROM_TEXT
         for one, other in pairs
     )
-    return good / max(1, len(pairs))
+    return float(good / max(1, len(pairs)))
 
 
 if __name__ == "__main__":
