@@ -41,14 +41,10 @@ from lexloop.graph.build import build_graph
 from lexloop.graph.resources import Resources
 from lexloop.store import scan
 
-_DPI, _SEED, _AS_FROM_TEXT = 200, 5, 90
-_WORDS = range(120, 700)
-"""Of a policy: so many make a page or two."""
+_DPI, _SEED, _AS_FROM_TEXT, _OPENING, _WORDS = 200, 5, 90, 8, range(120, 700)
+"""``_WORDS`` of a policy make a page or two; a paragraph is asked for by ``_OPENING`` of its own."""
 _HEADED, _OPENED = 'What does the section "{}" say?', 'What is said after "{}"?'
-_OPENING = 8
-"""The words by which a paragraph is asked for."""
 _QUOTES = str.maketrans("‘’“”", "''\"\"")
-Pictures = list[Image.Image]
 
 
 def _noisy(page: Image.Image) -> Image.Image:
@@ -57,13 +53,9 @@ def _noisy(page: Image.Image) -> Image.Image:
     return Image.fromarray(np.clip(0.75 * shades + 45 + noise, 0, 255).astype(np.uint8))
 
 
-def _turned(page: Image.Image) -> Image.Image:
-    return page.rotate(2, Image.Resampling.BICUBIC, fillcolor=255)
-
-
 _SCANS: dict[str, Callable[[Image.Image], Image.Image]] = {
     "clean": lambda page: page,
-    "turned": _turned,
+    "turned": lambda page: page.rotate(2, Image.Resampling.BICUBIC, fillcolor=255),
     "noisy": _noisy,
 }
 
@@ -124,7 +116,6 @@ def _engines() -> dict[str, list[recognising.Engine]]:
 def _texts(folder: Path, most: int, made: Path) -> dict[str, tuple[bytes, Document]]:
     """PDFs of the shortest policies, and what they say."""
     found: dict[str, tuple[bytes, Document]] = {}
-    pages = 0
     sizes = {path: len(path.read_text(encoding="utf-8").split()) for path in folder.glob("*.md")}
     for path in sorted((p for p, words in sizes.items() if words in _WORDS), key=sizes.__getitem__):
         word = made / f"{path.stem}.docx"
@@ -133,9 +124,9 @@ def _texts(folder: Path, most: int, made: Path) -> dict[str, tuple[bytes, Docume
         subprocess.run([*convert, str(word)], check=True, stdout=subprocess.DEVNULL)
         data = word.with_suffix(".pdf").read_bytes()
         document = _read(f"{path.stem}.pdf", data)
-        if pages and pages + len(document.pages) > most:
+        most -= len(document.pages)
+        if most < 0:
             break
-        pages += len(document.pages)
         found[document.name] = data, document
     return found
 
@@ -146,12 +137,12 @@ def _read(name: str, data: bytes) -> Document:
     return documents[0] if documents else Document(name, name, "Nothing.")
 
 
-def _pictures(data: bytes) -> Pictures:
+def _pictures(data: bytes) -> list[Image.Image]:
     with pypdfium2.PdfDocument(data) as pdf:
         return [page.render(scale=_DPI / 72).to_pil().convert("L") for page in pdf]
 
 
-def _pdf(pages: Pictures) -> bytes:
+def _pdf(pages: list[Image.Image]) -> bytes:
     made = io.BytesIO()
     pages[0].save(made, "PDF", resolution=_DPI, save_all=True, append_images=pages[1:])
     return made.getvalue()
