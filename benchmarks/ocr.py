@@ -42,7 +42,7 @@ from lexloop.graph.resources import Resources
 from lexloop.store import scan
 
 _DPI, _SEED, _AS_FROM_TEXT, _OPENING, _WORDS = 200, 5, 90, 8, range(120, 700)
-"""``_WORDS`` of a policy make a page or two; a paragraph is asked for by ``_OPENING`` of its own."""
+"""So many words of a policy make a page or two; by ``_OPENING`` words a paragraph is asked for."""
 _HEADED, _OPENED = 'What does the section "{}" say?', 'What is said after "{}"?'
 _QUOTES = str.maketrans("‘’“”", "''\"\"")
 
