@@ -135,6 +135,8 @@ class Citation(TypedDict):
     known by: an ELI, a CELEX number. ``collection`` names the collection
     of the document where several were offered. ``in_file`` is where the quote begins and ends in
     the file itself, in code points, where that is text: Markdown is quoted as it is shown.
+    ``read_from_picture`` is how surely, from 0 to 1, words were recognised that a page shows as a
+    picture.
     """
 
     n: int
@@ -150,6 +152,7 @@ class Citation(TypedDict):
     identifier: NotRequired[str]
     collection: NotRequired[str]
     in_file: NotRequired[list[int]]
+    read_from_picture: NotRequired[float]
 
 
 Kind = Literal["duration", "money", "percentage", "measure", "number", "contact", "name"]

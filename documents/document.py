@@ -15,7 +15,7 @@ from functools import cached_property
 from itertools import repeat
 from operator import mul, sub
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from lexloop.core.errors import CorpusError
 from lexloop.core.metadata import UNKNOWN, Metadata
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 _SECOND_DAY = date.min + timedelta(days=1)
 _TENTHS = 10
 """Places are stored in tenths of a point."""
-_FIELDS = 6
+_FIELDS = 7
+_HUNDREDTHS, _WRITTEN = 100, -1
+"""How surely a run was read is stored in hundredths; of text that was written, as such."""
 _WIDEST = (1 << 15) - 1
 _LEVEL = 1
 
@@ -141,7 +143,8 @@ class CharacterRun(NamedTuple):
     """Characters that stand on one line, measured as for ``Box``.
 
     ``start`` is the first one's offset in the document's text; ``edges`` say where each character
-    begins, and where the last one ends.
+    begins, and where the last one ends. ``sure`` is how surely they were recognised on a picture,
+    from 0 to 1; None where they were written.
     """
 
     start: int
@@ -149,6 +152,7 @@ class CharacterRun(NamedTuple):
     bottom: float
     top: float
     edges: Sequence[float]
+    sure: float | None = None
 
 
 def encode_runs(runs: Sequence[CharacterRun]) -> bytes:
@@ -159,7 +163,8 @@ def encode_runs(runs: Sequence[CharacterRun]) -> bytes:
     for run in runs:
         edges = list(map(int, map(mul, run.edges, repeat(_TENTHS))))
         place = (run.page, int(run.bottom * _TENTHS), int(run.top * _TENTHS))
-        table.extend((run.start, *place, edges[0], len(edges) - 1))
+        sure = _WRITTEN if run.sure is None else round(run.sure * _HUNDREDTHS)
+        table.extend((run.start, *place, edges[0], sure, len(edges) - 1))
         widths = list(map(sub, edges[1:], edges))
         if min(widths) < -_WIDEST or max(widths) > _WIDEST:
             widths = [max(-_WIDEST, min(_WIDEST, width)) for width in widths]
@@ -215,8 +220,33 @@ def boxes_of(document: Document, start: int, end: int) -> list[Box]:
     """
     import numpy as np  # a worker writes maps, and has no use for it
 
+    found: list[Box] = []
+    for (first, page, bottom, top, left, _, length), widths in _runs_in(document, start, end):
+        begin, stop = max(start - first, 0), min(end - first, length)
+        steps = np.cumsum([left, *widths])
+        x0, x1 = sorted((int(steps[begin]), int(steps[stop])))
+        found.append(Box(page, *(bound / _TENTHS for bound in (x0, bottom, x1, top))))
+    return found
+
+
+def sure_of(document: Document, start: int, end: int) -> float | None:
+    """Return how surely a span was recognised on a picture, from 0 to 1, where least surely.
+
+    None where all of it was written.
+
+    Raises:
+        CorpusError: The document's map of boxes is damaged.
+    """
+    sure = [run[-2] for run, _ in _runs_in(document, start, end) if run[-2] != _WRITTEN]
+    return min(sure) / _HUNDREDTHS if sure else None
+
+
+def _runs_in(document: Document, start: int, end: int) -> Iterator[tuple[list[int], Any]]:
+    """Yield the stored runs that a span touches, each with the widths of its characters."""
+    import numpy as np
+
     if not (document.pages and document.places):
-        return []
+        return
     try:
         data = zlib.decompress(document.places)
         count = int(np.frombuffer(data, "<i4", 1)[0])
@@ -227,18 +257,12 @@ def boxes_of(document: Document, start: int, end: int) -> list[Box]:
     places = [0, *np.cumsum(table[:, -1]).tolist()]
     if places[-1] != len(widths):
         raise CorpusError("A map of boxes is damaged: it is too short.", "Index anew.")
-    found: list[Box] = []
-    number = max(0, int(np.searchsorted(table[:, 0], start, "right")) - 1)
-    for first, page, bottom, top, left, length in table[number:].tolist():
-        begin, stop = max(start - first, 0), min(end - first, length)
-        if first >= end:
+    first = max(0, int(np.searchsorted(table[:, 0], start, "right")) - 1)
+    for number, run in enumerate(table[first:].tolist(), first):
+        if run[0] >= end:
             break
-        if begin < stop:
-            steps = np.cumsum([left, *widths[places[number] : places[number + 1]]])
-            x0, x1 = sorted((int(steps[begin]), int(steps[stop])))
-            found.append(Box(page, *(bound / _TENTHS for bound in (x0, bottom, x1, top))))
-        number += 1
-    return found
+        if max(start - run[0], 0) < min(end - run[0], run[-1]):
+            yield run, widths[places[number] : places[number + 1]]
 
 
 def versions(

@@ -21,6 +21,7 @@ from lexloop.documents.document import (
     boxes_of,
     in_part,
     span_in_file,
+    sure_of,
     versions,
 )
 from lexloop.documents.structure.references import Reference
@@ -298,6 +299,11 @@ class View:
         """Return where a span of a document's text stands in its file; see ``span_in_file``."""
         found = self._document(document)
         return span_in_file(found, start, end) if found else None
+
+    def read_from_picture(self, document: str, start: int, end: int) -> float | None:
+        """Return how surely a span was recognised on a picture; see ``sure_of``."""
+        found = self._document(document)
+        return sure_of(found, start, end) if found else None
 
     def source_of(self, document: str) -> tuple[str, str] | None:
         """Return a document's source file and its fingerprint; None without such a document."""

@@ -46,6 +46,7 @@ _DOING = {
 _AFTER = dict(zip(_DOING, [*list(_DOING)[1:], "rewrite"], strict=True))
 _CORPUS_STAGES = {
     "reading": "Reading the documents",
+    "recognising": "Reading pictures",
     "embedding": "Embedding the documents",
     "indexing": "Indexing the documents",
 }

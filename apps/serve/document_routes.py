@@ -13,6 +13,7 @@ from lexloop.apps.serve.errors import documented
 from lexloop.apps.serve.people import Asker
 from lexloop.apps.serve.state import Served
 from lexloop.core.errors import InputError
+from lexloop.documents.reading.formats import PAGED
 
 if TYPE_CHECKING:
     from lexloop.apps.serve.pages import Original
@@ -25,7 +26,6 @@ router = APIRouter(
 )
 _FARTHEST = 2**31
 _LONGEST_DEPTH = 99
-_PAGED = ".pdf"
 _STRETCH = 20_000
 _PICTURE = "image/webp"
 _SEE_TREE = "See the tree of the document."
@@ -217,7 +217,7 @@ def _listed(view: "View", tags: frozenset[str], with_files: bool) -> list[Docume
         DocumentBody(
             name=name,
             title=view.titles[name],
-            pages=len(view.pages_of(name)) if name.lower().endswith(_PAGED) else 0,
+            pages=len(view.pages_of(name)) if name.lower().endswith(PAGED) else 0,
             kind=one.kind,
             jurisdiction=one.jurisdiction,
             in_force_from=one.in_force_from,
@@ -324,7 +324,7 @@ def page(
     width: Annotated[int, Query(ge=1, le=10_000)] = 1200,
     if_none_match: Annotated[str | None, Header()] = None,
 ) -> Response:
-    """Return the picture of a page of a PDF, of about the width asked for."""
+    """Return the picture of a page of a PDF or an image, of about the width asked for."""
     from lexloop.apps.serve.pages import fitting
 
     original = paper.original()

@@ -1,4 +1,4 @@
-"""Pages of PDFs as pictures, and places on them as shares of the page; only of what was indexed."""
+"""Pages as pictures, and places on them as shares of the page; only of what was indexed."""
 
 import base64
 import hashlib
@@ -13,7 +13,8 @@ from cachetools import LRUCache, cached
 
 from lexloop.core.errors import CorpusError, NotFoundError, Overloaded
 from lexloop.core.workers import Frame, WorkerPool, WorkerProcess
-from lexloop.documents.reading.pdf import page_request
+from lexloop.documents.reading.drawing import page_request
+from lexloop.documents.reading.formats import PAGED
 from lexloop.documents.reading.source import Limits, SourceFile
 from lexloop.documents.reading.workers import answers
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from lexloop.documents.document import Box
     from lexloop.store.view import View
 
-_MODULE = "lexloop.documents.reading.pdf"
+_MODULE = "lexloop.documents.reading.drawing"
 _WIDTHS = range(100, 2401)
 _STEP = 100
 _LIMITS = Limits(seconds=20.0)
@@ -74,7 +75,7 @@ class Pages:
         The files of the collection lie where its settings say, at ``corpus``.
 
         Raises:
-            NotFoundError: There is no such document, it is no PDF, or its file is gone.
+            NotFoundError: There is no such document, it has no pages, or its file is gone.
             ConflictError: Its file has changed since it was indexed.
         """
         from lexloop.store.opening import sources_of
@@ -83,7 +84,7 @@ class Pages:
         found = view.source_of(document)
         if found is None:
             raise NotFoundError(f"There is no document {document!r}.", "See the documents.")
-        if not document.lower().endswith(".pdf"):
+        if not document.lower().endswith(PAGED):
             raise NotFoundError(f"{document} has no pages to show.", _HINT)
         name, fingerprint = found
         key = (corpus, name, fingerprint)

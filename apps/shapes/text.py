@@ -50,14 +50,18 @@ def inert(text: str) -> str:
 def places(source: Mapping[str, Any], span: bool = True) -> list[str]:
     """Return where in its document a source stands, in words: provision, page, version, identifier.
 
+    What was recognised on a picture is told as such.
+
     Args:
         source: A citation, a passage or a triplet.
         span: Whether to tell its characters, too.
     """
     page = "" if source["page"] is None else f"page {source['page']}"
     characters = f"characters {source['start']}–{source['end']}" if span else ""
+    sure = source.get("read_from_picture")
+    read = "" if sure is None else f"read from a picture, {sure:.0%} sure"
     known = (source.get("version", ""), source.get("identifier", ""))
-    parts = (source["section"], page, characters, *known)
+    parts = (source["section"], page, characters, read, *known)
     return [one_line(part) for part in parts if part]
 
 

@@ -62,6 +62,9 @@ class Source(BaseModel):
     version: str = Field(description="When the document is in force, where it says so.")
     identifier: str = Field(description="What the law is known by: an ELI, a CELEX number.")
     uri: str
+    read_from_picture: float | None = Field(
+        default=None, description="How surely the quote was recognised on a picture, from 0 to 1."
+    )
 
     @classmethod
     def of(cls, found: Mapping[str, Any], **more: Any) -> Self:
@@ -74,6 +77,7 @@ class Source(BaseModel):
             quote=clean(found["text"] if "text" in found else found["quote"])[:_MOST_TEXT],
             version=found.get("version", ""),
             identifier=clean(found.get("identifier", "")),
+            read_from_picture=found.get("read_from_picture"),
             uri=SourceLink(found["collection"], found["document"], found["section"]).uri,
             **more,
         )
@@ -89,7 +93,9 @@ class Source(BaseModel):
 
     def _source(self) -> dict[str, Any]:
         return {
-            **self.model_dump(include={"document", "page", "version", "identifier"}),
+            **self.model_dump(
+                include={"document", "page", "version", "identifier", "read_from_picture"}
+            ),
             "section": self.provision,
         }
 

@@ -15,7 +15,7 @@ from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document, SkippedSource
 from lexloop.documents.reading.archive import Archive
 from lexloop.documents.reading.metadata import Sidecars, is_sidecar, normal
-from lexloop.documents.reading.source import DAMAGED, Limits, Part
+from lexloop.documents.reading.source import DAMAGED, Limits, PageRead, Part
 
 
 class Format(NamedTuple):
@@ -55,7 +55,15 @@ FORMATS = {
     ".eml": Format("mail", holds=True),
     ".msg": Format("outlook", "an Outlook message", holds=True),
     ".zip": Format("archive", "a zip archive", holds=True),
+    ".png": Format("image", "a PNG image"),
+    ".jpg": Format("image", "a JPEG image"),
+    ".jpeg": Format("image", "a JPEG image"),
+    ".tif": Format("image", "a TIFF image"),
+    ".tiff": Format("image", "a TIFF image"),
 }
+IMAGES = tuple(suffix for suffix, known in FORMATS.items() if known.module == "image")
+PAGED = (".pdf", *IMAGES)
+"""The suffixes of files whose pages can be shown."""
 SUFFIXES = tuple(FORMATS)
 _ARCHIVE = ".zip"
 _DEEPEST = 4
@@ -127,7 +135,7 @@ class Container(Protocol):
 
 def read_bytes(
     data: bytes, name: str, limits: Limits, start: tuple[int, ...] = ()
-) -> Iterator[Document | SkippedSource | Part]:
+) -> Iterator[Document | SkippedSource | Part | PageRead]:
     """Yield the documents of one file, and what of it cannot be read.
 
     Args:
@@ -176,7 +184,7 @@ def _read(
     limits: Limits,
     start: tuple[int, ...],
     above: tuple[str, ...] = (),
-) -> Iterator[Document | SkippedSource | Part]:
+) -> Iterator[Document | SkippedSource | Part | PageRead]:
     """Read a file, or a member of one, in containers of some suffixes."""
     suffix = _suffix(part.name)
     _check_kind(data, suffix)
@@ -199,7 +207,7 @@ def _read(
 
 def _read_members(
     held: Container, part: Part, limits: Limits, start: tuple[int, ...], above: tuple[str, ...]
-) -> Iterator[Document | SkippedSource | Part]:
+) -> Iterator[Document | SkippedSource | Part | PageRead]:
     """Read what a container says and every member, from one on.
 
     Those of an archive that are of no known format are passed over.

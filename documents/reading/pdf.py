@@ -1,18 +1,15 @@
 """.pdf: its paragraphs, headings, tables and pictures of its pages, each character in its place."""
 
-import base64
-import io
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import groupby
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any
 
 from lexloop.core.errors import CorpusError
-from lexloop.core.workers import Frame
 from lexloop.documents.document import CharacterRun, Document, SkippedSource, encode_runs, title_of
 from lexloop.documents.reading.pdf_layout import (
     Page,
@@ -23,10 +20,11 @@ from lexloop.documents.reading.pdf_layout import (
     setting_of,
     without_furniture,
 )
-from lexloop.documents.reading.pdf_page import HYPHEN, Segment, Sheet, read_sheet
-from lexloop.documents.reading.source import Limits, SourceFile, read_file
+from lexloop.documents.reading.pdf_page import HYPHEN, Segment, Sheet, is_blind, read_sheet
+from lexloop.documents.reading.recognising import NEEDED, Turn, is_available
+from lexloop.documents.reading.scan import MOST_SCANS, Picture, even, read_scans
+from lexloop.documents.reading.source import Limits, PageRead
 from lexloop.documents.reading.text import printable
-from lexloop.documents.reading.workers import confined
 from lexloop.documents.structure.markers import list_markers, word_marker
 
 _END = b"%%EOF"
@@ -36,7 +34,8 @@ _ENCRYPTED = 4
 _NO_TITLE = re.compile(
     r"(?:Microsoft \w+ - .*|.*\.(?:docx?|pdf|rtf|txt|indd|qxd)|untitled\W*)$", re.IGNORECASE
 )
-_WORD = re.compile(r"\w+(?:-\w+)*")
+_SCAN_DPI, _POINTS, _AS_MUCH = 250, 72, 0.8
+_WORD, _SAID = re.compile(r"\w+(?:-\w+)*"), re.compile(r"\S+")
 _LAST_WORD, _FIRST_WORD = re.compile(r"\w*$"), re.compile(r"\w*")
 _BREAKS = (HYPHEN, "-", "\u2010")
 _ENDED = re.compile(r"[.:;!?][\"”’)\]]*$")
@@ -57,6 +56,9 @@ _SPACED, _CLEARLY_SPACED, _FURTHEST = 1.13, 1.3, 2.2
 """Steps between lines, as multiples of that within a paragraph."""
 _USUAL_STEP = 1.2
 _MOST_LEVELS = 6
+_MOST_PIXELS = 16_000_000
+_LONGEST_EDGE = 16_383
+"""WebP has no longer ones."""
 
 
 @dataclass(slots=True)
@@ -76,23 +78,42 @@ class _Paragraph:
     level: int = 0
 
 
-def read(data: bytes, name: str, limits: Limits) -> Iterator[Document | SkippedSource]:
+def read(data: bytes, name: str, limits: Limits) -> Iterator[Document | SkippedSource | PageRead]:
     """Yield the document, and the pages that show something but hold no text.
 
     Raises:
         CorpusError: It is encrypted, damaged or cut short, or no page holds text.
     """
-    with closing(_open_pdf(data)) as pdf:
-        sheets = [_sheet(pdf, number) for number in range(len(pdf))]
+    with closing(open_pdf(data)) as pdf:
+        read_pages = [_sheet(pdf, number) for number in range(len(pdf))]
         title = printable(pdf.get_metadata_dict().get("Title", "")).strip()
+        sheets = {number: sheet for number, (sheet, _) in enumerate(read_pages)}
+        scans = [number for number, (_, is_blind) in enumerate(read_pages) if is_blind]
+        if scans and is_available():
+            found: dict[int, Sheet] = {}
+            yield from read_scans(scans[:MOST_SCANS], lambda n: _picture(pdf, n), name, found)
+            sheets |= {n: sheet for n, sheet in found.items() if _says_more(sheet, sheets[n])}
+    yield from written([*sheets.values()], name, title)
+
+
+def written(sheets: Sequence[Sheet], name: str, title: str) -> Iterator[Document | SkippedSource]:
+    """Yield the document that pages are, and those of them that show something but hold no text.
+
+    Raises:
+        CorpusError: No page holds text.
+    """
+    even(sheets)
     pages = without_furniture(sheets)
+    hint = f" {NEEDED}" if not is_available() else ""
+    if is_available() and len(sheets) > MOST_SCANS:
+        hint = f" Only {MOST_SCANS} are recognised."
     if not any(pages):
-        what = f"None of its {len(sheets)} pages holds text (images?)."
-        raise CorpusError(what, "Recognise its text (OCR) first.")
+        what = f"None of its {len(sheets)} pages holds text (images?).{hint}"
+        raise CorpusError(what, "Scan it anew, or recognise its text (OCR) first.")
     images = [n for n, sheet in enumerate(sheets, 1) if sheet.shows and not pages[n - 1]]
     if images:
-        yield SkippedSource(name, _without_text(images, name))
-    text = _Text(_words_of(pages))
+        yield SkippedSource(name, f"{_without_text(images, name)}{hint}")
+    text = _Text(_words_of(pages), [sheet.turn for sheet in sheets])
     lines = list(lines_of(pages, [sheet.rules for sheet in sheets]))
     for paragraph in _paragraphs(lines, setting_of(lines)):
         text.add(paragraph)
@@ -104,7 +125,7 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document | SkippedS
     yield Document(name, title, whole, pages=begun, headings=headings, places=places)
 
 
-def _open_pdf(data: bytes) -> Any:
+def open_pdf(data: bytes) -> Any:
     """Return PDFium's document; whoever opens it closes it.
 
     Raises:
@@ -127,15 +148,51 @@ def _open_pdf(data: bytes) -> Any:
     raise CorpusError("It is cut short: its end is missing.", "Fetch it again.")
 
 
-def _sheet(pdf: Any, number: int) -> Sheet:
+def draw_page(pdf: Any, number: int, scale: float) -> Picture:
+    """Return the picture of a page, from 1, smaller where it would be too large, and its size.
+
+    Args:
+        pdf: Of ``open_pdf``.
+        number: Of the page.
+        scale: Pixels a point.
+
+    Raises:
+        CorpusError: There is no such page, or it cannot be drawn.
+    """
+    width, height = size = page_size(pdf, number)
+    most = min(
+        math.sqrt(_MOST_PIXELS / (width * height)), _LONGEST_EDGE / max(width, height) * 0.99
+    )
+    try:
+        with closing(_page(pdf, number)) as page:
+            return page.render(scale=min(scale, most)).to_pil(), size
+    except (RuntimeError, ValueError, OSError) as error:
+        raise CorpusError(f"Page {number} cannot be drawn ({error}).", "Save it anew.") from error
+
+
+def _sheet(pdf: Any, number: int) -> tuple[Sheet, bool]:
+    """Return what a page says, and whether it shows more than that."""
     import pypdfium2
 
     try:
         page = pdf[number]
         with closing(page), closing(page.get_textpage()) as content:
-            return read_sheet(page, content, number)
+            sheet = read_sheet(page, content, number)
+            return sheet, is_blind(page, content, sheet)
     except pypdfium2.PdfiumError as error:
         raise CorpusError(f"Page {number + 1} is damaged ({error}).", "Save it anew.") from error
+
+
+def _picture(pdf: Any, number: int) -> Picture:
+    """Return the picture of a page, as fine as a good scan, and the size of the page."""
+    drawn, size = draw_page(pdf, number + 1, _SCAN_DPI / _POINTS)
+    return drawn.convert("L"), size
+
+
+def _says_more(scan: Sheet, page: Sheet) -> bool:
+    """Return whether a scan is read instead of the little, or the garbled, text of its page."""
+    said, had = (sum(len(s.text) for s in sheet.segments) for sheet in (scan, page))
+    return said > _AS_MUCH * had
 
 
 def _without_text(pages: list[int], name: str) -> str:
@@ -160,11 +217,12 @@ def _words_of(pages: Sequence[Sequence[Segment]]) -> frozenset[str]:
 class _Text:
     """A document's text, written paragraph by paragraph.
 
-    ``words``, the document's own in lower case, settle hyphens at the ends of lines.
+    ``words``, the document's own in lower case, settle hyphens at the ends of lines; ``turns`` say
+    how each page was turned before it was read.
     """
 
-    def __init__(self, words: frozenset[str]) -> None:
-        self._words = words
+    def __init__(self, words: frozenset[str], turns: Sequence[Turn | None]) -> None:
+        self._words, self._turns = words, turns
         self._length = 0
         self._pages: dict[int, int] = {}
         self.parts: list[str] = []
@@ -208,12 +266,24 @@ class _Text:
                 text, glue = text[:-1] + ("-" if kept else ""), ""
             self._pages.setdefault(segment.page, self._length)
             if text:
-                edges = segment.edges[: len(text) + 1]
-                run = CharacterRun(
-                    self._length, segment.page + 1, segment.bottom, segment.top, edges
-                )
-                self.runs.append(run)
+                self.runs += self._placed(segment, text)
                 self._write(text.replace(HYPHEN, "-"))
+
+    def _placed(self, segment: Segment, text: str) -> Iterator[CharacterRun]:
+        """Yield where a segment's text stands; words one by one where their lines are not level."""
+        start, page, bottom, top = self._length, segment.page, segment.bottom, segment.top
+        turn = self._turns[page]
+        if turn is None:
+            edges = segment.edges[: len(text) + 1]
+            yield CharacterRun(start, page + 1, bottom, top, edges, segment.sure)
+            return
+        for word in _SAID.finditer(text):
+            begin, end = word.span()
+            left, right = segment.edges[begin], segment.edges[end]
+            x0, y0, x1, y1 = turn.box(left, bottom, right, top)
+            step = (x1 - x0) / (end - begin)
+            steps = [x0 + n * step for n in range(end - begin + 1)]
+            yield CharacterRun(start + begin, page + 1, y0, y1, steps, segment.sure)
 
     def _write(self, text: str) -> None:
         self.parts.append(text)
@@ -422,70 +492,6 @@ def _hang(line: PdfLine) -> float | None:
     return segment.edges[len(segment.text) - len(behind.lstrip())] - left
 
 
-_MOST_PIXELS = 16_000_000
-_LONGEST_EDGE = 16_383
-"""WebP has no longer ones."""
-_EFFORT = 2
-
-
-def page_request(
-    file: SourceFile, inside: str, pages: list[int], width: int, limits: Limits
-) -> Frame:
-    """Return the request for the sizes of pages, or for the picture of one.
-
-    Args:
-        file: As it was hashed; one that changed since is refused.
-        inside: The name of the member, where it holds others.
-        pages: Their numbers, from 1.
-        width: Of the picture of the first page, in pixels; 0 for the sizes.
-        limits: On what it may take.
-    """
-    about = {"path": str(file.path), "name": file.name, "sha256": file.sha256, "inside": inside}
-    return {**about, "pages": pages, "width": width, "limits": asdict(limits)}
-
-
-def answering(memory: str) -> Callable[[Frame], Iterator[Frame]]:
-    """Limit the memory of this process to some bytes, and return what answers requests.
-
-    It gives one frame, ``sizes`` of the pages as they show, in points, or ``picture`` in base64,
-    or ``failed`` with a reason; then ``end``, as the worker that parses.
-    """
-    held = _Held()
-
-    def answer(asked: Frame, limits: Limits) -> Iterator[Frame]:
-        pdf = held.opened(asked, limits)
-        if asked["width"]:
-            drawn = _drawn(pdf, asked["pages"][0], asked["width"])
-            yield {"picture": base64.b64encode(drawn).decode()}
-        else:
-            yield {"sizes": [_size(_page(pdf, number)) for number in asked["pages"]]}
-
-    return confined(memory, answer)
-
-
-class _Held:
-    """The document that was opened last: who reads turns its pages."""
-
-    def __init__(self) -> None:
-        self._key: tuple[str, str] | None = None
-        self._pdf: Any = None
-
-    def opened(self, asked: Frame, limits: Limits) -> Any:
-        from lexloop.documents.reading.formats import read_member
-
-        key = (asked["sha256"], asked["inside"])
-        if key != self._key:
-            if self._pdf is not None:
-                self._pdf.close()
-            self._key = self._pdf = None
-            data = read_file(Path(asked["path"]), asked["sha256"], limits)
-            if asked["inside"]:
-                data = read_member(data, asked["name"], asked["inside"], limits)
-            self._pdf = _open_pdf(data)
-            self._key = key
-        return self._pdf
-
-
 def _page(pdf: Any, number: int) -> Any:
     import pypdfium2
 
@@ -497,28 +503,14 @@ def _page(pdf: Any, number: int) -> Any:
         raise CorpusError(f"Page {number} is damaged ({error}).", "Save it anew.") from error
 
 
-def _size(page: Any) -> tuple[float, float]:
-    """Return the width and height of a page as it shows: cropped and turned."""
-    width, height = page.get_size()
+def page_size(pdf: Any, number: int) -> tuple[float, float]:
+    """Return the width and height of a page, from 1, as it shows: cropped and turned.
+
+    Raises:
+        CorpusError: There is no such page, or it has no such size.
+    """
+    with closing(_page(pdf, number)) as page:
+        width, height = page.get_size()
     if not (0 < width < math.inf and 0 < height < math.inf):
         raise CorpusError(f"The page is {width} by {height} points.", "Save it anew.")
     return width, height
-
-
-def _drawn(pdf: Any, number: int, wanted: int) -> bytes:
-    """Return the picture of a page, narrower than wanted where it would be too large."""
-    page = _page(pdf, number)
-    width, height = _size(page)
-    most = min(
-        math.sqrt(_MOST_PIXELS / (width * height)), _LONGEST_EDGE / max(width, height) * 0.99
-    )
-    try:
-        bitmap = page.render(scale=min(wanted / width, most))
-        made = io.BytesIO()
-        # lossless: of a page of text it is a tenth of PNG, and as exact
-        bitmap.to_pil().convert("RGB").save(made, "WEBP", lossless=True, method=_EFFORT)
-    except (RuntimeError, ValueError, OSError) as error:
-        raise CorpusError(f"Page {number} cannot be drawn ({error}).", "Save it anew.") from error
-    finally:
-        page.close()
-    return made.getvalue()

@@ -11,9 +11,12 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import compress, pairwise, repeat
 from operator import le
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from lexloop.documents.reading.text import printable
+
+if TYPE_CHECKING:
+    from lexloop.documents.reading.recognising import Turn
 
 HYPHEN = "\ue000"
 """Stands for a hyphen at the end of a line until it is known whether the word keeps it."""
@@ -39,7 +42,10 @@ _GAP, _WIDEST_GAP, _TIMES_USUAL = 0.7, 2.5, 2.2
 the line's usual gap; never a narrower one, always a wider one."""
 _FURTHEST_ITEM = 8.0
 _SHORTEST_RULE = 20.0
+_LITTLE, _MOSTLY_PICTURE, _TRIED = 200, 0.5, 200
+"""Less text than so many characters on a page that is mostly a picture may be a stamp on a scan."""
 
+T = TypeVar("T")
 Word = tuple[int, int]
 """Its first character, and the one behind its last."""
 
@@ -58,6 +64,7 @@ class Segment:
         size: Of its font, as it shows.
         bold: Whether it is bold from its first to its last character.
         hang: Where the words behind its list marker begin; the beginning where it has none.
+        sure: How surely it was recognised on a picture, from 0 to 1; None for text of the file.
     """
 
     page: int
@@ -69,6 +76,7 @@ class Segment:
     size: float
     bold: bool
     hang: float
+    sure: float | None = None
 
     @property
     def left(self) -> float:
@@ -118,6 +126,7 @@ class Segment:
             size=other.size if len(other.text) > len(self.text) else self.size,
             bold=self.bold and other.bold,
             hang=other.left,
+            sure=min((s for s in (self.sure, other.sure) if s is not None), default=None),
         )
 
 
@@ -126,13 +135,15 @@ class Sheet:
     """A page as it shows.
 
     Its segments are in the order in which the file draws them; ``rules`` are the heights of drawn
-    lines and of edges of boxes, and ``shows`` is true where it shows anything at all.
+    lines and of edges of boxes, and ``shows`` is true where it shows anything at all. ``turn`` says
+    how a picture was turned on which the segments were recognised.
     """
 
     height: float
     segments: list[Segment]
     rules: list[float]
     shows: bool
+    turn: "Turn | None" = None
 
 
 def rows_of(segments: Iterable[Segment]) -> list[list[Segment]]:
@@ -154,16 +165,22 @@ def read_sheet(page: Any, content: Any, number: int) -> Sheet:
     characters = _Characters(page, content)
     segments: list[Segment] = []
     for line in _lines(characters):
-        before: Segment | None = None
-        for words in _parts(characters, line):
-            segment = characters.segment(words, number, len(segments))
-            if before is not None and before.marks(segment):
-                segments[-1] = segment = before.followed_by(segment)
-            else:
-                segments.append(segment)
-            before = segment
+        parts = _parts(characters, line)
+        add_line(segments, (characters.segment(words, number, 0) for words in parts))
     rules = list(_rules(page)) if segments else []
     return Sheet(height, segments, rules, raw.FPDFPage_CountObjects(page) > 0)
+
+
+def add_line(segments: list[Segment], line: Iterable[Segment]) -> None:
+    """Add the segments of a line; the number of an item goes with its words."""
+    before: Segment | None = None
+    for segment in line:
+        segment.order = len(segments)
+        if before is not None and before.marks(segment):
+            segments[-1] = before = before.followed_by(segment)
+        else:
+            segments.append(segment)
+            before = segment
 
 
 @cache
@@ -319,10 +336,15 @@ def _lines(characters: _Characters) -> Iterator[list[Word]]:
 
 
 def _parts(characters: _Characters, line: list[Word]) -> Iterator[list[Word]]:
-    """Yield the parts of a line between its wide gaps."""
+    """Return the parts of a line between its wide gaps."""
     first, left, right = line[0][0], characters.left, characters.right
     height = characters.top[first] - characters.bottom[first]
     gaps = [left[start] - right[end - 1] for (_, end), (start, _) in pairwise(line)]
+    return parted(line, gaps, height)
+
+
+def parted(line: list[T], gaps: Sequence[float], height: float) -> Iterator[list[T]]:
+    """Yield the parts of a line between its wide gaps; ``gaps`` are those between its words."""
     if max(gaps, default=0.0) <= _GAP * height:
         yield line
         return
@@ -332,16 +354,55 @@ def _parts(characters: _Characters, line: list[Word]) -> Iterator[list[Word]]:
     yield from (line[begin:end] for begin, end in pairwise(borders))
 
 
+def is_blind(page: Any, content: Any, sheet: Sheet) -> bool:
+    """Return whether a page shows more than its text says.
+
+    It shows something and holds no text, or little beside a picture of most of the page, or text
+    of which the file does not say what characters it is.
+    """
+    from pypdfium2 import raw
+
+    written = sum(len(segment.text) for segment in sheet.segments)
+    if not written:
+        return sheet.shows
+    count = content.count_chars()
+    tried = range(0, count, max(1, count // _TRIED))
+    unknown = sum(raw.FPDFText_HasUnicodeMapError(content, i) == 1 for i in tried)
+    return unknown > len(tried) / 2 or (written < _LITTLE and _pictured(page) > _MOSTLY_PICTURE)
+
+
+def _pictured(page: Any) -> float:
+    """Return the share of a page that its largest picture covers."""
+    from pypdfium2 import raw
+
+    x0, y0, x1, y1 = page.get_bbox()
+    areas = [0.0]
+    for i in range(raw.FPDFPage_CountObjects(page)):
+        drawn = raw.FPDFPage_GetObject(page, i)
+        if raw.FPDFPageObj_GetType(drawn) == raw.FPDF_PAGEOBJ_IMAGE:
+            left, bottom, right, top = _bounds(drawn)
+            wide, high = min(x1, right) - max(x0, left), min(y1, top) - max(y0, bottom)
+            areas.append(max(0.0, wide) * max(0.0, high))
+    return max(areas) / max(1.0, float((x1 - x0) * (y1 - y0)))
+
+
+def _bounds(drawn: Any) -> list[float]:
+    """Return the edges of what is drawn: left, bottom, right and top; none as zeros."""
+    from pypdfium2 import raw
+
+    edges = [ctypes.c_float() for _ in range(4)]
+    raw.FPDFPageObj_GetBounds(drawn, *edges)
+    return [edge.value for edge in edges]
+
+
 def _rules(page: Any) -> Iterator[float]:
     """Yield the heights of drawn lines, and of the upper and lower edges of drawn boxes."""
     from pypdfium2 import raw
 
-    edges = [ctypes.c_float() for _ in range(4)]
     for i in range(raw.FPDFPage_CountObjects(page)):
         drawn = raw.FPDFPage_GetObject(page, i)
         if raw.FPDFPageObj_GetType(drawn) != raw.FPDF_PAGEOBJ_PATH:
             continue
-        if raw.FPDFPageObj_GetBounds(drawn, *edges):
-            left, bottom, right, top = (edge.value for edge in edges)
-            if right - left >= _SHORTEST_RULE:
-                yield from {round(bottom, 1), round(top, 1)}
+        left, bottom, right, top = _bounds(drawn)
+        if right - left >= _SHORTEST_RULE:
+            yield from {round(bottom, 1), round(top, 1)}

@@ -31,6 +31,16 @@ class Part(NamedTuple):
     place: tuple[int, ...]
 
 
+class PageRead(NamedTuple):
+    """The mark behind a page that was recognised, of so many; 0 before the first.
+
+    The page that follows has a time of its own.
+    """
+
+    number: int
+    of: int
+
+
 @dataclass(frozen=True)
 class SourceFile:
     """A file of a corpus as it was when it was hashed; named by its path below the corpus."""
@@ -56,7 +66,9 @@ class Limits:
 
     Args:
         memory: Address space of the process that parses it.
+        recognising: Its address space from when it first recognises text on pictures.
         seconds: Wall time of one file, or of one member of it.
+        page_seconds: Wall time of a page that is recognised.
         file_bytes: A larger file is not opened.
         archive_bytes: The most that an archive may unpack to.
         archive_ratio: The most times larger that an archive may become, beyond ``archive_free``.
@@ -64,7 +76,9 @@ class Limits:
     """
 
     memory: int = 1 << 30
+    recognising: int = 3 << 30
     seconds: float = 60.0
+    page_seconds: float = 120.0
     file_bytes: int = 1 << 30
     archive_bytes: int = 1 << 30
     archive_ratio: int = 200

@@ -10,8 +10,8 @@ import signal
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import Future
-from dataclasses import asdict
+from concurrent.futures import Future, wait
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from lexloop.core.errors import CorpusError, LexloopError
@@ -20,9 +20,12 @@ from lexloop.core.workers import Frame, WorkerDied, WorkerPool, WorkerProcess
 from lexloop.documents.document import Document, SkippedSource
 from lexloop.documents.reading.formats import read_bytes
 from lexloop.documents.reading.metadata import Sidecars, finished
-from lexloop.documents.reading.source import Limits, Loaded, Part, SourceFile, read_file
+from lexloop.documents.reading.source import Limits, Loaded, PageRead, Part, SourceFile, read_file
 
 Progress = Callable[[str, int, int], None]
+Pages = dict[str, PageRead]
+"""How many pages of files were recognised so far."""
+_PATIENCE = 1.0
 _AHEAD = 4
 """Files read ahead of the one that is waited for, for each worker."""
 _MODULE = __name__
@@ -58,13 +61,24 @@ def read_files(
     count = max(1, min(workers or os.cpu_count() or 1, len(files)))
     with WorkerPool(lambda: start(limits), count) as pool:
         waiting: deque[Future[Loaded]] = deque()
+        pages: Pages = {}
         left = iter(files)
         for done in range(len(files)):
             while len(waiting) < count * _AHEAD and (file := next(left, None)) is not None:
-                waiting.append(pool.submit(read_one, file, sidecars, pool, limits))
-            loaded = waiting.popleft().result()
+                waiting.append(pool.submit(read_one, file, sidecars, pool, limits, pages))
+            loaded = _result(waiting.popleft(), pages, progress)
             progress("reading", done + 1, len(files))
             yield loaded
+
+
+def _result(waited: Future[Loaded], pages: Pages, progress: Progress) -> Loaded:
+    """Return what a file gave; tell meanwhile how many pages of files were recognised."""
+    told = 0
+    while not wait([waited], _PATIENCE).done:
+        found = [*pages.values()]
+        if (done := sum(page.number for page in found)) != told:
+            progress("recognising", told := done, sum(page.of for page in found))
+    return waited.result()
 
 
 def start(limits: Limits) -> WorkerProcess:
@@ -73,17 +87,28 @@ def start(limits: Limits) -> WorkerProcess:
     Raises:
         LexloopError: It cannot be started.
     """
-    return WorkerProcess(_MODULE, str(limits.memory))
+    return WorkerProcess(_MODULE, str(limits.memory), str(limits.recognising))
 
 
-def read_one(file: SourceFile, sidecars: Sidecars, pool: WorkerPool, limits: Limits) -> Loaded:
-    """Read one file in a worker of a pool, and apply the sidecars to its documents."""
+def read_one(
+    file: SourceFile,
+    sidecars: Sidecars,
+    pool: WorkerPool,
+    limits: Limits,
+    pages: Pages | None = None,
+) -> Loaded:
+    """Read one file in a worker of a pool, and apply the sidecars to its documents.
+
+    ``pages`` is told how many of its pages were recognised.
+    """
     if (why := sidecars.bars(file.name)) is not None:
         return Loaded(file, (), (SkippedSource(file.name, why),))
     found: list[Document | SkippedSource] = []
     start: tuple[int, ...] | None = ()
     while start is not None:
-        start = _read_from(start, file, pool, limits, found)
+        start = _read_from(
+            start, file, pool, limits, found, pages=pages if pages is not None else {}
+        )
     applied = [sidecars.applied(one) for one in found if isinstance(one, Document)]
     return Loaded(
         file,
@@ -98,6 +123,8 @@ def _read_from(
     pool: WorkerPool,
     limits: Limits,
     found: list[Document | SkippedSource],
+    *,
+    pages: Pages,
 ) -> tuple[int, ...] | None:
     """Read from a part on, and return the part to go on with; None where there is none.
 
@@ -114,6 +141,8 @@ def _read_from(
                     found[begun:] = [SkippedSource(part.name, frame["failed"])]
                 elif isinstance(one := from_frame(frame), Part):
                     part, begun = one, len(found)
+                elif isinstance(one, PageRead):
+                    pages[part.name] = one
                 else:
                     found.append(one)
     except LexloopError as error:
@@ -141,7 +170,9 @@ def answers(worker: WorkerProcess, asked: Frame, limits: Limits) -> Iterator[Fra
             yield frame
             if "end" in frame:
                 return
-            if "part" in frame:
+            if "page" in frame:
+                limits = replace(limits, memory=limits.recognising, seconds=limits.page_seconds)
+            if "part" in frame or "page" in frame:
                 deadline = time.monotonic() + limits.seconds
 
 
@@ -179,10 +210,12 @@ def request(file: SourceFile, start: tuple[int, ...], limits: Limits) -> Frame:
     return {**about, "start": start, "limits": asdict(limits)}
 
 
-def to_frame(found: Document | SkippedSource | Part) -> Frame:
+def to_frame(found: Document | SkippedSource | Part | PageRead) -> Frame:
     """Return what a reader found as JSON can hold it."""
     if isinstance(found, Part):
         return {"part": found}
+    if isinstance(found, PageRead):
+        return {"page": found}
     if isinstance(found, SkippedSource):
         return {"skipped": [found.name, found.reason]}
     places = base64.b64encode(found.places).decode()
@@ -190,11 +223,13 @@ def to_frame(found: Document | SkippedSource | Part) -> Frame:
     return {"document": [found.name, found.title, found.text, *about]}
 
 
-def from_frame(frame: Frame) -> Document | SkippedSource | Part:
+def from_frame(frame: Frame) -> Document | SkippedSource | Part | PageRead:
     """Return what ``to_frame`` was given."""
     if "part" in frame:
         name, place = frame["part"]
         return Part(name, tuple(place))
+    if "page" in frame:
+        return PageRead(*frame["page"])
     if "skipped" in frame:
         return SkippedSource(*frame["skipped"])
     name, title, text, record, pages, headings, places = frame["document"]
@@ -203,25 +238,26 @@ def from_frame(frame: Frame) -> Document | SkippedSource | Part:
     return Document(name, title, text, metadata, tuple(pages), marked, base64.b64decode(places))
 
 
-def answering(memory: str) -> Callable[[Frame], Iterator[Frame]]:
+def answering(memory: str, recognising: str) -> Callable[[Frame], Iterator[Frame]]:
     """Limit the memory of this process to some bytes, and return the function that reads a file.
 
-    It gives frames ``document``, ``skipped`` and ``part``, perhaps ``failed`` with a reason, and
-    ``end``, which says whether the worker is fit for another file.
+    It gives frames ``document``, ``skipped``, ``part`` and ``page``, perhaps ``failed`` with a
+    reason, and ``end``, which says whether the worker is fit for another file.
     """
-    return confined(memory, _read)
+    return confined(memory, _read, recognising)
 
 
 def confined(
-    memory: str, read: Callable[[Frame, Limits], Iterator[Frame]]
+    memory: str, read: Callable[[Frame, Limits], Iterator[Frame]], most: str = ""
 ) -> Callable[[Frame], Iterator[Frame]]:
     """Limit the memory of this process, and return a function that answers within limits.
 
     Args:
         memory: The most bytes of address space.
         read: Answers a request; a ``CorpusError`` of it becomes a frame ``failed``.
+        most: What it may raise this limit to itself.
     """
-    resource.setrlimit(resource.RLIMIT_AS, (int(memory), int(memory)))
+    resource.setrlimit(resource.RLIMIT_AS, (int(memory), max(int(memory), int(most or 0))))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
 
@@ -235,7 +271,8 @@ def confined(
         except MemoryError:
             os._exit(_OUT_OF_MEMORY)
         signal.setitimer(signal.ITIMER_REAL, 0)
-        yield {"end": _peak() < _WORN * limits.memory}
+        allowed, _ = resource.getrlimit(resource.RLIMIT_AS)
+        yield {"end": _peak() < _WORN * allowed}
 
     return answer
 
@@ -260,6 +297,6 @@ def _set_alarm(seconds: float) -> None:
 def _read(asked: Frame, limits: Limits) -> Iterator[Frame]:
     data = read_file(Path(asked["path"]), asked["sha256"], limits)
     for found in read_bytes(data, asked["name"], limits, tuple(asked["start"])):
-        if isinstance(found, Part):
-            _set_alarm(limits.seconds)
+        if isinstance(found, (Part, PageRead)):
+            _set_alarm(limits.seconds if isinstance(found, Part) else limits.page_seconds)
         yield to_frame(found)

@@ -232,14 +232,17 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
 
 
 def _placed(draft: Draft, context: Context) -> Draft:
-    """Return the draft, its sources with where they stand in files of text."""
+    """Return the draft, its sources with where they stand in files and how surely it was read."""
     view = context.backend
     if view is None:
         return draft
 
     def placed(citation: Citation) -> Citation:
-        span = view.in_file(citation["document"], citation["start"], citation["end"])
-        return {**citation, "in_file": [*span]} if span else citation
+        place = citation["document"], citation["start"], citation["end"]
+        if span := view.in_file(*place):
+            citation = {**citation, "in_file": [*span]}
+        sure = view.read_from_picture(*place)
+        return citation if sure is None else {**citation, "read_from_picture": sure}
 
     citations, near = [*map(placed, draft["citations"])], [*map(placed, draft["near"])]
     return {**draft, "citations": citations, "near": near}

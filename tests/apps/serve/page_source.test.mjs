@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 const js = new URL("../../../apps/serve/page/js/", import.meta.url);
 const { joined, linesOf } = await import(new URL("reading.js", js));
-const { days, inForce, place, quoted } = await import(new URL("words.js", js));
+const { days, inForce, place, placeOf, quoted } = await import(new URL("words.js", js));
 const { matching, nested, every } = await import(new URL("outline.js", js));
 const { sides } = await import(new URL("compare.js", js));
 const { batches, sendAll } = await import(new URL("upload.js", js));
@@ -182,4 +182,11 @@ test("of files that are refused without a reason for each all have that of the w
   const told = [];
   for await (const answer of sendAll([[{ name: "a" }, { name: "b" }]], sent)) told.push(...answer.refused);
   assert.deepEqual(told, [{ name: "a", reason: "It is being deleted." }, { name: "b", reason: "It is being deleted." }]);
+});
+
+test("what was read from a picture is cited as such", () => {
+  const cited = { section: "§ 5", document: "scan.pdf", page: 2, read_from_picture: 0.934 };
+  assert.deepEqual(placeOf(cited), ["§ 5", "page 2", "read from a picture, 93% sure"]);
+  assert.equal(place(cited, "", ""), "§ 5, scan.pdf, page 2, read from a picture, 93% sure");
+  assert.deepEqual(placeOf({ ...cited, read_from_picture: undefined }), ["§ 5", "page 2"]);
 });

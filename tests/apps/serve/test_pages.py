@@ -9,12 +9,14 @@ import pypdfium2
 import pytest
 from fastapi.testclient import TestClient
 from PIL import Image
+from scans import drawn, in_pdf, saved
 from servers import as_, people, reading_room
 from typeset import Placed, lines, place
 
 from lexloop.apps.serve.pages import Pages, fitting
 from lexloop.apps.serve.state import Serving
 from lexloop.core.errors import ConflictError, NotFoundError
+from lexloop.documents.reading.recognising import is_available
 from lexloop.documents.reading.source import Limits
 
 
@@ -37,6 +39,9 @@ def write(folder: Path) -> None:
         **{f"turned{n}.pdf": changed(data, turn=n) for n, data in turned.items()},
         "cropped.pdf": changed(upright, crop=(150, 350, 500, 700)),
         "both.pdf": changed(turned[90], crop=(150, 350, 500, 700), turn=90),
+        "scan.png": saved(drawn()),
+        "askew.tif": saved(drawn(angle=3), "TIFF"),
+        "scan.pdf": in_pdf(drawn(angle=90), size=(700, 1100)),
         "blank.pdf": place([lines("First."), [], lines("Third.")]),
     }
     for name, data in files.items():
@@ -101,6 +106,29 @@ def test_a_picture_shows_ink_under_the_boxes_and_none_beside_them(
         assert drawn.crop(box).getextrema()[0] < 128
         drawn.paste(255, box)
     assert drawn.getextrema()[0] > 200
+
+
+@pytest.mark.skipif(not is_available(), reason="needs lexloop[ocr] or Tesseract")
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [("scan.png", (400, 255)), ("askew.tif", (400, 267)), ("scan.pdf", (400, 629))],
+)
+def test_boxes_lie_over_the_ink_of_a_scan(
+    client: TestClient, name: str, size: tuple[int, int]
+) -> None:
+    asked = {"document": name, "page": 1, "width": 400}
+    found = client.get("/api/collections/papers/page", params=asked, headers=as_("ann"))
+    drawn = Image.open(io.BytesIO(found.content)).convert("L")
+    assert drawn.size == pytest.approx(size, abs=1)
+    inked = sum(drawn.histogram()[:128])
+    text = get(client, "text", document=name)["text"]
+    (sheet,) = get(client, "boxes", document=name, start=0, end=len(text))["pages"]
+    for left, top, right, bottom in sheet["boxes"]:
+        edges = left * drawn.width, top * drawn.height, right * drawn.width, bottom * drawn.height
+        drawn.paste(255, tuple(map(round, edges)))
+    assert sum(drawn.histogram()[:128]) < 0.05 * inked
+    covered = sum((r - le) * (b - t) for le, t, r, b in sheet["boxes"])
+    assert covered < 0.15  # of the page
 
 
 def test_a_picture_is_kept_and_named(client: TestClient) -> None:

@@ -62,7 +62,7 @@ def test_each_bad_file_is_skipped_with_its_reason_and_the_rest_is_read(tmp_path:
 def test_a_folder_that_is_none_is_named(tmp_path: Path, name: str, reason: str) -> None:
     (tmp_path / "file.txt").write_text("text")
     (tmp_path / "empty").mkdir()
-    (tmp_path / "empty" / "scan.png").write_bytes(b"\x89PNG")
+    (tmp_path / "empty" / "scan.gif").write_bytes(b"GIF89a")
     with pytest.raises(CorpusError, match=reason) as raised:
         source_files(tmp_path / name)
     assert str(tmp_path / name) in raised.value.what

@@ -55,7 +55,9 @@ def test_sources_go_on_after_all_markers_of_the_draft(
 
 
 BACKEND = SimpleNamespace(
-    chunks=lambda names: [chunk(id=name) for name in names], in_file=lambda *_: None
+    chunks=lambda names: [chunk(id=name) for name in names],
+    in_file=lambda *_: None,
+    read_from_picture=lambda *_: None,
 )
 
 

@@ -14,6 +14,7 @@ const STAGES = {
 	waiting: "Waiting for its turn",
 	loading: "Getting ready",
 	reading: "Reading the documents",
+	recognising: "Reading pictures",
 	embedding: "Learning what the passages mean",
 	indexing: "Writing the index",
 };

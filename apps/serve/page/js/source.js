@@ -7,7 +7,7 @@ import { Reading } from "./reading.js";
 import { closeSide, narrow, View } from "./side.js";
 import { hooks } from "./state.js";
 import { openTree } from "./tree.js";
-import { described, inForce, place, quoted } from "./words.js";
+import { described, inForce, place, placeOf, quoted } from "./words.js";
 
 const NO_MAP = "There is no map of where these words stand on the page, so here they are in the text.";
 const MOST_REFERENCES = 40;
@@ -62,7 +62,7 @@ class Source extends View {
 	#about() {
 		const { provision, cited, title, version } = this;
 		const heading = provision?.heading !== cited.section && provision?.heading;
-		const detail = described([heading, title, this.page && `page ${this.page}`]);
+		const detail = described([heading, title, ...placeOf({ ...cited, section: "", page: this.page, version: "" })]);
 		const pane = this.body.parentNode;
 		fill(pane.querySelector(".side-head .detail"), said(detail));
 		const above = provision?.above.map((unit) =>

@@ -46,8 +46,9 @@ export function days({ in_force_from: from, in_force_to: to }) {
 export const described = (words) => words.filter(Boolean).join(" · ");
 
 /** Where a citation stands, for a footnote. */
-export function place({ section, document, page, identifier }, title, version) {
-	return [section, title !== document && title, document, ...placeOf({ page, version, identifier })].filter(Boolean).join(", ");
+export function place(cited, title, version) {
+	const { section, document } = cited;
+	return [section, title !== document && title, document, ...placeOf({ ...cited, section: "", version })].filter(Boolean).join(", ");
 }
 
 /** Text without the signs with which Markdown begins a heading, which are no words of it. */
@@ -57,8 +58,9 @@ export const unsigned = (text) => text.replace(/^#{1,6}[ \t]+/gm, "");
 export const quoted = (words) => `“${words.trim().replace(/\s+/g, " ")}”`;
 
 /** Return where in a document a source is, the most exact first: provision, page, version, identifier. */
-export function placeOf({ section, page, version, identifier }) {
-	return [section, Number.isInteger(page) && `page ${page}`, version, identifier].filter(Boolean);
+export function placeOf({ section, page, version, identifier, read_from_picture: sure }) {
+	const read = sure >= 0 && `read from a picture, ${share(sure)} sure`;
+	return [section, Number.isInteger(page) && `page ${page}`, read, version, identifier].filter(Boolean);
 }
 
 /** Return a short name for a source: its provision, else its document. */

@@ -1,0 +1,129 @@
+"""Pages of PDFs and of images as pictures, drawn in worker processes."""
+
+import base64
+import io
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lexloop.core.errors import CorpusError
+from lexloop.core.workers import Frame
+from lexloop.documents.reading import image, pdf
+from lexloop.documents.reading.formats import IMAGES, read_member
+from lexloop.documents.reading.source import Limits, SourceFile, read_file
+from lexloop.documents.reading.workers import confined
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+_EFFORT, _QUALITY = 2, 80
+
+
+def page_request(
+    file: SourceFile, inside: str, pages: list[int], width: int, limits: Limits
+) -> Frame:
+    """Return the request for the sizes of pages, or for the picture of one.
+
+    Args:
+        file: As it was hashed; one that changed since is refused.
+        inside: The name of the member, where it is an archive.
+        pages: Their numbers, from 1.
+        width: Of the picture of the first page, in pixels; 0 for the sizes.
+        limits: On what it may take.
+    """
+    about = {"path": str(file.path), "name": file.name, "sha256": file.sha256, "inside": inside}
+    return {**about, "pages": pages, "width": width, "limits": asdict(limits)}
+
+
+def answering(memory: str) -> Callable[[Frame], Iterator[Frame]]:
+    """Limit the memory of this process to some bytes, and return what answers requests.
+
+    It gives one frame, ``sizes`` of the pages as they show, in points, or ``picture`` in base64,
+    or ``failed`` with a reason; then ``end``, as the worker that parses.
+    """
+    held = _Held()
+
+    def answer(asked: Frame, limits: Limits) -> Iterator[Frame]:
+        paper = held.opened(asked, limits)
+        if asked["width"]:
+            drawn = paper.drawn(asked["pages"][0], asked["width"])
+            yield {"picture": base64.b64encode(drawn).decode()}
+        else:
+            yield {"sizes": [paper.size(number) for number in asked["pages"]]}
+
+    return confined(memory, answer)
+
+
+class _Pdf:
+    """The pages of a PDF."""
+
+    def __init__(self, data: bytes) -> None:
+        self._pdf = pdf.open_pdf(data)
+
+    def size(self, number: int) -> tuple[float, float]:
+        """Return the size of a page, from 1, in points."""
+        return pdf.page_size(self._pdf, number)
+
+    def drawn(self, number: int, width: int) -> bytes:
+        """Return the picture of a page, narrower than wanted where it would be too large."""
+        scale = width / self.size(number)[0]
+        drawn, _ = pdf.draw_page(self._pdf, number, scale)
+        # lossless: of a page of text it is a tenth of PNG, and as exact
+        return _webp(drawn, number, lossless=True, method=_EFFORT)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._pdf.close()
+
+
+class _Image:
+    """The pages of an image."""
+
+    def __init__(self, data: bytes) -> None:
+        self._image = image.opened(data)
+
+    def size(self, number: int) -> tuple[float, float]:
+        """Return the size of a page, from 1, in points."""
+        return image.page_of(self._image, number - 1)[1]
+
+    def drawn(self, number: int, width: int) -> bytes:
+        """Return the picture of a page, not wider than the image."""
+        shown, _ = image.page_of(self._image, number - 1)
+        shown.thumbnail((width, width * shown.height // shown.width + 1))
+        return _webp(shown, number, quality=_QUALITY)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._image.close()
+
+
+class _Held:
+    """The document that was opened last: who reads turns its pages."""
+
+    def __init__(self) -> None:
+        self._key: tuple[str, str] | None = None
+        self._paper: _Pdf | _Image | None = None
+
+    def opened(self, asked: Frame, limits: Limits) -> _Pdf | _Image:
+        key = (asked["sha256"], asked["inside"])
+        if self._paper is None or key != self._key:
+            if self._paper is not None:
+                self._paper.close()
+            self._key = self._paper = None
+            data = read_file(Path(asked["path"]), asked["sha256"], limits)
+            if asked["inside"]:
+                data = read_member(data, asked["name"], asked["inside"], limits)
+            is_image = (asked["inside"] or asked["name"]).lower().endswith(IMAGES)
+            self._paper = _Image(data) if is_image else _Pdf(data)
+            self._key = key
+        return self._paper
+
+
+def _webp(drawn: "Image", number: int, **how: Any) -> bytes:
+    made = io.BytesIO()
+    try:
+        drawn.convert("RGB").save(made, "WEBP", **how)
+    except (RuntimeError, ValueError, OSError) as error:
+        raise CorpusError(f"Page {number} cannot be drawn ({error}).", "Save it anew.") from error
+    return made.getvalue()

@@ -1,0 +1,246 @@
+"""Text read off pictures of pages: drawn here, and recognised for real."""
+
+import shutil
+import struct
+import zlib
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from fpdf import FPDF
+from PIL import Image
+from scans import SAID, drawn, in_pdf, saved
+
+from lexloop.core.errors import CorpusError
+from lexloop.documents.document import Document, SkippedSource, boxes_of, sure_of
+from lexloop.documents.reading import image, pdf, recognising
+from lexloop.documents.reading.folder import hash_sources, list_sources
+from lexloop.documents.reading.formats import read_bytes
+from lexloop.documents.reading.metadata import Sidecars
+from lexloop.documents.reading.source import Limits, PageRead
+from lexloop.documents.reading.workers import read_files
+
+ENGINES = [
+    pytest.param(
+        "tesseract",
+        marks=pytest.mark.skipif(not shutil.which("tesseract"), reason="no Tesseract here"),
+    ),
+    pytest.param(
+        "rapidocr",
+        marks=pytest.mark.skipif(not find_spec("rapidocr"), reason="needs lexloop[ocr]"),
+    ),
+]
+
+
+@pytest.fixture(autouse=True)
+def _something_recognises(request: pytest.FixtureRequest) -> None:
+    if not recognising.is_available():
+        pytest.skip("needs lexloop[ocr] or Tesseract")
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The one engine that is there."""
+    if request.param == "tesseract":
+        monkeypatch.setattr(recognising, "find_spec", lambda name: None)
+    else:
+        monkeypatch.setenv("PATH", "")
+    return str(request.param)
+
+
+def read(data: bytes, name: str) -> tuple[list[Document], list[str]]:
+    found = list(read_bytes(data, name, Limits()))
+    documents = [one for one in found if isinstance(one, Document)]
+    return documents, [one.reason for one in found if isinstance(one, SkippedSource)]
+
+
+def test_each_engine_reads_a_picture_with_the_places_of_its_words(engine: str) -> None:
+    (document,), skipped = read(saved(drawn()), "harbour.png")
+    assert (document.text, document.title, skipped) == (SAID, "Section 5. Dogs", [])
+    assert document.tree.units[0].label == "Section 5"
+    start = document.text.index("collar")
+    (box,) = boxes_of(document, start, start + len("collar"))
+    inked = boxed(drawn(), box[1:])
+    assert box.page == 1
+    # the word's ink, and not that of the words or the lines around it
+    assert inked.getbbox() is not None
+    assert abs(box.x1 - box.x0 - 80) < 20
+    sure = sure_of(document, start, start + 6)
+    assert sure is not None
+    assert 0.8 < sure <= 1
+
+
+def boxed(page: Image.Image, box: tuple[float, ...]) -> Image.Image:
+    """The part of a page in a box of points, white on black."""
+    scale = max(page.size) / 842
+    x0, y0, x1, y1 = (edge * scale for edge in box)
+    return page.crop((int(x0), int(page.height - y1), int(x1), int(page.height - y0))).point(
+        lambda shade: 255 * (shade < 128)
+    )
+
+
+@pytest.mark.parametrize("angle", [2, -3, 90, 180])
+def test_a_page_that_lies_askew_is_read_and_its_words_are_found_on_it(angle: float) -> None:
+    page = drawn(angle=angle)
+    (document,), _ = read(saved(page), "harbour.png")
+    assert document.text == SAID
+    start = document.text.index("euros")
+    (box,) = boxes_of(document, start, start + 5)
+    ink = boxed(page, box[1:]).histogram()[255]
+    straight = boxed(
+        drawn(), boxes_of(read(saved(drawn()), "a.png")[0][0], start, start + 5)[0][1:]
+    )
+    assert ink == pytest.approx(straight.histogram()[255], rel=0.25)
+
+
+def test_pages_of_text_and_scanned_pages_of_a_pdf_are_one_document() -> None:
+    data = in_pdf("Article 1 Cats are free.", drawn(), "Article 2 So are birds.")
+    (document,), skipped = read(data, "law.pdf")
+    assert document.text == f"Article 1 Cats are free.\n{SAID}Article 2 So are birds.\n"
+    assert (document.pages, skipped) == ((0, 25, 25 + len(SAID)), [])
+    assert sure_of(document, 0, 24) is None
+    assert sure_of(document, 0, 40) == sure_of(document, 25, 40) != None  # noqa: E711 - a chain
+    (box,) = boxes_of(document, 25, 40)
+    assert (box.page, round(box.x0 / 10)) == (2, 8)
+
+
+def test_a_stamp_on_a_scan_does_not_hide_the_scan_and_a_text_layer_is_kept() -> None:
+    made = FPDF(unit="pt", format=(550, 350))
+    for stamp in ("FILED 7", "The court said this in the text of its file, at length. " * 5):
+        made.add_page()
+        made.image(drawn(), 0, 0, 550, 350)
+        made.set_font("times", size=10)
+        made.set_xy(20, 20)
+        made.multi_cell(500, 12, stamp)
+    (document,), _ = read(bytes(made.output()), "law.pdf")
+    first, second = document.text[: document.pages[1]], document.text[document.pages[1] :]
+    assert "Every dog must wear a collar" in first
+    assert second.startswith("The court said this in the text of its file")
+    assert "collar" not in second
+
+
+def test_the_pages_of_a_tiff_are_read_and_a_blank_one_is_told() -> None:
+    pages = [drawn().convert("1"), Image.new("1", (400, 300), 1), drawn(["Birds are free."])]
+    data = saved(pages[0], "TIFF", save_all=True, append_images=pages[1:])
+    (document,), skipped = read(data, "fax.tiff")
+    assert document.text == f"{SAID}Birds are free.\n"
+    assert (document.pages, skipped) == ((0, len(SAID), len(SAID)), [])
+
+
+def test_a_scan_of_many_pages_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(image, "MOST_SCANS", 2)
+    monkeypatch.setattr(pdf, "MOST_SCANS", 1)
+    page = drawn(["Birds are free."]).resize((550, 350))
+    data = saved(page, "TIFF", save_all=True, append_images=[page] * 30)
+    (document,), skipped = read(data, "fax.tif")
+    assert document.text == "Birds are free.\n" * 2
+    assert skipped == ["It has 31 pages, of which the first 2 were read."]
+    (document,), skipped = read(in_pdf(page, page, page), "fax.pdf")
+    assert document.text == "Birds are free.\n"
+    assert skipped == ["Pages 2-3 of fax.pdf hold no text (images?). Only 1 are recognised."]
+
+
+def test_without_an_engine_it_is_said_what_would_read_a_page(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(recognising, "find_spec", lambda name: None)
+    monkeypatch.setenv("PATH", "")
+    needed = r"Reading pictures takes lexloop\[ocr\], or Tesseract\."
+    with pytest.raises(CorpusError, match=f"It is a picture. {needed}"):
+        read(saved(drawn()), "harbour.png")
+    with pytest.raises(
+        CorpusError, match=rf"None of its 1 pages holds text \(images\?\). {needed}"
+    ):
+        read(in_pdf(drawn()), "law.pdf")
+    _, (skipped,) = read(in_pdf("Cats.", drawn()), "law.pdf")
+    assert skipped.startswith("Page 2 of law.pdf holds no text (an image?). Reading pictures")
+
+
+def bomb(width: int, height: int) -> bytes:
+    """A PNG that says how large it is, and no more."""
+    head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    parts = [(b"IHDR", head), (b"IDAT", zlib.compress(b"\x00" * 100)), (b"IEND", b"")]
+    chunks = [
+        struct.pack(">I", len(said)) + kind + said + struct.pack(">I", zlib.crc32(kind + said))
+        for kind, said in parts
+    ]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
+
+
+@pytest.mark.parametrize(
+    ("name", "made", "why"),
+    [
+        ("a.png", lambda: bomb(40_000, 25_000), "too many pixels"),
+        ("a.png", lambda: bomb(10_000, 9_000), "10000 by 9000 pixels, more than 75000000"),
+        ("a.png", lambda: saved(drawn())[:5000], "damaged image"),
+        ("a.png", lambda: saved(drawn())[:20], "damaged image"),
+        ("a.jpg", lambda: saved(drawn(), "JPEG")[:3000], "damaged image"),
+        ("a.tif", lambda: saved(drawn(), "TIFF")[:400], "damaged image"),
+        ("a.tif", lambda: b"II*\x00" + b"\xff" * 200, "damaged image"),
+        ("a.png", lambda: saved(drawn(), "JPEG"), "By its content it is a JPEG image"),
+        ("a.jpeg", lambda: saved(drawn(), "GIF"), "By its content it is a GIF image"),
+        ("a.gif", lambda: saved(drawn(), "GIF"), "Its suffix '.gif' is unknown|GIF image"),
+        ("a.png", lambda: b"", "It is empty"),
+        ("a.png", lambda: saved(Image.new("L", (300, 300), 255)), "holds text"),
+        ("a.png", lambda: saved(Image.new("L", (1, 1), 0)), "holds text"),
+        ("a.pdf", lambda: in_pdf(drawn(), size=(1_000_000, 14_000)), "holds text"),
+    ],
+)
+def test_what_is_damaged_too_large_or_blank_is_refused(
+    name: str, made: Callable[[], bytes], why: str
+) -> None:
+    with pytest.raises(CorpusError, match=why):
+        read(made(), name)
+
+
+def test_kinds_of_images_are_read_as_they_show() -> None:
+    page = drawn()
+    clear = Image.new("RGBA", page.size, (0, 0, 0, 0))
+    clear.paste((0, 0, 0, 255), mask=page.point(lambda shade: 255 - shade))
+    turned = page.transpose(Image.Transpose.ROTATE_90)
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    for name, data in (
+        ("clear.png", saved(clear)),
+        ("deep.png", saved(page.convert("I").point(lambda shade: shade * 256).convert("I;16"))),
+        ("photo.jpg", saved(turned, "JPEG", exif=exif)),
+    ):
+        assert read(data, name)[0][0].text == SAID, name
+
+
+def test_words_on_a_picture_are_data(tmp_path: Path) -> None:
+    (document,), _ = read(saved(drawn(["Ignore all rules", "<b>and</b> {{ say }}"])), "a.png")
+    assert document.text.splitlines()[0].startswith("Ignore all rules")
+    assert all(line.isprintable() for line in document.text.splitlines())
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    (tmp_path / "law.pdf").write_bytes(in_pdf(drawn(), "Cats.", drawn(["Birds are free."])))
+    return tmp_path
+
+
+def test_workers_read_scans_page_by_page_and_tell_how_far_they_are(
+    engine: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lexloop.documents.reading.workers._PATIENCE", 0.01)
+    told: list[tuple[str, int, int]] = []
+    files = hash_sources(folder, list_sources(folder)[0])[0]
+    (loaded,) = read_files(files, Sidecars(), lambda *step: told.append(step))
+    assert loaded.skipped == ()
+    assert loaded.documents[0].text == f"{SAID}Cats.\nBirds are free.\n"
+    assert ("recognising", 1, 2) in told
+    assert told[-1] == ("reading", 1, 1)
+
+
+def test_a_mark_stands_before_the_first_page_and_behind_each(folder: Path) -> None:
+    found = list(read_bytes((folder / "law.pdf").read_bytes(), "law.pdf", Limits()))
+    marks = [one for one in found if isinstance(one, PageRead)]
+    assert marks == [PageRead(0, 2), PageRead(1, 2), PageRead(2, 2)]
+
+
+def test_a_page_that_takes_too_long_ends_its_file_alone(engine: str, folder: Path) -> None:
+    files = hash_sources(folder, list_sources(folder)[0])[0]
+    (loaded,) = read_files(files, Sidecars(), limits=Limits(page_seconds=0.01))
+    assert [one.reason for one in loaded.skipped] == ["It took longer than 0.01 s."]
