@@ -27,10 +27,12 @@ _DECIMAL = re.compile(
     r"(?P<number>(?:\d{1,4}|[A-Z])(?:\.\d{1,4}){1,7}[A-Za-z]?)(?:\.(?=\s)|(?=\s)|$)"
 )
 _DOTTED = re.compile(
-    r"(?P<number>\d{1,4}[A-Z]{0,2}|[a-z]{1,4}|[A-Z]|[IVXL]{2,6})(?P<mark>[.)])(?=\s|—|$)"
+    r"(?P<number>\d{1,4}(?:[A-Z]{1,2}|[a-z])?|[a-z]{1,4}|[A-Z]|[IVXL]{2,6})(?P<mark>[.)])(?=\s|—|$)"
 )
 _UK = re.compile(r"(?P<number>\d{1,4}[A-Z]{0,3})\.?\s?(?:—|–|-)?\s?(?=\(1\))")
-_BRACKET = re.compile(r"\((?P<number>\d{1,4}[A-Z]{0,2}|[a-z]{1,7}|[A-Z]{1,7})\)(?=[\s—(]|$)")
+_BRACKET = re.compile(
+    r"\((?P<number>\d{1,4}(?:[A-Z]{1,2}|[a-z])?|[a-z]{1,7}|[A-Z]{1,7})\)(?=[\s—(]|$)"
+)
 _BULLET = re.compile(r"(?P<mark>[-–—•·▪◦●*○])\s+(?=\S)")
 _BARE = re.compile(r"(?P<number>\d{1,4}[A-Z]{0,2})\s+(?=[A-Z“\"‘'(])")
 _RUN_IN = re.compile(

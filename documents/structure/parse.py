@@ -627,7 +627,8 @@ class _Builder:
         """Record a provision or part that does not follow the one before it."""
         if entry.number.endswith("01") and self.stack and self.stack[-1].kind == "part":
             return  # standards count the provisions of each chapter from its own hundred
-        within = self._label if entry.kind == "part" or self._outline.anew else ""
+        counted = entry.kind == "part" or self._outline.anew
+        within = self._label if counted else _annex(self.stack)
         prefix = entry.number[: -len(entry.number.replace("-", ".").rpartition(".")[2])]
         key = (entry.style, within + prefix)
         last, label = self._last.get(key, (0.0, ""))

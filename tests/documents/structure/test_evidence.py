@@ -179,3 +179,16 @@ def test_the_letter_i_leads_into_its_own_first_point() -> None:
     text = f"Article 1\nPaint\n1. Boats are:\n{letters}{rest}"
     found = ["Article 1(1)(i)", "Article 1(1)(i)(i)", "Article 1(1)(i)(ii)", "Article 1(1)(j)"]
     assert labels(text)[-4:] == found
+
+
+def test_what_is_inserted_with_a_small_letter_stands_between() -> None:
+    points = "(1) by day;\n(1a) by dusk;\n(2) by night.\n"
+    text = f"Article 1\nFees\n1. A fee is due.\n1a. A toll is due:\n{points}2. No more.\n"
+    found = ["(1)", "(1a)", "(1a)(1)", "(1a)(1a)", "(1a)(2)", "(2)"]
+    assert labels(text) == ["Article 1", *(f"Article 1{one}" for one in found)]
+
+
+def test_the_paragraphs_of_a_schedule_count_for_themselves() -> None:
+    text = "Section 1. Fees\nText.\nSection 2. Dues\nText.\nSCHEDULE 1\nForms\n1. A form.\n"
+    tree = tree_of(f"{text}2. Another.\nSCHEDULE 2\nMaps\nSection 1. Old\nText.\n")
+    assert tree.problems == ()
