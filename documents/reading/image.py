@@ -110,5 +110,7 @@ def _readable() -> Iterator[None]:
         yield
     except PIL.Image.DecompressionBombError as error:
         raise CorpusError(f"It has too many pixels ({error}).", "Scan it anew.") from error
+    except PIL.UnidentifiedImageError as error:  # its words name the buffer
+        raise CorpusError("It is a damaged image.", "Scan it anew.") from error
     except (OSError, ValueError, TypeError, SyntaxError, EOFError, struct.error) as error:
         raise CorpusError(f"It is a damaged image ({error}).", "Scan it anew.") from error

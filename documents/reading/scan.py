@@ -60,12 +60,14 @@ def even(sheets: Sequence[Sheet]) -> None:
 
 
 def _sheet(picture: "Image", size: tuple[float, float], number: int) -> Sheet:
-    """Return a page read off its picture."""
+    """Return a page read off its picture; single signs alone are no text, but what is drawn."""
     found = recognise(picture)
+    words = (printable(word.text).strip() for line in found.lines for word in line.words)
+    lines = found.lines if any(len(word) > 1 for word in words) else []
     scale = size[0] / found.page[0]
     width, height = (edge * scale for edge in found.upright)
     segments: list[Segment] = []
-    for line in found.lines:
+    for line in lines:
         words = [word for word in line.words if printable(word.text).strip()]
         gaps = [after.left - before.right for before, after in pairwise(words)]
         parts = parted(words, gaps, line.size * (_ASCENT + _DESCENT)) if words else iter(())

@@ -17,6 +17,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 from lexloop.core.errors import CorpusError
+from lexloop.core.files import write_bytes, write_text
 from lexloop.documents.document import Document
 from lexloop.documents.reading import word
 from lexloop.documents.reading.source import Limits
@@ -81,7 +82,7 @@ def _is_encrypted(data: bytes) -> bool:
 def _converted(data: bytes, found: str, folder: Path, limits: Limits) -> bytes:
     """Return the document as LibreOffice writes it as .docx."""
     source, made = folder / "document.doc", folder / "document.docx"
-    source.write_bytes(data)
+    write_bytes(source, data)
     profile = folder / "profile"
     _write_settings(profile / "user" / "registrymodifications.xcu")
     # the program behind the script that starts it: what is started is what ends
@@ -137,8 +138,8 @@ def _write_settings(path: Path) -> None:
         for at, key, value in _SETTINGS
     )
     path.parent.mkdir(parents=True)
-    path.write_text(
+    write_text(
+        path,
         '<?xml version="1.0" encoding="UTF-8"?>'
         f'<oor:items xmlns:oor="http://openoffice.org/2001/registry">{items}</oor:items>',
-        encoding="utf-8",
     )

@@ -54,13 +54,13 @@ def test_what_was_not_read_is_named_and_told_with_the_first_answer_of_a_conversa
         "files_removed", "files_unchanged", "recall@10", "seconds", "skipped", "other_files"
     }  # fmt: skip
     (documents / "zero.txt").write_bytes(b"")
-    (documents / "sheet.xlsx").write_bytes(b"PK")
+    (documents / "film.mp4").write_bytes(b"x")
     result = run("index", str(documents), "--out", str(out), "--force")
     assert result.exit_code == 3
     assert result.stdout.startswith("3 documents, ")
     assert f"-> {out}" in result.stdout
     assert "Skipped zero.txt: " in result.stderr
-    assert "Not indexed, since their kinds are not read: 1 .xlsx" in result.stderr
+    assert "Not indexed, since their kinds are not read: 1 .mp4" in result.stderr
     first = answer(out)
     assert "40 euros" in first["answer"]
     told = {one["wanted"]: one["used"] for one in first["degraded"]}
@@ -126,10 +126,10 @@ def test_one_file_is_a_corpus(run: Run, documents: Path, answer: Run) -> None:
     (documents / "metadata.csv").write_text("file,tags\ndogs.txt,board\n", "utf-8")
     assert answer(file)["abstained"]
     assert "50 euros" in answer(file, COST, "--tag", "board")["answer"]
-    (documents / "sheet.xlsx").write_bytes(b"PK")
-    unread = run("ask", "Why?", "--corpus", str(documents / "sheet.xlsx"))
+    (documents / "film.mp4").write_bytes(b"x")
+    unread = run("ask", "Why?", "--corpus", str(documents / "film.mp4"))
     assert unread.exit_code == 4
-    assert "'.xlsx' is unknown" in unread.stderr
+    assert "'.mp4' is unknown" in unread.stderr
 
 
 def test_update_follows_the_folder(

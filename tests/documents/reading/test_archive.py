@@ -31,7 +31,7 @@ def read(data: bytes, limits: Limits | None = None) -> tuple[dict[str, str], dic
 def test_members_are_named_below_their_archive() -> None:
     rows = '{"id": 7, "text": "Row."}'
     texts, skipped = read(
-        packed({"in/act.txt": "Act.", "rows.jsonl": rows, "x.png": b"\x89PNG", ".h/a.txt": "h"})
+        packed({"in/act.txt": "Act.", "rows.jsonl": rows, "x.gif": b"GIF8", ".h/a.txt": "h"})
     )
     assert texts == {"laws.zip/in/act.txt": "Act.", "laws.zip/rows.jsonl/7": "Row."}
     assert skipped == {}

@@ -103,7 +103,7 @@ class Documents extends View {
 			{ on: { dragover: over, dragleave: over, drop: over } },
 			el("p", "Drop files or a folder here, or choose them."),
 			el("div.acts", pick("Choose files", "files"), pick("Choose a folder", "folder", { webkitdirectory: true })),
-			el("p.hint", "PDF, Word, HTML, Markdown, text, or a zip of them. ", hosts.length ? `Their text may go to ${hosts.join(" and ")}.` : "They stay on this server."),
+			el("p.hint", "PDF, office files, mail, scans, text, or a zip of them. ", hosts.length ? `Their text may go to ${hosts.join(" and ")}.` : "They stay on this server."),
 		);
 		return zone;
 	}

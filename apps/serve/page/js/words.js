@@ -57,7 +57,7 @@ export const unsigned = (text) => text.replace(/^#{1,6}[ \t]+/gm, "");
 /** Words in quotation marks, on one line. */
 export const quoted = (words) => `“${words.trim().replace(/\s+/g, " ")}”`;
 
-/** Return where in a document a source is, the most exact first: provision, page, version, identifier. */
+/** Return where in a document a source is, the most exact first. */
 export function placeOf({ section, page, version, identifier, read_from_picture: sure }) {
 	const read = sure >= 0 && `read from a picture, ${share(sure)} sure`;
 	return [section, Number.isInteger(page) && `page ${page}`, read, version, identifier].filter(Boolean);
