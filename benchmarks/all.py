@@ -131,8 +131,10 @@ FIGURES = [
         f"python benchmarks/latency.py {_PASSAGES} --chunks 13000,100000 --questions 30",
         needs="bm25s",
     ),
+    Figure("indexing", f"python benchmarks/indexing.py {_PASSAGES} --windows statements,tokenless"),
     Figure(
-        "indexing", f"python benchmarks/indexing.py {_PASSAGES} --windows whole,tokenless_whole"
+        "indexing-contracts",
+        "python benchmarks/indexing.py --documents {data}/contracts/documents --every 10",
     ),
     Figure("startup", "python benchmarks/startup.py"),
     Figure("server", "python benchmarks/server.py --runs 3 --seconds 15"),

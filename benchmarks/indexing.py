@@ -1,16 +1,20 @@
 """How long indexing takes next to the encoder alone, how large the index is, and an update.
 
-    python benchmarks/indexing.py --passages PASSAGES.jsonl [--windows statements,whole]
+    python benchmarks/indexing.py --passages PASSAGES.jsonl [--every N] [--windows statements,whole]
+    python benchmarks/indexing.py --documents FOLDER [--every N]
 
 The passages that are not empty become one file of JSON Lines a document, of which every passage is
-cut by itself. These become an index on disk with the shipped embedder's vectors and the rules'
-triplets; ``encoder s`` is what the encoder takes of that. With the windows ``whole`` only whole
+cut by itself; or the files of a folder are indexed, each Nth of them. These become an index on disk
+with the shipped embedder's vectors and the rules' triplets; ``encoder s`` is what the encoder takes
+of that, ``sentence-transformers s`` what that library takes to embed the same chunks once, by the
+same architecture, right behind. With the windows ``whole`` only whole
 chunks are embedded, with ``tokenless`` no token vectors are stored. An update is the median of
 several, each after another file has changed in one paragraph: in this process, and as the command.
 """
 
 import json
 import os
+import shutil
 import subprocess
 import tempfile
 from collections import defaultdict
@@ -21,11 +25,12 @@ from statistics import median
 
 from _shared import LEXLOOP, Row, T, options, read_rows, silent, table, timed
 
+from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.models.embedding import Encoded, Halves, Progress, Spans
-from lexloop.models.minilm import load_shipped
+from lexloop.models.minilm import genuine_folder, load_shipped
 from lexloop.store.manifest import IndexSource
-from lexloop.store.opening import tools_for
+from lexloop.store.opening import open_index, tools_for
 from lexloop.store.preparing import Tools
 from lexloop.store.writer import IndexUpdate, write_index
 
@@ -42,7 +47,9 @@ _KINDS: dict[str, dict[str, str | bool]] = {
 def main() -> None:
     """Index, encode, update, and print a table."""
     parser = options(__doc__)
-    parser.add_argument("--passages", type=Path, required=True, help="with document_id and text")
+    parser.add_argument("--passages", type=Path, help="with document_id and text")
+    parser.add_argument("--documents", type=Path, help="a folder of files, in place of passages")
+    parser.add_argument("--every", type=int, default=1, help="only each so many-th document")
     parser.add_argument("--windows", default="statements,whole", help=f"of {', '.join(_KINDS)}")
     given = parser.parse_args()
     names = given.windows.split(",")
@@ -50,9 +57,12 @@ def main() -> None:
     load_shipped().encode(["A text."], silent)
     with tempfile.TemporaryDirectory() as name:
         sources = Path(name) / "sources"
-        files = _write_sources(given.passages, sources)
+        if given.documents:
+            files = _copy_sources(given.documents, sources, given.every)
+        else:
+            files = _write_sources(given.passages, sources, given.every)
         columns = [_indexing(sources, Path(name) / one, one) for one in names]
-        updated = _updating(sources, Path(name) / names[0], names[0])
+        updated = {} if given.documents else _updating(sources, Path(name) / names[0], names[0])
     print(f"{files} files, {os.cpu_count()} cores\n")
     rows = [[key, *(f"{one[key]:,}" for one in columns)] for key in columns[0]]
     print(table(["", *names], rows))
@@ -60,17 +70,26 @@ def main() -> None:
         print(f"{key} {seconds:.2f} s")
 
 
-def _write_sources(passages: Path, folder: Path) -> int:
+def _copy_sources(documents: Path, folder: Path, every: int) -> int:
+    """Copy each of so many files, whatever folder they lie in; how many there are."""
+    folder.mkdir()
+    chosen = sorted(path for path in documents.rglob("*") if path.is_file())[::every]
+    for number, path in enumerate(chosen):
+        shutil.copy(path, folder / f"{number:03}{path.suffix}")
+    return len(chosen)
+
+
+def _write_sources(passages: Path, folder: Path, every: int) -> int:
     """One file a document; how many there are."""
     rows: dict[int, list[Row]] = defaultdict(list)
     for row in read_rows(passages):
         if row["text"].strip():
             rows[row["document_id"]].append({"id": row["id"], "text": row["text"].strip()})
     folder.mkdir()
-    for number, kept in rows.items():
+    for number, kept in [*rows.items()][::every]:
         lines = "".join(json.dumps(row) + "\n" for row in kept)
         (folder / f"document-{number:02d}.jsonl").write_text(lines, encoding="utf-8")
-    return len(rows)
+    return len([*rows][::every])
 
 
 class Clocked:
@@ -105,6 +124,7 @@ def _indexing(sources: Path, index: Path, windows: str) -> dict[str, float]:
     tools = tools_for(Settings.model_validate(_KINDS[windows]), embedder)
     took, outcome = timed(lambda: _write(index, sources, tools))
     size = _bytes(index.rglob("*"))
+    plainly = _plainly(index, embedder)
     return {
         "chunks": outcome.counts["chunks"],
         "vectors": outcome.counts["windows"],
@@ -112,10 +132,25 @@ def _indexing(sources: Path, index: Path, windows: str) -> dict[str, float]:
         "index s": round(took, 2),
         "encoder s": round(embedder.seconds, 2),
         "times the encoder": round(took / embedder.seconds, 3),
+        "sentence-transformers s": round(plainly, 2),
+        "times sentence-transformers": round(took / plainly, 3),
         "bytes": size,
         "of these token vectors": _bytes(index.rglob("token*.npy")),
         "bytes a chunk": round(size / outcome.counts["chunks"]),
     }
+
+
+def _plainly(index: Path, embedder: Clocked) -> float:
+    """The seconds that sentence-transformers takes to embed an index's chunks once."""
+    from sentence_transformers import SentenceTransformer
+
+    collection = open_index(index, embedder)
+    view = collection.seen_by(Filters())
+    texts = [chunk["text"] for chunk in view.every_chunk()]
+    collection.close()
+    model = SentenceTransformer(str(genuine_folder()), device="cpu")
+    model.encode(texts[:2])
+    return timed(lambda: model.encode(texts, show_progress_bar=False))[0]
 
 
 def _bytes(paths: Iterable[Path]) -> int:
