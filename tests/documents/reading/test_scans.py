@@ -206,7 +206,8 @@ def test_kinds_of_images_are_read_as_they_show() -> None:
         ("deep.png", saved(page.convert("I").point(lambda shade: shade * 256).convert("I;16"))),
         ("photo.jpg", saved(turned, "JPEG", exif=exif)),
     ):
-        assert read(data, name)[0][0].text == SAID, name
+        text = read(data, name)[0][0].text  # blanks are not what is at stake here
+        assert "".join(text.split()) == "".join(SAID.split()), name
 
 
 def test_words_on_a_picture_are_data(tmp_path: Path) -> None:
