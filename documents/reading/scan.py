@@ -62,8 +62,8 @@ def even(sheets: Sequence[Sheet]) -> None:
 def _sheet(picture: "Image", size: tuple[float, float], number: int) -> Sheet:
     """Return a page read off its picture; single signs alone are no text, but what is drawn."""
     found = recognise(picture)
-    words = (printable(word.text).strip() for line in found.lines for word in line.words)
-    lines = found.lines if any(len(word) > 1 for word in words) else []
+    said = (printable(word.text).strip() for line in found.lines for word in line.words)
+    lines = found.lines if any(len(text) > 1 for text in said) else []
     scale = size[0] / found.page[0]
     width, height = (edge * scale for edge in found.upright)
     segments: list[Segment] = []
