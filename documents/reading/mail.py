@@ -6,6 +6,7 @@ from codecs import BOM_UTF8
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
+from email.errors import HeaderParseError, MessageError
 from email.header import decode_header
 from email.message import Message as Parsed
 from email.utils import parseaddr, parsedate_to_datetime
@@ -21,7 +22,7 @@ from lexloop.documents.reading.source import Limits
 from lexloop.documents.reading.text import as_seen, decode, printable
 
 _HEADERS = ("From", "To", "Cc", "Date", "Subject")
-_FAULTS = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
+_FAULTS = (ValueError, LookupError, TypeError, AttributeError, RecursionError, MessageError)
 """What the standard library raises at malformed messages."""
 _MOST = 100
 _LONGEST_NAME, _LONGEST_SUFFIX = 150, 20
@@ -153,7 +154,7 @@ def _words(part: Parsed) -> tuple[str, tuple[tuple[int, int], ...]]:
     data = cast(bytes, part.get_payload(decode=True) or b"")
     declared = part.get_content_charset()
     if b"\x1b" in data and declared is not None:  # ISO-2022, whose bytes are ASCII
-        text = data.decode(declared, "replace")
+        text = _in_charset(data, declared)
     else:
         text = decode(data, declared) if data.strip() else ""
     if part.get_content_type() == "text/html":
@@ -229,11 +230,22 @@ def _decoded(written: str) -> str:
     raw = str(written)[:_LONGEST_HEADER]
     if not raw.isascii() and any("\udc80" <= char <= "\udcff" for char in raw):
         raw = decode(raw.encode("ascii", "surrogateescape"))
+    try:
+        parts = decode_header(raw)
+    except HeaderParseError:
+        parts = [(raw, None)]
     said = "".join(
-        part if isinstance(part, str) else part.decode(charset or "latin-1", "replace")
-        for part, charset in decode_header(raw)
+        part if isinstance(part, str) else _in_charset(part, charset or "")
+        for part, charset in parts
     )
     return " ".join(printable(said).split())
+
+
+def _in_charset(data: bytes, charset: str) -> str:
+    """Return bytes as text; in a set of characters that nobody knows, letter by letter."""
+    with suppress(LookupError, UnicodeError):
+        return data.decode(charset or "latin-1", "replace")
+    return data.decode("latin-1")
 
 
 def in_iso(moment: datetime) -> str:

@@ -71,6 +71,7 @@ def test_what_is_too_large_is_read_in_part_and_told(monkeypatch: pytest.MonkeyPa
         (b"", "It is empty."),
         (b",,\n,\n", "no filled cell"),
         (b"\n\n", "It is empty."),
+        (b"a," * 200_001, "first row has more than 200000 filled cells"),
         (b"%PDF-1.4\n", "it is a PDF"),
         (b"a\x00b", "NUL bytes"),
         ('a,"' + "x" * (1 << 20) + "y", "no CSV"),

@@ -326,6 +326,22 @@ def test_hostile_headers_take_no_time() -> None:
     assert len(texts["a.eml"]) < 60_000
 
 
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("=?x-unknown?q?F=e9es?=", "Fées"),
+        ("=?rot13?q?Srrf?=", "Srrf"),
+        ("=?idna?q?a..b?=", "a..b"),
+        ("=?utf-8?b?A?=", "=?utf-8?b?A?="),
+    ],
+)
+def test_a_header_in_an_unknown_coding_costs_no_message(written: str, shown: str) -> None:
+    head = f"From: a@b\nSubject: {written}\nContent-Type: text/plain; charset=x-unknown\n\n"
+    texts, told = found(f"{head}The fee is 3.\n".encode())
+    assert (f"Subject: {shown}\n" in texts["a.eml"], told) == (True, {})
+    assert texts["a.eml"].endswith("The fee is 3.\n")
+
+
 @pytest.mark.parametrize("name", ["../../etc/x.txt", "/etc/x.txt", "C:\\x.txt", "x"])
 def test_a_name_leads_nowhere(name: str) -> None:
     made = message()
