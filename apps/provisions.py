@@ -156,14 +156,17 @@ class Source(NamedTuple):
 
     def outline(self, depth: int) -> dict[str, Any]:
         """Return what the document consists of, and the doubts of its reading."""
-        listed = self.listed(range(len(self.tree)), depth)
-        units = [{**self.record(place), "depth": level} for place, level in listed]
         return {
             "document": self.name,
             "identifier": self.identifier,
-            "units": units,
+            "units": self.units(depth),
             "problems": self.doubts(),
         }
+
+    def units(self, depth: int) -> list[dict[str, Any]]:
+        """Return what the document consists of, each part with the number of those it lies in."""
+        listed = self.listed(range(len(self.tree)), depth)
+        return [{**self.record(place), "depth": level} for place, level in listed]
 
     def doubts(self) -> list[str]:
         """Return what is wrong with the numbering, and what is referred to and is not there."""

@@ -284,7 +284,7 @@ class LexloopMcp(FastMCP[Any]):
         name, view, source = self._meant(self._person(call), document, collection)
         made = partial(shapes.Provisions, collection=name, document=source.name)
         if provision is None:
-            units = source.outline(0)["units"]
+            units = source.units(0)
             shown = [
                 shapes.Listed(**{name: one[name] for name in shapes.Listed.model_fields})
                 for one in units[:_MOST_LISTED]

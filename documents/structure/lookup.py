@@ -2,16 +2,20 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import islice
 
 from lexloop.core.folding import folded, narrowed
 from lexloop.documents.structure.outline import cells
 from lexloop.documents.structure.references import (
     Reference,
+    Step,
     elsewhere,
     find_references,
     loose_numbers,
 )
 from lexloop.documents.structure.tree import ITEMS, Missing, Tree
+
+_MOST_DOUBTS = 100
 
 
 def named_places(tree: Tree, said: str) -> list[int]:
@@ -84,16 +88,24 @@ def unfound(tree: Tree, text: str) -> list[str]:
     Each is a doubt: it may be what was not read as a provision. Kinds that a document has none of
     are of another one.
     """
-    named: Counter[str] = Counter()
+    counts: Counter[tuple[Step, ...]] = Counter()
+    first: dict[tuple[Step, ...], tuple[Reference, str]] = {}
     for place, unit in enumerate(tree.units):
         own = narrowed(text[unit.body : tree.own_end(place)])
         for reference in find_references(own):
             act, code, *_ = elsewhere(own, reference)
-            foreign = act or code or reference.here or not reference.steps[0].key
-            if not foreign and not tree.find(reference, place) and tree.missing(reference):
-                named[" ".join(own[reference.start : reference.end].split())] += 1
-    told = ((said, count) for said, count in named.most_common() if count > 1)
-    return [f"{said} is referred to {count} times and was not found." for said, count in told]
+            if not (act or code or reference.here) and reference.steps[0].key:
+                steps = (*reference.steps, *reference.last)
+                counts[steps] += 1
+                said = " ".join(own[reference.start : reference.end].split())
+                first.setdefault(steps, (reference, said))
+    told = ((*first[steps], count) for steps, count in counts.most_common() if count > 1)
+    # a numbering is gone through for each of them
+    lost = (one for one in told if not tree.find(one[0]) and tree.missing(one[0]))
+    return [
+        f"{said} is referred to {count} times and was not found."
+        for _, said, count in islice(lost, _MOST_DOUBTS)
+    ]
 
 
 def owns_label(tree: Tree, place: int) -> bool:
