@@ -53,18 +53,16 @@ class Answering(NamedTuple):
         return replace(self.said, lead=lead) if self.question else self.said
 
 
-def answering(asked: Query, chunk: Chunk, sources: Sources, alone: bool = False) -> list[Answering]:
+def answering(asked: Query, chunk: Chunk, sources: Sources) -> list[Answering]:
     """Return the statements of a chunk that may answer, with the questions that they answer.
 
     One that only asks does not, nor does a line that is still to be filled in. What follows a
     question or stands under one answers it where the text says so, by "A:" or by more than one
     question with what follows it: behind a single one may come anything.
-
-    With ``alone``, the vectors are those of each statement by itself.
     """
     asking, before = _Asked(asked), None
     found: list[Answering] = []
-    statements, vectors = sources.statements(chunk["id"], alone)
+    statements, vectors = sources.statements(chunk["id"])
     if len(statements) == 1 and statements[0].label.endswith("?"):
         vectors = sources.embed([statements[0].text])  # the one that is kept is of the heading too
     for said, vector in zip(statements, vectors, strict=True):

@@ -59,8 +59,8 @@ class Sources(Protocol):
         """Return unit vectors of shape (len(texts), dimension)."""
         ...
 
-    def statements(self, chunk_id: str, alone: bool = False) -> tuple[list[Statement], Vectors]:
-        """Return the statements of a chunk and their vectors, of each by itself if ``alone``."""
+    def statements(self, chunk_id: str) -> tuple[list[Statement], Vectors]:
+        """Return the statements of a chunk and their vectors."""
         ...
 
     def tree_of(self, document: str) -> Tree | None:

@@ -361,20 +361,15 @@ class View:
         """Return the knowledge graph that these documents alone make."""
         return self._store.relations(self._within)
 
-    def statements(self, chunk_id: str, alone: bool = False) -> tuple[list[Statement], Vectors]:
+    def statements(self, chunk_id: str) -> tuple[list[Statement], Vectors]:
         """Return the statements of a chunk and their vectors, shape (statements, dimension).
-
-        Args:
-            chunk_id: Of the chunk.
-            alone: Whether each of several is embedded by itself, as claims are; else as the index
-                has it, read among the others.
 
         Raises:
             KeyError: There is no such chunk.
         """
         found = self._store.statements(*self._checked([chunk_id]))
-        stored = self._store.manifest.recipe.windows == "statements" and not alone
-        if (len(found) > 1 and not stored) or self._words_only:
+        by_chunk = len(found) > 1 and self._store.manifest.recipe.windows != "statements"
+        if by_chunk or self._words_only:
             return found, self.embed([folded(statement.text) for statement in found])
         windows = self._store.windows(chunk_id)
         return found, windows[-len(found) :] if len(found) > 1 else windows[: len(found)]

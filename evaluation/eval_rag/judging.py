@@ -214,7 +214,7 @@ class _NoCollection:
             vectors[row] = self._known[text]
         return vectors
 
-    def statements(self, chunk_id: str, alone: bool = False) -> tuple[list[Statement], Vectors]:
+    def statements(self, chunk_id: str) -> tuple[list[Statement], Vectors]:
         raise KeyError(chunk_id)
 
     def tree_of(self, document: str) -> Tree | None:

@@ -321,12 +321,12 @@ def context_features(asked: Query, evidence: Evidence) -> ContextFeatures | None
 
 
 def evidence_in(passages: list[Passage], sources: Sources) -> Evidence:
-    """Return the statements of passages, each with the vector that it has alone, as claims have."""
+    """Return the statements of passages with the vectors that the index holds of them."""
     sentences: list[str] = []
     vectors: list[Vectors] = []
     places: list[str] = []
     for passage in passages:
-        statements, rows = sources.statements(passage["id"], alone=True)
+        statements, rows = sources.statements(passage["id"])
         sentences += [statement.text for statement in statements]
         vectors.append(rows)
         places += [statement.label or passage["section"] for statement in statements]

@@ -8,7 +8,6 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from lexloop.core.folding import folded
 from lexloop.core.running import computing
 from lexloop.core.types import (
     ABSTENTION,
@@ -123,10 +122,8 @@ def score_quotables(
     quotables: list[Quotable] = []
     said: list[Statement] = []
     rows: list[Vectors] = []
-    held = [one for passage in passages for one in sources.statements(passage["id"])[0]]
-    sources.embed([folded(one.text) for one in held])  # all in one pass; they are cached
     for passage in passages:
-        for one in answering(asked, passage, sources, alone=True):
+        for one in answering(asked, passage, sources):
             place = len(quotables)
             quotables.append(Quotable(passage, one.said, place, one.question, one.before))
             said.append(one.scored)

@@ -52,7 +52,7 @@ class Read:
         self._names = {one["id"]: one["document"] for one in passages}
         self._texts = {one["document"]: " " * one["start"] + one["text"] for one in passages}
 
-    def statements(self, chunk_id: str, alone: bool = False) -> tuple[list[Statement], Vectors]:
+    def statements(self, chunk_id: str) -> tuple[list[Statement], Vectors]:
         found = statements_in_text(self._texts[self._names[chunk_id]])
         return found, np.ones((len(found), 1), dtype=np.float32)
 
