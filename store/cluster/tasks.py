@@ -39,6 +39,8 @@ _REACHED_S = 10.0
 _START = (
     "Start one with `ray start --head`, and give its address: auto, HOST:PORT or ray://HOST:PORT."
 )
+_JOINS = 3
+"""How often a head is asked that could not start what a driver from elsewhere needs."""
 _ATTEMPTS = 4
 """How often a file may lose its worker before it is skipped."""
 _AHEAD = 2
@@ -70,14 +72,29 @@ def joined(address: str) -> Iterator[None]:
     import ray
 
     try:
-        ray.init(address, log_to_driver=False, logging_level=logging.ERROR)
+        _join(address)
     except (OSError, RuntimeError, ValueError) as error:
+        # of a trace of the head's, the last line says why
         said = str(error).strip().splitlines() or [type(error).__name__]
-        raise ClusterError(f"The cluster {address} cannot be joined: {said[0]}", _START) from error
+        why = " ".join(dict.fromkeys((said[0], said[-1])))
+        raise ClusterError(f"The cluster {address} cannot be joined: {why}", _START) from error
     try:
         yield
     finally:
         ray.shutdown()
+
+
+def _join(address: str) -> None:
+    import ray
+
+    for left in reversed(range(_JOINS)):
+        try:
+            ray.init(address, log_to_driver=False, logging_level=logging.ERROR)
+            return
+        except ConnectionAbortedError:
+            # the process that the head starts for a driver from elsewhere may die of gRPC's fork
+            if not left:
+                raise
 
 
 def _check_reachable(address: str) -> None:

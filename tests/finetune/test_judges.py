@@ -307,21 +307,22 @@ def test_rows_are_the_features_that_the_graph_reads(tmp_path: Path, docs: Path) 
         ],
         "reference_context": '"Harbour master" means the officer whom the port authority appoints.',
     }
+    alone = {**follow_up, "conversation_history": []}
     asked = ["How do I bake a cake?", "Who must insure a boat?"]
     negative = write(tmp_path / "negative.jsonl", *({"query": query} for query in asked))
-    gold = write(tmp_path / "gold.jsonl", GOLD[0], follow_up, GOLD[2])
+    gold = write(tmp_path / "gold.jsonl", GOLD[0], follow_up, alone, GOLD[2])
     found = answerable.read_rows(3, gold, docs, negative)
     assert {row.group for row in found} == {"3"}
     assert [row.kind for row in found] == [
-        *("answerable", "evidence removed", "answerable"),
+        *("answerable", "evidence removed", "answerable", "answerable"),
         *("out of scope", "negative"),
     ]
     # the cake, and the follow-up without its evidence, are refused before any sign is read
     assert found[-1].text == asked[1]
-    assert [row.label for row in found] == [True, False, True, False, False]
-    held, removed, later, elsewhere, _ = map(features, found)
+    assert [row.label for row in found] == [True, False, True, True, False, False]
+    held, removed, later, cold, elsewhere, _ = map(features, found)
     assert held.covered > removed.covered
-    assert later.closest > elsewhere.closest  # the history has been read
+    assert later.closest > cold.closest  # the history has been read
     assert elsewhere.foreign == 1.0
     lost = {**GOLD[0], "id": "lost", "reference_context": "what none of the documents says"}
     with pytest.raises(InputError, match="'lost'"):

@@ -12,6 +12,8 @@ QUIET = {
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
     "RAY_TMPDIR": "/tmp",  # the path of a Unix socket has to be short
     "RAY_DEDUP_LOGS": "0",
+    # of gRPC's own handlers the process that the head forks for a driver from elsewhere may die
+    "GRPC_ENABLE_FORK_SUPPORT": "0",
     # the process of the tests outlasts the cluster that it was the driver of
     "RAY_gcs_rpc_server_reconnect_timeout_s": "3600",
 }

@@ -26,3 +26,26 @@ def test_a_cluster_that_is_not_there(kind: str) -> None:
         with pytest.raises(ClusterError, match=said) as refused, joined(address):
             pass
     assert "ray start --head" in refused.value.hint
+
+
+def test_a_head_that_could_not_start_a_process_is_asked_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ray = pytest.importorskip("ray", reason="the extra ray is not installed")
+    asked: list[str] = []
+
+    def refused(address: str, **_: object) -> None:
+        asked.append(address)
+        if len(asked) != 3:  # the third time it joins
+            raise ConnectionAbortedError(
+                "Initialization failure:\nTraceback\nRuntimeError: it died"
+            )
+
+    monkeypatch.setattr(ray, "init", refused)
+    monkeypatch.setattr("lexloop.store.cluster.tasks._check_reachable", lambda _: None)
+    with joined("ray://127.0.0.1:9"):
+        assert len(asked) == 3
+    said = "cannot be joined: Initialization failure: RuntimeError: it died"
+    with pytest.raises(ClusterError, match=said), joined("ray://127.0.0.1:9"):
+        pass
+    assert len(asked) == 6
