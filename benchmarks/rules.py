@@ -69,7 +69,7 @@ def unchanged(old: Any) -> Any:
     return lambda *given, **__: given[first]
 
 
-_Q, _R, _P, _N = "nodes.question", "nodes.rewrite", "nodes.pointing", "nodes.relevance"
+_Q, _R, _P = "nodes.question", "nodes.rewrite", "nodes.pointing"
 _G, _X = "nodes.generate", "nodes.generate.extractive"
 _E, _J, _C = "nodes.evaluate.evidence", "nodes.evaluate.judges", "nodes.evaluate.checks"
 _T, _V = "documents.text", "documents.text.quantities"
@@ -93,10 +93,6 @@ GROUPS: dict[str, Mapping[str, Out]] = {
     "kinds of facts": {f"{_Q}:expected_kind": giving(None)},
     "what is counted": {f"{_Q}:counted": giving(frozenset())},
     "definitions asked for": {f"{_Q}:asked_definition": giving(None)},
-    # relevance
-    "exceptions": {f"{_Q}:_DENIES": never},
-    "what a statement adds to the question's words": {f"{_N}:NEWS": giving(0.0)},
-    "vague questions": {f"{_N}:CENTROID": giving(0.0)},
     "documents called by name": {f"{_P}:documents_called": giving(frozenset())},
     "operative first": {"nodes.rerank:operative_first": lambda _: lambda ranked, k: ranked[:k]},
     # writing an answer

@@ -164,9 +164,8 @@ class Part(TypedDict):
 
     ``kind`` is the kind of fact that it asks for, ``counted`` are the search terms of what is to be
     counted, and ``term`` is the one whose definition it asks for. ``several`` says whether a list
-    may answer it, ``duties`` whether it asks what somebody must do, and ``denies`` whether it asks
-    for what is not so. ``named`` are names and numbers of provisions in it: documents that answer
-    it know every word of them.
+    may answer it, and ``duties`` whether it asks what somebody must do. ``named`` are names and
+    numbers of provisions in it: documents that answer it know every word of them.
     """
 
     text: str
@@ -175,7 +174,6 @@ class Part(TypedDict):
     term: str | None
     several: bool
     duties: bool
-    denies: bool
     named: list[str]
 
 

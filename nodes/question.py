@@ -207,9 +207,6 @@ _PLAIN = re.compile(
     re.IGNORECASE,
 )
 _MAX_WORDS = 6
-_DENIES = re.compile(
-    r"\b(?:not|never|no longer|except\w*|exempt\w*|spite|unless|without)\b|n['’]t\b", re.IGNORECASE
-)
 # carries, by benchmarks/rules.py, .20 of the GDPR's and .33 of us_cfr's questions not answered
 _ASKED_KINDS: list[tuple[Kind, str]] = [
     (
@@ -296,7 +293,6 @@ def part_of(text: str) -> Part:
         "term": asked_definition(text),
         "several": asks_for_several(text),
         "duties": asks_for_duties(text),
-        "denies": _DENIES.search(text) is not None,
         "named": [name for name in named if name.lower() not in _GENERIC],
     }
 

@@ -220,10 +220,6 @@ class Store(Protocol):
         """
         ...
 
-    def centroid(self, within: Within) -> Vectors:
-        """Return the mean direction of all windows, shape (dimension,)."""
-        ...
-
     def relations(self, within: Within) -> KnowledgeGraph:
         """Return the knowledge graph that these documents alone make; some are cached."""
         ...

@@ -465,16 +465,6 @@ class View:
         for name, place in islice(self._store.defining(self._within), _TERMS_READ):
             yield self._store.document(name).tree.units[place].heading
 
-    def centroid(self) -> Vectors:
-        """The mean direction of all windows, shape (dimension,): what the documents are about."""
-        return self._centroid
-
-    @cached_property
-    def _centroid(self) -> Vectors:
-        if self._words_only:  # what the documents are about is not known
-            return np.zeros_like(self.embed([""])[0])
-        return self._store.centroid(self._within)
-
     @property
     def recipe(self) -> Recipe:
         """The choices that shaped the index."""

@@ -229,10 +229,6 @@ class _NoCollection:
     def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:
         return None
 
-    def centroid(self) -> Vectors:
-        # nothing is the middle of no documents
-        return np.zeros(self._embedder.dimension, dtype=np.float32)
-
 
 Progress = Callable[[str, int, int], None]
 Ask = Callable[[str, Sequence[Answer], Document], list[Scores]]

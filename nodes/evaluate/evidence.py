@@ -14,7 +14,6 @@ from lexloop.documents.text.quantities import UNITS, dates, facts, number_of, st
 from lexloop.documents.text.tokens import tokenize, words
 from lexloop.models.embedding import Embed, Vectors
 from lexloop.nodes.markers import unmarked
-from lexloop.nodes.relevance import EXCEPTS
 
 
 @dataclass(frozen=True)
@@ -96,6 +95,11 @@ _CLAUSE = re.compile(r"[,;:.()](?:\s|$)")
 _ROW = re.compile(r"[^:;]+: [^:;]+; [^:;]+: ")
 _PIECES = re.compile(r";|\band\b")
 _MODAL_TERMS = frozenset(tokenize("must shall may can should"))
+_EXCEPTS = re.compile(
+    r"\b(?:(?:shall|does|do|is|are|need) not (?:\w+ )?(?:apply|(?:be )?required|necessary|needed)"
+    r"|not be required|except\w*|exempt\w*|notwithstanding|derogat\w+)\b",
+    re.IGNORECASE,
+)
 _NEED_NOT = re.compile(r"\bneeds? not\b", re.IGNORECASE)
 _QUALIFIERS = frozenset(tokenize("business calendar working full consecutive percent"))
 _REFERENCE = re.compile(r"\d[.\-]\d")
@@ -133,11 +137,11 @@ def disagreements(claim: str, evidence: Evidence) -> list[str]:
 
 
 def _exempts(claim: str) -> bool:
-    return EXCEPTS.search(claim) is not None or _NEED_NOT.search(claim) is not None
+    return _EXCEPTS.search(claim) is not None or _NEED_NOT.search(claim) is not None
 
 
 def _denies(sentence: str) -> bool:
-    return EXCEPTS.search(sentence) is not None or bool(negated_terms(sentence))
+    return _EXCEPTS.search(sentence) is not None or bool(negated_terms(sentence))
 
 
 def _about(wanted: frozenset[str], evidence: Evidence, least: float) -> list[int]:

@@ -56,7 +56,7 @@ _LEAST = 0.3
 that a further passage must reach: below it nothing was found of what laws were asked."""
 _DEFINES = 0.5
 _LINK = re.compile(r"\b\w+://\S+")
-_SUPPORTING = 0.85
+_SUPPORTING = 0.7
 """A recital explains what an article says: it answers where it is clearly closer."""
 
 

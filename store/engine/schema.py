@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from lexloop.core.metadata import UNKNOWN, Metadata
-from lexloop.models.embedding import CODED, Codes, Vectors
+from lexloop.models.embedding import CODED, Codes
 from lexloop.store.engine.address import BINARY, FLOAT, INT8, Storage
 from lexloop.store.folder.lexical import K1, B
 
@@ -39,11 +39,6 @@ def packed(data: bytes) -> str:
 def unpacked(text: str) -> bytes:
     """Return the bytes of a binary column; OpenSearch leaves the padding out, and has - for +."""
     return b64decode(text.replace("-", "+").replace("_", "/") + "=" * (-len(text) % 4))
-
-
-def floats_of(data: bytes) -> Vectors:
-    """Return one vector of float32."""
-    return np.frombuffer(data, dtype=np.float32)
 
 
 def codes_of(data: bytes) -> Codes:

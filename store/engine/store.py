@@ -29,7 +29,6 @@ from lexloop.store.engine.schema import (
     VECTOR,
     Json,
     codes_of,
-    floats_of,
     inner_product,
     key_of,
     profile_of,
@@ -217,19 +216,6 @@ class EngineStore:
         index = partial(self.index, "relations")
         folder = graph_folder(self.engine, self.generation.name, index, self.about["graph"])
         return KnowledgeGraph.load(folder, self.triplets)
-
-    def centroid(self, within: Within) -> Vectors:
-        """See ``Store.centroid``."""
-        profiles, single = self._shape(within)
-        totals = self.about["totals"]
-        told = [totals[name] for name in profiles if name in totals]
-        for part in self._named(single):
-            found = self._each("documents", [part], ["record.total"])
-            told += [hit["_source"]["record"]["total"] for hit in found]
-        total = np.zeros(self.embedder.dimension, dtype=np.float64)
-        for one in filter(None, told):  # none of what has no chunk
-            total += floats_of(unpacked(one))
-        return (total / max(float(np.linalg.norm(total)), 1e-9)).astype(np.float32)
 
     # --- filters
 

@@ -21,17 +21,14 @@ from lexloop.core.errors import CorpusError, EngineError, EngineUnavailable, Lex
 from lexloop.core.metadata import Metadata
 from lexloop.documents.chunks.statements import statements_text
 from lexloop.documents.text.tokens import tokenize
-from lexloop.models.embedding import Vectors
 from lexloop.store.engine.address import VectorKind
 from lexloop.store.engine.client import Engine, refused, status_of
 from lexloop.store.engine.generation import Generation
 from lexloop.store.engine.schema import (
     MANIFEST_ID,
-    floats_of,
     key_of,
     packed,
     profile_of,
-    unpacked,
 )
 from lexloop.store.folder.lexical import OkapiStatistics, searched_text
 from lexloop.store.manifest import Manifest
@@ -69,14 +66,11 @@ class Tally:
         documents: By name.
         frequencies: How many chunks have each term.
         length: Of all chunks, in terms.
-        totals: The sum of the windows' vectors of the documents of each profile, shape
-            (dimension,).
     """
 
     documents: dict[str, Counted] = field(default_factory=dict)
     frequencies: Counter[str] = field(default_factory=Counter)
     length: int = 0
-    totals: dict[str, Vectors] = field(default_factory=dict)
 
     def add(self, ordinal: int, made: PreparedDocument, terms: Sequence[Counter[str]]) -> None:
         """Add a document; ``terms`` are those of each of its chunks.
@@ -91,8 +85,7 @@ class Tally:
         counted = Counted(ordinal, len(made.chunks), windows, triplets, metadata.as_record())
         frequencies = Counter(term for counts in terms for term in counts)
         length = sum(counts.total() for counts in terms)
-        totals = {profile_of(metadata): total_of(made)} if windows else {}
-        self.merge(Tally({made.name: counted}, frequencies, length, totals))
+        self.merge(Tally({made.name: counted}, frequencies, length))
 
     def merge(self, other: "Tally") -> None:
         """Add what another has added up.
@@ -108,8 +101,6 @@ class Tally:
         self.documents.update(other.documents)
         self.frequencies.update(other.frequencies)
         self.length += other.length
-        for name, total in other.totals.items():
-            self.totals[name] = self.totals.get(name, np.float32(0)) + total
 
     @property
     def counts(self) -> dict[str, int]:
@@ -138,8 +129,7 @@ class Tally:
 
     def as_record(self) -> dict[str, Any]:
         """Return it as JSON."""
-        totals = {name: packed(one.tobytes()) for name, one in self.totals.items()}
-        return {**vars(self), "totals": totals}
+        return {**vars(self)}
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> "Tally":
@@ -148,15 +138,7 @@ class Tally:
             {name: Counted(*one) for name, one in record["documents"].items()},
             Counter(record["frequencies"]),
             record["length"],
-            {name: floats_of(unpacked(one)) for name, one in record["totals"].items()},
         )
-
-
-def total_of(made: PreparedDocument) -> Vectors:
-    """Return the sum of the vectors of a document's windows, shape (dimension,); (0,) of none."""
-    sums = [one.vectors.sum(axis=0, dtype=np.float32) for one in made.chunks]
-    total: Vectors = np.array(sums, dtype=np.float32).sum(axis=0)
-    return total if sums else np.zeros(0, dtype=np.float32)
 
 
 class Writer:
@@ -325,7 +307,6 @@ def _document(made: PreparedDocument) -> Action:
             "headings": document.headings,
             "places": packed(document.places),
             "starts": [one.chunk["start"] for one in made.chunks],
-            "total": packed(total_of(made).tobytes()),
         },
     }
 
@@ -359,7 +340,6 @@ def finish(
     about = {
         "manifest": manifest.as_record(),
         "statistics": asdict(tally.statistics()),
-        "totals": {name: packed(one.tobytes()) for name, one in tally.totals.items()},
         "graph": {file.name: file.stat().st_size for file in files},
         "vectors": vectors,
         "skipped": skipped,

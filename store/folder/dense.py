@@ -57,7 +57,6 @@ class DenseIndex:
         owners: For each window its chunk's position, shape (windows,), ascending.
         size: Number of chunks.
         kind: flat is exact, hnsw and ivf are approximate.
-        mean: The mean direction of all windows, shape (dimension,).
         index: The FAISS index of an approximate kind.
         effort: The extent of an approximate search, as in ``ann``.
         recall: The share of the ten best windows that it finds, measured when it was built.
@@ -70,7 +69,6 @@ class DenseIndex:
     owners: NDArray[np.int32]
     size: int
     kind: Kind
-    mean: Vectors
     index: Any = None
     effort: int = 0
     recall: float = 1.0
@@ -89,7 +87,7 @@ class DenseIndex:
         """
         halves: Halves = vectors.astype(np.float16, copy=False)
         chosen = kind_for(len(halves)) if kind == "auto" or not len(halves) else _kind(kind)
-        flat = cls(halves, owners, size, "flat", _direction(halves))
+        flat = cls(halves, owners, size, "flat")
         if chosen == "flat":
             return flat
         built = build_hnsw(halves) if chosen == "hnsw" else _build_ivf(halves)
@@ -196,10 +194,6 @@ class DenseIndex:
         """Return a chunk's vectors, shape (windows, dimension), as ``window_texts`` orders."""
         return self.vectors[slice(*self.span_of(position))].astype(np.float32)
 
-    def centroid(self, allowed: Mask | None = None) -> Vectors:
-        """Return the mean direction of (allowed) windows, shape (dimension,)."""
-        return self.mean if allowed is None else _direction(self.vectors[allowed[self.owners]])
-
     def save(self, folder: Path) -> dict[str, str]:
         """Write ``FILES`` into ``folder``, and return the SHA-256 of each."""
         about = {
@@ -207,7 +201,6 @@ class DenseIndex:
             "chunks": self.size,
             "effort": self.effort,
             "recall": self.recall,
-            "mean": self.mean.tolist(),
         }
         hashes = save_arrays(folder, {_VECTORS: self.vectors, _OWNERS: self.owners})
         hashes[_ABOUT] = write_text(folder / _ABOUT, json.dumps(about))
@@ -230,26 +223,16 @@ class DenseIndex:
         try:
             kind, size = _kind(about["kind"]), int(about["chunks"])
             effort, recall = int(about["effort"]), float(about["recall"])
-            mean = np.array(about["mean"], dtype=np.float32)
         except (KeyError, TypeError) as error:
             raise ValueError(f"{_ABOUT} lacks what it should say: {error}") from error
         if (
             len(owners) != len(vectors)
-            or mean.shape != vectors.shape[1:]
             or (np.diff(owners) < 0).any()
             or (len(owners) and not 0 <= int(owners[0]) <= int(owners[-1]) < size)
         ):
             raise ValueError(f"{_VECTORS}, {_OWNERS} and {_ABOUT} do not fit together")
         index = None if kind == "flat" else _read_faiss(folder / _FAISS, kind, vectors)
-        return cls(vectors, owners, size, kind, mean, index, effort, recall)
-
-
-def _direction(halves: Halves) -> Vectors:
-    mean = np.zeros(halves.shape[1], dtype=np.float32)
-    if len(halves):
-        mean = halves.mean(axis=0, dtype=np.float32)
-        mean /= max(float(np.linalg.norm(mean)), 1e-9)
-    return mean
+        return cls(vectors, owners, size, kind, index, effort, recall)
 
 
 def _kind(name: Any) -> Kind:

@@ -287,10 +287,6 @@ class FolderStore:
         count = self.lexical.document_frequency
         return lru_cache(maxsize=_TERMS)(lambda term, within: count(term, self._mask(within)))
 
-    def centroid(self, within: Within) -> Vectors:
-        """See ``Store.centroid``."""
-        return self.dense.centroid(self._mask(within))
-
     def relations(self, within: Within) -> KnowledgeGraph:
         """See ``Store.relations``."""
         return self._relations(within)

@@ -1,4 +1,4 @@
-"""Relevance: definitions, lists and exceptions that are asked for, and the measure by hand."""
+"""Relevance: definitions and lists that are asked for, and the measure by hand."""
 
 import numpy as np
 import pytest
@@ -8,9 +8,7 @@ from lexloop.documents.chunks.statements import Statement
 from lexloop.nodes.relevance import (
     CLOSENESS,
     COVERAGE,
-    EXCEPTION,
     LIST,
-    NEWS,
     PART,
     defines,
     relevance,
@@ -42,11 +40,11 @@ def test_relevance_by_hand(small: View) -> None:
     cosines = small.embed([question]) @ vectors.T
     every = frozenset({"sum", "boat", "owner", "pay", "berth"})
     assert asked.all_terms.keys() == every
-    # the first statement holds all five terms and one more; the second none and two more
+    # the first statement holds all five terms, the second none
     expected = np.array(
         [
-            (CLOSENESS + PART) * cosines[0, 0] + COVERAGE * 1.0 + NEWS * 1 / 8,
-            (CLOSENESS + PART) * cosines[0, 1] + COVERAGE * 0.0 + NEWS * 2 / 8,
+            (CLOSENESS + PART) * cosines[0, 0] + COVERAGE * 1.0,
+            (CLOSENESS + PART) * cosines[0, 1] + COVERAGE * 0.0,
         ]
     )
     scores = relevance(asked, said(*texts), vectors, small)
@@ -64,26 +62,5 @@ def test_a_list_gains_where_several_things_are_asked_for(small: View) -> None:
         asked = query(question, small)
         plain = relevance(asked, said(*texts), vectors, small)
         listed = [*said(texts[0], points=3), *said(texts[1])]
-        # whatever its points say counts as news: at most as much as eight terms
-        held = frozenset({"hull", "inspect", "must", "includ"}) - asked.all_terms.keys()
-        gained = gain + NEWS * (1 - len(held) / 8)
         found = relevance(asked, listed, vectors, small)
-        assert found - plain == pytest.approx(np.array([[gained, 0.0]]), abs=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("question", "text", "gain"),
-    [
-        ("When is a boat not moored?", "A raft is exempt from the fee.", EXCEPTION),
-        ("When is a boat moored?", "A raft is exempt from the fee.", 0.0),
-        ("When is a boat not moored?", "A raft is moored at night.", 0.0),
-    ],
-)
-def test_an_exception_gains_where_something_is_denied(
-    small: View, monkeypatch: pytest.MonkeyPatch, question: str, text: str, gain: float
-) -> None:
-    asked, vectors = query(question, small), small.embed([text])
-    found = relevance(asked, said(text), vectors, small)
-    monkeypatch.setattr("lexloop.nodes.relevance.EXCEPTION", 0.0)
-    without = relevance(asked, said(text), vectors, small)
-    assert found - without == pytest.approx(np.array([[gain]]), abs=1e-6)
+        assert found - plain == pytest.approx(np.array([[gain, 0.0]]), abs=1e-6)

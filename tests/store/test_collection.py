@@ -111,7 +111,6 @@ def test_without_every_chunk_nothing_is_found_and_nothing_fails(law: View) -> No
     assert empty.search_vector(["fee"], 5) == [[]]
     assert empty.search_lexical(["fee"], 5) == [[]]
     assert empty.graph().entities == []
-    assert empty.centroid().tolist() == [0.0] * 384
     assert empty.idf("fee") == 0.0
     assert list(without(law, []).seen_by(ANYBODY).every_chunk()) == list(law.every_chunk())
 

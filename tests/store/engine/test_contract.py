@@ -110,7 +110,6 @@ def test_everything_that_is_read_is_the_same(view: View, exact: View) -> None:
         assert view.pages_of(name) == exact.pages_of(name)
         assert view.source_of(name) == exact.source_of(name)
     assert view.text_of("none.txt") is None
-    np.testing.assert_allclose(view.centroid(), exact.centroid(), atol=1e-3)
 
 
 def test_chunks_come_in_the_order_asked_for(view: View, exact: View) -> None:
