@@ -145,8 +145,13 @@ def client_of(server: Serving, number: int) -> httpx.AsyncClient:
     return httpx.AsyncClient(base_url=server.address, headers=headers, timeout=_DEADLINE_S)
 
 
-async def streamed(client: httpx.AsyncClient, question: str) -> tuple[dict[str, float], str]:
-    """The milliseconds to the first event of each kind of an answer, and how the stream ended."""
+async def streamed(
+    client: httpx.AsyncClient, question: str, last: str = "answer"
+) -> tuple[dict[str, float], str]:
+    """The milliseconds to the first event of each kind of an answer, and how the stream ended.
+
+    After an event of the kind ``last`` nothing more is read.
+    """
     began, seen = time.perf_counter(), dict[str, float]()
     asked = {"json": {"question": question}, "headers": {"Accept": "text/event-stream"}}
     async with client.stream("POST", "api/ask", **asked) as reply:
@@ -155,6 +160,8 @@ async def streamed(client: httpx.AsyncClient, question: str) -> tuple[dict[str, 
         async for line in reply.aiter_lines():
             if line.startswith("event: "):
                 seen.setdefault(line[7:], 1000 * (time.perf_counter() - began))
+                if line[7:] == last:
+                    break
     return seen, "answer" if "answer" in seen else "cut off"
 
 

@@ -142,12 +142,14 @@ def _next_answers(server: Serving, runs: int) -> Rows:
     yield "the first byte of the steps; the first step", f"{byte:.0f} ms; {step:.0f} ms"
 
 
-async def _streams(server: Serving, most: int, seconds: float = 600.0) -> list[dict[str, float]]:
+async def _streams(
+    server: Serving, most: int, seconds: float = 600.0, last: str = "answer"
+) -> list[dict[str, float]]:
     """When events came first in streams that one person opens, one after the other."""
     asked, found, until = questions(2), list[dict[str, float]](), time.monotonic() + seconds
     async with client_of(server, 0) as client:
         while len(found) < most and time.monotonic() < until:
-            found.append((await streamed(client, next(asked)))[0])
+            found.append((await streamed(client, next(asked), last))[0])
     return found
 
 
@@ -158,7 +160,7 @@ def _at_once(server: Serving, given: Namespace) -> Rows:
     async def asked() -> tuple[Load, list[dict[str, float]]]:
         return await asyncio.gather(
             asked_at_once(server, given.people, seconds=given.seconds),
-            _streams(server, sys.maxsize, given.seconds),
+            _streams(server, sys.maxsize, given.seconds, "begin"),
         )
 
     load, seen = asyncio.run(asked())
