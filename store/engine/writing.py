@@ -129,7 +129,7 @@ class Tally:
 
     def as_record(self) -> dict[str, Any]:
         """Return it as JSON."""
-        return {**vars(self)}
+        return dict(vars(self))
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> "Tally":
