@@ -1,4 +1,4 @@
-"""Train MiniLM on questions and provisions, and write it as a folder that settings name."""
+"""Train a small BERT on questions and provisions, and write it as a folder that settings name."""
 
 import hashlib
 import json
@@ -14,7 +14,7 @@ from typing import Any
 from lexloop.core.errors import InputError, TrainingError, need_extra
 from lexloop.core.files import CARD, replacing, sha256_of, write_text
 from lexloop.finetune.checkpoints import STEADY, Say, alone, quietly, train_on
-from lexloop.finetune.encoder_graph import export, exported
+from lexloop.finetune.encoder_graph import export, exported, layers_of
 from lexloop.finetune.late import PROJECTION, EmbedderRecipe, Trainee, batches
 from lexloop.finetune.pairs import CLICKED, TrainingPair
 from lexloop.finetune.retrieval_figures import figures_drawn, retrieval_figures
@@ -196,7 +196,7 @@ def _vectors(model: Any, texts: Sequence[str], most: int) -> tuple[Vectors, list
 
 PLOT = "figures.svg"
 _BEST, _ENCODER, _STATE = "best.safetensors", "encoder.safetensors", ".training-"
-_WEIGHTS = "model.safetensors"
+_WEIGHTS, _CONFIG = "model.safetensors", "config.json"
 
 
 @dataclass(frozen=True)
@@ -271,14 +271,16 @@ def _trainable(base: Path, folder: Path) -> Path:
     """The base, or ``folder`` with the weights of one that training wrote."""
     if not (base / MODEL).is_file():
         return base
-    from safetensors.numpy import load_file, save
+    from safetensors.numpy import save
 
     weights = exported(base / MODEL)
     projection = weights.pop("projection")
     genuine = genuine_folder()
-    whole = {**load_file(genuine / _WEIGHTS), **weights}
     shutil.copytree(genuine, folder, dirs_exist_ok=True)
-    for name, held in ((_WEIGHTS, whole), (f"{PROJECTION}.safetensors", {PROJECTION: projection})):
+    config = json.loads((genuine / _CONFIG).read_bytes())
+    write_text(folder / _CONFIG, json.dumps(config | {"num_hidden_layers": layers_of(weights)}))
+    made = (_WEIGHTS, weights), (f"{PROJECTION}.safetensors", {PROJECTION: projection})
+    for name, held in made:
         with replacing(folder / name) as sink:
             sink.write(save(held))
     return folder
@@ -312,7 +314,11 @@ def _write(
     export(state / _ENCODER, weights[PROJECTION].numpy(), out / MODEL)
     with replacing(out / TOKENIZER) as sink:
         sink.write((genuine_folder() / TOKENIZER).read_bytes())
-    name = read_card(origin.base).model if before.name == MODEL else "all-MiniLM-L6-v2"
+    name = origin.base.name
+    if before.name == MODEL:
+        name = read_card(origin.base).model
+    elif origin.base == genuine_folder():
+        name = "all-MiniLM-L6-v2"
     card = Card(
         model=origin.model,
         base=f"{name}@{sha256_of(before)[:12]}",

@@ -1,4 +1,4 @@
-"""The BERT encoder of all-MiniLM-L6-v2, with mean pooling and normalisation, as ONNX files.
+"""A small BERT encoder (MiniLM, BGE), with mean pooling and normalisation, as ONNX files.
 
     python -m lexloop.finetune.encoder_graph --out data/embedder/minilm.onnx
 
@@ -9,7 +9,7 @@ in, a byte each, and ``exported`` reads them again.
 
 import argparse
 import json
-from importlib import resources
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from lexloop.core.errors import InputError
 from lexloop.core.files import replacing
 from lexloop.models.embedding import CODED, Vectors
-from lexloop.models.minilm import GRAPH, genuine_folder
+from lexloop.models.minilm import genuine_folder
 
-_LAYERS, _HEADS, _WIDTH = 6, 12, 384
+_HEADS, _WIDTH = 12, 384
 _SIZE = _WIDTH // _HEADS
 _LEAST = 1 << 12
 """Weights of fewer numbers stay as they are."""
@@ -76,11 +76,10 @@ def encoder_graph(weights: Path) -> bytes:
     with weights.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
         table: dict[str, Any] = json.loads(file.read(length))
+    depth = layers_of(table)
     layers = [_layer_norm("embeddings.LayerNorm", "typed", "hidden.0")]
-    layers += [
-        _layer(f"encoder.layer.{n}", f"hidden.{n}", f"hidden.{n + 1}") for n in range(_LAYERS)
-    ]
-    body = "\n".join([*layers, f'states = Identity("hidden.{_LAYERS}")'])
+    layers += [_layer(f"encoder.layer.{n}", f"hidden.{n}", f"hidden.{n + 1}") for n in range(depth)]
+    body = "\n".join([*layers, f'states = Identity("hidden.{depth}")'])
     used = [
         f"""float{entry["shape"]} "{name}" = ["location": "{weights.name}", """
         f""""offset": "{8 + length + entry["data_offsets"][0]}", """
@@ -90,6 +89,11 @@ def encoder_graph(weights: Path) -> bytes:
     ]
     model: bytes = parser.parse_model(_GRAPH % ("\n".join(used), body)).SerializeToString()
     return model
+
+
+def layers_of(weights: Iterable[str]) -> int:
+    """Return how many layers an encoder has, by the names of its weights."""
+    return len({name.split(".")[2] for name in weights if name.startswith("encoder.layer.")})
 
 
 def _layer(at: str, hidden: str, out: str) -> str:
@@ -153,8 +157,7 @@ def export(weights: Path, projection: Vectors, out: Path) -> None:
     from safetensors.numpy import load_file
 
     trained = {**load_file(weights), "projection": projection}
-    source = resources.files("lexloop.data") / "embedder" / GRAPH
-    model = onnx.load_from_string(source.read_bytes())
+    model = onnx.load_from_string(encoder_graph(weights))
     from_array, make = onnx.numpy_helper.from_array, onnx.helper.make_node
     kept: list[Any] = []
     nodes: list[Any] = []

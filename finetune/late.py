@@ -1,4 +1,4 @@
-"""Train MiniLM for sentence and token vectors at once, by what else stands in the same document."""
+"""Train a small BERT for sentence and token vectors at once, among texts of the same document."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,8 +10,9 @@ import numpy as np
 import torch
 
 from lexloop.core.errors import InputError
+from lexloop.finetune.checkpoints import quietly
 from lexloop.finetune.pairs import TrainingPair
-from lexloop.models.embedding import CODED, Vectors, projection, without_bars
+from lexloop.models.embedding import CODED, Vectors, projection
 
 LATE_SCALE, COSINE_SCALE = 30.0, 20.0
 """Factors of MaxSim and of the cosine before the softmax over the batch."""
@@ -57,8 +58,8 @@ class Trainee(torch.nn.Module):
     The word embeddings stay as they are, and nothing is dropped out.
 
     Args:
-        base: The folder of a MiniLM: ``model.safetensors``, ``tokenizer.json`` and perhaps its
-            projection.
+        base: A folder with ``config.json``, ``model.safetensors``, ``tokenizer.json`` and perhaps
+            the projection of token states.
 
     Raises:
         InputError: The base is not there, or of another architecture.
@@ -189,7 +190,7 @@ def _loaded(base: Path) -> tuple[Any, Any]:
         for name in ("config.json", "model.safetensors", "tokenizer.json"):
             if not (base / name).is_file():
                 raise ValueError(f"it holds no {name}")
-        with without_bars():
+        with quietly():
             encoder: Any = AutoModel.from_pretrained(str(base), use_safetensors=True)
             tokenizer: Any = AutoTokenizer.from_pretrained(str(base))
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
@@ -198,11 +199,11 @@ def _loaded(base: Path) -> tuple[Any, Any]:
             "Name a folder that holds model.safetensors and tokenizer.json.",
         ) from error
     config = encoder.config
-    if (config.model_type, config.hidden_size, config.num_hidden_layers) != ("bert", 384, 6):
+    if (config.model_type, config.hidden_size, config.num_attention_heads) != ("bert", 384, 12):
         raise InputError(
-            f"The base model {base} is no MiniLM of 6 layers and 384 dimensions but "
-            f"{config.model_type} of {config.num_hidden_layers} and {config.hidden_size}.",
-            "Name a folder with all-MiniLM-L6-v2, or with what was trained from it.",
+            f"The base model {base} is no BERT of 12 heads and 384 dimensions but "
+            f"{config.model_type} of {config.num_attention_heads} and {config.hidden_size}.",
+            "Name a folder with all-MiniLM-L6-v2 or bge-small-en, or what was trained from one.",
         )
     return encoder, tokenizer
 

@@ -8,7 +8,7 @@ something of what is around it. The same versions of the libraries give the same
 
 import argparse
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -29,10 +29,15 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     model = load_minilm()
-    words = sorted(word for word in model.vocabulary() if _WORD.fullmatch(word))
+    words = usual_words(model.vocabulary())
     projection, kept = fit(model.token_states(text) for text in word_texts(words, 0))
     save_array(options.out, projection.astype(np.float16))
     print(f"{len(words)} words, {kept:.3f} of the square length in {CODED} dimensions")
+
+
+def usual_words(vocabulary: Iterable[str]) -> list[str]:
+    """Return the words of a vocabulary, sorted."""
+    return sorted(word for word in vocabulary if _WORD.fullmatch(word))
 
 
 def word_texts(words: list[str], seed: int) -> Iterator[str]:

@@ -173,7 +173,7 @@ def embedder(
     name: Annotated[str, option("What the model is called.")] = "minilm-trained",
     licence: _Licence = "not stated",
 ) -> None:
-    """Train MiniLM on pairs of questions and provisions; killed, the same command goes on.
+    """Train an embedder on pairs of questions and provisions; killed, the same command goes on.
 
     It stops where the kept pairs are found no better, and prints how well they are found before and
     after: hit rate, MRR and nDCG at 1, 3, 5, 10 and 15.

@@ -1,5 +1,8 @@
 """From pairs to a folder that settings name: the whole way, small; a byte a weight; a kill."""
 
+import json
+import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +16,7 @@ from lexloop.core.errors import InputError
 from lexloop.core.settings import Connection
 from lexloop.finetune.embedder import Origin, train_embedder
 from lexloop.finetune.encoder_graph import export, in_bytes
-from lexloop.finetune.late import EmbedderRecipe
+from lexloop.finetune.late import EmbedderRecipe, Trainee
 from lexloop.finetune.pairs import TrainingPair
 from lexloop.models.embedders import load_embedder
 from lexloop.models.embedding import TokenEmbedder, projection, unit_rows
@@ -91,6 +94,30 @@ def test_what_was_trained_can_be_trained_further(
     assert isinstance(second, TokenEmbedder)
     tokens = (unit_rows(one.token_codes("the seal")) for one in (first, second))
     assert float(np.prod([*tokens], axis=0).sum(axis=1).min()) > 0.999
+
+
+def test_a_base_of_another_depth(tmp_path: Path) -> None:
+    from safetensors.numpy import load_file, save_file
+
+    base, deep = tmp_path / "two-layers", genuine_folder()
+    base.mkdir()
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        shutil.copy(deep / name, base)
+    config = json.loads((deep / "config.json").read_bytes())
+    (base / "config.json").write_text(json.dumps(config | {"num_hidden_layers": 2}))
+    held = load_file(deep / "model.safetensors")
+    kept = {name: held[name] for name in held if not re.match(r"encoder\.layer\.[2-5]", name)}
+    save_file(kept, base / "model.safetensors")
+    folders = base, tmp_path / "first", tmp_path / "second"
+    nothing_new = replace(RECIPE, steps=1, share=1e-9)
+    for before, after, said in zip(folders, folders[1:], ("two-layers@", "tiny@"), strict=False):
+        origin = replace(ORIGIN, base=before)
+        train_embedder(PAIRS, PAIRS, after, nothing_new, origin, told=lambda _: None)
+        assert read_card(after).base.startswith(said)
+    expected = Trainee(base, RECIPE).vectors(["the seal"])[0][0]
+    for folder in folders[1:]:
+        made = load_embedder(f"trained:{folder}", Connection()).embed(["the seal"])[0]
+        assert float(made @ expected) > 0.99
 
 
 @pytest.mark.parametrize("held", [b"", b"no model", b"\xff" * 64])

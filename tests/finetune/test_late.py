@@ -118,7 +118,7 @@ def test_a_base_of_another_architecture(tmp_path: Path) -> None:
     )
     BertModel(tiny).save_pretrained(tmp_path)
     (tmp_path / "tokenizer.json").write_bytes((genuine_folder() / "tokenizer.json").read_bytes())
-    with pytest.raises(InputError, match=r"no MiniLM of 6 layers .* but bert of 1 and 16"):
+    with pytest.raises(InputError, match=r"no BERT of 12 heads .* but bert of 2 and 16"):
         Trainee(tmp_path, SMALL)
 
 
