@@ -92,7 +92,8 @@ def weights_of(model: Path) -> dict[str, NDArray[np.float32]]:
 def _wide(held: dict[str, NDArray[Any]], name: str) -> NDArray[np.float32]:
     zero = held[f"{name}_zero_point"].astype(np.float32)
     values: NDArray[np.float32] = held[f"{name}_quantized"].astype(np.float32) - zero
-    return values * held[f"{name}_scale"]
+    values *= held[f"{name}_scale"]
+    return values
 
 
 def _states(folder: Path) -> Iterator[NDArray[np.float32]]:
