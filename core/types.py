@@ -245,6 +245,8 @@ class ParsedQuestion(TypedDict):
         runs: Words that may be the name of a document.
         proper: The single words with a capital within it, in small letters.
         pointing: The provisions that it names; None where it names none.
+        documents: Those that it describes before it asks, in which alone it is asked; none where
+            it describes none.
         queries: At most Q sub-queries, without duplicates.
         keywords: At most K phrases to look up in the knowledge graph.
     """
@@ -255,6 +257,7 @@ class ParsedQuestion(TypedDict):
     runs: list[NamedRun]
     proper: list[str]
     pointing: Pointing | None
+    documents: list[str]
     queries: list[str]
     keywords: list[str]
 

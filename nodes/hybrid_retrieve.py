@@ -22,12 +22,14 @@ from lexloop.core.types import (
     POINTED,
     Candidate,
     Hit,
+    ParsedQuestion,
     Passage,
     Pointed,
     PointedUnit,
 )
 from lexloop.nodes.context import Context
 from lexloop.nodes.pointing import point, unit_at
+from lexloop.nodes.question import inside
 from lexloop.store.view import View
 
 Scores = dict[str, float]
@@ -305,9 +307,7 @@ def hybrid_retrieve(state: State, runtime: Runtime[Context]) -> Update:
     strategy = advice["strategy"] if advice else None
     if strategy == "broaden":
         limit *= _BROADER
-    found = _found(
-        backend, list(dict.fromkeys([parsed["text"], *parsed["queries"]])), settings, limit
-    )
+    found = _found(backend, parsed, settings, limit)
     hosts: Scores = {}
     if isinstance(settings.fusion, Linear) and settings.fusion.host_boost:
         scores = settings.fusion.host_scores
@@ -323,10 +323,14 @@ def hybrid_retrieve(state: State, runtime: Runtime[Context]) -> Update:
     return {"candidates": best, "pointed": pointed}
 
 
-def _found(backend: View, queries: list[str], settings: Settings, limit: int) -> SearchResults:
-    """Search for each query by the signals that the fusion reads."""
-    depth = limit * _DEPTH
-    found = SearchResults.of(*backend.search(queries, depth))
+def _found(
+    backend: View, question: ParsedQuestion, settings: Settings, limit: int
+) -> SearchResults:
+    """Search for each query by the signals that the fusion reads, in the documents described."""
+    documents = question["documents"]
+    wanted = inside(question) if documents else [question["text"], *question["queries"]]
+    queries = list(dict.fromkeys(wanted))
+    found = SearchResults.of(*backend.search(queries, limit * _DEPTH, documents))
     if not isinstance(settings.fusion, Standardised):
         return found
     late: list[Scores] = []

@@ -278,9 +278,16 @@ def parse(question: str) -> ParsedQuestion:
         "runs": runs_in(question),
         "proper": proper_in(question),
         "pointing": None,
+        "documents": [],
         "queries": [],
         "keywords": [],
     }
+
+
+def inside(question: ParsedQuestion) -> list[str]:
+    """Return the question, then its parts, as they are asked inside the documents it describes."""
+    parts = [part["text"] for part in question["parts"]]
+    return [" ".join(parts) if question["documents"] else question["text"], *parts]
 
 
 def part_of(text: str) -> Part:

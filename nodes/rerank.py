@@ -18,6 +18,7 @@ from lexloop.models.embedding import Vectors, without_bars
 from lexloop.nodes.answering import answering
 from lexloop.nodes.context import Context
 from lexloop.nodes.pointing import documents_called
+from lexloop.nodes.question import inside
 from lexloop.nodes.relevance import Query, Sources, query_of, relevance
 
 _SUPPORT_OF = 5
@@ -66,7 +67,9 @@ def rerank(state: State, runtime: Runtime[Context]) -> Update:
 
 
 def _of_called(question: ParsedQuestion, pool: list[Candidate]) -> list[Candidate]:
-    """Return the candidates of the documents that a question calls by name, else all."""
+    """Return the candidates of the documents that a question describes or names, else all."""
+    if question["documents"]:
+        return [one for one in pool if one["document"] in question["documents"]]
     found: dict[str, tuple[str, str]] = {}
     for one in pool:
         _, before = found.get(one["document"], ("", ""))
@@ -250,7 +253,8 @@ class CrossEncoderReranker:
 
     def rerank(self, question: ParsedQuestion, candidates: list[Candidate]) -> list[Candidate]:
         """Return the candidates by the model's score, best first."""
-        pairs = [(question["text"], candidate["text"]) for candidate in candidates]
+        asked = inside(question)[0]
+        pairs = [(asked, candidate["text"]) for candidate in candidates]
         scores: list[float] = []
         for start in range(0, len(pairs), _AT_ONCE):
             heed_deadline("while passages were reranked")

@@ -16,6 +16,7 @@ from lexloop.documents.text.tokens import STOP_WORDS, term_set, words
 from lexloop.models.embedding import Embed
 from lexloop.models.request import Chat, ChatRequest, parsed
 from lexloop.nodes.context import Context
+from lexloop.nodes.describing import documents_described
 from lexloop.nodes.markers import MARKER
 from lexloop.nodes.pointing import only_points, placed, provision_in, read_pointing
 from lexloop.nodes.question import (
@@ -376,6 +377,10 @@ async def rewrite(state: State, runtime: Runtime[Context]) -> Update:
     backend = runtime.context.backend
     titles = backend.titles if backend is not None else {}
     parsed["pointing"] = await computed(read_pointing, parsed["text"], titles)
+    if advice:
+        parsed["documents"] = state["meant"]["documents"]
+    elif backend is not None:
+        parsed["documents"] = await computed(documents_described, parsed, backend)
     return {
         **update,
         "parsed": parsed,

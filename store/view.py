@@ -339,13 +339,21 @@ class View:
             return [SkippedSource(f"{len(told)} of the sources", _UNNAMED)]
         return told
 
-    def search(self, queries: list[str], limit: int) -> Found:
-        """Return for each query the best chunks by BM25, without scores of 0, and by cosine."""
+    def search(self, queries: list[str], limit: int, documents: Names[str] = ()) -> Found:
+        """Return for each query the best chunks by BM25, without scores of 0, and by cosine.
+
+        Args:
+            queries: Searched for side by side.
+            limit: The most chunks of each list.
+            documents: Those alone that are searched; all where none is named.
+        """
         if not queries or not len(self):
             return [[] for _ in queries], [[] for _ in queries]
+        within = self._names.intersection(documents) if documents else self._within
         if self._words_only:
-            return self.search_lexical(queries, limit), [[] for _ in queries]
-        return self._store.search(queries, lambda: self.embed(queries), limit, self._within)
+            lexical = self._store.search(queries, lambda: _NO_VECTORS, limit, within)[0]
+            return lexical, [[] for _ in queries]
+        return self._store.search(queries, lambda: self.embed(queries), limit, within)
 
     def search_lexical(self, queries: list[str], limit: int) -> list[list[Hit]]:
         """Return for each query the best chunks by BM25, best first, without scores of 0."""

@@ -54,7 +54,9 @@ class Searched:
             for name, score in best_first(dict(scores)).items()
         ]
 
-    def search(self, queries: list[str], limit: int) -> tuple[list[list[Hit]], list[list[Hit]]]:
+    def search(
+        self, queries: list[str], limit: int, documents: Sequence[str] = ()
+    ) -> tuple[list[list[Hit]], list[list[Hit]]]:
         self.asked.append(("search", (queries, limit)))
         return [self._hits] * len(queries), [self._hits] * len(queries)
 

@@ -1,0 +1,82 @@
+"""The document first: a question that describes one is asked inside it, by rule and end to end."""
+
+import pytest
+
+from lexloop.core.metadata import Filters
+from lexloop.core.settings import Settings
+from lexloop.documents.document import Document
+from lexloop.models.minilm import load_minilm
+from lexloop.nodes.describing import documents_described
+from lexloop.nodes.question import inside, parse
+from lexloop.store.opening import tools_for
+from lexloop.store.view import View
+from lexloop.store.writer import build_collection
+
+_LEASE = """Lease of a berth
+
+This lease is made between {owner} ("the Owner") and {tenant} ("the Tenant").
+
+1. Rent. The Tenant shall pay {rent} a month.
+
+2. Notice. Either party may end this lease with {notice} of notice.
+"""
+_PARTIES = [
+    ("Amsel Quays Ltd", "Ruth Voss", "$300", "one month"),
+    ("Amsel Quays Ltd", "Otto Lind", "$500", "two months"),
+    ("Brackwater Marina plc", "Clara Falk", "$700", "six months"),
+]
+
+
+def _leases(count: int) -> View:
+    """Leases that differ in their parties and figures alone."""
+    documents = [
+        Document(f"lease-{n}.txt", "Lease", _LEASE.format(owner=a, tenant=b, rent=c, notice=d))
+        for n, (a, b, c, d) in enumerate(_PARTIES[:count], 1)
+    ]
+    return build_collection(documents, tools_for(Settings(), load_minilm())).seen_by(Filters())
+
+
+@pytest.fixture(scope="module")
+def leases() -> View:
+    return _leases(3)
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("Consider the lease between Amsel Quays Ltd and Otto Lind; what is the rent?", [2]),
+        ('In the lease of "clara falk": how much notice must be given?', [3]),
+        ("Consider the leases of Amsel Quays Ltd; what is the rent?", [1, 2]),
+        # nobody is named
+        ("Consider this lease; what is the rent?", []),
+        ("What is the rent?", []),
+        # what is told of oneself describes no document
+        ("We are Amsel Quays Ltd and let a berth to Otto Lind. What is the rent?", []),
+        # none has that party
+        ("Consider the charter between Nordmole GmbH and Pavel Dorn; what is the rent?", []),
+        # all in capitals, no word is a name
+        ("CONSIDER THE LEASE OF OTTO LIND; WHAT IS THE RENT?", []),
+    ],
+)
+def test_a_description_before_the_question_finds_its_documents(
+    leases: View, question: str, found: list[int]
+) -> None:
+    described = documents_described(parse(question), leases)
+    assert sorted(described) == [f"lease-{n}.txt" for n in found]
+
+
+def test_one_document_alone_is_never_singled_out() -> None:
+    question = parse("Consider the lease between Amsel Quays Ltd and Ruth Voss; what is the rent?")
+    assert documents_described(question, _leases(1)) == []
+
+
+def test_inside_a_document_its_description_is_left_out() -> None:
+    question = parse("Consider the lease of Otto Lind; what is the rent? Who pays it?")
+    assert inside(question)[0] == question["text"]
+    question["documents"] = ["lease-2.txt"]
+    assert inside(question)[0] == "what is the rent? Who pays the rent?"
+
+
+def test_a_search_of_named_documents_finds_nothing_of_others(leases: View) -> None:
+    lexical, dense = leases.search(["rent a month"], 10, ["lease-3.txt", "unknown.txt"])
+    assert {hit.document for [hits] in (lexical, dense) for hit in hits} == {"lease-3.txt"}
