@@ -75,7 +75,6 @@ def test_a_document_whose_row_is_malformed_is_held_back(tmp_path: Path, load: Lo
     [
         (b"name,tags\na.txt,x\n", "no column `file`"),
         (b"file,tag\na.txt,x\n", "column 'tag' is unknown"),
-        (b'file,tags\na.txt,"x\n', "no CSV"),
         (None, "link out"),
     ],
 )

@@ -96,10 +96,7 @@ def _entry(name: str, kind: int, child: int) -> bytes:
     ("stream", "kind"),
     [
         ("Workbook", "an Excel 97 workbook"),
-        ("Book", "an Excel 97 workbook"),
         ("__properties_version1.0", "an Outlook message"),
-        ("PowerPoint Document", "a PowerPoint 97 presentation"),
-        ("EncryptedPackage", "an encrypted Office file"),
         ("Else", "an encrypted or older Office file"),
     ],
 )

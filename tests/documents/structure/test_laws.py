@@ -86,6 +86,9 @@ _HOSTILE = {
     "rows": lambda n: "Table 1 X\n" + "".join(f"k{i} | v | w\n" for i in range(n)),
     "contents": lambda n: "Contents\n" + "".join(f"{i} Head {i} .... {i}\n" for i in range(n)),
     "short lines": lambda n: "Some heading\n" * n,
+    "broken lines": lambda n: "".join(
+        f"{'a ' * 40}so that\nAnnex {i % 50}\n" for i in range(n // 60)
+    ),
     "brackets": lambda n: "(a)(1)(i)" * n,
     "blanks": lambda n: "Article" + " " * n * 8 + "x",
     "signs": lambda n: "§" * n * 8,
