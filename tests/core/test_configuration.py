@@ -77,10 +77,8 @@ def test_the_environment_names_groups_and_fields(
         'model = "openai:x"',
         '[access]\ntags = ["legal"]',
         '[index]\nembedder = "openai:x"',
-        '"model.seed" = 1',
         '"access.as_of" = "any"',
         '[plan]\nclassifier = "transformer:somebody/model"',
-        'retrieval.reranker = "cross_encoder:somebody/model"',
     ],
 )
 def test_documents_do_not_say_who_asks_nor_where_text_goes(
@@ -98,7 +96,6 @@ def test_documents_do_not_say_who_asks_nor_where_text_goes(
     ("held", "says"),
     [
         (b"fusion = ", r"user\.toml"),
-        (b"x = 1\n", r"user\.toml"),
         (b"\xff\xfe\x00", r"user\.toml cannot be read"),
         (b"#" * 2_000_000, r"user\.toml is larger than 1048576 bytes"),
     ],

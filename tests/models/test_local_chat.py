@@ -11,7 +11,6 @@ import pytest
 from running import complete
 from tiny_model import TAUGHT, make_model, teach
 
-from lexloop.apps.hosts import text_hosts
 from lexloop.core.errors import DataError, DeadlineExceeded, ModelError, ModelReplyError
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Usage
@@ -101,10 +100,6 @@ def test_a_folder_trained_anew_is_another_model(copied: Path, meter: Usage, soon
     teach(copied, "Nobody.")
     assert model(copied).name != before.name
     assert complete(model(copied), ASKED, deadline=soon, meter=meter).text == "Nobody."
-
-
-def test_no_text_leaves_the_machine(folder: Path) -> None:
-    assert text_hosts(Settings(model=f"local:{folder}"), Connection()) == []
 
 
 def test_weights_that_are_not_those_of_the_checksums(copied: Path) -> None:

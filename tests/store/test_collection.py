@@ -1,21 +1,18 @@
-import math
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from indexes import ANYBODY, Letters, everything_in, letter_tools, states
+from indexes import ANYBODY, Letters, everything_in, states
 from laws import examples
-from statute import LAW as STATUTE
 
 from lexloop.core.settings import Settings
 from lexloop.documents.document import Document
 from lexloop.models.embedding import Vectors
 from lexloop.models.minilm import load_minilm
-from lexloop.store.opening import open_corpus, tools_for
+from lexloop.store.opening import tools_for
 from lexloop.store.preparing import windows_of
 from lexloop.store.protocol import MARK, PreparedChunk
 from lexloop.store.view import Collection, View
@@ -59,12 +56,6 @@ def law(whole: Collection) -> View:
 
 def ids(view: View) -> list[str]:
     return [chunk["id"] for chunk in view.every_chunk()]
-
-
-def test_names_may_hold_what_separates_an_id() -> None:
-    documents = [Document(name, "T", "One. Two.") for name in ("a#0", "a#0#0", "a")]
-    found = build_collection(documents, tools_for(Settings(), load_minilm())).seen_by(ANYBODY)
-    assert [chunk["document"] for chunk in found.chunks(ids(found))] == ["a#0", "a#0#0", "a"]
 
 
 LINES = ["(a) ", "1. ", "§ 2 Fees.\n", "# Head\n", ". ", ":\n", ";\n", "\n", " ", "x" * 40]
@@ -115,13 +106,6 @@ def test_without_every_chunk_nothing_is_found_and_nothing_fails(law: View) -> No
     assert list(without(law, []).seen_by(ANYBODY).every_chunk()) == list(law.every_chunk())
 
 
-def test_idf_by_hand(law: View) -> None:
-    # "must" stands in all three chunks, "gazett" in one, "zeppelin" in none
-    assert law.idf("must") == pytest.approx(math.log(1 + 3 / 3.5))
-    assert law.idf("gazett") == pytest.approx(math.log(1 + 3 / 1.5))
-    assert law.idf("zeppelin") == pytest.approx(math.log(1 + 3 / 0.5))
-
-
 def test_recent_texts_are_embedded_once() -> None:
     embedder = Noting()
     collection = build(embedder=embedder)
@@ -136,28 +120,3 @@ def test_recent_texts_are_embedded_once() -> None:
     collection.forget()
     view.embed(["fee"])
     assert embedder.embedded == ["fee", "audit", "night", "fee"]
-
-
-SHORT = "The fee is due."
-
-
-@pytest.fixture(params=["statements", "whole"])
-def letters(request: pytest.FixtureRequest, tmp_path: Path) -> Collection:
-    (tmp_path / "law.txt").write_text(STATUTE, encoding="utf-8")
-    (tmp_path / "short.txt").write_text(SHORT, encoding="utf-8")
-    return open_corpus(str(tmp_path), letter_tools(**{"index.windows": request.param}))[0]
-
-
-def by_words(collection: Collection) -> View:
-    return collection.embedded_by(load_minilm(), words_only=True).seen_by(ANYBODY)
-
-
-def test_words_find_what_they_found_before(letters: Collection) -> None:
-    alone = by_words(letters)
-    queries = ["mooring fee", "harbour master", "zebra"]
-    found = alone.search_lexical(queries, 5)
-    assert found == letters.seen_by(ANYBODY).search_lexical(queries, 5)
-    assert found[0]
-    assert alone.search_vector(queries, 5) == [[], [], []]
-    assert alone.search_vector([], 5) == []
-    assert alone.text_of("short.txt") == SHORT

@@ -80,15 +80,6 @@ def windows(text: str, kind: str, **context: str) -> list[Window]:
     return windows_of(held, tools)
 
 
-def test_windows_are_the_whole_and_then_its_statements() -> None:
-    text = " The owner must pay the fee in time. The guest may not moor at night. "
-    assert texts_of(text) == [
-        text.strip(),
-        "The owner must pay the fee in time.",
-        "The guest may not moor at night.",
-    ]
-
-
 def test_a_long_chunk_is_cut_between_sentences_into_windows_that_fit() -> None:
     model = load_minilm()
     sentences = [

@@ -64,18 +64,6 @@ def test_nothing_that_reads_takes_filters_of_its_own() -> None:
             assert Filters not in kinds, name
 
 
-def test_a_view_is_made_once_for_an_access() -> None:
-    collection = build_collection([document(0, Metadata())], letter_tools())
-    assert collection.seen_by(Filters()) is collection.seen_by(Filters())
-    red = Filters(allowed_tags=frozenset({"red"}))
-    assert collection.seen_by(red) is not collection.seen_by(ANYBODY)
-    # who sees the same documents shares the graph of them
-    assert collection.seen_by(red).graph() is collection.seen_by(ANYBODY).graph()
-    for number in range(100):
-        collection.seen_by(Filters(allowed_tags=frozenset({str(number)})))
-    assert collection.seen_by(red) is collection.seen_by(red)
-
-
 @pytest.mark.parametrize(("tags", "named"), [((), True), (("red",), False)])
 def test_who_may_see_what_could_not_be_read_is_unknown(tags: tuple[str, ...], named: bool) -> None:
     made = build_collection([document(0, Metadata(tags=tags))], letter_tools())

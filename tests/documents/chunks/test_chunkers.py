@@ -23,6 +23,7 @@ from lexloop.core.settings_groups import (
 )
 from lexloop.core.types import Chunk
 from lexloop.documents.chunks.chunkers import (
+    MAX_CHARS,
     Chunker,
     chunk_by_characters,
     chunk_by_meaning,

@@ -319,7 +319,7 @@ def test_a_name_leads_nowhere(name: str) -> None:
 
 
 def test_a_damaged_message_of_outlook_is_refused() -> None:
-    with pytest.raises(CorpusError, match="older Office file|damaged message"):
+    with pytest.raises(CorpusError, match=r"older Office file|damaged message"):
         found(as_outlook(message())[:4000], "a.msg")
     with pytest.raises(CorpusError, match="it is text"):
         found(message().as_bytes(), "a.msg")

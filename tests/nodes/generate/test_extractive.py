@@ -237,11 +237,9 @@ def features(small: View, passages: Passages) -> Callable[..., AnswerabilityFeat
 @pytest.mark.parametrize(
     ("question", "feature", "value"),
     [
-        ("What is the mooring fee in Chicago?", "foreign", 1.0),
         ("What does § 99-7 require of a boat owner?", "foreign", 1.0),
         ("Which zeppelins, dirigibles, gliders and kites pay?", "unknown", 1.0),
         ("What does 'berth' mean?", "undefined", 0.0),
-        ("How large is a boat that is exempt?", "lacking", 0.0),  # 4 metres
     ],
 )
 def test_each_feature(

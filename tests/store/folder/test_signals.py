@@ -16,7 +16,7 @@ from rank_bm25 import BM25Okapi
 from lexloop.documents.text.tokens import tokenize
 from lexloop.models.embedding import CODED, Codes, Encoded, Progress, Spans, Vectors, coded
 from lexloop.store.folder.dense import DenseIndex, build_hnsw, search_hnsw
-from lexloop.store.folder.lexical import K1, B, LexicalIndex, OkapiStatistics
+from lexloop.store.folder.lexical import LexicalIndex
 from lexloop.store.folder.store import open_folder
 from lexloop.store.folder.tokens import TokenIndex
 from lexloop.store.manifest import Manifest
@@ -67,23 +67,6 @@ def test_a_text_that_repeats_a_word_beyond_16_bits_is_counted_whole() -> None:
     index = LexicalIndex.build(texts)
     expected = BM25Okapi([tokenize(text) for text in texts]).get_scores(["fee", "audit"])
     np.testing.assert_allclose(index.scores("fee audit"), expected, rtol=1e-4, atol=1e-6)
-
-
-def test_statistics_give_every_posting_its_weight() -> None:
-    texts = ["fee fee audit", "audit", "audit of the fee", "berth"]
-    index = LexicalIndex.build(texts)
-    lengths = np.array([len(tokenize(text)) for text in texts])
-    held = {term: index.document_frequency(term) for term in index.terms}
-    known = OkapiStatistics.of(np.array([*held.values()]), len(texts), float(lengths.sum()))
-    assert known.chunks == 4
-    fee = tokenize("fee")[0]
-    # ln(2.5) - ln(2.5) is 0, so that only what is rarer than half weighs
-    assert known.idf(held[fee]) == 0
-    assert known.idf(1) == pytest.approx(np.log(3.5 / 1.5))
-    assert known.idf(3) == known.floor
-    scores = index.scores("berth")
-    share = known.idf(1) * (K1 + 1) / (1 + K1 * (1 - B + B * lengths[3] / known.length))
-    assert scores.tolist() == pytest.approx([0, 0, 0, share])
 
 
 EAST, NORTH, WEST = [1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]
@@ -327,18 +310,6 @@ def test_the_whole_of_a_chunk_has_tokens_and_its_statements_have_none(
     np.testing.assert_allclose(near, [[1.0, 0.0], [1.0, 1.0]])
     with pytest.raises(KeyError):
         view.closeness("owner", ["c.txt#0"])
-
-
-def test_an_update_takes_tokens_of_new_texts_alone(folder: Path, tmp_path: Path) -> None:
-    embedder = Spelt()
-    write(tmp_path / "index", folder, embedder)
-    embedder.tokens_of.clear()
-    (folder / "b.txt").write_text("A berth is free. Boats lie there.")
-    (folder / "0.txt").write_text(LAW)
-    write(tmp_path / "index", folder, embedder)
-    assert embedder.tokens_of == ["A berth is free. Boats lie there."]
-    write(tmp_path / "fresh", folder, Spelt())
-    assert codes_in(tmp_path / "index", embedder) == codes_in(tmp_path / "fresh", embedder)
 
 
 def test_off_by_the_setting_and_without_a_model_of_tokens(folder: Path, tmp_path: Path) -> None:
