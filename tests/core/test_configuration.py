@@ -99,7 +99,7 @@ def test_documents_do_not_say_who_asks_nor_where_text_goes(
         (b"\xff\xfe\x00", r"user\.toml cannot be read"),
         (b"#" * 2_000_000, r"user\.toml is larger than 1048576 bytes"),
     ],
-    ids=["no value", "no setting", "no text", "too large"],
+    ids=["no value", "no text", "too large"],
 )
 def test_a_file_that_cannot_be_used_is_named(user: Path, held: bytes, says: str) -> None:
     user.write_bytes(held)

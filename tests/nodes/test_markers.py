@@ -57,18 +57,6 @@ def test_every_marker_belongs_to_one_sentence(answer: str) -> None:
         assert word in (before, re.sub(r"\(?\d{1,2}[.)]$", "-", before))
 
 
-@pytest.mark.parametrize(
-    ("text", "plain"),
-    [
-        ("As [1, 2] and [ 3-5 ] say", "As {1, 2} and {3-5} say"),
-        ("[2021] EWCA [a] ()", "[2021] EWCA [a] ()"),
-    ],
-)
-def test_the_bracketed_numbers_of_a_document_are_put_in_braces(text: str, plain: str) -> None:
-    assert unmarked(text) == plain
-    assert unmarked(plain) == plain
-
-
 @given(st.text("[]{}12,- a", max_size=40))
 def test_no_text_of_a_document_reads_as_a_marker(text: str) -> None:
     assert numbers_in(unmarked(text)) == []

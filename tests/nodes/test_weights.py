@@ -31,18 +31,6 @@ def judges(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "judges"
 
 
-def test_each_part_of_a_file_has_weights_of_its_own(judges: Path) -> None:
-    kept = {
-        "one": {"intercept": 1, "weights": EVEN},
-        "other": {"intercept": 0.25, "weights": {"near": 0, "far": 3}},
-    }
-    (judges / "some.json").write_text(json.dumps(kept), encoding="utf-8")
-    assert load_weights("judges/some.json", "one", Two) == Weights(1.0, (1.0, -2.0))
-    assert load_weights("judges/some.json", "other", Two) == Weights(0.25, (0.0, 3.0))
-    with pytest.raises(DataError, match=r"some\.json cannot be read"):
-        load_weights("judges/some.json", "third", Two)
-
-
 @pytest.mark.parametrize(
     "content",
     [

@@ -30,6 +30,24 @@ def test_a_level_counts_on_and_begins_anew_below_another() -> None:
     ]
 
 
+def test_a_level_may_count_through_those_above_it_and_show_digits_alone() -> None:
+    levels = {0: LEGAL[0], 1: Level("1", pieces("%1.%2", PLACE), plain=True, restart=0)}
+    counter = Counter()
+    shown = [counter.number(levels, depth) for depth in (0, 1, 1, 0, 1)]
+    assert shown == ["Article I.", "1.1", "1.2", "Article II.", "2.3"]
+
+
+def test_a_number_that_is_not_shown_takes_what_joins_it_along() -> None:
+    levels = {0: level("", "Part"), 1: level("1", "%1.%2."), 2: level("a", "%1-%2-%3")}
+    counter = Counter()
+    assert [counter.number(levels, depth) for depth in (0, 1, 2, 7)] == ["Part", "1.", "1-a", ""]
+
+
+def test_any_sign_of_a_list_is_a_bullet_but_a_blank_one() -> None:
+    levels = {0: level(BULLET, "\uf0b7"), 1: level(BULLET, "-"), 2: level(BULLET, " ")}
+    assert [Counter().number(levels, depth) for depth in (0, 1, 2)] == ["•", "•", ""]
+
+
 def test_a_list_may_start_at_any_number_and_be_set_to_one() -> None:
     levels = {0: level("1", "%1.", start=0), 1: level("1", "%1.%2", start=5)}
     counter = Counter()
@@ -43,7 +61,7 @@ def test_a_list_may_start_at_any_number_and_be_set_to_one() -> None:
 
 @pytest.mark.parametrize(
     ("value", "kind", "shown"),
-    [(28, "AA", "BB"), (0, "aa", "0")],
+    [(27, "aa", "aa"), (28, "AA", "BB"), (0, "aa", "0")],
 )
 def test_letters_behind_z(value: int, kind: str, shown: str) -> None:
     assert numeral(value, kind) == shown

@@ -19,11 +19,9 @@ from lexloop.nodes.evaluate.judges import WithClaimsChecked
 from lexloop.nodes.evaluate.node import (
     best_attempt,
     evaluate,
-    finding_of,
     passes,
     rank_of,
     unfinished,
-    warning_for,
 )
 from lexloop.nodes.question import parse
 
@@ -134,19 +132,6 @@ def test_each_score_must_reach_its_setting(scores: tuple[float | None, ...], pas
     assert passes(Judgement(*scores), BARS) is passed
 
 
-def test_what_came_of_a_question() -> None:
-    passed: Evaluation = {**evaluation(1.0, 1.0, 1.0), "passed": True}
-    low, none = evaluation(0.1, 0.1, 0.1), evaluation(None, None, None)
-    cited = {"n": 1, "document": "d1.txt", "section": "§ 1", "page": None, "start": 0, "end": 1}
-    near = [{**cited, "quote": "T"}]
-    assert finding_of(tried(1, passed)) == "answers"
-    assert finding_of(tried(1, passed, near=near)) == "answers"
-    assert finding_of(tried(1, low)) == "in part"
-    assert finding_of(tried(1, none, abstained=True, near=near)) == "near"
-    assert finding_of(tried(1, none, abstained=True, near=[])) == "absent"
-    assert finding_of(tried(1, none, abstained=True)) == "absent"  # kept by an older version
-
-
 SILENT = {"abstained": True, "verdict": evaluation(None, None, None)}
 LOW = {"verdict": evaluation(0.1, 0.9, 0.9)}
 WRONG = {"verdict": unverified(1, 1, 1)}
@@ -188,16 +173,3 @@ def test_an_attempt_changes_nothing_unless_it_beats_the_best_before(
     before = best_attempt(attempts[:-1] or attempts)
     best = best_attempt(attempts)
     assert best is (attempts[-1] if rank_of(attempts[-1]).beats(rank_of(before)) else before)
-
-
-def test_warnings() -> None:
-    passed: Evaluation = {**evaluation(1.0, 1.0, 1.0), "passed": True}
-    assert warning_for(tried(1, passed), judged=True) == ""
-    low = tried(1, evaluation(0.1, 0.1, 0.1, "Too little.", "b", "c", "never shown"))
-    said = warning_for(low, judged=True)
-    assert said == ("No attempt passed the evaluation; this is the best one. Too little. b c")
-    assert warning_for(low, judged=False) == "This answer was not evaluated."
-    wrong = tried(1, {**unverified(None, None, None), "reasons": ["[1] cites no passage."]})
-    assert "[1] cites no passage." in warning_for(wrong, judged=False)
-    silent = tried(1, evaluation(None, None, None), abstained=True)
-    assert warning_for(silent, judged=True) == warning_for(silent, judged=False) == ""

@@ -14,11 +14,10 @@ from records import passage, problems, query
 from lexloop.core.metadata import Filters
 from lexloop.core.running import waited
 from lexloop.core.settings import Settings
-from lexloop.core.types import ABSTENTION, Draft, Passage
+from lexloop.core.types import Draft, Passage
 from lexloop.documents.chunks.statements import Statement
 from lexloop.documents.document import Document
 from lexloop.models.minilm import load_minilm
-from lexloop.nodes.context import drafted
 from lexloop.nodes.generate import extractive
 from lexloop.nodes.generate.extractive import (
     AGAINST,
@@ -58,28 +57,6 @@ def answer(small: View, passages: Passages) -> Answer:
         return waited(generator.generate(parse(question), passages(*sections), [], None))
 
     return run
-
-
-@pytest.mark.parametrize(
-    ("question", "said"),
-    [
-        ("What is a mooring fee?", '"Mooring fee" means the sum'),
-        ("Which boats are exempt from the mooring fee?", "shorter than 4 metres is exempt"),
-    ],
-)
-def test_the_answer_quotes_what_was_asked(answer: Answer, question: str, said: str) -> None:
-    draft = answer(question)
-    assert said in draft["answer"]
-    assert not draft["abstained"]
-
-
-@pytest.mark.parametrize(
-    "question",
-    ["What is the mooring fee in Chicago?", "What is the e-mail address of the harbour master?"],
-)
-def test_what_the_documents_do_not_say_is_not_answered(answer: Answer, question: str) -> None:
-    draft = answer(question)
-    assert draft == drafted(ABSTENTION, near=draft["near"])
 
 
 QUESTION = "When must the owner pay the mooring fee?"
@@ -232,20 +209,6 @@ def features(small: View, passages: Passages) -> Callable[..., AnswerabilityFeat
         return read_features(asked, scored, small)
 
     return read
-
-
-@pytest.mark.parametrize(
-    ("question", "feature", "value"),
-    [
-        ("What does § 99-7 require of a boat owner?", "foreign", 1.0),
-        ("Which zeppelins, dirigibles, gliders and kites pay?", "unknown", 1.0),
-        ("What does 'berth' mean?", "undefined", 0.0),
-    ],
-)
-def test_each_feature(
-    features: Callable[..., AnswerabilityFeatures], question: str, feature: str, value: float
-) -> None:
-    assert getattr(features(question), feature) == pytest.approx(value)
 
 
 @pytest.mark.parametrize("question", ["?", "a" * 3000])
