@@ -46,12 +46,6 @@ def test_what_cannot_be_connected_to_is_said_before_any_call(
         connect(Settings(model=model), Connection(**connection))
 
 
-def test_host_is_the_one_that_text_goes_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_BASE_URL", "https://gateway.example/openai")
-    model = connect(Settings(model="openai:gpt-4o-mini"), Connection(api_key=OWN_KEY))
-    assert model.host == "gateway.example"
-
-
 def test_a_client_has_its_own_hosts_key_alone_and_neither_retries_nor_waits(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -85,22 +85,6 @@ def test_every_parameter_is_sent(server: FakeOpenAI, ask: Ask) -> None:
         ask(PLAIN, **{"model.num_ctx": 8192})
 
 
-def test_several_refused_parameters_go_one_by_one(
-    server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float
-) -> None:
-    def answer(request: Request) -> Reply:
-        refused = [kind for kind in ("seed", "top_p") if kind in request.body]
-        return OPENAI_REFUSALS[refused[0]][1] if refused else Reply("Yes.")
-
-    server.otherwise = answer
-    model = chat_model(
-        model="openai:spartan", **{"model.seed": 3, "model.top_p": 0.5, "model.attempts": 1}
-    )
-    assert complete(model, PLAIN, deadline=soon, meter=meter).text == "Yes."
-    assert len(server.requests) == meter["model_calls"] == 3
-    assert sorted(name for name, _ in model.left_out) == ["seed=3", "top_p=0.5"]
-
-
 MISTRAL = [{"type": "extra_forbidden", "loc": ["body", "stream_options"]}]
 
 
