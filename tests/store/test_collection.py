@@ -2,7 +2,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from indexes import ANYBODY, Letters, everything_in, states
@@ -15,7 +14,7 @@ from lexloop.models.minilm import load_minilm
 from lexloop.store.opening import tools_for
 from lexloop.store.preparing import windows_of
 from lexloop.store.protocol import MARK, PreparedChunk
-from lexloop.store.view import Collection, View
+from lexloop.store.view import Collection
 from lexloop.store.writer import build_collection, without
 
 NOTHING: Any = (np.zeros((0, 384), np.float16), np.zeros((0, 2), MARK), [])
@@ -36,26 +35,10 @@ class Noting(Letters):
         return super().embed(texts)
 
 
-def build(
-    text: str = LAW, embedder: Letters | None = None, windows: str = "statements"
-) -> Collection:
+def build(text: str = LAW, embedder: Letters | None = None) -> Collection:
     document = Document("law.txt", "Harbour law", text, pages=(0, 40))
-    tools = tools_for(Settings(**{"index.windows": windows}), embedder or load_minilm())
+    tools = tools_for(Settings(), embedder or load_minilm())
     return build_collection([document], replace(tools, extract=states))
-
-
-@pytest.fixture(scope="module")
-def whole() -> Collection:
-    return build()
-
-
-@pytest.fixture(scope="module")
-def law(whole: Collection) -> View:
-    return whole.seen_by(ANYBODY)
-
-
-def ids(view: View) -> list[str]:
-    return [chunk["id"] for chunk in view.every_chunk()]
 
 
 LINES = ["(a) ", "1. ", "§ 2 Fees.\n", "# Head\n", ". ", ":\n", ";\n", "\n", " ", "x" * 40]
@@ -84,23 +67,12 @@ def test_statements_and_their_vectors_are_aligned(text: str) -> None:
             np.testing.assert_array_equal(vectors, rows[-len(found) :])
 
 
-def test_statements_of_whole_windows_are_embedded_when_asked_for() -> None:
-    embedder = Noting()
-    collection = build(embedder=embedder, windows="whole")
-    assert everything_in(collection).dense.owners.tolist() == [0, 1, 2]
-    view = collection.seen_by(ANYBODY)
-    embedder.embedded.clear()
-    found, vectors = view.statements(ids(view)[0])
-    assert embedder.embedded == [statement.text for statement in found]
-    assert len(found) == len(vectors) > 1
-
-
-def test_without_every_chunk_nothing_is_found_and_nothing_fails(law: View) -> None:
-    left = without(law, ids(law))
+def test_without_every_chunk_nothing_is_found_and_nothing_fails() -> None:
+    law = build().seen_by(ANYBODY)
+    left = without(law, [chunk["id"] for chunk in law.every_chunk()])
     empty = left.seen_by(ANYBODY)
-    assert (ids(empty), len(everything_in(left).texts)) == ([], 0)
-    assert empty.search_vector(["fee"], 5) == [[]]
-    assert empty.search_lexical(["fee"], 5) == [[]]
+    assert (list(empty.every_chunk()), len(everything_in(left).texts)) == ([], 0)
+    assert empty.search_vector(["fee"], 5) == empty.search_lexical(["fee"], 5) == [[]]
     assert empty.graph().entities == []
     assert empty.idf("fee") == 0.0
     assert list(without(law, []).seen_by(ANYBODY).every_chunk()) == list(law.every_chunk())

@@ -108,13 +108,6 @@ def test_a_word_beyond_the_window_is_cut_between_characters_and_a_context_takes_
         assert model.count_tokens(window) + 2 <= model.window
 
 
-def test_what_places_a_chunk_stands_in_front_of_its_whole_and_of_no_statement() -> None:
-    text = "The owner must pay the fee in time. The guest may not moor at night."
-    whole, first, second = texts_of(text, context="Harbour dues\nThe rules are:")
-    assert whole == f"Harbour dues\nThe rules are:\n{text}"
-    assert f"{first} {second}" == text
-
-
 def test_a_statement_is_read_in_the_whole_that_has_all_its_words() -> None:
     text = "The owner pays:\n(a) the fee;\n(b) the dues. A guest pays nothing."
     whole, leading, *rest = windows(text, "statements", context="Dues")

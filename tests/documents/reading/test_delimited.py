@@ -60,7 +60,6 @@ def test_what_is_too_large_is_read_in_part_and_told(monkeypatch: pytest.MonkeyPa
     ("data", "reason"),
     [
         (b",,\n,\n", "no filled cell"),
-        (b"\n\n", "It is empty."),
         (b"a," * 200_001, "first row has more than 200000 filled cells"),
         ('a,"' + "x" * (1 << 20) + "y", "no CSV"),
     ],

@@ -39,20 +39,6 @@ def test_what_words_name(name: str, said: str, found: list[str]) -> None:
     assert labels(name, said) == found
 
 
-def test_what_is_there_in_place_of_what_is_not() -> None:
-    tree, _ = read("directive.txt")
-    for said, first, last in (
-        ("Article 9", "Article 1", "Article 4"),
-        ("Article 3(7)", "Article 3(1)", "Article 3(3)"),
-        ("Annex V", "Annex I", "Annex II"),
-    ):
-        missing = missing_place(tree, said)
-        assert missing is not None
-        assert (tree.units[missing.first].label, tree.units[missing.last].label) == (first, last)
-    assert missing_place(tree, "Article 3") is None
-    assert missing_place(tree, "the moon") is None
-
-
 def test_the_words_that_an_item_completes() -> None:
     tree, text = read("directive.txt")
     (place,) = named_places(tree, "Article 3(1)(b)(ii)")
