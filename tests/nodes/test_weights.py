@@ -56,9 +56,3 @@ def test_weights_without_names_are_counted(judges: Path) -> None:
     for part, features in (("part", 2), ("part", Two), ("named", 2)):
         with pytest.raises(DataError, match="not for"):
             load_weights("judges/plain.json", part, features)
-
-
-def test_a_probability_by_hand() -> None:
-    assert Weights(-1.0, (2.0,)).probability((0.5,)) == 0.5
-    assert Weights(1e9, ()).probability(()) == 1.0
-    assert Weights(-1e9, ()).probability(()) == pytest.approx(0.0)

@@ -120,14 +120,6 @@ def test_a_stamp_on_a_scan_does_not_hide_the_scan_and_a_text_layer_is_kept() -> 
     assert "collar" not in second
 
 
-def test_the_pages_of_a_tiff_are_read_and_a_blank_one_is_told() -> None:
-    pages = [drawn().convert("1"), Image.new("1", (400, 300), 1), drawn(["Birds are free."])]
-    data = saved(pages[0], "TIFF", save_all=True, append_images=pages[1:])
-    (document,), skipped = read(data, "fax.tiff")
-    assert document.text == f"{SAID}Birds are free.\n"
-    assert (document.pages, skipped) == ((0, len(SAID), len(SAID)), [])
-
-
 def test_a_scan_of_many_pages_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(image, "MOST_SCANS", 2)
     monkeypatch.setattr(pdf, "MOST_SCANS", 1)

@@ -1,5 +1,4 @@
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -109,21 +108,6 @@ OLD = Metadata(in_force_from=date(2020, 1, 1))
 
 def new(supersedes: str, begins: date | None = date(2023, 3, 1)) -> Metadata:
     return Metadata(supersedes=supersedes, in_force_from=begins)
-
-
-@pytest.mark.parametrize(
-    ("documents", "ended"),
-    [
-        ({"old": OLD, "new": new("old"), "other": OLD}, "old"),
-        ({"old": OLD, "nyc/old": OLD, "nyc/new": new("old")}, "nyc/old"),  # beside it first
-        ({"a/old": OLD, "nyc/new": new("a/old")}, "a/old"),
-    ],
-)
-def test_the_old_version_ends_the_day_before_the_new_one_begins(
-    documents: dict[str, Metadata], ended: str
-) -> None:
-    last = replace(OLD, in_force_to=date(2023, 2, 28))
-    assert end_superseded(documents) == ({**documents, ended: last}, [])
 
 
 @pytest.mark.parametrize(

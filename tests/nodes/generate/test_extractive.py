@@ -8,19 +8,17 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from indexes import view_of
 from laws import examples
 from records import passage, problems, query
 
-from lexloop.core.metadata import Filters
 from lexloop.core.running import waited
-from lexloop.core.settings import Settings
 from lexloop.core.types import Draft, Passage
 from lexloop.documents.chunks.statements import Statement
 from lexloop.documents.document import Document
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.generate import extractive
 from lexloop.nodes.generate.extractive import (
-    AGAINST,
     NEARLY_BEST,
     AnswerabilityFeatures,
     Chosen,
@@ -36,10 +34,7 @@ from lexloop.nodes.generate.extractive import (
 )
 from lexloop.nodes.question import parse
 from lexloop.nodes.relevance import Query
-from lexloop.nodes.weights import load_weights
-from lexloop.store.opening import tools_for
 from lexloop.store.view import View
-from lexloop.store.writer import build_collection
 
 Passages = Callable[..., list[Passage]]
 Answer = Callable[..., Draft]
@@ -52,9 +47,9 @@ def answer_of(view: View, asked: Query, *items: Quotable) -> Draft:
 
 @pytest.fixture
 def answer(small: View, passages: Passages) -> Answer:
-    def run(question: str, *sections: str) -> Draft:
+    def run(question: str) -> Draft:
         generator = ExtractiveGenerator(small)
-        return waited(generator.generate(parse(question), passages(*sections), [], None))
+        return waited(generator.generate(parse(question), passages(), [], None))
 
     return run
 
@@ -121,9 +116,7 @@ SENTENCES = st.sampled_from(
 @given(st.lists(st.tuples(SENTENCES, st.sampled_from([" ", "\n", "\n\n"])), min_size=1, max_size=9))
 def test_citations_and_markers_hold_on_any_document(pieces: list[tuple[str, str]]) -> None:
     text = "".join(sentence + gap for sentence, gap in pieces)
-    view = build_collection(
-        [Document("d.txt", "D", text)], tools_for(Settings(), load_minilm(), lambda *_: [], "none")
-    ).seen_by(Filters())
+    view = view_of(Document("d.txt", "D", text), embedder=load_minilm())
     given = [
         Passage(**{**passage(n, chunk["text"]), **chunk})
         for n, chunk in enumerate(view.every_chunk(), 1)
@@ -200,31 +193,15 @@ def test_where_it_is_not_sure_each_further_passage_has_its_say(
     assert [item.order for item in [*one.best, *one.more]] == [1]
 
 
-@pytest.fixture
-def features(small: View, passages: Passages) -> Callable[..., AnswerabilityFeatures]:
-    def read(question: str, *sections: str) -> AnswerabilityFeatures:
-        asked = query(question, small)
-        scored = score_quotables(asked, passages(*sections), small)
-        assert scored is not None
-        return read_features(asked, scored, small)
-
-    return read
-
-
 @pytest.mark.parametrize("question", ["?", "a" * 3000])
 def test_features_of_any_text_lie_in_their_range(
-    features: Callable[..., AnswerabilityFeatures], question: str
+    small: View, passages: Passages, question: str
 ) -> None:
-    found = features(question)
+    asked = query(question, small)
+    scored = score_quotables(asked, passages(), small)
+    assert scored is not None
+    found = read_features(asked, scored, small)
     for field in fields(AnswerabilityFeatures):
         assert -1.0 <= getattr(found, field.name) <= 2.0
     assert 0.0 <= probability_there(found) <= 1.0
     assert 0.0 <= probability_found(found) <= 1.0
-
-
-def test_no_shipped_weight_speaks_against_its_side() -> None:
-    for part in ("there", "found"):
-        shipped = load_weights("judges/answerable.json", part, AnswerabilityFeatures)
-        names = [field.name for field in fields(AnswerabilityFeatures)]
-        against = {name for name, weight in zip(names, shipped.weights, strict=True) if weight < 0}
-        assert against == set(AGAINST)
