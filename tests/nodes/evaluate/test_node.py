@@ -22,6 +22,7 @@ from lexloop.nodes.evaluate.node import (
     passes,
     rank_of,
     unfinished,
+    warning_for,
 )
 from lexloop.nodes.question import parse
 
@@ -173,3 +174,16 @@ def test_an_attempt_changes_nothing_unless_it_beats_the_best_before(
     before = best_attempt(attempts[:-1] or attempts)
     best = best_attempt(attempts)
     assert best is (attempts[-1] if rank_of(attempts[-1]).beats(rank_of(before)) else before)
+
+
+def test_warnings() -> None:
+    passed: Evaluation = {**evaluation(1.0, 1.0, 1.0), "passed": True}
+    assert warning_for(tried(1, passed), judged=True) == ""
+    low = tried(1, evaluation(0.1, 0.1, 0.1, "Too little.", "b", "c", "never shown"))
+    said = warning_for(low, judged=True)
+    assert said == ("No attempt passed the evaluation; this is the best one. Too little. b c")
+    assert warning_for(low, judged=False) == "This answer was not evaluated."
+    wrong = tried(1, {**unverified(None, None, None), "reasons": ["[1] cites no passage."]})
+    assert "[1] cites no passage." in warning_for(wrong, judged=False)
+    silent = tried(1, evaluation(None, None, None), abstained=True)
+    assert warning_for(silent, judged=True) == warning_for(silent, judged=False) == ""
