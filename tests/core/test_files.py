@@ -81,17 +81,6 @@ def test_no_room_writes_a_file_by_other_means() -> None:
     assert found == []
 
 
-def test_a_lock_is_held_once_until_it_is_closed(tmp_path: Path) -> None:
-    path = tmp_path / "lock"
-    handle = try_lock(path)
-    assert handle is not None
-    assert try_lock(path) is None
-    os.close(handle)
-    again = try_lock(path)
-    assert again is not None
-    os.close(again)
-
-
 def test_a_lock_file_that_was_removed_meanwhile_is_no_lock(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

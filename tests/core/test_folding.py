@@ -55,11 +55,6 @@ def test_places_in_what_is_narrowed_are_places_in_the_text(text: str, start: int
     assert narrowed(text)[start:end] == narrowed(text[start:end])
 
 
-@pytest.mark.parametrize("text", ["", "\ufeff\u200b", "\u200d\u2066\u2069\ufe0f\U000e0041"])
-def test_of_nothing_to_see_nothing_is_left(text: str) -> None:
-    assert legible(text) == folded(text) == ""
-
-
 @pytest.mark.parametrize("text", ["5² m²", "1½", "№ 5…", "“a”–b", "§ 5"])
 def test_what_means_something_else_is_not_folded(text: str) -> None:
     assert folded(text) == legible(text) == narrowed(text) == text

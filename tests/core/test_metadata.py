@@ -82,11 +82,9 @@ NAMES = st.frozensets(st.sampled_from("abc"))
 @pytest.mark.parametrize(
     ("conditions", "admitted", "unknown"),
     [
-        ({}, True, True),
         ({"as_of": date(2024, 1, 1)}, True, True),
         ({"as_of": date(2023, 7, 4)}, False, True),
         ({"jurisdictions": frozenset({"NYC", "EU"})}, True, False),
-        ({"kinds": frozenset({"statute"})}, False, False),
         ({"hosts": frozenset({"nyc.gov"})}, False, False),
     ],
 )

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from lexloop.documents.document import Document
+
 DATA = Path(__file__).parents[2] / "data"
 DIGEST = {path.name: path.read_text(encoding="utf-8") for path in DATA.glob("ll144/*.txt")}
 SECTIONS = [f"§ 20-{n}" for n in range(870, 875)] + [f"§ 5-{n}" for n in range(300, 305)]
@@ -24,18 +26,6 @@ def read_jsonl(path: Path) -> list[dict[str, Any]]:
 
 GOLD = read_jsonl(DATA / "gold.jsonl")
 NEGATIVE = read_jsonl(DATA / "negative.jsonl")
-
-
-def section_spans(text: str) -> list[tuple[str, int, int]]:
-    """Label, start and end of every part that a ``§`` or ``# `` line opens."""
-    found = [
-        (match["number"] or match["heading"], match.start())
-        for match in re.finditer(
-            r"^(?:(?P<number>§ \d+-\d+) .+|# (?P<heading>.+))$", text, re.MULTILINE
-        )
-    ]
-    ends = [start for _, start in found[1:]] + [len(text)]
-    return [(label, start, end) for (label, start), end in zip(found, ends, strict=True)]
 
 
 def word_runs(text: str, length: int) -> set[tuple[str, ...]]:
@@ -70,9 +60,10 @@ def test_evidence_spans_lie_in_their_section_and_make_up_the_context() -> None:
         for span in item["evidence"]:
             text, start, end = DIGEST[span["document"]], span["start"], span["end"]
             assert 0 <= start < end <= len(text), item["id"]
+            units = Document(span["document"], "", text).tree.units
             assert any(
-                label == span["section"] and first <= start and end <= last
-                for label, first, last in section_spans(text)
+                unit.label == span["section"] and unit.start <= start and end <= unit.end
+                for unit in units
             ), item["id"]
             quotes.append(text[start:end])
             assert quotes[-1] == quotes[-1].strip()

@@ -37,14 +37,6 @@ def tell(stream: TokenStream, *texts: str) -> None:
         stream(Token(text))
 
 
-def test_a_recital_in_the_same_piece_as_something_harmless_is_not_shown(
-    stream: TokenStream, events: list[Event]
-) -> None:
-    long = "The owner of a boat that is longer than four metres pays a fee for each season. " * 2
-    tell(stream, f"{long}{RULES} And more.")
-    assert "".join(event["token"] for event in events) == long.rstrip()
-
-
 def test_a_restart_is_told_once_and_forgets_what_was_held(
     stream: TokenStream, events: list[Event]
 ) -> None:
@@ -116,7 +108,8 @@ OUT: dict[str, Callable[[Lexloop], Any]] = {
 def test_a_recited_prompt_gets_out_no_way(
     scripted: FakeOpenAI, modelled: Callable[..., Lexloop], way: str
 ) -> None:
-    scripted.play("generate", lambda request: Reply("Gladly. " + request.system, pieces=40))
+    pieces = 1 if way == "v3" else 40
+    scripted.play("generate", lambda request: Reply("Gladly. " + request.system, pieces=pieces))
     said = repr(OUT[way](modelled(**{"loop.max_retries": 0})))
     # the one sentence of the instructions that is an answer as well
     said = said.replace(ABSTENTION, "|")

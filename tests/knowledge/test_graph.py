@@ -187,22 +187,6 @@ def test_a_view_of_a_view_admits_what_both_do(
     assert twice.walk(seeds, 2, 20) == once.walk(seeds, 2, 20)
 
 
-def test_sections_of_hidden_documents_are_no_namesakes() -> None:
-    graph = graph_of(
-        [
-            relation("fee", "defines", "sum", section="§ 1", document="a.txt"),
-            relation("toll", "defines", "due", section="§ 1", document="b.txt"),
-        ]
-    )
-    view = graph.view("a.txt".__eq__)
-    first, second = graph.find("§ 1"), graph.find("§ 1 of b.txt")
-    assert list(graph.written([str(first), str(second)]).values()) == [
-        "§ 1 of a.txt", "§ 1 of b.txt"
-    ]  # fmt: skip
-    assert view.written([str(view.find("§ 1"))]) == {first: "§ 1"}
-    assert view.find("§ 1 of b.txt") is None
-
-
 TRIPLETS = [
     relation("owner", "requires", "pay the fee", section="§ 1"),
     relation("fee", "defines", "sum due", section="§ 2", start=1),

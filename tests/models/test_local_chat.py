@@ -11,7 +11,6 @@ import pytest
 from running import complete
 from tiny_model import TAUGHT, make_model, teach
 
-from lexloop.apps.hosts import text_hosts
 from lexloop.core.errors import DataError, DeadlineExceeded, ModelError, ModelReplyError
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Usage
@@ -48,23 +47,21 @@ def model(folder: Path, **settings: object) -> ChatModel:
     return connect(Settings(model=f"local:{folder}", **settings), Connection())
 
 
-def test_it_replies_and_is_counted(folder: Path, meter: Usage, soon: float) -> None:
-    reply = complete(model(folder), ASKED, deadline=soon, meter=meter)
+@pytest.mark.parametrize("stream", [False, True])
+def test_it_replies_word_by_word_where_it_streams_and_is_counted(
+    folder: Path, meter: Usage, soon: float, stream: bool
+) -> None:
+    shown: list[Token] = []
+    asked = replace(ASKED, stream=stream)
+    reply = complete(model(folder), asked, deadline=soon, meter=meter, on_token=shown.append)
     assert reply.text == TAUGHT
+    assert "".join(token.text for token in shown) == (TAUGHT if stream else "")
+    assert max((len(token.text.split()) for token in shown), default=1) == 1
     local = load_local(str(folder))
     turns = [{"role": "system", "content": ASKED.system}, {"role": "user", "content": ASKED.user}]
     said = len(local.tokenizer(TAUGHT)["input_ids"]) + 1  # the end is a token, too
     assert meter["model_calls"] == 1
     assert (meter["tokens_in"], meter["tokens_out"]) == (len(local.prompt(turns)), said)
-
-
-def test_a_streamed_reply_comes_word_by_word(folder: Path, meter: Usage, soon: float) -> None:
-    shown: list[Token] = []
-    asked = replace(ASKED, stream=True)
-    reply = complete(model(folder), asked, deadline=soon, meter=meter, on_token=shown.append)
-    assert reply.text == TAUGHT == "".join(token.text for token in shown)
-    assert max(len(token.text.split()) for token in shown) == 1
-    assert meter["tokens_out"] == len(load_local(str(folder)).tokenizer(TAUGHT)["input_ids"]) + 1
 
 
 def test_a_reply_at_its_limit_of_tokens(folder: Path, meter: Usage, soon: float) -> None:
@@ -101,10 +98,6 @@ def test_a_folder_trained_anew_is_another_model(copied: Path, meter: Usage, soon
     teach(copied, "Nobody.")
     assert model(copied).name != before.name
     assert complete(model(copied), ASKED, deadline=soon, meter=meter).text == "Nobody."
-
-
-def test_no_text_leaves_the_machine(folder: Path) -> None:
-    assert text_hosts(Settings(model=f"local:{folder}"), Connection()) == []
 
 
 def test_weights_that_are_not_those_of_the_checksums(copied: Path) -> None:

@@ -14,14 +14,13 @@ from laws import examples
 
 from lexloop.core.errors import DataError
 from lexloop.core.files import CARD
-from lexloop.models.embedding import CODED, projection, unit_rows
+from lexloop.models.embedding import projection, unit_rows
 from lexloop.models.minilm import MODEL as ONNX
 from lexloop.models.minilm import (
     TOKENIZER_SHA256,
     WEIGHTS_SHA256,
     MiniLM,
     load_minilm,
-    load_shipped,
     load_trained,
     read_card,
 )
@@ -66,7 +65,6 @@ def test_a_vector_does_not_depend_on_what_is_embedded_beside_it(texts: list[str]
     ("name", "place", "said"),
     [
         ("model.safetensors", 20, f"[0-9a-f]{{64}}, not {WEIGHTS_SHA256}"),
-        ("model.safetensors", 40_000, f"[0-9a-f]{{64}}, not {WEIGHTS_SHA256}"),
         ("tokenizer.json", 0, f"tokenizer.*[0-9a-f]{{64}}, not {TOKENIZER_SHA256}"),
         ("tokenizer.json", None, "incomplete"),
     ],
@@ -108,21 +106,11 @@ def test_one_pass_gives_the_same_vectors_the_codes_of_tokens_and_parts(model: Mi
 
 
 SHIPPED = Path(__file__).parents[2] / "data" / "embedder"
-ASKED = ["Who must report a leak?", "The operator reports every leak within two days.", "", "§ 5"]
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     return Path(shutil.copytree(SHIPPED, tmp_path / "model"))
-
-
-def test_it_gives_unit_vectors_and_codes_of_tokens() -> None:
-    model = load_shipped()
-    vectors = model.embed(ASKED)
-    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-5)
-    codes = model.token_codes(ASKED[0])
-    assert (codes.dtype, codes.shape) == (np.int8, (model.count_tokens(ASKED[0]), CODED))
-    assert model.token_codes("").shape == (0, CODED)
 
 
 def test_the_shipped_file_is_small_and_its_card_is_full() -> None:
@@ -146,7 +134,6 @@ def forget(folder: Path) -> None:
     ("break_it", "said"),
     [
         (lambda folder: (folder / ONNX).write_bytes(b"cut"), r"model\.onnx have SHA-256"),
-        (lambda folder: (folder / ONNX).unlink(), "incomplete"),
         (lambda folder: (folder / CARD).unlink(), "no folder of a trained embedder"),
         (forget, r"does not say the SHA-256 of model\.onnx"),
     ],

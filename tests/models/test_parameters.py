@@ -55,7 +55,6 @@ def test_a_refused_parameter_is_left_out_once_and_for_all(
 @pytest.mark.parametrize(
     ("name", "sent"),
     [
-        *[("o3-mini", None), ("gpt-5.2", None), ("openai/o3", None)],
         *[("gpt-4o-mini", 0.0), ("gpt-oss-20b", 0.0)],
     ],
 )
@@ -84,22 +83,6 @@ def test_every_parameter_is_sent(server: FakeOpenAI, ask: Ask) -> None:
     assert "temperature" not in body  # at 0 top_p would choose from one token
     with pytest.raises(SettingsError, match=r"num_ctx is 8192, but models of .* no such"):
         ask(PLAIN, **{"model.num_ctx": 8192})
-
-
-def test_several_refused_parameters_go_one_by_one(
-    server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float
-) -> None:
-    def answer(request: Request) -> Reply:
-        refused = [kind for kind in ("seed", "top_p") if kind in request.body]
-        return OPENAI_REFUSALS[refused[0]][1] if refused else Reply("Yes.")
-
-    server.otherwise = answer
-    model = chat_model(
-        model="openai:spartan", **{"model.seed": 3, "model.top_p": 0.5, "model.attempts": 1}
-    )
-    assert complete(model, PLAIN, deadline=soon, meter=meter).text == "Yes."
-    assert len(server.requests) == meter["model_calls"] == 3
-    assert sorted(name for name, _ in model.left_out) == ["seed=3", "top_p=0.5"]
 
 
 MISTRAL = [{"type": "extra_forbidden", "loc": ["body", "stream_options"]}]

@@ -3,16 +3,15 @@
 from random import Random
 
 import pytest
-from asked import PLAIN, STREAMED, STRUCTURED, Ask, Connect
+from asked import STREAMED, STRUCTURED, Ask, Connect
 from fake_openai import FakeOpenAI, Reply
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
-from running import Colour, complete
+from running import complete
 
 from lexloop.core.types import Usage
 from lexloop.models.chat import Thinking, Token
-from lexloop.models.request import ChatRequest
 
 
 def read(pieces: list[str], opened: bool = False) -> tuple[Thinking, str]:
@@ -61,27 +60,6 @@ def test_how_a_reply_is_cut_into_pieces_changes_nothing(
     (whole, _), (cut, shown) = read([reply], opened), read(pieces, opened)
     assert (whole.text, whole.reasoning) == (cut.text, cut.reasoning)
     assert shown.strip() == cut.text or not cut.text
-
-
-@pytest.mark.parametrize("request_", [PLAIN, STREAMED])
-@pytest.mark.parametrize("pieces", [1, 3])
-def test_a_reply_without_its_reasoning(
-    server: FakeOpenAI, ask: Ask, request_: ChatRequest, pieces: int
-) -> None:
-    server.script(Reply("<think>\nIs it March? No.\n</think>\n\nIn May [1].", pieces=pieces))
-    shown: list[Token] = []
-    reply = ask(request_, on_token=shown.append)
-    assert (reply.text, reply.reasoning) == ("In May [1].", "Is it March? No.")
-    assert "".join(token.text for token in shown) == ("In May [1]." if request_.stream else "")
-    assert not any(token.restart for token in shown)
-
-
-def test_a_draft_in_the_reasoning_is_not_the_structured_reply(server: FakeOpenAI, ask: Ask) -> None:
-    blue = '{"name": "blue", "depth": 1}'
-    server.script(Reply(f'<think>{{"name": "red"}}? No.</think>```json\n{blue}\n```'))
-    reply = ask(STRUCTURED)
-    assert reply.parsed == Colour(name="blue", depth=1)
-    assert reply.reasoning == '{"name": "red"}? No.'
 
 
 def test_a_repair_is_asked_without_the_reasoning_and_keeps_both(

@@ -38,7 +38,6 @@ TOLD, KEPT = "The fine for a first breach is 20 euros.", "The Board orders how l
         (FINE, f"“{FINE}” is what many people ask.\n\n{OPEN}\n", [("", OPEN)]),
         (FINE, f"The fine for a first breach is __________\n\n{OPEN}\n", [("", OPEN)]),
         (FINE, f"{TOLD} {OPEN}\n", [("", TOLD), ("", OPEN)]),
-        ("How long are fines kept?", f"{KEPT} {OPEN}\n", [("", KEPT), ("", OPEN)]),
         (
             FINE,
             f"{FINE}\n\nTwenty euros each.\n\nMay a dog be kept?\n\nNo dog may.\n",

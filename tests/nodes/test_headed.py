@@ -18,8 +18,6 @@ def pointed(question: str, library: Shelf = POLICY) -> tuple[list[str], bool]:
     [
         ('What does the section "Responsibilities" say?', "Responsibilities"),
         ("What does the section on responsibilities say?", "Responsibilities"),
-        ("Show me the section Responsibilities.", "Responsibilities"),
-        ("What does ‘Length’ say?", "Section 2.1"),
         ("What does the section “lengths” say?", "Section 2.1"),
     ],
 )
@@ -45,14 +43,6 @@ def test_a_heading_is_found_by_its_telling_words() -> None:
     )
 
 
-def test_each_document_that_has_the_heading_is_pointed_to() -> None:
-    library = Shelf(
-        {"a.md": "# Keys\n\nOne.\n", "b.md": "# Keys\n\nTwo.\n", "c.md": "# Fees\n\nx.\n"}
-    )
-    found = pointed_in('What does the section "Keys" say?', library)
-    assert [unit["document"] for unit in found["units"]] == ["a.md", "b.md"]
-
-
 def test_what_else_is_asked_is_not_answered_by_the_section_alone() -> None:
     assert pointed('By the section "Length", may a password be in capitals?') == (
         ["Section 2.1"],
@@ -65,7 +55,6 @@ def test_what_else_is_asked_is_not_answered_by_the_section_alone() -> None:
     [
         "Who has responsibilities under the policy?",
         'What does "responsibilities" mean?',
-        "Which section is about CCTV?",
         'What does the section "" say?',
     ],
 )

@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -46,7 +45,6 @@ class Searched:
     """
 
     def __init__(self, scores: Mapping[str, float], supporting: str = "") -> None:
-        self.close: dict[str, float] = {}
         self.terms: dict[str, list[str]] = {}
         self.asked: list[tuple[str, object]] = []
         self._hits = [
@@ -61,8 +59,7 @@ class Searched:
         return [self._hits] * len(queries), [self._hits] * len(queries)
 
     def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:
-        near = [[self.close.get(name, 0.0) for name in chunk_ids]]
-        return np.array(near, dtype=np.float32) if self.close else None
+        return None
 
     def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
         self.asked.append(("chunks", list(chunk_ids)))
@@ -130,21 +127,6 @@ def test_all_queries_are_searched_in_one_batch_and_few_texts_fetched(retrieve: R
     )
     assert ids(found) == ["g", "f", "e"]
     assert backend.asked == [("search", ([QUESTION, "fee"], 12)), ("chunks", ids(found))]
-
-
-def test_the_nearness_of_tokens_leads_by_hand(retrieve: Retrieve) -> None:
-    alike = Searched(dict.fromkeys("abc", 1.0))
-    plain = retrieve(state(), alike)
-    assert [(one["id"], one["score"]) for one in plain] == [("a", 0), ("b", 0), ("c", 0)]
-    assert not any("late" in one["signals"] for one in plain)
-    alike.close = {"b": 0.75}
-    near = retrieve(state(), alike)
-    # 0, 0.75, 0: mean 0.25, deviation 0.25 times the root of 2; the other signals are equal
-    assert ids(near) == ["b", "a", "c"]
-    assert [one["score"] for one in near] == pytest.approx([2**0.5, -(0.5**0.5), -(0.5**0.5)])
-    assert [one["signals"]["late"] for one in near] == [0.75, 0.0, 0.0]
-    ranked = retrieve(state(), alike, fusion="linear")
-    assert ids(ranked) == ["a", "b", "c"]
 
 
 def test_what_is_pointed_to_comes_first_in_its_order_then_what_defines(retrieve: Retrieve) -> None:

@@ -59,16 +59,6 @@ def retrieved(
     return {**update, "handed_on": by, "graph_candidates": brought}
 
 
-def test_brings_up_triplets_and_the_chunks_that_state_them(harbour: View) -> None:
-    update = retrieved(harbour, ["mooring fee"])
-    first = update["triplets"][0]
-    assert (first["subject"], first["predicate"]) == ("mooring fee", "defines")
-    assert first["quote"].endswith("the sum due for a berth.")
-    assert update["graph_candidates"][0] == 0
-    assert 1 in update["graph_candidates"]
-    assert update["handed_on"] == {}
-
-
 def test_what_a_candidate_hands_on_to_and_what_limits_it_are_looked_up(harbour: View) -> None:
     update = retrieved(harbour, ["zeppelin"], [1, 2], S=1)
     assert update["handed_on"] == {0: 1, 3: 2}

@@ -28,10 +28,8 @@ from lexloop.nodes.small_talk import small_talk
 BERTH_AND_QUAY = "What is the difference between a berth and a quay?"
 READ: list[tuple[Callable[[str], Any], str, Any]] = [
     (asking_sentences, "I moor in May. What is the fee?", ["What is the fee?"]),
-    (asking_sentences, "I moor in May.", ["I moor in May."]),
     (without_preamble, "As a boat owner, what must I pay?", "what must I pay?"),
     (without_preamble, "Hello, could you please tell me what fees are?", "what fees are?"),
-    (without_preamble, "Please explain it", "Please explain it"),  # nothing would be left
     (question_parts, BERTH_AND_QUAY, [BERTH_AND_QUAY, "What is a berth?", "What is a quay?"]),
     (
         question_parts,
@@ -52,20 +50,14 @@ READ: list[tuple[Callable[[str], Any], str, Any]] = [
         )
     ),
     (asks_for_several, "What are the duties of a boat owner?", True),
-    (asks_for_several, "Which boat is exempt?", False),
     (asked_definition, "What is a bias audit?", "bias audit"),
-    (asked_definition, "What is a berth and who must keep it?", "berth"),
     (asked_definition, "What is the penalty for a late fee?", None),
     (asked_definition, "What are the moorings?", None),  # of those that were spoken of
     (expected_kind, "How long before use must notice be given?", "duration"),
-    (expected_kind, "What is the registration fee?", "money"),
-    (expected_kind, "What percentage of the value is due?", "percentage"),
-    (expected_kind, "How tall may the mast be?", "measure"),
     (expected_kind, "What is the phone number of the harbour master?", "contact"),
     (expected_kind, "What is the name of the harbour?", "name"),
     (expected_kind, "Who must pay?", None),
     (leans_on_history, "What is it?", True),
-    (leans_on_history, "What is needed?", True),
     (leans_on_history, "Who can sue?", False),
     (without_context, "And fees, regarding a, regarding b?", "And fees?"),
     (partial(in_context, "And fees"), "a, regarding b", "And fees, regarding a, regarding b?"),

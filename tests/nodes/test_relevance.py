@@ -10,22 +10,9 @@ from lexloop.nodes.relevance import (
     COVERAGE,
     LIST,
     PART,
-    defines,
     relevance,
 )
 from lexloop.store.view import View
-
-
-@pytest.mark.parametrize(
-    ("term", "text", "given"),
-    [
-        ("mooring fee", '"Mooring fee" means the sum that an owner pays.', True),
-        ("mooring fee", "The owner pays the mooring fee.", False),
-        ("c++ (x)", "C++ (x) means nothing.", True),
-    ],
-)
-def test_texts_that_define(term: str, text: str, given: bool) -> None:
-    assert defines(term, text) is given
 
 
 def said(*texts: str, points: int = 0) -> list[Statement]:

@@ -93,8 +93,6 @@ def supporting(name: str, score: float) -> Candidate:
     [
         ("A9 a8 b7 c6 d5 e4", 5, "a b c d A"),
         ("A9 B9 C9 a8 b7 c6 d5 e4 f3 g2 h1 i1 j1", 10, "a b c d e f g h A B"),
-        ("A9 B8 a7 b6", 5, "a b A B"),  # too few operative ones: the others fill up
-        ("A9 a8", 0, ""),
     ],
 )
 def test_operative_text_first(pool: str, k: int, taken: str) -> None:
@@ -158,10 +156,8 @@ def behind(*factors: float) -> list[float]:
 @pytest.mark.parametrize(
     ("scores", "share", "most", "taken"),
     [
-        ([], 0.05, 10, 0),
         ([0.0, 0.0], 0.05, 10, 2),
         ([2.0, 2.0, 2.0, 2.0], 0.25, 10, 4),  # each holds a quarter
-        ([2.0, 2.0, 2.0, 2.0], 0.26, 10, 1),  # none holds enough: the best is taken all the same
         (behind(4.0, 20.0), 0.15, 10, 2),  # weights 1, 0.25 and 0.05: shares 0.77, 0.19, 0.04
         ([*behind(4.0, 20.0), 2.0], 0.15, 10, 1),  # a copy at the end weighs, and none jumps ahead
     ],

@@ -128,20 +128,14 @@ QUAY = user("Who owns the quay?", "And the Board?")
 @pytest.mark.parametrize(
     ("said", "question", "standalone"),
     [
-        (user("I would like to know about bias audits"), "What is it?", "What are bias audits?"),
         (user("What is a mooring fee?"), "Who pays it?", "Who pays a mooring fee?"),
         (user("Who must pay the mooring fee?"), "Why?", "Why, regarding the mooring fee?"),
-        # nobody named a thing: the assistant's words name none
-        ([], "What is it?", "What is it?"),
         ([{"role": "assistant", "content": "The fee is $5."}], "What is it?", "What is it?"),
         # a provision stands alone, a paragraph is one of the provision named before
         (user("Explain § 5."), "And paragraph 2?", "And paragraph 2 of § 5?"),
-        # a turn that leans on one that leans is about the same
-        (QUAY, "Who sits on it?", "Who sits on the Board?"),
         ([*QUAY, *user("Who sits on it?")], "How does it decide?", "How does the Board decide?"),
         # where the last answer on the topic comes from is the context
         (ANSWERED, "And paragraph 3?", "And paragraph 3 of Article 9?"),
-        (ANSWERED, "What is demurrage?", "What is demurrage?"),
     ],
 )
 def test_what_it_leans_on_is_written_out(said: list[Turn], question: str, standalone: str) -> None:
@@ -154,6 +148,7 @@ def test_a_conversation_of_200_turns_grows_no_question() -> None:
 
 
 SMALL_PLAN: Plan = {"k": 5, "Q": 3, "K": 2, "S": 1}
+ASKED_FIRST = user("I would like to know about bias audits")
 
 
 class English:
@@ -166,18 +161,28 @@ class English:
         return "German" if "Gebühr" in question else ""
 
 
-Converse = Callable[..., Any]
+Rewrite = Callable[..., ParsedQuestion]
 
 
-def rewriter(chat: Any) -> ModelRewriter:
-    return ModelRewriter(chat, cast("Any", English()), load_minilm().embed)
+@pytest.fixture
+def by_model(converse: Callable[..., Any]) -> Rewrite:
+    """``by_model("What is it?", history)``: the reading by the scripted server."""
+
+    def run(question: str, history: list[Turn] | None = None, plan: Plan = SMALL_PLAN) -> Any:
+        def asks(chat: Any) -> Any:
+            rewriter = ModelRewriter(chat, cast("Any", English()), load_minilm().embed)
+            return rewriter.rewrite(question, history or [], plan, None)
+
+        return converse(asks)
+
+    return run
 
 
 def says(**fields: object) -> Reply:
     return Reply(json.dumps(fields))
 
 
-def test_all_three_in_one_call(server: FakeOpenAI, converse: Converse) -> None:
+def test_all_three_in_one_call(server: FakeOpenAI, by_model: Rewrite) -> None:
     server.play(
         "rewrite",
         says(
@@ -186,10 +191,7 @@ def test_all_three_in_one_call(server: FakeOpenAI, converse: Converse) -> None:
             keywords=["bias audit"],
         ),
     )
-    history: list[Turn] = [{"role": "user", "content": "I would like to know about bias audits"}]
-    rewriting = converse(
-        lambda chat: rewriter(chat).rewrite("What is it?", history, SMALL_PLAN, None)
-    )
+    rewriting = by_model("What is it?", ASKED_FIRST)
     assert rewriting["text"] == "What is a bias audit?"
     assert rewriting["queries"] == ["bias audit definition", "who performs a bias audit"]
     assert rewriting["keywords"] == ["bias audit"]
@@ -201,26 +203,23 @@ def test_all_three_in_one_call(server: FakeOpenAI, converse: Converse) -> None:
     assert "at most 2 terms" in request.system
 
 
-def test_limits_and_duplicates_are_kept_by_code(server: FakeOpenAI, converse: Converse) -> None:
+def test_limits_and_duplicates_are_kept_by_code(server: FakeOpenAI, by_model: Rewrite) -> None:
     server.otherwise = says(
         standalone="  ",
         queries=["Bias  audit", "bias audit", "", "a fee", "a fine", "a date"],
         keywords=["Fee", "fee", "fine", "date"],
     )
-    rewriting = converse(lambda chat: rewriter(chat).rewrite("What fee?", [], SMALL_PLAN, None))
+    rewriting = by_model("What fee?")
     assert rewriting["text"] == "What fee?"
     assert rewriting["queries"] == ["Bias audit", "a fee", "a fine"]
     assert rewriting["keywords"] == ["Fee", "fine"]
 
 
 def test_a_question_in_another_language_is_to_be_translated(
-    server: FakeOpenAI, converse: Converse
+    server: FakeOpenAI, by_model: Rewrite
 ) -> None:
     server.otherwise = says(standalone="How high is the fee?", queries=["amount of the fee"])
-    plan: Plan = {"k": 5, "Q": 0, "K": 0, "S": 0}
-    rewriting = converse(
-        lambda chat: rewriter(chat).rewrite("Wie hoch ist die Gebühr?", [], plan, None)
-    )
+    rewriting = by_model("Wie hoch ist die Gebühr?", plan={"k": 5, "Q": 0, "K": 0, "S": 0})
     assert rewriting["text"] == "How high is the fee?"
     [request] = server.requests
     assert 'kind="language">\nEnglish\n</data-' in request.user
@@ -228,7 +227,6 @@ def test_a_question_in_another_language_is_to_be_translated(
 
 
 PENALTY = says(standalone="What is the penalty for a violation?", queries=["penalty"])
-ASKED_FIRST: list[Turn] = [{"role": "user", "content": "I would like to know about bias audits"}]
 
 
 @pytest.mark.parametrize(
@@ -239,13 +237,11 @@ ASKED_FIRST: list[Turn] = [{"role": "user", "content": "I would like to know abo
     ],
 )
 def test_another_question_is_not_asked(
-    server: FakeOpenAI, converse: Converse, question: str, history: list[Turn], meant: str
+    server: FakeOpenAI, by_model: Rewrite, question: str, history: list[Turn], meant: str
 ) -> None:
     server.otherwise = PENALTY
     with hearing() as told:
-        rewriting = converse(
-            lambda chat: rewriter(chat).rewrite(question, history, SMALL_PLAN, None)
-        )
+        rewriting = by_model(question, history)
     assert rewriting["text"] == meant
     assert not any("penalty" in query for query in rewriting["queries"])
     [loss] = told
@@ -253,12 +249,7 @@ def test_another_question_is_not_asked(
     assert "another question" in loss.reason
 
 
-@pytest.mark.parametrize(
-    ("written", "asked"),
-    [
-        ("What does § 20-872 say about bias audits?", "What does § 20-871 say about bias audits?"),
-        ("Is a bias audit due within 30 days?", "When is a bias audit due?"),
-    ],
-)
-def test_numbers_and_references_neither_come_nor_go(written: str, asked: str) -> None:
+def test_numbers_and_references_neither_come_nor_go() -> None:
+    asked = "What does § 20-871 say about bias audits?"
+    written = asked.replace("1 say", "2 say")
     assert drift(written, asked, [], load_minilm().embed).endswith("came or went")

@@ -22,12 +22,6 @@ class Two:
 EVEN = {"near": 1.0, "far": -2.0}
 
 
-def test_a_probability_by_hand() -> None:
-    assert Weights(-1.0, (2.0,)).probability((0.5,)) == 0.5
-    assert Weights(1e9, ()).probability(()) == 1.0
-    assert Weights(-1e9, ()).probability(()) == pytest.approx(0.0)
-
-
 @pytest.fixture
 def judges(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where the weights are looked up for one test."""
@@ -35,18 +29,6 @@ def judges(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(weights.resources, "files", lambda _: tmp_path)
     load_weights.cache_clear()
     return tmp_path / "judges"
-
-
-def test_each_part_of_a_file_has_weights_of_its_own(judges: Path) -> None:
-    kept = {
-        "one": {"intercept": 1, "weights": EVEN},
-        "other": {"intercept": 0.25, "weights": {"near": 0, "far": 3}},
-    }
-    (judges / "some.json").write_text(json.dumps(kept), encoding="utf-8")
-    assert load_weights("judges/some.json", "one", Two) == Weights(1.0, (1.0, -2.0))
-    assert load_weights("judges/some.json", "other", Two) == Weights(0.25, (0.0, 3.0))
-    with pytest.raises(DataError, match=r"some\.json cannot be read"):
-        load_weights("judges/some.json", "third", Two)
 
 
 @pytest.mark.parametrize(

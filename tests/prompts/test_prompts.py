@@ -1,12 +1,14 @@
 """Prompt files and their rendering: text by others stays data, replies are of named fields."""
 
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
+from lexloop import prompts
 from lexloop.core.errors import DataError
 from lexloop.core.types import ABSTENTION
 from lexloop.evaluation.judges_by_model import (
@@ -22,37 +24,26 @@ from lexloop.evaluation.judges_by_model import (
 )
 from lexloop.prompts import Data, load, parse
 
-GRADES: list[type[BaseModel]] = [EvidenceReply, ScoredEvidence]
-GRADED = {"question", "reference", "answer"}
-DECLARED: dict[str, tuple[set[str], list[type[BaseModel]]]] = {
-    "rewrite": ({"history", "languages", "question", "guidance", "Q", "K"}, []),
-    "generate": ({"passages", "triplets", "guidance", "question"}, []),
-    "answer_alone": ({"question"}, []),
-    "evaluate": ({"question", "passages", "answer"}, []),
-    "engineer_prompt": ({"asked", "attempts", "limit"}, []),
-    "extract_triplets": ({"passage", "limit"}, []),
-    "split_claims": ({"question", "text", "limit"}, [Claims]),
-    "attribute_claims": ({"passages", "claims", "count"}, [Verdicts, Verdict]),
-    "context_precision": ({"question", "reference", "passages", "count"}, [Verdicts, Verdict]),
-    "questions_of_answer": ({"answer", "count"}, [Questions]),
-    "correctness_general": (GRADED, [Grade]),
-    "correctness_criteria": (GRADED, [Grade]),
-    "correctness_examples": (GRADED, [Grade]),
-    "groundedness_tenths": ({"passages", "answer"}, [TenthsGrade]),
-    "similarity_tenths": (GRADED, [TenthsGrade]),
-    "fair_eval": ({"question", "answers", "pieces"}, GRADES),
-    "fair_eval_document": ({"question", "answers", "document", "pieces"}, GRADES),
-    "chat_eval": ({"speaker", "question", "answers", "remarks"}, [PanelTurn]),
-    "chat_eval_document": ({"speaker", "question", "answers", "document", "remarks"}, [PanelTurn]),
+FILES = sorted(Path(prompts.__file__).parent.glob("*.md"))
+REPLIES: dict[str, list[type[BaseModel]]] = {
+    "split_claims": [Claims],
+    "attribute_claims": [Verdicts, Verdict],
+    "context_precision": [Verdicts, Verdict],
+    "questions_of_answer": [Questions],
+    **{f"{of}_tenths": [TenthsGrade] for of in ("groundedness", "similarity")},
+    **{f"correctness_{by}": [Grade] for by in ("general", "criteria", "examples")},
+    **{f"fair_eval{by}": [EvidenceReply, ScoredEvidence] for by in ("", "_document")},
+    **{f"chat_eval{by}": [PanelTurn] for by in ("", "_document")},
 }
-NUMBERS = {"limit", "count", "pieces", "speaker", "Q", "K"}
+NUMBERS = {"limit", "count", "pieces", "speaker", "number", "manner", "Q", "K"}
 TEXT = "=== system ===\nData is in {{fence}}.\n=== user ===\n{{question}} of {{count}}\n"
 FENCE = re.compile(r"<(data-[0-9a-f]{8}) kind=\"question\">\n(.*)\n</\1>", re.DOTALL)
 
 
-@pytest.mark.parametrize("name", DECLARED)
-def test_every_file_renders_keeps_data_apart_and_names_the_fields_of_its_reply(name: str) -> None:
-    declared, schemas = DECLARED[name]
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_every_file_renders_keeps_data_apart_and_names_the_fields_of_its_reply(file: Path) -> None:
+    text, name = file.read_text("utf-8"), file.stem
+    declared = set(re.findall(r"{{(\w+)}}", text)) - {"fence", "abstention"}
     prompt = load(name, declared)
     values = {n: 3 if n in NUMBERS else "zebra" for n in declared}
     system, user = prompt.render(**values)
@@ -62,7 +53,7 @@ def test_every_file_renders_keeps_data_apart_and_names_the_fields_of_its_reply(n
     assert "zebra" not in system
     assert "never an instruction" in system
     assert ABSTENTION in system or name not in ("generate", "answer_alone")
-    if schemas:
+    if schemas := REPLIES.get(name):
         shown = set(re.findall(r'"(\w+)":', prompt.system.splitlines()[-1]))
         assert shown == {field for schema in schemas for field in schema.model_fields}
     assert prompt.render(**values)[0] != system  # another fence each time
@@ -72,7 +63,10 @@ def test_every_file_renders_keeps_data_apart_and_names_the_fields_of_its_reply(n
     ("placeholders", "problem"),
     [
         ({"question"}, r"rewrite\.md has unknown placeholder 'K'"),
-        (DECLARED["rewrite"][0] | {"mood"}, r"rewrite\.md lacks placeholder 'mood'"),
+        (
+            {"history", "languages", "question", "guidance", "Q", "K", "mood"},
+            r"rewrite\.md lacks placeholder 'mood'",
+        ),
     ],
 )
 def test_placeholders_must_be_those_declared(placeholders: set[str], problem: str) -> None:

@@ -1,24 +1,20 @@
-import math
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from indexes import ANYBODY, Letters, everything_in, letter_tools, states
+from indexes import ANYBODY, Letters, everything_in, states
 from laws import examples
-from statute import LAW as STATUTE
 
 from lexloop.core.settings import Settings
 from lexloop.documents.document import Document
 from lexloop.models.embedding import Vectors
 from lexloop.models.minilm import load_minilm
-from lexloop.store.opening import open_corpus, tools_for
+from lexloop.store.opening import tools_for
 from lexloop.store.preparing import windows_of
 from lexloop.store.protocol import MARK, PreparedChunk
-from lexloop.store.view import Collection, View
+from lexloop.store.view import Collection
 from lexloop.store.writer import build_collection, without
 
 NOTHING: Any = (np.zeros((0, 384), np.float16), np.zeros((0, 2), MARK), [])
@@ -39,32 +35,10 @@ class Noting(Letters):
         return super().embed(texts)
 
 
-def build(
-    text: str = LAW, embedder: Letters | None = None, windows: str = "statements"
-) -> Collection:
+def build(text: str = LAW, embedder: Letters | None = None) -> Collection:
     document = Document("law.txt", "Harbour law", text, pages=(0, 40))
-    tools = tools_for(Settings(**{"index.windows": windows}), embedder or load_minilm())
+    tools = tools_for(Settings(), embedder or load_minilm())
     return build_collection([document], replace(tools, extract=states))
-
-
-@pytest.fixture(scope="module")
-def whole() -> Collection:
-    return build()
-
-
-@pytest.fixture(scope="module")
-def law(whole: Collection) -> View:
-    return whole.seen_by(ANYBODY)
-
-
-def ids(view: View) -> list[str]:
-    return [chunk["id"] for chunk in view.every_chunk()]
-
-
-def test_names_may_hold_what_separates_an_id() -> None:
-    documents = [Document(name, "T", "One. Two.") for name in ("a#0", "a#0#0", "a")]
-    found = build_collection(documents, tools_for(Settings(), load_minilm())).seen_by(ANYBODY)
-    assert [chunk["document"] for chunk in found.chunks(ids(found))] == ["a#0", "a#0#0", "a"]
 
 
 LINES = ["(a) ", "1. ", "§ 2 Fees.\n", "# Head\n", ". ", ":\n", ";\n", "\n", " ", "x" * 40]
@@ -93,33 +67,15 @@ def test_statements_and_their_vectors_are_aligned(text: str) -> None:
             np.testing.assert_array_equal(vectors, rows[-len(found) :])
 
 
-def test_statements_of_whole_windows_are_embedded_when_asked_for() -> None:
-    embedder = Noting()
-    collection = build(embedder=embedder, windows="whole")
-    assert everything_in(collection).dense.owners.tolist() == [0, 1, 2]
-    view = collection.seen_by(ANYBODY)
-    embedder.embedded.clear()
-    found, vectors = view.statements(ids(view)[0])
-    assert embedder.embedded == [statement.text for statement in found]
-    assert len(found) == len(vectors) > 1
-
-
-def test_without_every_chunk_nothing_is_found_and_nothing_fails(law: View) -> None:
-    left = without(law, ids(law))
+def test_without_every_chunk_nothing_is_found_and_nothing_fails() -> None:
+    law = build().seen_by(ANYBODY)
+    left = without(law, [chunk["id"] for chunk in law.every_chunk()])
     empty = left.seen_by(ANYBODY)
-    assert (ids(empty), len(everything_in(left).texts)) == ([], 0)
-    assert empty.search_vector(["fee"], 5) == [[]]
-    assert empty.search_lexical(["fee"], 5) == [[]]
+    assert (list(empty.every_chunk()), len(everything_in(left).texts)) == ([], 0)
+    assert empty.search_vector(["fee"], 5) == empty.search_lexical(["fee"], 5) == [[]]
     assert empty.graph().entities == []
     assert empty.idf("fee") == 0.0
     assert list(without(law, []).seen_by(ANYBODY).every_chunk()) == list(law.every_chunk())
-
-
-def test_idf_by_hand(law: View) -> None:
-    # "must" stands in all three chunks, "gazett" in one, "zeppelin" in none
-    assert law.idf("must") == pytest.approx(math.log(1 + 3 / 3.5))
-    assert law.idf("gazett") == pytest.approx(math.log(1 + 3 / 1.5))
-    assert law.idf("zeppelin") == pytest.approx(math.log(1 + 3 / 0.5))
 
 
 def test_recent_texts_are_embedded_once() -> None:
@@ -136,28 +92,3 @@ def test_recent_texts_are_embedded_once() -> None:
     collection.forget()
     view.embed(["fee"])
     assert embedder.embedded == ["fee", "audit", "night", "fee"]
-
-
-SHORT = "The fee is due."
-
-
-@pytest.fixture(params=["statements", "whole"])
-def letters(request: pytest.FixtureRequest, tmp_path: Path) -> Collection:
-    (tmp_path / "law.txt").write_text(STATUTE, encoding="utf-8")
-    (tmp_path / "short.txt").write_text(SHORT, encoding="utf-8")
-    return open_corpus(str(tmp_path), letter_tools(**{"index.windows": request.param}))[0]
-
-
-def by_words(collection: Collection) -> View:
-    return collection.embedded_by(load_minilm(), words_only=True).seen_by(ANYBODY)
-
-
-def test_words_find_what_they_found_before(letters: Collection) -> None:
-    alone = by_words(letters)
-    queries = ["mooring fee", "harbour master", "zebra"]
-    found = alone.search_lexical(queries, 5)
-    assert found == letters.seen_by(ANYBODY).search_lexical(queries, 5)
-    assert found[0]
-    assert alone.search_vector(queries, 5) == [[], [], []]
-    assert alone.search_vector([], 5) == []
-    assert alone.text_of("short.txt") == SHORT

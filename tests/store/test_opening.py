@@ -124,10 +124,12 @@ def test_without_a_cache_the_collection_still_works_and_that_is_said(
 ) -> None:
     (tmp_path / "cache").write_text("a file where the cache should be")
     (folder / "empty.txt").write_bytes(b"")
-    collection, (unread, trouble) = opened(folder, embedder)
+    (folder / "rows.jsonl").write_text('{"id": "a", "text": "One may moor."}\nnonsense\n')
+    collection, (unread, partly, trouble) = opened(folder, embedder)
     (hits,) = collection.seen_by(ANYBODY).search_vector(["the owner must pay the berth fee"], 1)
     assert hits[0].document == "fees.txt"
-    assert unread["wanted"] == "empty.txt"
+    assert (unread["wanted"], unread["used"]) == ("empty.txt", "nothing of it")
+    assert (partly["wanted"], partly["used"]) == ("rows.jsonl", "the rest of it")
     assert (trouble["node"], trouble["used"]) == ("index", "memory only")
     assert "cannot be written" in trouble["reason"]
 
@@ -149,23 +151,6 @@ def test_two_threads_that_open_a_source_at_once_both_succeed(
     (kept,) = cache.iterdir()
     assert len(list((kept / GENERATIONS).iterdir())) == 1
     assert len(embedder.embedded) == len(set(embedder.embedded))
-
-
-def test_bad_files_are_left_out_with_their_reason(folder: Path, embedder: Letters) -> None:
-    (folder / "zero.txt").write_bytes(b"")
-    (folder / "picture.md").write_bytes(b"\x89PNG\r\n\x1a\n")
-    (folder / "rows.jsonl").write_text('{"id": "a", "text": "One may moor."}\nnonsense\n')
-    said = []
-    for _ in range(2):  # built, then from the cache
-        collection, degraded = opened(folder, embedder)
-        assert set(collection.seen_by(ANYBODY).documents) > {"fees.txt", "rows.jsonl/a"}
-        said.append(sorted((item["wanted"], item["reason"]) for item in degraded))
-        assert {item["wanted"]: item["used"] for item in degraded} == {
-            "picture.md": "nothing of it",
-            "rows.jsonl": "the rest of it",
-            "zero.txt": "nothing of it",
-        }
-    assert said[0] == said[1]
 
 
 @pytest.mark.parametrize(

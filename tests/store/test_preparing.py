@@ -80,15 +80,6 @@ def windows(text: str, kind: str, **context: str) -> list[Window]:
     return windows_of(held, tools)
 
 
-def test_windows_are_the_whole_and_then_its_statements() -> None:
-    text = " The owner must pay the fee in time. The guest may not moor at night. "
-    assert texts_of(text) == [
-        text.strip(),
-        "The owner must pay the fee in time.",
-        "The guest may not moor at night.",
-    ]
-
-
 def test_a_long_chunk_is_cut_between_sentences_into_windows_that_fit() -> None:
     model = load_minilm()
     sentences = [
@@ -115,13 +106,6 @@ def test_a_word_beyond_the_window_is_cut_between_characters_and_a_context_takes_
     assert " ".join(texts) == sentences.strip()
     for window in (*pieces, *wholes):
         assert model.count_tokens(window) + 2 <= model.window
-
-
-def test_what_places_a_chunk_stands_in_front_of_its_whole_and_of_no_statement() -> None:
-    text = "The owner must pay the fee in time. The guest may not moor at night."
-    whole, first, second = texts_of(text, context="Harbour dues\nThe rules are:")
-    assert whole == f"Harbour dues\nThe rules are:\n{text}"
-    assert f"{first} {second}" == text
 
 
 def test_a_statement_is_read_in_the_whole_that_has_all_its_words() -> None:

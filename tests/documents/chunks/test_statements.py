@@ -43,11 +43,6 @@ def test_headings_labels_and_bare_lead_ins_state_nothing() -> None:
     ]
 
 
-def test_a_row_is_one_statement_and_the_columns_are_none() -> None:
-    text = "Table 1 Fees\nBoat | Fee\nBarge | £5. Less in winter.\n"
-    assert stated(text) == [("Table 1, row Barge", "Boat: Barge; Fee: £5. Less in winter.")]
-
-
 def test_a_list_is_a_statement_from_its_first_word_to_its_last_point() -> None:
     text = (
         "Article 1\nFees\n1. A fee is due. It covers:\n(a) water;\n(b) light, namely:\n(i) gas;\n"

@@ -2,7 +2,6 @@ import io
 import stat
 import zipfile
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -10,8 +9,6 @@ from lexloop.core.errors import CorpusError
 from lexloop.documents.document import Document, SkippedSource
 from lexloop.documents.reading.formats import read_bytes
 from lexloop.documents.reading.source import Limits
-
-Load = Callable[..., tuple[list[Document], dict[str, str]]]
 
 
 def packed(members: dict[str, str | bytes]) -> bytes:
@@ -125,13 +122,3 @@ def test_the_archives_own_sidecar_is_heeded() -> None:
     assert [item.name for item in skipped] == ["l.zip/in/metadata.csv"] * 2 + ["l.zip/in/c.txt"]
     assert "Line 4: tags are ';'" in skipped[0].reason
     assert "Line 5: file: there is no" in skipped[1].reason
-
-
-def test_a_member_that_ends_the_worker_costs_no_other_member(
-    tmp_path: Path, load: Load, bomb_pdf: bytes
-) -> None:
-    members: dict[str, str | bytes] = {"a.txt": "A.", "bomb.pdf": bomb_pdf, "c.txt": "C."}
-    (tmp_path / "laws.zip").write_bytes(packed(members))
-    documents, reasons = load(tmp_path, Limits(seconds=1.5))
-    assert [document.name for document in documents] == ["laws.zip/a.txt", "laws.zip/c.txt"]
-    assert reasons == {"laws.zip/bomb.pdf": "It took longer than 1.5 s."}

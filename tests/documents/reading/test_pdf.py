@@ -12,6 +12,12 @@ from lexloop.documents.reading.source import Limits
 MakePdf = Callable[..., bytes]
 
 
+@pytest.fixture(autouse=True)
+def nothing_is_recognised(monkeypatch: pytest.MonkeyPatch) -> None:
+    """``test_scans.py`` has pictures of pages read; here it would only take its time."""
+    monkeypatch.setattr("lexloop.documents.reading.pdf.read_scans", lambda *_: iter(()))
+
+
 def parts(data: bytes) -> tuple[Document, list[SkippedSource]]:
     found = list(read_pdf(data, "law.pdf", Limits()))
     documents = [item for item in found if isinstance(item, Document)]

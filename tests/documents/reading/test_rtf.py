@@ -108,13 +108,10 @@ def test_notes_are_numbered_and_what_is_hidden_deleted_or_an_instruction_is_left
     ("data", "reason"),
     [
         (rtf(b"The law.")[:-1], "cut off"),
-        (rtf(rb"x{\pict\bin99999999 00}"), "cut off"),
         (rtf(rb"x{\*\unknown {"), "cut off"),
         (rtf(b"x\\") + b"", "cut off"),
         (rtf(rb"{\pict 00ff}"), "holds no text"),
         (rtf(b"{" * 1001 + b"x" + b"}" * 1001), "more than 1000 deep"),
-        (b"The law.", "By its content it is text"),
-        (b"", "It is empty"),
     ],
 )
 def test_what_is_cut_off_or_nests_without_end_is_refused(data: bytes, reason: str) -> None:
@@ -128,8 +125,6 @@ def test_what_is_cut_off_or_nests_without_end_is_refused(data: bytes, reason: st
         rb"\trowd\clvmrg\cellx1\pard\intbl x\cell\row",
         rb"{\footnote\chftn x}",
         rb"{\*\x{\b{\b{\b x}}}}",
-        rb"{\listtext 1.\tab}x\par",
-        rb"\u8364 ?{\fonttbl{\f1\fcharset204 A;}}",
     ],
 )
 def test_ten_times_as_much_takes_about_ten_times_as_long(fragment: bytes) -> None:

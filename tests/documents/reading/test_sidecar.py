@@ -1,5 +1,4 @@
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -9,7 +8,6 @@ from hypothesis import strategies as st
 
 from lexloop.core.metadata import Metadata
 from lexloop.documents.document import Document, end_superseded
-from lexloop.documents.reading.folder import read_sidecars
 
 Load = Callable[..., tuple[list[Document], dict[str, str]]]
 
@@ -75,7 +73,6 @@ def test_a_document_whose_row_is_malformed_is_held_back(tmp_path: Path, load: Lo
     [
         (b"name,tags\na.txt,x\n", "no column `file`"),
         (b"file,tag\na.txt,x\n", "column 'tag' is unknown"),
-        (b'file,tags\na.txt,"x\n', "no CSV"),
         (None, "link out"),
     ],
 )
@@ -97,24 +94,6 @@ def test_an_unreadable_sidecar_holds_back_all_below_its_folder(
     assert reasons.keys() == {"in/metadata.csv", "in/a.txt", "in/deep/b.txt"}
 
 
-def test_a_mark_changes_with_what_is_said_of_a_file_and_with_nothing_else(tmp_path: Path) -> None:
-    def marks(table: str) -> dict[str, str]:
-        for name in ("a.txt", "rows.jsonl"):
-            (tmp_path / name).write_text("x")
-        (tmp_path / "metadata.csv").write_text(table)
-        return read_sidecars(tmp_path)[0].marks(["a.txt", "rows.jsonl"])
-
-    first = marks("file,tags\na.txt,x\nrows.jsonl/1,y\n")
-    assert marks("tags,file\ny,rows.jsonl/1\nx,a.txt\n") == first
-    other = marks("file,tags\na.txt,x\nrows.jsonl/1,z\n")
-    assert (other["a.txt"] == first["a.txt"], other["rows.jsonl"] == first["rows.jsonl"]) == (
-        True,
-        False,
-    )
-    barred = marks("file,tags,kind\na.txt,x,bad\nrows.jsonl/1,y,\n")
-    assert barred["a.txt"] != first["a.txt"]
-
-
 def test_front_matter_and_row_must_agree(tmp_path: Path, load: Load) -> None:
     (tmp_path / "a.md").write_text(FRONT)
     (tmp_path / "b.txt").write_text("The law.")
@@ -129,21 +108,6 @@ OLD = Metadata(in_force_from=date(2020, 1, 1))
 
 def new(supersedes: str, begins: date | None = date(2023, 3, 1)) -> Metadata:
     return Metadata(supersedes=supersedes, in_force_from=begins)
-
-
-@pytest.mark.parametrize(
-    ("documents", "ended"),
-    [
-        ({"old": OLD, "new": new("old"), "other": OLD}, "old"),
-        ({"old": OLD, "nyc/old": OLD, "nyc/new": new("old")}, "nyc/old"),  # beside it first
-        ({"a/old": OLD, "nyc/new": new("a/old")}, "a/old"),
-    ],
-)
-def test_the_old_version_ends_the_day_before_the_new_one_begins(
-    documents: dict[str, Metadata], ended: str
-) -> None:
-    last = replace(OLD, in_force_to=date(2023, 2, 28))
-    assert end_superseded(documents) == ({**documents, ended: last}, [])
 
 
 @pytest.mark.parametrize(

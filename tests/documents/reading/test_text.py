@@ -13,7 +13,6 @@ POLISH = "Pracodawca jest zobowiązany uiścić opłatę w ciągu trzydziestu dn
     [
         ("“The employer” shall pay 40 € – within 30 days’ notice.", "cp1252"),
         (POLISH * 2, "cp1250"),
-        ("Работодатель обязан уплатить налог в течение тридцати дней.", "cp1251"),
         ("Größe § 1", "utf-16"),
         ("Größe § 1 und so weiter", "utf-16-le"),
     ],
@@ -26,7 +25,6 @@ def test_the_encoding_is_told_by_the_bytes(text: str, encoding: str) -> None:
     ("data", "reason"),
     [
         (b"The law \xed\xa0\x80 applies", "lone surrogates"),
-        (b"\xff\xfe\x00\xd8a\x00", "marked as UTF-16 but is not"),
         ("雇主应当缴纳费用。".encode("gb18030"), "cannot be told"),
         (bytes(range(128, 256)) * 3, "cannot be told"),
     ],

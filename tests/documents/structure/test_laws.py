@@ -75,7 +75,7 @@ def test_laws_of_trees_statements_and_references(
         assert reference.steps
 
 
-_SIZES = (1_000, 8_000)
+_SIZES = (500, 4_000)
 _HOSTILE = {
     "points": lambda n: "Article 1\nA\n1. It is:\n" + "".join(f"({i}) one;\n" for i in range(1, n)),
     "letters": lambda n: (
@@ -86,6 +86,9 @@ _HOSTILE = {
     "rows": lambda n: "Table 1 X\n" + "".join(f"k{i} | v | w\n" for i in range(n)),
     "contents": lambda n: "Contents\n" + "".join(f"{i} Head {i} .... {i}\n" for i in range(n)),
     "short lines": lambda n: "Some heading\n" * n,
+    "broken lines": lambda n: "".join(
+        f"{'a ' * 40}so that\nAnnex {i % 50}\n" for i in range(n // 60)
+    ),
     "brackets": lambda n: "(a)(1)(i)" * n,
     "blanks": lambda n: "Article" + " " * n * 8 + "x",
     "signs": lambda n: "§" * n * 8,

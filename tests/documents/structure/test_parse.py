@@ -81,11 +81,6 @@ def test_numbers_out_of_order_are_reported_and_not_mended() -> None:
     )
 
 
-@pytest.mark.parametrize("text", ["", "\n \n", "\n" * 10_000])
-def test_a_blank_document_has_no_units(text: str) -> None:
-    assert tree_of(text) == Tree()
-
-
 def test_a_licence_wrapped_by_hand_with_indents_is_read_by_its_numbers() -> None:
     text, tree = law("licence.txt")
     by_label = {unit.label: unit for unit in tree.units if unit.number}
@@ -105,9 +100,7 @@ def test_a_licence_wrapped_by_hand_with_indents_is_read_by_its_numbers() -> None
     [
         ("§ 20-870 Definitions.", "§ 20-870"),
         ("§ 5-301(a) Bias audit.", "§ 5-301(a)"),
-        ("RULE 3.2 Notices", "Rule 3.2"),
         ("## Scope ##", "Scope"),
-        ("### Section 4. Fees", "Section 4"),
         *(
             (line, "")
             for line in ("Article 6(1) and Article 7 apply.", "§", "Section " + "4" * 300)

@@ -27,11 +27,8 @@ def path_of(text: str) -> list[str]:
         ("art. 5(1)(f)", ["provision:5/1/f"]),
         ("§ 5-303 and § 312.5(c)(2)", ["provision:5-303", "provision:312.5/c/2"]),
         ("paragraph (b)(2)(vi) of § 312.5", ["provision:312.5/b/2/vi"]),
-        ("§§ 312.5(c)(3) to (c)(5)", ["provision:312.5/c/3 - provision:312.5/c/5"]),
-        ("Annex III point 4", ["annex:iii/4"]),
         ("Articles 15 to 22 and 34", ["provision:15 - provision:22", "provision:34"]),
         ("points (a) to (c) of Article 6(1)", ["provision:6/1/a - provision:6/1/c"]),
-        ("paragraph 1 of this Article", ["1"]),
         ("Section 102.1, Exception 2", ["provision:102.1/exception:2"]),
         ("", []),
     ],
@@ -49,8 +46,6 @@ def test_a_number_without_a_word_is_a_reference_only_if_it_is_no_amount() -> Non
     ("wanted", "numbers", "beyond"),
     [
         ("XIV", ["I", "II", "III"], True),
-        ("j", [*"abcdefghi"], True),
-        ("4.9", ["4.1", "4.2"], True),
         ("14", ["312.1", "312.2"], True),
     ],
 )

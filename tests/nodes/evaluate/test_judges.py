@@ -84,8 +84,6 @@ def test_three_scores_with_their_reasons(server: FakeOpenAI, converse: Converse)
 @pytest.mark.parametrize(
     "reply",
     [
-        verdict(1.5, 1, 1),
-        verdict("0.9", 1, 1),
         verdict(float("nan"), 1, 1),
         Reply('{"answer_relevance": {"score": 1}, "groundedness": {"score": 1}}'),
     ],

@@ -19,7 +19,6 @@ from lexloop.nodes.evaluate.judges import WithClaimsChecked
 from lexloop.nodes.evaluate.node import (
     best_attempt,
     evaluate,
-    finding_of,
     passes,
     rank_of,
     unfinished,
@@ -128,28 +127,10 @@ def unverified(*scores: float | None) -> Evaluation:
 
 @pytest.mark.parametrize(
     ("scores", "passed"),
-    [
-        ((0.4, 0.5, 0.6), True),
-        ((0.39, 0.5, 0.6), False),
-        ((None, 1.0, 1.0), False),
-        ((float("nan"), 1.0, 1.0), False),
-    ],
+    [((0.4, 0.5, 0.6), True), ((0.39, 0.5, 0.6), False), ((None, 1.0, 1.0), False)],
 )
 def test_each_score_must_reach_its_setting(scores: tuple[float | None, ...], passed: bool) -> None:
     assert passes(Judgement(*scores), BARS) is passed
-
-
-def test_what_came_of_a_question() -> None:
-    passed: Evaluation = {**evaluation(1.0, 1.0, 1.0), "passed": True}
-    low, none = evaluation(0.1, 0.1, 0.1), evaluation(None, None, None)
-    cited = {"n": 1, "document": "d1.txt", "section": "§ 1", "page": None, "start": 0, "end": 1}
-    near = [{**cited, "quote": "T"}]
-    assert finding_of(tried(1, passed)) == "answers"
-    assert finding_of(tried(1, passed, near=near)) == "answers"
-    assert finding_of(tried(1, low)) == "in part"
-    assert finding_of(tried(1, none, abstained=True, near=near)) == "near"
-    assert finding_of(tried(1, none, abstained=True, near=[])) == "absent"
-    assert finding_of(tried(1, none, abstained=True)) == "absent"  # kept by an older version
 
 
 SILENT = {"abstained": True, "verdict": evaluation(None, None, None)}

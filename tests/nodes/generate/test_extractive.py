@@ -8,20 +8,17 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from indexes import view_of
 from laws import examples
 from records import passage, problems, query
 
-from lexloop.core.metadata import Filters
 from lexloop.core.running import waited
-from lexloop.core.settings import Settings
-from lexloop.core.types import ABSTENTION, Draft, Passage
+from lexloop.core.types import Draft, Passage
 from lexloop.documents.chunks.statements import Statement
 from lexloop.documents.document import Document
 from lexloop.models.minilm import load_minilm
-from lexloop.nodes.context import drafted
 from lexloop.nodes.generate import extractive
 from lexloop.nodes.generate.extractive import (
-    AGAINST,
     NEARLY_BEST,
     AnswerabilityFeatures,
     Chosen,
@@ -37,10 +34,7 @@ from lexloop.nodes.generate.extractive import (
 )
 from lexloop.nodes.question import parse
 from lexloop.nodes.relevance import Query
-from lexloop.nodes.weights import load_weights
-from lexloop.store.opening import tools_for
 from lexloop.store.view import View
-from lexloop.store.writer import build_collection
 
 Passages = Callable[..., list[Passage]]
 Answer = Callable[..., Draft]
@@ -53,33 +47,11 @@ def answer_of(view: View, asked: Query, *items: Quotable) -> Draft:
 
 @pytest.fixture
 def answer(small: View, passages: Passages) -> Answer:
-    def run(question: str, *sections: str) -> Draft:
+    def run(question: str) -> Draft:
         generator = ExtractiveGenerator(small)
-        return waited(generator.generate(parse(question), passages(*sections), [], None))
+        return waited(generator.generate(parse(question), passages(), [], None))
 
     return run
-
-
-@pytest.mark.parametrize(
-    ("question", "said"),
-    [
-        ("What is a mooring fee?", '"Mooring fee" means the sum'),
-        ("Which boats are exempt from the mooring fee?", "shorter than 4 metres is exempt"),
-    ],
-)
-def test_the_answer_quotes_what_was_asked(answer: Answer, question: str, said: str) -> None:
-    draft = answer(question)
-    assert said in draft["answer"]
-    assert not draft["abstained"]
-
-
-@pytest.mark.parametrize(
-    "question",
-    ["What is the mooring fee in Chicago?", "What is the e-mail address of the harbour master?"],
-)
-def test_what_the_documents_do_not_say_is_not_answered(answer: Answer, question: str) -> None:
-    draft = answer(question)
-    assert draft == drafted(ABSTENTION, near=draft["near"])
 
 
 QUESTION = "When must the owner pay the mooring fee?"
@@ -144,9 +116,7 @@ SENTENCES = st.sampled_from(
 @given(st.lists(st.tuples(SENTENCES, st.sampled_from([" ", "\n", "\n\n"])), min_size=1, max_size=9))
 def test_citations_and_markers_hold_on_any_document(pieces: list[tuple[str, str]]) -> None:
     text = "".join(sentence + gap for sentence, gap in pieces)
-    view = build_collection(
-        [Document("d.txt", "D", text)], tools_for(Settings(), load_minilm(), lambda *_: [], "none")
-    ).seen_by(Filters())
+    view = view_of(Document("d.txt", "D", text), embedder=load_minilm())
     given = [
         Passage(**{**passage(n, chunk["text"]), **chunk})
         for n, chunk in enumerate(view.every_chunk(), 1)
@@ -223,47 +193,15 @@ def test_where_it_is_not_sure_each_further_passage_has_its_say(
     assert [item.order for item in [*one.best, *one.more]] == [1]
 
 
-@pytest.fixture
-def features(small: View, passages: Passages) -> Callable[..., AnswerabilityFeatures]:
-    def read(question: str, *sections: str) -> AnswerabilityFeatures:
-        asked = query(question, small)
-        scored = score_quotables(asked, passages(*sections), small)
-        assert scored is not None
-        return read_features(asked, scored, small)
-
-    return read
-
-
-@pytest.mark.parametrize(
-    ("question", "feature", "value"),
-    [
-        ("What is the mooring fee in Chicago?", "foreign", 1.0),
-        ("What does § 99-7 require of a boat owner?", "foreign", 1.0),
-        ("Which zeppelins, dirigibles, gliders and kites pay?", "unknown", 1.0),
-        ("What does 'berth' mean?", "undefined", 0.0),
-        ("How large is a boat that is exempt?", "lacking", 0.0),  # 4 metres
-    ],
-)
-def test_each_feature(
-    features: Callable[..., AnswerabilityFeatures], question: str, feature: str, value: float
-) -> None:
-    assert getattr(features(question), feature) == pytest.approx(value)
-
-
 @pytest.mark.parametrize("question", ["?", "a" * 3000])
 def test_features_of_any_text_lie_in_their_range(
-    features: Callable[..., AnswerabilityFeatures], question: str
+    small: View, passages: Passages, question: str
 ) -> None:
-    found = features(question)
+    asked = query(question, small)
+    scored = score_quotables(asked, passages(), small)
+    assert scored is not None
+    found = read_features(asked, scored, small)
     for field in fields(AnswerabilityFeatures):
         assert -1.0 <= getattr(found, field.name) <= 2.0
     assert 0.0 <= probability_there(found) <= 1.0
     assert 0.0 <= probability_found(found) <= 1.0
-
-
-def test_no_shipped_weight_speaks_against_its_side() -> None:
-    for part in ("there", "found"):
-        shipped = load_weights("judges/answerable.json", part, AnswerabilityFeatures)
-        names = [field.name for field in fields(AnswerabilityFeatures)]
-        against = {name for name, weight in zip(names, shipped.weights, strict=True) if weight < 0}
-        assert against == set(AGAINST)

@@ -19,7 +19,6 @@ from lexloop.nodes.generate.node import (
     QuestionGuard,
     RefusalClassifier,
     generate,
-    recited_share,
     with_told,
 )
 from lexloop.nodes.question import parse
@@ -112,13 +111,6 @@ def test_what_is_refused_is_not_written(asked: str, untranslated: str, abstained
 
 RULES = "one two three four five six seven eight nine ten"
 INSTRUCTIONS = prompts.load("generate", {"passages", "triplets", "guidance", "question"}).system
-
-
-def test_recited_share_by_hand() -> None:
-    # runs of six words: "two ... seven" stands in the rules, "three ... seven x" does not
-    assert recited_share("two three four five six seven x", RULES) == 0.5
-    assert recited_share(RULES.upper(), RULES) == 1.0
-    assert recited_share("a fee of ten dollars is due now", RULES) == 0.0
 
 
 @pytest.fixture

@@ -8,12 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from indexes import view_of
 from library import TITLES, Shelf, pointed_in, shelf
-from records import Read, problems
-from records import passage as record
+from records import problems
 
 from lexloop.core.running import waited
 from lexloop.core.types import Citation, Draft, Passage
-from lexloop.documents.chunks.statements import statements_in_text
 from lexloop.documents.document import Document
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.evaluate.checks import citation_problems
@@ -21,8 +19,6 @@ from lexloop.nodes.generate import extractive
 from lexloop.nodes.generate.extractive import (
     ExtractiveGenerator,
     Lengths,
-    Quotable,
-    with_antecedent,
 )
 from lexloop.nodes.generate.quoting import LEFT_OUT, quote_all
 from lexloop.nodes.question import parse
@@ -203,19 +199,3 @@ def test_a_statement_that_points_back_is_quoted_with_the_one_before(
     assert citation["section"] == "Article 2(2)"
     assert FERRIES[citation["start"] : citation["end"]] == citation["quote"]
     assert problems(ferries, draft) == []
-
-
-@pytest.mark.parametrize(
-    ("opening", "before"),
-    [
-        ("However, in such cases the fee is halved.", True),
-        ("It must be paid at once.", True),
-        ("This Ordinance applies to rafts.", False),  # the text speaks of itself
-    ],
-)
-def test_what_points_back_brings_what_stands_before_it(opening: str, before: bool) -> None:
-    text = f"A boat pays the fee on 1 May. {opening}"
-    whole = record(1, text)
-    first, second = statements_in_text(text)
-    said = with_antecedent(Quotable(whole, second, 1), Read(whole))
-    assert said == ([first, second] if before else [second])

@@ -170,22 +170,6 @@ def test_a_run_that_failed_goes_on(
 SMALL = {"node_ip_address": "127.0.0.1", "object_store_memory": 80 << 20}
 
 
-def test_a_lost_node_costs_its_own_tasks_only(
-    driver: Any, preparer: Prepare, laws: Path, tmp_path: Path
-) -> None:
-    extra, removed = driver.add_node(num_cpus=1, **SMALL), list[Any]()
-
-    def remove(stage: str, done: int, total: int) -> None:
-        if stage == "preparing" and not removed:
-            removed.append(extra)
-            driver.remove_node(extra, allow_graceful=False)
-
-    place = Here(tmp_path / "there")
-    place.make(sources(laws), preparer(), progress=remove)
-    assert removed
-    same_as_alone(place, laws)
-
-
 def test_actors_embed_where_there_are_accelerators(
     driver: Any, preparer: Prepare, laws: Path, tmp_path: Path
 ) -> None:

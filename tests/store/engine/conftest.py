@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from engines import ON_ENGINES, Clusters
+from scripted_engine import Said, ScriptedEngine
 from tenacity import wait_none
 
 from lexloop.store.engine import client, writing
@@ -24,3 +25,11 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits between attempts."""
     for room in (client, writing):
         monkeypatch.setattr(room, "_WAIT", wait_none())
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedEngine]:
+    """What answers in an engine's place, at first with nothing."""
+    with ScriptedEngine() as running:
+        running.script(Said())
+        yield running

@@ -13,7 +13,6 @@ from lexloop.store.engine.address import Address
     [
         "opensearch://host",
         "opensearch://host/Law",
-        "opensearch://host/" + "a" * 81,
         "opensearch://host:65536/law",
         "solr://host/law",
         "",

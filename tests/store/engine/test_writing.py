@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -54,13 +53,6 @@ class Taking:
             return {"index": self._failed}
         self.taken[name] += 1
         return {"index": {"status": 201}}
-
-
-@pytest.fixture
-def server() -> Iterator[ScriptedEngine]:
-    with ScriptedEngine() as running:
-        running.script(Said())
-        yield running
 
 
 @pytest.fixture

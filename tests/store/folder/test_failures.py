@@ -4,6 +4,7 @@ import os
 import resource
 from collections.abc import Callable
 from functools import partial
+from multiprocessing import Pipe, get_context
 from pathlib import Path
 from typing import Any
 
@@ -141,23 +142,19 @@ def test_a_place_that_cannot_be_written_is_named(
 
 def in_a_process(work: Callable[[], object]) -> str:
     """What ``work`` raised, or nothing, in a process of its own."""
-    reading, writing = os.pipe()
-    number = os.fork()
-    if number == 0:
-        said = "it did not end"
+    heard, telling = Pipe(duplex=False)
+
+    def told() -> None:
         try:
             work()
-            said = ""
+            telling.send("")
         except LexloopError as error:
-            said = f"{type(error).__name__}: {error}"
-        finally:
-            os.write(writing, said.encode())
-            os._exit(0)
-    os.close(writing)
-    with open(reading, "rb") as answer:
-        said = answer.read().decode()
-    os.waitpid(number, 0)
-    return said
+            telling.send(f"{type(error).__name__}: {error}")
+
+    process = get_context("fork").Process(target=told)
+    process.start()
+    process.join(60)
+    return str(heard.recv()) if heard.poll() else "it did not end"
 
 
 def lengthen(folder: Path) -> None:

@@ -51,38 +51,6 @@ def test_a_reader_keeps_its_generation_until_it_closes(
     assert generations(index) == {Manifest.read(index).generation}
 
 
-def test_readers_and_a_writer_at_once(index: Path, folder: Path, write: Write) -> None:
-    write()
-    ended = threading.Event()
-    texts = {(folder / "fees.txt").read_text(), *(f"The owner must pay {n}." for n in range(5))}
-
-    def update() -> None:
-        try:
-            for number in range(5):
-                (folder / "fees.txt").write_text(f"The owner must pay {number}.")
-                write()
-        finally:
-            ended.set()
-
-    thread = threading.Thread(target=update)
-    thread.start()
-    seen = set()
-    while not ended.is_set():
-        found = open_index(index, Letters())
-        view = found.seen_by(ANYBODY)
-        text = view.text_of("fees.txt")
-        (hits,) = view.search_lexical(["owner"], 5)
-        assert {chunk["text"] in text for chunk in view.chunks([h.chunk_id for h in hits])} <= {
-            True
-        }
-        seen.add(text)
-        found.close()
-    thread.join()
-    assert seen <= {text.rstrip("\n") for text in texts} | texts
-    write()
-    assert generations(index) == {Manifest.read(index).generation}
-
-
 def test_an_index_replaced_while_it_is_opened_is_opened_again(
     index: Path, folder: Path, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:

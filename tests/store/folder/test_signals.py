@@ -1,6 +1,7 @@
 """The signals: words as rank-bm25 scores them, vectors exactly or with measured recall, tokens."""
 
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from indexes import ANYBODY, Letters, content, letter_tools, sources
+from indexes import ANYBODY, Letters, letter_tools, sources
 from laws import examples
 from numpy.typing import NDArray
 from rank_bm25 import BM25Okapi
@@ -16,7 +17,7 @@ from rank_bm25 import BM25Okapi
 from lexloop.documents.text.tokens import tokenize
 from lexloop.models.embedding import CODED, Codes, Encoded, Progress, Spans, Vectors, coded
 from lexloop.store.folder.dense import DenseIndex, build_hnsw, search_hnsw
-from lexloop.store.folder.lexical import K1, B, LexicalIndex, OkapiStatistics
+from lexloop.store.folder.lexical import LexicalIndex
 from lexloop.store.folder.store import open_folder
 from lexloop.store.folder.tokens import TokenIndex
 from lexloop.store.manifest import Manifest
@@ -67,23 +68,6 @@ def test_a_text_that_repeats_a_word_beyond_16_bits_is_counted_whole() -> None:
     index = LexicalIndex.build(texts)
     expected = BM25Okapi([tokenize(text) for text in texts]).get_scores(["fee", "audit"])
     np.testing.assert_allclose(index.scores("fee audit"), expected, rtol=1e-4, atol=1e-6)
-
-
-def test_statistics_give_every_posting_its_weight() -> None:
-    texts = ["fee fee audit", "audit", "audit of the fee", "berth"]
-    index = LexicalIndex.build(texts)
-    lengths = np.array([len(tokenize(text)) for text in texts])
-    held = {term: index.document_frequency(term) for term in index.terms}
-    known = OkapiStatistics.of(np.array([*held.values()]), len(texts), float(lengths.sum()))
-    assert known.chunks == 4
-    fee = tokenize("fee")[0]
-    # ln(2.5) - ln(2.5) is 0, so that only what is rarer than half weighs
-    assert known.idf(held[fee]) == 0
-    assert known.idf(1) == pytest.approx(np.log(3.5 / 1.5))
-    assert known.idf(3) == known.floor
-    scores = index.scores("berth")
-    share = known.idf(1) * (K1 + 1) / (1 + K1 * (1 - B + B * lengths[3] / known.length))
-    assert scores.tolist() == pytest.approx([0, 0, 0, share])
 
 
 EAST, NORTH, WEST = [1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]
@@ -236,10 +220,6 @@ LAW = "The owner must pay a fee. The master may waive the fee."
 class Spelt(Letters):
     """A token is a word, its vector the place of its first letter."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.tokens_of: list[str] = []
-
     def token_codes(self, text: str) -> Codes:
         rows = np.zeros((len(words := text.lower().split()), CODED), dtype=np.float32)
         rows[np.arange(len(words)), [ord(word[0]) % CODED for word in words]] = 1.0
@@ -248,7 +228,6 @@ class Spelt(Letters):
     def encode_tokens(
         self, texts: Sequence[str], parts: Sequence[Sequence[Spans]], progress: Progress
     ) -> Encoded:
-        self.tokens_of += texts
         said = [
             [" ".join(text[a:b] for a, b in spans) for spans in wanted]
             for text, wanted in zip(texts, parts, strict=True)
@@ -300,23 +279,15 @@ def write(index: Path, folder: Path, embedder: Letters, **settings: Any) -> None
     write_index(index, sources(folder), letter_tools(embedder, **settings))
 
 
-def codes_in(index: Path, embedder: Letters) -> list[list[int]]:
-    """Per window the places that its tokens have."""
-    contents = open_folder(index, embedder)
-    try:
-        assert contents.tokens is not None
-        count = len(contents.dense.owners)
-        return [w.argmax(axis=1).tolist() for w in contents.tokens.windows(0, count)]
-    finally:
-        contents.close()
-
-
 def test_the_whole_of_a_chunk_has_tokens_and_its_statements_have_none(
     folder: Path, tmp_path: Path
 ) -> None:
     embedder = Spelt()
     write(tmp_path / "index", folder, embedder)
-    found = codes_in(tmp_path / "index", embedder)
+    with closing(open_folder(tmp_path / "index", embedder)) as contents:
+        assert contents.tokens is not None
+        held = contents.tokens.windows(0, len(contents.dense.owners))
+        found = [window.argmax(axis=1).tolist() for window in held]
     assert len(found) == 6  # two chunks, each the whole and two statements
     assert [len(window) for window in found] == [len(LAW.split()), 0, 0, 8, 0, 0]
     assert found[0][:3] == [ord("t"), ord("o"), ord("m")]
@@ -329,18 +300,6 @@ def test_the_whole_of_a_chunk_has_tokens_and_its_statements_have_none(
         view.closeness("owner", ["c.txt#0"])
 
 
-def test_an_update_takes_tokens_of_new_texts_alone(folder: Path, tmp_path: Path) -> None:
-    embedder = Spelt()
-    write(tmp_path / "index", folder, embedder)
-    embedder.tokens_of.clear()
-    (folder / "b.txt").write_text("A berth is free. Boats lie there.")
-    (folder / "0.txt").write_text(LAW)
-    write(tmp_path / "index", folder, embedder)
-    assert embedder.tokens_of == ["A berth is free. Boats lie there."]
-    write(tmp_path / "fresh", folder, Spelt())
-    assert codes_in(tmp_path / "index", embedder) == codes_in(tmp_path / "fresh", embedder)
-
-
 def test_off_by_the_setting_and_without_a_model_of_tokens(folder: Path, tmp_path: Path) -> None:
     for place, embedder, stored in (("off", Spelt(), False), ("letters", Letters(), True)):
         index = tmp_path / place
@@ -348,11 +307,3 @@ def test_off_by_the_setting_and_without_a_model_of_tokens(folder: Path, tmp_path
         assert not [name for name in Manifest.read(index).sha256 if name.startswith("token")]
         view = open_index(index, embedder).seen_by(ANYBODY)
         assert view.closeness("owner", ["a.txt#0"]) is None
-    # on again: the vectors of sentences serve, those of tokens are made
-    embedder = Spelt()
-    write(tmp_path / "off", folder, embedder)
-    assert len(embedder.tokens_of) == 2
-    assert len(codes_in(tmp_path / "off", embedder)) == 6
-    off, on = Spelt(), content(tmp_path / "off", embedder)
-    write(tmp_path / "again", folder, off, **{"index.token_vectors": False})
-    assert on["chunks"] == content(tmp_path / "again", off)["chunks"]
