@@ -26,10 +26,6 @@ class Page:
         self._path = path
         self._text = path.read_text(encoding="utf-8")
 
-    def names(self) -> list[str]:
-        """Return the names of the blocks, in order."""
-        return re.findall(r"<!-- figure: ([\w-]+) -->", self._text)
-
     def block(self, name: str) -> str:
         """Return what stands in a block, "" where nothing was measured yet.
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
-from _server import Serving, most_of, questions
+from _server import Serving, forget_peak, peak_mb, questions
 from _shared import Line, resident_mb, timed
 from mcp_messages import BEGIN, HEADERS
 from serving import person
@@ -41,9 +41,10 @@ def _flooded(on: Serving, key: str, wanted: set[int]) -> Line:
     """Send much to every route from many connections at once, called an upload."""
     before = resident_mb(on.pid)
     routes = [_ROUTES[n % len(_ROUTES)] for n in range(_CONNECTIONS)]
-    with most_of(lambda: resident_mb(on.pid)) as most, ThreadPoolExecutor(_CONNECTIONS) as threads:
+    forget_peak(on)
+    with ThreadPoolExecutor(_CONNECTIONS) as threads:
         ended = Counter(threads.map(lambda path: _pushed(on, path, key), routes))
-    more = most[0] - before
+    more = peak_mb(on) - before
     return Line(
         f"{_CONNECTIONS} connections {'with' if key else 'without'} a key that send {_EACH_MB} MB "
         "each as multipart",

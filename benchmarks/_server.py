@@ -4,17 +4,16 @@ import asyncio
 import json
 import os
 import random
-import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
+import numpy as np
 from _shared import ROOT, read_rows, resident_mb, timed
 from serving import Serving, person
 
@@ -66,22 +65,15 @@ def asked_ms(server: Serving, question: str, number: int = 0) -> float:
     return 1000 * seconds
 
 
-@contextmanager
-def most_of(measured: Callable[[], float]) -> Iterator[list[float]]:
-    """Measure again and again; what is lent holds the most there was."""
-    most, over = [measured()], threading.Event()
+def forget_peak(server: Serving) -> None:
+    """Have the most memory that there was count from now on."""
+    Path(f"/proc/{server.pid}/clear_refs").write_text("5", encoding="ascii")
 
-    def follow() -> None:
-        while not over.wait(0.05):
-            most[0] = max(most[0], measured())
 
-    following = threading.Thread(target=follow)
-    following.start()
-    try:
-        yield most
-    finally:
-        over.set()
-        following.join()
+def peak_mb(server: Serving) -> float:
+    """The most memory that was resident, in MiB."""
+    said = Path(f"/proc/{server.pid}/status").read_text(encoding="ascii")
+    return int(said.partition("VmHWM:")[2].split()[0]) / 1024
 
 
 @dataclass
@@ -95,8 +87,7 @@ class Load:
 
     def at(self, share: float) -> float:
         """The seconds in which such a share of the questions was answered."""
-        ordered = sorted(self.seconds)
-        return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+        return float(np.quantile(self.seconds, share))
 
 
 async def asked_at_once(

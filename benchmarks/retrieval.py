@@ -1,7 +1,6 @@
 """How much of what is relevant the ten best passages hold: each signal, each fusion, the default.
 
     python benchmarks/retrieval.py --passages PASSAGES.jsonl --questions QUESTIONS.jsonl
-        [--embedder NAME] [--every N]
 
 Passages have ``id`` and ``text``; those without text are left out, and each other one is one
 chunk. Questions have ``question`` and ``relevant_ids``; those without any are left out.
@@ -22,9 +21,9 @@ from _pipeline import TOP, candidates_for, index_passages, reranked
 from _shared import options, read_rows, shown, table
 
 from lexloop.core.metadata import Filters
-from lexloop.core.settings import Connection, Settings
+from lexloop.core.settings import Settings
 from lexloop.evaluation.metrics import retrieval as metrics
-from lexloop.models.embedders import load_embedder
+from lexloop.models.minilm import load_shipped
 from lexloop.store.view import View
 
 _DEFAULT = Settings()
@@ -44,13 +43,10 @@ def main() -> None:
     parser = options(__doc__)
     parser.add_argument("--passages", type=Path, required=True, help="JSON Lines: id, text")
     parser.add_argument("--questions", type=Path, required=True, help="question, relevant_ids")
-    parser.add_argument("--embedder", default="embedded", help="also minilm, trained:FOLDER")
-    parser.add_argument("--every", type=int, default=1, help="take every Nth question")
     given = parser.parse_args()
     every = [row for row in read_rows(given.passages) if row["text"].strip()]
-    questions = [row for row in read_rows(given.questions) if row["relevant_ids"]][:: given.every]
-    embedder = load_embedder(given.embedder, Connection())
-    view = index_passages(every, _DEFAULT, embedder).seen_by(Filters.of(_DEFAULT))
+    questions = [row for row in read_rows(given.questions) if row["relevant_ids"]]
+    view = index_passages(every, _DEFAULT, load_shipped()).seen_by(Filters.of(_DEFAULT))
     scores: dict[str, list[list[float]]] = defaultdict(list)
     for row in questions:
         relevant = dict.fromkeys(row["relevant_ids"], 1)

@@ -24,7 +24,8 @@ from _server import (
     asked_at_once,
     asked_ms,
     client_of,
-    most_of,
+    forget_peak,
+    peak_mb,
     processor_s,
     questions,
     slow_at_once,
@@ -177,13 +178,14 @@ def _at_once(server: Serving, given: Namespace) -> Rows:
 def _held_open(server: Serving, people: int) -> Rows:
     """Streams that are opened together, and slow clients."""
     before = resident_mb(server.pid)
-    with most_of(lambda: resident_mb(server.pid)) as most:
-        ended = asyncio.run(streamed_at_once(server, _STREAMS, people))
-    yield f"{_STREAMS} streams opened at once", f"{dict(ended)}; {most[0] - before:.0f} MiB more"
-    with most_of(lambda: resident_mb(server.pid)) as most:
-        told, among = asyncio.run(slow_at_once(server, _STREAMS, people, _SLOW_S))
+    forget_peak(server)
+    ended = asyncio.run(streamed_at_once(server, _STREAMS, people))
+    more = peak_mb(server) - before
+    yield f"{_STREAMS} streams opened at once", f"{dict(ended)}; {more:.0f} MiB more"
+    forget_peak(server)
+    told, among = asyncio.run(slow_at_once(server, _STREAMS, people, _SLOW_S))
     slow = f"{_STREAMS} clients, two of three send a byte a second, the others read nothing"
-    yield slow, f"{dict(told)}; {most[0] - before:.0f} MiB more"
+    yield slow, f"{dict(told)}; {peak_mb(server) - before:.0f} MiB more"
     yield "an answer among these", f"{among:.0f} ms"
 
 
