@@ -26,7 +26,7 @@ from lexloop.evaluation.correctness import CorrectnessJudge
 from lexloop.evaluation.metrics.hypa import is_correct
 from lexloop.evaluation.metrics.text import rouge_n
 from lexloop.evaluation.score import Score, Unresolved, is_resolved, resolved
-from lexloop.evaluation.statistics import Estimate, interval_of, mean, spearman
+from lexloop.evaluation.statistics import Estimate, correlation, interval_of, mean
 from lexloop.finetune import correctness as fitting
 from lexloop.finetune import triad
 from lexloop.finetune.correctness import ScoredAnswer, altered, read_recorded
@@ -165,7 +165,7 @@ def _auroc(by: str, rows: Sequence[ClaimRow]) -> Score:
 
 
 def _spearman(by: str, rows: Sequence[AnswerRow]) -> Score:
-    return spearman([getattr(row, by) for row in rows], [row.theirs for row in rows])
+    return correlation("spearman", [(getattr(row, by), row.theirs) for row in rows])
 
 
 def _share(by: str, rows: Sequence[AnswerRow]) -> Score:

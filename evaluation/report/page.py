@@ -30,8 +30,8 @@ from lexloop.evaluation.report.tables import (
     score_of,
     title,
 )
-from lexloop.evaluation.score import Score, Unresolved, is_resolved
-from lexloop.evaluation.statistics import interval_of, mean, spearman
+from lexloop.evaluation.score import Unresolved, is_resolved
+from lexloop.evaluation.statistics import correlation, interval_of, mean
 
 _TEMPLATE = Path(__file__).with_name("report.html")
 _JUDGES = {
@@ -368,10 +368,7 @@ def _panel(name: str, records: Sequence[Record]) -> drawing.Panel:
         and is_resolved(theirs := score_of(record, HUMAN))
     ]
 
-    def correlation(rows: Sequence[tuple[float, float]]) -> Score:
-        return spearman([x for x, _ in rows], [y for _, y in rows])
-
-    found = interval_of(correlation, pairs, resamples=_RESAMPLES)
+    found = interval_of(partial(correlation, "spearman"), pairs, resamples=_RESAMPLES)
     if isinstance(found, Unresolved):
         return label(name), "no correlation", pairs
     agreement = f"Spearman {found.mean:.2f} [{found.low:.2f}, {found.high:.2f}]"
