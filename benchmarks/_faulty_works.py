@@ -23,8 +23,7 @@ from lexloop.core.metadata import Filters
 from lexloop.core.text_cache import TextCache
 from lexloop.evaluation.case import Case
 from lexloop.evaluation.jsonl import write_checked
-from lexloop.evaluation.record import unanswered
-from lexloop.evaluation.run.folder import RunFolder
+from lexloop.evaluation.record import RunFolder, unanswered
 from lexloop.store import scan
 from lexloop.store.folder.generations import GENERATIONS, LOCK
 from lexloop.store.manifest import IndexSource, Manifest

@@ -22,8 +22,7 @@ from sklearn.metrics import roc_auc_score
 from lexloop.core.errors import LexloopError
 from lexloop.documents.text.tokens import tokenize
 from lexloop.evaluation.case import read_cases
-from lexloop.evaluation.correctness import CorrectnessJudge
-from lexloop.evaluation.metrics.hypa import is_correct
+from lexloop.evaluation.correctness import CorrectnessJudge, is_correct
 from lexloop.evaluation.metrics.text import rouge_n
 from lexloop.evaluation.score import Score, Unresolved, is_resolved, resolved
 from lexloop.evaluation.statistics import Estimate, correlation, interval_of, mean

@@ -71,10 +71,11 @@ def estimates(series: Sequence[Sequence[Score]]) -> list[Estimate | Unresolved]:
         if n > 1:
             how = {"axis": -1, "method": "percentile", "random_state": _SEED}
             batch = max(1, _MOST_CELLS // rows.size)
-            found = bootstrap((rows,), np.mean, n_resamples=_RESAMPLES, batch=batch, **how)
-            low, high = found.confidence_interval
-        for place, *figures in zip(places, means, low, high, strict=True):
-            made[place] = _around(*map(float, figures), n, len(series[place]) - n)
+            drawn = bootstrap((rows,), np.mean, n_resamples=_RESAMPLES, batch=batch, **how)
+            low, high = drawn.confidence_interval
+        for place, *found in zip(places, means, low, high, strict=True):
+            value, least, most = map(float, found)
+            made[place] = _around(value, least, most, n, len(series[place]) - n)
     return made
 
 

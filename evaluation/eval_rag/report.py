@@ -2,23 +2,20 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import cast
 
 from lexloop.evaluation.eval_rag.judging import AnswerRecord
-from lexloop.evaluation.report.drawing import Panel, judges_against_human
+from lexloop.evaluation.report.drawing import judges_against_human
 from lexloop.evaluation.report.page import Section, render
 from lexloop.evaluation.report.tables import (
     NOTE,
-    Figure,
     Figures,
     Table,
     as_markdown,
-    cell,
     figures,
-    rounded,
+    of_estimate,
 )
 from lexloop.evaluation.score import Score, Unresolved, from_json, is_resolved
-from lexloop.evaluation.statistics import CORRELATIONS, Estimate, correlations
+from lexloop.evaluation.statistics import CORRELATIONS, correlations
 
 _MOST_PLOTS = 12
 _ESCAPED = str.maketrans({"|": r"\|", "<": "&lt;", "`": "'"})
@@ -72,12 +69,8 @@ def _agreement(name: str, rated: Sequence[AnswerRecord]) -> Figures:
     known = _paired(name, rated)
     made: Figures = {"score": name, "n": len(known), "unresolved": len(rated) - len(known)}
     pairs, questions = [pair for pair, _ in known], [question for _, question in known]
-    for key, value in correlations(pairs, questions).items():
-        if isinstance(value, Estimate):
-            made[key] = rounded(value.mean)
-            made[f"{key}_low"], made[f"{key}_high"] = rounded(value.low), rounded(value.high)
-        else:
-            made[key], made[f"{key}_reason"] = None, value.reason
+    found = correlations(pairs, questions)
+    made |= {key: of_estimate(value) for key, value in found.items()}
     return made
 
 
@@ -143,7 +136,7 @@ def _tables(summary: Figures) -> tuple[Table, Table, Table]:
     scores = dict.fromkeys(row["score"] for row in given)
     lines = [[name, *(found.get((name, system)) for system in names)] for name in scores]
     agreement = [
-        [row["score"], *(_coefficient(row, name) for name in CORRELATIONS), row["n"]]
+        [row["score"], *(row[name] for name in CORRELATIONS), row["n"]]
         for row in summary["agreement"]
     ]
     missing = [[row["score"], row["answers"], row["reason"]] for row in summary["unresolved"]]
@@ -156,17 +149,9 @@ def _tables(summary: Figures) -> tuple[Table, Table, Table]:
     )
 
 
-def _coefficient(row: Figures, name: str) -> Figure:
-    ends = {end: row.get(f"{name}_{end}") for end in ("low", "high")}
-    return cast("Figure", {"mean": row[name], **ends, "n": row["n"]})
-
-
 def _plots(summary: Figures, records: Sequence[AnswerRecord]) -> list[str]:
     """The judges that agree best with people first; a judge that has no correlation is left out."""
-    known = [row for row in summary["agreement"] if row["spearman"] is not None]
-    best = sorted(known, key=lambda row: -row["spearman"])[:_MOST_PLOTS]
-    panels: list[Panel] = []
-    for row in best:
-        pairs = [pair for pair, _ in _paired(row["score"], records)]
-        panels.append((row["score"], f"Spearman {cell(_coefficient(row, 'spearman'))}", pairs))
+    known = [row for row in summary["agreement"] if row["spearman"]["mean"] is not None]
+    best = sorted(known, key=lambda row: -row["spearman"]["mean"])[:_MOST_PLOTS]
+    panels = {row["score"]: [pair for pair, _ in _paired(row["score"], records)] for row in best}
     return [judges_against_human(panels)] if panels else []

@@ -7,7 +7,8 @@ answer scores 0.
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -104,6 +105,23 @@ def bleu(answer: str, reference: str) -> Score:
     if not reference.strip():
         return _NO_REFERENCE
     return min(1.0, sacrebleu.sentence_bleu(answer, [reference]).score / 100)
+
+
+BY_WORDS: dict[str, Callable[[str, str], Score]] = {
+    "rouge1_recall": partial(rouge_n, n=1, part="recall"),
+    "rouge1_precision": partial(rouge_n, n=1, part="precision"),
+    "rouge2": partial(rouge_n, n=2),
+    "rougeL": rouge_l,
+    "token_f1": token_f1,
+    "bleu": bleu,
+    "exact_match": exact_match,
+}
+"""What an answer shares with its reference, by name."""
+
+
+def by_words(answer: str, reference: str) -> dict[str, Score]:
+    """Return each of ``BY_WORDS``."""
+    return {name: metric(answer, reference) for name, metric in BY_WORDS.items()}
 
 
 def cosine(first: ArrayLike, second: ArrayLike) -> Score:

@@ -30,15 +30,15 @@ from lexloop.evaluation.report.tables import (
     score_of,
     title,
 )
-from lexloop.evaluation.score import Unresolved, is_resolved
-from lexloop.evaluation.statistics import correlation, interval_of, mean
+from lexloop.evaluation.score import is_resolved
+from lexloop.evaluation.statistics import mean
 
 _TEMPLATE = Path(__file__).with_name("report.html")
 _JUDGES = {
     *("correctness", "similarity", "groundedness", "faithfulness", "answer_relevance"),
     "rouge1_recall",
 }
-_MOST_JUDGES, _RESAMPLES = 9, 200
+_MOST_JUDGES = 9
 Columns = Mapping[str, Callable[[Any], Value]]
 """The heads of a table, each with what stands below it."""
 Grouping = Literal["by_type", "by_class"]
@@ -355,24 +355,18 @@ def _human_plots(run: Run) -> list[str]:
         for name in metric_names(scored)
         if name in _JUDGES or (name.startswith("model_") and name not in COSTS)
     ]
-    panels = [_panel(name, scored) for name in judges[:_MOST_JUDGES]]
-    shown = [panel for panel in panels if panel[2]]
+    panels = {label(name): _with_human(name, scored) for name in judges[:_MOST_JUDGES]}
+    shown = {name: pairs for name, pairs in panels.items() if pairs}
     return [drawing.judges_against_human(shown)] if shown else []
 
 
-def _panel(name: str, records: Sequence[Record]) -> drawing.Panel:
-    pairs = [
+def _with_human(name: str, records: Sequence[Record]) -> list[tuple[float, float]]:
+    return [
         (ours, theirs)
         for record in records
         if is_resolved(ours := score_of(record, name))
         and is_resolved(theirs := score_of(record, HUMAN))
     ]
-
-    found = interval_of(partial(correlation, "spearman"), pairs, resamples=_RESAMPLES)
-    if isinstance(found, Unresolved):
-        return label(name), "no correlation", pairs
-    agreement = f"Spearman {found.mean:.2f} [{found.low:.2f}, {found.high:.2f}]"
-    return label(name), agreement, pairs
 
 
 @dataclass(frozen=True)

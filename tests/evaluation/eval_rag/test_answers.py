@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lexloop.core.errors import InputError
-from lexloop.evaluation.eval_rag.answers import read_answers
+from lexloop.evaluation.eval_rag.judging import read_answers
 
 GOOD: dict[str, Any] = {"question": "Why?", "answer": "So."}
 

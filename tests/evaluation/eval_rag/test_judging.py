@@ -5,8 +5,7 @@ import json
 import pytest
 
 from lexloop.core.types import ABSTENTION
-from lexloop.evaluation.eval_rag.answers import Answer
-from lexloop.evaluation.eval_rag.judging import AnswerJudge, judge_answers
+from lexloop.evaluation.eval_rag.judging import Answer, AnswerJudge, judge_answers
 from lexloop.evaluation.eval_rag.questions import QuestionIndex
 from lexloop.evaluation.score import Unresolved
 from lexloop.models.embedding import Embedder
@@ -60,10 +59,10 @@ def test_answers_that_say_nothing(judge: AnswerJudge, answer: str) -> None:
     asked = Answer(question="Why?", answer=answer, reference_answer="So.", contexts=("So it is.",))
     (scores,) = judge.scores([asked], [Unresolved("none")], quiet)
     assert scores["groundedness"] == Unresolved("the answer claims nothing")
-    assert scores["answer_similarity"] == Unresolved("the answer is empty")
+    assert scores["similarity"] == Unresolved("the answer is empty")
     assert scores["answer_relevance"] == Unresolved("the answer claims nothing")
     assert scores["correctness"] == 1.0
-    assert scores["rouge_1"] == 0.0
+    assert scores["rouge1_recall"] == 0.0
     assert judge.scores([], [], quiet) == []
 
 

@@ -25,7 +25,7 @@ def test_means_and_what_is_missing() -> None:
     assert found == {("a", "x"): 0.625, ("a", "human"): 2.5, (EVIL, "x"): None}
     assert summary["unresolved"] == [{"score": "x", "reason": "why | so", "answers": 1}]
     (agreement,) = summary["agreement"]
-    assert (agreement["n"], agreement["pearson"], agreement["kendall"]) == (4, 1.0, 1.0)
+    assert (agreement["n"], agreement["pearson"]["mean"], agreement["kendall"]["mean"]) == (4, 1, 1)
     table = to_markdown(summary)
     assert "| x | 0.625 [0.375, 0.875] (0) | – (1) |" in table
     assert r"why \| so" in table

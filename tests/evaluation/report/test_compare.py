@@ -9,7 +9,7 @@ from run_records import record, run_info, write_run
 
 from lexloop.core.errors import DataError, InputError
 from lexloop.evaluation.record import Record, read_run
-from lexloop.evaluation.report.compare import compare
+from lexloop.evaluation.report.summary import compare
 
 INFO = run_info("fixed")
 

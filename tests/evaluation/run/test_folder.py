@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from lexloop.core.errors import DataError, InputError
 from lexloop.evaluation.case import Case
-from lexloop.evaluation.record import RECORDS, Record, unanswered
-from lexloop.evaluation.run.folder import RunFolder
+from lexloop.evaluation.record import RECORDS, Record, RunFolder, unanswered
 
 IDENTITY: dict[str, Any] = {
     "gold_sha256": "a",

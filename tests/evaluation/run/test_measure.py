@@ -9,7 +9,7 @@ import pytest
 from lexloop.core.types import Passage
 from lexloop.evaluation.case import Case, Rated, Span
 from lexloop.evaluation.evidence import Relevant
-from lexloop.evaluation.run.measure import (
+from lexloop.evaluation.run.worker import (
     CaseCache,
     OneByOne,
     by_people,

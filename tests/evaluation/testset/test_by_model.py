@@ -9,8 +9,7 @@ from fake_openai import FakeOpenAI, Reply, Request
 from lexloop.core.errors import ModelUnavailable
 from lexloop.evaluation.asking import Asker
 from lexloop.evaluation.case import OUT_OF_SCOPE
-from lexloop.evaluation.testset.by_model import ModelMaker, WrittenQuestion, case_of
-from lexloop.evaluation.testset.make import make_test_set
+from lexloop.evaluation.testset.make import ModelMaker, WrittenQuestion, case_of, make_test_set
 from lexloop.evaluation.testset.training import ModelNoise
 from lexloop.store.view import View
 

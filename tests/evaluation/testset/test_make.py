@@ -12,7 +12,7 @@ from lexloop.documents.structure.references import find_references
 from lexloop.documents.structure.tree import Tree
 from lexloop.documents.text.tokens import tokenize, words
 from lexloop.evaluation.case import OUT_OF_SCOPE, Span
-from lexloop.evaluation.testset.by_rules import RULE_TYPES, RuleMaker
+from lexloop.evaluation.testset.facts import RULE_TYPES, RuleMaker
 from lexloop.evaluation.testset.make import (
     QUESTION_TYPES,
     MadeSet,

@@ -17,15 +17,20 @@ from lexloop.core.types import Chunk, Passage
 from lexloop.evaluation.case import Case, Span
 from lexloop.evaluation.evidence import EvidenceIndex
 from lexloop.evaluation.score import Score, Unresolved
-from lexloop.evaluation.tuning.measure import (
+from lexloop.evaluation.tuning import (
+    MOST_TOKENS,
     OBJECTIVES,
     OF_RETRIEVAL,
     Measurement,
     Objective,
+    Search,
+    coordinates,
+    near_duplicates,
     of_passages,
+    scaled,
+    split,
+    thinned,
 )
-from lexloop.evaluation.tuning.search import MOST_TOKENS, Search, coordinates, scaled, thinned
-from lexloop.evaluation.tuning.tune import near_duplicates, split
 from lexloop.nodes.classify import class_plans
 
 WORDS = ("one two three four five", "six seven eight nine ten", "red blue green grey pink")
