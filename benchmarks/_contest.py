@@ -6,7 +6,7 @@ from concurrent.futures import ProcessPoolExecutor
 from itertools import accumulate
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from _mixture import Chunks
@@ -91,10 +91,8 @@ class Entrant:
         """Have questions embedded ahead."""
         self._process.submit(_know, questions).result()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """End it."""
         self._process.shutdown()
 
 

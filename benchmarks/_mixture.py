@@ -14,11 +14,12 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
-from _shared import read_rows, silent
+from _shared import read_rows
 from numpy.typing import NDArray
 
 from lexloop.core.arrays import load_array, save_array
 from lexloop.core.files import publish_folder
+from lexloop.documents.reading.workers import silent
 from lexloop.documents.text.tokens import sentence_spans
 from lexloop.models.minilm import load_minilm
 

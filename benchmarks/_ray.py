@@ -5,15 +5,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import _shared  # noqa: F401 - by which ray_cluster is found
 import numpy as np
-from ray_cluster import running
 
 from lexloop.models.minilm import load_shipped
 from lexloop.store.folder.store import open_folder
 from lexloop.store.protocol import PreparedDocument
 
-__all__ = ["compared", "running", "write_laws"]
 _CLOSE = 2e-3
 """How far numbers of vectors may lie apart: batches of other sizes round otherwise."""
 

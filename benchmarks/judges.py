@@ -11,10 +11,9 @@ shuffles of the folds. Intervals are bootstrap 95 % over claims and over questio
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from _shared import options
 from sklearn.metrics import roc_auc_score
@@ -39,8 +38,7 @@ Figures = dict[str, int | str | Estimate | Unresolved]
 _ALONE = "llm_only"
 
 
-@dataclass(frozen=True)
-class ClaimRow:
+class ClaimRow(NamedTuple):
     """A claim: what the judge and token cover give it, and whether people call it supported."""
 
     claim: str
@@ -49,8 +47,7 @@ class ClaimRow:
     cover: float
 
 
-@dataclass(frozen=True)
-class AnswerRow:
+class AnswerRow(NamedTuple):
     """An answer of ``run``: our score and theirs, both 1 to 5, and its ROUGE-1 recall."""
 
     question: str

@@ -14,7 +14,7 @@ import argparse
 import math
 import os
 import random
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from statistics import fmean, median
 
@@ -60,7 +60,7 @@ def main() -> None:
 def _measure(corpus: Path, questions: list[str], given: argparse.Namespace) -> Figures:
     asked, spare = questions[: given.questions], questions[given.questions :]
     with ExitStack() as running:
-        entrants = [running.enter_context(Entrant(n, corpus)) for n in _NAMES]
+        entrants = [running.enter_context(closing(Entrant(n, corpus))) for n in _NAMES]
         whole = _ask(entrants, asked, spare)
         for entrant in entrants:
             entrant.know(questions)

@@ -1,6 +1,6 @@
 """Kills workers, machines and the driver of an indexing over Ray, and looks at the index.
 
-    python benchmarks/ray_faults.py [--kills 20] [--files 40] [--seed 1]
+    python benchmarks/ray_faults.py [--kills 20] [--files 40]
 
 Generated laws are indexed by ``lexloop index --cluster`` on a cluster of two workers. At a random
 moment of the preparation one of them, a whole node or the driver is sent SIGKILL, in turn; after
@@ -21,8 +21,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from _ray import compared, running, write_laws
+from _ray import compared, write_laws
 from _shared import LEXLOOP, options, table
+from ray_cluster import running
 
 from lexloop.core.settings import Settings
 from lexloop.models.minilm import load_shipped
@@ -44,7 +45,6 @@ def main() -> None:
     parser = options(__doc__)
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--files", type=int, default=40)
-    parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as place, running(nodes=2) as cluster:
         os.environ["LEXLOOP_CACHE"] = str(Path(place) / "cache")
@@ -68,7 +68,7 @@ class Faults:
     """
 
     def __init__(self, place: Path, cluster: Any, given: Namespace) -> None:
-        self._place, self._cluster, self._chance = place, cluster, random.Random(given.seed)
+        self._place, self._cluster, self._chance = place, cluster, random.Random(1)
         self._files = given.files
         self._laws, self._sound = place / "laws", place / "sound"
         write_laws(self._laws, given.files, _SECTIONS)

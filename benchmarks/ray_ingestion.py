@@ -1,6 +1,6 @@
 """How fast a Ray cluster of one and of two workers indexes, beside this process alone.
 
-    python benchmarks/ray_ingestion.py [--files N] [--rounds N]
+    python benchmarks/ray_ingestion.py [--files N]
 
 A folder of generated laws is indexed without a cluster, over one worker and
 over two, in this order and round by round; each worker has one processor of this machine. The
@@ -15,8 +15,9 @@ import tempfile
 from pathlib import Path
 from statistics import median
 
-from _ray import compared, running, write_laws
+from _ray import compared, write_laws
 from _shared import options, table, timed
+from ray_cluster import running
 
 from lexloop.core.settings import Settings
 from lexloop.graph.clustered import WorkerTools
@@ -29,7 +30,7 @@ from lexloop.store.manifest import IndexSource
 from lexloop.store.opening import tools_for
 from lexloop.store.writer import write_index
 
-_SECTIONS = 25
+_SECTIONS, _ROUNDS = 25, 3
 _ALONE, _ONE, _TWO = "without a cluster, on all cores", "one worker", "two workers"
 
 
@@ -37,11 +38,10 @@ def main() -> None:
     """Index, compare, and print a table."""
     parser = options(__doc__)
     parser.add_argument("--files", type=int, default=80, help="generated laws")
-    parser.add_argument("--rounds", type=int, default=3)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
         write_laws(Path(place) / "laws", given.files, _SECTIONS)
-        rates, unlike = Ingestion(Path(place)).run(given.rounds)
+        rates, unlike = Ingestion(Path(place)).run(_ROUNDS)
     faster = f" ({rates[_TWO] / rates[_ONE]:.2f} times)"
     rows = [
         [name, f"{rates[name]:.1f}{faster if name == _TWO else ''}"]

@@ -29,8 +29,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from _law_files import as_format
-from _law_scoring import words_of
+from _law import as_format, words_of
 from _shared import DATA, Row, options, read_rows, table
 
 from lexloop.core.settings import Settings

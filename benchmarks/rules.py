@@ -27,7 +27,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from _law_scoring import Provision, names_of, spans_of
+from _law import Provision, names_of, spans_of
 from _shared import DATA, ROOT, options, read_rows, table
 from altered import alterations, sections
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage

@@ -19,6 +19,7 @@ from lexloop.evaluation.score import Score, Unresolved
 Part = Literal["recall", "precision", "f"]
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _WORD = re.compile(r"[^\W_]+")
+_NO_DIRECTION = Unresolved("a vector is zero")
 _NO_REFERENCE = Unresolved("there is no reference answer")
 
 
@@ -137,13 +138,8 @@ def cosine(first: ArrayLike, second: ArrayLike) -> Score:
         return Unresolved(f"the vectors have the shapes {a.shape} and {b.shape}")
     if not (np.isfinite(a).all() and np.isfinite(b).all()):
         return Unresolved("a vector holds a number that is not finite")
-    a_peak, b_peak = np.abs(a).max(initial=0.0), np.abs(b).max(initial=0.0)
-    if not (a_peak and b_peak):
-        return Unresolved("a vector is zero")
-    # by the largest entry first: the squares of tiny or huge entries leave the range of a float
-    a, b = a / a_peak, b / b_peak
-    value = float(a @ b) / float(np.linalg.norm(a) * np.linalg.norm(b))
-    return min(1.0, max(-1.0, value))
+    lengths = float(np.linalg.norm(a) * np.linalg.norm(b))
+    return min(1.0, max(-1.0, float(a @ b) / lengths)) if lengths else _NO_DIRECTION
 
 
 def _grams(words: Sequence[str], n: int) -> Counter[tuple[str, ...]]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import all as figures
 import pytest
-from _page import Page, cell
+from all import Page, cell
 
 ROOT = Path(__file__).parents[2]
 TABLE = """`python x.py`, 2026-01-02, commit `0123abcd`, 2 cores of a machine, 3 s.

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from lexloop.core.errors import DataError, ModelAuthError, ModelError
+from lexloop.core.errors import ModelAuthError, ModelError
 from lexloop.core.settings import Settings
 from lexloop.evaluation.asking import Asker, reply_key, side_by_side
 from lexloop.evaluation.score import Unresolved
@@ -147,14 +147,6 @@ def test_no_key_and_no_text_of_prompts_is_kept(
     held = (tmp_path / "kept" / "replies.sqlite").read_bytes()
     assert KEY.encode() not in held
     assert b"Holmgren" not in held
-
-
-@pytest.mark.parametrize("place", ["folder", "garbage"])
-def test_file_that_cannot_be_used(server: FakeOpenAI, tmp_path: Path, place: str) -> None:
-    path = tmp_path / place
-    path.mkdir() if place == "folder" else path.write_bytes(b"no database" * 100)
-    with pytest.raises(DataError, match="cannot be used"):
-        Asker(Settings(model="openai:scripted"), server.connection, path)
 
 
 def test_results_come_in_order_whoever_is_first() -> None:

@@ -19,7 +19,6 @@ from lexloop.evaluation.statistics import (
     estimate,
     interval_of,
     mean,
-    paired,
     paired_randomisation,
 )
 
@@ -92,11 +91,6 @@ def test_a_mean_over_clusters_counts_what_is_unresolved() -> None:
     assert (of_two.mean, of_two.n, of_two.unresolved) == (0.5, 2, 1)
     assert clustered_estimate([NONE], [0]) == NONE
     assert isinstance(clustered_estimate([], []), Unresolved)
-
-
-def test_differences_are_of_what_has_both() -> None:
-    before: list[Score] = [0.0, NONE, 0.0]
-    assert paired(before, [1.0, 1.0, 0.5], [0, 1, 2]) == ([1.0, 0.5], [0, 2])
 
 
 def test_only_more_than_noise_counts() -> None:

@@ -90,24 +90,6 @@ def written(tmp_path: Path, content: Any) -> Path:
     return path
 
 
-def test_a_file_of_rows(tmp_path: Path) -> None:
-    path = written(
-        tmp_path,
-        [
-            {"name": "few", "settings": {"variant": "fixed", "plan.k": 2}},
-            {"name": "alone", "settings": {"variant": "llm_only"}, "source": "ours"},
-            {"name": "bare", "closed_domain": True},
-        ],
-    )
-    few, alone, bare = read_variants(path, BASE)
-    assert (few.changes, few.source, few.needs) == (
-        {"variant": "fixed", "plan.k": 2},
-        "variants.json",
-        (),
-    )
-    assert (alone.source, alone.needs, bare.closed) == ("ours", ("model",), True)
-
-
 @pytest.mark.parametrize(
     ("content", "said"),
     [

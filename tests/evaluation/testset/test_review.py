@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,19 +10,17 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lexloop.core.errors import InputError
-from lexloop.evaluation.case import Case, Said, Span, read_cases
+from lexloop.evaluation.case import Case, Said, Span
 from lexloop.evaluation.testset.review import (
     COLUMNS,
     CRITERIA,
     DECISIONS,
     Reviewed,
     accepted,
-    apply_review,
     as_table,
     open_review,
     read_review,
     read_table,
-    write_review,
 )
 
 QUESTIONS = [
@@ -64,25 +61,6 @@ def saved(tmp_path: Path) -> Callable[..., Path]:
         return path
 
     return save
-
-
-def test_accepted_questions_become_a_gold_file(tmp_path: Path) -> None:
-    file, gold = tmp_path / "review.jsonl", tmp_path / "gold.jsonl"
-    write_review(file, ROWS)
-    assert read_review(file) == ROWS
-    with pytest.raises(InputError, match="None of 3"):
-        apply_review(file, gold)
-    assert not gold.exists()
-    one, two, three = ROWS
-    write_review(file, [one.decided("accept"), two.decided("drop", ["clarity"]), three])
-    assert apply_review(file, gold) == (1, 1, 1)
-    assert read_cases(gold) == QUESTIONS[:1]
-    assert read_review(gold) == ROWS[:1], "a gold file is a review with nothing decided"
-    row = json.loads(file.read_text("utf-8").splitlines()[0])
-    assert list(row)[:2] == ["decision", "id"]
-    file.write_text(json.dumps(row | {"question": "What is a permit?"}), "utf-8")
-    apply_review(file, gold)
-    assert read_cases(gold)[0].question == "What is a permit?", "what a person edits is kept"
 
 
 def test_a_decision_judges_every_criterion_and_an_edit_is_marked() -> None:

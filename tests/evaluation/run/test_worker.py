@@ -10,7 +10,6 @@ from lexloop.core.types import Passage
 from lexloop.evaluation.case import Case, Rated, Span
 from lexloop.evaluation.evidence import Relevant
 from lexloop.evaluation.run.worker import (
-    CaseCache,
     OneByOne,
     by_people,
     of_retrieval,
@@ -101,13 +100,3 @@ def test_one_by_one_the_company_of_a_text_does_not_show() -> None:
     whole, reverse = OneByOne(embedder), OneByOne(embedder)
     assert np.array_equal(whole.embed(texts), reverse.embed(texts[::-1])[::-1])
     assert whole.embed([]).shape == (0, embedder.dimension)
-
-
-def test_what_is_known_is_known_of_one_question() -> None:
-    once = CaseCache()
-    found: list[str] = []
-    for question in ("a", "a", "b"):
-        once.about(question)
-        found.append(once.get("key", question.upper))
-        found.append(once.get("key", lambda: "made anew"))
-    assert found == ["A", "A", "A", "A", "B", "B"]
