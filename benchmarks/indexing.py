@@ -6,10 +6,10 @@
 The passages that are not empty become one file of JSON Lines a document, of which every passage is
 cut by itself; or the files of a folder are indexed, each Nth of them. These become an index on disk
 with the shipped embedder's vectors and the rules' triplets; ``encoder s`` is what the encoder takes
-of that, ``sentence-transformers s`` what that library takes to embed the same chunks once, by the
-same architecture, right behind. With the windows ``whole`` only whole
-chunks are embedded, with ``tokenless`` no token vectors are stored. An update is the median of
-several, each after another file has changed in one paragraph: in this process, and as the command.
+of that, ``sentence-transformers s`` what that library takes to embed the same chunks once, right
+behind. With the windows ``whole`` only whole chunks are embedded, with ``tokenless`` no token
+vectors are stored. An update is the median of several, each after another file has changed in one
+paragraph: in this process, and as the command.
 """
 
 import copy

@@ -45,13 +45,12 @@ def main() -> None:
     parser.add_argument("--passages", type=Path, required=True, help="JSON Lines with `text`")
     parser.add_argument("--chunks", type=numbers, default=[13_000], metavar="N[,N]")
     parser.add_argument("--questions", type=int, default=60, help="asked of every contestant")
-    parser.add_argument("--cache", type=Path, default=_CACHE, help="keeps what is made")
     given = parser.parse_args()
     os.environ["LANGSMITH_TRACING"] = "false"
     passages = read_passages(given.passages)
     # distinct ones, a spare one for each turn: none is asked anything twice while it embeds
     questions = questions_from(passages, given.questions + math.ceil(given.questions / _TURN))
-    corpora = [mixed(passages, size, given.cache) for size in given.chunks]
+    corpora = [mixed(passages, size, _CACHE) for size in given.chunks]
     columns = [_measure(corpus, questions, given) for corpus in corpora]
     rows = ([row[0][0], *(value for _, value in row)] for row in zip(*columns, strict=True))
     print(table(["", *(f"{size:,} chunks" for size in given.chunks)], rows))

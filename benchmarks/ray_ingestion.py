@@ -2,10 +2,10 @@
 
     python benchmarks/ray_ingestion.py [--files N]
 
-A folder of generated laws is indexed without a cluster, over one worker and
-over two, in this order and round by round; each worker has one processor of this machine. The
-figures are medians of the rounds. A few other laws are indexed before each, so that models are
-loaded. The exit code is 1 unless all indexes hold the same, vectors within half precision.
+A folder of generated laws is indexed without a cluster, over one worker and over two, in this
+order and round by round; each worker has one processor of this machine. The figures are medians of
+the rounds. A few other laws are indexed before each, so that models are loaded. The exit code is 1
+unless all indexes hold the same, vectors within half precision.
 """
 
 import json

@@ -165,13 +165,13 @@ _COLUMNS = (
 
 def main() -> None:
     """Measure every size everywhere and print the table."""
-    parser = options(__doc__)
+    parser, kinds = options(__doc__), lambda text: [*map(VectorKind, text.split(","))]
     parser.add_argument("addresses", nargs="*", metavar="ADDRESS", help="of nodes, without a name")
     parser.add_argument("--passages", type=Path, required=True, help="JSON Lines: text")
     parser.add_argument("--questions", type=Path, required=True, help="JSON Lines: question")
     parser.add_argument("--work", type=Path, required=True, help="keeps corpora and indexes")
     parser.add_argument("--chunks", type=numbers, default=[13_000, 100_000], metavar="N[,N]")
-    parser.add_argument("--vectors", type=_kinds, default=[FLOAT], metavar="KIND[,KIND]")
+    parser.add_argument("--vectors", type=kinds, default=[FLOAT], metavar="KIND[,KIND]")
     parser.add_argument("--asked", type=int, default=100, help="questions a client and a pass")
     parser.add_argument("--ask", type=int, default=20, help="questions answered as a whole")
     given = parser.parse_args()
@@ -183,10 +183,6 @@ def main() -> None:
         rows += Size(size, mixed(passages, size, given.work), questions, whole, given).rows()
     print(table(_COLUMNS, ([_cell(row.get(name)) for name in _COLUMNS] for row in rows)))
     print(f"\n{os.cpu_count()} cores")
-
-
-def _kinds(text: str) -> list[VectorKind]:
-    return [VectorKind(kind) for kind in text.split(",")]
 
 
 class Size:
