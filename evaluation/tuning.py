@@ -11,7 +11,7 @@ import random
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Any, Literal, get_args
@@ -28,12 +28,18 @@ from lexloop.evaluation.evidence import EvidenceIndex
 from lexloop.evaluation.graph_runs import state_after
 from lexloop.evaluation.metrics.retrieval import Span, of_ranking, overlap
 from lexloop.evaluation.metrics.text import cosine
-from lexloop.evaluation.report.tables import markdown_table
+from lexloop.evaluation.report.tables import (
+    NOTE,
+    Table,
+    Value,
+    as_markdown,
+    of_estimate,
+    rounded,
+)
 from lexloop.evaluation.run.worker import OneByOne, of_spans
 from lexloop.evaluation.score import Score, Unresolved, as_json, is_resolved, resolved
 from lexloop.evaluation.statistics import (
     NO_PAIR,
-    Estimate,
     beyond_noise,
     clustered_estimate,
     mean,
@@ -529,11 +535,10 @@ def tune(
         progress: Told how far each coordinate is.
 
     Returns:
-        The report, JSON with flat keys: the ``settings`` that it changed, how many questions tuned
-        and how many are reported on, the ``trials``, why it ``stopped`` before its end. Of each
-        objective on the held-out questions ``_before``, ``_after`` and the mean difference
-        ``_gain``, each with its interval over groups of near-duplicates, and ``_p`` of the paired
-        randomisation test; one that is not known holds its reason.
+        The report as JSON: the ``settings`` that it changed, how many questions tuned and how many
+        are reported on, the ``trials``, why it ``stopped`` before its end. Of each objective on the
+        ``held_out`` questions ``before``, ``after`` and the mean ``gain``, figures whose intervals
+        are over groups of near-duplicates, and ``p`` of the paired randomisation test.
 
     Raises:
         InputError: The questions cannot be split or scored by the objective.
@@ -570,8 +575,9 @@ def tune(
         "context_tokens_after": after.mean_tokens,
         "stopped": "the time was up" if late else "all trials were made" if spent else "",
     }
-    for name in OBJECTIVES:
-        report |= _held_out(name, before.scores[name], after.scores[name], groups)
+    report["held_out"] = {
+        name: _held_out(before.scores[name], after.scores[name], groups) for name in OBJECTIVES
+    }
     report["trials"] = [
         {
             "coordinate": trial.coordinate,
@@ -587,24 +593,18 @@ def tune(
 
 
 def _held_out(
-    name: str, before: Sequence[Score], after: Sequence[Score], groups: Sequence[int]
+    before: Sequence[Score], after: Sequence[Score], groups: Sequence[int]
 ) -> dict[str, Any]:
-    """One objective on the held-out questions, with flat keys."""
+    """One objective on the held-out questions."""
     gains, owners = paired(before, after, groups)
-    parts = {
-        "before": clustered_estimate(before, groups),
-        "after": clustered_estimate(after, groups),
-        "gain": clustered_estimate(gains, owners) if gains else NO_PAIR,
+    gain = clustered_estimate(gains, owners) if gains else NO_PAIR
+    p = paired_randomisation(after, before, groups)
+    return {
+        "before": of_estimate(clustered_estimate(before, groups)),
+        "after": of_estimate(clustered_estimate(after, groups)),
+        "gain": of_estimate(gain),
+        "p": None if isinstance(p, Unresolved) else rounded(p),
     }
-    found: dict[str, Any] = {}
-    for part, value in parts.items():
-        if isinstance(value, Estimate):
-            figures = asdict(value)
-            found[f"{name}_{part}"] = figures.pop("mean")
-            found |= {f"{name}_{part}_{key}": figure for key, figure in figures.items()}
-        else:
-            found[f"{name}_{part}"] = as_json(value)
-    return {**found, f"{name}_p": as_json(paired_randomisation(after, before, groups))}
 
 
 def split(
@@ -680,25 +680,12 @@ def _common(one: frozenset[str], other: frozenset[str]) -> float:
 
 def as_table(report: dict[str, Any]) -> str:
     """Return the held-out part as a Markdown table, without objectives that have no score."""
-    lines: list[list[object]] = []
-    for name in OBJECTIVES:
-        if f"{name}_before_n" in report:
-            parts = (("before", ""), ("after", ""), ("gain", "+"), ("p", ""))
-            shown = [_shown(report, f"{name}_{part}", sign) for part, sign in parts]
-            counts = (report[f"{name}_before_{key}"] for key in ("n", "unresolved"))
-            lines.append([name, *shown, *counts])
+    lines: list[list[Value]] = [
+        [name, one["before"], one["after"], {**one["gain"], "p": one["p"]}]
+        for name, one in report["held_out"].items()
+        if one["before"]["n"]
+    ]
     before, after = (report[f"context_tokens_{when}"] for when in ("before", "after"))
-    spent = (f"{before:.0f}", f"{after:.0f}", f"{after - before:+.0f}")
-    lines.append(["tokens of context", *spent, "", "", ""])
-    head = ("", "before", "after", "gain", "p", "questions", "unresolved")
-    told = f"{report['held_out_questions']} questions that tuning did not see"
-    return "\n".join([told, "", *markdown_table(head, lines)])
-
-
-def _shown(report: dict[str, Any], key: str, sign: str) -> str:
-    if not isinstance(report[key], float):
-        return "-"
-    if f"{key}_low" not in report:
-        return f"{report[key]:.3f}"
-    mean, low, high = (f"{report[name]:{sign}.3f}" for name in (key, f"{key}_low", f"{key}_high"))
-    return f"{mean} [{low}, {high}]"
+    lines.append(["tokens of context", f"{before:.0f}", f"{after:.0f}", f"{after - before:+.0f}"])
+    title = f"{report['held_out_questions']} questions that tuning did not see"
+    return as_markdown(Table(title, NOTE, ["", "before", "after", "gain"], lines))

@@ -78,35 +78,6 @@ def by_variant(title: str, names: Sequence[str], figures: Sequence[Figure]) -> s
     return drawn(draw, _WIDTH, 1.1 + 0.27 * len(names), title)
 
 
-def cost_against_quality(
-    quality: str, panels: Mapping[str, Sequence[tuple[Figure, Figure]]]
-) -> str:
-    """Draw variants, under their numbers, by their cost and how good their answers are.
-
-    Args:
-        quality: The name of the upright axis.
-        panels: By the name of the level axis, each variant's cost and quality.
-    """
-    heading = f"{quality} against cost"
-
-    def draw(figure: Any) -> None:
-        figure.suptitle(heading, fontsize=10, fontweight="bold", x=0.01, ha="left")
-        grid = figure.subplots(1, len(panels), squeeze=False)[0]
-        for axes, (cost, points) in zip(grid, panels.items(), strict=True):
-            across, _ = _whiskers([spent for spent, _ in points])
-            up, ends = _whiskers([worth for _, worth in points])
-            axes.errorbar(across, up, yerr=ends, fmt="o", color=_INK, ecolor=_PALE, markersize=6)
-            for number, place in enumerate(zip(across, up, strict=True), start=1):
-                if np.isfinite(place).all():
-                    beside = {"xytext": (5, 3), "textcoords": "offset points"}
-                    axes.annotate(str(number), place, fontsize=8, fontweight="bold", **beside)
-            axes.margins(0.1)
-            axes.set_xlabel(cost)
-            axes.set_ylabel(quality)
-
-    return drawn(draw, _WIDTH + 1.0, 4.4, heading)
-
-
 def judges_against_human(judges: Mapping[str, Sequence[tuple[float, float]]]) -> str:
     """Draw each judge's scores against a person's, with their correlation.
 

@@ -328,25 +328,6 @@ def _variant_plots(run: Run) -> list[str]:
     ]
 
 
-def _cost_plots(run: Run) -> list[str]:
-    """The first main metric against tokens and seconds."""
-    rows = zip(run.rows, run.timings["variants"], strict=True) if run.timings else ()
-    for quality in run.mains[:1]:
-        own = [
-            (row["metrics"], took["seconds"]["mean"])
-            for row, took in rows
-            if quality in row["metrics"]
-        ]
-        asked = any(_spent(row, "tokens_in") for row in run.rows)
-        tokens = "tokens_in" if asked else "context_tokens"
-        panels = {
-            f"{label(tokens)} per question": [(made[tokens], made[quality]) for made, _ in own],
-            "seconds per question": [(seconds, made[quality]) for made, seconds in own],
-        }
-        return [drawing.cost_against_quality(label(quality), panels)]
-    return []
-
-
 def _human_plots(run: Run) -> list[str]:
     """Each judge against a person, where a person has scored the answers."""
     scored = [record for record in run.records if is_resolved(score_of(record, HUMAN))]
@@ -450,11 +431,6 @@ _PARTS: Sequence[tuple[str, str, Callable[[Run], Sequence[Table]]]] = (
         "Wall time on the machine of this run, from the question to its checked answer.",
         _times,
     ),
-    (
-        "Cost",
-        "Variants under their numbers: what an answer costs, and how good it is.",
-        lambda _: (),
-    ),
     ("The loop", "What trying again was worth.", _loop),
     (
         "Judges and people",
@@ -475,5 +451,5 @@ _PARTS: Sequence[tuple[str, str, Callable[[Run], Sequence[Table]]]] = (
     ),
 )
 """A report, from its first section to its last, each with its tables."""
-_PLOTS = {"Variants": _variant_plots, "Cost": _cost_plots, "Judges and people": _human_plots}
+_PLOTS = {"Variants": _variant_plots, "Judges and people": _human_plots}
 """What the page draws in a section."""
