@@ -56,7 +56,7 @@ def main() -> None:
     print("| room | lines | modules | public names | patterns | with one importer |")
     print("|---|---|---|---|---|---|")
     for name in ROOMS:
-        print(_row(name, now[name], before and before[name]))
+        print(_row(name, now[name], before[name] if before else None))
     for name, rooms in (("core to graph", PATH), ("core to apps", PRODUCT), ("**all**", ROOMS)):
         whole = [total(found[room] for room in rooms) for found in (now, before or now)]
         print(_row(name, whole[0], whole[1] if before else None))

@@ -30,6 +30,7 @@ from lexloop.evaluation.metrics.retrieval import Span, of_ranking, overlap
 from lexloop.evaluation.metrics.text import cosine
 from lexloop.evaluation.report.tables import (
     NOTE,
+    Figure,
     Table,
     Value,
     as_markdown,
@@ -538,7 +539,7 @@ def tune(
         The report as JSON: the ``settings`` that it changed, how many questions tuned and how many
         are reported on, the ``trials``, why it ``stopped`` before its end. Of each objective on the
         ``held_out`` questions ``before``, ``after`` and the mean ``gain``, figures whose intervals
-        are over groups of near-duplicates, and ``p`` of the paired randomisation test.
+        are over groups of near-duplicates.
 
     Raises:
         InputError: The questions cannot be split or scored by the objective.
@@ -594,17 +595,15 @@ def tune(
 
 def _held_out(
     before: Sequence[Score], after: Sequence[Score], groups: Sequence[int]
-) -> dict[str, Any]:
+) -> dict[str, Figure]:
     """One objective on the held-out questions."""
     gains, owners = paired(before, after, groups)
-    gain = clustered_estimate(gains, owners) if gains else NO_PAIR
+    gain = of_estimate(clustered_estimate(gains, owners) if gains else NO_PAIR)
     p = paired_randomisation(after, before, groups)
-    return {
-        "before": of_estimate(clustered_estimate(before, groups)),
-        "after": of_estimate(clustered_estimate(after, groups)),
-        "gain": of_estimate(gain),
-        "p": None if isinstance(p, Unresolved) else rounded(p),
-    }
+    gain["p"] = rounded(p) if is_resolved(p) else None
+    parts = {"before": before, "after": after}
+    found = {part: of_estimate(clustered_estimate(one, groups)) for part, one in parts.items()}
+    return {**found, "gain": gain}
 
 
 def split(
@@ -681,7 +680,7 @@ def _common(one: frozenset[str], other: frozenset[str]) -> float:
 def as_table(report: dict[str, Any]) -> str:
     """Return the held-out part as a Markdown table, without objectives that have no score."""
     lines: list[list[Value]] = [
-        [name, one["before"], one["after"], {**one["gain"], "p": one["p"]}]
+        [name, one["before"], one["after"], one["gain"]]
         for name, one in report["held_out"].items()
         if one["before"]["n"]
     ]

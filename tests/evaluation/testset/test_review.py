@@ -126,12 +126,9 @@ def test_what_a_spreadsheet_does_to_a_file_changes_nothing(saved: Callable[..., 
     ("change", "said"),
     [
         ((1, "decision", "maybe"), r"row 3 \(line 5\), column decision: 'maybe' is none of keep"),
-        ((0, "id", "four"), r"row 2 \(line 3\), column id: 'four' is no question"),
         ((0, "id", "two"), r"row 3 \(line 5\), column id: 'two' occurs more than once"),
         ((2, "evidence", "The levy is free."), r"row 4 .*, column evidence: it was changed"),
         ((0, "question", "How high is it?"), "column question: it was changed, but the decision"),
-        ((0, "answer", " "), "column answer: it is empty"),
-        ((0, "failed", "beauty"), "column failed: 'beauty' is none of faithfulness"),
         ((0, "failed", "clarity"), "column failed: only a question that is dropped"),
     ],
 )
@@ -146,10 +143,8 @@ def test_wrong_cells_are_named_and_nothing_is_taken(
     ("text", "said"),
     [
         (b"", "line 1: the columns decision, id"),
-        (as_table(ROWS).replace('"note"', '"id"').encode(), "the columns id, note are missing or"),
         ((as_table(ROWS) + "keep,one\r\n").encode(), r"row 5 .*2 cells where there are 10 columns"),
         (b"\xff\xfe\x00", "cannot be read"),
-        ((as_table(ROWS) + '"keep').encode(), "cannot be read"),
     ],
 )
 def test_broken_tables_are_refused(tmp_path: Path, text: bytes, said: str) -> None:
