@@ -95,8 +95,9 @@ def test_host_that_hangs_again_and_again_is_left_alone(server: FakeOpenAI, asker
     assert settled(made, scored, "0") == 3
 
 
-def test_missing_model_stops_the_run_whatever_the_work_makes_of_errors(
-    server: FakeOpenAI, asker: Ask
+@pytest.mark.parametrize(("status", "said"), [(404, "knows no model"), (401, "key")])
+def test_what_cannot_be_asked_at_all_stops_the_run_whatever_the_work_makes_of_errors(
+    server: FakeOpenAI, asker: Ask, status: int, said: str
 ) -> None:
     async def lenient(chat: Chat) -> int:
         try:
@@ -104,8 +105,8 @@ def test_missing_model_stops_the_run_whatever_the_work_makes_of_errors(
         except ModelError:
             return 0
 
-    server.otherwise = refusal(404, "no such model")
-    with pytest.raises(ModelError, match="knows no model"):
+    server.otherwise = refusal(status)
+    with pytest.raises(ModelError, match=said):
         settled(asker(), lenient)
     server.otherwise = refusal(503)
     assert settled(asker(), lenient) == 0

@@ -98,6 +98,13 @@ def test_gold() -> None:
     assert [Case.model_validate(row).rated[0].score for row in (up, down)] == [1.0, 0.0]
 
 
+def test_calibration() -> None:
+    (row,) = as_calibration([opinion(vote="down", model="openai:x")])
+    assert (row["question"], row["human"]) == ("When is the fee due?", 0.0)
+    assert (row["judge_groundedness"], row["judge_answer_relevance"]) == (0.75, None)
+    assert (row["contexts"], row["system"]) == (["The fee is due by 31 March."], "openai:x")
+
+
 def test_gold_of_an_abstention_and_of_an_answer_without_citations() -> None:
     silent, alone = as_gold(
         [opinion(answer=ABSTENTION, abstained=True, citations=[]), opinion(citations=[])]

@@ -24,9 +24,11 @@ from lexloop.evaluation.tuning import (
     Measurement,
     Objective,
     Search,
+    coordinates,
     near_duplicates,
     of_passages,
     split,
+    thinned,
 )
 from lexloop.nodes.classify import class_plans
 
@@ -174,6 +176,14 @@ def test_answers_are_written_for_few_of_the_candidates() -> None:
     assert looking.run(BASE) == BASE.changed(**{"fusion.bm25_boost": 0.8})
     assert looking.used == sum(known.answered) < len(known.answered) / 2
     assert len([trial for trial in looking.trials if trial.coordinate == "bm25_boost"]) == 3
+
+
+def test_every_coordinate_keeps_its_part_of_the_trials() -> None:
+    every = coordinates(Settings(), chunking=True)
+    few = thinned(every, 20, seed=1)
+    assert few.keys() == every.keys()
+    assert sum(map(len, few.values())) <= 20
+    assert few == thinned(every, 20, seed=1) != thinned(every, 20, seed=2)
 
 
 @pytest.mark.parametrize("most", [2, 5, 20])

@@ -10,6 +10,7 @@ from lexloop.core.types import Passage
 from lexloop.evaluation.case import Case, Rated, Span
 from lexloop.evaluation.evidence import Relevant
 from lexloop.evaluation.run.worker import (
+    CaseCache,
     OneByOne,
     by_people,
     of_retrieval,
@@ -100,3 +101,11 @@ def test_one_by_one_the_company_of_a_text_does_not_show() -> None:
     whole, reverse = OneByOne(embedder), OneByOne(embedder)
     assert np.array_equal(whole.embed(texts), reverse.embed(texts[::-1])[::-1])
     assert whole.embed([]).shape == (0, embedder.dimension)
+
+
+def test_what_is_known_is_known_of_one_question() -> None:
+    once, found = CaseCache(), list[str]()
+    for question in ("a", "a", "b"):
+        once.about(question)
+        found.append(once.get("key", question.upper))
+    assert found == ["A", "A", "B"]
