@@ -27,6 +27,7 @@ from lexloop.evaluation.tuning import (
     coordinates,
     near_duplicates,
     of_passages,
+    scaled,
     split,
     thinned,
 )
@@ -168,6 +169,7 @@ def test_longer_chunks_are_tried_with_fewer_of_them() -> None:
     found = search(Known(worth, tokens)).run(BASE)
     assert found.chunking.method == "semantic"
     assert [row["k"] for row in class_plans(found.plan)] == [2, 2, 4]  # 1.5, 2.5 and 3.5, to even
+    assert scaled(Settings(**{"plan.k": 40}), 2.0) == {"plan.k": 50}
 
 
 def test_answers_are_written_for_few_of_the_candidates() -> None:
