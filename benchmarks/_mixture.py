@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from lexloop.core.arrays import load_array, save_array
 from lexloop.core.files import publish_folder
-from lexloop.documents.reading.workers import silent
 from lexloop.documents.text.tokens import sentence_spans
 from lexloop.models.minilm import load_minilm
 
@@ -141,7 +140,7 @@ def _vectors(passages: Sequence[str], cache: Path) -> NDArray[np.float32]:
     minilm = load_minilm()
     path = cache / f"{_digest([minilm.name, *passages])}.npy"
     if not path.is_file():
-        save_array(path, minilm.encode(passages, silent).astype(np.float32))
+        save_array(path, minilm.encode(passages, lambda *_: None).astype(np.float32))
     return load_array(path, np.float32, dimensions=2)
 
 

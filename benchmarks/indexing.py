@@ -28,7 +28,6 @@ from _shared import LEXLOOP, Row, T, options, read_rows, table, timed
 
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
-from lexloop.documents.reading.workers import silent
 from lexloop.models.embedding import Embedder
 from lexloop.models.minilm import genuine_folder, load_shipped
 from lexloop.store.manifest import IndexSource
@@ -55,7 +54,7 @@ def main() -> None:
     given = parser.parse_args()
     names = given.windows.split(",")
     # the encoder's first call prepares what later ones find ready
-    load_shipped().encode(["A text."], silent)
+    load_shipped().encode(["A text."], lambda *_: None)
     with tempfile.TemporaryDirectory() as name:
         sources = Path(name) / "sources"
         if given.documents:
