@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from itertools import accumulate
 from multiprocessing import get_context
-from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from _mixture import Chunks
@@ -74,56 +74,49 @@ class Entrant:
         corpus: The folder of its chunks and vectors.
 
     Raises:
-        EOFError: It broke down; its error is above.
+        concurrent.futures.process.BrokenProcessPool: It broke down; its error is above.
     """
 
     def __init__(self, name: str, corpus: Path) -> None:
-        spawn = get_context("spawn")
         self.name = name
-        self._pipe, other = spawn.Pipe()
-        self._process = spawn.Process(target=_compete, args=(name, corpus, other), daemon=True)
-        self._process.start()
-        other.close()
-        self._pipe.recv()
-
-    def _ask(self, *asked: object) -> Any:
-        self._pipe.send(asked)
-        return self._pipe.recv()
+        self._process = ProcessPoolExecutor(1, get_context("spawn"), _enter, (name, corpus))
+        self.know([])  # it is ready then
 
     def search(self, question: str) -> tuple[float, list[str]]:
         """Milliseconds of one query, and the ids of its best ten chunks."""
-        seconds, found = self._ask("search", question)
+        seconds, found = self._process.submit(_search, question).result()
         return 1000 * seconds, [chunk_id for chunk_id, _ in found]
 
     def know(self, questions: list[str]) -> None:
         """Have questions embedded ahead."""
-        self._ask("know", questions)
+        self._process.submit(_know, questions).result()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._process.kill()
-        self._process.join()
+    def close(self) -> None:
+        """End it."""
+        self._process.shutdown()
 
 
-def _compete(name: str, corpus: Path, pipe: Connection) -> None:
-    """Index the corpus, say so, and answer until nobody asks."""
+_entered: list[Any] = []
+"""In the process of a contestant: its embedder, and itself."""
+
+
+def _enter(name: str, corpus: Path) -> None:
+    """Index the corpus, as whoever this process is."""
     os.dup2(2, 1)  # what libraries print is no figure
     embedder = QuestionEmbedder()
-    contestant = _contestant(name, corpus, embedder)
-    does = {"search": lambda text: timed(lambda: contestant.search(text)), "know": embedder.know}
-    pipe.send("ready")
-    while True:
-        what, given = pipe.recv()
-        pipe.send(does[what](given))
-
-
-def _contestant(name: str, corpus: Path, embedder: QuestionEmbedder) -> Any:
     if name == "lexloop":
         from _ours import Ours
 
-        return Ours(corpus, embedder)
+        _entered[:] = embedder, Ours(corpus, embedder)
+        return
     from _peers import PEERS
 
-    return PEERS[name](Chunks.load(corpus), embedder)
+    _entered[:] = embedder, PEERS[name](Chunks.load(corpus), embedder)
+
+
+def _search(question: str) -> tuple[float, Found]:
+    return timed(lambda: _entered[1].search(question))
+
+
+def _know(questions: list[str]) -> None:
+    _entered[0].know(questions)

@@ -15,7 +15,7 @@ from typing import Any
 from _faults import Faulty, Work
 from _shared import options
 from indexes import Letters, letter_tools
-from kills import held
+from kills import act, held
 
 from lexloop.core.arrays import faiss_library
 from lexloop.core.files import MANIFEST, is_index
@@ -23,8 +23,7 @@ from lexloop.core.metadata import Filters
 from lexloop.core.text_cache import TextCache
 from lexloop.evaluation.case import Case
 from lexloop.evaluation.jsonl import write_checked
-from lexloop.evaluation.record import unanswered
-from lexloop.evaluation.run.folder import RunFolder
+from lexloop.evaluation.record import RunFolder, unanswered
 from lexloop.store import scan
 from lexloop.store.folder.generations import GENERATIONS, LOCK
 from lexloop.store.manifest import IndexSource, Manifest
@@ -177,13 +176,8 @@ def _make_sources() -> None:
     for folder, numbers in (("old", range(_FILES)), ("new", range(1, _FILES + 1)), ("more", [9])):
         Path(folder).mkdir()
         for number in numbers:
-            word = "within 10 days" if number == 1 and folder == "new" else "in time"
-            paragraphs = [
-                f"§ {number}-{part} Berths. The owner of berth {number} must pay fee {part} "
-                f"{word}. A boat of class {part} may not moor at quay {number} at night."
-                for part in range(1, 4)
-            ]
-            Path(folder, f"act-{number}.txt").write_text("\n\n".join(paragraphs))
+            when = "within 10 days" if number == 1 and folder == "new" else "in time"
+            Path(folder, f"act-{number}.txt").write_text(act(number, 3, when))
 
 
 def _warm(place: Path) -> None:

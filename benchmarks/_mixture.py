@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
-from _shared import read_rows, silent
+from _shared import read_rows
 from numpy.typing import NDArray
 
 from lexloop.core.arrays import load_array, save_array
@@ -140,7 +140,7 @@ def _vectors(passages: Sequence[str], cache: Path) -> NDArray[np.float32]:
     minilm = load_minilm()
     path = cache / f"{_digest([minilm.name, *passages])}.npy"
     if not path.is_file():
-        save_array(path, minilm.encode(passages, silent).astype(np.float32))
+        save_array(path, minilm.encode(passages, lambda *_: None).astype(np.float32))
     return load_array(path, np.float32, dimensions=2)
 
 

@@ -1,22 +1,16 @@
 """What the benchmarks of ingestion over Ray share: laws, a cluster, and two indexes compared."""
 
 from collections import Counter
-from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import _shared  # noqa: F401 - by which ray_cluster is found
 import numpy as np
-from ray_cluster import running
 
 from lexloop.models.minilm import load_shipped
-from lexloop.store.engine.address import is_address
-from lexloop.store.engine.store import open_engine
-from lexloop.store.folder.store import FolderStore, open_folder
+from lexloop.store.folder.store import open_folder
 from lexloop.store.protocol import PreparedDocument
 
-__all__ = ["compared", "running", "write_laws"]
 _CLOSE = 2e-3
 """How far numbers of vectors may lie apart: batches of other sizes round otherwise."""
 
@@ -36,34 +30,18 @@ def write_laws(folder: Path, count: int, sections: int) -> None:
         (folder / f"act-{law:04}.txt").write_text(text, encoding="utf-8")
 
 
-def compared(index: str, sound: Path) -> dict[str, int]:
-    """Count the documents of an index that are lost, doubled or unlike those of a sound one.
-
-    ``index`` is a folder, or an address in an engine.
-    """
+def compared(index: Path, sound: Path) -> dict[str, int]:
+    """Count the documents of an index that are lost, doubled or unlike those of a sound one."""
     embedder = load_shipped()
-    with closing(open_folder(sound, embedder)) as wanted:
-        if is_address(index):
-            terms = [*wanted.lexical.terms]
-            counted = [wanted.lexical.document_frequency(term) for term in terms]
-            with closing(open_engine(index, embedder)) as there:
-                names = there.catalogue.names
-                made = [*map(there.made_of, names)]
-                same = there.statistics(terms, None) == (len(wanted.layout), counted)
-        else:
-            with closing(open_folder(Path(index), embedder)) as here:
-                names, made = here.names, [*map(here.made_of, here.names)]
-                parts = here.lexical.weights, wanted.lexical.weights
-                same = list(here.lexical.terms) == list(wanted.lexical.terms)
-                same = same and (parts[0] != parts[1]).nnz == 0
-        return _counted(Counter(names), made, wanted, same)
-
-
-def _counted(
-    names: Counter[str], made: Sequence[PreparedDocument], wanted: FolderStore, same: bool
-) -> dict[str, int]:
-    here, known = {one.name: one for one in made}, Counter(wanted.names)
-    wrong = sum(not _same(here.get(name), wanted.made_of(name)) for name in wanted.names)
+    with (
+        closing(open_folder(index, embedder)) as there,
+        closing(open_folder(sound, embedder)) as wanted,
+    ):
+        one, other = there.lexical, wanted.lexical
+        same = list(one.terms) == list(other.terms) and (one.weights != other.weights).nnz == 0
+        names, known = Counter(there.names), Counter(wanted.names)
+        made = {name: there.made_of(name) for name in names}
+        wrong = sum(not _same(made.get(name), wanted.made_of(name)) for name in wanted.names)
     lost = sum((known - names).values())
     doubled = sum((names - known).values())
     return {"lost": lost, "doubled": doubled, "wrong": wrong - lost + (not same)}

@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from multiprocessing import get_context
 from pathlib import Path
-from statistics import median
 from typing import Any, NamedTuple, TypeVar
 
 from lexloop.evaluation.score import Score
@@ -59,11 +58,6 @@ def timed(run: Callable[[], T]) -> tuple[float, T]:
     return time.perf_counter() - began, made
 
 
-def median_s(run: Callable[[], object], runs: int) -> float:
-    """The median seconds of some calls."""
-    return median(timed(run)[0] for _ in range(runs))
-
-
 def in_fork(work: Callable[[], T], seconds: int = 60) -> T:
     """What work gives, from a process of its own, which begins as this one is.
 
@@ -107,7 +101,3 @@ def shown(scores: Sequence[Score], places: int = 3) -> str:
         return "-"
     mean, low, high = (f"{value:.{places}f}" for value in (found.mean, found.low, found.high))
     return f"{mean} [{low}, {high}]"
-
-
-def silent(*_: object) -> None:
-    """A progress report that nobody reads."""

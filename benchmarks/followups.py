@@ -24,11 +24,11 @@ from _pipeline import TOP, candidates_for, index_passages
 from _shared import Row, options, read_rows
 
 from lexloop.core.metadata import Filters
-from lexloop.core.settings import Connection, Settings
+from lexloop.core.settings import Settings
 from lexloop.core.types import Turn
 from lexloop.documents.text.tokens import STOP_WORDS, words
 from lexloop.evaluation.statistics import Estimate, estimate
-from lexloop.models.embedders import load_embedder
+from lexloop.models.minilm import load_shipped
 from lexloop.nodes.rewrite import resolved
 
 _ASKED = 500
@@ -71,8 +71,7 @@ def _found(rows: list[Row], answers: bool) -> Scores:
     belongs, settings = dict(_belonging(rows, answers)), Settings()
     texts = list(dict.fromkeys(belongs.values()))
     passages = [{"id": str(place), "text": text} for place, text in enumerate(texts)]
-    embedder = load_embedder(settings.index.embedder, Connection())
-    view = index_passages(passages, settings, embedder).seen_by(Filters())
+    view = index_passages(passages, settings, load_shipped()).seen_by(Filters())
     asked = [n for n in belongs if rows[n]["history"]]
     scores: Scores = {}
     for n in asked[:: -(-len(asked) // _ASKED)]:

@@ -15,10 +15,10 @@ import sys
 import tempfile
 import types
 from collections import defaultdict
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 PATH = ("core", "prompts", "models", "documents", "knowledge", "store", "nodes", "graph")
@@ -31,24 +31,19 @@ _RUNNING = Path("core/running.py")
 QUESTION = "What must a bias audit calculate, and how often is one needed?"
 
 
-@dataclass
-class Size:
-    """What is counted of one room."""
+class Size(NamedTuple):
+    """What is counted of one room, in the order of a row."""
 
     lines: int = 0
     modules: int = 0
     public: int = 0
     patterns: int = 0
-    single: list[str] = field(default_factory=list)
+    single: int = 0
 
-    def __add__(self, other: "Size") -> "Size":
-        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
-        return Size(*(one + more for one, more in pairs))
 
-    @property
-    def counts(self) -> tuple[int, ...]:
-        """The cells of its row."""
-        return self.lines, self.modules, self.public, self.patterns, len(self.single)
+def total(sizes: Iterable[Size]) -> Size:
+    """All of them together."""
+    return Size(*map(sum, zip(Size(), *sizes, strict=True)))
 
 
 def main() -> None:
@@ -61,9 +56,9 @@ def main() -> None:
     print("| room | lines | modules | public names | patterns | with one importer |")
     print("|---|---|---|---|---|---|")
     for name in ROOMS:
-        print(_row(name, now[name], before and before[name]))
+        print(_row(name, now[name], before[name] if before else None))
     for name, rooms in (("core to graph", PATH), ("core to apps", PRODUCT), ("**all**", ROOMS)):
-        whole = [sum((found[room] for room in rooms), Size()) for found in (now, before or now)]
+        whole = [total(found[room] for room in rooms) for found in (now, before or now)]
         print(_row(name, whole[0], whole[1] if before else None))
     found = circles(ROOT)
     print(f"\nCircles of imports: {len(found)}")
@@ -84,14 +79,13 @@ def sizes(root: Path) -> dict[str, Size]:
         for target in imported(tree):
             if target in trees and target != name:
                 importers[target].add(name)
-    found = {room: Size() for room in ROOMS}
+    found: dict[str, list[Size]] = {room: [] for room in ROOMS}
     for name, tree in trees.items():
         room, text = name.split(".")[1], texts[name]
         single = len(importers[name]) == 1 and len(tree.body) > 1  # no package of a docstring alone
-        found[BEFORE.get(room, room)] += Size(
-            text.count("\n"), 1, _public(tree), text.count("re.compile("), [name] if single else []
-        )
-    return found
+        counted = Size(text.count("\n"), 1, _public(tree), text.count("re.compile("), single)
+        found[BEFORE.get(room, room)].append(counted)
+    return {room: total(counted) for room, counted in found.items()}
 
 
 def _public(tree: ast.Module) -> int:
@@ -216,9 +210,9 @@ def imported(tree: ast.Module) -> Iterator[str]:
 
 
 def _row(name: str, now: Size, before: Size | None) -> str:
-    cells = [f"{count:,}" for count in now.counts]
+    cells = [f"{count:,}" for count in now]
     if before:
-        cells = [f"{was:,} -> {cell}" for was, cell in zip(before.counts, cells, strict=True)]
+        cells = [f"{was:,} -> {cell}" for was, cell in zip(before, cells, strict=True)]
     return f"| {name} | {' | '.join(cells)} |"
 
 

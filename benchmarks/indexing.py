@@ -6,28 +6,29 @@
 The passages that are not empty become one file of JSON Lines a document, of which every passage is
 cut by itself; or the files of a folder are indexed, each Nth of them. These become an index on disk
 with the shipped embedder's vectors and the rules' triplets; ``encoder s`` is what the encoder takes
-of that, ``sentence-transformers s`` what that library takes to embed the same chunks once, by the
-same architecture, right behind. With the windows ``whole`` only whole
-chunks are embedded, with ``tokenless`` no token vectors are stored. An update is the median of
-several, each after another file has changed in one paragraph: in this process, and as the command.
+of that, ``sentence-transformers s`` what that library takes to embed the same chunks once, right
+behind. With the windows ``whole`` only whole chunks are embedded, with ``tokenless`` no token
+vectors are stored. An update is the median of several, each after another file has changed in one
+paragraph: in this process, and as the command.
 """
 
+import copy
 import json
 import os
 import shutil
 import subprocess
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from itertools import cycle
 from pathlib import Path
 from statistics import median
 
-from _shared import LEXLOOP, Row, T, options, read_rows, silent, table, timed
+from _shared import LEXLOOP, Row, T, options, read_rows, table, timed
 
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
-from lexloop.models.embedding import Encoded, Halves, Progress, Spans
+from lexloop.models.embedding import Embedder
 from lexloop.models.minilm import genuine_folder, load_shipped
 from lexloop.store.manifest import IndexSource
 from lexloop.store.opening import open_index, tools_for
@@ -40,7 +41,6 @@ _KINDS: dict[str, dict[str, str | bool]] = {
     "statements": {"index.windows": "statements"},
     "whole": {"index.windows": "whole"},
     "tokenless": {"index.windows": "statements", "index.token_vectors": False},
-    "tokenless_whole": {"index.windows": "whole", "index.token_vectors": False},
 }
 
 
@@ -54,7 +54,7 @@ def main() -> None:
     given = parser.parse_args()
     names = given.windows.split(",")
     # the encoder's first call prepares what later ones find ready
-    load_shipped().encode(["A text."], silent)
+    load_shipped().encode(["A text."], lambda *_: None)
     with tempfile.TemporaryDirectory() as name:
         sources = Path(name) / "sources"
         if given.documents:
@@ -92,46 +92,36 @@ def _write_sources(passages: Path, folder: Path, every: int) -> int:
     return len([*rows][::every])
 
 
-class Clocked:
-    """The embedder that ships, with the seconds that it took of indexing."""
+def _clocked() -> tuple[Embedder, list[float]]:
+    """The embedder that ships, and the seconds of each call that indexing makes of it."""
+    embedder, spent = copy.copy(load_shipped()), list[float]()
 
-    def __init__(self) -> None:
-        shipped = load_shipped()
-        self._shipped, self.seconds = shipped, 0.0
-        self.name, self.dimension, self.window = shipped.name, shipped.dimension, shipped.window
-        self.embed, self.token_codes = shipped.embed, shipped.token_codes
-        self.count_tokens = shipped.count_tokens
-        self.count_tokens_many = shipped.count_tokens_many
+    def clocked(encode: Callable[..., T]) -> Callable[..., T]:
+        def run(*given: object) -> T:
+            seconds, made = timed(lambda: encode(*given))
+            spent.append(seconds)
+            return made
 
-    def encode(self, texts: Sequence[str], progress: Progress) -> Halves:
-        """As the embedder."""
-        return self._clocked(lambda: self._shipped.encode(texts, progress))
+        return run
 
-    def encode_tokens(
-        self, texts: Sequence[str], parts: Sequence[Sequence[Spans]], progress: Progress
-    ) -> Encoded:
-        """As the embedder."""
-        return self._clocked(lambda: self._shipped.encode_tokens(texts, parts, progress))
-
-    def _clocked(self, encode: Callable[[], T]) -> T:
-        seconds, made = timed(encode)
-        self.seconds += seconds
-        return made
+    for name in ("encode", "encode_tokens"):
+        setattr(embedder, name, clocked(getattr(embedder, name)))
+    return embedder, spent
 
 
 def _indexing(sources: Path, index: Path, windows: str) -> dict[str, float]:
-    embedder = Clocked()
+    embedder, spent = _clocked()
     tools = tools_for(Settings.model_validate(_KINDS[windows]), embedder)
     took, outcome = timed(lambda: _write(index, sources, tools))
-    size = _bytes(index.rglob("*"))
+    encoder, size = sum(spent), _bytes(index.rglob("*"))
     plainly = _plainly(index, embedder)
     return {
         "chunks": outcome.counts["chunks"],
         "vectors": outcome.counts["windows"],
         "triplets": outcome.counts["triplets"],
         "index s": round(took, 2),
-        "encoder s": round(embedder.seconds, 2),
-        "times the encoder": round(took / embedder.seconds, 3),
+        "encoder s": round(encoder, 2),
+        "times the encoder": round(took / encoder, 3),
         "sentence-transformers s": round(plainly, 2),
         "times sentence-transformers": round(took / plainly, 3),
         "bytes": size,
@@ -140,7 +130,7 @@ def _indexing(sources: Path, index: Path, windows: str) -> dict[str, float]:
     }
 
 
-def _plainly(index: Path, embedder: Clocked) -> float:
+def _plainly(index: Path, embedder: Embedder) -> float:
     """The seconds that sentence-transformers takes to embed an index's chunks once."""
     from sentence_transformers import SentenceTransformer
 

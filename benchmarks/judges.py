@@ -11,10 +11,9 @@ shuffles of the folds. Intervals are bootstrap 95 % over claims and over questio
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from _shared import options
 from sklearn.metrics import roc_auc_score
@@ -22,11 +21,10 @@ from sklearn.metrics import roc_auc_score
 from lexloop.core.errors import LexloopError
 from lexloop.documents.text.tokens import tokenize
 from lexloop.evaluation.case import read_cases
-from lexloop.evaluation.correctness import CorrectnessJudge
-from lexloop.evaluation.metrics.hypa import is_correct
+from lexloop.evaluation.correctness import CorrectnessJudge, is_correct
 from lexloop.evaluation.metrics.text import rouge_n
 from lexloop.evaluation.score import Score, Unresolved, is_resolved, resolved
-from lexloop.evaluation.statistics import Estimate, interval_of, mean, spearman
+from lexloop.evaluation.statistics import Estimate, correlation, interval_of, mean
 from lexloop.finetune import correctness as fitting
 from lexloop.finetune import triad
 from lexloop.finetune.correctness import ScoredAnswer, altered, read_recorded
@@ -40,8 +38,7 @@ Figures = dict[str, int | str | Estimate | Unresolved]
 _ALONE = "llm_only"
 
 
-@dataclass(frozen=True)
-class ClaimRow:
+class ClaimRow(NamedTuple):
     """A claim: what the judge and token cover give it, and whether people call it supported."""
 
     claim: str
@@ -50,8 +47,7 @@ class ClaimRow:
     cover: float
 
 
-@dataclass(frozen=True)
-class AnswerRow:
+class AnswerRow(NamedTuple):
     """An answer of ``run``: our score and theirs, both 1 to 5, and its ROUGE-1 recall."""
 
     question: str
@@ -165,7 +161,7 @@ def _auroc(by: str, rows: Sequence[ClaimRow]) -> Score:
 
 
 def _spearman(by: str, rows: Sequence[AnswerRow]) -> Score:
-    return spearman([getattr(row, by) for row in rows], [row.theirs for row in rows])
+    return correlation("spearman", [(getattr(row, by), row.theirs) for row in rows])
 
 
 def _share(by: str, rows: Sequence[AnswerRow]) -> Score:

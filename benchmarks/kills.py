@@ -44,10 +44,9 @@ def main() -> None:
     """Kill, look, and print the counts."""
     parser = options(__doc__)
     parser.add_argument("--kills", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
-        counts = Kills(Path(place), random.Random(given.seed)).run(given.kills)
+        counts = Kills(Path(place), random.Random(1)).run(given.kills)
     row = [given.kills, counts["old"] + counts["new"], counts["damaged"]]
     print(table(["updates killed at random moments", "sound indexes", "damaged"], [row]))
     print(dict(counts), file=sys.stderr)
@@ -98,25 +97,16 @@ class Kills:
         for turn in range(1 + _MEASURED):
             self._edit(turn % 2)
             took.append(timed(self._update)[0])
-            if turn == 0:
-                continue  # a batch of all texts and one of a few round vectors differently
-            found = self._look()
-            if self._known.setdefault(turn % 2, found) != found:
-                raise SystemExit(f"Two updates to one state differ: {found}")
-        if len(set(self._known.values())) != len(self._known):
-            raise SystemExit(f"The states cannot be told apart: {self._known}")
+            # a batch of all texts and one of a few round vectors differently
+            if turn:
+                self._known[turn % 2] = self._look()
         return sorted(took[1:])[_MEASURED // 2]
 
     def _edit(self, state: int) -> None:
         """Bring the sources to one of the two states."""
         for number in range(_FILES):
-            word = f"within {10 + state} days" if number == 1 else "in time"
-            paragraphs = [
-                f"§ {number + 1}-{part} Berths. The owner of berth {number} must pay fee {part} "
-                f"{word}. A boat of class {part} may not moor at quay {number} at night."
-                for part in range(1, 9)
-            ]
-            (self._sources / f"act-{number}.txt").write_text("\n\n".join(paragraphs))
+            when = f"within {10 + state} days" if number == 1 else "in time"
+            (self._sources / f"act-{number}.txt").write_text(act(number, 8, when))
         extra = self._sources / "extra.txt"
         extra.unlink(missing_ok=True)
         if state:
@@ -147,6 +137,15 @@ class Kills:
             return in_fork(lambda: held(self._index, _Named()))
         except EOFError:
             return "the process that looked ended"
+
+
+def act(number: int, sections: int, when: str) -> str:
+    """A law of so many sections, with the time in which its fees are due."""
+    return "\n\n".join(
+        f"§ {number + 1}-{part} Berths. The owner of berth {number} must pay fee {part} "
+        f"{when}. A boat of class {part} may not moor at quay {number} at night."
+        for part in range(1, sections + 1)
+    )
 
 
 class _Named:

@@ -14,7 +14,7 @@ import argparse
 import math
 import os
 import random
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from statistics import fmean, median
 
@@ -45,14 +45,12 @@ def main() -> None:
     parser.add_argument("--passages", type=Path, required=True, help="JSON Lines with `text`")
     parser.add_argument("--chunks", type=numbers, default=[13_000], metavar="N[,N]")
     parser.add_argument("--questions", type=int, default=60, help="asked of every contestant")
-    parser.add_argument("--only", default=",".join(_NAMES), help="some, Lexloop first")
-    parser.add_argument("--cache", type=Path, default=_CACHE, help="keeps what is made")
     given = parser.parse_args()
     os.environ["LANGSMITH_TRACING"] = "false"
     passages = read_passages(given.passages)
     # distinct ones, a spare one for each turn: none is asked anything twice while it embeds
     questions = questions_from(passages, given.questions + math.ceil(given.questions / _TURN))
-    corpora = [mixed(passages, size, given.cache) for size in given.chunks]
+    corpora = [mixed(passages, size, _CACHE) for size in given.chunks]
     columns = [_measure(corpus, questions, given) for corpus in corpora]
     rows = ([row[0][0], *(value for _, value in row)] for row in zip(*columns, strict=True))
     print(table(["", *(f"{size:,} chunks" for size in given.chunks)], rows))
@@ -61,7 +59,7 @@ def main() -> None:
 def _measure(corpus: Path, questions: list[str], given: argparse.Namespace) -> Figures:
     asked, spare = questions[: given.questions], questions[given.questions :]
     with ExitStack() as running:
-        entrants = [running.enter_context(Entrant(n, corpus)) for n in given.only.split(",")]
+        entrants = [running.enter_context(closing(Entrant(n, corpus))) for n in _NAMES]
         whole = _ask(entrants, asked, spare)
         for entrant in entrants:
             entrant.know(questions)
@@ -90,10 +88,9 @@ def _figures(whole: Asked, search: Asked) -> Figures:
     for name in [*took][1:]:
         rows.append((f"times as fast as {_NAMES[name][1]}", f"{took[name] / took['lexloop']:.3g}"))
         rows.append(("the same without the embedding", f"{bare[name] / bare['lexloop']:.3g}"))
-    if "langchain" in whole:
-        pairs = zip(whole["lexloop"], whole["langchain"], strict=True)
-        shared = fmean(len({*ours} & {*theirs}) / TOP for (_, ours), (_, theirs) in pairs)
-        rows.append((f"overlap of the top {TOP} with LangChain's", f"{shared:.3f}"))
+    pairs = zip(whole["lexloop"], whole["langchain"], strict=True)
+    shared = fmean(len({*ours} & {*theirs}) / TOP for (_, ours), (_, theirs) in pairs)
+    rows.append((f"overlap of the top {TOP} with LangChain's", f"{shared:.3f}"))
     return rows
 
 

@@ -1,29 +1,27 @@
 """How well laws are read: by format, by part of the system, and by label.
 
-    python benchmarks/law.py [--gdpr FOLDER] [--formats txt,pdf] [--kinds article,list] [--limit N]
-    python benchmarks/law.py --parts [--kinds everyday,follow_up] [--limit N]
+    python benchmarks/law.py [--gdpr FOLDER] [--parts]
     python benchmarks/law.py --labels
 
 The first asks the probes of a law (FOLDER holds its text, its page, ``structure.json`` and
 ``probes.jsonl``; default the folder ``gdpr`` of ``LEXLOOP_DATA``) of its text, its page, and a DOCX
 and a PDF made from the text, and scores every citation by its words, so that all formats are
-measured alike; ``_law_scoring.py`` says how. ``--parts`` asks of its text with one part of the
+measured alike; ``_law.py`` says how. ``--parts`` asks of its text with one part of the
 system left out at a time. ``--labels`` asks about the sample and about a contract, an act and a
 policy with tables, and compares each citation's label with the one that a reader wrote down.
 """
 
-import argparse
 import json
 import sys
 import tempfile
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from _law_files import as_format
-from _law_scoring import Law, Provision, quotes_row, scored
+from _law import Law, Provision, as_format, quotes_row, scored
 from _shared import DATA, ROOT, Row, options, read_rows, table
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
@@ -49,9 +47,6 @@ def main() -> None:
     """Measure what is asked for, and print it."""
     parser = options(__doc__)
     parser.add_argument("--gdpr", type=Path, default=DATA and DATA / "gdpr")
-    parser.add_argument("--formats", default=",".join(_FORMATS))
-    parser.add_argument("--kinds", help="kinds of probes, with commas")
-    parser.add_argument("--limit", type=int, help="at most so many probes of each kind")
     parser.add_argument("--parts", action="store_true")
     parser.add_argument("--labels", action="store_true")
     given = parser.parse_args()
@@ -61,23 +56,16 @@ def main() -> None:
     elif given.gdpr is None or not (given.gdpr / "probes.jsonl").is_file():
         sys.exit(f"There are no probes in {given.gdpr}; give --gdpr FOLDER or set LEXLOOP_DATA.")
     else:
-        print(_beside_the_first(_by_part(given) if given.parts else _by_format(given)))
-
-
-def _by_part(given: argparse.Namespace) -> dict[str, Figures]:
-    with tempfile.TemporaryDirectory() as made:
-        corpus = as_format(_text_of(given), "txt", Path(made))
-        return {name: _probed(corpus, given, settings) for name, settings in _PARTS.items()}
-
-
-def _by_format(given: argparse.Namespace) -> dict[str, Figures]:
-    kinds, text = given.formats.split(","), _text_of(given)
-    with tempfile.TemporaryDirectory() as made:
-        return {kind: _probed(as_format(text, kind, Path(made)), given, {}) for kind in kinds}
-
-
-def _text_of(given: argparse.Namespace) -> Path:
-    return sorted(given.gdpr.glob("*.txt"))[0]
+        [text] = given.gdpr.glob("*.txt")
+        columns = _PARTS if given.parts else {name: {} for name in _FORMATS}
+        with tempfile.TemporaryDirectory() as made:
+            report = {
+                name: _probed(
+                    as_format(text, "txt" if given.parts else name, Path(made)), text, how
+                )
+                for name, how in columns.items()
+            }
+        print(_beside_the_first(report))
 
 
 def _beside_the_first(report: dict[str, Figures]) -> str:
@@ -90,45 +78,37 @@ def _beside_the_first(report: dict[str, Figures]) -> str:
     return table(["", *report], rows)
 
 
-class Asker:
-    """Asks of one corpus; the same question in the same conversation once.
+def asker(corpus: Path, settings: Mapping[str, Any]) -> Callable[..., dict[str, Any]]:
+    """What asks of one corpus, behind the questions of a history; the same turns once.
 
     Args:
         corpus: A folder, a document or an index.
         settings: Further settings by name.
     """
+    context = {**settings, "corpus": str(corpus)}
 
-    def __init__(self, corpus: Path, settings: Mapping[str, Any]) -> None:
-        self._context = {**settings, "corpus": str(corpus)}
-        self._known: dict[tuple[str, ...], dict[str, Any]] = {}
+    @cache
+    def ask(question: str, *history: str) -> dict[str, Any]:
+        messages: list[BaseMessage] = []
+        for number, turn in enumerate(history):
+            messages += [HumanMessage(turn), AIMessage(ask(turn, *history[:number])["answer"])]
+        said: dict[str, Any] = graph.invoke(
+            {"messages": [*messages, HumanMessage(question)]}, context=context
+        )
+        return said
 
-    def __call__(self, question: str, history: Sequence[str] = ()) -> dict[str, Any]:
-        """The output of the state machine; ``history`` are the questions asked before."""
-        turns = (*history, question)
-        if turns not in self._known:
-            messages: list[BaseMessage] = []
-            for number, turn in enumerate(history):
-                before = self(turn, turns[:number])["answer"]
-                messages += [HumanMessage(turn), AIMessage(before)]
-            asked = {"messages": [*messages, HumanMessage(question)]}
-            self._known[turns] = graph.invoke(asked, context=self._context)
-        return self._known[turns]
+    return ask
 
 
-def _probed(corpus: Path, given: argparse.Namespace, settings: Mapping[str, Any]) -> Figures:
+def _probed(corpus: Path, text: Path, settings: Mapping[str, Any]) -> Figures:
     """Mean figures by kind of probe, ``list_items`` for example."""
-    structure = json.loads((given.gdpr / "structure.json").read_text(encoding="utf-8"))
-    law = Law(_text_of(given).read_text(encoding="utf-8"), structure)
-    ask, asked = Asker(corpus, settings), Counter[str]()
+    structure = json.loads(text.with_name("structure.json").read_text(encoding="utf-8"))
+    law, ask = Law(text.read_text(encoding="utf-8"), structure), asker(corpus, settings)
     figures: dict[str, list[float]] = defaultdict(list)
-    for probe in read_rows(given.gdpr / "probes.jsonl"):
-        kind = probe["kind"]
-        asked[kind] += 1
-        wanted = not given.kinds or kind in given.kinds.split(",")
-        if wanted and (given.limit is None or asked[kind] <= given.limit):
-            answer = ask(probe["question"], probe["history"])
-            for name, value in scored(probe, answer, law).items():
-                figures[f"{kind}_{name}"].append(value)
+    for probe in read_rows(text.with_name("probes.jsonl")):
+        answer = ask(probe["question"], *probe["history"])
+        for name, value in scored(probe, answer, law).items():
+            figures[f"{probe['kind']}_{name}"].append(value)
     return {name: fmean(values) for name, values in sorted(figures.items())}
 
 
@@ -140,7 +120,7 @@ def _labelled(corpora: Iterable[Path], questions: Iterable[Row]) -> Figures:
         questions: ``document``, ``question``, the ``label`` of the provision that answers, and its
             ``words``; of a row of a table also the ``value`` asked for.
     """
-    askers = {path.name: Asker(path, {}) for corpus in corpora for path in corpus.iterdir()}
+    askers = {path.name: asker(path, {}) for corpus in corpora for path in corpus.iterdir()}
     exact: list[bool] = []
     found: dict[str, list[bool]] = {"provisions": [], "rows": []}
     for row in questions:

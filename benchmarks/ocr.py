@@ -10,15 +10,11 @@ minute on two cores, and of so many sections and paragraphs asked for by their h
 words the share answered as from the text: by words of the same document, nine tenths alike.
 """
 
-import argparse
 import io
-import os
 import random
 import shutil
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
@@ -27,9 +23,11 @@ from typing import Any
 
 import numpy as np
 import pypdfium2
+from _shared import DATA, options, table, timed
 from PIL import Image, ImageFilter
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Levenshtein
+from reading import converted
 
 from lexloop.core.folding import folded
 from lexloop.core.settings import Settings
@@ -62,43 +60,34 @@ _SCANS: dict[str, Callable[[Image.Image], Image.Image]] = {
 
 def main() -> None:
     """Read every scan with everything that is here, and print the table."""
-    options = _options()
+    parser = options(__doc__)
+    parser.add_argument("--data", type=Path, default=DATA, required=DATA is None)
+    parser.add_argument("--pages", type=int, default=4)
+    parser.add_argument("--asked", type=int, default=20)
+    given = parser.parse_args()
+    if not recognising.is_available() or not (shutil.which("pandoc") and shutil.which("soffice")):
+        sys.exit("This needs lexloop[ocr] or Tesseract, and pandoc and LibreOffice.")
     with tempfile.TemporaryDirectory() as made:
-        texts = _texts(options.data / "policies", options.pages, Path(made))
+        texts = _texts(given.data / "policies", given.pages, Path(made))
     pages = {name: _pictures(data) for name, (data, _) in texts.items()}
     count = sum(map(len, pages.values()))
     written = [document for _, document in texts.values()]
-    questions = _questions(written, options.asked)
+    questions = _questions(written, given.asked)
     wanted = _answered(written, questions)
     print(f"{len(texts)} policies, {count} pages, {len(questions)} questions\n")
-    print("| scan | recognised by | wrong letters | pages a minute | answered as from the text |")
-    print("|---|---|---|---|---|")
+    rows = []
     for kind, spoilt in _SCANS.items():
         files = {name: _pdf(list(map(spoilt, own))) for name, own in pages.items()}
         for name, engines in _engines().items():
             recognising._engines = lambda engines=engines: engines  # type: ignore[misc]
-            begun = time.monotonic()
             with ThreadPoolExecutor(2) as pool:
-                found = list(pool.map(_read, files, files.values()))
-            minutes = (time.monotonic() - begun) / 60
+                took, found = timed(lambda p=pool, f=files: list(p.map(_read, f, f.values())))
             wrong = _wrong(found, written)
             alike = _alike(_answered(found, questions), wanted)
-            cells = f"{wrong:.2%} | {count / minutes:.1f} | {alike:.0%}"
-            print(f"| {kind} | {name} | {cells} |", flush=True)
-
-
-def _options() -> argparse.Namespace:
-    data = os.environ.get("LEXLOOP_DATA")
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--data", type=Path, default=Path(data) if data else None)
-    parser.add_argument("--pages", type=int, default=4)
-    parser.add_argument("--asked", type=int, default=20)
-    options = parser.parse_args()
-    if options.data is None:
-        parser.error("give --data DATA or set LEXLOOP_DATA")
-    if not recognising.is_available() or not (shutil.which("pandoc") and shutil.which("soffice")):
-        sys.exit("This needs lexloop[ocr] or Tesseract, and pandoc and LibreOffice.")
-    return options
+            rate = f"{60 * count / took:.1f}"
+            rows.append([kind, name, f"{wrong:.2%}", rate, f"{alike:.0%}"])
+    head = ("scan", "recognised by", "wrong letters", "pages a minute", "answered as from the text")
+    print(table(head, rows))
 
 
 def _engines() -> dict[str, list[recognising.Engine]]:
@@ -118,12 +107,10 @@ def _texts(folder: Path, most: int, made: Path) -> dict[str, tuple[bytes, Docume
     found: dict[str, tuple[bytes, Document]] = {}
     sizes = {path: len(path.read_text(encoding="utf-8").split()) for path in folder.glob("*.md")}
     for path in sorted((p for p, words in sizes.items() if words in _WORDS), key=sizes.__getitem__):
-        word = made / f"{path.stem}.docx"
-        subprocess.run(["pandoc", "--quiet", str(path), "-o", str(word)], check=True)
-        convert = ["soffice", "--headless", "--convert-to", "pdf", "--outdir", str(made)]
-        subprocess.run([*convert, str(word)], check=True, stdout=subprocess.DEVNULL)
-        data = word.with_suffix(".pdf").read_bytes()
-        document = _read(f"{path.stem}.pdf", data)
+        pdf = converted(path, "pdf", made)
+        assert pdf is not None
+        data = pdf.read_bytes()
+        document = _read(pdf.name, data)
         most -= len(document.pages)
         if most < 0:
             break

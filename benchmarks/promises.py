@@ -1,6 +1,6 @@
 """Tries the promises, at full size those that no test can try, and prints what held.
 
-    python benchmarks/promises.py [--only quiet,server]
+    python benchmarks/promises.py [--only quiet writes]
 
 Each promise is a module ``_promise_NAME.py`` beside this file whose ``held()`` yields one line per
 thing tried. The exit code is 1 where something did not hold.
@@ -20,10 +20,8 @@ def main() -> None:
     files = sorted(Path(__file__).parent.glob(f"{_PREFIX}*.py"))
     names = [file.stem.removeprefix(_PREFIX) for file in files]
     parser = options(__doc__)
-    parser.add_argument("--only", default=",".join(names), help=f"Some of {', '.join(names)}.")
-    chosen = parser.parse_args().only.split(",")
-    if unknown := set(chosen) - set(names):
-        parser.error(f"no such promise: {', '.join(sorted(unknown))}. Known: {', '.join(names)}")
+    parser.add_argument("--only", nargs="+", default=names, choices=names)
+    chosen = parser.parse_args().only
     took = {name: timed(lambda n=name: _all_held(n)) for name in chosen}
     for name, (seconds, _) in took.items():
         print(f"     {name}: {seconds:.1f} s")

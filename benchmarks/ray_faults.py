@@ -1,13 +1,12 @@
 """Kills workers, machines and the driver of an indexing over Ray, and looks at the index.
 
-    python benchmarks/ray_faults.py [--into ADDRESS] [--kills 20] [--files 40] [--seed 1]
+    python benchmarks/ray_faults.py [--kills 20] [--files 40]
 
 Generated laws are indexed by ``lexloop index --cluster`` on a cluster of two workers. At a random
 moment of the preparation one of them, a whole node or the driver is sent SIGKILL, in turn; after
 the driver the same command is run again. Each index is compared with the one that is made without a
 cluster: documents that are lost, doubled or wrong, and files that were kept before the driver was
-killed and made again all the same. The exit code is 1 where there is one. With ``--into``, an
-address of nodes without an index, the tasks write into an engine, each time a new index.
+killed and made again all the same. The exit code is 1 where there is one.
 """
 
 import os
@@ -22,13 +21,12 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from _ray import compared, running, write_laws
+from _ray import compared, write_laws
 from _shared import LEXLOOP, options, table
+from ray_cluster import running
 
-from lexloop.apps.cli.index_writing import kept_for
 from lexloop.core.settings import Settings
 from lexloop.models.minilm import load_shipped
-from lexloop.store.engine.address import is_address
 from lexloop.store.manifest import IndexSource
 from lexloop.store.opening import tools_for
 from lexloop.store.writer import write_index
@@ -45,10 +43,8 @@ Driver = subprocess.Popen[bytes]
 def main() -> None:
     """Kill, look, and print the counts."""
     parser = options(__doc__)
-    parser.add_argument("--into", default="", metavar="ADDRESS", help="of an engine's nodes")
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--files", type=int, default=40)
-    parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as place, running(nodes=2) as cluster:
         os.environ["LEXLOOP_CACHE"] = str(Path(place) / "cache")
@@ -58,7 +54,7 @@ def main() -> None:
         ["workers, machines, drivers", ", ".join(map(str, killed))],
         [f"documents {', '.join(_FAULTS)}", ", ".join(map(str, wrong))],
     ]
-    print(table(["killed", "into an engine" if given.into else "into folders"], rows))
+    print(table(["killed", "into folders"], rows))
     sys.exit(1 if any(wrong) else 0)
 
 
@@ -72,8 +68,8 @@ class Faults:
     """
 
     def __init__(self, place: Path, cluster: Any, given: Namespace) -> None:
-        self._place, self._cluster, self._chance = place, cluster, random.Random(given.seed)
-        self._into, self._files = given.into, given.files
+        self._place, self._cluster, self._chance = place, cluster, random.Random(1)
+        self._files = given.files
         self._laws, self._sound = place / "laws", place / "sound"
         write_laws(self._laws, given.files, _SECTIONS)
         tools = tools_for(Settings(), load_shipped())
@@ -83,15 +79,14 @@ class Faults:
         """What was killed, and what became of the documents."""
         counts: Counter[str] = Counter()
         for number in range(kills):
-            victim, name = _VICTIMS[number % len(_VICTIMS)], f"index-{number}-{os.getpid()}"
-            index = f"{self._into}/{name}" if self._into else str(self._place / name)
+            victim, index = _VICTIMS[number % len(_VICTIMS)], self._place / f"index-{number}"
             again = self._index_and_kill(index, victim)
             found = compared(index, self._sound)
             counts.update({victim: 1, "made again": again, **found})
             print(f"{number + 1} {victim}: {found}, {again}", file=sys.stderr, flush=True)
         return counts
 
-    def _index_and_kill(self, index: str, victim: str) -> int:
+    def _index_and_kill(self, index: Path, victim: str) -> int:
         """Index, and return how many files were made twice because the driver was killed."""
         driver, made = self._start(index), 0
         self._wait_for(index, self._chance.randrange(1, self._files * 3 // 4), driver)
@@ -114,12 +109,12 @@ class Faults:
             raise SystemExit(f"An indexing ended with {driver.returncode}: {said.decode()}")
         return made
 
-    def _start(self, index: str) -> Driver:
-        options = ["--out", index, "--cluster", self._cluster.address]
+    def _start(self, index: Path) -> Driver:
+        options = ["--out", str(index), "--cluster", self._cluster.address]
         command = [*LEXLOOP, "index", str(self._laws), *options]
         return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
-    def _wait_for(self, index: str, count: int, driver: Driver) -> None:
+    def _wait_for(self, index: Path, count: int, driver: Driver) -> None:
         """Wait until so many files are kept, or the driver has ended."""
         deadline = time.monotonic() + _MOST_S
         while len(_kept(index)) < count and driver.poll() is None:
@@ -137,11 +132,10 @@ class Faults:
         raise SystemExit("The indexing ended before a worker could be killed.")
 
 
-def _kept(index: str) -> dict[str, int]:
+def _kept(index: Path) -> dict[str, int]:
     """The files that are kept in an index's staging folder, and when each was written."""
     found = {}
-    folder = kept_for(index, force=False, clustered=True) if is_address(index) else Path(index)
-    for path in folder.glob("staging/*/*.kept"):
+    for path in index.glob("staging/*/*.kept"):
         try:
             found[path.name] = path.stat().st_mtime_ns
         except FileNotFoundError:  # the index is published meanwhile

@@ -1,11 +1,11 @@
 """How fast a Ray cluster of one and of two workers indexes, beside this process alone.
 
-    python benchmarks/ray_ingestion.py [--folder DIR] [--files N] [--rounds N]
+    python benchmarks/ray_ingestion.py [--files N]
 
-A folder of documents, or as many generated laws, is indexed without a cluster, over one worker and
-over two, in this order and round by round; each worker has one processor of this machine. The
-figures are medians of the rounds. A few other laws are indexed before each, so that models are
-loaded. The exit code is 1 unless all indexes hold the same, vectors within half precision.
+A folder of generated laws is indexed without a cluster, over one worker and over two, in this
+order and round by round; each worker has one processor of this machine. The figures are medians of
+the rounds. A few other laws are indexed before each, so that models are loaded. The exit code is 1
+unless all indexes hold the same, vectors within half precision.
 """
 
 import json
@@ -15,8 +15,9 @@ import tempfile
 from pathlib import Path
 from statistics import median
 
-from _ray import compared, running, write_laws
+from _ray import compared, write_laws
 from _shared import options, table, timed
+from ray_cluster import running
 
 from lexloop.core.settings import Settings
 from lexloop.graph.clustered import WorkerTools
@@ -29,22 +30,18 @@ from lexloop.store.manifest import IndexSource
 from lexloop.store.opening import tools_for
 from lexloop.store.writer import write_index
 
-_SECTIONS = 25
+_SECTIONS, _ROUNDS = 25, 3
 _ALONE, _ONE, _TWO = "without a cluster, on all cores", "one worker", "two workers"
 
 
 def main() -> None:
     """Index, compare, and print a table."""
     parser = options(__doc__)
-    parser.add_argument("--folder", type=Path, help="documents; generated laws without it")
     parser.add_argument("--files", type=int, default=80, help="generated laws")
-    parser.add_argument("--rounds", type=int, default=3)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
-        folder = given.folder or Path(place) / "laws"
-        if given.folder is None:
-            write_laws(folder, given.files, _SECTIONS)
-        rates, unlike = Ingestion(folder.absolute(), Path(place)).run(given.rounds)
+        write_laws(Path(place) / "laws", given.files, _SECTIONS)
+        rates, unlike = Ingestion(Path(place)).run(_ROUNDS)
     faster = f" ({rates[_TWO] / rates[_ONE]:.2f} times)"
     rows = [
         [name, f"{rates[name]:.1f}{faster if name == _TWO else ''}"]
@@ -55,15 +52,10 @@ def main() -> None:
 
 
 class Ingestion:
-    """One folder, indexed again and again.
+    """The laws in a folder, indexed again and again beside them."""
 
-    Args:
-        folder: The documents.
-        place: A folder for the indexes.
-    """
-
-    def __init__(self, folder: Path, place: Path) -> None:
-        self._sources, self._place = [IndexSource(str(folder))], place
+    def __init__(self, place: Path) -> None:
+        self._sources, self._place = [IndexSource(str(place / "laws"))], place
         self._tools = tools_for(Settings(), load_shipped())
         write_laws(place / "others", 6, 4)
         self._warm = [IndexSource(str(place / "others"))]
@@ -80,7 +72,7 @@ class Ingestion:
                 cluster.wait_for_nodes()
                 rates[_TWO].append(self._index(_TWO))
             for name in (_ONE, _TWO):
-                found = compared(str(self._place / name), self._place / _ALONE)
+                found = compared(self._place / name, self._place / _ALONE)
                 unlike += sum(found.values())
         return {name: median(values) for name, values in rates.items()}, unlike
 

@@ -1,7 +1,7 @@
 """How well documents are read: the units of their trees beside those that are known to be there.
 
-    python benchmarks/reading.py [--data DATA] [--sets us_cfr,gdpr] [--formats txt,pdf] [--show N]
-    python benchmarks/reading.py --asked 80 [--show N]
+    python benchmarks/reading.py [--data DATA] [--sets us_cfr,gdpr]
+    python benchmarks/reading.py [--data DATA] --asked 80
 
 DATA is the folder of the published sets (default ``LEXLOOP_DATA``). By set and format: the units
 that are known, the share of them found (a unit of the tree begins with the same words), and of all
@@ -16,9 +16,7 @@ wordings, and prints the share of answers whose first citation lies in the secti
 with marks of the file in them.
 """
 
-import argparse
 import json
-import os
 import random
 import re
 import shutil
@@ -30,10 +28,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from _law_files import as_format
-from _law_scoring import words_of
+from _law import as_format, words_of
+from _shared import DATA, Row, options, read_rows, table
 
 from lexloop.core.settings import Settings
 from lexloop.documents.document import Document
@@ -43,7 +40,6 @@ from lexloop.documents.structure.tree import ITEMS, Unit
 from lexloop.graph.build import build_graph
 from lexloop.graph.resources import Resources
 
-Row = dict[str, Any]
 _OPENING = 6
 """The words by which a unit is known again."""
 _KINDS = {"section": "provision", "article": "provision", "heading": "part"}
@@ -57,6 +53,7 @@ _FORMS = (
     "Show me the section {}.",
 )
 _SEED, _OWN_WORDS = 3, 0.95
+_SHARES = ("found", "label", "span", "kind")
 _HEADED = ("part", "provision", "annex")
 _FORMATS = {
     "us_cfr": ("txt", "pdf"),
@@ -89,98 +86,59 @@ class Known:
         return self.words[-_OPENING:] == other.words[-_OPENING:]
 
 
-@dataclass
-class Score:
-    """What was known and found in the documents of one set in one format."""
-
-    known: int = 0
-    found: int = 0
-    labels: int = 0
-    spans: int = 0
-    kinds: int = 0
-    doubts: int = 0
-
-    def add(self, known: Iterable[Known], read: Iterable[Known], show: int) -> None:
-        """Compare the units of one document, and tell the first that differ."""
-        begun: dict[tuple[str, ...], list[Known]] = defaultdict(list)
-        for unit in read:
-            begun[unit.opening].append(unit)
-        for unit in known:
-            alike = begun[unit.opening]
-            equal = [one for one in alike if _same(one.label) == _same(unit.label)]
-            best = next(iter(sorted(equal or alike, key=unit.ends_as, reverse=True)), None)
-            self.known += 1
-            if best is not None:
-                self.found += 1
-                self.labels += bool(equal)
-                self.spans += unit.ends_as(best)
-                self.kinds += unit.kind == best.kind or {unit.kind, best.kind} <= ITEMS
-            if show > 0 and not equal:
-                show -= 1
-                told = best.label if best else "not found"
-                print(f"  {unit.label!r} ({' '.join(unit.opening)}): {told!r}", file=sys.stderr)
-
-    def with_(self, other: "Score") -> "Score":
-        """This and that of other documents."""
-        both = zip(vars(self).values(), vars(other).values(), strict=True)
-        return Score(*(own + more for own, more in both))
-
-    def row(self) -> str:
-        """The cells of a table's row."""
-        shares = (self.found, self.labels, self.spans, self.kinds)
-        told = " | ".join(f"{share / max(1, self.known):.3f}" for share in shares)
-        return f"{self.known:,} | {told} | {self.doubts:,}"
+def scored(known: Iterable[Known], read: Iterable[Known]) -> Counter[str]:
+    """Of one document how many units are known and found, and of these what is the same."""
+    begun: dict[tuple[str, ...], list[Known]] = defaultdict(list)
+    for unit in read:
+        begun[unit.opening].append(unit)
+    score = Counter[str]()
+    for unit in known:
+        alike = begun[unit.opening]
+        equal = [one for one in alike if _same(one.label) == _same(unit.label)]
+        best = max(equal or alike, key=unit.ends_as, default=None)
+        score["known"] += 1
+        if best is not None:
+            kind = unit.kind == best.kind or {unit.kind, best.kind} <= ITEMS
+            score.update(found=1, label=bool(equal), span=unit.ends_as(best), kind=kind)
+    return score
 
 
 def main() -> None:
     """Read every set in every format, and print the table."""
-    options = _options()
-    if options.asked:
-        _ask(options.data / "policies", options.asked, options.show)
-        return
-    print("| set | format | known | found | label | span | kind | doubts |")
-    print("|---|---|---|---|---|---|---|---|")
-    for name in options.sets.split(","):
-        folder = options.data / name
-        if not folder.is_dir():
-            print(f"left out {name}: there is no {folder}", file=sys.stderr)
-            continue
-        for kind in _FORMATS[name]:
-            if options.formats and kind not in options.formats.split(","):
-                continue
-            with tempfile.TemporaryDirectory() as made:
-                score = _scored(name, kind, folder, Path(made), options.show)
-            if score is not None:
-                print(f"| {name} | {kind} | {score.row()} |", flush=True)
-
-
-def _options() -> argparse.Namespace:
-    data = os.environ.get("LEXLOOP_DATA")
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--data", type=Path, default=Path(data) if data else None)
+    parser = options(__doc__)
+    parser.add_argument("--data", type=Path, default=DATA, required=DATA is None)
     parser.add_argument("--sets", default=",".join(_FORMATS))
-    parser.add_argument("--formats", help="with commas; all of each set if left out")
     parser.add_argument("--asked", type=int, default=0, help="sections asked for by heading")
-    parser.add_argument("--show", type=int, default=0, help="units told of each document")
-    options = parser.parse_args()
-    if options.data is None:
-        parser.error("give --data DATA or set LEXLOOP_DATA")
-    return options
+    given = parser.parse_args()
+    if given.asked:
+        rows = _asked(given.data / "policies", given.asked)
+        print(table(["asked", "first citation in the section", "marks in the answer"], rows))
+        return
+    rows = (
+        [name, kind, *cells]
+        for name in given.sets.split(",")
+        for kind in _FORMATS[name]
+        if (cells := _cells(name, kind, given.data / name))
+    )
+    print(table(["set", "format", "known", *_SHARES, "doubts"], rows))
 
 
-def _scored(name: str, kind: str, folder: Path, made: Path, show: int) -> Score | None:
-    score = Score()
-    for known, path in _PAIRS[name](folder, kind, made):
-        if path is None:
-            print(f"left out {name} as {kind}: nothing here makes it", file=sys.stderr)
-            return None
-        document = read(path)
-        one = Score(doubts=len(document.tree.problems))
-        one.add(known, units_of(document, headed=name == "policies"), show)
-        score = score.with_(one)
-        if show:
-            print(f"| {one.row()} | {path.name}", file=sys.stderr)
-    return score
+def _cells(name: str, kind: str, folder: Path) -> list[str]:
+    """A row of the table; none where the set, or what makes its files, is not here."""
+    score = Counter[str]()
+    with tempfile.TemporaryDirectory() as made:
+        for known, path in _PAIRS[name](folder, kind, Path(made)) if folder.is_dir() else ():
+            if path is None:
+                break
+            document = read(path)
+            score += scored(known, units_of(document, headed=name == "policies"))
+            score["doubts"] += len(document.tree.problems)
+        else:
+            if score:
+                shares = (f"{score[share] / score['known']:.3f}" for share in _SHARES)
+                return [f"{score['known']:,}", *shares, f"{score['doubts']:,}"]
+    print(f"left out {name} as {kind}: nothing here has or makes it", file=sys.stderr)
+    return []
 
 
 def read(path: Path) -> Document:
@@ -257,8 +215,7 @@ def _articles(structure: list[Row], text: str) -> Iterator[Known]:
 
 def _policies(folder: Path, kind: str, made: Path) -> Iterator[tuple[list[Known], Path | None]]:
     """Each policy, and its headings."""
-    rows = (folder / "structure.jsonl").read_text(encoding="utf-8").splitlines()
-    for row in map(json.loads, rows):
+    for row in read_rows(folder / "structure.jsonl"):
         path = folder / row["file"]
         text = path.read_text(encoding="utf-8")
         above: list[tuple[int, str]] = []
@@ -268,10 +225,10 @@ def _policies(folder: Path, kind: str, made: Path) -> Iterator[tuple[list[Known]
             words = words_of(_MARKUP.sub(" ", text[unit["start"] : unit["end"]]))
             known.append(Known(_path(above[-1][1]) if above else "", "part", tuple(words)))
             above.append((unit["level"], unit["heading"]))
-        yield known, path if kind == "md" else _converted(path, kind, made)
+        yield known, path if kind == "md" else converted(path, kind, made)
 
 
-def _converted(path: Path, kind: str, made: Path) -> Path | None:
+def converted(path: Path, kind: str, made: Path) -> Path | None:
     """A Markdown file in another format; None where no program here makes it."""
     target = made / f"{path.stem}.{kind}"
     if shutil.which("pandoc") is None or (kind == "pdf" and shutil.which("soffice") is None):
@@ -293,32 +250,25 @@ def _contracts(folder: Path, kind: str, made: Path) -> Iterator[tuple[list[Known
         yield [unit for unit in own if unit.kind in ("provision", "paragraph", "point")], path
 
 
-def _ask(folder: Path, count: int, show: int) -> None:
-    """Ask for sections by their headings, and print how many are found."""
-    rows = (folder / "structure.jsonl").read_text(encoding="utf-8").splitlines()
-    gold = [(row["file"], unit) for row in map(json.loads, rows) for unit in row["units"]]
+def _asked(folder: Path, count: int) -> Iterator[Sequence[str]]:
+    """Ask for sections by their headings; the share of them that is found, by wording."""
+    rows = read_rows(folder / "structure.jsonl")
+    gold = [(row["file"], unit) for row in rows for unit in row["units"]]
     alike = Counter(_path(unit["heading"]) for _, unit in gold)
     alone = [(f, u) for f, u in gold if u["level"] > 1 and alike[_path(u["heading"])] == 1]
     graph = build_graph(Resources(defaults=Settings(corpus=str(folder))))
-    print("| asked | first citation in the section | marks in the answer |")
-    print("|---|---|---|")
     for form in _FORMS:
         found = marks = 0
         for file, unit in random.Random(_SEED).sample(alone, count):
-            bare = _bare(unit["heading"])
-            answer = graph.invoke({"messages": [("user", form.format(bare))]})
-            cited = answer["citations"][:1]
+            question = form.format(_bare(unit["heading"]))
+            answer = graph.invoke({"messages": [("user", question)]})
             held = _section(folder / file, unit)
-            good = bool(cited) and cited[0]["document"] == file
-            words = words_of(cited[0]["quote"]) if good else []
-            good = good and sum(word in held for word in words) >= _OWN_WORDS * len(words)
-            found += good
+            for cited in answer["citations"][:1]:
+                words = words_of(cited["quote"])
+                own = sum(word in held for word in words) >= _OWN_WORDS * len(words)
+                found += own and cited["document"] == file
             marks += _MARKUP.search(answer["answer"]) is not None
-            if show > 0 and not good:
-                show -= 1
-                told = [(one["document"], one["section"]) for one in cited]
-                print(f"  {form.format(bare)} ({file}): {told}", file=sys.stderr)
-        print(f"| {form.format('X')} | {found / count:.3f} | {marks / count:.3f} |", flush=True)
+        yield form.format("X"), f"{found / count:.3f}", f"{marks / count:.3f}"
 
 
 def _bare(heading: str) -> str:

@@ -11,8 +11,7 @@ under its default settings up to and including rerank, with the graph and withou
 those whose gold is among the k passages for the answer. Without the graph there are fewer
 candidates; ``as many candidates`` gives the search that many more instead. Intervals are bootstrap
 95 % over probes, the gain's over paired differences to the search without the graph, in the last
-line to as many candidates. The law is not part of the project: without ``--law`` it is
-``gdpr/gdpr_en.txt`` in the folder that LEXLOOP_DATA names.
+line to as many candidates. Without ``--law`` it is ``gdpr/gdpr_en.txt`` of LEXLOOP_DATA's folder.
 """
 
 import sys

@@ -1,7 +1,6 @@
 """How much of what is relevant the ten best passages hold: each signal, each fusion, the default.
 
     python benchmarks/retrieval.py --passages PASSAGES.jsonl --questions QUESTIONS.jsonl
-        [--embedder NAME] [--every N]
 
 Passages have ``id`` and ``text``; those without text are left out, and each other one is one
 chunk. Questions have ``question`` and ``relevant_ids``; those without any are left out.
@@ -15,28 +14,21 @@ default weights. Every metric comes with its bootstrap 95 % interval.
 
 from collections import defaultdict
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 from _pipeline import TOP, candidates_for, index_passages, reranked
 from _shared import options, read_rows, shown, table
 
 from lexloop.core.metadata import Filters
-from lexloop.core.settings import Connection, Settings
-from lexloop.evaluation.metrics import retrieval as metrics
-from lexloop.models.embedders import load_embedder
+from lexloop.core.settings import Settings
+from lexloop.evaluation.metrics.retrieval import of_ranking
+from lexloop.evaluation.score import Score
+from lexloop.models.minilm import load_shipped
 from lexloop.store.view import View
 
 _DEFAULT = Settings()
 _FUSIONS = {name: Settings(fusion=name) for name in ("rrf", "linear")}
-_METRICS = {
-    "recall@10": partial(metrics.recall, k=10),
-    "map@10": partial(metrics.average_precision, k=10),
-    "mrr@10": partial(metrics.reciprocal_rank, k=10),
-    "ndcg@10": partial(metrics.ndcg, k=10),
-    "hit@1": partial(metrics.hit_rate, k=1),
-    "hit@5": partial(metrics.hit_rate, k=5),
-}
+_METRICS = ("recall@10", "map@10", "mrr@10", "ndcg@10", "hit@1", "hit@5")
 
 
 def main() -> None:
@@ -44,18 +36,17 @@ def main() -> None:
     parser = options(__doc__)
     parser.add_argument("--passages", type=Path, required=True, help="JSON Lines: id, text")
     parser.add_argument("--questions", type=Path, required=True, help="question, relevant_ids")
-    parser.add_argument("--embedder", default="embedded", help="also minilm, trained:FOLDER")
-    parser.add_argument("--every", type=int, default=1, help="take every Nth question")
     given = parser.parse_args()
     every = [row for row in read_rows(given.passages) if row["text"].strip()]
-    questions = [row for row in read_rows(given.questions) if row["relevant_ids"]][:: given.every]
-    embedder = load_embedder(given.embedder, Connection())
-    view = index_passages(every, _DEFAULT, embedder).seen_by(Filters.of(_DEFAULT))
-    scores: dict[str, list[list[float]]] = defaultdict(list)
+    questions = [row for row in read_rows(given.questions) if row["relevant_ids"]]
+    view = index_passages(every, _DEFAULT, load_shipped()).seen_by(Filters.of(_DEFAULT))
+    scores: dict[str, list[list[Score]]] = defaultdict(list)
     for row in questions:
         relevant = dict.fromkeys(row["relevant_ids"], 1)
         for name, ids in _rankings(row["question"], view):
-            scores[name].append([metric(ids, relevant) for metric in _METRICS.values()])
+            at = {k: of_ranking(ids, relevant, k) for k in (1, 5, 10)}
+            named = (metric.split("@") for metric in _METRICS)
+            scores[name].append([at[int(k)][name] for name, k in named])
     print(f"{len(questions)} questions, {len(every)} passages\n")
     rows = ([name, *map(shown, zip(*found, strict=True))] for name, found in scores.items())
     print(table(["", *_METRICS], rows))

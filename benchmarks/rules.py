@@ -1,6 +1,6 @@
 """What each rule for English carries: one is taken out at a time, and the development sets asked.
 
-    python benchmarks/rules.py [--data DIR] [--sets a,b] [--groups "a;b"] [--limit N] [--list]
+    python benchmarks/rules.py [--data DIR] [--sets a,b] [--groups "a;b"]
 
 A group of rules is what ``GROUPS`` names: attributes of modules, and what takes their place when
 they are out: a pattern that never matches, a function that returns nothing. First every question is
@@ -27,7 +27,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from _law_scoring import Provision, names_of, spans_of
+from _law import Provision, names_of, spans_of
 from _shared import DATA, ROOT, options, read_rows, table
 from altered import alterations, sections
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
@@ -322,16 +322,11 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=DATA, help="folder of the published sets")
     parser.add_argument("--sets", default=",".join(_SETS))
     parser.add_argument("--groups", default=";".join(GROUPS), help="names, with semicolons")
-    parser.add_argument("--list", action="store_true", help="only list the groups")
-    parser.add_argument("--limit", type=int, default=1_000_000, help="questions of each kind")
     given = parser.parse_args()
     groups = {name: GROUPS[name] for name in given.groups.split(";")}
-    if given.list:
-        print("\n".join(f"{name}: {', '.join(group)}" for name, group in groups.items()))
-        return
     with tempfile.TemporaryDirectory() as made:
         folders = _folders(given.sets.split(","), given.data)
-        questions = [*_questions(folders, Path(made), given.limit)]
+        questions = [*_questions(folders, Path(made))]
         asking, heard = Asking(), defaultdict[str, list[int]](list)
         always = asking.listen(groups)
         before = []
@@ -384,7 +379,7 @@ def _folders(sets: Sequence[str], data: Path | None) -> dict[str, Path]:
     return found
 
 
-def _questions(folders: Mapping[str, Path], made: Path, limit: int) -> Iterator[Question]:
+def _questions(folders: Mapping[str, Path], made: Path) -> Iterator[Question]:
     for name, folder in folders.items():
         corpus = made / name
         corpus.mkdir()
@@ -393,7 +388,7 @@ def _questions(folders: Mapping[str, Path], made: Path, limit: int) -> Iterator[
             by_kind[question.kind].append(question)
         for kind, found in by_kind.items():
             most = _MOST.get(kind.partition(" ")[2], _ALTERED if name == "altered" else len(found))
-            yield from _drawn(found, min(limit, most))
+            yield from _drawn(found, most)
 
 
 def _drawn(found: Sequence[Any], most: int) -> list[Any]:

@@ -22,25 +22,19 @@ import os
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from contextvars import ContextVar
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from _contest import chunk_ids
-from _mixture import Chunks, mixed, read_passages
+from _mixture import Chunks, Half, mixed, read_passages
 from _ours import write
-from _scale_asking import (
-    Figures,
-    Found,
-    exactly,
-    one_by_one,
-    overlap,
-    percentiles,
-    together,
-    watch,
-)
 from _shared import numbers, options, read_rows, table, timed
 
 import lexloop
@@ -48,16 +42,113 @@ from lexloop.core.errors import CorpusError
 from lexloop.core.files import is_index
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
+from lexloop.models.embedding import Vectors
 from lexloop.models.minilm import load_minilm
 from lexloop.store.engine.address import FLOAT, VECTOR_KINDS, Storage, VectorKind
-from lexloop.store.engine.client import engine_at
+from lexloop.store.engine.client import Engine, engine_at
 from lexloop.store.engine.generation import published
 from lexloop.store.engine.moving import push_index
 from lexloop.store.engine.store import EngineStore, manifest_of, open_engine
 from lexloop.store.folder.store import open_folder
 from lexloop.store.manifest import Manifest
 from lexloop.store.protocol import Store
-from lexloop.store.view import Collection
+from lexloop.store.view import Collection, View
+
+LIMIT, TOP = 120, 10
+"""Hits of each signal that the default settings fuse, and those that are compared."""
+_BLOCK, _ROUNDS = 50_000, 3
+Figures = dict[str, Any]
+Found = list[list[list[str]]]
+"""For each question the ids by words and those by vectors."""
+
+
+@dataclass
+class Cost:
+    """What one search cost.
+
+    Args:
+        seconds: By the clock.
+        busy: Seconds that this process computed.
+        took: Seconds by the engine's own count.
+        requests: To the engine.
+    """
+
+    seconds: float = 0.0
+    busy: float = 0.0
+    took: float = 0.0
+    requests: int = 0
+
+
+_cost: ContextVar[Cost] = ContextVar("cost")
+"""Of the search under way; what it asks beside, in another thread, counts as well."""
+
+
+def watch(engine: Engine) -> None:
+    """Count the requests that searches make of an engine from now on."""
+    plain = engine.ask
+
+    def ask(*args: Any, **kwargs: Any) -> Any:
+        told = plain(*args, **kwargs)
+        if cost := _cost.get(None):
+            cost.requests += 1
+            cost.took += told.get("took", 0) / 1000
+        return told
+
+    engine.ask = ask  # type: ignore[method-assign]
+
+
+def timed_search(view: View, question: str) -> tuple[Cost, list[list[str]]]:
+    """Search once; return the cost, and the ids that words and vectors find, best first."""
+    cost = Cost()
+    _cost.set(cost)
+    began, busy = time.perf_counter(), time.process_time()
+    by_words, by_vectors = view.search([question], LIMIT)
+    cost.seconds = time.perf_counter() - began
+    cost.busy = time.process_time() - busy
+    return cost, [[hit.chunk_id for hit in hits[0][:TOP]] for hits in (by_words, by_vectors)]
+
+
+def one_by_one(view: View, questions: Sequence[str]) -> tuple[Figures, Found]:
+    """Ask by one client, all of it several times; return the figures and what was found."""
+    rounds = [[timed_search(view, question) for question in questions] for _ in range(_ROUNDS)]
+    costs = [cost for asked in rounds for cost, _ in asked]
+    return {
+        **percentiles("", [cost.seconds for cost in costs]),
+        "overhead_ms": 1000 * float(np.median([cost.seconds - cost.took for cost in costs])),
+        "busy_ms": 1000 * float(np.median([cost.busy for cost in costs])),
+        "requests": float(np.mean([cost.requests for cost in costs])),
+    }, [ids for _, ids in rounds[0]]
+
+
+def together(view: View, questions: Sequence[str], clients: int) -> Figures:
+    """Ask by many clients at once; each asks the next question as soon as it has an answer."""
+    began = time.perf_counter()
+    with ThreadPoolExecutor(clients) as pool:
+        costs = [cost for cost, _ in pool.map(lambda q: timed_search(view, q), questions)]
+    rate = len(questions) / (time.perf_counter() - began)
+    seconds = [cost.seconds for cost in costs]
+    return {**percentiles(f"{clients}_", seconds), f"{clients}_per_s": rate}
+
+
+def percentiles(prefix: str, seconds: Sequence[float]) -> Figures:
+    """The 50th and the 95th in milliseconds."""
+    p50, p95 = np.percentile(1000 * np.asarray(seconds), (50, 95))
+    return {f"{prefix}p50_ms": float(p50), f"{prefix}p95_ms": float(p95)}
+
+
+def exactly(vectors: Half, ids: Sequence[str], questions: Vectors) -> list[list[str]]:
+    """The ids of the vectors nearest to each question, by a scan of all of them."""
+    blocks = (vectors[i : i + _BLOCK] for i in range(0, len(vectors), _BLOCK))
+    scores = np.concatenate([block.astype(np.float32) @ questions.T for block in blocks])
+    best = np.argsort(-scores, axis=0, kind="stable")[:TOP].T
+    return [[ids[row] for row in rows] for rows in best.tolist()]
+
+
+def overlap(found: Sequence[Sequence[str]], expected: Sequence[Sequence[str]]) -> float:
+    """The mean share of the ids expected that were found."""
+    pairs = zip(found, expected, strict=True)
+    return float(np.mean([len({*a} & {*b}) / max(1, len(b)) for a, b in pairs]))
+
 
 _WARM_UP, _ROUNDS, _CLIENTS = 20, 3, 32
 _MERGES_S, _QUIET = 2400.0, 5
@@ -74,13 +165,13 @@ _COLUMNS = (
 
 def main() -> None:
     """Measure every size everywhere and print the table."""
-    parser = options(__doc__)
+    parser, kinds = options(__doc__), lambda text: [*map(VectorKind, text.split(","))]
     parser.add_argument("addresses", nargs="*", metavar="ADDRESS", help="of nodes, without a name")
     parser.add_argument("--passages", type=Path, required=True, help="JSON Lines: text")
     parser.add_argument("--questions", type=Path, required=True, help="JSON Lines: question")
     parser.add_argument("--work", type=Path, required=True, help="keeps corpora and indexes")
     parser.add_argument("--chunks", type=numbers, default=[13_000, 100_000], metavar="N[,N]")
-    parser.add_argument("--vectors", type=_kinds, default=[FLOAT], metavar="KIND[,KIND]")
+    parser.add_argument("--vectors", type=kinds, default=[FLOAT], metavar="KIND[,KIND]")
     parser.add_argument("--asked", type=int, default=100, help="questions a client and a pass")
     parser.add_argument("--ask", type=int, default=20, help="questions answered as a whole")
     given = parser.parse_args()
@@ -92,10 +183,6 @@ def main() -> None:
         rows += Size(size, mixed(passages, size, given.work), questions, whole, given).rows()
     print(table(_COLUMNS, ([_cell(row.get(name)) for name in _COLUMNS] for row in rows)))
     print(f"\n{os.cpu_count()} cores")
-
-
-def _kinds(text: str) -> list[VectorKind]:
-    return [VectorKind(kind) for kind in text.split(",")]
 
 
 class Size:

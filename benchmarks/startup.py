@@ -8,11 +8,12 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
+from itertools import cycle
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from _shared import LEXLOOP, median_s, options, timed
+from _shared import LEXLOOP, options, timed
 
 from lexloop.core.settings import Settings
 from lexloop.graph.build import build_graph
@@ -78,14 +79,16 @@ def main() -> None:
         _lexloop(["ask", _QUESTION], warm)
         # the figures in this process come last, so that nothing runs beside the processes
         figures = {
-            "help_s": median_s(lambda: _lexloop(["--help"], warm), runs),
-            "ask_cold_s": median_s(lambda: _lexloop(["ask", _QUESTION], warm), runs),
-            "ask_first_s": median_s(lambda: _lexloop(["ask", _QUESTION], next(fresh)), _FIRST_RUNS),
+            "help_s": _median_s(lambda: _lexloop(["--help"], warm), runs),
+            "ask_cold_s": _median_s(lambda: _lexloop(["ask", _QUESTION], warm), runs),
+            "ask_first_s": _median_s(
+                lambda: _lexloop(["ask", _QUESTION], next(fresh)), _FIRST_RUNS
+            ),
         }
     graph, minilm = build_graph(Resources()), load_minilm()
     graph.invoke({"question": _QUESTION})
     figures["ask_warm_ms"] = _each_ms(lambda asked: graph.invoke({"question": asked}), runs)
-    figures["graph_overhead_ms"] = 1000 * median_s(_around_nothing(), _GRAPH_RUNS)
+    figures["graph_overhead_ms"] = 1000 * _median_s(_around_nothing(), _GRAPH_RUNS)
     figures["embed_ms"] = _each_ms(lambda asked: minilm.embed([asked]), runs)
     figures["warm_per_embedding"] = figures["ask_warm_ms"] / figures["embed_ms"]
     rounded = {name: round(value, 3) for name, value in figures.items()}
@@ -98,10 +101,14 @@ def _lexloop(arguments: Sequence[str], cache: Path) -> None:
     subprocess.run([*LEXLOOP, *arguments], check=True, stdout=subprocess.DEVNULL, env=environ)
 
 
+def _median_s(run: Callable[[], object], runs: int) -> float:
+    return median(timed(run)[0] for _ in range(runs))
+
+
 def _each_ms(run: Callable[[str], object], runs: int) -> float:
     """Median milliseconds of several different questions, each asked so many times."""
-    taken = [timed(lambda q=question: run(q))[0] for _ in range(runs) for question in _WARM]
-    return 1000 * median(taken)
+    questions = cycle(_WARM)
+    return 1000 * _median_s(lambda: run(next(questions)), runs * len(_WARM))
 
 
 def _around_nothing() -> Callable[[], object]:

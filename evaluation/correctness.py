@@ -279,6 +279,15 @@ def on_scale(value: float, good: float) -> float:
     return GOOD + (HIGHEST - GOOD) * (value - good) / (HIGHEST - good)
 
 
+def is_correct(score: Score) -> Score:
+    """Return 1 when an answer's correctness is at least 4, else 0.
+
+    Source: HyPA-RAG, section 5.3: the indicator inside the correctness score, whose mean over
+    answers is their share of correct ones.
+    """
+    return score if isinstance(score, Unresolved) else float(score >= GOOD)
+
+
 class CorrectnessJudge:
     """Scores answers against references, with the shipped weights.
 

@@ -14,8 +14,9 @@ from pydantic import AfterValidator, BaseModel, Field, StrictBool, StrictInt, cr
 
 from lexloop.core.types import ABSTENTION
 from lexloop.evaluation.asking import Asker, prompted
-from lexloop.evaluation.metrics import hypa
-from lexloop.evaluation.score import Score, Unresolved
+from lexloop.evaluation.metrics import retrieval
+from lexloop.evaluation.metrics.text import cosine
+from lexloop.evaluation.score import Score, Unresolved, resolved
 from lexloop.models.embedding import Embed
 from lexloop.models.request import Chat
 from lexloop.nodes.evaluate.judges import JudgeReply
@@ -154,12 +155,14 @@ async def faithfulness(chat: Chat, of: Given) -> Score:
     Two calls, not one: what is claimed is settled before any passage is seen, so the denominator
     does not move with what was retrieved.
     """
-    return hypa.faithfulness(await borne_out(chat, of.question, of.said, of.contexts))
+    return retrieval.borne_out(await borne_out(chat, of.question, of.said, of.contexts), "answer")
 
 
 async def context_recall(chat: Chat, of: Given) -> Score:
     """Return the share of the reference's claims that the passages bear out."""
-    return hypa.context_recall(await borne_out(chat, of.question, of.right, of.contexts))
+    return retrieval.borne_out(
+        await borne_out(chat, of.question, of.right, of.contexts), "reference"
+    )
 
 
 async def borne_out(chat: Chat, question: str, text: str, contexts: Sequence[str]) -> list[bool]:
@@ -197,17 +200,18 @@ async def context_precision(chat: Chat, of: Given) -> Score:
         passages=number("passage", of.contexts),
         count=len(of.contexts),
     )
-    return hypa.context_precision([verdict.verdict for verdict in reply.verdicts])
+    return retrieval.context_precision([verdict.verdict for verdict in reply.verdicts])
 
 
 async def answer_relevancy(chat: Chat, of: Given) -> Score:
-    """Return how near the questions that the answer would fit are to the one that was asked.
+    """Return the mean cosine of the questions that the answer would fit to the one that was asked.
 
     The model never sees the original question, which it could only repeat (HyPA-RAG, section 5.2).
     """
     reply = await prompted(chat, "questions_of_answer", Questions, answer=of.said, count=_QUESTIONS)
     asked, *others = of.embed([of.question, *(text.strip() for text in reply.questions)])
-    return hypa.answer_relevancy(asked, others)
+    scores = [cosine(other, asked) for other in others]
+    return next(filter(lambda one: isinstance(one, Unresolved), scores), fmean(resolved(scores)))
 
 
 async def correctness(chat: Chat, of: Given, rubric: Rubric) -> Score:

@@ -6,19 +6,20 @@ Tibshirani 1993, chapter 13), seeded, so that the same scores have the same inte
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Any, TypeVar
+from functools import partial
+from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lexloop.evaluation.score import Score, Unresolved, is_resolved, resolved
 
 T = TypeVar("T")
+Pair = tuple[Score, Score]
 NO_PAIR = Unresolved("no question has both scores")
-Draw = Callable[[np.random.Generator, int, int], NDArray[Any]]
+CORRELATIONS = {"pearson": "pearsonr", "spearman": "spearmanr", "kendall": "kendalltau"}
+"""Those of Eval-RAG, section 3, table 3, and scipy's names of them; Kendall's is tau-b."""
 _SEED = 7
 _PERCENTILES = (2.5, 97.5)
 _RESAMPLES = 2000
@@ -63,12 +64,17 @@ def estimates(series: Sequence[Sequence[Score]]) -> list[Estimate | Unresolved]:
         by_length[len(column)].append(place)
     by_length.pop(0, None)
     for n, places in by_length.items():
-        columns = np.array([numbers[place] for place in places], np.float64).T
-        drawn = _drawn(_counts, n, _RESAMPLES)
-        means = np.concatenate([counts.astype(np.float64) @ columns for counts in drawn]) / n
-        rows = zip(places, columns.mean(axis=0), *_bounds(means), strict=True)
-        for place, mean, low, high in rows:
-            made[place] = _around(float(mean), low, high, n, len(series[place]) - n)
+        rows = np.array([numbers[place] for place in places], np.float64)
+        random, step = np.random.default_rng(_SEED), max(1, _MOST_CELLS // n)
+        # how often each score is drawn: a product in place of scipy's copies of all of them
+        drawn = (
+            random.multinomial(n, np.full(n, 1 / n), size=min(step, _RESAMPLES - start)) @ rows.T
+            for start in range(0, _RESAMPLES, step)
+        )
+        low, high = np.percentile(np.concatenate([*drawn]) / n, _PERCENTILES, axis=0)
+        for place, *found in zip(places, rows.mean(axis=-1), low, high, strict=True):
+            value, least, most = map(float, found)
+            made[place] = _around(value, least, most, n, len(series[place]) - n)
     return made
 
 
@@ -109,14 +115,13 @@ def interval_of(
     by_cluster: dict[Hashable, list[T]] = defaultdict(list)
     for cluster, row in zip(range(len(rows)) if clusters is None else clusters, rows, strict=True):
         by_cluster[cluster].append(row)
-    groups = list(by_cluster.values())
-    blocks = _blocks(_choices, len(groups), resamples)
-    drawn = (statistic([row for i in choice for row in groups[i]]) for b in blocks for choice in b)
-    values = resolved(drawn)
+    groups, random = list(by_cluster.values()), np.random.default_rng(_SEED)
+    choices = (random.integers(len(groups), size=len(groups)) for _ in range(resamples))
+    values = resolved(statistic([row for i in choice for row in groups[i]]) for choice in choices)
     if len(values) * 2 <= resamples:
         return Unresolved("on most resamples the statistic has no value: too few cases")
-    [low], [high] = _bounds(np.array(values, np.float64)[:, None])
-    return _around(value, low, high, len(rows), 0)
+    low, high = np.percentile(values, _PERCENTILES)
+    return _around(value, float(low), float(high), len(rows), 0)
 
 
 def paired(
@@ -128,23 +133,10 @@ def paired(
     return [difference for difference, _ in found], [cluster for _, cluster in found]
 
 
-def standard_error(differences: Sequence[float], clusters: Sequence[Hashable]) -> float:
-    """Return the standard error of a mean, robust to clusters; infinite for fewer than two.
-
-    sqrt(G / (G - 1) x sum over clusters of (sum of residuals)^2) / n. Source: Liang and Zeger 1986.
-    """
-    middle = mean(differences) if differences else 0.0
-    sums = _sums([difference - middle for difference in differences], clusters)
-    count = len(sums)
-    if count < 2:
-        return math.inf
-    return math.sqrt(count / (count - 1) * sum(s * s for s in sums)) / len(differences)
-
-
 def beyond_noise(differences: Sequence[float], clusters: Sequence[Hashable]) -> bool:
-    """Return whether the mean is above zero, and its 95 % interval (1.96 errors) with it."""
-    error = standard_error(differences, clusters)
-    return bool(differences) and mean(differences) > max(1.96 * error, 1e-12)
+    """Return whether the mean is above zero with its interval, over two clusters at least."""
+    found = clustered_estimate(differences, clusters)
+    return isinstance(found, Estimate) and found.low > 1e-12 and len(set(clusters)) > 1
 
 
 def paired_randomisation(
@@ -171,71 +163,55 @@ def paired_randomisation(
     """
     if len(first) != len(second):
         return Unresolved(f"{len(first)} scores against {len(second)}")
-    if clusters is None:
-        # a pair that lacks a score is a difference of 0: its sign changes no sum, and all series
-        # of one length share the drawn signs
-        known, places = paired(second, first, range(len(first)))
-        differences = np.zeros(len(first))
-        differences[places] = known
-    else:
-        known, owners = paired(second, first, clusters)
-        differences = np.array(_sums(known, owners))
+    known, owners = paired(second, first, range(len(first)) if clusters is None else clusters)
     if not known:
         return NO_PAIR
+    sums: dict[Hashable, float] = defaultdict(float)
+    for difference, owner in zip(known, owners, strict=True):
+        sums[owner] += difference
+    differences = np.array([*sums.values()])
     # sums equal but for rounding must count as equal
     least = abs(float(differences.sum())) - 1e-9 * float(np.abs(differences).sum())
-    drawn = _drawn(_signs, len(differences), resamples)
-    sums = np.concatenate([signs.astype(np.float64) @ differences for signs in drawn])
-    return (int((np.abs(sums) >= least).sum()) + 1) / (resamples + 1)
+    random, step = np.random.default_rng(_SEED), max(1, _MOST_CELLS // len(differences))
+    beyond = 0
+    for start in range(0, resamples, step):
+        shape = min(step, resamples - start), len(differences)
+        signs = random.integers(0, 2, size=shape, dtype=np.int8) * 2.0 - 1.0
+        beyond += int((np.abs(signs @ differences) >= least).sum())
+    return (beyond + 1) / (resamples + 1)
 
 
-def pearson(first: Sequence[Score], second: Sequence[Score]) -> Score:
-    """Return cov(X, Y) / (sd(X) * sd(Y)), in [-1, 1]: how nearly the two lie on a line.
+def correlation(name: str, pairs: Sequence[Pair]) -> Score:
+    """Return one of ``CORRELATIONS`` of the pairs that have both scores, in [-1, 1].
 
-    As all three correlations it takes pairs in the same order and leaves out those without both
-    scores; it is unresolved with fewer than two pairs, when a series is constant, or when the
-    lengths differ. Source: Eval-RAG, section 3, table 3.
+    It is unresolved with fewer than two pairs, and when a series is constant.
     """
-    return _correlation("pearsonr", first, second)
-
-
-def spearman(first: Sequence[Score], second: Sequence[Score]) -> Score:
-    """Return Pearson's correlation of the ranks; ties share the mean of their ranks.
-
-    Source: Eval-RAG, section 3, table 3; HyPA-RAG, section 5.3, figure 2.
-    """
-    return _correlation("spearmanr", first, second)
-
-
-def kendall(first: Sequence[Score], second: Sequence[Score]) -> Score:
-    """Return tau-b: (concordant - discordant) / sqrt(pairs untied in X * pairs untied in Y).
-
-    Source: Eval-RAG, section 3, table 3.
-    """
-    return _correlation("kendalltau", first, second)
-
-
-def mean(numbers: Sequence[float]) -> float:
-    """Return the mean of at least one number."""
-    return sum(numbers) / len(numbers)
-
-
-def _correlation(name: str, first: Sequence[Score], second: Sequence[Score]) -> Score:
     from scipy import stats
 
-    if len(first) != len(second):
-        return Unresolved(f"{len(first)} scores against {len(second)}")
-    pairs = [
-        (x, y) for x, y in zip(first, second, strict=True) if is_resolved(x) and is_resolved(y)
-    ]
-    both = np.array(pairs, np.float64).reshape(-1, 2)
+    known = [pair for pair in pairs if is_resolved(pair[0]) and is_resolved(pair[1])]
+    both = np.array(known, np.float64).reshape(-1, 2)
     x, y = both[np.isfinite(both).all(axis=1)].T
     if len(x) < 2:
         return Unresolved(f"{len(x)} pairs of scores are too few")
     if x.min() == x.max() or y.min() == y.max():
         return Unresolved("all scores of a series are the same")
-    value = float(getattr(stats, name)(x, y).statistic)
+    value = float(getattr(stats, CORRELATIONS[name])(x, y).statistic)
     return value if math.isfinite(value) else Unresolved("the scores of a series hardly differ")
+
+
+def correlations(
+    pairs: Sequence[Pair], clusters: Sequence[Hashable]
+) -> dict[str, Estimate | Unresolved]:
+    """Return each correlation, with its interval over 200 resamples of whole clusters."""
+    return {
+        name: interval_of(partial(correlation, name), pairs, clusters, resamples=200)
+        for name in CORRELATIONS
+    }
+
+
+def mean(numbers: Sequence[float]) -> float:
+    """Return the mean of at least one number."""
+    return sum(numbers) / len(numbers)
 
 
 def _nothing(scores: Sequence[Score]) -> Unresolved:
@@ -246,52 +222,3 @@ def _nothing(scores: Sequence[Score]) -> Unresolved:
 def _around(value: float, low: float, high: float, n: int, unresolved: int) -> Estimate:
     # rounding must not put the mean of equal scores outside its own interval
     return Estimate(value, min(low, value), max(high, value), n, unresolved)
-
-
-def _bounds(values: NDArray[np.float64]) -> tuple[list[float], list[float]]:
-    """The percentiles of each column, interpolated between the two nearest values."""
-    low, high = np.percentile(values, _PERCENTILES, axis=0)
-    return low.tolist(), high.tolist()
-
-
-def _sums(numbers: Sequence[float], clusters: Sequence[Hashable]) -> list[float]:
-    sums: dict[Hashable, float] = defaultdict(float)
-    for number, cluster in zip(numbers, clusters, strict=True):
-        sums[cluster] += number
-    return list(sums.values())
-
-
-def _drawn(draw: Draw, n: int, resamples: int) -> Iterable[NDArray[Any]]:
-    """The resamples of n scores; small ones are cached, as many series have one length."""
-    if n * resamples <= _MOST_CELLS:
-        return _cached(draw, n, resamples)
-    return _blocks(draw, n, resamples)
-
-
-@lru_cache(maxsize=64)
-def _cached(draw: Draw, n: int, resamples: int) -> list[NDArray[Any]]:
-    return list(_blocks(draw, n, resamples))
-
-
-def _blocks(draw: Draw, n: int, resamples: int) -> Iterator[NDArray[Any]]:
-    random = np.random.default_rng(_SEED)
-    step = max(1, _MOST_CELLS // n)
-    for start in range(0, resamples, step):
-        yield draw(random, min(step, resamples - start), n)
-
-
-def _choices(random: np.random.Generator, resamples: int, n: int) -> NDArray[np.int32]:
-    """Indices, one resample of n a row."""
-    return random.integers(n, size=(resamples, n), dtype=np.int32)
-
-
-def _counts(random: np.random.Generator, resamples: int, n: int) -> NDArray[np.uint16]:
-    """Return the times that each of n scores is in each resample."""
-    places = _choices(random, resamples, n) + n * np.arange(resamples, dtype=np.int32)[:, None]
-    counts = np.bincount(places.ravel(), minlength=resamples * n)
-    return counts.reshape(resamples, n).astype(np.uint16)
-
-
-def _signs(random: np.random.Generator, draws: int, n: int) -> NDArray[np.int8]:
-    """Plus or minus one for each of n differences, one draw a row."""
-    return random.integers(0, 2, size=(draws, n), dtype=np.int8) * 2 - 1

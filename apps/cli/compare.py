@@ -37,7 +37,7 @@ def compare(
 ) -> None:
     """Compare two runs of `lexloop eval`, or two variants, on the questions that they share."""
     from lexloop.evaluation.record import read_run
-    from lexloop.evaluation.report.compare import compare as compared
+    from lexloop.evaluation.report.summary import compare as compared
 
     a, records_a = read_run(run_a)
     b, records_b = (a, records_a) if run_b == run_a else read_run(run_b)
@@ -72,7 +72,7 @@ def _told(folder: Path, info: "RunInfo") -> str:
 
 
 def _print(console: "Console", found: "Figures", everything: bool) -> None:
-    from lexloop.evaluation.report.compare import difference_table
+    from lexloop.evaluation.report.summary import difference_table
     from lexloop.evaluation.report.tables import label
 
     for name, alone in (("A", found["variants_only_a"]), ("B", found["variants_only_b"])):

@@ -87,9 +87,13 @@ def judge(
 
 def _judged(given: dict[str, Any]) -> "tuple[list[AnswerRecord], dict[str, Any]]":
     """Read everything before anything is judged; judge; sum up."""
-    from lexloop.evaluation.eval_rag.answers import read_answers, read_pairs
-    from lexloop.evaluation.eval_rag.judging import AnswerJudge, judge_answers, model_scores
-    from lexloop.evaluation.eval_rag.questions import entries_by_model, known_questions
+    from lexloop.evaluation.eval_rag.judging import (
+        AnswerJudge,
+        judge_answers,
+        model_scores,
+        read_answers,
+    )
+    from lexloop.evaluation.eval_rag.questions import entries_by_model, known_questions, read_pairs
     from lexloop.evaluation.eval_rag.report import summarise
     from lexloop.models.embedders import load_embedder
     from lexloop.models.minilm import load_minilm
@@ -142,7 +146,7 @@ def _refuse_contradictions(given: dict[str, Any], settings: "Settings") -> None:
 
 def _about(given: dict[str, Any]) -> dict[str, Any]:
     """Return the names and hashes of the files that were judged, the corpus, and the version."""
-    from lexloop.evaluation.eval_rag.answers import HUMAN
+    from lexloop.evaluation.eval_rag.judging import HUMAN
 
     about: dict[str, Any] = {}
     for kind, file in (("answers", given["answers"]), ("pairs", given["pairs"])):

@@ -78,9 +78,13 @@ def make(
 def _make_test_set(given: dict[str, Any]) -> None:
     """Make gold questions and write them: as a gold file, a review file, or on the screen."""
     from lexloop.evaluation.jsonl import as_lines, write_rows
-    from lexloop.evaluation.testset.by_model import ModelMaker
-    from lexloop.evaluation.testset.by_rules import RULE_TYPES, RuleMaker
-    from lexloop.evaluation.testset.make import QUESTION_TYPES, chosen_types, make_test_set
+    from lexloop.evaluation.testset.facts import RULE_TYPES, RuleMaker
+    from lexloop.evaluation.testset.make import (
+        QUESTION_TYPES,
+        ModelMaker,
+        chosen_types,
+        make_test_set,
+    )
     from lexloop.evaluation.testset.review import open_review, write_review
 
     settings, connection = options.chosen_settings(given), options.chosen_connection(given)
@@ -111,7 +115,7 @@ def _make_test_set(given: dict[str, Any]) -> None:
 def _make_training_set(given: dict[str, Any]) -> None:
     """Make the classifier's training set and write it as CSV."""
     from lexloop.evaluation.jsonl import write_checked
-    from lexloop.evaluation.testset.by_rules import RuleMaker
+    from lexloop.evaluation.testset.facts import RuleMaker
     from lexloop.evaluation.testset.training import ModelNoise, Noise, training_set
     from lexloop.finetune.classifier import COLUMNS
 

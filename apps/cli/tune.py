@@ -57,8 +57,7 @@ def tune(
     """
     from lexloop.evaluation.case import read_cases
     from lexloop.evaluation.jsonl import check_writable
-    from lexloop.evaluation.tuning.measure import OBJECTIVES
-    from lexloop.evaluation.tuning.tune import tune
+    from lexloop.evaluation.tuning import OBJECTIVES, tune
     from lexloop.store.opening import manifest_at
 
     if objective not in OBJECTIVES:
@@ -100,7 +99,7 @@ def _write(path: Path, changes: dict[str, Any]) -> None:
 
 
 def _show(report: dict[str, Any], out: Path, as_json: bool) -> None:
-    from lexloop.evaluation.tuning.tune import as_table
+    from lexloop.evaluation.tuning import as_table
 
     if as_json:
         write_json({**report, "out": str(out)})

@@ -365,7 +365,7 @@ def _examples_of(view: "View") -> list[ExampleBody]:
             ExampleBody(type="simple", question=f"What is meant by “{term}”?")
             for term in islice(_terms(view), _EXAMPLES)
         ]
-    from lexloop.evaluation.testset.by_rules import RuleMaker
+    from lexloop.evaluation.testset.facts import RuleMaker
 
     maker = RuleMaker(view, 0)
     types = ("simple", "complex", "compare", "situational")

@@ -1,21 +1,25 @@
 """Every answer judged, on this machine and by a model, beside the others to its question."""
 
+from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import astuple
 from functools import lru_cache, partial
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, create_model
 from typing_extensions import TypedDict
 
+from lexloop.core.errors import InputError
 from lexloop.core.types import ABSTENTION
 from lexloop.documents.chunks.statements import Statement, statements_in_text
 from lexloop.documents.structure.tree import Tree
 from lexloop.documents.text.tokens import words
 from lexloop.evaluation.asking import Asker, side_by_side
 from lexloop.evaluation.correctness import CorrectnessJudge
-from lexloop.evaluation.eval_rag.answers import Answer
 from lexloop.evaluation.eval_rag.questions import Match, QuestionIndex
+from lexloop.evaluation.jsonl import read_jsonl
 from lexloop.evaluation.judges_by_model import Given, chat_eval, fair_eval, model_metrics
 from lexloop.evaluation.metrics import text as texts
 from lexloop.evaluation.score import Score, Unresolved, as_json
@@ -28,6 +32,79 @@ from lexloop.nodes.question import parse
 from lexloop.nodes.relevance import query_of
 from lexloop.nodes.weights import load_weights
 
+HUMAN = "human"
+"""The column of human scores unless another is named."""
+_OWN = ("id", "system", "question", "answer", "reference_answer", "contexts", "documents")
+
+
+class Answer(BaseModel):
+    """One answer by one system; ``question`` and ``answer`` must be there.
+
+    ``contexts`` are the texts that the answer was written from; ``documents`` names the documents
+    of the corpus of which one answers the question. ``human`` is what a person gave the answer, on
+    whatever scale. What is missing leaves the judges that need it unresolved.
+    """
+
+    model_config = ConfigDict(frozen=True, coerce_numbers_to_str=True)
+
+    id: str = ""
+    system: str = ""
+    question: str = Field(min_length=1, pattern=r"\S")
+    answer: str
+    reference_answer: str | None = None
+    contexts: tuple[str, ...] | None = None
+    documents: tuple[str, ...] | None = None
+    human: float | None = None
+
+    @property
+    def said(self) -> str:
+        """The answer without its markers."""
+        return without_markers(self.answer)
+
+    @property
+    def stated(self) -> str:
+        """The answer as it is; empty where it holds nothing but markers."""
+        return self.answer if words(self.said) else ""
+
+    @property
+    def reference(self) -> str:
+        """The reference answer; empty where none is known."""
+        return (self.reference_answer or "").strip()
+
+
+def read_answers(path: Path, human: str | None = None) -> list[Answer]:
+    """Return the answers of a JSON Lines file, each under an id: its own, or its number.
+
+    Args:
+        path: UTF-8 text, one JSON object a line.
+        human: The field that holds human scores; None for ``human``, where there is one.
+
+    Raises:
+        InputError: The file cannot be read, a line is malformed, a system answers under the same
+            id twice, or no line has the field that was named.
+    """
+    if human in _OWN:
+        raise InputError(f"--human is {human!r}, which holds no scores.", "Name another field.")
+    # text and truth values are no scores
+    score: Any = Field(validation_alias=human or HUMAN, strict=True, allow_inf_nan=False)
+    line = create_model("Answer", __base__=Answer, human=(Annotated[float | None, score], None))
+    found = [
+        answer if answer.id else answer.model_copy(update={"id": f"a{number:04d}"})
+        for number, answer in enumerate(read_jsonl(path, line), start=1)
+    ]
+    if human and all(answer.human is None for answer in found):
+        raise InputError(f"{path}: no line has a score in {human!r}.", "Name another field.")
+    counts = Counter((answer.system, answer.id) for answer in found)
+    twice = [key for key, count in counts.items() if count > 1]
+    if twice:
+        system, name = twice[0]
+        raise InputError(
+            f"{path}: {len(twice)} ids occur twice for one system, first {name!r} of {system!r}.",
+            "Give each answer of a system an id of its own.",
+        )
+    return found
+
+
 Scores = dict[str, Score]
 Document = str | Unresolved
 """The document that Eval-RAG's index gives for a question, or why there is none."""
@@ -36,14 +113,6 @@ _ABSTAINED = Unresolved("the answer is an abstention")
 _CLAIMS_NOTHING = Unresolved("the answer claims nothing")
 _NO_CONTEXTS = Unresolved("the line has no contexts")
 _NO_REFERENCE = Unresolved("there is no reference answer")
-_TEXT: dict[str, Callable[[str, str], Score]] = {
-    "exact_match": texts.exact_match,
-    "token_f1": texts.token_f1,
-    "bleu": texts.bleu,
-    "rouge_1": partial(texts.rouge_n, n=1),
-    "rouge_2": partial(texts.rouge_n, n=2),
-    "rouge_l": texts.rouge_l,
-}
 _Panel = Callable[[Chat, str, Sequence[str], str | None], Coroutine[Any, Any, list[float]]]
 _PANELS: dict[str, _Panel] = {"model_fair_eval": fair_eval, "model_chat_eval": chat_eval}
 
@@ -78,7 +147,7 @@ class AnswerJudge:
         ``answer_relevance`` is the embedded judge's (the triad of LQ-RAG, section III);
         ``groundedness`` is the mean probability that the contexts support a claim of the answer,
         and ``groundedness_document`` the same of the document; ``correctness`` is from 1 to 5, and
-        ``answer_similarity`` the cosine of answer and reference. All others are in [0, 1].
+        ``similarity`` the cosine of answer and reference. All others are in [0, 1].
 
         Args:
             answers: By any systems to any questions.
@@ -100,13 +169,12 @@ class AnswerJudge:
 
     def _scores(self, answer: Answer, document: Document) -> Scores:
         said, reference, embed = answer.said, answer.reference, self._sources.embed
-        compared: Scores = dict.fromkeys(("answer_similarity", *_TEXT), _NO_REFERENCE)
+        compared: Scores = dict.fromkeys(("similarity", *texts.BY_WORDS), _NO_REFERENCE)
         if words(reference):
-            compared = {name: score(said, reference) for name, score in _TEXT.items()}
             similar: Score = Unresolved("the answer is empty")
             if words(said):
                 similar = texts.cosine(*embed([said, reference]))
-            compared = {"answer_similarity": similar, **compared}
+            compared = {"similarity": similar, **texts.by_words(said, reference)}
         held = document if isinstance(document, Unresolved) else (document,)
         return {
             "answer_relevance": self._relevance(answer),

@@ -12,11 +12,11 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Literal
 
 import numpy as np
-from pydantic import BaseModel, Field
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
@@ -25,12 +25,33 @@ from lexloop.documents.chunks.statements import statements_in_text
 from lexloop.documents.structure.references import Cited, cited, every_cited
 from lexloop.documents.text.tokens import tokenize
 from lexloop.evaluation.asking import Asker, Progress, prompted, side_by_side
-from lexloop.evaluation.eval_rag.answers import KnownAnswer
+from lexloop.evaluation.jsonl import read_jsonl
 from lexloop.evaluation.score import Unresolved
 from lexloop.models.embedding import Embedder, Vectors
 from lexloop.models.request import Chat
 from lexloop.store.opening import open_corpus, tools_for
 from lexloop.store.view import View
+
+
+class KnownAnswer(BaseModel):
+    """A question with its answer; gold questions with a ``reference_answer`` are such too."""
+
+    model_config = ConfigDict(frozen=True)
+
+    question: str = Field(min_length=1, pattern=r"\S")
+    answer: str = Field(
+        min_length=1, pattern=r"\S", validation_alias=AliasChoices("answer", "reference_answer")
+    )
+
+
+def read_pairs(path: Path) -> list[KnownAnswer]:
+    """Return the questions with their answers of a JSON Lines file.
+
+    Raises:
+        InputError: The file cannot be read, or a line is malformed.
+    """
+    return read_jsonl(path, KnownAnswer)
+
 
 MOST_CHARS = 4000
 """The most characters of one authority: it goes into prompts whole. Questions of the LL144

@@ -1,10 +1,4 @@
-"""Metrics of a ranking against what is relevant, and of spans against the evidence.
-
-Rankings are ``ranked``, ids from best to worst, and ``relevance``, the grade of every relevant id
-(0 and below: not relevant). An id counts at its first place; repeats are left out, so that passages
-of one document count as that document once. Each metric is in [0, 1]; without a relevant id there
-is nothing to find, and it is unresolved, as with a cut-off ``k`` below 1.
-"""
+"""Metrics of a ranking, of spans against the evidence, and of claims against passages."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -13,97 +7,91 @@ from lexloop.evaluation.score import Score, Unresolved
 
 Span = tuple[str, int, int]
 """A document, start and end: code points, half-open."""
+OF_SPANS = ("span_recall", "span_precision")
+OF_RANKING = ("recall", "precision", "hit", "mrr", "map", "ndcg")
 _NO_EVIDENCE = Unresolved("no evidence span is known")
 
 
-def ndcg(ranked: Sequence[str], relevance: Mapping[str, int], k: int) -> Score:
-    """Return nDCG@k = DCG@k / IDCG@k, DCG@k = sum over i <= k of (2^rel_i - 1) / log2(i + 1).
+def of_ranking(ranked: Sequence[str], relevance: Mapping[str, int], k: int) -> dict[str, Score]:
+    """Return what the first k of a ranking are worth, by name and each in [0, 1].
 
-    IDCG is the DCG of the best possible ranking. Source: hybrid search paper (Sultania et al.),
-    appendix B, equation 2 and the definition after it.
-    """
-    if isinstance(hits := _hits(ranked, relevance, k), Unresolved):
-        return hits
-    grades = [relevance.get(name, 0) for name in dict.fromkeys(ranked)]
-    return _dcg(grades[:k]) / _dcg(sorted(relevance.values(), reverse=True)[:k])
+    ``recall`` is the relevant ids among the first k / all relevant ids, ``precision`` the same / k
+    (trec_eval's ``recall.k`` and ``P.k``); ``hit`` is 1 when there is any among them, ``mrr`` 1 /
+    the rank of the first (LQ-RAG, section V-C, equations 5 and 6); ``map`` is the sum over relevant
+    ranks i <= k of Precision@i / all relevant ids (trec_eval's ``map_cut.k``); ``ndcg`` is DCG@k /
+    IDCG@k, with DCG@k = sum over i <= k of (2^rel_i - 1) / log2(i + 1) and IDCG that of the best
+    ranking (Sultania et al., appendix B, equation 2).
 
-
-def recall(ranked: Sequence[str], relevance: Mapping[str, int], k: int) -> Score:
-    """Return Recall@k = relevant ids among the first k / all relevant ids.
-
-    Source: the standard definition, as in trec_eval's ``recall.k``.
-    """
-    hits = _hits(ranked, relevance, k)
-    return hits if isinstance(hits, Unresolved) else sum(hits) / _relevant(relevance)
-
-
-def precision(ranked: Sequence[str], relevance: Mapping[str, int], k: int) -> Score:
-    """Return Precision@k = relevant ids among the first k / k.
-
-    A ranking shorter than k is divided by k all the same. Source: the standard definition, as in
-    trec_eval's ``P.k``.
-    """
-    hits = _hits(ranked, relevance, k)
-    return hits if isinstance(hits, Unresolved) else sum(hits) / k
-
-
-def hit_rate(ranked: Sequence[str], relevance: Mapping[str, int], k: int) -> Score:
-    """Return 1 when a relevant id is among the first k, else 0; its mean is the hit rate.
-
-    Source: LQ-RAG, section V-C.1, equation 5.
-    """
-    hits = _hits(ranked, relevance, k)
-    return hits if isinstance(hits, Unresolved) else float(any(hits))
-
-
-def reciprocal_rank(ranked: Sequence[str], relevance: Mapping[str, int], k: int) -> Score:
-    """Return 1 / rank of the first relevant id, 0 when none is among the first k; its mean is MRR.
-
-    Source: LQ-RAG, section V-C.2, equation 6.
-    """
-    hits = _hits(ranked, relevance, k)
-    if isinstance(hits, Unresolved):
-        return hits
-    return 1.0 / (hits.index(True) + 1) if any(hits) else 0.0
-
-
-def average_precision(ranked: Sequence[str], relevance: Mapping[str, int], k: int) -> Score:
-    """Return the sum over relevant ranks i <= k of Precision@i / all relevant ids; its mean is MAP.
-
-    Source: the standard definition, as in trec_eval's ``map_cut.k``: what lies below the cut-off
-    still counts in the denominator.
-    """
-    hits = _hits(ranked, relevance, k)
-    if isinstance(hits, Unresolved):
-        return hits
-    ranks = [rank for rank, hit in enumerate(hits, 1) if hit]
-    return sum(found / rank for found, rank in enumerate(ranks, 1)) / _relevant(relevance)
-
-
-def span_recall(retrieved: Sequence[Span], evidence: Sequence[Span]) -> Score:
-    """Return characters of the evidence that were retrieved / characters of the evidence.
-
-    Spans that overlap count their characters once. Source: LegalBench-RAG's character-level recall.
+    Args:
+        ranked: Ids from best to worst. One counts at its first place, so that passages of one
+            document count as that document once.
+        relevance: The grade of every relevant id; 0 and below is not relevant.
+        k: The cut-off.
 
     Returns:
-        In [0, 1]; unresolved without evidence.
+        All unresolved where nothing is relevant, and with a cut-off below 1.
     """
-    wanted = _characters(evidence)
-    return _common(retrieved, evidence) / wanted if wanted else _NO_EVIDENCE
+    relevant = sum(grade > 0 for grade in relevance.values())
+    if k < 1 or not relevant:
+        why = (
+            "nothing is known to be relevant" if k >= 1 else f"the cut-off k is {k}, not 1 or more"
+        )
+        return dict.fromkeys(OF_RANKING, Unresolved(why))
+    grades = [relevance.get(name, 0) for name in dict.fromkeys(ranked)][:k]
+    ranks = [rank for rank, grade in enumerate(grades, 1) if grade > 0]
+    return {
+        "recall": len(ranks) / relevant,
+        "precision": len(ranks) / k,
+        "hit": float(bool(ranks)),
+        "mrr": 1.0 / ranks[0] if ranks else 0.0,
+        "map": sum(found / rank for found, rank in enumerate(ranks, 1)) / relevant,
+        "ndcg": _dcg(grades) / _dcg(sorted(relevance.values(), reverse=True)[:k]),
+    }
 
 
-def span_precision(retrieved: Sequence[Span], evidence: Sequence[Span]) -> Score:
-    """Return characters of the evidence that were retrieved / characters that were retrieved.
+def borne_out(claims: Sequence[bool], whose: str) -> Score:
+    """Return the share of claims that the context supports; unresolved without claims.
 
-    Source: LegalBench-RAG's character-level precision.
+    Of the answer's it is the faithfulness of HyPA-RAG, section 5.2: |C_inferred| / |C_total|; of
+    the reference's its context recall: |C_attr| / |C_GT|.
+    """
+    return sum(claims) / len(claims) if claims else Unresolved(f"the {whose} makes no claim")
+
+
+def context_precision(relevant: Sequence[bool]) -> Score:
+    """Return the sum over k of P_k * v_k / |R_K|: whether relevant passages come first.
+
+    P_k is the share of relevant passages among the first k, v_k is 1 for a relevant one and
+    |R_K| counts them. Where no passage is relevant the formula is 0/0; it is 0 here, because
+    passages were retrieved and none was of use. Source: HyPA-RAG, section 5.2 (context precision).
+
+    Args:
+        relevant: For each passage, best first, whether it is relevant.
 
     Returns:
-        In [0, 1]; unresolved without evidence, or when nothing was retrieved.
+        In [0, 1]; unresolved without passages.
     """
-    if not _characters(evidence):
-        return _NO_EVIDENCE
-    found = _characters(retrieved)
-    return _common(retrieved, evidence) / found if found else Unresolved("nothing was retrieved")
+    if not relevant:
+        return Unresolved("no passage was retrieved")
+    grades = {str(place): int(one) for place, one in enumerate(relevant)}
+    return of_ranking([*grades], grades, len(grades))["map"] if any(relevant) else 0.0
+
+
+def of_spans(retrieved: Sequence[Span], evidence: Sequence[Span]) -> dict[str, Score]:
+    """Return characters of the evidence that were retrieved, over those of either, in [0, 1].
+
+    ``span_recall`` is the share of the evidence, ``span_precision`` of what was retrieved; spans
+    that overlap count their characters once. Source: LegalBench-RAG's character-level metrics.
+
+    Returns:
+        Both unresolved without evidence, the precision when nothing was retrieved.
+    """
+    wanted, found = _characters(evidence), _characters(retrieved)
+    if not wanted:
+        return dict.fromkeys(OF_SPANS, _NO_EVIDENCE)
+    common = wanted + found - _characters([*retrieved, *evidence])
+    precise = common / found if found else Unresolved("nothing was retrieved")
+    return {"span_recall": common / wanted, "span_precision": precise}
 
 
 def overlap(first: Span, second: Span) -> int:
@@ -113,25 +101,8 @@ def overlap(first: Span, second: Span) -> int:
     return max(0, min(first[2], second[2]) - max(first[1], second[1]))
 
 
-def _hits(ranked: Sequence[str], relevance: Mapping[str, int], k: int) -> list[bool] | Unresolved:
-    """For each of the first k ids, whether it is relevant."""
-    if k < 1:
-        return Unresolved(f"the cut-off k is {k}, not at least 1")
-    if not _relevant(relevance):
-        return Unresolved("nothing is known to be relevant")
-    return [relevance.get(name, 0) > 0 for name in dict.fromkeys(ranked)][:k]
-
-
-def _relevant(relevance: Mapping[str, int]) -> int:
-    return sum(grade > 0 for grade in relevance.values())
-
-
 def _dcg(grades: Sequence[int]) -> float:
     return sum((2.0 ** max(g, 0) - 1.0) / math.log2(rank + 1) for rank, g in enumerate(grades, 1))
-
-
-def _common(first: Sequence[Span], second: Sequence[Span]) -> int:
-    return _characters(first) + _characters(second) - _characters([*first, *second])
 
 
 def _characters(spans: Sequence[Span]) -> int:

@@ -7,7 +7,8 @@ answer scores 0.
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -18,6 +19,7 @@ from lexloop.evaluation.score import Score, Unresolved
 Part = Literal["recall", "precision", "f"]
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _WORD = re.compile(r"[^\W_]+")
+_NO_DIRECTION = Unresolved("a vector is zero")
 _NO_REFERENCE = Unresolved("there is no reference answer")
 
 
@@ -106,6 +108,23 @@ def bleu(answer: str, reference: str) -> Score:
     return min(1.0, sacrebleu.sentence_bleu(answer, [reference]).score / 100)
 
 
+BY_WORDS: dict[str, Callable[[str, str], Score]] = {
+    "rouge1_recall": partial(rouge_n, n=1, part="recall"),
+    "rouge1_precision": partial(rouge_n, n=1, part="precision"),
+    "rouge2": partial(rouge_n, n=2),
+    "rougeL": rouge_l,
+    "token_f1": token_f1,
+    "bleu": bleu,
+    "exact_match": exact_match,
+}
+"""What an answer shares with its reference, by name."""
+
+
+def by_words(answer: str, reference: str) -> dict[str, Score]:
+    """Return each of ``BY_WORDS``."""
+    return {name: metric(answer, reference) for name, metric in BY_WORDS.items()}
+
+
 def cosine(first: ArrayLike, second: ArrayLike) -> Score:
     """Return A.B / (|A| |B|) of two vectors of shape (dimension,).
 
@@ -119,13 +138,8 @@ def cosine(first: ArrayLike, second: ArrayLike) -> Score:
         return Unresolved(f"the vectors have the shapes {a.shape} and {b.shape}")
     if not (np.isfinite(a).all() and np.isfinite(b).all()):
         return Unresolved("a vector holds a number that is not finite")
-    a_peak, b_peak = np.abs(a).max(initial=0.0), np.abs(b).max(initial=0.0)
-    if not (a_peak and b_peak):
-        return Unresolved("a vector is zero")
-    # by the largest entry first: the squares of tiny or huge entries leave the range of a float
-    a, b = a / a_peak, b / b_peak
-    value = float(a @ b) / float(np.linalg.norm(a) * np.linalg.norm(b))
-    return min(1.0, max(-1.0, value))
+    lengths = float(np.linalg.norm(a) * np.linalg.norm(b))
+    return min(1.0, max(-1.0, float(a @ b) / lengths)) if lengths else _NO_DIRECTION
 
 
 def _grams(words: Sequence[str], n: int) -> Counter[tuple[str, ...]]:

@@ -3,21 +3,19 @@
 import io
 import re
 import warnings
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from html import escape
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lexloop.evaluation.report.tables import Figure
+from lexloop.evaluation.report.tables import Figure, cell, of_estimate
+from lexloop.evaluation.statistics import correlation, interval_of
 
-Panel = tuple[str, str, Sequence[tuple[float, float]]]
-"""A judge, its agreement with a person, and its scores, each with the person's."""
 _INK, _PALE = "#2f6690", "#9db8cc"
 _WIDTH, _LONGEST = 9.0, 44
-_BINS, _MOST_NUMBERS = 20, 4
 _STYLE = {
     "svg.fonttype": "none",
     # names by others may hold dollar signs; they are no formulas
@@ -80,77 +78,29 @@ def by_variant(title: str, names: Sequence[str], figures: Sequence[Figure]) -> s
     return drawn(draw, _WIDTH, 1.1 + 0.27 * len(names), title)
 
 
-def cost_against_quality(
-    quality: str, panels: Mapping[str, Sequence[tuple[Figure, Figure]]]
-) -> str:
-    """Draw variants, under their numbers, by their cost and how good their answers are.
+def judges_against_human(judges: Mapping[str, Sequence[tuple[float, float]]]) -> str:
+    """Draw each judge's scores against a person's, with their correlation.
 
     Args:
-        quality: The name of the upright axis.
-        panels: By the name of the level axis, each variant's cost and quality.
+        judges: By the name of a judge its scores, each with the person's; at least one.
     """
-    heading = f"{quality} against cost"
-
-    def draw(figure: Any) -> None:
-        figure.suptitle(heading, fontsize=10, fontweight="bold", x=0.01, ha="left")
-        grid = figure.subplots(1, len(panels), squeeze=False)[0]
-        for axes, (cost, points) in zip(grid, panels.items(), strict=True):
-            across, _ = _whiskers([spent for spent, _ in points])
-            up, ends = _whiskers([worth for _, worth in points])
-            axes.errorbar(across, up, yerr=ends, fmt="o", color=_INK, ecolor=_PALE, markersize=6)
-            for (x, y), numbers in _together(across, up).items():
-                more = len(numbers) - _MOST_NUMBERS
-                text = ", ".join(map(str, numbers[:_MOST_NUMBERS])) + f" +{more}" * (more > 0)
-                place = {"xytext": (5, 3), "textcoords": "offset points"}
-                axes.annotate(text, (x, y), fontsize=8, fontweight="bold", **place)
-            axes.margins(0.1)
-            axes.set_xlabel(cost)
-            axes.set_ylabel(quality)
-
-    return drawn(draw, _WIDTH + 1.0, 4.4, heading)
-
-
-def _together(across: Any, up: Any) -> dict[tuple[float, float], list[int]]:
-    """The numbers of points that have both figures, by place: labels must not hide each other."""
-    known = np.flatnonzero(np.isfinite(across) & np.isfinite(up))
-    numbers: dict[tuple[float, float], list[int]] = {}
-    places = zip(_binned(across[known]), _binned(up[known]), known, strict=True)
-    for x, y, place in places:
-        numbers.setdefault((x, y), []).append(int(place) + 1)
-    return numbers
-
-
-def judges_against_human(panels: Sequence[Panel]) -> str:
-    """Draw each judge's scores against a person's; larger dots are several answers."""
-    columns = min(3, len(panels))
-    lines = -(-len(panels) // columns)
+    columns = min(3, len(judges))
+    lines = -(-len(judges) // columns)
 
     def draw(figure: Any) -> None:
         grid = list(figure.subplots(lines, columns, squeeze=False).flat)
-        for axes, (judge, agreement, pairs) in zip(grid, panels, strict=False):
+        for axes, (judge, pairs) in zip(grid, judges.items(), strict=False):
             scores, human = np.array(pairs).T
-            counts = Counter(zip(_binned(human), _binned(scores), strict=True))
-            x, y = zip(*counts, strict=True)
-            most = max(counts.values())
-            sizes = [6 + 120 * count / most for count in counts.values()]
-            axes.scatter(x, y, s=sizes, color=_INK, alpha=0.55, linewidths=0)
+            axes.scatter(human, scores, s=30, color=_INK, alpha=0.25, linewidths=0)
             axes.margins(0.12)
             axes.set_xlabel("person's score")
             axes.set_ylabel(_short(judge))
-            axes.set_title(agreement)
-        for axes in grid[len(panels) :]:
+            found = interval_of(partial(correlation, "spearman"), pairs, resamples=200)
+            axes.set_title(f"Spearman {cell(of_estimate(found))}")
+        for axes in grid[len(judges) :]:
             axes.set_axis_off()
 
     return drawn(draw, _WIDTH + 1.0, 3.2 * lines, "Judges against a person")
-
-
-def _binned(values: Any) -> list[float]:
-    """Numbers at the nearest of a few places: thousands of dots would only hide one another."""
-    if not len(values):
-        return []
-    low = values.min()
-    step = np.ptp(values) / _BINS or 1.0
-    return [*(low + np.round((values - low) / step) * step)]
 
 
 def _whiskers(figures: Sequence[Figure]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -30,15 +30,15 @@ from lexloop.evaluation.report.tables import (
     score_of,
     title,
 )
-from lexloop.evaluation.score import Score, Unresolved, is_resolved
-from lexloop.evaluation.statistics import interval_of, mean, spearman
+from lexloop.evaluation.score import is_resolved
+from lexloop.evaluation.statistics import mean
 
 _TEMPLATE = Path(__file__).with_name("report.html")
 _JUDGES = {
     *("correctness", "similarity", "groundedness", "faithfulness", "answer_relevance"),
     "rouge1_recall",
 }
-_MOST_JUDGES, _RESAMPLES = 9, 200
+_MOST_JUDGES = 9
 Columns = Mapping[str, Callable[[Any], Value]]
 """The heads of a table, each with what stands below it."""
 Grouping = Literal["by_type", "by_class"]
@@ -328,25 +328,6 @@ def _variant_plots(run: Run) -> list[str]:
     ]
 
 
-def _cost_plots(run: Run) -> list[str]:
-    """The first main metric against tokens and seconds."""
-    rows = zip(run.rows, run.timings["variants"], strict=True) if run.timings else ()
-    for quality in run.mains[:1]:
-        own = [
-            (row["metrics"], took["seconds"]["mean"])
-            for row, took in rows
-            if quality in row["metrics"]
-        ]
-        asked = any(_spent(row, "tokens_in") for row in run.rows)
-        tokens = "tokens_in" if asked else "context_tokens"
-        panels = {
-            f"{label(tokens)} per question": [(made[tokens], made[quality]) for made, _ in own],
-            "seconds per question": [(seconds, made[quality]) for made, seconds in own],
-        }
-        return [drawing.cost_against_quality(label(quality), panels)]
-    return []
-
-
 def _human_plots(run: Run) -> list[str]:
     """Each judge against a person, where a person has scored the answers."""
     scored = [record for record in run.records if is_resolved(score_of(record, HUMAN))]
@@ -355,27 +336,18 @@ def _human_plots(run: Run) -> list[str]:
         for name in metric_names(scored)
         if name in _JUDGES or (name.startswith("model_") and name not in COSTS)
     ]
-    panels = [_panel(name, scored) for name in judges[:_MOST_JUDGES]]
-    shown = [panel for panel in panels if panel[2]]
+    panels = {label(name): _with_human(name, scored) for name in judges[:_MOST_JUDGES]}
+    shown = {name: pairs for name, pairs in panels.items() if pairs}
     return [drawing.judges_against_human(shown)] if shown else []
 
 
-def _panel(name: str, records: Sequence[Record]) -> drawing.Panel:
-    pairs = [
+def _with_human(name: str, records: Sequence[Record]) -> list[tuple[float, float]]:
+    return [
         (ours, theirs)
         for record in records
         if is_resolved(ours := score_of(record, name))
         and is_resolved(theirs := score_of(record, HUMAN))
     ]
-
-    def correlation(rows: Sequence[tuple[float, float]]) -> Score:
-        return spearman([x for x, _ in rows], [y for _, y in rows])
-
-    found = interval_of(correlation, pairs, resamples=_RESAMPLES)
-    if isinstance(found, Unresolved):
-        return label(name), "no correlation", pairs
-    agreement = f"Spearman {found.mean:.2f} [{found.low:.2f}, {found.high:.2f}]"
-    return label(name), agreement, pairs
 
 
 @dataclass(frozen=True)
@@ -459,11 +431,6 @@ _PARTS: Sequence[tuple[str, str, Callable[[Run], Sequence[Table]]]] = (
         "Wall time on the machine of this run, from the question to its checked answer.",
         _times,
     ),
-    (
-        "Cost",
-        "Variants under their numbers: what an answer costs, and how good it is.",
-        lambda _: (),
-    ),
     ("The loop", "What trying again was worth.", _loop),
     (
         "Judges and people",
@@ -484,5 +451,5 @@ _PARTS: Sequence[tuple[str, str, Callable[[Run], Sequence[Table]]]] = (
     ),
 )
 """A report, from its first section to its last, each with its tables."""
-_PLOTS = {"Variants": _variant_plots, "Cost": _cost_plots, "Judges and people": _human_plots}
+_PLOTS = {"Variants": _variant_plots, "Judges and people": _human_plots}
 """What the page draws in a section."""

@@ -14,11 +14,10 @@ from lexloop.core.settings import Settings
 from lexloop.core.workers import WorkerDied, WorkerPool, WorkerProcess
 from lexloop.evaluation.case import Case
 from lexloop.evaluation.jsonl import write_checked
-from lexloop.evaluation.record import Record, RefusalRecord, RunInfo, unanswered
+from lexloop.evaluation.record import Record, RefusalRecord, RunFolder, RunInfo, unanswered
 from lexloop.evaluation.report.page import to_html, to_markdown
 from lexloop.evaluation.report.summary import summarise, timings
 from lexloop.evaluation.report.tables import Figures
-from lexloop.evaluation.run.folder import RunFolder
 from lexloop.evaluation.run.prepare import PreparedRun
 from lexloop.evaluation.run.variants import Variant
 from lexloop.models.embedding import usable_processors

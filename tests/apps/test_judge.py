@@ -72,8 +72,8 @@ def unresolved(row: dict[str, Any], name: str) -> str:
 
 def test_without_documents_and_without_a_key(judge: Run, run: Run, tmp_path: Path) -> None:
     summary, (good, bad, penalty) = judge()
-    assert good["scores"]["exact_match"] == good["scores"]["rouge_l"] == 1.0
-    for name in ("correctness", "groundedness", "rouge_1", "answer_similarity", "bleu"):
+    assert good["scores"]["exact_match"] == good["scores"]["rougeL"] == 1.0
+    for name in ("correctness", "groundedness", "rouge1_recall", "similarity", "bleu"):
         assert good["scores"][name] > bad["scores"][name]
     assert good["document"] is None
     assert unresolved(good, "groundedness_document").startswith("no corpus and no pairs are given")

@@ -4,8 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from _law_files import as_format
-from _law_scoring import words_of
+from _law import as_format, words_of
 from law import quotes
 
 from lexloop.documents.reading.folder import load_documents

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from lexloop.core.errors import DataError, ModelAuthError, ModelError
+from lexloop.core.errors import ModelAuthError, ModelError
 from lexloop.core.settings import Settings
 from lexloop.evaluation.asking import Asker, reply_key, side_by_side
 from lexloop.evaluation.score import Unresolved
@@ -95,8 +95,9 @@ def test_host_that_hangs_again_and_again_is_left_alone(server: FakeOpenAI, asker
     assert settled(made, scored, "0") == 3
 
 
-def test_missing_model_stops_the_run_whatever_the_work_makes_of_errors(
-    server: FakeOpenAI, asker: Ask
+@pytest.mark.parametrize(("status", "said"), [(404, "knows no model"), (401, "key")])
+def test_what_cannot_be_asked_at_all_stops_the_run_whatever_the_work_makes_of_errors(
+    server: FakeOpenAI, asker: Ask, status: int, said: str
 ) -> None:
     async def lenient(chat: Chat) -> int:
         try:
@@ -104,8 +105,8 @@ def test_missing_model_stops_the_run_whatever_the_work_makes_of_errors(
         except ModelError:
             return 0
 
-    server.otherwise = refusal(404, "no such model")
-    with pytest.raises(ModelError, match="knows no model"):
+    server.otherwise = refusal(status)
+    with pytest.raises(ModelError, match=said):
         settled(asker(), lenient)
     server.otherwise = refusal(503)
     assert settled(asker(), lenient) == 0
@@ -147,14 +148,6 @@ def test_no_key_and_no_text_of_prompts_is_kept(
     held = (tmp_path / "kept" / "replies.sqlite").read_bytes()
     assert KEY.encode() not in held
     assert b"Holmgren" not in held
-
-
-@pytest.mark.parametrize("place", ["folder", "garbage"])
-def test_file_that_cannot_be_used(server: FakeOpenAI, tmp_path: Path, place: str) -> None:
-    path = tmp_path / place
-    path.mkdir() if place == "folder" else path.write_bytes(b"no database" * 100)
-    with pytest.raises(DataError, match="cannot be used"):
-        Asker(Settings(model="openai:scripted"), server.connection, path)
 
 
 def test_results_come_in_order_whoever_is_first() -> None:

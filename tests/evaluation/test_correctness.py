@@ -94,7 +94,6 @@ def test_closeness_beside_the_question() -> None:
         ("Owners pay the fee within ten business days.", 0.0, 0.0),
         ("Owners pay the fee within 12 business days.", 1.0, 1.0),
         ("Owners pay the fee soon.", 1.0, 0.0),
-        ("Owners pay the fee soon. The harbour opened in 1912.", 1.0, 0.0),
         ("1. Owners pay the fee within business days.", 1.0, 0.0),
         ("Owners pay the fee within business days by § 20-871.", 1.0, 0.0),
     ],
@@ -187,9 +186,6 @@ def test_a_score_by_hand() -> None:
 @pytest.mark.parametrize(
     "broken",
     [
-        {"weights": {}},
-        {"weights": dict.fromkeys(NAMES, "much")},
-        {"intercept": float("nan")},
         {"good": 5.0},
     ],
 )

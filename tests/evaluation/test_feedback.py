@@ -100,11 +100,9 @@ def test_gold() -> None:
 
 def test_calibration() -> None:
     (row,) = as_calibration([opinion(vote="down", model="openai:x")])
-    assert row["question"] == "When is the fee due?"
-    assert row["human"] == 0.0
+    assert (row["question"], row["human"]) == ("When is the fee due?", 0.0)
     assert (row["judge_groundedness"], row["judge_answer_relevance"]) == (0.75, None)
-    assert row["contexts"] == ["The fee is due by 31 March."]
-    assert row["system"] == "openai:x"
+    assert (row["contexts"], row["system"]) == (["The fee is due by 31 March."], "openai:x")
 
 
 def test_gold_of_an_abstention_and_of_an_answer_without_citations() -> None:

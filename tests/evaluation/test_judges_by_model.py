@@ -3,26 +3,21 @@
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from fake_openai import FakeOpenAI, Reply, Request, refusal, reply
+from fake_openai import FakeOpenAI, Reply, Request, reply
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
-from lexloop.core.errors import ModelAuthError, ModelReplyError, ModelUnavailable
-from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import ABSTENTION
 from lexloop.evaluation.asking import Asker
 from lexloop.evaluation.judges_by_model import (
     RUBRICS,
-    Claims,
     Given,
     Grade,
-    Questions,
     TenthsGrade,
     answer_relevancy,
     borne_out,
@@ -70,8 +65,6 @@ def test_tenths_are_exact_however_they_were_computed(tenth: int) -> None:
     [
         [],
         [{"n": 1, "verdict": True}] * 2,
-        [{"n": n, "verdict": True} for n in (0, 1)],
-        [{"n": n, "verdict": True} for n in (1, 2, 3)],
         [{"n": 1, "verdict": True}, {"n": 2, "verdict": "true"}],
         [{"n": 1, "verdict": True}, {"n": 2}],
         [{"n": True, "verdict": True}, {"n": 2, "verdict": True}],
@@ -87,14 +80,6 @@ def test_scores_of_answers_are_one_each_from_1_to_10(scores: list[object]) -> No
     good = {"reasoning": "So.", "scores": [7, 8]}
     assert accepts(evidence_on(2), {"evidence": [good] * 3})
     assert not accepts(evidence_on(2), {"evidence": [good, good, {"scores": scores}]})
-
-
-def test_texts_must_not_be_blank_nor_too_many() -> None:
-    assert accepts(Claims, {"claims": []})
-    assert not accepts(Claims, {"claims": ["So.", " \n"]})
-    assert not accepts(Claims, {"claims": ["So."] * 41})
-    assert not accepts(Questions, {"questions": ["What?", "What?"]})
-    assert not accepts(turn_on(1), {"remark": "", "scores": [1]})
 
 
 CONTEXTS = ["The fee is $50.", "Fees are paid in May."]
@@ -130,17 +115,6 @@ def test_claims_are_settled_before_any_passage_is_seen(
     assert 'kind="claim" n="2">\nThe fee is due in June.\n' in second.user
     assert 'kind="passage" n="1">\nThe fee is $50.\n' in second.user
     assert "each of the 2 claims" in second.system
-
-
-def test_an_abstention_claims_nothing_and_nothing_is_borne_out_by_nothing(
-    server: FakeOpenAI, converse: Converse
-) -> None:
-    for answer in (f" {ABSTENTION}\n", " "):
-        assert converse(borne_out, "What fee?", answer, CONTEXTS) == []
-    assert not server.requests
-    server.script(reply(claims=["a", "b"]))
-    assert converse(borne_out, "What fee?", "It is $50.", []) == [False, False]
-    assert len(server.requests) == 1
 
 
 def test_questions_come_of_the_answer_alone(server: FakeOpenAI, converse: Converse) -> None:
@@ -220,17 +194,6 @@ def test_agents_speak_in_turns_hear_every_remark_before_and_count_in_the_end(
     converse(chat_eval, "Which form?", ["Form A."], "§ 4 Form B is to be used.")
     assert {request.role for request in server.requests} == {"chat_eval_document"}
     assert all("§ 4 Form B is to be used." in request.user for request in server.requests)
-
-
-def test_an_agent_that_gives_no_scores_ends_the_panel(
-    server: FakeOpenAI, converse: Converse
-) -> None:
-    server.script(turn("a", 5), turn("b", 0), turn("b"))
-    with pytest.raises(ModelReplyError):
-        converse(chat_eval, "Which form?", ["Form A."])
-    server.otherwise = refusal(503)
-    with pytest.raises(ModelUnavailable):
-        converse(chat_eval, "Which form?", ["Form A."])
 
 
 def rehearse(server: FakeOpenAI) -> None:
@@ -320,11 +283,3 @@ def test_garbage_leaves_the_other_metrics_alone(server: FakeOpenAI, asker: Asker
     }
     assert "whole number of tenths" in failed["model_groundedness_tenths"].reason
     assert "in the form asked for" in failed["model_groundedness"].reason
-
-
-def test_refused_key_stops_at_the_first_call(server: FakeOpenAI, tmp_path: Path) -> None:
-    wrong = Connection(base_url=server.base_url, api_key="sk-wrong-91b7e0c4d2")
-    settings = Settings(model="openai:scripted")
-    with Asker(settings, wrong, tmp_path / "r") as asker, pytest.raises(ModelAuthError):
-        model_metrics(asker, GIVEN)
-    assert len(server.requests) == 1

@@ -1,15 +1,71 @@
-"""Answers in groups, and their documents."""
+"""Answers in a file, what is refused of it by line and field, and what judges make of answers."""
 
 import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from lexloop.core.errors import InputError
 from lexloop.core.types import ABSTENTION
-from lexloop.evaluation.eval_rag.answers import Answer
-from lexloop.evaluation.eval_rag.judging import AnswerJudge, judge_answers
+from lexloop.evaluation.eval_rag.judging import Answer, AnswerJudge, judge_answers, read_answers
 from lexloop.evaluation.eval_rag.questions import QuestionIndex
 from lexloop.evaluation.score import Unresolved
 from lexloop.models.embedding import Embedder
+
+GOOD: dict[str, Any] = {"question": "Why?", "answer": "So."}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "answers.jsonl"
+
+
+def written(file: Path, *rows: Any) -> Path:
+    file.write_text("\n".join(json.dumps(row) for row in rows), "utf-8")
+    return file
+
+
+def test_what_may_be_missing(file: Path) -> None:
+    bare, full = read_answers(
+        written(file, GOOD, {**GOOD, "id": 7, "system": "gpt", "contexts": ["a"], "human": 3})
+    )
+    assert (bare.id, bare.system, bare.human, bare.contexts) == ("a0001", "", None, None)
+    assert (full.id, full.system, full.human, full.contexts) == ("7", "gpt", 3.0, ("a",))
+
+
+def test_a_column_of_another_name(file: Path) -> None:
+    (answer,) = read_answers(written(file, {**GOOD, "lawyer": 8, "human": "not read"}), "lawyer")
+    assert answer.human == 8.0
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"question": " ", "answer": "So."}, "line 2, field question"),
+        ({**GOOD, "contexts": "one text"}, "line 2, field contexts"),
+        ({**GOOD, "human": "8"}, "line 2, field human"),
+        ({**GOOD, "human": True}, "line 2, field human"),
+        ({**GOOD, "human": float("nan")}, "line 2, field human"),
+    ],
+)
+def test_malformed_lines(file: Path, row: Any, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        read_answers(written(file, GOOD, row))
+
+
+def test_ids_of_one_system(file: Path) -> None:
+    row = {**GOOD, "id": "x"}
+    assert len(read_answers(written(file, {**row, "system": "a"}, {**row, "system": "b"}))) == 2
+    with pytest.raises(InputError, match="'x' of 'a'"):
+        read_answers(written(file, {**row, "system": "a"}, {**row, "system": "a"}))
+
+
+def test_a_column_that_is_not_there(file: Path) -> None:
+    with pytest.raises(InputError, match="no line has a score in 'lawyer'"):
+        read_answers(written(file, GOOD), "lawyer")
+    with pytest.raises(InputError, match="holds no scores"):
+        read_answers(written(file, GOOD), "question")
 
 
 def quiet(stage: str, done: int, total: int) -> None:
@@ -60,10 +116,10 @@ def test_answers_that_say_nothing(judge: AnswerJudge, answer: str) -> None:
     asked = Answer(question="Why?", answer=answer, reference_answer="So.", contexts=("So it is.",))
     (scores,) = judge.scores([asked], [Unresolved("none")], quiet)
     assert scores["groundedness"] == Unresolved("the answer claims nothing")
-    assert scores["answer_similarity"] == Unresolved("the answer is empty")
+    assert scores["similarity"] == Unresolved("the answer is empty")
     assert scores["answer_relevance"] == Unresolved("the answer claims nothing")
     assert scores["correctness"] == 1.0
-    assert scores["rouge_1"] == 0.0
+    assert scores["rouge1_recall"] == 0.0
     assert judge.scores([], [], quiet) == []
 
 

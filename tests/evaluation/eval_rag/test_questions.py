@@ -2,11 +2,11 @@
 
 import pytest
 
-from lexloop.evaluation.eval_rag.answers import KnownAnswer
 from lexloop.evaluation.eval_rag.questions import (
     MOST_CHARS,
     Authority,
     CitedAuthorities,
+    KnownAnswer,
     QuestionIndex,
     authorities_of,
     pair_entries,

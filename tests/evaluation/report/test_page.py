@@ -2,17 +2,14 @@
 
 import random
 import re
-from xml.etree import ElementTree
 
 import pytest
 from bs4 import BeautifulSoup
 from run_records import record, run_info
 
 from lexloop.evaluation.record import Record
-from lexloop.evaluation.report.drawing import cost_against_quality
 from lexloop.evaluation.report.page import to_html
 from lexloop.evaluation.report.summary import summarise, timings
-from lexloop.evaluation.report.tables import figure
 
 EVIL = '<script>alert(1)</script> & "quoted" $\\frac{1}{2}$ 法'
 
@@ -53,8 +50,8 @@ def page() -> str:
 
 def test_nothing_runs_and_nothing_is_loaded_and_others_text_stays_text(page: str) -> None:
     seen = BeautifulSoup(page, "html.parser")
-    # the two main metrics by variant, cost and human
-    assert len(seen.find_all("svg")) == 2 + 2
+    # the two main metrics by variant, and human
+    assert len(seen.find_all("svg")) == 2 + 1
     loading = ("script", "img", "iframe", "object", "embed", "link", "form", "image")
     assert seen.find_all(loading) == []
     attributes = [pair for tag in seen.find_all() for pair in tag.attrs.items()]
@@ -72,15 +69,6 @@ def test_nothing_runs_and_nothing_is_loaded_and_others_text_stays_text(page: str
 def test_the_same_run_has_the_same_page() -> None:
     records = a_run(["fixed"], questions=2)
     assert page_of(records, "fixed") == page_of(records[::-1], "fixed")
-
-
-def test_rows_at_one_place_share_a_label() -> None:
-    near, far = figure([0.5, 0.5]), figure([0.9, 0.9])
-    points = [(near, near), (far, far), (near, near), (figure([]), near)]
-    plot = ElementTree.fromstring(cost_against_quality("correctness", {"tokens": points}))
-    texts = [element.text for element in plot.iter() if element.tag.endswith("text")]
-    assert {"1, 3", "2"} < {*texts}
-    assert "4" not in texts
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,15 @@
-"""A run as figures, by hand: metrics, groups, what the loop gained, seconds; and as tables."""
+"""A run as figures, by hand: metrics, groups, what the loop gained, seconds; and two runs."""
 
 import json
 
 import pytest
 from run_records import attempt, record, run_info
 
+from lexloop.core.errors import InputError
 from lexloop.evaluation.record import Record, RefusalRecord
 from lexloop.evaluation.report.page import to_markdown
-from lexloop.evaluation.report.summary import chosen, loop_account, summarise, timings
-from lexloop.evaluation.report.tables import escaped, grouped, label
+from lexloop.evaluation.report.summary import chosen, compare, loop_account, summarise, timings
+from lexloop.evaluation.report.tables import escaped
 from lexloop.evaluation.score import Unresolved
 from lexloop.evaluation.statistics import Estimate
 
@@ -118,14 +119,6 @@ def test_what_was_refused_is_counted_by_kind() -> None:
     }
 
 
-@pytest.mark.parametrize("names", [(), ("fixed",)])
-def test_a_run_without_records(names: tuple[str, ...]) -> None:
-    made = summarise([], run_info(*names))
-    assert [row["questions"] for row in made["variants"]] == [0] * len(names)
-    assert "NaN" not in json.dumps(made)
-    assert timings([], run_info(*names))["variants"] == [] or names
-
-
 def test_timings_by_hand() -> None:
     took = timings(small_run(), INFO)["variants"][1]["seconds"]
     assert took["mean"]["mean"] == 3.0
@@ -159,14 +152,38 @@ def test_what_others_wrote_is_no_markup() -> None:
     assert "<b>" not in text
 
 
-def test_metrics_have_names_and_tables() -> None:
-    assert label("model_faithfulness") == "faithfulness, by a model"
-    assert label("document_recall@3") == "document recall@3"
-    groups = grouped(["ndcg@10", "similarity", "recall@k", "model_faithfulness", "novel"])
-    assert groups == {
-        "Quality": ["similarity"],
-        "Judged by a model": ["model_faithfulness"],
-        "Retrieval, at each plan's own k": ["recall@k"],
-        "Retrieval, at fixed depths": ["ndcg@10"],
-        "Other metrics": ["novel"],
-    }
+def run_of(scores: dict[str, float], row: str = "fixed", **fields: object) -> list[Record]:
+    return [
+        record(id=name, variant=row, metrics={"similarity": score}, **fields)
+        for name, score in scores.items()
+    ]
+
+
+def test_a_question_that_was_reworded_is_another_question() -> None:
+    a = run_of({"q1": 0.2, "q2": 0.4})
+    b = [*run_of({"q1": 0.3}), *run_of({"q2": 0.4}, question="Who else pays?")]
+    [pair] = compare(a, b)["pairs"]
+    assert (pair["questions"], pair["reworded"]) == (1, 1)
+
+
+def test_rows_are_paired_by_name_by_choice_or_alone() -> None:
+    a = [*run_of({"q1": 0.1}, "x"), *run_of({"q1": 0.2}, "y")]
+    b = [*run_of({"q1": 0.3}, "y"), *run_of({"q1": 0.4}, "z")]
+    found = compare(a, b)
+    assert [(pair["variant_a"], pair["variant_b"]) for pair in found["pairs"]] == [("y", "y")]
+    assert (found["variants_only_a"], found["variants_only_b"]) == (["x"], ["z"])
+    [chosen] = compare(a, b, "x", "z")["pairs"]
+    assert chosen["metrics"]["similarity"]["difference"]["mean"] == pytest.approx(0.3)
+    assert compare(a, b, "y")["pairs"][0]["variant_b"] == "y"
+    alone = compare(run_of({"q1": 0.1}, "x"), run_of({"q1": 0.2}, "z"))
+    assert (alone["pairs"][0]["variant_a"], alone["pairs"][0]["variant_b"]) == ("x", "z")
+
+
+def test_nothing_to_compare() -> None:
+    a, b = run_of({"q1": 0.1}, "x"), run_of({"q2": 0.1}, "x")
+    with pytest.raises(InputError, match="share no question"):
+        compare(a, b)
+    with pytest.raises(InputError, match="no variant 'w'"):
+        compare(a, b, "w")
+    with pytest.raises(InputError, match="no variant of one name"):
+        compare([*a, *run_of({"q1": 0.1}, "y")], run_of({"q1": 0.1}, "z"))

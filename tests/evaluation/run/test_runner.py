@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from lexloop.core.errors import CorpusError, InputError
-from lexloop.evaluation.record import RECORDS, REFUSALS
-from lexloop.evaluation.run.folder import RunFolder
+from lexloop.evaluation.record import RECORDS, REFUSALS, RunFolder
 from lexloop.evaluation.run.prepare import PreparedRun
 from lexloop.evaluation.run.runner import MARKDOWN, PAGE, SUMMARY, TIMINGS, run
 from lexloop.evaluation.run.variants import Variant

@@ -90,32 +90,12 @@ def written(tmp_path: Path, content: Any) -> Path:
     return path
 
 
-def test_a_file_of_rows(tmp_path: Path) -> None:
-    path = written(
-        tmp_path,
-        [
-            {"name": "few", "settings": {"variant": "fixed", "plan.k": 2}},
-            {"name": "alone", "settings": {"variant": "llm_only"}, "source": "ours"},
-            {"name": "bare", "closed_domain": True},
-        ],
-    )
-    few, alone, bare = read_variants(path, BASE)
-    assert (few.changes, few.source, few.needs) == (
-        {"variant": "fixed", "plan.k": 2},
-        "variants.json",
-        (),
-    )
-    assert (alone.source, alone.needs, bare.closed) == ("ours", ("model",), True)
-
-
 @pytest.mark.parametrize(
     ("content", "said"),
     [
         ("{", "cannot be read"),
         ([], "has no variants"),
-        ([{"settings": {}}], r"0\.name: Field required"),
         ([{"name": "r", "setings": {}}], r"0\.setings: Extra inputs"),
-        ({"name": "r"}, "valid list"),
         ("[" * 100_000, "cannot be read"),
     ],
 )

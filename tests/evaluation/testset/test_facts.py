@@ -99,9 +99,3 @@ def test_statements_that_answer_one_question_are_one_fact() -> None:
 )
 def test_other_languages_mere_headings_and_no_sentences_give_nothing(text: str) -> None:
     assert facts_of(f"{text}\n", ACT.format(PLAIN)) == facts_of("\n", ACT.format(PLAIN))
-
-
-def test_words_in_capitals_stay_so() -> None:
-    assert [lowered(text) for text in ("What is it?", "AEDTs are", "I am")] == [
-        "what is it?", "AEDTs are", "I am",
-    ]  # fmt: skip

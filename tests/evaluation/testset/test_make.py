@@ -1,28 +1,35 @@
-"""Test sets of a contract."""
+"""Test sets of a contract, by rules and by a model; rewordings by a model."""
 
+import json
 from collections import Counter
+from random import Random
 
 import pytest
+from fake_openai import FakeOpenAI, Reply, Request
 
-from lexloop.core.errors import CorpusError, InputError
+from lexloop.core.errors import CorpusError, InputError, ModelUnavailable
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.documents.document import Document
 from lexloop.documents.structure.references import find_references
 from lexloop.documents.structure.tree import Tree
 from lexloop.documents.text.tokens import tokenize, words
+from lexloop.evaluation.asking import Asker
 from lexloop.evaluation.case import OUT_OF_SCOPE, Span
-from lexloop.evaluation.testset.by_rules import RULE_TYPES, RuleMaker
+from lexloop.evaluation.testset.facts import RULE_TYPES, RuleMaker
 from lexloop.evaluation.testset.make import (
     QUESTION_TYPES,
     MadeSet,
+    ModelMaker,
     Repeats,
+    WrittenQuestion,
+    case_of,
     chosen_types,
-    even_shares,
     is_connected,
     made_case,
     make_test_set,
 )
+from lexloop.evaluation.testset.training import ModelNoise
 from lexloop.models.minilm import load_minilm
 from lexloop.store.opening import tools_for
 from lexloop.store.view import View
@@ -81,22 +88,6 @@ def test_what_is_out_of_scope_is_in_no_document(made: MadeSet, contract: View) -
             assert "the last of its kind is Clause 6" in (question.reference_answer or "")
 
 
-def test_a_seed_gives_the_same_set_again(contract: View) -> None:
-    one, same, other = (
-        make_test_set(contract, RuleMaker(contract, seed), 22, RULE_TYPES).questions
-        for seed in (3, 3, 4)
-    )
-    assert one == same
-    assert one != other
-
-
-def test_more_than_can_be_made_gives_what_can(contract: View) -> None:
-    made = make_test_set(contract, RuleMaker(contract, 7), 5000, ("simple", "compare"))
-    assert 0 < len(made.questions) < 100
-    assert set(made.shortfall) == {"simple", "compare"}
-    assert even_shares(8, ("a", "b", "c")) == {"a": 3, "b": 3, "c": 2}
-
-
 def test_types_are_known_by_name() -> None:
     assert chosen_types(["Out-of-Scope", "simple"]) == ("simple", OUT_OF_SCOPE)
     assert chosen_types([]) == tuple(QUESTION_TYPES)
@@ -140,3 +131,70 @@ def test_near_repetitions_are_known_by_words_and_by_meaning() -> None:
         True, False,
     ]  # fmt: skip
     assert taken("What is a permit?", "How long is a lease?") == [True, True]
+
+
+def written(request: Request) -> Reply:
+    """A question on the first sentence of the first passage."""
+    passage = request.user.split("\n")[1]
+    quote = passage.split(". ")[0]
+    topic = " ".join(quote.split()[-4:])
+    return Reply(json.dumps({
+        "question": f"What do the documents say of {topic}?",
+        "answer": quote,
+        "quotes": [quote],
+        "history_user": f"I want to know about {topic}.",
+        "history_assistant": "",
+    }))  # fmt: skip
+
+
+def test_a_models_questions_are_tied_to_their_quotes(
+    server: FakeOpenAI, asker: Asker, contract: View
+) -> None:
+    server.play("make_question", written)
+    maker = ModelMaker(contract, asker, 7)
+    for kind in ("simple", "conversational"):
+        for question in make_test_set(contract, maker, 2, (kind,)).questions:
+            assert question.evidence
+            texts = [contract.text_of(span.document) or "" for span in question.evidence]
+            quotes = [t[s.start : s.end] for t, s in zip(texts, question.evidence, strict=True)]
+            assert question.reference_context == "\n\n".join(quotes)
+            assert (question.reference_answer or "?") in quotes[0]
+            roles = [turn.role for turn in question.conversation_history]
+            assert roles == (["user", "assistant"] if kind == "conversational" else [])
+
+
+def test_a_model_that_writes_nothing_is_said_to(
+    server: FakeOpenAI, asker: Asker, contract: View
+) -> None:
+    server.play("make_question", Reply("I would rather not."))
+    with pytest.raises(ModelUnavailable, match="wrote no question"):
+        ModelMaker(contract, asker, 7)("simple", 2)
+
+
+def test_quotes_must_be_in_the_passages(contract: View) -> None:
+    chunk = next(iter(contract.every_chunk()))
+    words = chunk["text"].split()[:6]
+
+    def case(kind: str, *quotes: str, **more: str) -> object:
+        reply = WrittenQuestion(
+            question="What is flour?", answer="Wheat.", quotes=list(quotes), **more
+        )
+        return case_of(reply, kind, [chunk], contract)
+
+    assert case("simple", "  \n".join(words)) is not None
+    assert case("simple", "Rye is not flour.") is None
+    assert case("simple", " ".join(words), "Rye is not flour.") is None
+    assert case("simple") is None
+    assert case("simple", " ") is None
+    assert case(OUT_OF_SCOPE) is not None
+    assert case("conversational", " ".join(words)) is None
+
+
+def test_a_model_rewords_and_rules_stand_in(server: FakeOpenAI, asker: Asker) -> None:
+    server.play("augment_question", Reply('{"question": "Levy?"}'), Reply("no"))
+    noise = ModelNoise(asker)
+    assert noise("shortened", "What is the levy?", Random(1)) == "Levy?"
+    assert noise("misspelt", "What is the levy?", Random(1)) != "What is the levy?"
+    assert len(server.requests) == 1
+    assert noise("verbose", "What is the levy?", Random(1)).endswith("what is the levy?")
+    assert noise.failed == 1

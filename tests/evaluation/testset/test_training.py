@@ -77,15 +77,3 @@ def test_too_few_facts_and_no_number_are_refused(facts: list[Fact]) -> None:
 def test_noise_takes_any_text(text: str, seed: int) -> None:
     for noise in NOISES.values():
         assert isinstance(noise(text, Random(seed)), str)
-
-
-def test_noise_keeps_what_it_should() -> None:
-    text = "Under what conditions may the owner of the boat leave the basin?"
-    for seed in range(20):
-        assert sorted(NOISES["reordered"](text, Random(seed)).split()) == sorted(text.split())
-        assert len(NOISES["words and punctuation"](text, Random(seed))) > len(text) + 1
-        assert len(NOISES["verbose"](text, Random(seed)).split()) > len(text.split()) + 8
-        assert len(NOISES["shortened"](text, Random(seed)).split()) < len(text.split())
-        assert len(NOISES["vague"](text, Random(seed)).split()) < len(text.split())
-        wrong = NOISES["misspelt"](text, Random(seed)).split()
-        assert 1 <= sum(a != b for a, b in zip(wrong, text.split(), strict=True)) <= 2

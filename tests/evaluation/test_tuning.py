@@ -17,15 +17,20 @@ from lexloop.core.types import Chunk, Passage
 from lexloop.evaluation.case import Case, Span
 from lexloop.evaluation.evidence import EvidenceIndex
 from lexloop.evaluation.score import Score, Unresolved
-from lexloop.evaluation.tuning.measure import (
+from lexloop.evaluation.tuning import (
+    MOST_TOKENS,
     OBJECTIVES,
     OF_RETRIEVAL,
     Measurement,
     Objective,
+    Search,
+    coordinates,
+    near_duplicates,
     of_passages,
+    scaled,
+    split,
+    thinned,
 )
-from lexloop.evaluation.tuning.search import MOST_TOKENS, Search, coordinates, scaled, thinned
-from lexloop.evaluation.tuning.tune import near_duplicates, split
 from lexloop.nodes.classify import class_plans
 
 WORDS = ("one two three four five", "six seven eight nine ten", "red blue green grey pink")
@@ -75,38 +80,6 @@ def test_nothing_known_and_nothing_to_find() -> None:
         Case(question="Q?", question_type="out of scope", reference_context=WORDS[0]),
     ):
         assert all(isinstance(worth(gold, 0)[name], Unresolved) for name in OF_RETRIEVAL)
-
-
-@pytest.mark.parametrize("classes", [2, 3])
-def test_every_candidate_is_valid_and_changes_a_class_at_most(classes: int) -> None:
-    base = Settings(**{"plan.classes": classes})
-    for name, candidates in coordinates(base, chunking=True).items():
-        for changes in candidates:
-            settings = base.changed(**changes)
-            assert settings.plan.classes == classes or len(settings.plan.classes) == classes
-            if name in ("Q", "K and S"):
-                differing = [
-                    a != b
-                    for a, b in zip(class_plans(settings.plan), class_plans(base.plan), strict=True)
-                ]
-                assert sum(differing) == 1
-
-
-def test_k_is_scaled_with_the_length_of_chunks() -> None:
-    assert [row["k"] for row in scaled(Settings(), 2.0)["plan.classes"]] == [6, 10, 14]
-    assert [row["k"] for row in scaled(Settings(), 0.01)["plan.classes"]] == [1, 1, 1]
-    assert scaled(Settings(**{"plan.k": 40}), 2.0) == {"plan.k": 50}
-    assert scaled(Settings(variant="fixed"), 0.6) == {"plan.k": 3}
-
-
-def test_thinned_is_bounded_and_repeatable() -> None:
-    all_of_it = coordinates(Settings(), chunking=True)
-    few = thinned(all_of_it, 20, seed=1)
-    assert sum(map(len, few.values())) <= 20
-    assert few == thinned(all_of_it, 20, seed=1)
-    assert few != thinned(all_of_it, 20, seed=2)
-    assert thinned(all_of_it, 1000, seed=1) == all_of_it
-    assert len(thinned({"a": [{"k": 1}, {"k": 2}]}, 1, seed=1)["a"]) == 1
 
 
 QUESTIONS = [Case(id=str(n), question=f"Q{n}?") for n in range(40)]
@@ -196,6 +169,7 @@ def test_longer_chunks_are_tried_with_fewer_of_them() -> None:
     found = search(Known(worth, tokens)).run(BASE)
     assert found.chunking.method == "semantic"
     assert [row["k"] for row in class_plans(found.plan)] == [2, 2, 4]  # 1.5, 2.5 and 3.5, to even
+    assert scaled(Settings(**{"plan.k": 40}), 2.0) == {"plan.k": 50}
 
 
 def test_answers_are_written_for_few_of_the_candidates() -> None:
@@ -204,6 +178,14 @@ def test_answers_are_written_for_few_of_the_candidates() -> None:
     assert looking.run(BASE) == BASE.changed(**{"fusion.bm25_boost": 0.8})
     assert looking.used == sum(known.answered) < len(known.answered) / 2
     assert len([trial for trial in looking.trials if trial.coordinate == "bm25_boost"]) == 3
+
+
+def test_every_coordinate_keeps_its_part_of_the_trials() -> None:
+    every = coordinates(Settings(), chunking=True)
+    few = thinned(every, 20, seed=1)
+    assert few.keys() == every.keys()
+    assert sum(map(len, few.values())) <= 20
+    assert few == thinned(every, 20, seed=1) != thinned(every, 20, seed=2)
 
 
 @pytest.mark.parametrize("most", [2, 5, 20])

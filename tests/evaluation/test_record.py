@@ -1,19 +1,18 @@
-"""A run's folder: what it keeps, what it cuts away, and what it refuses."""
+"""A run folder: what it keeps, cuts away and refuses, and runs that others wrote."""
 
 import json
 import os
-import resource
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from run_records import record, run_info, write_run
 
 from lexloop.core.errors import DataError, InputError
 from lexloop.evaluation.case import Case
-from lexloop.evaluation.record import RECORDS, Record, unanswered
-from lexloop.evaluation.run.folder import RunFolder
+from lexloop.evaluation.record import RECORDS, Record, RunFolder, read_run, unanswered
 
 IDENTITY: dict[str, Any] = {
     "gold_sha256": "a",
@@ -22,7 +21,7 @@ IDENTITY: dict[str, Any] = {
 }
 
 
-def record(row: str, name: str, error: str = "") -> Record:
+def line(row: str, name: str, error: str = "") -> Record:
     return {**unanswered(Case(id=name, question="Why?"), error), "variant": row}
 
 
@@ -32,32 +31,16 @@ def test_wherever_the_file_is_cut_whole_lines_are_kept(
 ) -> None:
     path = tmp_path_factory.mktemp("run")
     with RunFolder(path, IDENTITY) as folder:
-        folder.records.add(record("r", "§1"))
-        folder.records.add(record("r", "q2"))
+        folder.records.add(line("r", "§1"))
+        folder.records.add(line("r", "q2"))
     data = (path / RECORDS).read_bytes()
     left = data[: cut % (len(data) + 1)]
     (path / RECORDS).write_bytes(left)
     with RunFolder(path, IDENTITY) as folder:
         assert len(folder.records.held) == left.count(b"\n")
-        folder.records.add(record("r", "q3"))
+        folder.records.add(line("r", "q3"))
     lines = (path / RECORDS).read_bytes().splitlines()
     assert [json.loads(line)["id"] for line in lines][-1] == "q3"
-
-
-def test_a_line_that_was_written_in_part_is_cut_away(tmp_path: Path) -> None:
-    path, limits = tmp_path / RECORDS, resource.getrlimit(resource.RLIMIT_FSIZE)
-    with RunFolder(tmp_path, IDENTITY) as folder:
-        folder.records.add(record("r", "q1"))
-        resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 9, limits[1]))
-        try:
-            with pytest.raises(InputError, match="File too large"):
-                folder.records.add(record("r", "q2"))
-            folder.records.close()
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert path.read_bytes().count(b"\n") == 1
-    with RunFolder(tmp_path, IDENTITY) as folder:
-        assert set(folder.records.held) == {("r", "q1")}
 
 
 def test_a_line_that_cannot_be_synced_is_no_answer(
@@ -69,17 +52,8 @@ def test_a_line_that_cannot_be_synced_is_no_answer(
     with RunFolder(tmp_path, IDENTITY) as folder, monkeypatch.context() as patch:
         patch.setattr(os, "fsync", fail)
         with pytest.raises(InputError, match=r"No space left .* Make room"):
-            folder.records.add(record("r", "q1"))
+            folder.records.add(line("r", "q1"))
         assert not folder.records.held
-
-
-def test_of_two_lines_the_later_counts(tmp_path: Path) -> None:
-    with RunFolder(tmp_path, IDENTITY) as folder:
-        folder.records.add(record("r", "q", "it failed"))
-        assert not folder.records.answered("r", "q")
-        folder.records.add(record("r", "q"))
-    with RunFolder(tmp_path, IDENTITY) as folder:
-        assert folder.records.answered("r", "q")
 
 
 @pytest.mark.parametrize(
@@ -115,11 +89,56 @@ def test_two_runs_do_not_write_one_folder(tmp_path: Path) -> None:
         RunFolder(tmp_path, IDENTITY)
 
 
-@pytest.mark.parametrize("line", ["{", "[]", '{"variant": "r"}', "\udcff"])
-def test_a_damaged_line_inside_is_named(tmp_path: Path, line: str) -> None:
-    with RunFolder(tmp_path, IDENTITY) as folder:
-        folder.records.add(record("r", "q1"))
-    with (tmp_path / RECORDS).open("ab") as file:
-        file.write(line.encode("utf-8", "surrogateescape") + b"\n")
-    with pytest.raises(DataError, match="line 2, is malformed"):
-        RunFolder(tmp_path, IDENTITY)
+INFO = run_info("fixed")
+
+
+def test_of_two_records_the_later_counts_and_half_a_line_is_none(tmp_path: Path) -> None:
+    twice = [record(error="silent"), record(answer="Found.")]
+    folder = write_run(tmp_path / "run", twice, INFO)
+    with (folder / "records.jsonl").open("a") as file:
+        file.write('{"variant": "fixed", "id"')
+    _, [one] = read_run(folder)
+    assert one["answer"] == "Found."
+
+
+@pytest.mark.parametrize("missing", ["run.json", "records.jsonl"])
+def test_a_folder_without_a_run(tmp_path: Path, missing: str) -> None:
+    folder = write_run(tmp_path / "run", [record()], INFO)
+    (folder / missing).unlink()
+    with pytest.raises(InputError, match=f"no {missing}"):
+        read_run(folder)
+    with pytest.raises(InputError, match="There is no run"):
+        read_run(tmp_path / "nowhere")
+
+
+def spoilt(**fields: Any) -> str:
+    return json.dumps({**record(), **fields})
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "line 2.*malformed"),
+        ("[1]", "line 2.*field the object"),
+        (spoilt(seconds="1.0"), "line 2.*field seconds"),
+        (spoilt(metrics={"a": "0.5"}), "line 2.*field metrics.a"),
+        (spoilt(metrics={"a": float("nan")}), "line 2.*field metrics.a.*finite"),
+        ("[" * 100_000, "line 2.*malformed"),
+    ],
+)
+def test_a_malformed_record_is_named_by_line_and_field(
+    tmp_path: Path, text: str, said: str
+) -> None:
+    folder = write_run(tmp_path / "run", [record()], INFO)
+    with (folder / "records.jsonl").open("a") as file:
+        file.write(f"{text}\n")
+    with pytest.raises(DataError, match=f"(?s){said}"):
+        read_run(folder)
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"version": "9.0"}', "\ud800"])
+def test_a_run_of_another_version(tmp_path: Path, content: str) -> None:
+    folder = write_run(tmp_path / "run", [record()], INFO)
+    (folder / "run.json").write_text(content, "utf-8", "surrogatepass")
+    with pytest.raises(DataError, match=r"run\.json"):
+        read_run(folder)
