@@ -11,7 +11,7 @@ _HITS = 50
 _LEAST, _NEARLY_BEST = 0.5, 0.9
 """The share of a description, weighted by idf, that a chunk of the document holds, and what it
 holds of that of the best."""
-_STORY = re.compile(r"\b(?:I|[Mm]y|me|[Ww]e|[Oo]ur|us)\b")
+_STORY = re.compile(r"(?<![\w\"“-])(?:I(?= [a-z])|[Mm]y|me|[Ww]e|[Oo]ur|us)(?![\w\"”-])")
 _NAME = re.compile(r"(?<![.?!:;] )(?<!^)\b[^\W\d_]*[A-Z0-9]|[\"“‘]")
 
 

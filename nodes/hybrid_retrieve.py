@@ -302,6 +302,7 @@ def hybrid_retrieve(state: State, runtime: Runtime[Context]) -> Update:
     if backend is None:
         return {"candidates": [], "pointed": None}
     parsed = state["parsed"]
+    backend = backend.within(parsed["documents"])
     limit = max(settings.retrieval.candidates, state["plan"]["k"])
     advice = state.get("advice")
     strategy = advice["strategy"] if advice else None
@@ -326,11 +327,11 @@ def hybrid_retrieve(state: State, runtime: Runtime[Context]) -> Update:
 def _found(
     backend: View, question: ParsedQuestion, settings: Settings, limit: int
 ) -> SearchResults:
-    """Search for each query by the signals that the fusion reads, in the documents described."""
-    documents = question["documents"]
-    wanted = inside(question) if documents else [question["text"], *question["queries"]]
+    """Search for each query by the signals that the fusion reads."""
+    described = bool(question["documents"])
+    wanted = inside(question) if described else [question["text"], *question["queries"]]
     queries = list(dict.fromkeys(wanted))
-    found = SearchResults.of(*backend.search(queries, limit * _DEPTH, documents))
+    found = SearchResults.of(*backend.search(queries, limit * _DEPTH))
     if not isinstance(settings.fusion, Standardised):
         return found
     late: list[Scores] = []

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Collection as Names
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import chain, islice
@@ -170,6 +171,18 @@ class View:
     @cached_property
     def _size(self) -> int:
         return self._store.statistics((), self._within).chunks
+
+    def within(self, documents: Names[str]) -> "View":
+        """Return the view of these documents alone; of all, where none of them is named."""
+        kept = [name for name in documents if self._shows(name)]
+        if not kept:
+            return self
+        view = copy(self)
+        view.documents = kept
+        view._names = view._within = frozenset(kept)
+        for name in ("_size", "_titles", "_languages", "_slips"):
+            view.__dict__.pop(name, None)  # what was cached of all
+        return view
 
     def _shows(self, document: str) -> bool:
         return document in self._names
@@ -339,21 +352,13 @@ class View:
             return [SkippedSource(f"{len(told)} of the sources", _UNNAMED)]
         return told
 
-    def search(self, queries: list[str], limit: int, documents: Names[str] = ()) -> Found:
-        """Return for each query the best chunks by BM25, without scores of 0, and by cosine.
-
-        Args:
-            queries: Searched for side by side.
-            limit: The most chunks of each list.
-            documents: Those alone that are searched; all where none is named.
-        """
+    def search(self, queries: list[str], limit: int) -> Found:
+        """Return for each query the best chunks by BM25, without scores of 0, and by cosine."""
         if not queries or not len(self):
             return [[] for _ in queries], [[] for _ in queries]
-        within = self._names.intersection(documents) if documents else self._within
         if self._words_only:
-            lexical = self._store.search(queries, lambda: _NO_VECTORS, limit, within)[0]
-            return lexical, [[] for _ in queries]
-        return self._store.search(queries, lambda: self.embed(queries), limit, within)
+            return self.search_lexical(queries, limit), [[] for _ in queries]
+        return self._store.search(queries, lambda: self.embed(queries), limit, self._within)
 
     def search_lexical(self, queries: list[str], limit: int) -> list[list[Hit]]:
         """Return for each query the best chunks by BM25, best first, without scores of 0."""

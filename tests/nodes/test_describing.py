@@ -77,6 +77,12 @@ def test_inside_a_document_its_description_is_left_out() -> None:
     assert inside(question)[0] == "what is the rent? Who pays the rent?"
 
 
-def test_a_search_of_named_documents_finds_nothing_of_others(leases: View) -> None:
-    lexical, dense = leases.search(["rent a month"], 10, ["lease-3.txt", "unknown.txt"])
+def test_nothing_of_other_documents_is_seen_from_inside(leases: View) -> None:
+    assert len(leases.titles) == 3
+    inner = leases.within(["lease-3.txt", "unknown.txt"])
+    lexical, dense = inner.search(["rent a month"], 10)
     assert {hit.document for [hits] in (lexical, dense) for hit in hits} == {"lease-3.txt"}
+    assert (*inner.titles,) == ("lease-3.txt",)
+    assert 0 < len(inner) < len(leases)
+    assert leases.within([]) is leases
+    assert len(leases.titles) == 3

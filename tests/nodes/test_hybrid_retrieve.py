@@ -52,9 +52,11 @@ class Searched:
             for name, score in best_first(dict(scores)).items()
         ]
 
-    def search(
-        self, queries: list[str], limit: int, documents: Sequence[str] = ()
-    ) -> tuple[list[list[Hit]], list[list[Hit]]]:
+    def within(self, documents: Sequence[str]) -> "Searched":
+        assert not documents
+        return self
+
+    def search(self, queries: list[str], limit: int) -> tuple[list[list[Hit]], list[list[Hit]]]:
         self.asked.append(("search", (queries, limit)))
         return [self._hits] * len(queries), [self._hits] * len(queries)
 
