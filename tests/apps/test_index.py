@@ -219,30 +219,3 @@ def test_a_dry_run_says_what_it_would_take_and_does_nothing(
     assert found["embedded_tokens"] > found["embedded_texts"] > 0
     assert found["cost_usd"] == 0
     assert not out.exists()
-
-
-def test_the_law_in_force_on_a_day(run: Run, answer: Run, tmp_path: Path) -> None:
-    folder, out = tmp_path / "laws", tmp_path / "index"
-    folder.mkdir()
-    old = "---\ntitle: Fee order\nin_force_from: 2020-01-01\n---\n"
-    new = "---\ntitle: Fee order\nin_force_from: 2023-07-01\nsupersedes: old.md\n---\n"
-    (folder / "old.md").write_text(old + "§ 1 Fee. The mooring fee is 10 euros a night.\n")
-    (folder / "new.md").write_text(new + "§ 1 Fee. The mooring fee is 25 euros a night.\n")
-    question = "How much is the mooring fee?"
-    for day, euros, version in (
-        ("2023-06-30", "10 euros", "in force from 2020-01-01 to 2023-06-30"),
-        ("2023-07-01", "25 euros", "in force from 2023-07-01"),
-        ("today", "25 euros", "in force from 2023-07-01"),
-    ):
-        found = answer(folder, question, "--as-of", day)
-        assert euros in found["answer"]
-        assert {citation["version"] for citation in found["citations"]} == {version}
-    assert answer(folder, question, "--as-of", "2019-12-31")["abstained"]
-    (folder / "old.md").unlink()  # what supersedes a law that is not there is in force
-    made = run("index", str(folder), "--out", str(out))
-    assert made.exit_code == 0
-    assert "Note on new.md: It supersedes 'old.md', which is not among" in made.stderr
-    for corpus in (folder, folder / "new.md", out):
-        found = answer(corpus, question)
-        assert "25 euros" in found["answer"]
-        assert found["degraded"] == []

@@ -102,21 +102,6 @@ def test_the_way_there_and_back(
     assert (held["index"], held["bytes"]) == (engine_address, None)
 
 
-def test_an_index_that_changed_meanwhile_does_not_agree(
-    run: Run, index: Path, documents: Path, engine_address: str
-) -> None:
-    run("index", "push", str(index), engine_address)
-    (documents / "dogs.txt").write_text("§ 1 Licence. A dog licence costs 50 euros a year.\n")
-    run("index", "update", str(index))
-    differs = run("index", "verify", engine_address, "--against", str(index), "--json")
-    failed(differs, "DataError", 5, engine_address)
-    asked = ("ask", QUESTION, "--json", "--corpus", engine_address)
-    assert "40 euros" in json.loads(run(*asked).stdout)["answer"]
-    assert run("index", "push", str(index), engine_address).exit_code == 0
-    assert "50 euros" in json.loads(run(*asked).stdout)["answer"]
-    assert run("index", "verify", engine_address, "--against", str(index)).exit_code == 0
-
-
 def test_an_address_by_settings_among_collections_and_on_a_server(
     run: Run, in_json: Run, index: Path, engine_address: str, *, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -86,16 +86,6 @@ def test_without_documents_and_without_a_key(judge: Run, run: Run, tmp_path: Pat
     assert "<b>" not in shown.stdout
 
 
-def test_with_the_document_of_the_nearest_question(judge: Run) -> None:
-    summary, (good, bad, penalty) = judge("--corpus", "sample")
-    assert summary["known_questions"] > 100
-    assert summary["documents"] == {"provision, corpus": 3}
-    assert "penal" in penalty["document"]["nearest_question"].lower()
-    assert good["scores"]["groundedness_document"] > bad["scores"]["groundedness_document"]
-    (agreement,) = [r for r in summary["agreement"] if r["score"] == "groundedness_document"]
-    assert agreement["n"] == 3
-
-
 def test_by_a_model_which_is_asked_once(
     judge: Run, server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch, documents: Path
 ) -> None:

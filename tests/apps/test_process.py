@@ -65,25 +65,6 @@ def test_libraries_that_report_usage_are_told_not_to(module: str) -> None:
         assert subprocess.check_output(command, text=True, env={**kept, **given}) == told
 
 
-@pytest.mark.parametrize(("told", "threads"), [(None, 1), ("2", min(2, os.cpu_count() or 1))])
-def test_small_products_take_one_thread_unless_told_otherwise(
-    told: str | None, threads: int
-) -> None:
-    code = (
-        "from lexloop.apps.cli.main import main\n"
-        "try: main(['--version'])\n"
-        "except SystemExit: pass\n"
-        "import numpy\n"
-        "from threadpoolctl import threadpool_info\n"
-        "print({lib['num_threads'] for lib in threadpool_info() if lib['user_api'] == 'blas'})"
-    )
-    environment = {k: v for k, v in os.environ.items() if k != "OPENBLAS_NUM_THREADS"}
-    environment |= {"OPENBLAS_NUM_THREADS": told} if told else {}
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
-    assert done.stdout.splitlines()[-1] == f"{{{threads}}}"
-
-
 def test_the_time_that_is_told_is_that_of_the_whole_command_in_a_narrow_locale_too() -> None:
     narrow = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     began = time.monotonic()

@@ -130,14 +130,3 @@ def test_a_conversation_is_deleted_from_a_full_disk(tmp_path: Path, restarted: b
             assert database.execute("SELECT count(*) FROM turns").fetchone() == (2,)
             assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         database.close()
-
-
-def test_a_file_of_an_earlier_release_is_read_on(store: ThreadStore) -> None:
-    kept(store, "before", 2)
-    store.close()
-    with sqlite3.connect(store.file) as database:
-        assert database.execute("PRAGMA journal_mode = WAL").fetchone() == ("wal",)
-    database.close()
-    assert len(store.turns("ann", "before")) == 2
-    kept(store, "after", 1)
-    assert not [*store.file.parent.glob("*-wal")]

@@ -8,57 +8,6 @@ import pytest
 from _page import Page, cell
 
 ROOT = Path(__file__).parents[2]
-TABLE = """`python x.py`, 2026-01-02, commit `0123abcd`, 2 cores of a machine, 3 s.
-
-| # | variant | share \\[low, high\\] |
-|---|---|---|
-| 1 | hypa | 0.5 \\[0.4, 0.6\\] |
-| 2 | pa | – |"""
-PAGE = f"""# Figures
-
-<!-- figure: one -->
-{TABLE}
-<!-- end -->
-
-Words between.
-
-<!-- figure: two -->
-<!-- end -->
-"""
-
-
-@pytest.fixture
-def page(tmp_path: Path) -> Page:
-    path = tmp_path / "page.md"
-    path.write_text(PAGE, encoding="utf-8")
-    return Page(path)
-
-
-def test_blocks_are_read_with_their_commits(page: Page) -> None:
-    assert page.names() == ["one", "two"]
-    assert page.block("one") == TABLE + "\n"
-    assert page.block("two") == ""
-    assert page.commit("one") == "0123abcd"
-    assert page.commit("two") is None
-    with pytest.raises(KeyError, match="no block for the figure three"):
-        page.block("three")
-
-
-def test_cells_are_quoted_elsewhere(page: Page, tmp_path: Path) -> None:
-    path = tmp_path / "front.md"
-    path.write_text(
-        "a <!-- one | hypa | share [low, high] -->0.9<!-- --> b"
-        " <!-- one | lost | share [low, high] -->0.8<!-- -->",
-        encoding="utf-8",
-    )
-    front = Page(path)
-
-    front.quote(page)
-
-    assert front.quoted() == {
-        ("one", "hypa", "share [low, high]"): "0.5 [0.4, 0.6]",
-        ("one", "lost", "share [low, high]"): "0.8",
-    }
 
 
 def test_every_figure_has_its_block_and_every_block_its_figure() -> None:

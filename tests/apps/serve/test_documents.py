@@ -122,29 +122,15 @@ def test_a_long_text_is_read_stretch_by_stretch_in_whole_lines(client: TestClien
     assert beyond["start"] <= beyond["end"] == beyond["length"] == len(LONG) == 60_300
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        {"document": "open.txt", "start": -1},
-        {"document": "open.txt", "start": 2**40},
-        {"document": "x" * 5000},
-        {},
-    ],
-)
+@pytest.mark.parametrize("query", [{"document": "open.txt", "start": 2**40}, {}])
 def test_what_is_malformed_is_told(client: TestClient, query: dict[str, Any]) -> None:
     assert get(client, "/fleet/text", status=422, **query)["error"]["kind"] == "MalformedRequest"
 
 
 @pytest.mark.parametrize("name", ["../laws", "/etc/passwd", "a\x00b"])
 def test_no_name_leads_to_a_folder_of_the_host(client: TestClient, name: str) -> None:
-    for document in (name, "open.txt"):
-        path = (
-            f"/api/collections/{name}/text" if document != name else "/api/collections/fleet/text"
-        )
-        found = client.get(path.replace("\x00", "%00"), params={"document": document},
-                           headers=as_("ann"))  # fmt: skip
-        assert found.status_code in (404, 400), found.text
-        assert "root:" not in found.text
+    get(client, "/fleet/text", status=404, document=name)
+    get(client, f"/{name.replace(chr(0), '%00')}/text", status=404, document="open.txt")
 
 
 def test_a_text_without_pages_has_no_boxes_and_no_pictures(client: TestClient) -> None:
