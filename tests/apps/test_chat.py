@@ -2,10 +2,7 @@
 
 import re
 import shlex
-import subprocess
-import sys
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -99,21 +96,6 @@ def test_a_conversation_without_a_name_gets_one_and_is_private(
     assert name not in run(*among, stdin=asked).stdout
     file = tmp_path / "data" / "threads.sqlite"
     assert not (file.stat().st_mode | file.parent.stat().st_mode) & 0o077
-
-
-def test_two_chats_on_one_thread_lose_nothing(kept: tuple[str, ...], threads: Path) -> None:
-    command = [sys.executable, "-m", "lexloop.apps.cli", *kept]
-
-    def talk(number: int) -> "subprocess.CompletedProcess[str]":
-        asked = f"{FIRST} ({number})\n" * 3
-        return subprocess.run(command, input=asked, capture_output=True, text=True, check=True)
-
-    with ThreadPoolExecutor(2) as pool:
-        done = list(pool.map(talk, range(2)))
-    assert [one.stderr for one in done] == ["", ""]
-    with closing(ThreadStore(threads)) as store:
-        asked = sorted(one["question"] for one in store.turns("local", "my own"))
-    assert asked == [f"{FIRST} (0)"] * 3 + [f"{FIRST} (1)"] * 3
 
 
 def test_a_turn_takes_little_space_however_many_were_before(

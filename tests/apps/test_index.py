@@ -10,7 +10,6 @@ from langchain_core.messages import AIMessage, HumanMessage
 
 from lexloop.core.files import MANIFEST
 from lexloop.graph.app import graph
-from lexloop.models.minilm import load_shipped
 from lexloop.store.manifest import FORMAT
 
 Run = Callable[..., Any]
@@ -174,7 +173,6 @@ def test_add_and_remove(
     assert missing.exit_code == 4
     assert "holds no document 'dogs.txt'" in missing.stderr
     assert changes(report("add", index, documents / "dogs.txt")) == (1, 0, 0, 2)
-    assert "40 euros" in answer(index)["answer"]
 
 
 def test_info_says_what_an_index_is_made_with_and_verify_that_it_is_damaged(
@@ -183,8 +181,6 @@ def test_info_says_what_an_index_is_made_with_and_verify_that_it_is_damaged(
     found = report("info", index)
     assert found["sources"] == [{"path": str(documents), "prefix": ""}]
     assert (found["documents"], found["files"], found["dense_kind"]) == (2, 2, "flat")
-    assert found["embedder"] == load_shipped().name
-    assert "dogs.txt" in run("index", "info", str(index), "--documents").stdout
     (texts,) = index.glob("generations/*/texts.sqlite")
     data = bytearray(texts.read_bytes())
     data[len(data) // 2] ^= 1

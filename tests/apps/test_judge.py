@@ -71,14 +71,11 @@ def unresolved(row: dict[str, Any], name: str) -> str:
 
 
 def test_without_documents_and_without_a_key(judge: Run, run: Run, tmp_path: Path) -> None:
-    summary, (good, bad, penalty) = judge()
+    summary, (good, bad, _) = judge()
     assert good["scores"]["exact_match"] == good["scores"]["rouge_l"] == 1.0
     for name in ("correctness", "groundedness", "rouge_1", "answer_similarity", "bleu"):
         assert good["scores"][name] > bad["scores"][name]
-    assert good["document"] is None
     assert unresolved(good, "groundedness_document").startswith("no corpus and no pairs are given")
-    assert unresolved(penalty, "correctness") == "there is no reference answer"
-    assert unresolved(penalty, "groundedness") == "the line has no contexts"
     assert (summary["systems"][0]["system"], summary["human_scores"]) == ("a", 3)
     shown = run("judge", str(tmp_path / "answers.jsonl"))
     assert "## Scores" in shown.stdout

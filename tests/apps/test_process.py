@@ -7,7 +7,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -75,14 +74,6 @@ def test_the_time_that_is_told_is_that_of_the_whole_command_in_a_narrow_locale_t
     assert told, done.stdout
     asked, start = map(float, told.groups())
     assert took / 2 < asked + start < took
-
-
-def test_an_error_after_torch_was_loaded_leaves_without_a_word_of_its_own(documents: Path) -> None:
-    model = "sentence-transformers:/no/such/model"
-    failed = lexloop("ask", "Why?", "--corpus", str(documents), "--embedder", model)
-    assert failed.returncode == 5
-    assert "nanobind" not in failed.stderr
-    assert failed.stderr.count("\n") <= 3
 
 
 def test_debugging_shows_the_traceback(

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -54,6 +55,19 @@ def test_turns_are_paged_and_a_thread_remembers_what_it_was_answered_with(
     assert (thread.title, thread.tags, thread.collections) == ("Question 0?", ("staff",), ("laws",))
     assert thread.created == "2026-11-23T00:00:00.000+00:00"
     assert thread.updated == "2026-11-23T00:59:00.000+00:00"
+
+
+def test_two_writers_of_one_thread_lose_nothing(store: ThreadStore) -> None:
+    def write(number: int) -> None:
+        with closing(ThreadStore(store.file)) as own:
+            for n in range(20):
+                answer = record(id=f"{number}-{n}", thread="both", at=f"2026-11-23T{n:02}:00:00")
+                own.keep("ann", answer, [], begins=True)
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(write, range(2)))
+    kept_ids = {one["id"] for one in store.turns("ann", "both", limit=50)}
+    assert kept_ids == {f"{number}-{n}" for number in range(2) for n in range(20)}
 
 
 def test_the_thread_used_last_stands_first(store: ThreadStore) -> None:

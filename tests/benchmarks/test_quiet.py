@@ -70,3 +70,5 @@ def test_nothing_leaves_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.chdir(tmp_path)
     given = [str(documents), str(gold), str(model)]
     assert Traced(tracer(tmp_path), tmp_path / "all", _USING, given).attempts() == []
+    # what torch's compiler would list of what is left at the end
+    assert "nanobind" not in (tmp_path / "all" / "output").read_text("utf-8")
