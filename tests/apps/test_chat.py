@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from fake_openai import ANSWER, KEY, FakeOpenAI, Reply
-from pseudo_terminal import CTRL_C, Terminal
+from pseudo_terminal import CTRL_C, CTRL_D, Terminal
 
 from lexloop.apps.threads import ThreadStore
 
@@ -146,3 +146,16 @@ def test_ctrl_c_stops_an_answer_or_clears_a_line_and_leaves_an_empty_one(
     assert shown.wait() == 0
     assert re.search(r"To go on with it:.*\n.*lexloop chat --model .* --thread t\s", shown.screen)
     assert KEY.encode() not in b"".join(f.read_bytes() for f in threads.parent.iterdir())
+
+
+def test_where_ctrl_c_is_ignored_the_chat_says_so(on_terminal: Callable[..., Terminal]) -> None:
+    shown = on_terminal("chat", ignored=True)
+    shown.expect("Ctrl-C is ignored here")
+    shown.expect("Ctrl-C is ignored, Ctrl-D leaves")
+    shown.expect("> ")
+    shown.type(CTRL_C)
+    shown.type(f"{FIRST}\r")
+    shown.expect("Passed")
+    shown.expect("> ")
+    shown.type(CTRL_D)
+    assert shown.wait() == 0

@@ -1,4 +1,4 @@
-"""``lexloop eval``, ``compare`` and ``tune``: what they write, print and refuse."""
+"""``lexloop eval`` and ``compare``: what they write, print and refuse."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""``lexloop finetune classifier``, ``embedder`` and ``pairs``."""
+"""``lexloop finetune classifier`` and ``pairs``, by their commands."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""``lexloop show``, and what ``lexloop index info`` says of numbering."""
+"""``lexloop show``: provisions as they stand, and what is near what is not there."""
 
 import json
 import shlex
@@ -83,3 +83,22 @@ def test_a_document_is_found_by_the_end_of_its_name(run: Run, tmp_path: Path) ->
     assert named == ["lexloop", "show", "a/the law.txt", *given]
     assert "Article 1" in run(*named[1:]).stdout
     assert run("show", str(LAWS / "act.txt"), "3A").stdout.startswith("Section 3A  Electronic reg")
+
+
+def test_the_identifier_of_a_law_is_shown(run: Run) -> None:
+    law = Path(__file__).parents[1] / "documents" / "reading" / "laws" / "formex.xml"
+    assert run("show", str(law)).stdout.splitlines()[0] == "formex.xml · 32021R0014"
+
+
+def test_the_numbering_of_a_document_is_told_to_who_may_see_it(
+    run: Run, in_json: Run, tmp_path: Path
+) -> None:
+    laws, index = tmp_path / "laws", tmp_path / "index"
+    laws.mkdir()
+    wrong = "".join(f"Article {number}\nMerger\nText.\n" for number in (1, 2, 2, 4, 3))
+    (laws / "secret.txt").write_text(f"---\ntags: board\n---\n{wrong}", "utf-8")
+    assert run("index", str(laws), "--out", str(index)).exit_code == 0
+    assert in_json("index", "info", index)["numbering"] == []
+    shown = run("index", "info", str(index), "--tag", "board").stdout
+    assert "Numbering of secret.txt: Article 2 follows Article 2: repeated." in shown
+    assert "Article 3 follows Article 4: out of order." in shown

@@ -103,18 +103,28 @@ def test_hostile_ids_and_titles_are_data(store: ThreadStore) -> None:
     assert len(store.threads("ann")) == 1
 
 
-@pytest.mark.parametrize("content", [b"text of somebody", b"", b"SQLite format 3\x00", None])
-def test_a_file_of_something_else_is_left_alone(tmp_path: Path, content: bytes | None) -> None:
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", ""),
+        (b"text of somebody", r"server\.sqlite"),
+        ("notes", "it is another file"),
+        ("checkpoints", "it holds the checkpoints of LangGraph"),
+    ],
+)
+def test_a_file_of_something_else_is_left_alone(
+    tmp_path: Path, content: bytes | str, said: str
+) -> None:
     file = tmp_path / "server.sqlite"
-    if content is None:  # another program's
+    if isinstance(content, str):  # another program's table
         with closing(sqlite3.connect(file)) as database:
-            database.execute("CREATE TABLE notes(text)")
+            database.execute(f"CREATE TABLE {content}(text)")
     else:
         file.write_bytes(content)
     before = file.read_bytes()
     with closing(ThreadStore(file)) as store:
         if before:
-            with pytest.raises(DataError, match=r"server\.sqlite"):
+            with pytest.raises(DataError, match=said):
                 kept(store, "a", 1)
             assert file.read_bytes() == before
             assert [*tmp_path.iterdir()] == [file]

@@ -6,6 +6,7 @@ from typing import Any
 
 import httpx
 import pytest
+from langchain_mcp_adapters.client import MultiServerMCPClient
 from mcp import ClientSession, McpError
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult, ResourceLink, TextContent
@@ -191,3 +192,14 @@ def test_sessions_of_one_person_take_nobody_elses_place() -> None:
         ended = {**as_("eve"), "Mcp-Session-Id": session}
         assert client.delete("/mcp", headers=ended).status_code == 200
         assert begun("eve").status_code == 200
+
+
+async def test_tools_are_tools_of_langchain(address: str) -> None:
+    url, transport = f"{address}/mcp", "streamable_http"
+    connection: Any = {"transport": transport, "url": url, "headers": as_("eve")}
+    tools = await MultiServerMCPClient({"lexloop": connection}).get_tools()
+    ask = next(tool for tool in tools if tool.name == "ask")
+    call = {"question": PENALTY, "collections": ["dogs"]}
+    message = await ask.ainvoke({"name": "ask", "args": call, "id": "1", "type": "tool_call"})
+    assert "90 dollars" in message.content[0]["text"]
+    assert message.artifact["structured_content"]["answered"]

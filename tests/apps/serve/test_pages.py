@@ -12,7 +12,7 @@ import pytest
 from fastapi.testclient import TestClient
 from PIL import Image
 from scans import drawn, in_pdf, saved
-from servers import as_, people, reading_room
+from servers import as_, got, people, reading_room
 from typeset import Placed, lines, place
 
 from lexloop.apps.serve.pages import Pages, fitting
@@ -63,16 +63,12 @@ def client(served: tuple[TestClient, Serving]) -> TestClient:
     return served[0]
 
 
-def get(client: TestClient, path: str, status: int = 200, **query: Any) -> Any:
-    found = client.get(f"/api/collections/papers/{path}", params=query, headers=as_("ann"))
-    assert found.status_code == status, found.text
-    return found.json()
-
-
 def test_a_span_over_two_pages_has_boxes_on_both(client: TestClient) -> None:
-    found = get(client, "text", document="blank.pdf")
+    found = got(client, "papers/text", document="blank.pdf")
     assert (found["text"], found["pages"]) == ("First.\nThird.\n", [0, 7, 7])
-    boxed = get(client, "boxes", document="blank.pdf", start=0, end=len(found["text"]))["pages"]
+    boxed = got(client, "papers/boxes", document="blank.pdf", start=0, end=len(found["text"]))[
+        "pages"
+    ]
     assert [(one["page"], len(one["boxes"])) for one in boxed] == [(1, 1), (3, 1)]
     assert [one["page"] for one in found["units"]] == [1, 3]
 
@@ -95,8 +91,8 @@ def test_a_picture_shows_ink_under_the_boxes_and_none_beside_them(
     assert (found.status_code, found.headers["content-type"]) == (200, "image/webp")
     drawn = Image.open(io.BytesIO(found.content)).convert("L")
     assert drawn.size == pytest.approx(size, abs=1)
-    text = get(client, "text", document=name)["text"]
-    (sheet,) = get(client, "boxes", document=name, start=0, end=len(text))["pages"]
+    text = got(client, "papers/text", document=name)["text"]
+    (sheet,) = got(client, "papers/boxes", document=name, start=0, end=len(text))["pages"]
     for left, top, right, bottom in sheet["boxes"]:
         box = (
             round(left * drawn.width) - 1,
@@ -123,7 +119,7 @@ def test_a_picture_is_kept_and_named(client: TestClient) -> None:
 
 @pytest.mark.parametrize(("page", "status"), [(0, 422), (9, 404), (2**40, 422)])
 def test_a_page_that_is_not_there(client: TestClient, page: Any, status: int) -> None:
-    told = get(client, "page", status, document="blank.pdf", page=page)
+    told = got(client, "papers/page", status=status, document="blank.pdf", page=page)
     assert told["error"]["what"]
 
 
