@@ -78,10 +78,6 @@ def named(client: TestClient) -> list[str]:
     return [one["name"] for one in documents(client)["documents"]]
 
 
-def named_in(parts: Serving) -> list[str]:
-    return parts.uploads.of("ann")["Mine"].files()
-
-
 def text(client: TestClient, name: str) -> str:
     found = client.get("/api/collections/Mine/text", params={"document": name}, headers=as_("ann"))
     return str(found.json()["text"])
@@ -171,7 +167,7 @@ def test_an_upload_that_is_too_large_leaves_nothing(room: Room, mine: str) -> No
     assert upload(client, ("act.txt", LAW * 800))[0] == 202
     status, told = upload(client, ("other.txt", OTHER * 800))  # with what she has it is too much
     assert (status, told["error"]["kind"]) == (413, "TooLargeError")
-    assert named_in(parts) == ["act.txt"]
+    assert parts.uploads.of("ann")["Mine"].files() == ["act.txt"]
 
 
 def test_a_document_is_removed_with_its_empty_folders(room: Room, mine: str) -> None:
