@@ -78,6 +78,13 @@ def test_both_say_all_that_shows_how_it_was_found() -> None:
     assert "[^1]: dogs.txt, § 1, page 3, characters 17–53: “A dog licence costs 40 e" in said
 
 
+def test_a_model_and_its_hosts_and_any_day_are_said() -> None:
+    usage = {"model_calls": 4, "tokens_in": 900, "tokens_out": 80, "seconds": 3.0}
+    said = markdown(record(as_of="any", usage=usage, model="openai:gpt", hosts=["models.example"]))
+    assert "- **Law as of:** any day: versions of all times were searched\n" in said
+    assert "**Model:** openai:gpt, 4 calls, 900 tokens in, 80 out. Text was sent to models." in said
+
+
 def test_footnotes_are_numbered_on_through_a_thread_and_shared_by_markers() -> None:
     two = record(
         answer="One [1][2]. Two [1-2], three [ 2 ]. Four [3] and [2021].",

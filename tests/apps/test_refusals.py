@@ -104,6 +104,7 @@ def place(documents: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (f"{PAIRS} --keep 1", 2, "--keep is 1.0"),
         (f"{PAIRS} --each 0", 2, "--each is 0"),
         ("finetune pairs documents --out /nowhere/pairs.jsonl", 2, "/nowhere is no folder"),
+        ("finetune pairs documents/dogs.txt --out new", 2, "holds one document"),
         (f"{PAIRS} --feedback", 5, "There is no feedback"),
         (f"{EMBEDDER} --recipe none", 2, "The recipe is 'none'"),
         (f"{EMBEDDER} --recipe infonce", 2, "field query"),

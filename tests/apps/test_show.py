@@ -55,6 +55,7 @@ def test_json(show: Run) -> None:
     ("asked", "said"),
     [
         (("directive.txt", "Article 9"), "its articles run from Article 1 to Article 4"),
+        (("directive.txt", "Subject matter"), "fits 2 places. Name one: Title I, Chapter I"),
         (("directive.txt", "zzz"), f"See `lexloop show directive.txt --corpus {LAWS}`."),
         (("directve.txt",), "Near it are: directive.txt;"),
     ],

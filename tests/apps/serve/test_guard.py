@@ -294,6 +294,13 @@ def test_what_cannot_be_asked_is_refused_by_name(
         assert len(found.content) < 1000
 
 
+def test_what_there_is_not_and_what_one_does_not_see(client: httpx.Client, address: str) -> None:
+    assert kind_of(client.get("/%2e%2e/settings.py")) == (404, "NotFoundError")
+    assert kind_of(client.get("/api/ask")) == (405, "MethodNotAllowed")
+    nobodys = client.post("/api/ask", json=QUESTION, headers=as_("bob"))
+    assert kind_of(nobodys) == (404, "NotFoundError")
+
+
 def test_nothing_of_a_request_is_logged(
     address: str, client: httpx.Client, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,18 +1,21 @@
 """Uploads over HTTP; the jobs that index them while the old index answers."""
 
 import json
+import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import ANY
+from urllib.parse import urlsplit
 
+import httpx
 import pytest
 from disks import filled, small_disk
 from fastapi.testclient import TestClient
 from fpdf import FPDF
-from servers import as_, people, reading_room
+from servers import as_, eventually, people, reading_room, served
 
 from lexloop.apps.serve import indexing
 from lexloop.apps.serve.indexing import Indexing, Job
@@ -168,6 +171,32 @@ def test_an_upload_that_is_too_large_leaves_nothing(room: Room, mine: str) -> No
     status, told = upload(client, ("other.txt", OTHER * 800))  # with what she has it is too much
     assert (status, told["error"]["kind"]) == (413, "TooLargeError")
     assert parts.uploads.of("ann")["Mine"].files() == ["act.txt"]
+
+
+def test_nothing_good_is_told_with_the_reasons(client: TestClient, mine: str) -> None:
+    status, told = upload(client, *[(f"{n}.exe", b"MZ") for n in range(7)])
+    assert (status, told["error"]["kind"]) == (400, "InputError")
+    assert told["error"]["what"].startswith("Nothing was added. 0.exe: Files of its kind")
+    assert [one["name"] for one in told["error"]["refused"]] == [f"{n}.exe" for n in range(7)]
+
+
+def test_a_client_that_leaves_in_the_middle_leaves_nothing(tmp_path: Path) -> None:
+    opening = (
+        b'--x\r\nContent-Disposition: form-data; name="files"; filename="act.txt"\r\n\r\n' + LAW
+    )
+    head = (
+        "POST /api/collections/Mine/documents HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+        "Content-Type: multipart/form-data; boundary=x\r\nContent-Length: 9000\r\n\r\n"
+    )
+    one = UploadStore(tmp_path / "data" / "collections").make("local", "Mine")
+    with served() as server:
+        address = urlsplit(server)
+        with socket.create_connection((address.hostname, address.port)) as client:
+            client.sendall(head.encode() + opening)
+            eventually(lambda: any(p.stat().st_size for p in one.folder.glob(".upload-*/1")))
+        eventually(lambda: not [*one.folder.iterdir()])
+        found = httpx.get(f"{server}/api/collections/Mine/documents")
+        assert found.json()["documents"] == []
 
 
 def test_a_document_is_removed_with_its_empty_folders(room: Room, mine: str) -> None:

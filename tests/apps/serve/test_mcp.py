@@ -194,6 +194,12 @@ def test_sessions_of_one_person_take_nobody_elses_place() -> None:
         assert begun("eve").status_code == 200
 
 
+@pytest.mark.parametrize("body", [b"[" * 100_000, b"\xff\xfe"], ids=["deep", "no text"])
+def test_broken_messages_are_refused(address: str, body: bytes) -> None:
+    headers = {**HEADERS, **as_("eve")}
+    assert httpx.post(f"{address}/mcp", content=body, headers=headers).status_code == 400
+
+
 async def test_tools_are_tools_of_langchain(address: str) -> None:
     url, transport = f"{address}/mcp", "streamable_http"
     connection: Any = {"transport": transport, "url": url, "headers": as_("eve")}
