@@ -174,16 +174,6 @@ def test_with_no_cache_what_differs_from_origins_main_runs(place: Place, tmp_pat
     assert clone.of_room() == NOTHING_SAYS
 
 
-def test_a_cache_that_cannot_be_written_is_done_without(place: Place, tmp_path: Path) -> None:
-    place.cache = tmp_path / "a file"
-    place.cache.touch()
-    _, said, results = place.run()
-    assert "Nothing can be kept in" in said
-    assert results["always"] == "passed"
-    place.cache = tmp_path / "a file" / "below it"
-    assert place.run()[2]["always"] == "passed"
-
-
 def test_without_an_environment_no_part_is_run_and_that_fails(place: Place) -> None:
     with (place.folder / ".ci" / "environments").open("a") as opened:
         opened.write("with_lexloop() { echo no network; return 1; }\n")
@@ -193,38 +183,6 @@ def test_without_an_environment_no_part_is_run_and_that_fails(place: Place) -> N
     assert {results[name] for name in ("always", "broken", "room")} == {
         "not run: there is no environment"
     }
-
-
-def made(folder: Path, body: str) -> str:
-    """What a script says that makes an environment, `demo`, of an empty one."""
-    script = (
-        f"set -uo pipefail; cd {ROOT}; export cache={folder}; source .ci/environments\n"
-        f"make_demo() {{ python3 -m venv --without-pip $1; {body}; }}\n"
-        "cached demo && echo fine || echo failed\n"
-    )
-    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
-    return done.stdout
-
-
-def test_an_environment_is_made_once_and_anew_where_it_broke(tmp_path: Path) -> None:
-    count = tmp_path / "count"
-    body = (
-        f"echo made >> {count}; cd $1/lib/python3*/site-packages; mkdir demo-1.dist-info; "
-        "touch demo.py; echo demo.py,, > demo-1.dist-info/RECORD"
-    )
-    (folder,) = {made(tmp_path, f"({body})").splitlines()[0] for _ in range(2)}
-    assert count.read_text() == "made\n"
-    (lost,) = Path(folder).glob("lib/*/site-packages/demo.py")
-    lost.unlink()
-    assert made(tmp_path, f"({body})").splitlines() == [folder, "fine"]
-    assert lost.exists()
-    (Path(folder) / "bin" / "python").unlink()
-    assert made(tmp_path, f"({body})").splitlines() == [folder, "fine"]
-    assert count.read_text() == "made\n" * 3
-    other = tmp_path / "other"
-    other.mkdir()
-    assert made(other, "return 1") == "failed\n"  # which counts for nothing
-    assert not list(other.glob("demo-*/whole"))
 
 
 def test_every_part_of_the_table_finds_its_paths_and_its_script() -> None:

@@ -29,10 +29,9 @@ def sent() -> None:
         connected,
         sent,
         lambda: socket.getaddrinfo("example.org", 443),
-        lambda: socket.gethostbyname("example.org"),
         lambda: asyncio.run(asyncio.open_connection("192.0.2.1", 80)),
     ],
-    ids=["connection", "datagram", "look-up", "old look-up", "event loop"],
+    ids=["connection", "datagram", "look-up", "event loop"],
 )
 def test_what_reaches_beyond_is_refused_and_noted(
     reaching: Callable[[], object], network_attempts: list[str]

@@ -1,4 +1,4 @@
-"""``lexloop eval``, ``compare`` and ``tune``: what they write, print and refuse."""
+"""``lexloop eval`` and ``compare``: what they write, print and refuse."""
 
 import json
 from collections.abc import Callable
@@ -9,7 +9,6 @@ import pytest
 from fake_openai import KEY, FakeOpenAI, Reply, Request
 from run_records import record, run_info, write_run
 
-from lexloop.apps.cli import options
 from lexloop.evaluation.record import Record
 
 Run = Callable[..., Any]
@@ -22,14 +21,6 @@ GOLD: list[dict[str, Any]] = [
         "documents": ["law.txt"],
     },
     {"id": "cake", "question": "How is a cake baked?", "question_type": "out of scope"},
-]
-TO_TUNE = [
-    ("What does a dog licence cost?", "A dog licence costs 40 euros a year."),
-    ("When must the owner pay the fee?", "The owner must pay the fee by 31 March."),
-    ("Where must every dog be kept on a leash?", "Every dog must be on a leash in the town park."),
-    ("Does a cat need a licence?", "A cat needs no licence."),
-    ("May cats enter the town park?", "Cats may enter the town park."),
-    ("Which animal is kept on a leash?", "Every dog must be kept on a leash."),
 ]
 
 
@@ -66,11 +57,10 @@ def test_a_run_is_written_and_gone_on_with_and_what_fails_shows_in_its_code(
     summary = json.loads(again.stdout)
     assert (summary["failures"], summary["out"]) == (1, str(out))
     assert [row["name"] for row in summary["variants"]] == ["fixed", "few", "strict"]
-    assert [item["variant"] for item in summary["skipped"]] == ["alone"]
     assert json.loads((out / "summary.json").read_text("utf-8"))["variants"] == summary["variants"]
-    other = run(*command, "--max-retries", "1", "--json")
+    other = run(*command, "--max-retries", "1")
     assert other.exit_code == 2
-    assert "holds another run" in json.loads(other.stdout)["error"]["what"]
+    assert "holds another run" in other.stderr
 
 
 def test_a_model_answers_and_another_judges(
@@ -141,25 +131,3 @@ def test_runs_are_compared_and_what_is_left_out_is_said(
     [pair] = in_json("compare", *two)["pairs"]
     assert pair["metrics"]["similarity"]["difference"]["mean"] == pytest.approx(0.25)
     assert (pair["questions"], pair["only_a"]) == (2, 1)
-
-
-def test_a_search_writes_settings_that_other_commands_take(
-    run: Run, in_json: Run, documents: Path, index: Path, tmp_path: Path
-) -> None:
-    rows = [{"question": q, "reference_answer": a, "reference_context": a} for q, a in TO_TUNE]
-    gold, out = lines(tmp_path / "gold.jsonl", rows), tmp_path / "found.json"
-    command = ("tune", str(gold), "--objective", "recall", "--out", str(out))
-    wanted = (*command, "--classes", "2", "--corpus", documents, "--trials", "3")
-    found = in_json(*wanted)
-    assert found["tuning_questions"] + found["held_out_questions"] == len(TO_TUNE)
-    assert (found["stopped"], len(found["trials"])) == ("all trials were made", 2)
-    assert json.loads(out.read_text("utf-8")) == {**found["settings"], "plan.classes": 2}
-    settings = options.chosen_settings({"settings_file": out})
-    assert (settings.plan.classes, settings.corpus) == (2, "sample")
-    assert in_json(*wanted) == found
-    shown = run(*command, "--corpus", str(index), "--minutes", "0")
-    assert shown.exit_code == 0, shown.stderr
-    assert "questions that tuning did not see" in shown.stdout
-    assert "is an index: its chunks stay" in " ".join(shown.stderr.split())
-    assert "the time was up" in shown.stderr
-    assert json.loads(out.read_text("utf-8")) == {}

@@ -41,6 +41,23 @@ def test_documents(run: Run, hostile: Path, extra: list[str]) -> None:
         assert legible(ATTACK) in "".join(passage["text"] for passage in passages)
 
 
+def test_documents_that_other_commands_show(run: Run, hostile: Path, tmp_path: Path) -> None:
+    review = tmp_path / "review.jsonl"
+    review.write_text(json.dumps({"id": "a", "question": f"What {ATTACK}?"}), "utf-8")
+    asked = ["--corpus", str(hostile)]
+    for words, stdin in (
+        (["show", "[bold].txt", "--depth", "9", *asked], ""),
+        (["show", "[bold].txt", "§ 1", *asked], ""),
+        (["show", "[bold].txt", ATTACK, *asked], ""),
+        (["graph", "show", "§ 1", "--depth", "2", *asked], ""),
+        (["testset", "review", str(review)], "q\n"),
+    ):
+        result = run(*words, stdin=stdin)
+        told = result.stdout + result.stderr
+        assert "[bold" in told, words
+        assert not UNSAFE & set(told), words
+
+
 def test_model_replies_and_their_errors(run: Run, server: FakeOpenAI, by_model: list[str]) -> None:
     server.play("generate", Reply(f"A bias audit is impartial {ATTACK}. [1]"))
     result = run("ask", "What is a bias audit?", *by_model)

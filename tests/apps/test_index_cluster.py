@@ -18,7 +18,6 @@ from indexes import content
 from ray_cluster import running
 
 from lexloop.models.minilm import load_shipped
-from lexloop.store.engine.store import manifest_of
 from lexloop.store.folder.store import open_folder
 from lexloop.store.manifest import Manifest
 
@@ -143,17 +142,3 @@ def test_a_store_needs_a_cluster_and_a_cluster_has_to_be_there(run: Run, tmp_pat
     refused = run("index", "memory://bucket/laws", *index)
     assert refused.exit_code == 4
     assert not (tmp_path / "index").exists()
-
-
-def test_an_index_in_an_engine(command: Any, run: Run, engine_address: str, tmp_path: Path) -> None:
-    folder, here = laws(tmp_path / "laws", 4), tmp_path / "here"
-    made = command(folder, "--out", engine_address, "--json")
-    assert made.returncode == 0, made.stderr
-    assert json.loads(made.stdout)["index"] == engine_address
-    run("index", str(folder), "--out", str(here))
-    held = Manifest.read(here)
-    assert manifest_of(engine_address).counts == held.counts
-    (folder / "more.txt").write_text("The clerk must be kind.", encoding="utf-8")
-    again = json.loads(command(folder, "--out", engine_address, "--json").stdout)
-    assert (again["files_added"], again["files_unchanged"]) == (1, 4)
-    assert manifest_of(engine_address).counts["documents"] == held.counts["documents"] + 1

@@ -71,29 +71,22 @@ def unresolved(row: dict[str, Any], name: str) -> str:
 
 
 def test_without_documents_and_without_a_key(judge: Run, run: Run, tmp_path: Path) -> None:
+<<<<<<< HEAD
     summary, (good, bad, penalty) = judge()
     assert good["scores"]["exact_match"] == good["scores"]["rougeL"] == 1.0
     for name in ("correctness", "groundedness", "rouge1_recall", "similarity", "bleu"):
+=======
+    summary, (good, bad, _) = judge()
+    assert good["scores"]["exact_match"] == good["scores"]["rouge_l"] == 1.0
+    for name in ("correctness", "groundedness", "rouge_1", "answer_similarity", "bleu"):
+>>>>>>> ta
         assert good["scores"][name] > bad["scores"][name]
-    assert good["document"] is None
     assert unresolved(good, "groundedness_document").startswith("no corpus and no pairs are given")
-    assert unresolved(penalty, "correctness") == "there is no reference answer"
-    assert unresolved(penalty, "groundedness") == "the line has no contexts"
     assert (summary["systems"][0]["system"], summary["human_scores"]) == ("a", 3)
     shown = run("judge", str(tmp_path / "answers.jsonl"))
     assert "## Scores" in shown.stdout
     assert not {"\x1b", "\x9b", "\u202e"} & set(shown.stdout + shown.stderr)
     assert "<b>" not in shown.stdout
-
-
-def test_with_the_document_of_the_nearest_question(judge: Run) -> None:
-    summary, (good, bad, penalty) = judge("--corpus", "sample")
-    assert summary["known_questions"] > 100
-    assert summary["documents"] == {"provision, corpus": 3}
-    assert "penal" in penalty["document"]["nearest_question"].lower()
-    assert good["scores"]["groundedness_document"] > bad["scores"]["groundedness_document"]
-    (agreement,) = [r for r in summary["agreement"] if r["score"] == "groundedness_document"]
-    assert agreement["n"] == 3
 
 
 def test_by_a_model_which_is_asked_once(

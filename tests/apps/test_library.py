@@ -34,14 +34,6 @@ def test_what_is_offered_is_there_and_nothing_else() -> None:
         _ = lexloop.answer  # type: ignore[attr-defined]
 
 
-def test_a_question_asked_both_ways(law: Path) -> None:
-    found = lexloop.ask(FEE, law, **{"plan.k": 2})
-    assert "$50" in found["answer"]
-    assert found["citations"][0]["section"] == "§ 1"
-    again = asyncio.run(lexloop.aask(FEE, law, **{"plan.k": 2}))
-    assert again["answer"] == found["answer"]
-
-
 def test_a_tool_gives_the_answer_with_its_sources_and_its_record(law: Path) -> None:
     tool = lexloop.as_tool("harbour_law", "The law of boats in harbours.", law)
     assert (tool.name, tool.description) == ("harbour_law", "The law of boats in harbours.")
@@ -52,12 +44,10 @@ def test_a_tool_gives_the_answer_with_its_sources_and_its_record(law: Path) -> N
     assert record == message.artifact
     assert (record["answer"], record["finding"]) == (message.content.splitlines()[0], "answers")
     assert record["verdict"]["head"] == "Passed"
-    again = asyncio.run(tool.ainvoke(call))
-    assert again.content == message.content
+    assert asyncio.run(tool.ainvoke(call)).content == message.content
     call["args"] = {"question": " \n"}
-    for message in (tool.invoke(call), asyncio.run(tool.ainvoke(call))):
-        assert (message.status, message.artifact) == ("error", None)
-        assert "4000" in message.content
+    refused = tool.invoke(call)
+    assert (refused.status, refused.artifact) == ("error", None)
 
 
 def test_a_tool_writes_no_marker_that_a_document_brings(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -65,25 +64,6 @@ def test_libraries_that_report_usage_are_told_not_to(module: str) -> None:
         assert subprocess.check_output(command, text=True, env={**kept, **given}) == told
 
 
-@pytest.mark.parametrize(("told", "threads"), [(None, 1), ("2", min(2, os.cpu_count() or 1))])
-def test_small_products_take_one_thread_unless_told_otherwise(
-    told: str | None, threads: int
-) -> None:
-    code = (
-        "from lexloop.apps.cli.main import main\n"
-        "try: main(['--version'])\n"
-        "except SystemExit: pass\n"
-        "import numpy\n"
-        "from threadpoolctl import threadpool_info\n"
-        "print({lib['num_threads'] for lib in threadpool_info() if lib['user_api'] == 'blas'})"
-    )
-    environment = {k: v for k, v in os.environ.items() if k != "OPENBLAS_NUM_THREADS"}
-    environment |= {"OPENBLAS_NUM_THREADS": told} if told else {}
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
-    assert done.stdout.splitlines()[-1] == f"{{{threads}}}"
-
-
 def test_the_time_that_is_told_is_that_of_the_whole_command_in_a_narrow_locale_too() -> None:
     narrow = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     began = time.monotonic()
@@ -94,14 +74,6 @@ def test_the_time_that_is_told_is_that_of_the_whole_command_in_a_narrow_locale_t
     assert told, done.stdout
     asked, start = map(float, told.groups())
     assert took / 2 < asked + start < took
-
-
-def test_an_error_after_torch_was_loaded_leaves_without_a_word_of_its_own(documents: Path) -> None:
-    model = "sentence-transformers:/no/such/model"
-    failed = lexloop("ask", "Why?", "--corpus", str(documents), "--embedder", model)
-    assert failed.returncode == 5
-    assert "nanobind" not in failed.stderr
-    assert failed.stderr.count("\n") <= 3
 
 
 def test_debugging_shows_the_traceback(

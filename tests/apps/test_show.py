@@ -1,4 +1,4 @@
-"""``lexloop show``, and what ``lexloop index info`` says of numbering."""
+"""``lexloop show``: provisions as they stand, and what is near what is not there."""
 
 import json
 import shlex
@@ -30,23 +30,6 @@ def test_the_tree_of_a_document(show: Run) -> None:
     assert "      Section 3(2)(a)  (a) its number," in deep
 
 
-def test_the_whole_outline_has_kinds_and_doubts(run: Run, tmp_path: Path) -> None:
-    law = tmp_path / "law.txt"
-    rest = "As Annex II says.\nArticle 2\nFees\nSee Annex II.\nANNEX I\nBoats\n1. A sloop.\n"
-    law.write_text(f"Article 1\nScope\n{rest}")
-    shown = run("show", str(law), "--outline").stdout.splitlines()
-    assert shown == [
-        "law.txt",
-        "Article 1  Scope  [provision]",
-        "  Article 1  As Annex II says.  [text]",
-        "Article 2  Fees  [provision]",
-        "  Article 2  See Annex II.  [text]",
-        "Annex I  Boats  [annex]",
-        "  Annex I, point 1  1. A sloop.  [point]",
-        "Doubt: Annex II is referred to 2 times and was not found.",
-    ]
-
-
 def test_a_provision_with_what_lies_around_it(show: Run) -> None:
     shown = show("directive.txt", "Article", "3(1)(b)").stdout.splitlines()
     assert shown[0] == "Article 3(1)(b) · directive.txt · characters 689–801"
@@ -54,16 +37,6 @@ def test_a_provision_with_what_lies_around_it(show: Run) -> None:
     assert shown[7].startswith("1. A keeper shall, in accordance with")
     assert shown[8] == "(b) state, each year:"
     assert "Refers to Annex I, point 2: Annex I, point 2" in shown
-
-
-def test_the_identifier_of_a_law_is_shown(run: Run) -> None:
-    law = Path(__file__).parents[1] / "documents" / "reading" / "laws" / "formex.xml"
-    assert run("show", str(law)).stdout.splitlines()[0] == "formex.xml · 32021R0014"
-    assert json.loads(run("show", str(law), "--json").stdout)["identifier"] == "32021R0014"
-    asked = ("ask", "How many hours must a raft float?", "--corpus", str(law.parent), "--json")
-    (cited, *_) = json.loads(run(*asked).stdout)["citations"]
-    assert (cited["document"], cited["section"]) == ("akoma_ntoso.xml", "Annex I, point 1")
-    assert cited["identifier"] == "http://data.example.org/eli/reg/2021/14"
 
 
 def test_json(show: Run) -> None:
@@ -82,10 +55,7 @@ def test_json(show: Run) -> None:
     ("asked", "said"),
     [
         (("directive.txt", "Article 9"), "its articles run from Article 1 to Article 4"),
-        (
-            ("directive.txt", "Subject matter"),
-            "fits 2 places. Name one: Title I, Chapter I, Section 1;",
-        ),
+        (("directive.txt", "Subject matter"), "fits 2 places. Name one: Title I, Chapter I"),
         (("directive.txt", "zzz"), f"See `lexloop show directive.txt --corpus {LAWS}`."),
         (("directve.txt",), "Near it are: directive.txt;"),
     ],
@@ -116,34 +86,20 @@ def test_a_document_is_found_by_the_end_of_its_name(run: Run, tmp_path: Path) ->
     assert run("show", str(LAWS / "act.txt"), "3A").stdout.startswith("Section 3A  Electronic reg")
 
 
-def test_what_an_asker_may_not_see_is_not_there_nor_is_its_numbering(
+def test_the_identifier_of_a_law_is_shown(run: Run) -> None:
+    law = Path(__file__).parents[1] / "documents" / "reading" / "laws" / "formex.xml"
+    assert run("show", str(law)).stdout.splitlines()[0] == "formex.xml · 32021R0014"
+
+
+def test_the_numbering_of_a_document_is_told_to_who_may_see_it(
     run: Run, in_json: Run, tmp_path: Path
 ) -> None:
     laws, index = tmp_path / "laws", tmp_path / "index"
     laws.mkdir()
-    (laws / "open.txt").write_text("Article 1\nA\nText.\n", "utf-8")
-    numbers = [1, 2, 2, 4, 3, *range(10, 60, 3)]
-    secret = "".join(f"Article {number}\nMerger\nText.\n" for number in numbers)
-    (laws / "secret.txt").write_text(f"---\ntags: board\n---\n{secret}", "utf-8")
-    hidden = run("show", "secret.txt", "--corpus", str(laws))
-    assert hidden.exit_code == 2
-    assert "open.txt" in hidden.stderr
-    assert "secret.txt;" not in hidden.stderr
-    assert "Merger" in run("show", "secret.txt", "--corpus", str(laws), "--tag", "board").stdout
+    wrong = "".join(f"Article {number}\nMerger\nText.\n" for number in (1, 2, 2, 4, 3))
+    (laws / "secret.txt").write_text(f"---\ntags: board\n---\n{wrong}", "utf-8")
     assert run("index", str(laws), "--out", str(index)).exit_code == 0
     assert in_json("index", "info", index)["numbering"] == []
-    (found,) = in_json("index", "info", index, "--tag", "board")["numbering"]
-    assert found["problems"][2] == "Article 3 follows Article 4: out of order."
-    assert len(found["problems"]) == 20
     shown = run("index", "info", str(index), "--tag", "board").stdout
     assert "Numbering of secret.txt: Article 2 follows Article 2: repeated." in shown
-    assert "15 more." in shown
-
-
-def test_hostile_text_is_printed_as_text(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "x.txt").write_text(
-        "Article 1\n[red]Fees\x1b[31m\u202e\n1. See Article 2:\n(a) a \x1b]0;x\x07 b;\n", "utf-8"
-    )
-    for asked in (("x.txt", "--depth", "9"), ("x.txt", "Article 1"), ("x.txt", "\x1b[31m\u202e")):
-        result = run("show", *asked, "--corpus", str(tmp_path))
-        assert not {"\x1b", "\u202e", "\x07"} & set(result.stdout + result.stderr)
+    assert "Article 3 follows Article 4: out of order." in shown

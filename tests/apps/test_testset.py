@@ -1,6 +1,5 @@
 """``lexloop testset``: making, reviewing, applying."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -34,9 +33,6 @@ def test_a_folder_gives_a_gold_file(run: Run, documents: Path, tmp_path: Path) -
         for span in question.evidence or ():
             text = (documents / span.document).read_text("utf-8")
             assert text[span.start : span.end] in (question.reference_context or "")
-    printed = run("testset", "make", str(documents), "--n", "2", "--seed", "1").stdout
-    assert 0 < len([json.loads(line) for line in printed.splitlines()]) <= 2
-    assert run("testset", str(documents), "--n", "2", "--seed", "1").stdout == printed
     made = run("testset", str(documents), "--n", "11")
     assert "rules make none worth asking: vague, rule_conclusion." in made.stderr
 
@@ -49,14 +45,6 @@ def test_the_training_set_is_csv(run: Run, tmp_path: Path) -> None:
     assert "10 / 10 / 10" in made.stderr
     assert out.read_text("utf-8").startswith("question,label,question_clean,noise\n")
     assert sorted(read(out).labels) == [0] * 10 + [1] * 10 + [2] * 10
-
-
-def test_documents_that_are_not_there_or_say_nothing(run: Run, tmp_path: Path) -> None:
-    assert run("testset", str(tmp_path / "gone")).exit_code == 4
-    (tmp_path / "a.txt").write_text("La la la.", "utf-8")
-    result = run("testset", str(tmp_path / "a.txt"), "--types", "simple")
-    assert result.exit_code == 4
-    assert "No question could be made" in result.stderr
 
 
 def test_a_walk_keeps_each_decision_and_is_resumed(
@@ -85,33 +73,3 @@ def test_a_walk_keeps_each_decision_and_is_resumed(
     assert ", 1 dropped" in applied.stderr
     assert [one.id for one in read_cases(tmp_path / "gold.jsonl")][:2] == names[1:3]
     assert run("testset", "review", str(review), "--drop", "nobody").exit_code == 2
-
-
-def test_a_review_goes_through_a_spreadsheet(run: Run, review: Path, tmp_path: Path) -> None:
-    table = tmp_path / "review.csv"
-    written = run("testset", "review", str(review), "--to-csv", str(table))
-    assert written.exit_code == 0
-    assert "4 questions; then: lexloop testset review" in written.stderr
-    text = table.read_text("utf-8-sig")
-    table.write_text(text.replace('"","', '"keep","', 1), "utf-8-sig", newline="")
-    taken = run("testset", "review", str(review), "--from-csv", str(table))
-    assert "1 changed; 1 accepted, 0 dropped, 3 open" in taken.stderr
-    before = review.read_bytes()
-    for options, said in (
-        (("--to-csv", "a.csv", "--again"), "go each without the others"),
-        (("--from-csv", "gone.csv"), "gone.csv cannot be read"),
-        (("--to-csv", str(review)), "is the review itself"),
-    ):
-        refused = run("testset", "review", str(review), *options)
-        assert refused.exit_code == 2
-        assert said in refused.stderr
-    assert review.read_bytes() == before
-
-
-def test_hostile_text_does_not_steer_the_terminal(run: Run, tmp_path: Path) -> None:
-    file = tmp_path / "review.jsonl"
-    row = {"id": "a", "question": "What \u001b[2Jis it?", "reference_context": "x\u001b]0;y\u0007"}
-    file.write_text(json.dumps(row), "utf-8")
-    shown = run("testset", "review", str(file), stdin="q\n").stdout
-    assert "What" in shown
-    assert "\u001b" not in shown

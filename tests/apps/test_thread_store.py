@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,19 @@ def test_turns_are_paged_and_a_thread_remembers_what_it_was_answered_with(
     assert thread.updated == "2026-11-23T00:59:00.000+00:00"
 
 
+def test_two_writers_of_one_thread_lose_nothing(store: ThreadStore) -> None:
+    def write(number: int) -> None:
+        with closing(ThreadStore(store.file)) as own:
+            for n in range(20):
+                answer = record(id=f"{number}-{n}", thread="both", at=f"2026-11-23T{n:02}:00:00")
+                own.keep("ann", answer, [], begins=True)
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(write, range(2)))
+    kept_ids = {one["id"] for one in store.turns("ann", "both", limit=50)}
+    assert kept_ids == {f"{number}-{n}" for number in range(2) for n in range(20)}
+
+
 def test_the_thread_used_last_stands_first(store: ThreadStore) -> None:
     for name, turns in (("a", 1), ("b", 3), ("c", 2)):
         kept(store, name, turns)
@@ -89,18 +103,28 @@ def test_hostile_ids_and_titles_are_data(store: ThreadStore) -> None:
     assert len(store.threads("ann")) == 1
 
 
-@pytest.mark.parametrize("content", [b"text of somebody", b"", b"SQLite format 3\x00", None])
-def test_a_file_of_something_else_is_left_alone(tmp_path: Path, content: bytes | None) -> None:
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", ""),
+        (b"text of somebody", r"server\.sqlite"),
+        ("notes", "it is another file"),
+        ("checkpoints", "it holds the checkpoints of LangGraph"),
+    ],
+)
+def test_a_file_of_something_else_is_left_alone(
+    tmp_path: Path, content: bytes | str, said: str
+) -> None:
     file = tmp_path / "server.sqlite"
-    if content is None:  # another program's
+    if isinstance(content, str):  # another program's table
         with closing(sqlite3.connect(file)) as database:
-            database.execute("CREATE TABLE notes(text)")
+            database.execute(f"CREATE TABLE {content}(text)")
     else:
         file.write_bytes(content)
     before = file.read_bytes()
     with closing(ThreadStore(file)) as store:
         if before:
-            with pytest.raises(DataError, match=r"server\.sqlite"):
+            with pytest.raises(DataError, match=said):
                 kept(store, "a", 1)
             assert file.read_bytes() == before
             assert [*tmp_path.iterdir()] == [file]
@@ -130,14 +154,3 @@ def test_a_conversation_is_deleted_from_a_full_disk(tmp_path: Path, restarted: b
             assert database.execute("SELECT count(*) FROM turns").fetchone() == (2,)
             assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         database.close()
-
-
-def test_a_file_of_an_earlier_release_is_read_on(store: ThreadStore) -> None:
-    kept(store, "before", 2)
-    store.close()
-    with sqlite3.connect(store.file) as database:
-        assert database.execute("PRAGMA journal_mode = WAL").fetchone() == ("wal",)
-    database.close()
-    assert len(store.turns("ann", "before")) == 2
-    kept(store, "after", 1)
-    assert not [*store.file.parent.glob("*-wal")]

@@ -58,17 +58,3 @@ def test_shipped_weights_on_given_files(tmp_path: Path, capsys: pytest.CaptureFi
     assert figures["weights"] == "shipped"
     assert figures["groundedness_auroc"] == figures["correctness_spearman"] == "1.000"
     assert "correctness_spearman_retrieval_unresolved" in figures
-
-
-@pytest.mark.parametrize(
-    ("recorded", "named"),
-    [
-        ({**RIGHT, "absolute_correctness": 9}, "line 2, field absolute_correctness"),
-        ({**RIGHT, "id": "z"}, "'z'"),
-    ],
-)
-def test_malformed_lines_are_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], recorded: object, named: str
-) -> None:
-    assert main(files(tmp_path, (RIGHT, recorded))) == 2
-    assert named in capsys.readouterr().err

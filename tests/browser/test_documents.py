@@ -39,9 +39,18 @@ def add(page: Page, *files: Path) -> None:
     )
 
 
-def test_files_are_sent_indexed_asked_and_removed(page: Page, dogs: Path, tmp_path: Path) -> None:
-    cats = tmp_path / "cats.md"
+def first(server: Serving) -> str:
+    """Return the text of the first lines of the dogs' ordinance."""
+    text: str = server.get("collections/Town/text?document=dogs.txt&start=0&end=60")["text"]
+    return text
+
+
+def test_files_are_sent_indexed_asked_replaced_and_removed(
+    page: Page, server: Serving, dogs: Path, tmp_path: Path
+) -> None:
+    cats, other = tmp_path / "cats.md", tmp_path / "setup.exe"
     cats.write_text("# Cats\n\nCats may enter the town park.\n", "utf-8")
+    other.write_bytes(b"MZ")
     add(page, dogs, cats)
     page.find("#side h3", "2 documents")
     assert page.violations() == []
@@ -50,31 +59,6 @@ def test_files_are_sent_indexed_asked_and_removed(page: Page, dogs: Path, tmp_pa
     # a stage of a small index may be over before it is shown
     stages = ("Waiting", "Getting ready", "Reading", "Learning", "Writing")
     assert any(one.startswith(stages) for one in seen), seen
-    page.click("[data-testid=collections-menu] summary")
-    page.click("#composer .choice", "sample")
-    page.press("\ue00c")
-    page.ask("What does a dog licence cost?")
-    assert "40 euros" in page.find("[data-testid=answer]").text
-    page.click("#documents-open")
-    page.click("#side .rows [aria-label*='cats.md']")
-    page.click("dialog[open] button", "Remove")
-    page.find("#side h3", "1 document")
-    assert [one.text for one in page.all("#side .rows .link")] == ["§ 1 Licence"]
-
-
-def first(server: Serving) -> str:
-    """Return the text of the first lines of the dogs' ordinance."""
-    text: str = server.get("collections/Town/text?document=dogs.txt&start=0&end=60")["text"]
-    return text
-
-
-def test_the_same_file_twice_is_asked_about(
-    page: Page, server: Serving, dogs: Path, tmp_path: Path
-) -> None:
-    other = tmp_path / "setup.exe"
-    other.write_bytes(b"MZ")
-    add(page, dogs)
-    page.find("#side h3", "1 document")
     dogs.write_text(DOGS.replace("40", "45"), "utf-8")
     add(page, dogs)
     page.find("dialog[open]", "Replace 1 document?")
@@ -87,7 +71,16 @@ def test_the_same_file_twice_is_asked_about(
     page.until(lambda: "45 euros" in first(server))
     page.gone("#work-label")
     assert "setup.exe" in page.find("#side .reasons", "Not taken: 1 file").text
+    page.click("[data-testid=collections-menu] summary")
+    page.click("#composer .choice", "sample")
+    page.press("\ue00c")
+    page.ask("What does a dog licence cost?")
+    assert "45 euros" in page.find("[data-testid=answer]").text
+    page.click("#documents-open")
+    page.click("#side .rows [aria-label*='cats.md']")
+    page.click("dialog[open] button", "Remove")
     page.find("#side h3", "1 document")
+    assert [one.text for one in page.all("#side .rows .link")] == ["§ 1 Licence"]
     assert page.statuses() == [409, 409]
 
 

@@ -11,6 +11,7 @@ import io
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -231,14 +232,33 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(work)
 
 
-@pytest.mark.usefixtures("place")
-@pytest.mark.parametrize("page", [page for page in PAGES if runnable(page)], ids=name_of)
-def test_every_block_runs_and_prints_what_the_page_says(page: Path) -> None:
+@pytest.fixture(scope="module")
+def after_first_steps(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what the first steps write; in one place it is indexed once for all pages."""
+    folder = tmp_path_factory.mktemp("work")
     steps = EXAMPLE.findall(FIRST_STEPS.read_text(encoding="utf-8"))
     assert len(steps) == 3
-    if not EXAMPLE.search(page.read_text(encoding="utf-8")):
+    with contextlib.chdir(folder):
         for step in steps:
             here(f"lexloop {step}", name_of(FIRST_STEPS))
+    return folder
+
+
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize("page", [page for page in PAGES if runnable(page)], ids=name_of)
+def test_every_block_runs_and_prints_what_the_page_says(
+    page: Path, after_first_steps: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not EXAMPLE.search(page.read_text(encoding="utf-8")):
+        monkeypatch.chdir(after_first_steps)
+    before = set(Path.cwd().iterdir())
+    run_blocks(page)
+    for made in set(Path.cwd().iterdir()) - before:
+        shutil.rmtree(made) if made.is_dir() else made.unlink()
+
+
+def run_blocks(page: Path) -> None:
+    """Run the blocks of a page one after the other."""
     for block in runnable(page):
         at = f"{name_of(page)}:{block.line}\n{block.body}"
         if block.language == "python":

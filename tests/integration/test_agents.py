@@ -1,6 +1,5 @@
 """Lexloop as the tool of agents whose model is played on loopback: LangChain's, and a deep one."""
 
-import runpy
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -52,16 +51,6 @@ def test_a_deep_agent_leaves_a_question_to_it(agents_model: FakeOpenAI, example:
     (told,) = [message.text for message in told_to(state)]
     assert told.endswith("made impartially by an independent auditor. [1]")
     assert state["messages"][-1].text == "By an independent auditor. [1]"
-
-
-def test_the_example_asks_without_a_model(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], example: Example
-) -> None:
-    script = str(example("collections_agent").__file__)
-    named = f"sample,tenancy={TENANCY}"
-    monkeypatch.setattr("sys.argv", [script, named, "What is a periodic tenancy?"])
-    runpy.run_path(script, run_name="__main__")
-    assert "[1] tenancy: act.txt" in capsys.readouterr().out
 
 
 def test_an_agent_goes_on_after_a_question_that_a_tool_cannot_answer(

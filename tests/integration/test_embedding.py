@@ -116,16 +116,6 @@ def test_a_parents_retry_policy_does_not_repeat_errors() -> None:
     assert tried == ["law", "classify"]
 
 
-def test_a_parent_with_another_state(example: Example) -> None:
-    module = example("inside_a_node")
-    ticket = {"sender": "Ms Ortiz", "letter": "What is the penalty for a first violation?"}
-    state = module.graph.invoke(ticket, context=module.Office(signature="DCWP"))
-    assert set(state) == {"sender", "letter", "reply", "sources"}
-    assert "$500" in state["reply"]
-    assert state["reply"].endswith("DCWP")
-    assert any("§ 20-872" in source for source in state["sources"])
-
-
 def test_the_examples_run_as_scripts(
     embedded_example: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -75,10 +75,6 @@ def test_a_run_streams_its_nodes_and_ends_in_a_cited_answer(served: Served) -> N
     assert last["messages"][-1]["content"] == last["answer"]
     assert last["citations"]
     assert last["evaluation"]["citations_verified"] is True
-    passages = {passage["n"]: passage for passage in last["passages"]}
-    for cited in last["citations"]:
-        assert f"[{cited['n']}]" in last["answer"]
-        assert cited["quote"] in passages[cited["n"]]["text"]
 
 
 def test_a_client_gets_checked_sentences_and_no_instructions(served: Served) -> None:

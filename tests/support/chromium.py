@@ -27,14 +27,7 @@ _ARGUMENTS = (
     "--no-sandbox",
     "--disable-gpu",
     "--disable-dev-shm-usage",
-    "--no-first-run",
     "--hide-scrollbars",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-default-apps",
-    "--disable-extensions",
-    "--disable-sync",
-    "--no-pings",
     "--force-color-profile=srgb",
     # nothing but this machine has an address
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
@@ -191,20 +184,16 @@ class Page:
         found: list[str] = self.script("return window.noted")
         return found
 
-    def requests(self) -> list[str]:
-        """Return the addresses that pages asked for since the last call."""
+    def foreign(self) -> list[str]:
+        """Return what pages asked others than the server for since the last call."""
+        own = (self.address, "about:blank", "data:", "blob:" + self.address.rstrip("/"))
         found = []
         for entry in self.driver.get_log("performance"):
             message = json.loads(entry["message"])["message"]
             if message["method"] in ("Network.requestWillBeSent", "Network.webSocketCreated"):
                 sent = message["params"]
                 found.append(sent["request"]["url"] if "request" in sent else sent["url"])
-        return found
-
-    def foreign(self) -> list[str]:
-        """Return those of ``requests`` that went elsewhere than to the server."""
-        own = (self.address, "about:blank", "data:", "blob:" + self.address.rstrip("/"))
-        return [address for address in self.requests() if not address.startswith(own)]
+        return [address for address in found if not address.startswith(own)]
 
     def problems(self) -> list[str]:
         """Return what the page wrote to its console as errors since the last call."""

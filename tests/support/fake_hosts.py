@@ -7,12 +7,12 @@ Replies come in that order; the last one repeats. Every request's body is record
 
 import itertools
 import json
-import threading
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from loopback import Handler, Loopback
 
 
 @dataclass(frozen=True)
@@ -35,21 +35,17 @@ class Told:
     body: bytes = b""
 
 
-class FakeHost:
+class FakeHost(Loopback):
     """The server; use it as a context manager."""
 
     def __init__(self) -> None:
+        super().__init__(_Handler)
         self.requests: list[dict[str, Any]] = []
         self._script: deque[Told] = deque()
-        self._http = _Server(("127.0.0.1", 0), _Handler)
-        self._http.host = self
-        self._thread = threading.Thread(
-            target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
-        )
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._http.server_port}"
+        return f"http://{self.host}"
 
     def script(self, *replies: Told) -> None:
         self._script.extend(replies)
@@ -58,31 +54,12 @@ class FakeHost:
         self.requests.append(body)
         return self._script.popleft() if len(self._script) > 1 else self._script[0]
 
-    def __enter__(self) -> "FakeHost":
-        self._thread.start()
-        return self
 
-    def __exit__(self, *_: object) -> None:
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join()
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    host: FakeHost
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: _Server
-
-    def log_message(self, *_: object) -> None:
-        """Tests read the record instead."""
-
+class _Handler(Handler):
     def do_POST(self) -> None:
         self.close_connection = True
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        told = self.server.host.reply(body)
+        told: Told = self.server.player.reply(body)
         if told.status != 200:
             self._send(told.status, "application/json", [told.body])
         elif self.path == "/api/chat":

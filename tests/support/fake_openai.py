@@ -21,15 +21,15 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from typing import Any
+
+from loopback import TICK_S, Handler, Loopback
 
 from lexloop.core.settings import Connection
 
 KEY = "sk-test-5f2d8c7ae1"
 ANSWER = "A bias audit is an evaluation of an AEDT, made impartially by an independent auditor. [1]"
-_TICK_S = 0.02
 
 
 @dataclass
@@ -115,7 +115,7 @@ def unsupported(message: str, param: str | None = None, code: str | None = None)
     return Reply(status=400, body=json.dumps({"error": error}).encode())
 
 
-class FakeOpenAI:
+class FakeOpenAI(Loopback):
     """The server; use it as a context manager.
 
     ``key`` is the only key it accepts (None: any), ``requests`` are the chat requests so far,
@@ -124,6 +124,7 @@ class FakeOpenAI:
     """
 
     def __init__(self) -> None:
+        super().__init__(_Handler)
         self.key: str | None = KEY
         self.otherwise: Script = Reply("ok")
         self.gate: Callable[[Request], Reply | None] = lambda request: None
@@ -132,20 +133,14 @@ class FakeOpenAI:
         self.asked_to_embed: list[Request] = []
         self.embedding_otherwise: Reply | None = None
         self.embed: Callable[[str], list[float]] = letter_counts
-        self.released = threading.Event()
         self._embedding_script: deque[Reply] = deque()
         self._script: deque[Script] = deque()
         self._roles: dict[str, deque[Script]] = {}
         self._arrival = threading.Condition()
-        self._http = _Server(("127.0.0.1", 0), _Handler)
-        self._http.fake = self
-        self._thread = threading.Thread(
-            target=self._http.serve_forever, kwargs={"poll_interval": _TICK_S}, daemon=True
-        )
 
     @property
     def base_url(self) -> str:
-        return f"http://127.0.0.1:{self._http.server_port}/v1"
+        return f"http://{self.host}/v1"
 
     @property
     def connection(self) -> Connection:
@@ -191,34 +186,13 @@ class FakeOpenAI:
             return queue.popleft() if len(queue) > 1 else queue[0]
         return self.otherwise
 
-    def __enter__(self) -> "FakeOpenAI":
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.released.set()
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join()
-
 
 def letter_counts(text: str) -> list[float]:
     """An embedding of 26 dimensions: how often each letter occurs."""
     return [float(text.lower().count(letter)) for letter in "abcdefghijklmnopqrstuvwxyz"]
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = True
-    fake: FakeOpenAI
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: _Server
-
-    def log_message(self, *_: object) -> None:
-        """Tests read the record instead."""
-
+class _Handler(Handler):
     def do_POST(self) -> None:
         self.close_connection = True
         raw = self.rfile.read(int(self.headers["Content-Length"]))
@@ -230,7 +204,7 @@ class _Handler(BaseHTTPRequestHandler):
         request.abandoned.set()
 
     def _answer(self, request: Request) -> None:
-        fake = self.server.fake
+        fake: FakeOpenAI = self.server.player
         given = request.headers.get("authorization", "").removeprefix("Bearer ")
         if request.path == "/v1/embeddings":
             fake.asked_to_embed.append(request)
@@ -250,8 +224,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _embeddings(self, request: Request) -> dict[str, Any]:
         texts = request.body["input"]
         texts = [texts] if isinstance(texts, str) else texts
-        self.server.fake.embedded.append(texts)
-        vectors: list[Any] = [self.server.fake.embed(text) for text in texts]
+        self.server.player.embedded.append(texts)
+        vectors: list[Any] = [self.server.player.embed(text) for text in texts]
         if request.body.get("encoding_format") == "base64":
             packed = [struct.pack(f"<{len(vector)}f", *vector) for vector in vectors]
             vectors = [base64.b64encode(vector).decode() for vector in packed]
@@ -310,10 +284,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _left(self, forever: bool = False) -> bool:
         """Whether the client left, or the server stops, within one tick or ever."""
-        while not self.server.fake.released.is_set():
+        while not self.server.player.released.is_set():
             waiting = select.poll()  # select itself takes no descriptor above 1023
             waiting.register(self.connection, select.POLLIN)
-            if waiting.poll(_TICK_S * 1000) and not self.connection.recv(1, socket.MSG_PEEK):
+            if waiting.poll(TICK_S * 1000) and not self.connection.recv(1, socket.MSG_PEEK):
                 return True
             if not forever:
                 return False

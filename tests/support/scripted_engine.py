@@ -8,14 +8,14 @@ request: ``engine.script(passed_on_to("127.0.0.1:9200"))`` stands between a clie
 
 import json
 import ssl
-import threading
 import urllib.error
 import urllib.request
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Self
+from typing import Any
+
+from loopback import Handler, Loopback
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def passed_on_to(host: str) -> Answer:
     return answer
 
 
-class ScriptedEngine:
+class ScriptedEngine(Loopback):
     """The node; use it as a context manager.
 
     ``asked`` has the method, path and body of every request, ``headers`` its headers by names in
@@ -77,22 +77,12 @@ class ScriptedEngine:
     """
 
     def __init__(self, tls: ssl.SSLContext | None = None) -> None:
+        super().__init__(_Handler)
         self.asked: list[tuple[str, str, str]] = []
         self.headers: list[dict[str, str]] = []
-        self.over = threading.Event()
         self._script: deque[Said | Answer] = deque()
-        self._http = _Server(("127.0.0.1", 0), _Handler)
-        self._http.engine = self
         if tls:
-            self._http.socket = tls.wrap_socket(self._http.socket, server_side=True)
-        self._thread = threading.Thread(
-            target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
-        )
-
-    @property
-    def host(self) -> str:
-        """Its host and port."""
-        return f"127.0.0.1:{self._http.server_port}"
+            self.http.socket = tls.wrap_socket(self.http.socket, server_side=True)
 
     @property
     def address(self) -> str:
@@ -108,30 +98,10 @@ class ScriptedEngine:
         said = self._script.popleft() if len(self._script) > 1 else self._script[0]
         return said if isinstance(said, Said) else said(*request)
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
 
-    def __exit__(self, *_: object) -> None:
-        self.over.set()
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join()
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    engine: ScriptedEngine
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: _Server
-
-    def log_message(self, *_: object) -> None:
-        """Tests read the record instead."""
-
+class _Handler(Handler):
     def _answer(self) -> None:
-        engine = self.server.engine
+        engine: ScriptedEngine = self.server.player
         asked = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
         engine.asked.append((self.command, self.path, asked))
         engine.headers.append({name.lower(): value for name, value in self.headers.items()})
@@ -149,7 +119,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(b"" if self.command == "HEAD" else data)
             return
         for byte in data:
-            if engine.over.wait(said.slowly_s):
+            if engine.released.wait(said.slowly_s):
                 return
             self.wfile.write(bytes([byte]))
 

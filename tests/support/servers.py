@@ -104,6 +104,13 @@ def reading_room(
         yield client, app.state.serving
 
 
+def got(client: httpx.Client, path: str, who: str = "ann", status: int = 200, **query: Any) -> Any:
+    """What somebody is told of a collection: ``got(client, "laws/tree", document="act.txt")``."""
+    found = client.get(f"/api/collections/{path}", params=query, headers=as_(who))
+    assert found.status_code == status, found.text
+    return found.json()
+
+
 def openai_client(address: str, key: str = "any") -> OpenAI:
     """OpenAI's own client of a server, which tries nothing twice."""
     return OpenAI(base_url=f"{address}/v1", api_key=key, max_retries=0)

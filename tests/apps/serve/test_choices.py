@@ -46,13 +46,7 @@ def test_the_embedded_mode_is_a_choice_where_there_is_a_model() -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [
-        ("retrieval.reranker", "cross_encoder"),
-        ("retrieval.rewriter", {"a": 1}),
-        ("deadline_s", 120.5),
-        ("variant", "llm_only"),
-        ("fusion", "rrf"),
-    ],
+    [("retrieval.reranker", "cross_encoder"), ("deadline_s", 120.5), ("variant", "llm_only")],
 )
 def test_other_values_and_names_are_refused(name: str, value: Any) -> None:
     with pytest.raises(SettingsError):

@@ -15,9 +15,6 @@ from lexloop.apps.serve.collections import Collections
 from lexloop.apps.serve.people import Person
 from lexloop.apps.serve.state import Serving
 from lexloop.core.errors import ConflictError, NotFoundError
-from lexloop.evaluation.case import Case
-from lexloop.evaluation.jsonl import read_jsonl
-from lexloop.evaluation.testset.make import QUESTION_TYPES
 from lexloop.store.view import View
 
 ROOT = Path(__file__).parents[3]
@@ -81,17 +78,6 @@ def test_a_collection_that_cannot_be_opened_hides_no_other(
     assert "/served" not in json.dumps(listed)
 
 
-def test_the_sample_has_a_question_of_each_type(client: TestClient) -> None:
-    examples = send(client, "GET", who="bob")[1][0]["examples"]
-    assert [one["type"] for one in examples] == list(QUESTION_TYPES)
-    gold = read_jsonl(ROOT / "data" / "gold.jsonl", Case)
-    known = {(case.question_type, case.question): case for case in gold}
-    for one in examples:
-        case = known[one["type"], one["question"]]
-        before = [said.content for said in case.conversation_history if said.role == "user"]
-        assert before == one["before"]
-
-
 def test_a_description_and_examples_are_made_of_the_contents(client: TestClient) -> None:
     port = send(client, "GET")[1][1]
     assert port["description"] == "Duty"
@@ -145,10 +131,7 @@ def test_the_operators_collections_are_read_only(client: TestClient) -> None:
     assert send(client, "DELETE", "/port", "bob")[0] == 204
 
 
-@pytest.mark.parametrize(
-    "name",
-    [*("", "..", "../port", "a\\b", ".hidden", "a\x00b", "x" * 101, "\u202ea", "-rf")],
-)  # fmt: skip
+@pytest.mark.parametrize("name", ["", "../port", ".hidden", "a\x00b", "x" * 101, "\u202ea"])
 def test_names_that_no_collection_can_have(client: TestClient, name: str) -> None:
     status, told = send(client, "POST", json={"name": name})
     assert (status, told["error"]["kind"]) == (400, "InputError")

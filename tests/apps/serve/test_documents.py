@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
-from servers import as_, people, reading_room
+from servers import as_, got, people, reading_room
 
 LAWS = Path(__file__).parents[2] / "data" / "laws"
 OPEN = "Article 1 Scope\nThis Act holds for boats.\n"
@@ -33,15 +33,10 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
         yield opened
 
 
-def get(client: TestClient, path: str, who: str = "ann", status: int = 200, **query: Any) -> Any:
-    found = client.get(f"/api/collections{path}", params=query, headers=as_(who))
-    assert found.status_code == status, found.text
-    return found.json()
-
-
 def test_the_documents_of_a_collection(client: TestClient) -> None:
-    assert [one["name"] for one in get(client, "", "bob")] == ["fleet"]
-    listed = get(client, "/fleet/documents")
+    named = client.get("/api/collections", headers=as_("bob")).json()
+    assert [one["name"] for one in named] == ["fleet"]
+    listed = got(client, "fleet/documents")
     by_name = {one["name"]: one for one in listed["documents"]}
     secret = by_name["sub/secret.txt"]
     assert (secret["jurisdiction"], secret["kind"], secret["format"]) == ("Port", "statute", "txt")
@@ -49,7 +44,7 @@ def test_the_documents_of_a_collection(client: TestClient) -> None:
     assert (secret["pages"], secret["file"], listed["indexing"]) == (0, None, False)
     # who may see what could not be read is unknown where documents have tags
     assert [one["name"] for one in listed["skipped"]] == ["1 of the sources"]
-    assert [one["name"] for one in get(client, "/fleet/documents", "bob")["documents"]] == [
+    assert [one["name"] for one in got(client, "fleet/documents", "bob")["documents"]] == [
         "long.txt",
         "open.txt",
         "twice.txt",
@@ -73,18 +68,18 @@ def test_what_is_not_for_somebody_is_as_if_it_were_not_there(
     client: TestClient, path: str, more: dict[str, Any]
 ) -> None:
     secret = {"document": "sub/secret.txt", **more}
-    told = get(client, f"/fleet/{path}", "bob", 404, **secret)
+    told = got(client, f"fleet/{path}", "bob", 404, **secret)
     known = {
         name: "sub/nothere.txt" if value == "sub/secret.txt" else value
         for name, value in secret.items()
     }
-    absent = get(client, f"/fleet/{path}", "bob", 404, **known)
+    absent = got(client, f"fleet/{path}", "bob", 404, **known)
     assert told["error"]["what"].replace("secret", "nothere") == absent["error"]["what"]
     assert "secret fleet" not in str(told)
 
 
 def test_a_provision(client: TestClient) -> None:
-    found = get(client, "/laws/provision", document="directive.txt", label="Article 3(1)(b)")
+    found = got(client, "laws/provision", document="directive.txt", label="Article 3(1)(b)")
     text = (LAWS / "directive.txt").read_text("utf-8")
     assert (found["label"], found["start"], found["end"]) == ("Article 3(1)(b)", 689, 801)
     assert found["text"] == text[689:801].strip()
@@ -92,14 +87,14 @@ def test_a_provision(client: TestClient) -> None:
     assert found["lead_in"][0].startswith("1. A keeper shall")
     assert found["refers_to"][0]["labels"] == ["Annex I, point 2"]
     query = {"document": "twice.txt", "label": "Section 1"}  # of two it is the one at an offset
-    told = [get(client, "/fleet/provision", **query, **at) for at in ({}, {"start": 62})]
+    told = [got(client, "fleet/provision", **query, **at) for at in ({}, {"start": 62})]
     assert [one["heading"] for one in told] == ["Boats", "Ships"]
     assert [unit["label"] for unit in told[1]["above"]] == ["Title II"]
 
 
 def test_a_stretch_is_widened_to_whole_provisions(client: TestClient) -> None:
     text = (LAWS / "directive.txt").read_text("utf-8")
-    found = get(client, "/laws/text", document="directive.txt", start=700, end=710)
+    found = got(client, "laws/text", document="directive.txt", start=700, end=710)
     assert found["text"] == text[found["start"] : found["end"]]
     assert found["text"].startswith("Article 3")
     assert found["start"] < 689
@@ -111,43 +106,29 @@ def test_a_stretch_is_widened_to_whole_provisions(client: TestClient) -> None:
 def test_a_long_text_is_read_stretch_by_stretch_in_whole_lines(client: TestClient) -> None:
     at, read = 0, ""
     while at < len(LONG):
-        found = get(client, "/fleet/text", document="long.txt", start=at)
+        found = got(client, "fleet/text", document="long.txt", start=at)
         assert len(found["text"]) <= 20_000
         assert found["start"] <= at < found["end"]
         assert found["text"].endswith("\n")
         read += found["text"][at - found["start"] :]
         at = found["end"]
     assert read == LONG
-    beyond = get(client, "/fleet/text", document="long.txt", start=10**9)
+    beyond = got(client, "fleet/text", document="long.txt", start=10**9)
     assert beyond["start"] <= beyond["end"] == beyond["length"] == len(LONG) == 60_300
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        {"document": "open.txt", "start": -1},
-        {"document": "open.txt", "start": 2**40},
-        {"document": "x" * 5000},
-        {},
-    ],
-)
+@pytest.mark.parametrize("query", [{"document": "open.txt", "start": 2**40}, {}])
 def test_what_is_malformed_is_told(client: TestClient, query: dict[str, Any]) -> None:
-    assert get(client, "/fleet/text", status=422, **query)["error"]["kind"] == "MalformedRequest"
+    assert got(client, "fleet/text", status=422, **query)["error"]["kind"] == "MalformedRequest"
 
 
 @pytest.mark.parametrize("name", ["../laws", "/etc/passwd", "a\x00b"])
 def test_no_name_leads_to_a_folder_of_the_host(client: TestClient, name: str) -> None:
-    for document in (name, "open.txt"):
-        path = (
-            f"/api/collections/{name}/text" if document != name else "/api/collections/fleet/text"
-        )
-        found = client.get(path.replace("\x00", "%00"), params={"document": document},
-                           headers=as_("ann"))  # fmt: skip
-        assert found.status_code in (404, 400), found.text
-        assert "root:" not in found.text
+    got(client, "fleet/text", status=404, document=name)
+    got(client, f"{name.replace(chr(0), '%00')}/text", status=404, document="open.txt")
 
 
 def test_a_text_without_pages_has_no_boxes_and_no_pictures(client: TestClient) -> None:
-    assert get(client, "/fleet/boxes", document="open.txt", start=0, end=9) == {"pages": []}
-    told = get(client, "/fleet/page", status=404, document="open.txt", page=1)
+    assert got(client, "fleet/boxes", document="open.txt", start=0, end=9) == {"pages": []}
+    told = got(client, "fleet/page", status=404, document="open.txt", page=1)
     assert "no pages" in told["error"]["what"]

@@ -124,16 +124,6 @@ def test_who_leaves_ends_the_work(
     assert asked.requests[0].abandoned.wait(WAIT_S)
 
 
-def test_who_leaves_a_stream_ends_it(client: OpenAI, asked: FakeOpenAI) -> None:
-    asked.otherwise = Reply("One. Two. ", drip=True)
-    stream = client.chat.completions.create(model=MODEL, messages=ASKED, stream=True)
-    for chunk in stream:
-        if getattr(chunk.choices[0].delta, "reasoning_content", None):
-            break
-    stream.close()
-    assert asked.requests[0].abandoned.wait(WAIT_S)
-
-
 def test_a_tool_that_is_cancelled_ends_and_its_session_goes_on(
     http: httpx.Client, asked: FakeOpenAI
 ) -> None:

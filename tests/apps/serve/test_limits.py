@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from servers import QUESTION, as_, client_of, eventually, model_settings, person, served
 
 from lexloop.apps.serve.choices import EMBEDDED_ALONE
-from lexloop.apps.serve.limits import Queue, ahead, streams
+from lexloop.apps.serve.limits import Queue, ahead
 from lexloop.apps.serve.settings import ServerSettings
 from lexloop.core.errors import Overloaded
 
@@ -110,16 +110,6 @@ async def test_who_leaves_the_line_gives_the_place_to_the_next() -> None:
     await asyncio.wait([leaving, called, last], timeout=10)
     async with queue.turn("bob"):
         assert served == ["ann"]
-
-
-def test_a_place_is_given_back_whatever_happens() -> None:
-    places = streams(1)
-    with pytest.raises(ZeroDivisionError), places.one():
-        raise ZeroDivisionError
-    with places.one(), pytest.raises(Overloaded), places.one():
-        pass
-    with places.one():
-        pass
 
 
 @pytest.mark.anyio

@@ -15,8 +15,6 @@ from pydantic import AnyUrl
 from servers import CATS, DOGS, PENALTY, as_, person, served
 
 from lexloop.apps.serve.settings import ServerSettings
-from lexloop.apps.shapes.tools import SourceLink
-from lexloop.core.errors import NotFoundError
 
 pytestmark = pytest.mark.anyio
 TOOLS = ["ask", "search", "read_provision", "list_documents", "related"]
@@ -136,7 +134,6 @@ async def test_documents_are_listed_and_where_they_lie_is_told_to_nobody(
 
 HOSTILE: list[tuple[str, dict[str, Any], str]] = [
     ("ask", {}, "question: Field required"),
-    ("ask", {"question": "?", "collections": ["dogs"]}, "holds no word"),
     ("ask", {"question": "x" * 900_000}, "at most 20000 characters"),
     ("ask", {"question": "Why?", "corpus": "/etc"}, "corpus: Extra inputs"),
     ("search", {"query": "a", "limit": 10**30}, "limit: Input should be less"),
@@ -197,47 +194,18 @@ def test_sessions_of_one_person_take_nobody_elses_place() -> None:
         assert begun("eve").status_code == 200
 
 
-@pytest.mark.parametrize(
-    ("body", "status"),
-    [(b"[" * 100_000, 400), (b"\xff\xfe", 400), (b'"' + b"x" * (5 << 20) + b'"', 413)],
-    ids=["deep", "no text", "large"],
-)
-def test_broken_messages_are_refused(address: str, body: bytes, status: int) -> None:
+@pytest.mark.parametrize("body", [b"[" * 100_000, b"\xff\xfe"], ids=["deep", "no text"])
+def test_broken_messages_are_refused(address: str, body: bytes) -> None:
     headers = {**HEADERS, **as_("eve")}
-    found = httpx.post(f"{address}/mcp", content=body, headers=headers)
-    assert found.status_code == status
-    assert len(found.content) < 2000
+    assert httpx.post(f"{address}/mcp", content=body, headers=headers).status_code == 400
 
 
 async def test_tools_are_tools_of_langchain(address: str) -> None:
-    connection: Any = {
-        "transport": "streamable_http",
-        "url": f"{address}/mcp",
-        "headers": as_("eve"),
-    }
-    found = await MultiServerMCPClient({"lexloop": connection}).get_tools()
-    tools = {tool.name: tool for tool in found}
-    assert list(tools) == TOOLS
+    url, transport = f"{address}/mcp", "streamable_http"
+    connection: Any = {"transport": transport, "url": url, "headers": as_("eve")}
+    tools = await MultiServerMCPClient({"lexloop": connection}).get_tools()
+    ask = next(tool for tool in tools if tool.name == "ask")
     call = {"question": PENALTY, "collections": ["dogs"]}
-    message = await tools["ask"].ainvoke(
-        {"name": "ask", "args": call, "id": "1", "type": "tool_call"}
-    )
+    message = await ask.ainvoke({"name": "ask", "args": call, "id": "1", "type": "tool_call"})
     assert "90 dollars" in message.content[0]["text"]
     assert message.artifact["structured_content"]["answered"]
-    failed = await tools["ask"].ainvoke({"question": "Why?", "collections": ["x"]})
-    assert "no collection 'x'" in str(failed)
-
-
-@pytest.mark.parametrize(
-    ("collection", "document", "label"),
-    [("a", "b.txt", ""), ("my cats", "a/b ü#?.txt", "§ 5-301(a)"), ("x.y", "100%", "Annex I, 2")],
-)
-def test_addresses_lead_back(collection: str, document: str, label: str) -> None:
-    link = SourceLink(collection, document, label)
-    assert SourceLink.of(str(AnyUrl(link.uri))) == link
-
-
-@pytest.mark.parametrize("uri", ["", "lexloop:", "lexloop:///a", "http://a/b", "lexloop://a/b?c"])
-def test_what_is_no_address_is_said(uri: str) -> None:
-    with pytest.raises(NotFoundError):
-        SourceLink.of(uri)

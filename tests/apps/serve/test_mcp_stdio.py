@@ -152,16 +152,3 @@ def test_ctrl_c_ends_it_at_once() -> None:
             pytest.fail(process.stderr.read().decode())
         assert process.returncode == 130
         assert b"Traceback" not in process.stderr.read()
-
-
-def test_it_ends_when_nobody_reads() -> None:
-    with started() as process:
-        say(process, BEGIN)
-        hear(process)
-        assert process.stdout is not None
-        process.stdout.close()
-        say(process, READY, LIST)
-        process.wait(30)
-        assert process.stderr is not None
-        assert b"Traceback" not in process.stderr.read()
-        assert process.returncode == 0

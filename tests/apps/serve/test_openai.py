@@ -8,9 +8,9 @@ import httpx
 import openai
 import pytest
 from openai import OpenAI
-from servers import PENALTY, as_, openai_client
+from servers import PENALTY, openai_client
 
-from lexloop.apps.shapes.text import as_text, inert
+from lexloop.apps.shapes.text import as_text
 
 QUESTION = "What is a bias audit?"
 
@@ -70,14 +70,6 @@ def test_a_stream_is_the_same_answer_in_pieces(ann: OpenAI) -> None:
     assert all(chunk.usage is None for chunk in chunks[:-1])
 
 
-def test_the_end_of_a_stream_is_marked(address: str) -> None:
-    sent = {"model": "lexloop/dogs", "messages": [{"role": "user", "content": "The fee?"}]}
-    url = f"{address}/v1/chat/completions"
-    found = httpx.post(url, json={**sent, "stream": True}, headers=as_("bob"))
-    assert found.headers["content-type"].startswith("text/event-stream")
-    assert found.text.splitlines()[-2:] == ["data: [DONE]", ""]
-
-
 def test_a_question_follows_up_on_the_messages_before(ann: OpenAI) -> None:
     first = ask(ann, "Who must publish a summary of the results of a bias audit?")
     messages: list[Any] = [
@@ -93,21 +85,11 @@ def test_a_question_follows_up_on_the_messages_before(ann: OpenAI) -> None:
     assert told != alone.choices[0].message.lexloop["citations"]
 
 
-def test_what_has_no_meaning_here_is_ignored(ann: OpenAI) -> None:
-    more = {"temperature": 1.5, "top_p": 0.1, "max_tokens": 3, "seed": 7, "user": "u"}
-    harmless: dict[str, Any] = {"n": 1, "stop": None, "tool_choice": "none"}
-    text: dict[str, Any] = {"response_format": {"type": "text"}}
-    found = ask(ann, **more, **harmless, **text, extra_body={"unheard_of": [1]})
-    assert found.choices[0].message.content == ask(ann).choices[0].message.content
-
-
 @pytest.mark.parametrize(
     "refused",
     [
         {"n": 2},
         {"tools": [{"type": "function", "function": {"name": "f", "parameters": {}}}]},
-        {"response_format": {"type": "json_object"}},
-        {"stop": ["."]},
     ],
     ids=lambda refused: next(iter(refused)),
 )
@@ -123,15 +105,9 @@ def test_what_would_change_the_answer_is_refused(ann: OpenAI, refused: dict[str,
 @pytest.mark.parametrize(
     ("sent", "kind"),
     [
-        ({"model": "gpt-4"}, openai.NotFoundError),
         ({"model": "lexloop/../../etc"}, openai.NotFoundError),
         ({"content": "x" * 100_000}, openai.BadRequestError),
-        (
-            {"content": [{"type": "image_url", "image_url": {"url": "http://x.invalid"}}]},
-            openai.BadRequestError,
-        ),
-        ({"extra_body": {"messages": []}}, openai.BadRequestError),
-        ({"extra_body": {"lexloop": {"corpus": "/etc"}}}, openai.BadRequestError),
+        ({"content": [{"type": "image_url", "image_url": {"url": "x"}}]}, openai.BadRequestError),
         ({"extra_body": {"lexloop": {"settings": {"corpus": "/etc"}}}}, openai.BadRequestError),
     ],
 )
@@ -164,8 +140,7 @@ def test_without_a_key_of_somebodys_nobody_is_let_in(address: str) -> None:
         client.models.list()
     body: Any = raised.value.body
     assert (body["type"], body["code"]) == ("authentication_error", "invalid_api_key")
-    without = httpx.get(f"{address}/v1/models")
-    assert (without.status_code, without.json()["error"]["code"]) == (401, "invalid_api_key")
+    assert httpx.get(f"{address}/v1/models").status_code == 401
 
 
 def test_a_documents_markup_is_text(bob: OpenAI) -> None:
@@ -173,21 +148,6 @@ def test_a_documents_markup_is_text(bob: OpenAI) -> None:
     message = found.choices[0].message
     assert message.content.count(r"!\[x]\(//y") == 2  # in the answer and in its source
     assert "![x](" in message.lexloop["citations"][0]["quote"]
-
-
-@pytest.mark.parametrize(
-    ("text", "kept"),
-    [
-        ("Fees < 30 and > 20 [1][2].", "Fees < 30 and > 20 [1][2]."),
-        ("<img src=x>", r"\<img src=x>"),
-        ("![a](b)", r"!\[a]\(b)"),
-        ("[a](b)", r"[a]\(b)"),
-        ("[a]: b", r"[a]\: b"),
-        ("a\x1b[0m", "a[0m"),
-    ],
-)
-def test_text_is_inert(text: str, kept: str) -> None:
-    assert inert(text) == kept
 
 
 def test_an_abstention_says_what_is_near() -> None:

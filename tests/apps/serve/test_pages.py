@@ -1,7 +1,9 @@
 """Pages as pictures, and boxes on them that hold the quoted words and nothing else."""
 
 import io
+import zipfile
 from collections.abc import Iterator
+from email.message import EmailMessage
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +12,12 @@ import pytest
 from fastapi.testclient import TestClient
 from PIL import Image
 from scans import drawn, in_pdf, saved
-from servers import as_, people, reading_room
+from servers import as_, got, people, reading_room
 from typeset import Placed, lines, place
 
 from lexloop.apps.serve.pages import Pages, fitting
 from lexloop.apps.serve.state import Serving
 from lexloop.core.errors import ConflictError, NotFoundError
-from lexloop.documents.reading.recognising import is_available
 from lexloop.documents.reading.source import Limits
 
 
@@ -62,16 +63,12 @@ def client(served: tuple[TestClient, Serving]) -> TestClient:
     return served[0]
 
 
-def get(client: TestClient, path: str, status: int = 200, **query: Any) -> Any:
-    found = client.get(f"/api/collections/papers/{path}", params=query, headers=as_("ann"))
-    assert found.status_code == status, found.text
-    return found.json()
-
-
 def test_a_span_over_two_pages_has_boxes_on_both(client: TestClient) -> None:
-    found = get(client, "text", document="blank.pdf")
+    found = got(client, "papers/text", document="blank.pdf")
     assert (found["text"], found["pages"]) == ("First.\nThird.\n", [0, 7, 7])
-    boxed = get(client, "boxes", document="blank.pdf", start=0, end=len(found["text"]))["pages"]
+    boxed = got(client, "papers/boxes", document="blank.pdf", start=0, end=len(found["text"]))[
+        "pages"
+    ]
     assert [(one["page"], len(one["boxes"])) for one in boxed] == [(1, 1), (3, 1)]
     assert [one["page"] for one in found["units"]] == [1, 3]
 
@@ -94,8 +91,8 @@ def test_a_picture_shows_ink_under_the_boxes_and_none_beside_them(
     assert (found.status_code, found.headers["content-type"]) == (200, "image/webp")
     drawn = Image.open(io.BytesIO(found.content)).convert("L")
     assert drawn.size == pytest.approx(size, abs=1)
-    text = get(client, "text", document=name)["text"]
-    (sheet,) = get(client, "boxes", document=name, start=0, end=len(text))["pages"]
+    text = got(client, "papers/text", document=name)["text"]
+    (sheet,) = got(client, "papers/boxes", document=name, start=0, end=len(text))["pages"]
     for left, top, right, bottom in sheet["boxes"]:
         box = (
             round(left * drawn.width) - 1,
@@ -106,29 +103,6 @@ def test_a_picture_shows_ink_under_the_boxes_and_none_beside_them(
         assert drawn.crop(box).getextrema()[0] < 128
         drawn.paste(255, box)
     assert drawn.getextrema()[0] > 200
-
-
-@pytest.mark.skipif(not is_available(), reason="needs lexloop[ocr] or Tesseract")
-@pytest.mark.parametrize(
-    ("name", "size"),
-    [("scan.png", (400, 255)), ("askew.tif", (400, 267)), ("scan.pdf", (400, 629))],
-)
-def test_boxes_lie_over_the_ink_of_a_scan(
-    client: TestClient, name: str, size: tuple[int, int]
-) -> None:
-    asked = {"document": name, "page": 1, "width": 400}
-    found = client.get("/api/collections/papers/page", params=asked, headers=as_("ann"))
-    drawn = Image.open(io.BytesIO(found.content)).convert("L")
-    assert drawn.size == pytest.approx(size, abs=1)
-    inked = sum(drawn.histogram()[:128])
-    text = get(client, "text", document=name)["text"]
-    (sheet,) = get(client, "boxes", document=name, start=0, end=len(text))["pages"]
-    for left, top, right, bottom in sheet["boxes"]:
-        edges = left * drawn.width, top * drawn.height, right * drawn.width, bottom * drawn.height
-        drawn.paste(255, tuple(map(round, edges)))
-    assert sum(drawn.histogram()[:128]) < 0.05 * inked
-    covered = sum((r - le) * (b - t) for le, t, r, b in sheet["boxes"])
-    assert covered < 0.15  # of the page
 
 
 def test_a_picture_is_kept_and_named(client: TestClient) -> None:
@@ -145,7 +119,7 @@ def test_a_picture_is_kept_and_named(client: TestClient) -> None:
 
 @pytest.mark.parametrize(("page", "status"), [(0, 422), (9, 404), (2**40, 422)])
 def test_a_page_that_is_not_there(client: TestClient, page: Any, status: int) -> None:
-    told = get(client, "page", status, document="blank.pdf", page=page)
+    told = got(client, "papers/page", status=status, document="blank.pdf", page=page)
     assert told["error"]["what"]
 
 
@@ -171,45 +145,20 @@ def test_a_file_that_changed_is_never_shown_as_what_was_indexed(
             parts.pages.original(corpus, view, "law.pdf")
 
 
-def test_a_page_within_an_archive(tmp_path: Path) -> None:
-    import zipfile
-
-    folder = tmp_path / "papers"
+@pytest.mark.parametrize("within", ["acts.zip/in", "mail.eml/Inner.eml"])
+def test_a_page_within_another_file(tmp_path: Path, within: str) -> None:
+    folder, law = tmp_path / "papers", place([lines("Words in a file.")])
     folder.mkdir()
     with zipfile.ZipFile(folder / "acts.zip", "w") as archive:
         archive.writestr("other.pdf", place([[Placed(60, 100, "Nothing")]]))
-        archive.writestr("in/law.pdf", place([lines("Words in an archive.")]))
+        archive.writestr("in/law.pdf", law)
+    inner, outer = EmailMessage(), EmailMessage()
+    outer["From"], inner["From"], inner["Subject"] = "bob@example.org", "ann@example.org", "Inner"
+    inner.add_attachment(law, "application", "pdf", filename="law.pdf")
+    outer.add_attachment(inner)
+    (folder / "mail.eml").write_bytes(outer.as_bytes())
     with reading_room(tmp_path / "data", {"papers": str(folder)}) as (client, _):
-        query = {"document": "acts.zip/in/law.pdf", "start": 0, "end": 5}
-        (sheet,) = client.get("/api/collections/papers/boxes", params=query).json()["pages"]
-        assert sheet["boxes"][0][0] == pytest.approx(0.1, abs=0.001)
-        shown = client.get("/api/collections/papers/page", params={**query, "page": 1})
-        assert (shown.status_code, shown.content[8:12]) == (200, b"WEBP")
-
-
-@pytest.mark.parametrize("within", ["", "mail.eml/Inner.eml/"])
-def test_a_page_of_what_is_attached_to_a_message(tmp_path: Path, within: str) -> None:
-    from email.message import EmailMessage
-
-    folder = tmp_path / "papers"
-    folder.mkdir()
-    made = EmailMessage()
-    made["From"], made["Subject"] = "ann@example.org", "Inner" if within else "Outer"
-    made.add_attachment(
-        place([[Placed(60, 100, "Nothing")]]), "application", "pdf", filename="b.pdf"
-    )
-    law = place([lines("Words in a message.")])
-    made.add_attachment(law, "application", "pdf", filename="law.pdf")
-    if within:
-        outer = EmailMessage()
-        outer["From"] = "bob@example.org"
-        outer.add_attachment(made)
-        made = outer
-    (folder / "mail.eml").write_bytes(made.as_bytes())
-    with reading_room(tmp_path / "data", {"papers": str(folder)}) as (client, _):
-        query = {"document": f"{within or 'mail.eml/'}law.pdf", "start": 0, "end": 5}
-        told = client.get("/api/collections/papers/text", params={"document": query["document"]})
-        assert told.json()["text"] == "Words in a message.\n"
+        query = {"document": f"{within}/law.pdf", "start": 0, "end": 5}
         (sheet,) = client.get("/api/collections/papers/boxes", params=query).json()["pages"]
         assert sheet["boxes"][0][0] == pytest.approx(0.1, abs=0.001)
         shown = client.get("/api/collections/papers/page", params={**query, "page": 1})

@@ -20,7 +20,6 @@ from lexloop.apps.serve.app import give_back
 from lexloop.apps.serve.engine import Engine
 from lexloop.apps.serve.people import key_hash
 from lexloop.apps.serve.settings import ServerSettings
-from lexloop.core import errors
 from lexloop.core.settings import Connection, Settings
 
 Run = Callable[..., Any]
@@ -110,21 +109,6 @@ def test_the_sample_is_served_with_what_a_user_must_know_and_by_no_second_server
         os.waitid(os.P_PID, server.pid, os.WEXITED | os.WNOWAIT)
         with second:
             assert second.get("health")["status"] == "ok"
-
-
-@pytest.mark.parametrize("command", [("serve",), ("mcp",)])
-def test_the_extra_is_named_where_it_is_missing(
-    run: Run, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
-) -> None:
-    there = errors.find_spec
-    monkeypatch.setattr(
-        errors, "find_spec", lambda name: None if name == "uvicorn" else there(name)
-    )
-    result = run(*command)
-    assert result.exit_code == 2
-    said = " ".join(result.stderr.split())
-    assert "This needs uvicorn: not installed." in said
-    assert 'pip install "lexloop[serve]"' in said
 
 
 def test_who_leaves_while_the_graph_is_loaded_does_not_end_its_loading() -> None:

@@ -137,22 +137,6 @@ def test_two_versions_of_a_provision_side_by_side(boats: View) -> None:
     ]
 
 
-def test_words_that_two_changes_share_by_chance_belong_to_them() -> None:
-    found = differences("The keeper of a boat must pay.", "The owner of two rafts must pay.")
-    assert found == [
-        {"op": "same", "text": "The "},
-        {"op": "removed", "text": "keeper of a boat"},
-        {"op": "added", "text": "owner of two rafts"},
-        {"op": "same", "text": " must pay."},
-    ]
-    lines = [f"{n}. The keeper must register boat {n} in time.\n" for n in range(1000)]
-    changed = [*lines]
-    changed[500] = "500. The owner must register boat 500 in time.\n"
-    found = differences("".join(lines), "".join(changed))  # a long text is compared line by line
-    assert [part["op"] for part in found] == ["same", "removed", "added", "same"]
-    assert found[1]["text"] == "keeper"
-
-
 texts = st.text("ab .,\n\u00e9", max_size=60)
 
 
