@@ -155,8 +155,7 @@ def body_of(
         refused: The files of an upload of which none was taken.
     """
     problem = problem_of(error).model_copy(update={"refused": [*refused]})
-    code = _OPENAI_CODES.get(problem.kind)
-    return _body(path, status_of(error), problem, getattr(error, "param", None), code)
+    return _body(path, status_of(error), problem, code=_OPENAI_CODES.get(problem.kind))
 
 
 def response_of(
