@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 from typer.main import get_command
 
-from lexloop.apps.cli.ask import AskCommand, ask
+from lexloop.apps.cli.ask import ask
 from lexloop.apps.cli.chat import chat
 from lexloop.apps.cli.compare import compare
 from lexloop.apps.cli.evaluate import evaluate
@@ -43,8 +43,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command(cls=AskCommand, epilog=_EPILOG)(ask)
-for command in (chat, example, show, serve, mcp, judge):
+for command in (ask, chat, example, show, serve, mcp, judge):
     app.command(epilog=_EPILOG)(command)
 app.command("eval", epilog=_EPILOG)(evaluate)
 app.command(epilog=_EPILOG)(compare)
