@@ -10,8 +10,8 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 from sse_starlette import EventSourceResponse
 
+from lexloop.apps.offered import choices
 from lexloop.apps.serve.asking import AskRequest, Event, shown
-from lexloop.apps.serve.choices import choices
 from lexloop.apps.serve.errors import body_of, documented
 from lexloop.apps.serve.people import COOKIE, Asker
 from lexloop.apps.serve.state import PING_S, SEND_S, Served, while_there

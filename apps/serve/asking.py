@@ -15,7 +15,7 @@ from weakref import WeakValueDictionary
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from lexloop.apps.serve.choices import EMBEDDED_ALONE, chosen
+from lexloop.apps.offered import EMBEDDED_ALONE, chosen
 from lexloop.apps.serve.collections import Collections, opening
 from lexloop.apps.serve.engine import Engine
 from lexloop.apps.serve.limits import Places, Queue, Rates, ahead

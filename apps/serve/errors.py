@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.routing import Match, Mount
 
-from lexloop.apps.serve.choices import EMBEDDED_ALONE
+from lexloop.apps.offered import EMBEDDED_ALONE
 from lexloop.apps.shapes.text import first_of
 from lexloop.core import errors
 from lexloop.core.errors import LexloopError
