@@ -54,7 +54,7 @@ _NARROWED: dict[str, _Schema] = {
             {"type": "integer", "minimum": 1, "maximum": 50},
         ]
     },
-    **dict.fromkeys(_OF_A_MODEL, {"enum": ["auto", "embedded"]}),
+    **{name: {"enum": ["auto", "embedded"]} for name in _OF_A_MODEL},
     "fusion.method": {"enum": [*METHODS["fusion"]], "type": "string"},
 }
 """Settings of which a caller may choose a part."""

@@ -338,8 +338,7 @@ def page(
 @router.get("/{name}/versions")
 def versions(read: Read, label: Label = "", as_of: AsOf = "today") -> VersionsBody:
     """Return the versions of a document, the oldest first, with a provision of each."""
-    from lexloop.apps.provisions import Source
-    from lexloop.apps.serve.versions import same_provision, version_record, versions_of
+    from lexloop.apps.provisions import Source, same_provision, version_record, versions_of
 
     view, source = read.view, read.source
     day = _day(as_of)
@@ -357,8 +356,7 @@ def compare(
     seen: Seen, a: Named, b: Named, label: Label = "", as_of: AsOf = "today"
 ) -> CompareBody:
     """Return a provision in two versions, or both whole, and their differences by words."""
-    from lexloop.apps.provisions import Source
-    from lexloop.apps.serve.versions import compared
+    from lexloop.apps.provisions import Source, compared
 
     first, second = Source.of(seen.view, a), Source.of(seen.view, b)
     return CompareBody(**compared(seen.view, first, second, label, _day(as_of)))
