@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from lexloop.core.errors import InputError, NotFoundError
 from lexloop.core.folding import folded
@@ -23,8 +23,10 @@ from lexloop.documents.structure.lookup import (
 )
 from lexloop.documents.structure.telling import missing_line, not_found
 from lexloop.documents.structure.tree import Tree
-from lexloop.store.graph import KnowledgeGraph, Relation
-from lexloop.store.view import View
+
+if TYPE_CHECKING:
+    from lexloop.store.graph import KnowledgeGraph, Relation
+    from lexloop.store.view import View
 
 HEADS = frozenset({"part", "annex", "provision"})
 """The kinds of units that are listed whatever the depth; what lies in them counts as deeper."""
@@ -42,7 +44,7 @@ _FEWEST_SAME = 2
 """Words in common between two changes that are shown as such; fewer make them one change."""
 
 
-def named_document(view: View, said: str) -> str:
+def named_document(view: "View", said: str) -> str:
     """Return the document meant: by its name or the end of its path, with or without suffix.
 
     Raises:
@@ -105,7 +107,7 @@ class Source(NamedTuple):
     pages: Sequence[int]
 
     @classmethod
-    def of(cls, view: View, said: str) -> Self:
+    def of(cls, view: "View", said: str) -> Self:
         """Return the document of a view that is meant; see ``named_document``.
 
         Raises:
@@ -246,7 +248,7 @@ class Source(NamedTuple):
         return text.rfind("\n", 0, offset) + 1, text.find("\n", offset) + 1 or len(text)
 
 
-def versions_of(view: View, document: str) -> list[str]:
+def versions_of(view: "View", document: str) -> list[str]:
     """Return the versions of a document that a view shows, the oldest first.
 
     They supersede one another; or they share title and jurisdiction, and were never in force on
@@ -271,7 +273,7 @@ def versions_of(view: View, document: str) -> list[str]:
     return sorted(found, key=lambda name: (_first_day(known[name]), order[name]))
 
 
-def _follows(view: View, name: str, others: set[str], known: Mapping[str, Metadata]) -> bool:
+def _follows(view: "View", name: str, others: set[str], known: Mapping[str, Metadata]) -> bool:
     """Return whether a document can be another version of all of these."""
     title, own = view.titles[name].casefold(), known[name]
     return bool(own.version) and all(
@@ -333,7 +335,7 @@ def _labelled(source: Source, label: str) -> int | None:
     return next((p for p, u in enumerate(source.tree.units) if u.label == label), None)
 
 
-def version_record(view: View, source: Source, place: int | None, day: date) -> dict[str, Any]:
+def version_record(view: "View", source: Source, place: int | None, day: date) -> dict[str, Any]:
     """Return a version of a document, with a provision of it where it has that.
 
     It ``answers`` where it is in force on the day.
@@ -355,7 +357,7 @@ def version_record(view: View, source: Source, place: int | None, day: date) -> 
     }
 
 
-def compared(view: View, a: Source, b: Source, label: str, day: date) -> dict[str, Any]:
+def compared(view: "View", a: Source, b: Source, label: str, day: date) -> dict[str, Any]:
     """Return a provision in two versions, or without a label both whole, and how they differ.
 
     Raises:
@@ -438,7 +440,7 @@ class Neighbourhood(NamedTuple):
     name: str
     depth: int
     degree: int
-    relations: list[Relation]
+    relations: "list[Relation]"
 
     def record(self) -> dict[str, Any]:
         """Return the same as plain data."""
@@ -459,7 +461,7 @@ class Neighbourhood(NamedTuple):
 
 
 def neighbourhood(
-    graph: KnowledgeGraph, entity: str, depth: int, limit: int, *, where: str, elsewhere: str = ""
+    graph: "KnowledgeGraph", entity: str, depth: int, limit: int, *, where: str, elsewhere: str = ""
 ) -> Neighbourhood:
     """Return the relations around an entity, each with the place that states it.
 
@@ -487,7 +489,7 @@ def neighbourhood(
     return Neighbourhood(words[name], depth, graph.degree(name), shown)
 
 
-def _named(graph: KnowledgeGraph, entity: str, where: str, elsewhere: str) -> str:
+def _named(graph: "KnowledgeGraph", entity: str, where: str, elsewhere: str) -> str:
     name = graph.find(entity)
     if name is not None:
         return name

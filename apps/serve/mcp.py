@@ -24,6 +24,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 from pydantic import AnyUrl, Field, ValidationError
 
+from lexloop.apps.provisions import Neighbourhood, Source, neighbourhood
 from lexloop.apps.serve.asking import Asking, AskRequest
 from lexloop.apps.serve.collections import Collections
 from lexloop.apps.serve.errors import Problem, faults_of, problem_of
@@ -41,7 +42,6 @@ from lexloop.core.errors import (
 from lexloop.core.folding import folded
 
 if TYPE_CHECKING:
-    from lexloop.apps.provisions import Source
     from lexloop.store.view import View
 
 P = ParamSpec("P")
@@ -343,8 +343,6 @@ class LexloopMcp(FastMCP[Any]):
         What it is part of, where it is defined and used, what it refers to, excepts from and
         amends, and the reverse.
         """
-        from lexloop.apps.provisions import Neighbourhood, neighbourhood
-
         found: dict[str, Neighbourhood] = {}
         error: InputError | None = None
         for name, view in self._views(self._person(call), collections).items():
@@ -373,8 +371,6 @@ class LexloopMcp(FastMCP[Any]):
         Raises:
             LexloopError: There is none, or several are meant.
         """
-        from lexloop.apps.provisions import Source
-
         views = self._views(person, None if collection is None else [collection])
         found, error = [], None
         for name, view in views.items():
@@ -437,8 +433,6 @@ class LexloopMcp(FastMCP[Any]):
         Raises:
             NotFoundError: There is no such place for the person.
         """
-        from lexloop.apps.provisions import Source
-
         link = shapes.SourceLink.of(uri)
         self._names(person, [link.collection])
         view = self._collections.view(person, link.collection)
@@ -505,7 +499,7 @@ def _told(step: dict[str, Any]) -> str:
     return f"{where}{step['node'].replace('_', ' ')}{f' ({said})' if said else ''}"
 
 
-def _provision(collection: str, view: "View", source: "Source", place: int) -> shapes.Provision:
+def _provision(collection: str, view: "View", source: Source, place: int) -> shapes.Provision:
     record = source.provision(place)
     text = clean(record["text"])
     return shapes.Provision(

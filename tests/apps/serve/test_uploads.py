@@ -12,8 +12,7 @@ import pytest
 from servers import as_, eventually, person, served
 
 from lexloop.apps.serve.settings import ServerSettings
-from lexloop.apps.serve.upload_routes import Receiver
-from lexloop.apps.serve.uploads import Received, Uploaded, UploadStore, file_name
+from lexloop.apps.serve.uploads import Received, Receiver, Uploaded, UploadStore, file_name
 from lexloop.core.errors import ConflictError, InputError, LexloopError, TooLargeError
 
 LAW = b"Article 1 Duty\nThe keeper must register the boat.\n"
