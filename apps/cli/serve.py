@@ -184,8 +184,9 @@ def _listening(server: "ServerSettings") -> socket.socket:
     except OSError as error:
         free = _next_free(server.host, server.port)
         hint = f"Use --port {free}, which is free." if free else "Use another --host or --port."
+        why = str(error.strerror).partition(" (")[0]  # where it is, is said before
         raise SettingsError(
-            f"Port {server.port} of {server.host} cannot be used: {error.strerror or error}.", hint
+            f"Port {server.port} of {server.host} cannot be used: {why}.", hint
         ) from error
 
 
