@@ -16,8 +16,7 @@ from weakref import WeakValueDictionary
 from pydantic import BaseModel, ConfigDict, Field
 
 from lexloop.apps.offered import EMBEDDED_ALONE, chosen
-from lexloop.apps.serve.collections import Collections, opening
-from lexloop.apps.serve.engine import Engine
+from lexloop.apps.serve.collections import Collections, Engine, opening
 from lexloop.apps.serve.limits import Places, Queue, Rates, ahead
 from lexloop.apps.serve.people import Person
 from lexloop.apps.shapes.record import answer_record, dated, of_collection, searched_for

@@ -23,13 +23,13 @@ from lexloop.apps.provisions import (
     versions_of,
 )
 from lexloop.apps.serve.collections import CollectionBody
-from lexloop.apps.serve.errors import RefusedFile, documented, response_of
+from lexloop.apps.serve.errors import documented, response_of
 from lexloop.apps.serve.indexing import Job, counts_of
 from lexloop.apps.serve.middleware import body_of
 from lexloop.apps.serve.pages import Original, fitting, shares
 from lexloop.apps.serve.people import Asker
 from lexloop.apps.serve.state import Served, Serving
-from lexloop.apps.serve.uploads import FIELD, MB, Receiver, Uploaded
+from lexloop.apps.serve.uploads import FIELD, MB, Receiver, RefusedFile, Uploaded
 from lexloop.apps.shapes.text import first_of
 from lexloop.core.errors import ConflictError, InputError
 from lexloop.documents.reading.formats import PAGED

@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match, Mount
 
 from lexloop.apps.offered import EMBEDDED_ALONE
+from lexloop.apps.serve.uploads import RefusedFile
 from lexloop.apps.shapes.text import first_of
 from lexloop.core import errors
 from lexloop.core.errors import LexloopError
@@ -44,14 +45,6 @@ OPENAI = "/v1/"
 """Where paths of OpenAI's protocol begin."""
 _OPENAI_TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 _OPENAI_CODES = {"UnknownPerson": "invalid_api_key", "NotFoundError": "model_not_found"}
-
-
-class RefusedFile(BaseModel):
-    """A file that was not taken; ``exists`` where it could be replaced."""
-
-    name: str
-    reason: str
-    exists: bool
 
 
 class Problem(BaseModel):

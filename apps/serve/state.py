@@ -9,8 +9,7 @@ from fastapi import Depends, HTTPException, Request
 
 from lexloop.apps.hosts import text_hosts
 from lexloop.apps.serve.asking import Asking
-from lexloop.apps.serve.collections import Collections
-from lexloop.apps.serve.engine import Engine
+from lexloop.apps.serve.collections import Collections, Engine
 from lexloop.apps.serve.indexing import Indexing
 from lexloop.apps.serve.limits import Queue, Rates, streams
 from lexloop.apps.serve.pages import Pages

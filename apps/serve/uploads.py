@@ -20,10 +20,10 @@ from io import FileIO
 from pathlib import Path, PurePosixPath
 from threading import Lock
 
+from pydantic import BaseModel
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
-from lexloop.apps.serve.errors import RefusedFile
 from lexloop.apps.serve.settings import NAME
 from lexloop.apps.shapes.text import UNSAFE
 from lexloop.core.errors import (
@@ -105,6 +105,14 @@ class Received:
 
     name: str
     path: Path
+
+
+class RefusedFile(BaseModel):
+    """A file that was not taken; ``exists`` where it could be replaced."""
+
+    name: str
+    reason: str
+    exists: bool
 
 
 class UploadStore:
