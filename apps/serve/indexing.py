@@ -29,6 +29,7 @@ from lexloop.documents.reading.metadata import is_sidecar
 from lexloop.store.manifest import IndexSource, Manifest
 
 _log = logging.getLogger("lexloop.serve")
+_MODULE = __name__
 _NICE = 10
 _PAUSE_S = 0.1
 """Between two reports of one stage."""
@@ -176,7 +177,7 @@ class Indexing:
             job.tell(*event)
 
     def _indexed(self, job: Job) -> dict[str, Any]:
-        worker = WorkerProcess(__name__, environment=self._connection.environment)
+        worker = WorkerProcess(_MODULE, environment=self._connection.environment)
         with closing(worker):
             with self._lock:
                 job.worker = worker
