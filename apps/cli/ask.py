@@ -101,7 +101,9 @@ def _kept(record: dict[str, Any], settings: Settings) -> dict[str, Any]:
 
 
 def _read(question: str, settings: Settings) -> str:
-    """Return the question, checked before anything heavy is loaded."""
+    """Return the question, checked before documents and models are loaded."""
+    from lexloop.core.conversation import checked_question
+
     if question == _STANDARD_INPUT:
         # a little more than the limit is enough to see that it is exceeded
         raw = sys.stdin.buffer.read((settings.max_question_chars + 1024) * _BYTES_PER_CHAR)
@@ -111,9 +113,5 @@ def _read(question: str, settings: Settings) -> str:
             raise QuestionError(
                 f"Standard input is not UTF-8 text (byte {error.start}).", "Convert it to UTF-8."
             ) from error
-    if not question.strip():
-        raise QuestionError(
-            "The question is empty.",
-            f"Give a text of 1 to {settings.max_question_chars} characters.",
-        )
+    checked_question(question, settings.max_question_chars)
     return question

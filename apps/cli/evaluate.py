@@ -20,7 +20,7 @@ from lexloop.apps.cli.terminal import (
     say,
     write_json,
 )
-from lexloop.apps.hosts import text_hosts
+from lexloop.apps.shapes.record import text_hosts
 from lexloop.apps.shapes.text import first_of, one_line
 from lexloop.core.errors import InputError
 from lexloop.core.files import write_text

@@ -26,7 +26,7 @@ from lexloop.apps.cli.terminal import (
     say,
     write_json,
 )
-from lexloop.apps.hosts import text_hosts
+from lexloop.apps.shapes.record import text_hosts
 from lexloop.apps.shapes.text import first_of, one_line
 from lexloop.core.errors import CorpusError, need_extra
 from lexloop.core.settings import Settings

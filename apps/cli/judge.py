@@ -13,7 +13,7 @@ from lexloop.apps.cli import options
 from lexloop.apps.cli.options import option
 from lexloop.apps.cli.session import open_asker, say_where_text_goes
 from lexloop.apps.cli.terminal import bar, note, plain, result_console, write_json
-from lexloop.apps.hosts import text_hosts
+from lexloop.apps.shapes.record import text_hosts
 from lexloop.core.errors import InputError
 
 if TYPE_CHECKING:

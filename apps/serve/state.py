@@ -7,7 +7,6 @@ from typing import Annotated, TypeVar
 
 from fastapi import Depends, HTTPException, Request
 
-from lexloop.apps.hosts import text_hosts
 from lexloop.apps.serve.asking import Asking
 from lexloop.apps.serve.collections import Collections, Engine
 from lexloop.apps.serve.indexing import Indexing
@@ -16,6 +15,7 @@ from lexloop.apps.serve.pages import Pages
 from lexloop.apps.serve.people import SESSIONS, People
 from lexloop.apps.serve.settings import ServerSettings
 from lexloop.apps.serve.uploads import MB, UploadStore
+from lexloop.apps.shapes.record import text_hosts
 from lexloop.apps.threads import FILE_NAME, ThreadStore
 from lexloop.core.configuration import data_folder
 from lexloop.core.settings import Connection, Settings

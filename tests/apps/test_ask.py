@@ -11,7 +11,7 @@ import pytest
 from fake_openai import ANSWER, KEY, FakeOpenAI, Reply, refusal
 
 from lexloop.apps.cli.session import say_where_text_goes
-from lexloop.apps.hosts import text_hosts
+from lexloop.apps.shapes.record import text_hosts
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import ABSTENTION
 

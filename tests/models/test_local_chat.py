@@ -11,7 +11,7 @@ import pytest
 from running import complete
 from tiny_model import TAUGHT, make_model, teach
 
-from lexloop.apps.hosts import text_hosts
+from lexloop.apps.shapes.record import text_hosts
 from lexloop.core.errors import DataError, DeadlineExceeded, ModelError, ModelReplyError
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Usage
