@@ -22,8 +22,6 @@ from lexloop.apps.cli.terminal import (
 )
 from lexloop.apps.shapes.record import text_hosts
 from lexloop.apps.shapes.text import first_of, one_line
-from lexloop.core.errors import InputError
-from lexloop.core.files import write_text
 from lexloop.core.settings import Settings
 
 if TYPE_CHECKING:
@@ -302,7 +300,7 @@ def tune(
     sees. A setting changes only for a gain beyond its own interval, at the same tokens of context.
     """
     from lexloop.evaluation.case import read_cases
-    from lexloop.evaluation.jsonl import check_writable
+    from lexloop.evaluation.jsonl import check_writable, write_checked
     from lexloop.evaluation.tuning.tune import tune
     from lexloop.store.opening import manifest_at
 
@@ -328,17 +326,9 @@ def tune(
         )
     # what was given counts as much as what was found: the file stands alone
     unchanged = Settings(corpus=base.corpus, model=base.model.name)
-    _write(out, base.changed(**report["settings"]).differing(unchanged))
+    changes = base.changed(**report["settings"]).differing(unchanged)
+    write_checked(out, json.dumps(changes, indent=2, ensure_ascii=False) + "\n")
     _show_found(report, out, as_json)
-
-
-def _write(path: Path, changes: dict[str, Any]) -> None:
-    try:
-        write_text(path, json.dumps(changes, indent=2, ensure_ascii=False) + "\n")
-    except OSError as error:
-        raise InputError(
-            f"{path} cannot be written: {error}.", "Name a file in a folder of yours with --out."
-        ) from error
 
 
 def _show_found(report: dict[str, Any], out: Path, as_json: bool) -> None:
