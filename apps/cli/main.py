@@ -13,14 +13,13 @@ from typer.main import get_command
 
 from lexloop.apps.cli.ask import ask
 from lexloop.apps.cli.chat import chat
-from lexloop.apps.cli.evaluate import compare, evaluate, tune
+from lexloop.apps.cli.evaluate import compare, evaluate, judge, tune
 from lexloop.apps.cli.example import example
 from lexloop.apps.cli.feedback import commands as feedback_commands
 from lexloop.apps.cli.finetune import commands as finetune_commands
-from lexloop.apps.cli.graph import commands as graph_commands
 from lexloop.apps.cli.index import commands as index_commands
-from lexloop.apps.cli.judge import judge
 from lexloop.apps.cli.serve import mcp, serve
+from lexloop.apps.cli.show import commands as graph_commands
 from lexloop.apps.cli.show import show
 from lexloop.apps.cli.terminal import debugging, unexpected
 from lexloop.apps.cli.testset import commands as testset_commands
