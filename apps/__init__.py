@@ -1,5 +1,5 @@
 """The command line, the server, answers as files, and what ``import lexloop`` offers.
 
-``cli`` has a module a command, ``serve`` the page and the protocols, ``export`` the formats of
-files; ``library`` is the front door in Python.
+``cli`` has the commands, ``serve`` the page and the protocols, ``shapes`` what leaves of an
+answer; ``library`` is the front door in Python.
 """

@@ -8,8 +8,8 @@ from typing import Any, Self, cast, get_type_hints
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from langgraph.types import Checkpointer
 
-from lexloop.apps.hosts import text_hosts
-from lexloop.apps.shapes.record import answer_record
+from lexloop.apps.provisions import Source
+from lexloop.apps.shapes.record import answer_record, text_hosts
 from lexloop.core.configuration import configured
 from lexloop.core.errors import CorpusError, LexloopError
 from lexloop.core.files import is_index
@@ -242,19 +242,14 @@ class Index:
         return []
 
     def show(self, document: str) -> str:
-        """Return the text of a document.
+        """Return the text of a document, which is named or the end of its name given.
 
         Raises:
-            CorpusError: The index has no such document.
+            InputError: The index has no such document, or several.
         """
         chosen = _chosen(self.folder, {})
         view = resources.collection(chosen)[0].seen_by(Filters.of(chosen))
-        if (text := view.text_of(document)) is None:
-            raise CorpusError(
-                f"The index has no document {document!r}.",
-                f"Name one of {', '.join(view.documents[:5])}.",
-            )
-        return text
+        return Source.of(view, document).text
 
     def verify(self) -> dict[str, int]:
         """Check every file's hash and that all parts agree; return the numbers of what was checked.

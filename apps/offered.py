@@ -1,4 +1,18 @@
-"""How settings are offered, by commands and by the page alike: under which heading, how called."""
+"""How settings are offered: under which heading, how called, and which of them to callers.
+
+Commands and the page offer them alike. A caller of the server may choose no folder, no host and no
+model.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from pydantic import BaseModel
+
+from lexloop.core.configuration import described
+from lexloop.core.errors import SettingsError
+from lexloop.core.settings import METHODS, Settings
 
 HEADINGS = {
     "Documents and model": ("corpus", "model", "index", "chunking"),
@@ -20,6 +34,33 @@ TITLES = {
     "plan.S": "path length in the graph (S)",
 }
 """What settings are called whose names say too little."""
+_Schema = dict[str, Any]
+_PLAIN = (
+    *("plan.Q", "plan.K", "plan.S"),
+    *("retrieval.knowledge_graph", "retrieval.candidates"),
+    *("answer.statements", "answer.statement_words", "answer.words"),
+    *("loop.max_retries", "loop.min_answers", "loop.min_answer_relevance"),
+    *("loop.min_context_relevance", "loop.min_groundedness"),
+    *("access.as_of", "access.jurisdictions", "access.kinds", "access.hosts"),
+    "deadline_s",
+)
+_OF_A_MODEL = ("answer.generator", "loop.evaluator", "loop.prompt_engineer")
+_NARROWED: dict[str, _Schema] = {
+    "retrieval.rewriter": {"enum": ["auto", "embedded", "none"]},
+    "retrieval.reranker": {"enum": ["embedded", "none"]},
+    "plan.k": {
+        "anyOf": [
+            {"const": "class", "type": "string"},
+            {"type": "integer", "minimum": 1, "maximum": 50},
+        ]
+    },
+    **{name: {"enum": ["auto", "embedded"]} for name in _OF_A_MODEL},
+    "fusion.method": {"enum": [*METHODS["fusion"]], "type": "string"},
+}
+"""Settings of which a caller may choose a part."""
+EMBEDDED_ALONE: dict[str, str] = dict.fromkeys(("retrieval.rewriter", *_OF_A_MODEL), "embedded")
+"""With these a question is answered without the model that the operator has set."""
+_SHOWN = 100
 
 
 def heading_of(setting: str) -> str:
@@ -29,6 +70,71 @@ def heading_of(setting: str) -> str:
     return next(among, "Advanced")
 
 
-def title_of(setting: str) -> str:
-    """Return what a setting is called."""
-    return TITLES.get(setting) or setting.rpartition(".")[2].replace("_", " ")
+def choices(settings: Settings) -> dict[str, _Schema]:
+    """Return what a caller may set, as JSON Schema by the settings' flat names.
+
+    Each has the heading that the page shows it under as its ``group``.
+
+    Args:
+        settings: The operator's, which are the defaults and the bounds.
+    """
+    found = {name: dict(schema) for name, schema in _choices().items()}
+    if settings.model.name is None:
+        found = {name: schema for name, schema in found.items() if name not in _OF_A_MODEL}
+        found["retrieval.rewriter"]["enum"] = ["auto", "embedded", "none"]
+    found["deadline_s"]["maximum"] = settings.deadline_s
+    held = settings.flat()
+    for name, schema in found.items():
+        if name in held:
+            schema["default"] = held[name]
+    return found
+
+
+def chosen(settings: Settings, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a caller sets, checked to be theirs to set.
+
+    Values are checked where the settings are changed by them.
+
+    Args:
+        settings: The operator's.
+        wanted: By flat name.
+
+    Raises:
+        SettingsError: One is not for a caller to set, or has a value that is not.
+    """
+    allowed = choices(settings)
+    for name, value in wanted.items():
+        if name not in allowed:
+            raise SettingsError(
+                f"{name[:_SHOWN]!r} is nothing that a caller may set.",
+                "See /api/settings for what is.",
+            )
+        among = allowed[name].get("enum")
+        if among and value not in among:
+            said = repr(value)[:_SHOWN]
+            raise SettingsError(f"{name} is {said}.", f"Use one of {', '.join(among)}.")
+    deadline = wanted.get("deadline_s", settings.deadline_s)
+    if isinstance(deadline, (int, float)) and deadline > settings.deadline_s:
+        raise SettingsError(
+            f"deadline_s is {deadline:g}.", f"The server allows at most {settings.deadline_s:g}."
+        )
+    return dict(wanted)
+
+
+@cache
+def _choices() -> dict[str, _Schema]:
+    known = {**Settings.model_json_schema()["properties"]}
+    for group, info in Settings.model_fields.items():
+        for kind in METHODS.get(group, {"": type(info.default)}).values():
+            if issubclass(kind, BaseModel):
+                for field, schema in kind.model_json_schema()["properties"].items():
+                    known.setdefault(f"{group}.{field}", schema)
+    _, said, default = described("fusion.method")
+    known["fusion.method"] = {"description": said, "default": default}
+    names = dict.fromkeys((*_PLAIN, *_NARROWED, *(n for n in known if n.startswith("fusion."))))
+    found = {name: {**known[name], **_NARROWED.get(name, {})} for name in names}
+    for name, schema in found.items():
+        schema["title"] = TITLES.get(name) or name.rpartition(".")[2].replace("_", " ")
+        schema["group"] = heading_of(name)
+    order = list(HEADINGS)
+    return dict(sorted(found.items(), key=lambda one: order.index(one[1]["group"])))

@@ -11,6 +11,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from lexloop.apps.shapes.text import shortened
 from lexloop.core.errors import DataError, NotFoundError
 from lexloop.core.types import Turn
 
@@ -172,7 +173,9 @@ class ThreadStore:
         """
         self.thread(person, id)
         with self._opened() as database, database:
-            database.execute("UPDATE threads SET title = ? WHERE id = ?", (_title(title), id))
+            database.execute(
+                "UPDATE threads SET title = ? WHERE id = ?", (shortened(title, _TITLE_CHARS), id)
+            )
         return self.thread(person, id)
 
     def delete(self, person: str, id: str) -> None:
@@ -310,7 +313,7 @@ def _write(
         (
             answer["thread"],
             person,
-            _title(answer["question"]),
+            shortened(answer["question"], _TITLE_CHARS),
             answer["at"],
             answer["at"],
             json.dumps([*collections]),
@@ -334,11 +337,6 @@ def _answer(row: sqlite3.Row) -> dict[str, Any]:
     if row["vote"]:
         answer["feedback"] = {"vote": row["vote"], "comment": row["comment"]}
     return answer
-
-
-def _title(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _TITLE_CHARS else f"{line[: _TITLE_CHARS - 1].rstrip()}…"
 
 
 def _missing(what: str, id: str) -> NotFoundError:

@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from lexloop.apps.cli.session import Session
 from lexloop.apps.cli.terminal import Part, joined, plain, result_console, say
-from lexloop.apps.hosts import tracing
-from lexloop.apps.shapes.record import HEADS, SCORES
+from lexloop.apps.shapes.record import HEADS, SCORES, tracing
 from lexloop.apps.shapes.text import NEAR, one_line, places, shortened
 
 if TYPE_CHECKING:

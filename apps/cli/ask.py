@@ -1,14 +1,12 @@
 """``lexloop ask``: one question, one answer."""
 
 import asyncio
-import shlex
 import sys
 import time
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
 from lexloop.apps.cli import BEGAN, options
 from lexloop.apps.cli.answer import print_answer, print_trace
@@ -22,24 +20,15 @@ from lexloop.core.settings import SAMPLE_CORPUS, Connection, Settings
 
 _STANDARD_INPUT = "-"
 _BYTES_PER_CHAR = 4
-_WORDS = "lexloop.words"
-
-
-class AskCommand(TyperCommand):
-    """The command ``ask``, which notices a question that was not put in quotes."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the arguments; keep them all, and those beside the question as ``context.args``."""
-        ctx.allow_extra_args = True
-        ctx.meta[_WORDS] = list(args)
-        return super().parse_args(ctx, args)
 
 
 @options.taking(*options.ANSWER)
 def ask(
     *,
     context: typer.Context,
-    question: Annotated[str, typer.Argument(help="The question; - reads it from standard input.")],
+    question: Annotated[
+        list[str], typer.Argument(help="The question; - reads it from standard input.")
+    ],
     as_json: options.AsJson = False,
     trace: Annotated[
         bool, option("Show every step: plan, queries, scores, attempts.", flag="--trace")
@@ -62,12 +51,11 @@ def ask(
     overwrite: Annotated[bool, option("Let --out replace a file.", flag="--overwrite")] = False,
 ) -> None:
     """Answer a question from documents, with citations that were checked."""
-    _check_quoted(question, context.args, context.meta.get(_WORDS, []))
     if out is not None:
         check_writable(out, overwrite)
     settings = options.chosen_settings(context.params)
     connection = options.chosen_connection(context.params)
-    asked = _read(question, settings)
+    asked = _read(" ".join(question), settings)
     with Progress() as progress:
         session = _opened(settings, connection, progress, context.params)
         start_s = time.monotonic() - BEGAN
@@ -112,35 +100,10 @@ def _kept(record: dict[str, Any], settings: Settings) -> dict[str, Any]:
     return dated(named, [settings.corpus], settings.access.as_of)
 
 
-def _check_quoted(question: str, further: list[str], typed: list[str]) -> None:
-    """Raise QuestionError where the question is not one argument.
-
-    Args:
-        question: The first of them.
-        further: Those after it.
-        typed: All arguments and options, in order.
-    """
-    if not further:
-        return
-    words = [question, *further]
-    left = iter(words)
-    word = next(left, None)
-    options = []
-    for argument in typed:
-        if argument == word:
-            word = next(left, None)
-        elif argument != "--":
-            options.append(argument)
-    asked = " ".join(words)
-    # a question that begins like an option was meant as none
-    command = shlex.join(["lexloop", "ask", *options, *["--"] * asked.startswith("-"), asked])
-    raise QuestionError(
-        f"The question came as {len(words)} separate words.", f"Put it in quotes: {command}"
-    )
-
-
 def _read(question: str, settings: Settings) -> str:
-    """Return the question, checked before anything heavy is loaded."""
+    """Return the question, checked before documents and models are loaded."""
+    from lexloop.core.conversation import checked_question
+
     if question == _STANDARD_INPUT:
         # a little more than the limit is enough to see that it is exceeded
         raw = sys.stdin.buffer.read((settings.max_question_chars + 1024) * _BYTES_PER_CHAR)
@@ -150,9 +113,5 @@ def _read(question: str, settings: Settings) -> str:
             raise QuestionError(
                 f"Standard input is not UTF-8 text (byte {error.start}).", "Convert it to UTF-8."
             ) from error
-    if not question.strip():
-        raise QuestionError(
-            "The question is empty.",
-            f"Give a text of 1 to {settings.max_question_chars} characters.",
-        )
+    checked_question(question, settings.max_question_chars)
     return question

@@ -74,7 +74,8 @@ def chat(
     """Ask question after question; Ctrl-C stops an answer or drops a line, Ctrl-D leaves."""
     settings = options.chosen_settings(context.params)
     connection = options.chosen_connection(context.params)
-    name = thread or _new_name()
+    # says when, and no other conversation has it
+    name = thread or f"{datetime.now():%Y-%m-%d-%H%M%S}-{secrets.token_hex(2)}"
     with asyncio.Runner() as runner, contextlib.closing(_store(thread, file)) as store:
         kept_in = None if store.file == IN_MEMORY else store.file
         with Progress() as progress:
@@ -94,11 +95,6 @@ def chat(
             command = plain(shlex.join(["lexloop", "chat", *again]))
             _note(f"Thread {name} is kept. To go on with it:")
             result_console().print(command, soft_wrap=True)  # to be copied as one line
-
-
-def _new_name() -> str:
-    """Return a name that says when, and that no other conversation has."""
-    return f"{datetime.now():%Y-%m-%d-%H%M%S}-{secrets.token_hex(2)}"
 
 
 def _store(thread: str | None, file: Path | None) -> ThreadStore:

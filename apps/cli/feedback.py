@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -11,13 +11,11 @@ from lexloop.apps.cli.answer import shown_scores
 from lexloop.apps.cli.options import option
 from lexloop.apps.cli.terminal import reported, say, write_json
 from lexloop.apps.shapes.text import one_line, shortened
-from lexloop.core.errors import InputError
 
 if TYPE_CHECKING:
     from lexloop.evaluation.feedback import Opinion
 
 _EXCERPT_CHARS = 200
-_FORMS = ("gold", "calibration")
 
 _File = Annotated[
     Path | None,
@@ -57,10 +55,9 @@ def list_feedback(*, file: _File = None, as_json: options.AsJson = False) -> Non
 def export(
     *,
     form: Annotated[
-        str,
+        Literal["gold", "calibration"],
         option(
             "Gold questions for `lexloop eval`, or rows for `lexloop judge --human human`.",
-            "gold|calibration",
             flag="--as",
         ),
     ] = "gold",
@@ -75,8 +72,6 @@ def export(
     from lexloop.evaluation.feedback import as_calibration, as_gold
     from lexloop.evaluation.jsonl import write_checked
 
-    if form not in _FORMS:
-        raise InputError(f"--as is {form!r}.", f"Use one of {', '.join(_FORMS)}.")
     rows = (as_gold if form == "gold" else as_calibration)(opinions(file))
     # escapes keep what others wrote from steering a terminal that the lines are shown on
     text = "".join(json.dumps(row).replace("\x7f", "\\u007f") + "\n" for row in rows)

@@ -5,7 +5,7 @@ import sys
 from collections import Counter
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 _Seed = Annotated[int, option("Of every choice.", flag="--seed", min=0)]
 _Licence = Annotated[str, option("Of the data and of the weights, for the card.")]
-_PRECISIONS = ("auto", "4bit", "full")
 _data = partial(option, panel="Data")
 _training = partial(option, panel="Training")
 _merging = partial(option, panel="Merging and measuring")
 _by_model = partial(option, panel="Questions by a model")
 _depth = partial(option, panel="With --label depth")
-_LABELS = ("complexity", "depth")
-_LOSSES: "dict[str, Loss]" = {
+_Recipe = Literal["late", "mnrl", "cached-mnrl", "infonce"]
+_Precision = Literal["auto", "4bit", "full"]
+_LOSSES: "dict[_Recipe, Loss]" = {
     "late": "late",
     "mnrl": "mnrl",
     "cached-mnrl": "cached_mnrl",
@@ -152,7 +152,7 @@ def embedder(
     *,
     out: Annotated[Path, option("The folder to write: use it as embedder=trained:OUT.")],
     recipe: Annotated[
-        str,
+        _Recipe,
         option(
             "late (sentence and token vectors), mnrl, cached-mnrl (large batches), or infonce "
             "(PAIRS is a click log, .jsonl or .csv: query, title, body, clicks)."
@@ -184,13 +184,11 @@ def embedder(
     from lexloop.finetune.retrieval_figures import figures_listed
     from lexloop.models.minilm import genuine_folder
 
-    read, loss = (read_clicks if recipe == "infonce" else read_pairs), _LOSSES.get(recipe)
-    if loss is None:
-        raise InputError(f"The recipe is {recipe!r}.", f"Use one of {', '.join(_LOSSES)}.")
+    read = read_clicks if recipe == "infonce" else read_pairs
     every = read(pairs)
     training, measured = (every, read(kept)) if kept else split(every, keep)
     how = EmbedderRecipe(
-        loss=loss, steps=steps, batch=batch, rate=rate, share=share, seed=choice_seed
+        loss=_LOSSES[recipe], steps=steps, batch=batch, rate=rate, share=share, seed=choice_seed
     )
     origin = Origin(
         base or genuine_folder(), name, _sets(pairs, training), licence, _shown_command()
@@ -239,11 +237,8 @@ def classifier(
     ] = None,
     choice_seed: _Seed = 0,
     label: Annotated[
-        str,
-        option(
-            "Pieces of information, as in the paper; or how deep the index had to be read.",
-            "complexity|depth",
-        ),
+        Literal["complexity", "depth"],
+        option("Pieces of information, as in the paper; or how deep the index had to be read."),
     ] = "complexity",
     corpus: Annotated[
         str | None, _depth("What the questions were asked of. Default: the bundled sample.", "PATH")
@@ -254,8 +249,6 @@ def classifier(
     ] = None,
 ) -> None:
     """Train the classifier that sets how much a question may retrieve, and measure it."""
-    if label not in _LABELS:
-        raise InputError(f"--label is {label!r}.", f"Use one of {', '.join(_LABELS)}.")
     if label == "depth":
         _of_depth(context, questions, out, choice_seed)
         return
@@ -333,10 +326,9 @@ def generator(
         _training("Stop after so many checks without improvement; an epoch has up to four.", min=1),
     ] = 4,
     precision: Annotated[
-        str,
+        _Precision,
         _training(
-            "Of the weights under the adapters; auto: 4bit where bitsandbytes and a GPU are.",
-            "|".join(_PRECISIONS),
+            "Of the weights under the adapters; auto: 4bit where bitsandbytes and a GPU are."
         ),
     ] = "auto",
     choice_seed: _Seed = 7,
@@ -413,12 +405,9 @@ def _show(card: dict[str, Any], out: Path) -> None:
     say(f"Use it with: --model local:{out}", style="cyan")
 
 
-def _four_bit(precision: str) -> bool:
+def _four_bit(precision: _Precision) -> bool:
     from lexloop.finetune.generator import four_bit_here
 
-    if precision not in _PRECISIONS:
-        what = f"--precision is {precision!r}."
-        raise InputError(what, f"Use one of {', '.join(_PRECISIONS)}.")
     possible = four_bit_here()
     if precision == "4bit" and not possible:
         raise InputError(

@@ -22,7 +22,7 @@ from lexloop.apps.cli.index_writing import (
 from lexloop.apps.cli.options import option
 from lexloop.apps.cli.session import say_where_text_goes
 from lexloop.apps.cli.terminal import bar, reported, say, write_json
-from lexloop.apps.hosts import engine_hosts
+from lexloop.apps.shapes.record import engine_hosts
 from lexloop.core.errors import CorpusError, InputError
 from lexloop.core.files import is_index
 from lexloop.core.metadata import Filters

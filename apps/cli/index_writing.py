@@ -26,7 +26,7 @@ from lexloop.apps.cli.terminal import (
     say,
     write_json,
 )
-from lexloop.apps.hosts import text_hosts
+from lexloop.apps.shapes.record import text_hosts
 from lexloop.apps.shapes.text import first_of, one_line
 from lexloop.core.errors import CorpusError, need_extra
 from lexloop.core.settings import Settings
@@ -145,7 +145,8 @@ def write(
         survey, work = _ways(
             index, sources, tools, how, excluded=excluded, engine=engine, storage=storage
         )
-        if dry_run or (cluster is not None and _is_paid(settings)):
+        paid = settings.index.triplets == "model" or settings.index.embedder.startswith("openai:")
+        if dry_run or (cluster is not None and paid):
             found = survey()
             cost = expected_cost(found, settings, budget, given["price_embedding"])
             if not dry_run:
@@ -218,10 +219,6 @@ def _staging(index: Path) -> Path:
     from lexloop.store.folder.generations import STAGING
 
     return index / STAGING
-
-
-def _is_paid(settings: Settings) -> bool:
-    return settings.index.triplets == "model" or settings.index.embedder.startswith("openai:")
 
 
 def _tools(settings: Settings, given: Mapping[str, Any], budget: "Budget") -> "Tools":

@@ -11,21 +11,18 @@ from typing import Annotated
 import typer
 from typer.main import get_command
 
-from lexloop.apps.cli.ask import AskCommand, ask
+from lexloop.apps.cli.ask import ask
 from lexloop.apps.cli.chat import chat
-from lexloop.apps.cli.compare import compare
-from lexloop.apps.cli.evaluate import evaluate
+from lexloop.apps.cli.evaluate import compare, evaluate, judge, tune
 from lexloop.apps.cli.example import example
 from lexloop.apps.cli.feedback import commands as feedback_commands
 from lexloop.apps.cli.finetune import commands as finetune_commands
-from lexloop.apps.cli.graph import commands as graph_commands
 from lexloop.apps.cli.index import commands as index_commands
-from lexloop.apps.cli.judge import judge
 from lexloop.apps.cli.serve import mcp, serve
+from lexloop.apps.cli.show import commands as graph_commands
 from lexloop.apps.cli.show import show
 from lexloop.apps.cli.terminal import debugging, unexpected
 from lexloop.apps.cli.testset import commands as testset_commands
-from lexloop.apps.cli.tune import tune
 
 _EPILOG = (
     "Exit codes: 0 answered or abstained; 1 unexpected; 2 input or settings; 3 index made, files "
@@ -43,12 +40,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command(cls=AskCommand, epilog=_EPILOG)(ask)
-for command in (chat, example, show, serve, mcp, judge):
-    app.command(epilog=_EPILOG)(command)
-app.command("eval", epilog=_EPILOG)(evaluate)
-app.command(epilog=_EPILOG)(compare)
-app.command(epilog=_EPILOG)(tune)
+for command in (ask, chat, example, show, serve, mcp, judge, evaluate, compare, tune):
+    app.command("eval" if command is evaluate else None, epilog=_EPILOG)(command)
 for name, commands in (
     ("index", index_commands),
     ("graph", graph_commands),

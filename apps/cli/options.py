@@ -144,7 +144,10 @@ def taking(*settings: str, **others: Any) -> Callable[[Command], Command]:
         ]
         run.__doc__, run.__name__ = command.__doc__, command.__name__
         run.__signature__ = signature.replace(  # type: ignore[attr-defined]
-            parameters=sorted([*signature.parameters.values(), *added], key=_place)
+            parameters=sorted(
+                [*signature.parameters.values(), *added],
+                key=lambda one: [*_FIRST, one.name].index(one.name),
+            )
         )
         run.__annotations__ = {**command.__annotations__, **offered}
         return run  # type: ignore[return-value]
@@ -165,21 +168,19 @@ def _option(setting: str) -> Any:
     several = get_origin(annotation) is tuple
     choices = get_args(annotation) if get_origin(annotation) is Literal else ()
     kind: Any = list[str] | None if several else bool | None if annotation is bool else str | None
+    flags = _FLAGS[setting]
+    if annotation is bool:
+        flags = (f"{flags[0]}/--no-{flags[0][2:]}",)
     said = f" Default: {default}." if default not in (None, (), False) else ""
     return Annotated[
         kind,
         typer.Option(
-            *([_switch(setting)] if annotation is bool else _FLAGS[setting]),
+            *flags,
             metavar="|".join(map(str, choices)) or None,
             help=f"{description}{' May be repeated.' * several}{said}",
             rich_help_panel=None if _parameter(setting) in _FIRST else heading_of(setting),
         ),
     ]
-
-
-def _switch(setting: str) -> str:
-    flag = _FLAGS[setting][0]
-    return f"{flag}/--no-{flag[2:]}"
 
 
 def chosen_settings(given: Mapping[str, Any], *before: Mapping[str, Any]) -> Settings:
@@ -262,11 +263,10 @@ def named_collections(said: str | None, corpus: str) -> dict[str, Any] | None:
         InputError: One has no name or no documents, or a name is given twice.
     """
     if said is None:
-        return None if corpus == SAMPLE_CORPUS else {_name_of(corpus): corpus}
+        if corpus == SAMPLE_CORPUS:
+            return None
+        name = Path(corpus).expanduser().resolve().name if "/" in corpus else Path(corpus).stem
+        return {name: corpus}
     from lexloop.graph.collections import named_collections as read
 
     return {**read(said)}
-
-
-def _name_of(corpus: str) -> str:
-    return Path(corpus).expanduser().resolve().name if "/" in corpus else Path(corpus).stem

@@ -184,24 +184,17 @@ def _listening(server: "ServerSettings") -> socket.socket:
     except OSError as error:
         free = _next_free(server.host, server.port)
         hint = f"Use --port {free}, which is free." if free else "Use another --host or --port."
+        why = str(error.strerror).partition(" (")[0]  # where it is, is said before
         raise SettingsError(
-            f"Port {server.port} of {server.host} cannot be used: {error.strerror or error}.", hint
+            f"Port {server.port} of {server.host} cannot be used: {why}.", hint
         ) from error
 
 
 def _bound(host: str, port: int) -> socket.socket:
-    ((family, kind, protocol, _, address), *_) = socket.getaddrinfo(
-        host.strip("[]"), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-    )
-    made = socket.socket(family, kind, protocol)
-    try:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind(address)
-        made.listen(_BACKLOG)
-    except OSError:
-        made.close()
-        raise
-    return made
+    place = host.strip("[]"), port
+    ((family, *_), *_) = socket.getaddrinfo(*place, type=socket.SOCK_STREAM)
+    both = family == socket.AF_INET6
+    return socket.create_server(place, family=family, backlog=_BACKLOG, dualstack_ipv6=both)
 
 
 def _next_free(host: str, port: int) -> int | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lexloop.apps.cli.terminal import Progress, Report, note
-from lexloop.apps.hosts import text_hosts, tracing
+from lexloop.apps.shapes.record import text_hosts, tracing
 from lexloop.apps.shapes.text import first_of
 from lexloop.core.metadata import Filters
 

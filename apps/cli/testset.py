@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -60,11 +60,8 @@ def make(
         bool, _training("Make the classifier's training set instead, as CSV.", flag="--classifier")
     ] = False,
     noise: Annotated[
-        str,
-        _training(
-            "Noise by label, as in the paper, gives the label away; or independent of it.",
-            "paper|independent",
-        ),
+        Literal["paper", "independent"],
+        _training("Noise by label, as in the paper, gives the label away; or independent of it."),
     ] = "paper",
 ) -> None:
     """Make gold questions of documents, by rules or with --model by a model."""
@@ -116,14 +113,11 @@ def _make_training_set(given: dict[str, Any]) -> None:
     """Make the classifier's training set and write it as CSV."""
     from lexloop.evaluation.jsonl import write_checked
     from lexloop.evaluation.testset.facts import RuleMaker
-    from lexloop.evaluation.testset.training import ModelNoise, Noise, training_set
+    from lexloop.evaluation.testset.training import ModelNoise, training_set
     from lexloop.finetune.classifier import COLUMNS
 
     settings, connection = options.chosen_settings(given), options.chosen_connection(given)
     n, seed, out, noise = (given[name] for name in ("n", "choice_seed", "out", "noise"))
-    if noise not in get_args(Noise):
-        known = ", ".join(get_args(Noise))
-        raise InputError(f"There is no noise {noise!r}.", f"Known: {known}.")
     with (
         bar() as report,
         open_documents(settings, connection, report) as (_, view),

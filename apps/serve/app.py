@@ -14,13 +14,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import Route
 
-from lexloop.apps.serve import (
-    ask_routes,
-    document_routes,
-    errors,
-    openai,
-    upload_routes,
-)
+from lexloop.apps.serve import ask_routes, document_routes, errors, openai
 from lexloop.apps.serve.indexing import Indexing
 from lexloop.apps.serve.limits import shares
 from lexloop.apps.serve.mcp_transports import McpEndpoint
@@ -79,7 +73,7 @@ def create_app(
     app.add_middleware(
         Guard, settings=server, people=parts.people, rates=parts.rates, shares=places
     )
-    for routes in (ask_routes, document_routes, upload_routes, openai):
+    for routes in (ask_routes, document_routes, openai):
         app.include_router(routes.router)
     app.state.mcp = McpEndpoint(parts.asking, parts.collections, server.limits.mcp_sessions)
     app.router.routes.append(Route("/mcp", app.state.mcp))

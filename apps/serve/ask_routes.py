@@ -10,14 +10,13 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 from sse_starlette import EventSourceResponse
 
+from lexloop.apps.offered import choices
 from lexloop.apps.serve.asking import AskRequest, Event, shown
-from lexloop.apps.serve.choices import choices
 from lexloop.apps.serve.errors import body_of, documented
 from lexloop.apps.serve.people import COOKIE, Asker
 from lexloop.apps.serve.state import PING_S, SEND_S, Served, while_there
 from lexloop.apps.shapes.files import MEDIA_TYPES, Format, disposition, exported
 from lexloop.apps.shapes.record import Answer
-from lexloop.apps.threads import Thread
 
 router = APIRouter(prefix="/api")
 Id = Annotated[str, Field(min_length=1, max_length=100)]
@@ -57,14 +56,6 @@ class Key(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     key: str = Field(min_length=1, max_length=1000)
-
-
-class Choices(BaseModel):
-    """What a caller may set: a JSON Schema for each setting, by its flat name."""
-
-    model_config = ConfigDict(populate_by_name=True)
-
-    schemas: dict[str, Any] = Field(alias="schema")
 
 
 @router.get("/health", responses=documented())
@@ -111,9 +102,9 @@ def end_session(request: Request, served: Served) -> Response:
 
 
 @router.get("/settings", responses=documented())
-async def settings(person: Asker, served: Served) -> Choices:
-    """List what a question may set."""
-    return Choices(schema=choices(served.engine.settings))
+async def settings(person: Asker, served: Served) -> dict[Literal["schema"], dict[str, Any]]:
+    """List what a question may set: a JSON Schema for each setting, by its flat name."""
+    return {"schema": choices(served.engine.settings)}
 
 
 @router.post(
@@ -161,16 +152,13 @@ def _is_https(request: Request) -> bool:
 class ThreadRecord(BaseModel):
     """What is told of a conversation."""
 
+    model_config = ConfigDict(from_attributes=True)
+
     id: str
     title: str
     created: str
     updated: str
     collections: list[str]
-
-    @classmethod
-    def of(cls, thread: Thread) -> "ThreadRecord":
-        """Return what is told of a thread."""
-        return cls(**{name: getattr(thread, name) for name in cls.model_fields})
 
 
 class Threads(BaseModel):
@@ -210,8 +198,7 @@ def threads(
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
 ) -> Threads:
     """List your conversations; `before` goes on after one of them."""
-    found = served.store.threads(person.name, before, limit)
-    return Threads(threads=[ThreadRecord.of(one) for one in found])
+    return Threads.model_validate({"threads": served.store.threads(person.name, before, limit)})
 
 
 @router.get(
@@ -230,13 +217,13 @@ def thread(
     found = served.asking.readable(person, id)
     turns = served.store.turns(person.name, id, before, limit)
     # as they were kept, without a check of every number in them
-    return JSONResponse({**ThreadRecord.of(found).model_dump(), "turns": turns})
+    return JSONResponse({**ThreadRecord.model_validate(found).model_dump(), "turns": turns})
 
 
 @router.patch("/threads/{id}", responses=documented(404))
 def rename(id: Id, named: Title, person: Asker, served: Served) -> ThreadRecord:
     """Give a conversation another title."""
-    return ThreadRecord.of(served.store.rename(person.name, id, named.title))
+    return ThreadRecord.model_validate(served.store.rename(person.name, id, named.title))
 
 
 @router.delete("/threads/{id}", responses=documented(404), status_code=204)

@@ -15,9 +15,8 @@ from weakref import WeakValueDictionary
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from lexloop.apps.serve.choices import EMBEDDED_ALONE, chosen
-from lexloop.apps.serve.collections import Collections, opening
-from lexloop.apps.serve.engine import Engine
+from lexloop.apps.offered import EMBEDDED_ALONE, chosen
+from lexloop.apps.serve.collections import Collections, Engine, opening
 from lexloop.apps.serve.limits import Places, Queue, Rates, ahead
 from lexloop.apps.serve.people import Person
 from lexloop.apps.shapes.record import answer_record, dated, of_collection, searched_for
@@ -292,13 +291,16 @@ class Asking:
             lock.release()
 
     async def _steps(self, run: Run, history: Sequence[Turn]) -> AsyncGenerator[Event, None]:
+        from langchain_core.messages import HumanMessage
+
         graph = await self.engine.ready()
+        question = HumanMessage(content=run.asked, id=run.id)
         context: Settings | None = run.first
         if len(run.settings) > 1:
             graph = await asyncio.to_thread(self.engine.agent, run.settings)
             context = None
         streamed = graph.astream(
-            {"messages": _messages(run, history)},
+            {"messages": [*messages_of(history), question]},
             context=context,
             stream_mode=["updates", "custom"],
             subgraphs=True,
@@ -360,12 +362,6 @@ class Asking:
                     if found := step.get(LAST_OF_RETRIEVAL):
                         return list(found["passages"])
         return []
-
-
-def _messages(run: Run, history: Sequence[Turn]) -> list[Any]:
-    from langchain_core.messages import HumanMessage
-
-    return [*messages_of(history), HumanMessage(content=run.asked, id=run.id)]
 
 
 def _farness(passage: Mapping[str, Any]) -> float:

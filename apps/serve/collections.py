@@ -1,17 +1,20 @@
-"""The collections that people see, each with its view."""
+"""The collections that people see, each with its view, and the engine that opens them."""
 
+import asyncio
+import gc
 import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from itertools import chain, islice, zip_longest
 from pathlib import Path
-from threading import Lock
+from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from cachetools import LRUCache, cached
 from pydantic import BaseModel
 
 from lexloop.apps.serve.indexing import removed_of
@@ -26,14 +29,15 @@ from lexloop.core.errors import (
     NotFoundError,
     SettingsError,
 )
-from lexloop.core.settings import SAMPLE_CORPUS
+from lexloop.core.settings import SAMPLE_CORPUS, Connection, Settings
 
 if TYPE_CHECKING:
-    from lexloop.apps.serve.engine import Engine
-    from lexloop.core.settings import Settings
+    from lexloop.graph.build import Lexloop
+    from lexloop.graph.resources import Resources
     from lexloop.store.view import View
 
 _log = logging.getLogger("lexloop.serve")
+_AGENTS = 64
 _TITLES = 5
 _NAMED, _EXAMPLES = 3, 5
 _MOST_CHUNKS = 1000
@@ -82,6 +86,81 @@ class CollectionBody(BaseModel):
     trouble: str = ""
 
 
+class Engine:
+    """The graph and its resources; who needs them first waits until they are loaded.
+
+    Args:
+        settings: Those that the operator has settled, for all questions.
+        connection: Where models are reached.
+    """
+
+    def __init__(self, settings: Settings, connection: Connection) -> None:
+        self.settings, self.connection = settings, connection
+        self._opener: Future[Resources] = Future()
+        self._loaded: Future[Lexloop] = Future()
+        self._begun = False
+        agents: LRUCache[Any, Lexloop] = LRUCache(_AGENTS)
+        self._agent = cached(agents, lock=Lock())(self._built)
+
+    def start(self, then: Callable[[], None] | None = None) -> None:
+        """Begin to load; ``then`` opens what the first questions are likely to need after it."""
+        if not self._begun:
+            self._begun = True
+            Thread(target=self._load, args=(then,), name="lexloop-load", daemon=True).start()
+
+    def _load(self, then: Callable[[], None] | None) -> None:
+        try:
+            from lexloop.graph.resources import Resources
+
+            resources = Resources(self.connection, self.settings)
+            self._opener.set_result(resources)  # collections are listed before there is a graph
+
+            from lexloop.graph.build import build_graph
+
+            graph = build_graph(resources)
+        except BaseException as error:  # noqa: BLE001 - all who wait get it, or would for ever
+            if not self._opener.done():
+                self._opener.set_exception(error)
+            self._loaded.set_exception(error)
+            return
+        finally:
+            gc.enable()  # `lexloop serve` begins without
+        self._loaded.set_result(graph)
+        if then is not None:
+            then()
+
+    def wait(self) -> None:
+        """Wait until collections can be opened, as they are needed."""
+        self.start()
+        self._opener.result()
+
+    @property
+    def resources(self) -> "Resources":
+        """What opens models and collections; waits until it is loaded."""
+        self.start()
+        return self._opener.result()
+
+    def agent(self, collections: Mapping[str, Settings]) -> "Lexloop":
+        """Return the agent over collections, by the settings of each; waits until it is loaded."""
+        return self._agent(tuple(collections.items()))
+
+    def _built(self, collections: tuple[tuple[str, Settings], ...]) -> "Lexloop":
+        from lexloop.graph.agent import build_agent_graph
+
+        return build_agent_graph(dict(collections), self.resources)
+
+    async def ready(self) -> "Lexloop":
+        """Return the graph once it is loaded, without blocking the event loop."""
+        self.start()
+        # who leaves meanwhile must not end the loading, for which others wait
+        return await asyncio.shield(asyncio.wrap_future(self._loaded))
+
+    def close(self) -> None:
+        """Let go of the collections."""
+        if self._begun and self._loaded.exception() is None:
+            self.resources.close()
+
+
 class Collections:
     """The collections of a server, for who asks: the operator's, and what people uploaded.
 
@@ -97,7 +176,7 @@ class Collections:
     def __init__(
         self,
         server: ServerSettings,
-        engine: "Engine",
+        engine: Engine,
         uploads: UploadStore,
         named_alone: bool = False,
     ) -> None:
@@ -120,7 +199,7 @@ class Collections:
         """Return the operator's collections that a person does not see."""
         return {*self._known}.difference(self._named(person))
 
-    def settings(self, person: Person, name: str, **changes: Any) -> "Settings":
+    def settings(self, person: Person, name: str, **changes: Any) -> Settings:
         """Return the settings that a person's questions to a collection are answered with.
 
         Raises:

@@ -1,22 +1,40 @@
-"""Routes for reading: collections, their documents, provisions, pages and versions."""
+"""Routes of documents: what is read of them, and what changes somebody's own collections."""
 
+import json
+from collections.abc import AsyncIterator
 from datetime import date
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Header, Query, Response
+from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from pydantic import BaseModel
+from sse_starlette import EventSourceResponse
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect
 from typing_extensions import TypedDict
 
+from lexloop.apps.provisions import (
+    SEE_TREE,
+    Source,
+    compared,
+    named_document,
+    same_provision,
+    version_record,
+    versions_of,
+)
 from lexloop.apps.serve.collections import CollectionBody
-from lexloop.apps.serve.errors import documented
+from lexloop.apps.serve.errors import documented, response_of
+from lexloop.apps.serve.indexing import Job, counts_of
+from lexloop.apps.serve.middleware import body_of
+from lexloop.apps.serve.pages import Original, fitting, shares
 from lexloop.apps.serve.people import Asker
-from lexloop.apps.serve.state import Served
-from lexloop.core.errors import InputError
+from lexloop.apps.serve.state import Served, Serving
+from lexloop.apps.serve.uploads import FIELD, MB, Receiver, RefusedFile, Uploaded
+from lexloop.apps.shapes.text import first_of
+from lexloop.core.errors import ConflictError, InputError
 from lexloop.documents.reading.formats import PAGED
 
 if TYPE_CHECKING:
-    from lexloop.apps.serve.pages import Original
     from lexloop.store.view import View
 
 router = APIRouter(
@@ -28,7 +46,23 @@ _FARTHEST = 2**31
 _LONGEST_DEPTH = 99
 _STRETCH = 20_000
 _PICTURE = "image/webp"
-_SEE_TREE = "See the tree of the document."
+_FILES, _MOST_TOLD = 2000, 5
+_FORM: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": [FIELD],
+                    "properties": {
+                        FIELD: {"type": "array", "items": {"type": "string", "format": "binary"}}
+                    },
+                }
+            }
+        },
+    }
+}
 Named = Annotated[str, Query(min_length=1, max_length=4096, description="A document's name.")]
 Label = Annotated[str, Query(max_length=500, description="E.g. Article 5(1)(a), or a heading.")]
 Offset = Annotated[int, Query(ge=0, le=_FARTHEST, description="In code points of the text.")]
@@ -181,6 +215,26 @@ class CompareBody(BaseModel):
     parts: list[DifferenceBody]
 
 
+class NewCollection(BaseModel):
+    """The name of a collection to make."""
+
+    name: str
+
+
+class UploadBody(BaseModel):
+    """What was taken of an upload, and the job that indexes it."""
+
+    job: str
+    added: list[str]
+    refused: list[RefusedFile]
+
+
+class JobBody(BaseModel):
+    """The job that indexes a collection."""
+
+    job: str
+
+
 @router.get("")
 def collections(person: Asker, served: Served) -> list[CollectionBody]:
     """List the collections that you see."""
@@ -245,8 +299,6 @@ class _Reading(_Seen):
     """A document that somebody reads."""
 
     def __init__(self, name: str, person: Asker, served: Served, document: Named) -> None:
-        from lexloop.apps.provisions import Source
-
         super().__init__(name, person, served)
         self.source = Source.of(self.view, document)
 
@@ -255,14 +307,12 @@ class _Paper(_Seen):
     """A document whose pages somebody sees."""
 
     def __init__(self, name: str, person: Asker, served: Served, document: Named) -> None:
-        from lexloop.apps.provisions import named_document
-
         super().__init__(name, person, served)
         self.document = named_document(self.view, document)
         self.pages = served.pages
         self._corpus = served.collections.settings(person, name).corpus
 
-    def original(self) -> "Original":
+    def original(self) -> Original:
         return self.pages.original(self._corpus, self.view, self.document)
 
 
@@ -287,7 +337,7 @@ def provision(read: Read, label: Label, start: Offset | None = None) -> Provisio
     Of several of one label it is the one that holds ``start``, else the first.
     """
     source = read.source
-    places, units = source.places(label, _SEE_TREE), source.tree.units
+    places, units = source.places(label, SEE_TREE), source.tree.units
     holding = (p for p in places if start is not None and units[p].start <= start < units[p].end)
     metadata = read.view.metadata([source.name])[source.name]
     return ProvisionBody(
@@ -308,8 +358,6 @@ def text(read: Read, start: Offset = 0, end: Offset | None = None) -> TextBody:
 @router.get("/{name}/boxes")
 def boxes(paper: Paper, start: Offset, end: Offset) -> BoxesBody:
     """Return where a span of the text stands on the pages, as shares from the top left."""
-    from lexloop.apps.serve.pages import shares
-
     found = paper.view.boxes(paper.document, start, min(end, start + _STRETCH))
     if not found:
         return BoxesBody(pages=[])
@@ -325,8 +373,6 @@ def page(
     if_none_match: Annotated[str | None, Header()] = None,
 ) -> Response:
     """Return the picture of a page of a PDF or an image, of about the width asked for."""
-    from lexloop.apps.serve.pages import fitting
-
     original = paper.original()
     headers = {"ETag": original.etag(page, fitting(width)), "Cache-Control": "private, no-cache"}
     if headers["ETag"] in (if_none_match or ""):
@@ -338,12 +384,9 @@ def page(
 @router.get("/{name}/versions")
 def versions(read: Read, label: Label = "", as_of: AsOf = "today") -> VersionsBody:
     """Return the versions of a document, the oldest first, with a provision of each."""
-    from lexloop.apps.provisions import Source
-    from lexloop.apps.serve.versions import same_provision, version_record, versions_of
-
     view, source = read.view, read.source
     day = _day(as_of)
-    place = source.places(label, _SEE_TREE)[0] if label else None
+    place = source.places(label, SEE_TREE)[0] if label else None
     found: list[dict[str, Any]] = []
     for version in versions_of(view, source.name):
         other = Source.of(view, version)
@@ -357,9 +400,6 @@ def compare(
     seen: Seen, a: Named, b: Named, label: Label = "", as_of: AsOf = "today"
 ) -> CompareBody:
     """Return a provision in two versions, or both whole, and their differences by words."""
-    from lexloop.apps.provisions import Source
-    from lexloop.apps.serve.versions import compared
-
     first, second = Source.of(seen.view, a), Source.of(seen.view, b)
     return CompareBody(**compared(seen.view, first, second, label, _day(as_of)))
 
@@ -369,3 +409,108 @@ def _day(said: str) -> date:
         return date.today() if said == "today" else date.fromisoformat(said)
     except ValueError as error:
         raise InputError(f"as_of is {said!r}.", "Write the day as YYYY-MM-DD.") from error
+
+
+@router.post("", status_code=201)
+def make(new: NewCollection, person: Asker, served: Served) -> NewCollection:
+    """Make an empty collection of your own."""
+    made = served.collections.make(person, new.name)
+    return NewCollection(name=made.name)
+
+
+@router.delete("/{name}", status_code=204)
+def delete(name: str, person: Asker, served: Served) -> Response:
+    """Delete a collection of your own with its documents."""
+    one = served.collections.changeable(person, name)
+    served.indexing.end(one)
+    served.uploads.delete(one)
+    return Response(status_code=204)
+
+
+@router.post(
+    "/{name}/documents",
+    status_code=202,
+    response_model=UploadBody,
+    openapi_extra=_FORM,
+)
+async def upload(
+    name: str,
+    person: Asker,
+    request: Request,
+    served: Served,
+    replace: Annotated[bool, Query(description="Replace files of the same names.")] = False,
+) -> UploadBody | Response:
+    """Add documents, and begin to index them; names may have folders."""
+    one = await run_in_threadpool(served.collections.changeable, person, name)
+    added, refused = await _taken(request, served, one, replace)
+    if not added:
+        return response_of(_nothing_added(refused), refused=refused)
+    return UploadBody(job=served.indexing.start(one).id, added=added, refused=refused)
+
+
+async def _taken(
+    request: Request, served: Serving, one: Uploaded, replace: bool
+) -> tuple[list[str], list[RefusedFile]]:
+    """Return the names of the files of a request that are among the documents now, and the rest."""
+    limits, body = served.settings.limits, body_of(request)
+    most = int(limits.upload_mb * MB)
+    body.allow(most, limits.upload_s)
+    size = most if body.length is None else min(body.length, most)
+    await run_in_threadpool(served.uploads.reserve, one, size)
+    try:
+        with served.uploads.staging(one) as folder:
+            receiver = await _received(request, folder)
+            added, refused = await run_in_threadpool(
+                served.uploads.put, one, receiver.received, replace
+            )
+    finally:
+        served.uploads.release(one, size)
+    return added, [*receiver.refused, *refused]
+
+
+async def _received(request: Request, folder: Path) -> Receiver:
+    """Return what received a body, of which it wrote the files into a folder as they came."""
+    receiver = Receiver(request.headers.get("content-type", ""), folder, _FILES)
+    try:
+        async for block in request.stream():
+            await run_in_threadpool(receiver.feed, block)
+    except ClientDisconnect as error:
+        raise InputError("The upload was cut off.", "Send it again.") from error
+    finally:
+        receiver.close()
+    receiver.finish()
+    return receiver
+
+
+def _nothing_added(refused: list[RefusedFile]) -> InputError:
+    if not refused:
+        return InputError("The form holds no file.", f"Send files in its field `{FIELD}`.")
+    told = first_of([f"{one.name}: {one.reason}" for one in refused], _MOST_TOLD)
+    what = " ".join(["Nothing was added.", *told])
+    if any(one.exists for one in refused):
+        return ConflictError(what, "Send them again with replace=true to replace them.")
+    return InputError(what, "Send other files.")
+
+
+@router.delete("/{name}/documents", status_code=202)
+def remove(name: str, document: Named, person: Asker, served: Served) -> JobBody:
+    """Remove a file, with all the documents in it."""
+    one = served.collections.changeable(person, name)
+    served.uploads.remove(one, document)
+    return JobBody(job=served.indexing.start(one).id)
+
+
+@router.get("/{name}/indexing", response_class=EventSourceResponse)
+async def indexing(name: str, person: Asker, served: Served) -> EventSourceResponse:
+    """Follow the indexing of a collection of your own: `progress`, then `done` or `error`."""
+    one = await run_in_threadpool(served.collections.uploaded, person, name)
+    return EventSourceResponse(_followed(served.indexing.of(one), one))
+
+
+async def _followed(job: Job | None, one: Uploaded) -> AsyncIterator[dict[str, str]]:
+    if job is None:
+        counts = await run_in_threadpool(counts_of, one)
+        yield {"event": "done", "data": json.dumps({"counts": counts, "skipped": []})}
+        return
+    async for kind, data in job.events():
+        yield {"event": kind, "data": json.dumps(data)}

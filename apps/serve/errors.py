@@ -12,7 +12,8 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.routing import Match, Mount
 
-from lexloop.apps.serve.choices import EMBEDDED_ALONE
+from lexloop.apps.offered import EMBEDDED_ALONE
+from lexloop.apps.serve.uploads import RefusedFile
 from lexloop.apps.shapes.text import first_of
 from lexloop.core import errors
 from lexloop.core.errors import LexloopError
@@ -44,14 +45,6 @@ OPENAI = "/v1/"
 """Where paths of OpenAI's protocol begin."""
 _OPENAI_TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 _OPENAI_CODES = {"UnknownPerson": "invalid_api_key", "NotFoundError": "model_not_found"}
-
-
-class RefusedFile(BaseModel):
-    """A file that was not taken; ``exists`` where it could be replaced."""
-
-    name: str
-    reason: str
-    exists: bool
 
 
 class Problem(BaseModel):
@@ -155,8 +148,7 @@ def body_of(
         refused: The files of an upload of which none was taken.
     """
     problem = problem_of(error).model_copy(update={"refused": [*refused]})
-    code = _OPENAI_CODES.get(problem.kind)
-    return _body(path, status_of(error), problem, getattr(error, "param", None), code)
+    return _body(path, status_of(error), problem, code=_OPENAI_CODES.get(problem.kind))
 
 
 def response_of(

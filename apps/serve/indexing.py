@@ -1,18 +1,23 @@
 """Jobs that index what was uploaded: one at a time, each in a process of its own.
 
-Until a job is done the index before answers; one that fails or dies leaves it as it was.
+Until a job is done the index before answers; one that fails or dies leaves it as it was. What takes
+too much in its process ends that alone, and answers are given as quickly meanwhile.
 """
 
 import asyncio
 import logging
+import os
 import secrets
 import shutil
 import time
-from collections.abc import AsyncIterator
+import traceback
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
+from dataclasses import asdict
 from pathlib import Path, PurePosixPath
-from threading import Lock
+from queue import SimpleQueue
+from threading import Lock, Thread
 from typing import Any
 
 from lexloop.apps.serve.uploads import Uploaded, UploadStore
@@ -21,10 +26,13 @@ from lexloop.core.errors import CorpusError, DataError, IndexWriteError, Lexloop
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.workers import Frame, WorkerDied, WorkerProcess
 from lexloop.documents.reading.metadata import is_sidecar
-from lexloop.store.manifest import Manifest
+from lexloop.store.manifest import IndexSource, Manifest
 
 _log = logging.getLogger("lexloop.serve")
-_MODULE = "lexloop.apps.serve.index_worker"
+_MODULE = __name__
+_NICE = 10
+_PAUSE_S = 0.1
+"""Between two reports of one stage."""
 _STALLED_S = 900.0
 """The longest that a job may say nothing: one file or one batch takes less."""
 _KEPT = 1000
@@ -264,3 +272,57 @@ def _failure(error: LexloopError, of: Uploaded | None = None) -> Event:
     if of is not None:
         what = what.replace(str(of.documents), of.name).replace(str(of.folder), of.name)
     return "error", {"error": {"kind": type(error).__name__, "what": what, "hint": error.hint}}
+
+
+def answering() -> Callable[[Frame], Iterator[Frame]]:
+    """Return the function that writes an index in a process of its own.
+
+    It gives frames ``progress``, and last ``done``, ``failed`` or ``unexpected``.
+    """
+    os.nice(_NICE)
+    return _answer
+
+
+def _answer(asked: Frame) -> Iterator[Frame]:
+    told: SimpleQueue[Frame] = SimpleQueue()
+    Thread(target=_write, args=(asked, told.put), daemon=True).start()
+    while True:
+        frame = told.get()
+        yield frame
+        if "progress" not in frame:
+            return
+
+
+def _write(asked: Frame, tell: Callable[[Frame], None]) -> None:
+    try:
+        tell({"done": _written(asked, _Progress(tell))})
+    except LexloopError as error:
+        tell({"failed": [type(error).__name__, error.what, error.hint]})
+    except Exception as error:  # noqa: BLE001 - told, and logged by the server with its traceback
+        tell({"unexpected": [type(error).__name__, traceback.format_exc()]})
+
+
+def _written(asked: Frame, progress: "_Progress") -> dict[str, Any]:
+    from lexloop.graph.resources import Resources
+    from lexloop.store.writer import write_index
+
+    progress("loading", 0, 1)
+    connection = Connection.from_environment(os.environ)
+    tools = Resources(connection).tools(Settings(**asked["settings"]), None)
+    source = IndexSource(asked["documents"])
+    outcome = write_index(Path(asked["index"]), [source], tools, progress=progress)
+    return {"counts": outcome.counts, "skipped": [asdict(one) for one in outcome.skipped]}
+
+
+class _Progress:
+    """Tells how far a stage is, some times a second."""
+
+    def __init__(self, tell: Callable[[Frame], None]) -> None:
+        self._tell = tell
+        self._stage, self._at = "", 0.0
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if stage != self._stage or done == total or now - self._at >= _PAUSE_S:
+            self._stage, self._at = stage, now
+            self._tell({"progress": [stage, done, total]})

@@ -24,6 +24,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 from pydantic import AnyUrl, Field, ValidationError
 
+from lexloop.apps.provisions import Neighbourhood, Source, neighbourhood
 from lexloop.apps.serve.asking import Asking, AskRequest
 from lexloop.apps.serve.collections import Collections
 from lexloop.apps.serve.errors import Problem, faults_of, problem_of
@@ -41,7 +42,6 @@ from lexloop.core.errors import (
 from lexloop.core.folding import folded
 
 if TYPE_CHECKING:
-    from lexloop.apps.provisions import Source
     from lexloop.store.view import View
 
 P = ParamSpec("P")
@@ -285,10 +285,7 @@ class LexloopMcp(FastMCP[Any]):
         made = partial(shapes.Provisions, collection=name, document=source.name)
         if provision is None:
             units = source.units(0)
-            shown = [
-                shapes.Listed(**{name: one[name] for name in shapes.Listed.model_fields})
-                for one in units[:_MOST_LISTED]
-            ]
+            shown = [shapes.Listed(**one) for one in units[:_MOST_LISTED]]
             return made(provisions=[], contents=shown, more=len(units) - len(shown))
         places = source.places(provision, "Leave `provision` out for the list of them.")
         found = [_provision(name, view, source, place) for place in places]
@@ -311,7 +308,8 @@ class LexloopMcp(FastMCP[Any]):
         Use it to learn what can be asked and how documents are named.
         """
         person = self._person(call)
-        names, views = self._names(person, collections), self._views(person, collections)
+        views = self._views(person, collections)
+        names = [*views] if collections is not None else self._collections.names(person)
         words = folded(containing or "").casefold()
         found = [
             (name, document)
@@ -343,8 +341,6 @@ class LexloopMcp(FastMCP[Any]):
         What it is part of, where it is defined and used, what it refers to, excepts from and
         amends, and the reverse.
         """
-        from lexloop.apps.provisions import Neighbourhood, neighbourhood
-
         found: dict[str, Neighbourhood] = {}
         error: InputError | None = None
         for name, view in self._views(self._person(call), collections).items():
@@ -373,8 +369,6 @@ class LexloopMcp(FastMCP[Any]):
         Raises:
             LexloopError: There is none, or several are meant.
         """
-        from lexloop.apps.provisions import Source
-
         views = self._views(person, None if collection is None else [collection])
         found, error = [], None
         for name, view in views.items():
@@ -403,7 +397,8 @@ class LexloopMcp(FastMCP[Any]):
         """
         views: dict[str, View] = {}
         failed: LexloopError | None = None
-        for name in self._names(person, wanted):
+        named = self._collections.names(person) if wanted is None else dict.fromkeys(wanted)
+        for name in named:
             try:
                 views[name] = self._collections.view(person, name)
             except (CorpusError, DataError, ModelError) as error:
@@ -414,22 +409,6 @@ class LexloopMcp(FastMCP[Any]):
 
     _opened = _aside(_views)
 
-    def _names(self, person: Person, wanted: Iterable[str] | None) -> list[str]:
-        """Return the collections meant, each one that the person sees.
-
-        Raises:
-            NotFoundError: There is no such collection for the person.
-        """
-        seen = self._collections.names(person)
-        names = seen if wanted is None else list(dict.fromkeys(wanted))
-        for name in names:
-            if name not in seen:
-                raise NotFoundError(
-                    f"There is no collection {name!r}.",
-                    f"Name one of {', '.join(seen)}." if seen else "There are none for you.",
-                )
-        return names
-
     @_aside
     def _text_at(self, person: Person, uri: str) -> str:
         """Return the text at the address of a source.
@@ -437,10 +416,7 @@ class LexloopMcp(FastMCP[Any]):
         Raises:
             NotFoundError: There is no such place for the person.
         """
-        from lexloop.apps.provisions import Source
-
         link = shapes.SourceLink.of(uri)
-        self._names(person, [link.collection])
         view = self._collections.view(person, link.collection)
         missing = NotFoundError("There is no such source.", "Take one from a tool's answer.")
         if link.document not in view.documents:
@@ -505,7 +481,7 @@ def _told(step: dict[str, Any]) -> str:
     return f"{where}{step['node'].replace('_', ' ')}{f' ({said})' if said else ''}"
 
 
-def _provision(collection: str, view: "View", source: "Source", place: int) -> shapes.Provision:
+def _provision(collection: str, view: "View", source: Source, place: int) -> shapes.Provision:
     record = source.provision(place)
     text = clean(record["text"])
     return shapes.Provision(

@@ -18,7 +18,7 @@ from lexloop.apps.serve.errors import OPENAI, OpenAIErrorBody, body_of
 from lexloop.apps.serve.people import Asker, Person
 from lexloop.apps.serve.state import PING_S, SEND_S, Served, Serving, while_there
 from lexloop.apps.shapes.text import answer_alone, as_text
-from lexloop.core.errors import InputError, NotFoundError, QuestionError
+from lexloop.core.errors import NotFoundError, QuestionError
 from lexloop.core.types import Turn
 
 _MOST_MESSAGES = 1000
@@ -29,28 +29,34 @@ _TOLD = (
 )
 ALL = "lexloop"
 """The model that is all collections."""
-
-
-class ParameterError(InputError):
-    """A parameter that would change what the answer is."""
-
-    def __init__(self, param: str, what: str, hint: str) -> None:
-        super().__init__(what, hint)
-        self.param = param
+Nothing = Annotated[list[Any], Field(max_length=0)] | None
 
 
 class Part(BaseModel):
     """A part of a message."""
 
-    type: str = Field(max_length=100)
-    text: str | None = None
+    type: Literal["text"]
+    text: str
 
 
 class Message(BaseModel):
-    """A message of the conversation."""
+    """A message of the conversation; what a tool gave is none."""
 
-    role: Literal["system", "developer", "user", "assistant", "tool", "function"]
+    role: Literal["system", "developer", "user", "assistant"]
     content: str | list[Part] | None = None
+
+    @property
+    def text(self) -> str:
+        """All that it says."""
+        if isinstance(self.content, list):
+            return "\n".join(part.text for part in self.content)
+        return self.content or ""
+
+
+class TextFormat(BaseModel):
+    """The one form of an answer."""
+
+    type: Literal["text"] = "text"
 
 
 class StreamOptions(BaseModel):
@@ -69,49 +75,26 @@ class Extension(BaseModel):
 
 
 class ChatRequest(BaseModel):
-    """A request for a completion. Parameters that are not named here are ignored."""
+    """A request for a completion. Parameters that are not named here are ignored.
+
+    Those that would change what the answer is can be given with the value alone that changes
+    nothing: answers are one text, written from the documents.
+    """
 
     model: str = Field(max_length=200, description="`lexloop`, or `lexloop/COLLECTION`.")
     messages: Annotated[list[Message], Field(min_length=1, max_length=_MOST_MESSAGES)]
     stream: bool | None = False
     stream_options: StreamOptions | None = None
-    n: int | None = None
-    tools: list[Any] | None = None
-    tool_choice: Any = None
-    functions: list[Any] | None = None
-    function_call: Any = None
-    response_format: Any = None
-    logprobs: bool | None = None
-    stop: str | list[str] | None = None
-    modalities: list[str] | None = None
+    n: Literal[1] | None = None
+    tools: Nothing = None
+    tool_choice: Literal["none", "auto"] | None = None
+    functions: Nothing = None
+    function_call: Literal["none", "auto"] | None = None
+    response_format: TextFormat | None = None
+    logprobs: Literal[False] | None = None
+    stop: Nothing = None
+    modalities: list[Literal["text"]] | None = None
     lexloop: Extension = Extension()
-
-    def check(self) -> None:
-        """Check that nothing is asked for that would change what the answer is.
-
-        Raises:
-            ParameterError: Something is.
-        """
-        form = self.response_format
-        kind = form.get("type", "text") if isinstance(form, dict) else form or "text"
-        refused = {
-            "n": self.n not in (None, 1),
-            "tools": bool(self.tools),
-            "tool_choice": self.tool_choice not in (None, "none", "auto"),
-            "functions": bool(self.functions),
-            "function_call": self.function_call not in (None, "none", "auto"),
-            "response_format": kind != "text",
-            "logprobs": bool(self.logprobs),
-            "stop": bool(self.stop),
-            "modalities": self.modalities not in (None, ["text"]),
-        }
-        for name, is_refused in refused.items():
-            if is_refused:
-                raise ParameterError(
-                    name,
-                    f"{name} is not supported: answers are one text, written from the documents.",
-                    f"Leave {name} out.",
-                )
 
     def conversation(self) -> tuple[str, list[Turn]]:
         """Return the question, and the turns before it.
@@ -120,34 +103,18 @@ class ChatRequest(BaseModel):
 
         Raises:
             QuestionError: The last message is no question.
-            ParameterError: A message is of another kind than text.
         """
         turns: list[Turn] = []
         for message in self.messages:
-            if message.role in ("tool", "function"):
-                raise ParameterError(
-                    "messages", "A message has the result of a tool.", "Leave tools out."
-                )
             if message.role == "user":
-                turns.append({"role": "user", "content": _text(message)})
+                turns.append({"role": "user", "content": message.text})
             elif message.role == "assistant":
-                turns.append({"role": "assistant", "content": answer_alone(_text(message))})
+                turns.append({"role": "assistant", "content": answer_alone(message.text)})
         if not turns or turns[-1]["role"] != "user":
             raise QuestionError(
                 "The last message is no user's.", "End the messages with the question."
             )
         return turns[-1]["content"], [turn for turn in turns[:-1] if turn["content"].strip()]
-
-
-def _text(message: Message) -> str:
-    if not isinstance(message.content, list):
-        return message.content or ""
-    for part in message.content:
-        if part.text is None or part.type != "text":
-            raise ParameterError(
-                "messages", f"A message has a part of type {part.type!r}.", "Send text alone."
-            )
-    return "\n".join(part.text or "" for part in message.content)
 
 
 class Model(BaseModel):
@@ -195,7 +162,6 @@ async def complete(
     asked: ChatRequest, request: Request, person: Asker, served: Served
 ) -> JSONResponse | EventSourceResponse:
     """Answer the last message of a conversation, with the citations under ``lexloop``."""
-    asked.check()
     question, before = asked.conversation()
     wanted = AskRequest(
         question=question,

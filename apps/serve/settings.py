@@ -1,13 +1,13 @@
 """What an operator settles in a file: address, collections, people, a proxy, limits."""
 
 import os
-import tomllib
 from ipaddress import IPv4Network, IPv6Network, ip_address
 from pathlib import Path
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from lexloop.core.configuration import read_file
 from lexloop.core.errors import SettingsError
 from lexloop.core.settings import SAMPLE_CORPUS, settings_error
 from lexloop.core.settings_groups import Tag
@@ -16,7 +16,6 @@ FILE = "server.toml"
 VARIABLE = "LEXLOOP_SERVER"
 NAME = r"^[\w][\w .-]{0,99}$"
 """What a collection may be called: no path, and nothing that HTTP splits."""
-_MOST_BYTES = 1024 * 1024
 
 Name = Annotated[str, Field(pattern=NAME)]
 PersonName = Annotated[str, Field(pattern=r"^\w[\w .@+-]{0,99}$")]
@@ -182,21 +181,12 @@ def read_server_settings(file: Path | None, **changes: Any) -> ServerSettings:
     """Return the settings of a file, some of them changed.
 
     Args:
-        file: TOML; None for the defaults.
+        file: TOML or JSON; None for the defaults.
         changes: Settings that count more than the file's; None for what is not changed.
 
     Raises:
         SettingsError: The file cannot be read, or a value is not allowed.
     """
-    found: dict[str, Any] = {}
-    if file is not None:
-        try:
-            if file.stat().st_size > _MOST_BYTES:
-                raise SettingsError(f"{file} is larger than {_MOST_BYTES} bytes.", "Shorten it.")
-            found = tomllib.loads(file.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise SettingsError(
-                f"The server's settings in {file} cannot be read: {error}.", "Give TOML."
-            ) from error
-    found |= {name: value for name, value in changes.items() if value is not None}
+    given = {name: value for name, value in changes.items() if value is not None}
+    found = {**(read_file(file) if file else {}), **given}
     return ServerSettings.of(found, f"{file}: " if file else "")

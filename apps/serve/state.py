@@ -7,16 +7,15 @@ from typing import Annotated, TypeVar
 
 from fastapi import Depends, HTTPException, Request
 
-from lexloop.apps.hosts import text_hosts
 from lexloop.apps.serve.asking import Asking
-from lexloop.apps.serve.collections import Collections
-from lexloop.apps.serve.engine import Engine
+from lexloop.apps.serve.collections import Collections, Engine
 from lexloop.apps.serve.indexing import Indexing
 from lexloop.apps.serve.limits import Queue, Rates, streams
 from lexloop.apps.serve.pages import Pages
 from lexloop.apps.serve.people import SESSIONS, People
 from lexloop.apps.serve.settings import ServerSettings
 from lexloop.apps.serve.uploads import MB, UploadStore
+from lexloop.apps.shapes.record import text_hosts
 from lexloop.apps.threads import FILE_NAME, ThreadStore
 from lexloop.core.configuration import data_folder
 from lexloop.core.settings import Connection, Settings

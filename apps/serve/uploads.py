@@ -1,4 +1,4 @@
-"""The collections that people made by uploading: their folders on the disk.
+"""The collections that people made by uploading: their folders, and the bodies that bring files.
 
 ROOT/OWNER/NAME/documents holds the files as they were uploaded, ROOT/OWNER/NAME/index their index.
 ROOT/OWNER/NAME/pending is there from before a change of the files until the index has it. What lies
@@ -16,10 +16,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path, PurePosixPath
 from threading import Lock
 
-from lexloop.apps.serve.errors import RefusedFile
+from pydantic import BaseModel
+from python_multipart.exceptions import FormParserError
+from python_multipart.multipart import MultipartParser, parse_options_header
+
 from lexloop.apps.serve.settings import NAME
 from lexloop.apps.shapes.text import UNSAFE
 from lexloop.core.errors import (
@@ -39,6 +43,8 @@ _LONGEST_PART, _LONGEST_NAME, _DEEPEST = 200, 1000, 20
 _MOST_COLLECTIONS = 100
 _MOST_BYTES = 1 << 40
 MB = 1 << 20
+_AS_A_FORM = "Send a form with files in its field `files`."
+FIELD = "files"
 _THERE = "It is there already; say that it is to be replaced."
 
 
@@ -99,6 +105,14 @@ class Received:
 
     name: str
     path: Path
+
+
+class RefusedFile(BaseModel):
+    """A file that was not taken; ``exists`` where it could be replaced."""
+
+    name: str
+    reason: str
+    exists: bool
 
 
 class UploadStore:
@@ -251,6 +265,141 @@ class UploadStore:
     def _home(self, owner: str) -> Path:
         fits = re.fullmatch(NAME, owner) and len(owner.encode()) <= _LONGEST_PART
         return self._root / (owner if fits else hashlib.sha256(owner.encode()).hexdigest())
+
+
+class Receiver:
+    """Takes the bytes of a body, and writes the files that it holds.
+
+    Args:
+        content_type: Of the request; names the boundary.
+        folder: Gets the files, under names of no meaning.
+        files: The most files of one body.
+
+    Raises:
+        InputError: It is no multipart body.
+    """
+
+    def __init__(self, content_type: str, folder: Path, files: int) -> None:
+        kind, options = parse_options_header(content_type)
+        if kind != b"multipart/form-data" or not options.get(b"boundary"):
+            raise InputError("The body is no form with files.", _AS_A_FORM)
+        self.received: list[Received] = []
+        self.refused: list[RefusedFile] = []
+        self._folder, self._most, self._whole = folder, files, False
+        self._names: list[str] = []
+        self._header, self._value = b"", b""
+        self._headers: dict[bytes, bytes] = {}
+        self._file: FileIO | None = None
+        try:
+            self._parser = MultipartParser(
+                options[b"boundary"],
+                {
+                    "on_part_begin": self._part_begun,
+                    "on_header_field": self._field_read,
+                    "on_header_value": self._value_read,
+                    "on_header_end": self._header_ended,
+                    "on_headers_finished": self._headers_ended,
+                    "on_part_data": self._data_read,
+                    "on_part_end": self._part_ended,
+                    "on_end": self._ended,
+                },
+            )
+        except FormParserError as error:
+            raise _malformed(error) from error
+
+    def feed(self, data: bytes) -> None:
+        """Take the next bytes.
+
+        Raises:
+            InputError: They are no multipart body, or hold too many files.
+            LexloopError: A file cannot be written.
+        """
+        try:
+            self._parser.write(data)
+        except FormParserError as error:
+            raise _malformed(error) from error
+        except OSError as error:
+            raise LexloopError(
+                f"The upload cannot be written: {error.strerror}.",
+                "Ask the operator to check the disk.",
+            ) from error
+
+    def finish(self) -> None:
+        """Check that the body came whole.
+
+        Raises:
+            InputError: It was cut off.
+        """
+        if not self._whole:
+            raise InputError("The upload was cut off: its end is missing.", "Send it again.")
+
+    def close(self) -> None:
+        """Close a file that was begun."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _part_begun(self) -> None:
+        self._headers, self._header, self._value = {}, b"", b""
+
+    def _field_read(self, data: bytes, start: int, end: int) -> None:
+        self._header += data[start:end]
+
+    def _value_read(self, data: bytes, start: int, end: int) -> None:
+        self._value += data[start:end]
+
+    def _header_ended(self) -> None:
+        self._headers[self._header.lower()] = self._value
+        self._header, self._value = b"", b""
+
+    def _headers_ended(self) -> None:
+        _, options = parse_options_header(self._headers.get(b"content-disposition", b""))
+        if options.get(b"name") != FIELD.encode() or b"filename" not in options:
+            return
+        if len(self.received) + len(self.refused) >= self._most:
+            raise TooLargeError(
+                f"More than {self._most} files were sent at once.", "Send fewer at once."
+            )
+        said = options[b"filename"].decode("utf-8", "replace")
+        try:
+            name = file_name(said)
+        except InputError as error:
+            self._refuse(said, error.what)
+            return
+        if name in self._names:
+            self._refuse(name, "It was sent twice.")
+            return
+        self._names.append(name)
+        handle = os.open(self._place(), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        self._file = FileIO(handle, "w")
+
+    def _place(self) -> Path:
+        return self._folder / str(len(self._names))
+
+    def _data_read(self, data: bytes, start: int, end: int) -> None:
+        left = memoryview(data)[start:end]
+        while self._file is not None and left:
+            left = left[self._file.write(left) :]
+
+    def _part_ended(self) -> None:
+        if self._file is None:
+            return
+        size = self._file.tell()
+        self.close()
+        if size:
+            self.received.append(Received(self._names[-1], self._place()))
+        else:
+            self._refuse(self._names[-1], "It is empty.")
+
+    def _ended(self) -> None:
+        self._whole = True
+
+    def _refuse(self, name: str, reason: str) -> None:
+        self.refused.append(RefusedFile(name=name[:200], reason=reason, exists=False))
+
+
+def _malformed(error: Exception) -> InputError:
+    return InputError(f"The body is no form with files: {error}.", _AS_A_FORM)
 
 
 def file_name(said: str) -> str:

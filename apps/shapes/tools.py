@@ -1,10 +1,12 @@
 """What the tools of MCP give: typed, and as text for clients that read no types.
 
+The text is the same as JSON, as the protocol has it; an answer's is prose with its sources.
+
 The address of a source is ``lexloop://COLLECTION/DOCUMENT#LABEL``, every part percent-encoded.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, Self
 from urllib.parse import quote, unquote
 
@@ -12,7 +14,6 @@ from pydantic import BaseModel, Field
 
 from lexloop.apps.shapes.text import as_text, clean, places, said_at, shortened
 from lexloop.core.errors import NotFoundError
-from lexloop.documents.structure.telling import UNRESOLVED
 
 TEMPLATE = "lexloop://{collection}/{document}{#label}"
 """The form of an address as a URI template (RFC 6570)."""
@@ -103,13 +104,11 @@ class Source(BaseModel):
 class Result(BaseModel):
     """What a tool gives."""
 
-    def as_text(self) -> str:
-        """Return all that matters of it as text.
+    _text: str = ""
 
-        Raises:
-            NotImplementedError: A kind of result does not say how.
-        """
-        raise NotImplementedError
+    def as_text(self) -> str:
+        """Return the same as text."""
+        return self._text or self.model_dump_json(indent=1, exclude_none=True)
 
     def links(self) -> Iterator[Source]:
         """Yield the sources to link to."""
@@ -137,8 +136,6 @@ class Answer(Result):
     sources: list[NumberedSource]
     near: list[Source] = Field(description="Where nothing answers: what comes nearest.")
 
-    _text: str = ""
-
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Self:
         """Return the answer that a record holds; its sources name their collections."""
@@ -157,10 +154,6 @@ class Answer(Result):
         made._text = f"{as_text(record)}\n\nVerdict: {made.verdict}"
         return made
 
-    def as_text(self) -> str:
-        """Return the answer with its sources and its verdict."""
-        return self._text
-
 
 class Passage(Source):
     """A passage that was found; ``quote`` is its text."""
@@ -173,10 +166,6 @@ class Passages(Result):
     """What was found, the best first."""
 
     passages: list[Passage]
-
-    def as_text(self) -> str:
-        """Return the passages with their places."""
-        return _paragraphs("Nothing was found.", (f"{p.place}\n{p.quote}" for p in self.passages))
 
 
 class Mention(BaseModel):
@@ -196,16 +185,6 @@ class Provision(Source):
     refers_to: list[Mention]
     cut: bool = Field(description="Whether the text goes on: then read its parts one by one.")
 
-    def as_text(self) -> str:
-        """Return the provision with what is around it."""
-        above = [f"In {said}" for said in self.above]
-        said = "; ".join(
-            f"{one.said} ({', '.join(one.labels) or UNRESOLVED})" for one in self.refers_to
-        )
-        more = ["[The text goes on; read its parts one by one.]"] if self.cut else []
-        refers = [f"Refers to {said}"] if said else []
-        return "\n".join([self.place, *above, *self.lead_in, self.quote, *more, *refers])
-
 
 class Listed(BaseModel):
     """A provision in a list of contents; ``depth`` says in how many others it lies."""
@@ -224,18 +203,6 @@ class Provisions(Result):
     provisions: list[Provision]
     contents: list[Listed]
     more: int = Field(description="How many further contents are left out.")
-
-    def as_text(self) -> str:
-        """Return the provisions, or a line for each that there is."""
-        if self.provisions:
-            return _paragraphs("", (one.as_text() for one in self.provisions))
-        lines = [
-            f"{'  ' * one.depth}{one.label or one.kind}"
-            f"{f' {one.heading}' if one.heading != one.label else ''}"
-            for one in self.contents
-        ]
-        more = [f"{self.more} more"] if self.more else []
-        return "\n".join([self.document, *(lines or ["It has no provisions."]), *more])
 
 
 class Document(BaseModel):
@@ -259,18 +226,6 @@ class Documents(Result):
     total: int
     documents: list[Document]
 
-    def as_text(self) -> str:
-        """Return a line for each document."""
-        lines = [
-            ", ".join(
-                filter(None, (f"{one.collection}: {one.name}", one.title, one.kind, one.version))
-            )
-            for one in self.documents
-        ]
-        missing = ", ".join(self.unavailable)
-        more = [f"Cannot be read at the moment: {missing}"] if missing else []
-        return "\n".join([f"{len(lines)} of {self.total} documents", *lines, *more])
-
 
 class RelationFound(Source):
     """A statement of the documents as subject, relation and object, with the words that say it."""
@@ -286,13 +241,3 @@ class Relations(Result):
     entity: str
     degree: int
     relations: list[RelationFound]
-
-    def as_text(self) -> str:
-        """Return a statement and its source for each relation."""
-        head = f"{self.entity}: {self.degree} relations of its own"
-        said = (f"{r.subject} {r.relation} {r.object}\n{r.line()}" for r in self.relations)
-        return _paragraphs("", (head, *said))
-
-
-def _paragraphs(nothing: str, parts: Iterable[str]) -> str:
-    return "\n\n".join(parts) or nothing

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from laws import examples
 from relations import relation
 
-from lexloop.apps.cli.graph import as_page, as_svg, row
+from lexloop.apps.cli.show import as_page, as_svg, row
 from lexloop.store.graph import Relation
 
 Run = Callable[..., Any]

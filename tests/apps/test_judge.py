@@ -71,15 +71,9 @@ def unresolved(row: dict[str, Any], name: str) -> str:
 
 
 def test_without_documents_and_without_a_key(judge: Run, run: Run, tmp_path: Path) -> None:
-<<<<<<< HEAD
-    summary, (good, bad, penalty) = judge()
+    summary, (good, bad, _) = judge()
     assert good["scores"]["exact_match"] == good["scores"]["rougeL"] == 1.0
     for name in ("correctness", "groundedness", "rouge1_recall", "similarity", "bleu"):
-=======
-    summary, (good, bad, _) = judge()
-    assert good["scores"]["exact_match"] == good["scores"]["rouge_l"] == 1.0
-    for name in ("correctness", "groundedness", "rouge_1", "answer_similarity", "bleu"):
->>>>>>> ta
         assert good["scores"][name] > bad["scores"][name]
     assert unresolved(good, "groundedness_document").startswith("no corpus and no pairs are given")
     assert (summary["systems"][0]["system"], summary["human_scores"]) == ("a", 3)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import lexloop
-from lexloop.core.errors import CorpusError
+from lexloop.core.errors import CorpusError, NotFoundError
 
 FEE = "How much is the mooring fee?"
 LAW = """§ 1 Fees.
@@ -68,7 +68,7 @@ def test_an_index_from_its_making_to_its_update(law: Path, tmp_path: Path) -> No
     assert index.verify()["documents"] == 1
     assert index.search("What light must a boat show?")[0]["section"] == "§ 2"
     assert index.show("boats.txt") == LAW
-    with pytest.raises(CorpusError, match=r"no document 'ships\.txt'"):
+    with pytest.raises(NotFoundError, match=r"no document 'ships\.txt'"):
         index.show("ships.txt")
     changed = LAW.replace("$50", "$60")
     (law / "boats.txt").write_text(changed, encoding="utf-8")

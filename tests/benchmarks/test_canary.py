@@ -19,8 +19,7 @@ from langchain_core.tracers import LangChainTracer
 from langgraph.checkpoint.memory import InMemorySaver
 from langsmith import Client
 
-from lexloop.apps.hosts import text_hosts
-from lexloop.apps.shapes.record import answer_record
+from lexloop.apps.shapes.record import answer_record, text_hosts
 from lexloop.core.errors import LexloopError
 from lexloop.core.settings import Connection, Settings
 from lexloop.graph.build import build_graph

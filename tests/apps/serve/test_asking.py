@@ -11,7 +11,7 @@ from fake_openai import ANSWER, FakeOpenAI, Reply, refusal
 from pydantic import TypeAdapter
 from servers import QUESTION, asked, client_of, events, model_settings, person, served
 
-from lexloop.apps.serve.choices import EMBEDDED_ALONE
+from lexloop.apps.offered import EMBEDDED_ALONE
 from lexloop.apps.serve.settings import ServerSettings
 from lexloop.apps.shapes.record import Answer
 

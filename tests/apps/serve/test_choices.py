@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from lexloop.apps.serve.choices import EMBEDDED_ALONE, choices, chosen
+from lexloop.apps.offered import EMBEDDED_ALONE, choices, chosen
 from lexloop.core.errors import SettingsError
 from lexloop.core.settings import Settings
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from servers import QUESTION, as_, client_of, eventually, model_settings, person, served
 
-from lexloop.apps.serve.choices import EMBEDDED_ALONE
+from lexloop.apps.offered import EMBEDDED_ALONE
 from lexloop.apps.serve.limits import Queue, ahead
 from lexloop.apps.serve.settings import ServerSettings
 from lexloop.core.errors import Overloaded

@@ -1,5 +1,6 @@
 """MCP over HTTP by the SDK's own client and by LangChain's adapters, against a real server."""
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -105,7 +106,9 @@ async def test_what_the_other_tools_give(eve: ClientSession) -> None:
     assert one["above"]
     listed = (await typed(eve, "read_provision", document="dogs.txt"))["contents"]
     assert [unit["label"] for unit in listed] == ["", "Section 1", "Section 2", "Section 3"]
-    found = await typed(eve, "related", entity="bias audit", limit=5)
+    told = await eve.call_tool("related", {"entity": "bias audit", "limit": 5})
+    found: dict[str, Any] = json.loads(text_of(told))
+    assert found["relations"][0].items() <= (told.structuredContent or {})["relations"][0].items()
     assert (found["entity"], len(found["relations"])) == ("Bias audit", 5)
     assert all(one["quote"] for one in found["relations"])
     assert {one["collection"] for one in found["relations"]} == {"sample"}

@@ -17,7 +17,7 @@ import pytest
 from serving import Serving
 
 from lexloop.apps.serve.app import give_back
-from lexloop.apps.serve.engine import Engine
+from lexloop.apps.serve.collections import Engine
 from lexloop.apps.serve.people import key_hash
 from lexloop.apps.serve.settings import ServerSettings
 from lexloop.core.settings import Connection, Settings

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lexloop.apps.serve.upload_routes import Receiver
-from lexloop.apps.serve.uploads import Received, Uploaded, UploadStore, file_name
+from lexloop.apps.serve.uploads import Received, Receiver, Uploaded, UploadStore, file_name
 from lexloop.core.errors import ConflictError, InputError, LexloopError, TooLargeError
 
 LAW = b"Article 1 Duty\nThe keeper must register the boat.\n"

@@ -9,8 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from indexes import ANYBODY, letter_tools
 
-from lexloop.apps.provisions import Source
-from lexloop.apps.serve.versions import (
+from lexloop.apps.provisions import (
+    Source,
     compared,
     differences,
     same_provision,
