@@ -56,13 +56,15 @@ def test_no_index_at_an_address(run: Run, refusing: FakeEngine, tmp_path: Path) 
 def test_coarse_vectors_from_the_command_line(
     run: Run, in_json: Run, documents: Path, index: Path, engine_address: str
 ) -> None:
+    assert run("index", str(documents), "--out", engine_address).exit_code == 0
     for command in (
         ("push", str(index), engine_address),
         ("build", str(documents), "--out", engine_address),
     ):
-        assert run("index", *command, "--vectors", "int8").exit_code == 0
+        done = run("index", *command, "--vectors", "int8")
+        assert done.exit_code == 0, done.stderr
         assert in_json("index", "info", engine_address)["dense_kind"] == "int8_hnsw"
-        verified = in_json("index", "verify", engine_address, "--against", index)
+        verified = in_json("index", "verify", engine_address, "--against", str(index))
         assert verified["overlap"] >= 0.95
     assert "40 euros" in in_json("ask", QUESTION, "--corpus", engine_address)["answer"]
 
@@ -76,7 +78,7 @@ def test_the_way_there_and_back(
     assert f"-> {engine_address}" in pushed.stdout
     host = engine_address.partition("//")[2].partition(",")[0].partition("/")[0]
     assert host in pushed.stderr  # where text went
-    assert in_json("index", "verify", engine_address, "--against", index)["documents"] == 2
+    assert in_json("index", "verify", engine_address, "--against", str(index))["documents"] == 2
     back = tmp_path / "back.index"
     assert run("index", "pull", engine_address, str(back)).exit_code == 0
     assert run("index", "verify", str(back)).exit_code == 0
