@@ -328,9 +328,7 @@ def _found(
     backend: View, question: ParsedQuestion, settings: Settings, limit: int
 ) -> SearchResults:
     """Search for each query by the signals that the fusion reads."""
-    described = bool(question["documents"])
-    wanted = inside(question) if described else [question["text"], *question["queries"]]
-    queries = list(dict.fromkeys(wanted))
+    queries = list(dict.fromkeys([inside(question), *question["queries"]]))
     found = SearchResults.of(*backend.search(queries, limit * _DEPTH))
     if not isinstance(settings.fusion, Standardised):
         return found

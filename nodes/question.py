@@ -284,10 +284,10 @@ def parse(question: str) -> ParsedQuestion:
     }
 
 
-def inside(question: ParsedQuestion) -> list[str]:
-    """Return the question, then its parts, as they are asked inside the documents it describes."""
-    parts = [part["text"] for part in question["parts"]]
-    return [" ".join(parts) if question["documents"] else question["text"], *parts]
+def inside(question: ParsedQuestion) -> str:
+    """Return the question as it is asked inside the documents that it describes."""
+    asked = " ".join(part["text"] for part in question["parts"])
+    return asked if question["documents"] else question["text"]
 
 
 def part_of(text: str) -> Part:

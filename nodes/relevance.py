@@ -104,7 +104,7 @@ class Query:
 
 def query_of(question: ParsedQuestion, sources: Sources) -> Query:
     """Return a question as it is compared with statements."""
-    return _query(inside(question)[0], question["parts"], sources)
+    return _query(inside(question), question["parts"], sources)
 
 
 def query_of_part(part: Part, sources: Sources) -> Query:

@@ -253,7 +253,7 @@ class CrossEncoderReranker:
 
     def rerank(self, question: ParsedQuestion, candidates: list[Candidate]) -> list[Candidate]:
         """Return the candidates by the model's score, best first."""
-        asked = inside(question)[0]
+        asked = inside(question)
         pairs = [(asked, candidate["text"]) for candidate in candidates]
         scores: list[float] = []
         for start in range(0, len(pairs), _AT_ONCE):

@@ -16,13 +16,14 @@ from lexloop.documents.text.tokens import STOP_WORDS, term_set, words
 from lexloop.models.embedding import Embed
 from lexloop.models.request import Chat, ChatRequest, parsed
 from lexloop.nodes.context import Context
-from lexloop.nodes.describing import documents_described
+from lexloop.nodes.describing import before, documents_described
 from lexloop.nodes.markers import MARKER
 from lexloop.nodes.pointing import only_points, placed, provision_in, read_pointing
 from lexloop.nodes.question import (
     asking_sentences,
     in_context,
     parse,
+    part_of,
     with_context_of,
     without_preamble,
 )
@@ -380,12 +381,34 @@ async def rewrite(state: State, runtime: Runtime[Context]) -> Update:
     if advice:
         parsed["documents"] = state["meant"]["documents"]
     elif backend is not None:
-        parsed["documents"] = await computed(documents_described, parsed, backend)
+        parsed["documents"] = await computed(_described, parsed, question, history, backend)
+    if parsed["documents"]:
+        parsed = _without(before(parsed), parsed)
     return {
         **update,
         "parsed": parsed,
         "meant": state["meant"] if advice else parsed,
     }
+
+
+def _described(
+    parsed: ParsedQuestion, question: str, history: list[Turn], backend: View
+) -> list[str]:
+    """Return the documents described, by a follow-up those of the question that it goes on from."""
+    found = documents_described(parsed, backend)
+    for said in reversed([turn["content"] for turn in history if turn["role"] == "user"]):
+        if found or not leans_on_history(question):
+            break
+        question, found = said, documents_described(parse(said), backend)
+    return found
+
+
+def _without(lead: str, parsed: ParsedQuestion) -> ParsedQuestion:
+    """Return what is asked and searched without the description of the documents it is asked in."""
+    told = " ".join(lead.split())
+    parts = [part_of(part["text"].removeprefix(lead)) for part in parsed["parts"]]
+    queries = distinct([query.replace(told, "") for query in parsed["queries"]])
+    return {**parsed, "parts": parts, "queries": queries}
 
 
 def _worded(

@@ -1,10 +1,14 @@
 """The document first: a question that describes one is asked inside it, by rule and end to end."""
 
+from pathlib import Path
+
 import pytest
+from langchain_core.messages import AnyMessage, HumanMessage
 
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
 from lexloop.documents.document import Document
+from lexloop.graph.app import graph
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.describing import documents_described
 from lexloop.nodes.question import inside, parse
@@ -47,6 +51,7 @@ def leases() -> View:
         ("Consider the lease between Amsel Quays Ltd and Otto Lind; what is the rent?", [2]),
         ('In the lease of "clara falk": how much notice must be given?', [3]),
         ("Consider the leases of Amsel Quays Ltd; what is the rent?", [1, 2]),
+        ("Under the lease between Amsel Quays Ltd and Ruth Voss, who pays the rent?", [1]),
         # nobody is named
         ("Consider this lease; what is the rent?", []),
         ("What is the rent?", []),
@@ -72,9 +77,9 @@ def test_one_document_alone_is_never_singled_out() -> None:
 
 def test_inside_a_document_its_description_is_left_out() -> None:
     question = parse("Consider the lease of Otto Lind; what is the rent? Who pays it?")
-    assert inside(question)[0] == question["text"]
+    assert inside(question) == question["text"]
     question["documents"] = ["lease-2.txt"]
-    assert inside(question)[0] == "what is the rent? Who pays the rent?"
+    assert inside(question) == "what is the rent? Who pays the rent?"
 
 
 def test_nothing_of_other_documents_is_seen_from_inside(leases: View) -> None:
@@ -86,3 +91,22 @@ def test_nothing_of_other_documents_is_seen_from_inside(leases: View) -> None:
     assert 0 < len(inner) < len(leases)
     assert leases.within([]) is leases
     assert len(leases.titles) == 3
+
+
+def test_the_answer_and_what_follows_are_of_the_document_described(tmp_path: Path) -> None:
+    for n, (a, b, c, d) in enumerate(_PARTIES, 1):
+        text = _LEASE.format(owner=a, tenant=b, rent=c, notice=d)
+        (tmp_path / f"lease-{n}.txt").write_text(text, encoding="utf-8")
+    messages: list[AnyMessage] = []
+    for question, answer, document in (
+        ("Consider the lease between Amsel Quays Ltd and Otto Lind; what is the rent?", "$500", 2),
+        ("And how much notice must be given?", "two months", 2),
+        ("In the lease of Clara Falk, how much notice must be given?", "six months", 3),
+        ("And the rent?", "$700", 3),
+    ):
+        messages.append(HumanMessage(question))
+        done = graph.invoke({"messages": messages}, context={"corpus": str(tmp_path)})
+        messages = done["messages"]
+        assert answer in messages[-1].text, question
+        cited = {citation["document"] for citation in done["citations"]}
+        assert cited == {f"lease-{document}.txt"}, question
