@@ -1,6 +1,7 @@
 """The document first: which documents a question describes before it asks."""
 
 import re
+from collections.abc import Set
 
 from lexloop.core.types import ParsedQuestion
 from lexloop.documents.text.tokens import term_set
@@ -12,29 +13,41 @@ _HITS = 50
 _LEAST, _NEARLY_BEST = 0.5, 0.9
 """The share of a description, weighted by idf, that a chunk of the document holds, and what it
 holds of that of the best."""
+_RARE = 3.0
+"""The least idf of a word that alone names a document: one chunk in twenty has it."""
 _ASKED = re.compile(rf"[,;:]\s+(?=(?:{ASKING}|{AUXILIARY})\b)", re.IGNORECASE)
-_STORY = re.compile(r"(?<![\w\"“-])(?:I(?= [a-z])|[Mm]y|me|[Ww]e|[Oo]ur|us)(?![\w\"”-])")
-_NAME = re.compile(r"(?<![.?!:;] )(?<!^)\b[^\W\d_]*[A-Z0-9]|[\"“‘]")
+_STORY = re.compile(r"(?<![\w\"“-])(?:I(?=[ '’][a-z])|[Mm]y|me|[Ww]e|[Oo]ur|us)(?![\w\"”-])")
+_NAME = re.compile(r"(?<![.?!:;] )(?<!^)\b[^\W\d_]*[A-Z0-9][\w&'-]*|[\"“‘][^\"”’]+")
 
 
 def documents_described(question: ParsedQuestion, documents: View) -> list[str]:
     """Return the documents that fit what stands before a question: "In the lease of A to B, ...?".
 
-    The words before must have a name and tell nobody's own story, and one chunk of a document must
-    hold most of them, as the one that names the parties does. Several may fit equally well.
+    The words before must tell nobody's own story, and one chunk of a document must hold most of
+    them, as the one that names the parties does, with a name that no other document shows: two
+    words, or one that is rare or in the title. What is spoken of all over describes nothing.
     """
     lead = before(question)
-    described = _NAME.search(lead) and not _STORY.search(lead) and not lead.isupper()
-    if len(documents.documents) < 2 or not described:
+    names = term_set(" ".join(_NAME.findall(lead)))
+    if len(documents.documents) < 2 or not names or _STORY.search(lead) or lead.isupper():
         return []
     wanted = {term: documents.idf(term) for term in term_set(lead)}
     best: dict[str, float] = {}
+    named: dict[str, Set[str]] = {}
     [hits] = documents.search_lexical([lead], _HITS)
     for chunk in documents.chunks([hit.chunk_id for hit in hits]):
-        held = coverage(wanted, term_set(f"{chunk['title']} {chunk['text']}"))
-        best[chunk["document"]] = max(held, best.get(chunk["document"], 0.0))
+        name, terms = chunk["document"], term_set(f"{chunk['title']} {chunk['text']}")
+        best[name] = max(coverage(wanted, terms), best.get(name, 0.0))
+        named[name] = named.get(name, frozenset()) | (terms & names)
     least = max(_LEAST, _NEARLY_BEST * max(best.values(), default=0.0))
-    return [name for name, held in best.items() if held >= least]
+    found = [name for name, held in best.items() if held >= least]
+    others = frozenset[str]().union(*(named[name] for name in named if name not in found))
+    for name in found:
+        own = named[name] - others
+        titled = term_set(f"{documents.titles[name]} {name}")
+        if len(own) > 1 or any(one in titled or wanted[one] > _RARE for one in own):
+            return found
+    return []
 
 
 def before(question: ParsedQuestion) -> str:
