@@ -249,8 +249,10 @@ def test_an_attachment_that_ends_the_worker_costs_no_other(
         *("a.eml", "a.eml/a.txt", "a.eml/c.txt"),
         *(within, f"{within}/a.txt", f"{within}/c.txt"),
     ]
-    slow = "It took longer than 3 s."
-    assert reasons == {"a.eml/bomb.pdf": slow, f"{within}/bomb.pdf": slow}
+    assert reasons.keys() == {"a.eml/bomb.pdf", f"{within}/bomb.pdf"}
+    # how fast the machine is decides which limit it comes to first
+    limits = "It took longer than 3 s.", "The parser gave up (signal 6): it may need more than 1 GiB"
+    assert all(reason.startswith(limits) for reason in reasons.values()), reasons
 
 
 def test_the_tags_of_a_message_are_those_of_what_is_attached(tmp_path: Path, load: Load) -> None:
