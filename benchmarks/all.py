@@ -198,6 +198,7 @@ FIGURES = [
     Figure("law", "python benchmarks/law.py --gdpr {data}/gdpr", _LAW),
     Figure("law-parts", "python benchmarks/law.py --gdpr {data}/gdpr --parts", _LAW),
     Figure("law-labels", "python benchmarks/law.py --labels", "rules were made with these in view"),
+    Figure("contracts", "python benchmarks/contracts.py --contracts {data}/contracts"),
     Figure("reading", "python benchmarks/reading.py --data {data}"),
     Figure("headings", "python benchmarks/reading.py --data {data} --asked 80"),
     Figure("scans", "python benchmarks/ocr.py --data {data}", needs="rapidocr"),

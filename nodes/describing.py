@@ -1,9 +1,9 @@
 """The document first: which documents a question describes before it asks."""
 
 import re
-from collections.abc import Set
+from collections.abc import Iterable, Set
 
-from lexloop.core.types import ParsedQuestion
+from lexloop.core.types import Chunk, ParsedQuestion
 from lexloop.documents.text.tokens import term_set
 from lexloop.nodes.question import ASKING, AUXILIARY
 from lexloop.nodes.relevance import coverage
@@ -34,8 +34,7 @@ def documents_described(question: ParsedQuestion, documents: View) -> list[str]:
     wanted = {term: documents.idf(term) for term in term_set(lead)}
     best: dict[str, float] = {}
     named: dict[str, Set[str]] = {}
-    [hits] = documents.search_lexical([lead], _HITS)
-    for chunk in documents.chunks([hit.chunk_id for hit in hits]):
+    for chunk in _nearest(lead, documents):
         name, terms = chunk["document"], term_set(f"{chunk['title']} {chunk['text']}")
         best[name] = max(coverage(wanted, terms), best.get(name, 0.0))
         named[name] = named.get(name, frozenset()) | (terms & names)
@@ -48,6 +47,14 @@ def documents_described(question: ParsedQuestion, documents: View) -> list[str]:
         if len(own) > 1 or any(one in titled or wanted[one] > _RARE for one in own):
             return found
     return []
+
+
+def _nearest(lead: str, documents: View) -> Iterable[Chunk]:
+    """Return the chunks that share most with these words; of a few, all: BM25 cannot weigh them."""
+    if len(documents) <= _HITS:
+        return documents.every_chunk()
+    [hits] = documents.search_lexical([lead], _HITS)
+    return documents.chunks([hit.chunk_id for hit in hits])
 
 
 def before(question: ParsedQuestion) -> str:

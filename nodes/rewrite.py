@@ -408,7 +408,10 @@ def _without(lead: str, parsed: ParsedQuestion) -> ParsedQuestion:
     told = " ".join(lead.split())
     parts = [part_of(part["text"].removeprefix(lead)) for part in parsed["parts"]]
     queries = distinct([query.replace(told, "") for query in parsed["queries"]])
-    return {**parsed, "parts": parts, "queries": queries}
+    pointing = parsed["pointing"]
+    if pointing is not None:
+        pointing = {**pointing, "titled": pointing["titled"].removeprefix(lead)}
+    return {**parsed, "parts": parts, "queries": queries, "pointing": pointing}
 
 
 def _worded(

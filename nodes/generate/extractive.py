@@ -25,7 +25,7 @@ from lexloop.core.types import (
 from lexloop.documents.chunks.statements import Statement, sentence_before
 from lexloop.documents.structure.telling import heading_span
 from lexloop.documents.structure.tree import Tree
-from lexloop.documents.text.quantities import holds
+from lexloop.documents.text.quantities import facts, holds
 from lexloop.documents.text.tokens import sentence_spans, term_set, tokenize
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.answering import answering, repeats
@@ -250,8 +250,22 @@ def _take_first(
 
 
 def _repeats(item: Quotable, other: Quotable) -> bool:
-    mine, theirs = term_set(item.text), term_set(other.text)
+    """Return whether a statement has the words of another, and no fact of its own."""
+    return _alike(item, other) and facts(item.text) <= facts(other.text)
+
+
+def _alike(item: Quotable, other: Quotable) -> bool:
+    """Return whether two statements are the same but for their numbers."""
+    mine, theirs = (
+        {term for term in term_set(one.text) if not term[0].isdigit()} for one in (item, other)
+    )
     return len(mine & theirs) >= _COPY * max(1, min(len(mine), len(theirs)))
+
+
+def _of_another(item: Quotable, chosen: Sequence[Quotable]) -> bool:
+    """Return whether another document says what this one does, of which only its name tells it."""
+    mine = item.passage["document"]
+    return any(mine != other.passage["document"] and _alike(item, other) for other in chosen)
 
 
 _TOP = 5
@@ -457,6 +471,9 @@ class ExtractiveGenerator:
                 quoted += self._unit_of(document, said[0])
             text = unmarked(" ".join(statement.text for statement in said))
             text = text[:1].upper() + text[1:]
+            if _of_another(item, [*chosen.best, *more]):
+                told.append(f"In {document}:")
+                lines.append(told[-1])
             # a marker after each sentence, so that none stands uncited
             lines.append(" ".join(f"{text[a:b]} [{n}]" for a, b in sentence_spans(text)))
             citations.append(self._cited(item, said, n))

@@ -75,6 +75,11 @@ def test_one_document_alone_is_never_singled_out() -> None:
     assert documents_described(question, _leases(1)) == []
 
 
+def test_of_two_short_documents_the_one_described_is_found() -> None:
+    question = parse("Consider the lease of Otto Lind; what is the rent?")
+    assert documents_described(question, _leases(2)) == ["lease-2.txt"]
+
+
 def test_inside_a_document_its_description_is_left_out() -> None:
     question = parse("Consider the lease of Otto Lind; what is the rent? Who pays it?")
     assert inside(question) == question["text"]
@@ -93,10 +98,16 @@ def test_nothing_of_other_documents_is_seen_from_inside(leases: View) -> None:
     assert len(leases.titles) == 3
 
 
-def test_the_answer_and_what_follows_are_of_the_document_described(tmp_path: Path) -> None:
+def _written(folder: Path) -> str:
+    """Write the leases as files, and return the folder as a corpus."""
     for n, (a, b, c, d) in enumerate(_PARTIES, 1):
         text = _LEASE.format(owner=a, tenant=b, rent=c, notice=d)
-        (tmp_path / f"lease-{n}.txt").write_text(text, encoding="utf-8")
+        (folder / f"lease-{n}.txt").write_text(text, encoding="utf-8")
+    return str(folder)
+
+
+def test_the_answer_and_what_follows_are_of_the_document_described(tmp_path: Path) -> None:
+    corpus = _written(tmp_path)
     messages: list[AnyMessage] = []
     for question, answer, document in (
         ("Consider the lease between Amsel Quays Ltd and Otto Lind; what is the rent?", "$500", 2),
@@ -105,8 +116,28 @@ def test_the_answer_and_what_follows_are_of_the_document_described(tmp_path: Pat
         ("And the rent?", "$700", 3),
     ):
         messages.append(HumanMessage(question))
-        done = graph.invoke({"messages": messages}, context={"corpus": str(tmp_path)})
+        done = graph.invoke({"messages": messages}, context={"corpus": corpus})
         messages = done["messages"]
         assert answer in messages[-1].text, question
         cited = {citation["document"] for citation in done["citations"]}
         assert cited == {f"lease-{document}.txt"}, question
+
+
+def test_the_heading_of_a_document_described_is_not_what_is_asked(tmp_path: Path) -> None:
+    question = "Consider the lease between Amsel Quays Ltd and Otto Lind; has it a pet clause?"
+    text = "LEASE between Amsel Quays Ltd and {}\n\n1. Rent. The Tenant pays $500 a month.\n"
+    for tenant in ("Otto Lind", "Ruth Voss"):
+        (tmp_path / f"{tenant}.txt").write_text(text.format(tenant), encoding="utf-8")
+    done = graph.invoke({"question": question}, context={"corpus": str(tmp_path)})
+    assert done["abstained"]
+
+
+def test_documents_that_differ_in_a_figure_alone_each_answer_by_name(tmp_path: Path) -> None:
+    done = graph.invoke({"question": "What is the rent?"}, context={"corpus": _written(tmp_path)})
+    assert done["finding"] == "answers"
+    pairs = zip(*[iter(done["answer"].split("\n"))] * 2, strict=True)
+    told = {named: said.split(" [")[0] for named, said in pairs}
+    assert told == {
+        f"In lease-{n}.txt:": f"The Tenant shall pay {rent} a month."
+        for n, (*_, rent, _) in enumerate(_PARTIES, 1)
+    }
