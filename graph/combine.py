@@ -89,6 +89,7 @@ def searched(question: ParsedQuestion, said: Sequence[Said]) -> ParsedQuestion:
         **question,
         "queries": _once(query for one in said for query in one.state["parsed"]["queries"]),
         "keywords": _once(word for one in said for word in one.state["parsed"]["keywords"]),
+        "documents": _once(name for one in said for name in one.state["parsed"]["documents"]),
     }
 
 

@@ -35,6 +35,8 @@ def print_answer(record: dict[str, Any], session: Session, start_s: float | None
     """
     for item in record["read_as"]:
         say(f"“{item['written']}” read as: {item['read']}", style="yellow")
+    for name in record["inside"]:
+        say(f"Asked in {name}", style="yellow")
     result_console().print(_marked(record["answer"]))
     if record["warning"]:
         say(("Warning: ", "bold yellow"), (record["warning"], "yellow"))

@@ -188,6 +188,7 @@ def _add_answer(outline: Outline, record: Record, level: int) -> None:
         blocks.append(
             Line([f"“{one_line(item['written'])}” was read as: {one_line(item['read'])}"])
         )
+    blocks += [Line([f"Asked in {one_line(name)}"]) for name in record.get("inside", [])]
     blocks.append(Facts(asked(record)))
     blocks.append(Heading(level, "Answer"))
     _add_text(outline, record)

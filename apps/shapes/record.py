@@ -131,6 +131,7 @@ class Answer(BaseModel):
     probabilities: list[float] | None
     plan: Plan | None
     standalone: str
+    inside: list[str] = []
     queries: list[str]
     keywords: list[str]
     passages: list[Passage]
@@ -152,7 +153,8 @@ class Answer(BaseModel):
 def searched_for(state: Mapping[str, Any]) -> dict[str, Any]:
     """Return a question as it stands alone, and what was searched for it."""
     parsed = state["parsed"]
-    return {"standalone": parsed["text"], **{n: parsed[n] for n in ("queries", "keywords")}}
+    asked = {"standalone": parsed["text"], "inside": parsed["documents"]}
+    return {**asked, **{name: parsed[name] for name in ("queries", "keywords")}}
 
 
 def answer_record(

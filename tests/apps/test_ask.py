@@ -54,6 +54,15 @@ def test_a_slip_is_said_and_answered_as_what_was_meant(run: Run, in_json: Run) -
     assert (report["question"], report["standalone"]) == ("What is a bias aduit?", QUESTION)
 
 
+def test_the_document_that_a_question_describes_is_told(run: Run, tmp_path: Path) -> None:
+    for tenant in ("Otto Lind", "Ruth Voss"):
+        text = f"Lease of {tenant}\n\n1. Rent. The Tenant pays $500 a month.\n"
+        (tmp_path / f"{tenant}.txt").write_text(text, encoding="utf-8")
+    asked = "In the lease of Otto Lind, what is the rent?"
+    said = run("ask", asked, "--corpus", str(tmp_path)).stdout
+    assert said.startswith("Asked in Otto Lind.txt\nThe Tenant pays $500 a month. [1]\n")
+
+
 def test_trace_shows_every_step(run: Run) -> None:
     asked = f"I run a small shop. {QUESTION}"  # a story to be read without
     result = run("ask", asked, "--trace", "--classes", "2", "--max-retries", "1",

@@ -128,7 +128,7 @@ def hostile(text: str) -> dict[str, Any]:
     return record(
         question=text, answer=f"{text} [1]", near=[quoted], citations=[quoted], warning=text,
         passages=[quoted], queries=[text], keywords=[text], verdict=verdict, collections=[text],
-        read_as=[{"written": text, "read": text}], model=text, hosts=[text],
+        read_as=[{"written": text, "read": text}], inside=[text], model=text, hosts=[text],
     )  # fmt: skip
 
 

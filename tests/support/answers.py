@@ -51,6 +51,7 @@ def record(**changes: Any) -> dict[str, Any]:
         "probabilities": [0.8, 0.1, 0.1],
         "plan": {"k": 3, "Q": 3, "K": 3, "S": 1},
         "standalone": "What does a dog licence cost?",
+        "inside": [],
         "queries": ["What does a dog licence cost?"],
         "keywords": ["dog licence"],
         "passages": [citation(end=99)],

@@ -12,14 +12,14 @@ import { described, labelOf, lawAsOf, placeOf, share, when } from "./words.js";
 const FEW_CHARS = 260;
 const SEALS = { answers: "check", "in part": "more", near: "search", absent: "search" };
 
-/** Return a turn's article and the element below its question. */
+/** A turn's article and the element below its question. */
 export function turnView(question, id = null) {
 	const body = el("div");
 	const head = el("h2.question", { dir: "auto" }, question);
 	return { article: el("article.turn", { data: { testid: "turn", id: id ?? "" } }, head, body), body };
 }
 
-/** Return what is shown of an answer, below its question. */
+/** What is shown of an answer, below its question. */
 export function answerView(answer) {
 	const open = (source) => openSource({ ...source, as_of: dayOf(answer) });
 	const [cited, title] = answer.abstained
@@ -28,6 +28,7 @@ export function answerView(answer) {
 	return el(
 		"div.answered",
 		answer.read_as.map((item) => el("p.reading", "“", said(item.written), "” was read as “", said(item.read), "”.")),
+		(answer.inside ?? []).map((name) => el("p.reading", "Asked in ", said(name))),
 		prose(answer, open),
 		cautions(answer),
 		verdict(answer),
@@ -52,7 +53,7 @@ function prose(answer, open) {
 	return el(kind, { "data-testid": "answer" }, written(answer.answer, chips));
 }
 
-/** Return a text's blocks as elements; `chips` makes what stands for numbers in brackets. */
+/** A text's blocks as elements; `chips` makes what stands for numbers in brackets. */
 export function written(text, chips) {
 	return blocks(text).map(({ kind, text: line, mark, depth }) => {
 		const inside = pieces(line).map(({ numbers, strong, text: words }) =>

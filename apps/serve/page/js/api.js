@@ -90,7 +90,7 @@ function unreachable(error, heard = false) {
 	return new ApiError({ kind: "Unreachable", what, hint: "See whether lexloop serve still runs, then try again." });
 }
 
-/** Return what the server said went wrong as an error. */
+/** What the server said went wrong as an error. */
 export function failure(told, status, response) {
 	const unsaid = { kind: "ServerError", what: `The server refused this (${status}).`, hint: "Try again." };
 	const after = Number(response?.headers.get("Retry-After"));
@@ -101,7 +101,7 @@ export function failure(told, status, response) {
 export class EventParser {
 	#held = "";
 
-	/** Return the events that this piece completes, as {event, data} with data parsed as JSON. */
+	/** The events that this piece completes, as {event, data} with data parsed as JSON. */
 	feed(piece) {
 		// a \r at the very end may be half of \r\n
 		const blocks = (this.#held + piece).replace(/\r\n|\r(?!$)/g, "\n").split("\n\n");

@@ -9,7 +9,7 @@ import { counted, days, unsigned } from "./words.js";
 /** Compare the versions of a provision: {collection, document, label}. */
 export const openCompare = (provision) => new Comparison(provision).visit();
 
-/** Return what each side shows of the parts, {op, text}: what both have, and what it alone has. */
+/** What each side shows of the parts, {op, text}: what both have, and what it alone has. */
 export function sides(parts) {
 	return ["added", "removed"].map((other) => parts.filter(({ op }) => op !== other));
 }

@@ -5,7 +5,7 @@ import { announce, button, el, field, fill, form, tried } from "./dom.js";
 
 let forms = 0;
 
-/** Return two thumbs; a vote is sent at once, and again with its comment where one is written. */
+/** Two thumbs; a vote is sent at once, and again with its comment where one is written. */
 export function opinion(answer) {
 	let vote = answer.feedback?.vote;
 	const place = el("div.opinion-more");

@@ -62,7 +62,7 @@ function placed(nodes, edges) {
 	return { width: columns.length * (WIDTH + GAP) - GAP, height };
 }
 
-/** Return a text in lines that fit a box, the last ending in … where more follows. */
+/** A text in lines that fit a box, the last ending in … where more follows. */
 export function wrapped(text, chars = LINE_CHARS, most = MOST_LINES) {
 	const words = text.trim().split(/\s+/).flatMap((word) => word.match(new RegExp(`.{1,${chars}}`, "gu")) ?? []);
 	const lines = [];

@@ -28,7 +28,7 @@ export function* every(items) {
 
 const plain = (text) => text.normalize("NFKC").toLowerCase().replace(/\s+/g, " ").trim();
 
-/** Return the items whose label or heading holds what was typed, those that it names best first. */
+/** The items whose label or heading holds what was typed, those that it names best first. */
 export function matching(items, typed) {
 	const wanted = plain(typed);
 	const ranked = [[], [], [], []];

@@ -7,7 +7,7 @@ const HEADING = /^\s*#{1,6}\s+/;
 // how an answer made of quotes names the place of the lines below
 const PLACE = /^In \S.*:$/;
 
-/** Return the numbers that a marker names: of "1, 3-5" 1, 3, 4 and 5. */
+/** The numbers that a marker names: of "1, 3-5" 1, 3, 4 and 5. */
 export function markerNumbers(marker) {
 	return marker.split(/[,;]/).flatMap((item) => {
 		const ends = item.split(/[-–]/).map(Number);
@@ -17,7 +17,7 @@ export function markerNumbers(marker) {
 	});
 }
 
-/** Return a line as pieces in order: {text}, {strong} or {numbers}. Markers side by side are one. */
+/** A line as pieces in order: {text}, {strong} or {numbers}. Markers side by side are one. */
 export function pieces(line) {
 	const found = [];
 	let at = 0;
@@ -40,7 +40,7 @@ function emphasised(text) {
 export const withoutMarkers = (text) =>
 	text.replace(MARKER, "").replace(/ +(?=[.,;:!?]|$|\n)/gm, "").replace(/  +/g, " ");
 
-/** Return an answer's lines as {kind, text, mark, depth}; kind is p, item, place or heading. */
+/** An answer's lines as {kind, text, mark, depth}; kind is p, item, place or heading. */
 export function blocks(answer) {
 	const levels = [];
 	return answer.split("\n").filter((line) => line.trim()).map((line) => {
@@ -52,7 +52,7 @@ export function blocks(answer) {
 	});
 }
 
-/** Return how deep an item lies, given the styles of the lists that are open; changes those. */
+/** How deep an item lies, given the styles of the lists that are open; changes those. */
 function depthOf(mark, levels) {
 	const bare = mark.replace(/[().]/g, "");
 	const around = mark.replace(/\w+/, "_");

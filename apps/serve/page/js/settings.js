@@ -11,7 +11,7 @@ const isOf = (schema, ...types) => waysOf(schema).some((one) => types.includes(o
 const wordsOf = (schema) => waysOf(schema).flatMap((one) => one.enum ?? ("const" in one ? [one.const] : []));
 const boundOf = (schema, name) => waysOf(schema).find((one) => name in one)?.[name];
 
-/** Return what was typed as a value of the schema; undefined for nothing. */
+/** What was typed as a value of the schema; undefined for nothing. */
 export function valueOf(schema, typed) {
 	if (typeof typed !== "string") return typed;
 	const text = typed.trim();

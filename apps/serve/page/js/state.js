@@ -6,7 +6,7 @@ export const state = { me: null, collections: [], chosen: null, asOf: "", settin
 /** What the parts tell the page of, for which main.js has what is done. */
 export const hooks = {};
 
-/** Return what the browser kept under a name, `otherwise` where it kept nothing usable. */
+/** What the browser kept under a name, `otherwise` where it kept nothing usable. */
 export function kept(name, otherwise) {
 	try {
 		return JSON.parse(localStorage.getItem(`lexloop.${name}`)) ?? otherwise;
@@ -29,7 +29,7 @@ export const collectionNamed = (name) => state.collections.find((one) => one.nam
 
 export const titleOf = (name) => collectionNamed(name)?.title || name;
 
-/** Return the names of the collections that are asked. */
+/** The names of the collections that are asked. */
 export function asked() {
 	const all = state.collections.map((one) => one.name);
 	const chosen = all.filter((name) => state.chosen?.includes(name));

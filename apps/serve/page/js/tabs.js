@@ -8,7 +8,7 @@ import { CLASSES, SIGNALS, brought, counted, doing, labelOf, score, seconds, sha
 const NAME = "How this answer came about";
 let made = 0;
 
-/** Return the closed details of an answer, which are made when they are first opened. */
+/** The closed details of an answer, which are made when they are first opened. */
 export function behind(answer, open) {
 	const place = el("div");
 	const toggle = ({ target }) => target.open && !place.firstChild && fill(place, tabs(answer, open));

@@ -23,7 +23,7 @@ export function batches(files) {
 	return found;
 }
 
-/** Return the files that were dropped, those of folders with their paths. */
+/** The files that were dropped, those of folders with their paths. */
 export async function dropped(transfer) {
 	const entries = [...transfer.items].map((item) => item.webkitGetAsEntry()).filter(Boolean);
 	return (await Promise.all(entries.map(filesOf))).flat();

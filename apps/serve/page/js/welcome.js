@@ -62,7 +62,7 @@ export function signIn(room, entered) {
 	key.focus();
 }
 
-/** Return the line at the foot of the page: no legal advice, and where text goes. */
+/** The line at the foot of the page: no legal advice, and where text goes. */
 export function terms() {
 	const { model, hosts } = state.me ?? {};
 	let goes = "No model is used: nothing leaves this server.";

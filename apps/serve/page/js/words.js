@@ -13,13 +13,13 @@ export const score = (value) => value?.toFixed(2) ?? "–";
 /** Return "1 page" or "2 pages". */
 export const counted = (number, one, many = `${one}s`) => `${whole(number)} ${number === 1 ? one : many}`;
 
-/** Return a day written YYYY-MM-DD in words; anything else as it is. */
+/** A day written YYYY-MM-DD in words; anything else as it is. */
 export function day(written) {
 	const parsed = /^\d{4}-\d{2}-\d{2}$/.test(written ?? "") ? new Date(`${written}T00:00:00Z`) : NaN;
 	return Number.isNaN(parsed.valueOf()) ? (written ?? "") : DAY.format(parsed);
 }
 
-/** Return when something happened, by this machine's clock. */
+/** When something happened, by this machine's clock. */
 export function when(at) {
 	const moment = new Date(at);
 	return Number.isNaN(moment.valueOf()) ? "" : MOMENT.format(moment);
@@ -57,13 +57,13 @@ export const unsigned = (text) => text.replace(/^#{1,6}[ \t]+/gm, "");
 /** Words in quotation marks, on one line. */
 export const quoted = (words) => `“${words.trim().replace(/\s+/g, " ")}”`;
 
-/** Return where in a document a source is, the most exact first. */
+/** Where in a document a source is, the most exact first. */
 export function placeOf({ section, page, version, identifier, read_from_picture: sure }) {
 	const read = sure >= 0 && `read from a picture, ${share(sure)} sure`;
 	return [section, Number.isInteger(page) && `page ${page}`, read, version, identifier].filter(Boolean);
 }
 
-/** Return a short name for a source: its provision, else its document. */
+/** A short name for a source: its provision, else its document. */
 export const labelOf = (source) => source.section || source.document.split("/").at(-1);
 
 const DOING = {
@@ -84,7 +84,7 @@ export const doing = (node) => DOING[node] ?? node.replaceAll("_", " ");
 export const following = (node) =>
 	node === "engineer_prompt" ? "rewrite" : ((node !== "route" && ORDER[ORDER.indexOf(node) + 1]) || null);
 
-/** Return what a step brought, in words; "" where there is nothing to tell. */
+/** What a step brought, in words; "" where there is nothing to tell. */
 export function brought(step) {
 	const told = [CLASSES[step.class], step.queries?.length > 1 && counted(step.queries.length, "wording")];
 	for (const thing of ["candidate", "passage"]) if (`${thing}s` in step) told.push(counted(step[`${thing}s`], thing));
