@@ -288,7 +288,7 @@ def _printed(figure: Figure, given: dict[str, str]) -> str | None:
     try:
         made = subprocess.run(command, cwd=ROOT, env=environ, check=True, **pipe).stdout
     except (subprocess.TimeoutExpired, subprocess.CalledProcessError) as error:
-        print(error, (error.stdout or "")[-2000:], sep="\n", file=sys.stderr, flush=True)
+        print(error, error.stdout or "", sep="\n", file=sys.stderr, flush=True)
         return None
     if figure.sections:
         return _sections(Path(given["out"], "summary.md").read_text("utf-8"), figure.sections)
