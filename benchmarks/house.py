@@ -28,7 +28,7 @@ ROOMS = (*PRODUCT, "evaluation", "finetune")
 BEFORE = {"corpus": "documents"}
 """Rooms of earlier commits, beside which room of today they are shown."""
 _RUNNING = Path("core/running.py")
-QUESTION = "What must a bias audit calculate, and how often is one needed?"
+QUESTION = "At a minimum, what must a bias audit calculate?"
 
 
 class Size(NamedTuple):

@@ -1,7 +1,8 @@
 """The groups of settings. Where a group has methods, each has the fields that apply to it alone."""
 
+from collections.abc import Mapping
 from datetime import date
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -321,6 +322,26 @@ class AnswerSettings(Group):
     )
 
 
+Care = Literal["low", "normal", "high"]
+
+
+class Least(NamedTuple):
+    """The least probabilities: that there is an answer, and that the best is it, to give it."""
+
+    there: float
+    given: float
+    passed: float  # that it is, to pass it
+
+
+LEAST: Mapping[Care, Least] = {
+    "low": Least(0.25, 0.03, 0.35),
+    "normal": Least(0.4, 0.08, 0.5),
+    "high": Least(0.6, 0.2, 0.65),
+}
+"""What is refused below p says that a wrong answer costs p / (1 - p) of what one that is missed
+does: a third, two thirds, half as much again."""
+
+
 class LoopSettings(Group):
     """The judge of an answer, the pass marks, and the number of retries."""
 
@@ -333,10 +354,11 @@ class LoopSettings(Group):
     max_retries: int = Field(
         default=2, ge=0, le=5, description="How often a low-scoring answer is tried again."
     )
-    min_answers: Share = Field(
-        default=0.5,
-        description="Pass mark for how likely an extracted answer is to answer the question; the "
-        "marks for relevance are for those of which nobody says that.",
+    care: Care = Field(
+        default="normal",
+        description="What a wrong answer costs beside none: the higher, the more questions are "
+        "refused, and the likelier an extracted answer must be to pass. The marks for relevance "
+        "are for answers of which nobody says how likely they are.",
     )
     min_answer_relevance: Share = Field(
         default=0.22,

@@ -1,21 +1,21 @@
 """Fits whether the documents answer a question, and whether an extractive answer does.
 
     python -m lexloop.finetune.answerable --set GOLD.jsonl DIR [--set GOLD.jsonl DIR ...]
-        [--probes DIR ...] --negative data/negative.jsonl --out data/judges
+        [--public SETS] --negative data/negative.jsonl --out data/judges
 
-``there`` is whether a question can be answered, ``found`` whether one of the first passages, which
-are what an answer quotes, holds what answers it. Every in-scope question of a gold file is read
-twice: over all documents, and with its evidence taken out, where the nearest passages are plausible
-and wrong. So are those of out-of-scope questions and negative queries, and those that the search
-ranks before the right one.
-``--probes`` names folders with a law, its ``structure.json`` and ``probes.jsonl``.
+``there`` is whether a question can be answered, ``found`` whether the best statement, which an
+answer quotes first, does. Every question that is answered is read twice: over all documents, and
+with its evidence taken out, where the nearest statements are plausible and wrong. So are those of
+questions that are not answered and of negative queries. SETS is the folder that
+``finetune.public_gold`` writes. Each set counts the same, and in it the questions that its
+documents answer three times what the others do: people mostly ask what their documents answer.
 
-Printed are the shares of each kind that would be refused and passed, and how reliable the
-probability is: its AUROC, its expected calibration error and the curve, each set by weights that
-were fitted on the other sets.
+Printed are, by set, the shares of questions that would be refused and of answers that would pass,
+each by weights that were fitted on the other sets; and how reliable the probabilities are: AUROC,
+expected calibration error and the curve.
 """
 
-import json
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from collections.abc import Collection as Collected
 from dataclasses import astuple, fields, replace
@@ -24,22 +24,32 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from lexloop.core.errors import InputError
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
-from lexloop.core.types import ABSTENTION, Advice, Draft, ParsedQuestion, Passage, Pointed, Triplet
-from lexloop.evaluation.case import Case, read_cases, read_negative
+from lexloop.core.settings_groups import LEAST
+from lexloop.core.types import (
+    ABSTENTION,
+    Advice,
+    Draft,
+    ParsedQuestion,
+    Passage,
+    Pointed,
+    Triplet,
+)
+from lexloop.evaluation.case import Case, Span, read_cases, read_negative
 from lexloop.evaluation.evidence import EvidenceIndex
 from lexloop.evaluation.graph_runs import ask_graph, indexed
 from lexloop.evaluation.report.tables import markdown_table
 from lexloop.finetune import logistic
 from lexloop.finetune.logistic import FeatureRow, Floats, Rows, labels_of, probabilities
+from lexloop.finetune.public_gold import GOLD
 from lexloop.nodes.context import drafted
 from lexloop.nodes.generate.extractive import (
     AGAINST,
-    MIN_THERE,
     AnswerabilityFeatures,
+    Quotable,
     read_features,
     score_quotables,
 )
@@ -50,35 +60,42 @@ from lexloop.store.writer import without
 
 Part = Literal["there", "found"]
 PARTS: tuple[Part, ...] = ("there", "found")
-Holds = Callable[[Passage], bool]
-_COUNTS = {"answerable": 1.0, "evidence removed": 0.25, "out of scope": 2.0, "negative": 0.5}
-"""The weight of a row of each kind."""
+Holds = Callable[[Quotable], bool]
+Truth = NDArray[np.bool_]
+_ANSWERED = "answerable"
+_USUAL = 0.75
+"""The share of questions that documents answer, where people ask them."""
+_TAKEN_OUT, _COUNTS = "evidence removed", 0.1
+"""How much such a question counts beside one that a text never answered."""
 _PENALTY = 20.0
 _SETTINGS = Settings(**{"loop.max_retries": 0})
-_BY_NUMBER = {"article", "provision", "no_such", "typo"}
 
 
 def main() -> None:
     """Fit, write the weights and print what they do."""
     parser = logistic.options(__doc__)
     parser.add_argument("--set", nargs=2, action="append", default=[], metavar=("GOLD", "DIR"))
-    parser.add_argument("--probes", type=Path, action="append", default=[], metavar="DIR")
+    parser.add_argument("--public", type=Path, metavar="SETS")
     parser.add_argument("--negative", type=Path, required=True)
     given = parser.parse_args()
-    if not given.set and not given.probes:
-        parser.error("there is nothing to fit on: give --set GOLD DIR or --probes DIR")
+    sets = {Path(gold).stem: [(Path(gold), Path(docs))] for gold, docs in given.set}
+    if given.public is not None:
+        for folder in sorted(given.public.iterdir()):
+            sets[folder.name] = [(one, one.parent) for one in sorted(folder.glob(f"*/{GOLD}"))]
+    if not sets:
+        parser.error("there is nothing to fit on: give --set GOLD DIR or --public SETS")
+    negative = read_negative(given.negative)
     rows: list[FeatureRow] = []
-    for number, (gold, docs) in enumerate(given.set):
-        rows += read_rows(number, Path(gold), Path(docs), given.negative)
-    for number, folder in enumerate(given.probes, len(given.set)):
-        rows += probe_rows(number, folder)
+    for name, collections in sets.items():
+        for gold, docs in collections:
+            rows += read_rows(name, gold, docs, negative if len(collections) == 1 else [])
     weights = {part: fit(of_part(rows, part)) for part in PARTS}
     kept: dict[str, Any] = {
         part: logistic.stored(found, AnswerabilityFeatures) for part, found in weights.items()
     }
     logistic.ship(given.out / "answerable.json", kept)
     print(table(rows, *(probabilities(weights[part], rows) for part in PARTS)))
-    if len({row.group for row in rows}) > 1:
+    if len(sets) > 1:
         print("\nEach set by weights that were fitted on the others:\n")
         others = {part: across(of_part(rows, part)) for part in PARTS}
         print(table(rows, *others.values()))
@@ -87,10 +104,23 @@ def main() -> None:
 
 
 def of_part(rows: Rows, part: Part) -> Rows:
-    """Return the rows with the labels of a part; as they are read their label is ``found``."""
-    if part == "found":
-        return rows
-    return [replace(row, label=row.kind == "answerable") for row in rows]
+    """Return the rows with the labels of a part; as they are read their label is ``found``.
+
+    Each set weighs as much as the others, and in it what documents answer has its usual share.
+    """
+    whole = len(rows) / len({row.group for row in rows})
+    counts = [_COUNTS if row.kind == _TAKEN_OUT else 1.0 for row in rows]
+    sides: dict[tuple[str, bool], float] = defaultdict(float)
+    for row, count in zip(rows, counts, strict=True):
+        sides[row.group, row.kind == _ANSWERED] += count
+    weighed: list[FeatureRow] = []
+    for row, count in zip(rows, counts, strict=True):
+        answered = row.kind == _ANSWERED
+        share = _USUAL if answered else 1 - _USUAL
+        weight = share * whole * count / sides[row.group, answered]
+        label = answered if part == "there" else row.label
+        weighed.append(replace(row, label=label, weight=weight))
+    return weighed
 
 
 def fit(rows: Rows) -> Weights:
@@ -116,17 +146,31 @@ def across(rows: Rows) -> Floats:
 
 
 def table(rows: Rows, there: Floats, found: Floats) -> str:
-    """Return the share of each kind that is refused, and that passes, by set."""
-    refused = there < MIN_THERE
-    passed = ~refused & (found >= Settings().loop.min_answers)
+    """Return by set what is refused of questions and passes of answers, and how well it is told."""
+    least = LEAST[_SETTINGS.loop.care]
+    refused = (there < least.there) | (found < least.given)
+    passed = found >= least.passed
+    answered = np.array([row.kind == _ANSWERED for row in rows])
+    right = labels_of(rows) > 0
     lines: list[list[object]] = []
-    for number in sorted({row.group for row in rows}, key=int):
-        for kind in _COUNTS:
-            of = np.array([(row.group, row.kind) == (number, kind) for row in rows])
-            if of.any():
-                shares = (labels_of(rows)[of].mean(), refused[of].mean(), passed[of].mean())
-                lines.append([int(number) + 1, kind, of.sum(), *(f"{one:.2f}" for one in shares)])
-    return "\n".join(markdown_table(("set", "kind", "rows", "found", "refused", "passed"), lines))
+    for name in dict.fromkeys(row.group for row in rows):
+        of = np.array([row.group == name for row in rows])
+        given = of & ~refused
+        lines.append([name, *_told(of & answered, of & ~answered, refused, there)])
+        lines[-1] += _told(given & right, given & ~right, passed, found)
+    head = ("answered", "refused", "not", "refused", "AUROC")
+    then = ("right", "passed", "wrong", "passed", "AUROC")
+    return "\n".join(markdown_table(("set", *head, *then), lines))
+
+
+def _told(true: Truth, false: Truth, marked: Truth, said: Floats) -> list[object]:
+    """Return how many rows are true and are not, the share marked of either, and AUROC."""
+    from sklearn.metrics import roc_auc_score
+
+    shares = [f"{marked[of].mean():.2f}" if of.any() else "" for of in (true, false)]
+    both = true | false
+    auroc = f"{roc_auc_score(true[both], said[both]):.3f}" if true.any() and false.any() else ""
+    return [true.sum(), shares[0], false.sum(), shares[1], auroc]
 
 
 def reliability(rows: Rows, said: Floats) -> str:
@@ -152,7 +196,7 @@ class _FeatureReader:
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
         self.features: AnswerabilityFeatures | None = None
-        self.passages: list[Passage] = []
+        self.best: Quotable | None = None
 
     async def generate(
         self,
@@ -164,20 +208,20 @@ class _FeatureReader:
     ) -> Draft:
         """Note the features; the answer is the abstention."""
         asked = query_of(question, self._sources)
-        scored = score_quotables(asked, passages, self._sources)
-        self.passages = passages
-        self.features = read_features(asked, scored, self._sources) if scored else None
+        if scored := score_quotables(asked, passages, self._sources):
+            self.features = read_features(asked, scored, self._sources)
+            self.best = scored.quotables[int(scored.best.argmax())]
         return drafted(ABSTENTION)
 
 
-def read_rows(number: int, gold: Path, docs: Path, negative: Path) -> list[FeatureRow]:
-    """Return the rows of one gold file over one folder of documents.
+def read_rows(name: str, gold: Path, docs: Path, negative: Sequence[Case]) -> list[FeatureRow]:
+    """Return the rows of a collection of a set.
 
     Args:
-        number: The set's number.
+        name: The set's.
         gold: Questions in the format of data/gold.jsonl.
-        docs: The folder.
-        negative: Queries that no document answers, with the field ``query``.
+        docs: The folder of its documents.
+        negative: Queries that no document answers.
 
     Raises:
         InputError: A file is malformed, or no chunk holds the evidence of a question.
@@ -189,78 +233,46 @@ def read_rows(number: int, gold: Path, docs: Path, negative: Path) -> list[Featu
     rows: list[FeatureRow] = []
     for case in read_cases(gold):
         if case.out_of_scope:
-            rows += _row((number, "out of scope"), case, collection)
+            rows += _row((name, "out of scope"), case, collection)
             continue
         held = evidence.to_take_out(case)
-        rows += _row((number, "answerable"), case, collection, partial(_is_one_of, held))
-        rows += _row((number, "evidence removed"), case, without(view, held))
-    for case in read_negative(negative):
-        rows += _row((number, "negative"), case, collection)
+        holds = partial(_lies_in, case.evidence) if case.evidence else partial(_is_of, held)
+        rows += _row((name, _ANSWERED), case, collection, holds)
+        rows += _row((name, _TAKEN_OUT), case, without(view, held))
+    for case in negative:
+        rows += _row((name, "negative"), case, collection)
     return rows
 
 
-def probe_rows(number: int, folder: Path) -> list[FeatureRow]:
-    """Return the rows of a law's probes: its text, ``structure.json`` and ``probes.jsonl``.
-
-    A turn of a conversation is asked with the first question before it.
-    """
-    for name in ("structure.json", "probes.jsonl"):
-        if not (folder / name).is_file():
-            what = f"The folder of probes {folder} has no {name}."
-            raise InputError(what, "Give a folder with a law, its structure.json and probes.jsonl.")
-    structure = json.loads((folder / "structure.json").read_text(encoding="utf-8"))
-    spans = {unit.get("label", unit.get("article")): unit for unit in structure}
-    collection = indexed(folder, _SETTINGS, ".txt")
-    rows: list[FeatureRow] = []
-    for line in (folder / "probes.jsonl").read_text(encoding="utf-8").splitlines():
-        probe = json.loads(line)
-        if probe["kind"] not in _BY_NUMBER:
-            there = probe["kind"] != "not_there"
-            units = [_unit(spans, at) for at in _places(probe)] if there else []
-            asked = Case(question=" ".join([*probe["history"][:1], probe["question"]]))
-            kind = "answerable" if there else "out of scope"
-            rows += _row((number, kind), asked, collection, partial(_lies_in, units))
-    return rows
+def _lies_in(spans: Sequence[Span], item: Quotable) -> bool:
+    """Return whether a statement shares more than half of itself, or of a span, with the span."""
+    start, end = item.said.start, item.said.end
+    return any(
+        item.passage["document"] == span.document
+        and min(end, span.end) - max(start, span.start)
+        > min(end - start, span.end - span.start) / 2
+        for span in spans
+    )
 
 
-def _places(probe: dict[str, Any]) -> list[Any]:
-    return probe.get("gold") or [(probe["article"], probe["paragraph"]), *probe.get("also", [])]
-
-
-def _unit(spans: dict[Any, Any], at: Any) -> dict[str, Any]:
-    """Return the provision that a probe names: a label, or an article and a paragraph of it."""
-    found: dict[str, Any] = spans[at if isinstance(at, str) else at[0]]
-    if isinstance(at, str) or not at[1]:
-        return found
-    return next((part for part in found["paragraphs"] if part["n"] == at[1]), found)
-
-
-def _lies_in(units: Sequence[dict[str, Any]], passage: Passage) -> bool:
-    """Return whether a passage shares more than half of itself, or of a unit, with the unit."""
-    start, end = passage["start"], passage["end"]
-    spans = [(int(unit["start"]), int(unit["end"])) for unit in units]
-    return any(min(end, e) - max(start, s) > min(end - start, e - s) / 2 for s, e in spans)
-
-
-def _is_one_of(ids: Collected[str], passage: Passage) -> bool:
-    return passage["id"] in ids
+def _is_of(ids: Collected[str], item: Quotable) -> bool:
+    return item.passage["id"] in ids
 
 
 def _row(
-    of: tuple[int, str],
+    of: tuple[str, str],
     case: Case,
     collection: Collection,
     holds: Holds = lambda _: False,
 ) -> list[FeatureRow]:
     """The features of a question, none where it is refused before they are read."""
-    number, kind = of
+    name, kind = of
     reader = _FeatureReader(collection.seen_by(Filters.of(_SETTINGS)))
     ask_graph(collection, _SETTINGS, case, generator=reader)
-    if reader.features is None:
+    if reader.features is None or reader.best is None:
         return []
-    found = any(map(holds, reader.passages[: _SETTINGS.answer.statements]))
-    features = astuple(reader.features)
-    return [FeatureRow(features, found, str(number), kind, _COUNTS[kind], case.question)]
+    found = holds(reader.best)
+    return [FeatureRow(astuple(reader.features), found, name, kind, text=case.question)]
 
 
 if __name__ == "__main__":

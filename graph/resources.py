@@ -398,7 +398,7 @@ def _generator(settings: Settings, view: View, chat: ChatModel | None) -> Genera
     lengths = Lengths(
         settings.answer.statements, settings.answer.statement_words, settings.answer.words
     )
-    return ExtractiveGenerator(view, lengths)
+    return ExtractiveGenerator(view, lengths, settings.loop.care)
 
 
 def _guard(settings: Settings, collection: Collection, view: View, chat: ChatModel | None) -> Guard:

@@ -9,6 +9,7 @@ import sys
 from typing import Annotated
 
 import typer
+from typer.exceptions import TyperException
 from typer.main import get_command
 
 from lexloop.apps.cli.ask import ask
@@ -21,7 +22,7 @@ from lexloop.apps.cli.index import commands as index_commands
 from lexloop.apps.cli.serve import mcp, serve
 from lexloop.apps.cli.show import commands as graph_commands
 from lexloop.apps.cli.show import show
-from lexloop.apps.cli.terminal import debugging, unexpected
+from lexloop.apps.cli.terminal import debugging, show_error, unexpected, write_error
 from lexloop.apps.cli.testset import commands as testset_commands
 
 _EPILOG = (
@@ -30,6 +31,8 @@ _EPILOG = (
     "13 engine; 14 Ray; 130 interrupted. With --exit-code: 10 abstained; 11 answered without "
     "passing. eval: 12 some questions not answered."
 )
+
+_MISUSED = 2
 
 app = typer.Typer(
     name="lexloop",
@@ -84,4 +87,13 @@ def main(arguments: list[str] | None = None) -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if not debugging():
         sys.excepthook = unexpected
-    get_command(app)(args=arguments, prog_name="lexloop")
+    command, given = get_command(app), sys.argv[1:] if arguments is None else arguments
+    if "--json" not in given:
+        command(args=given, prog_name="lexloop")
+    try:
+        sys.exit(command(args=given, prog_name="lexloop", standalone_mode=False) or 0)
+    except TyperException as error:
+        hint = "`--help` behind a command names its options."
+        show_error(str(error), hint)
+        write_error(type(error).__name__, str(error), hint, _MISUSED)
+        sys.exit(_MISUSED)

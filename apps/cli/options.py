@@ -55,12 +55,14 @@ _FLAGS = {
     "access.jurisdictions": ("--jurisdiction",),
     "access.kinds": ("--kind",),
     "loop.max_retries": ("--max-retries",),
+    "loop.care": ("--care",),
     "deadline_s": ("--deadline",),
 }
 MODEL = ("model.name", "index.embedder")
 ACCESS = ("access.tags", "access.as_of", "access.jurisdictions", "access.kinds")
 PLAN = ("variant", "plan.classes", "plan.k", "plan.Q", "plan.K", "plan.S", "fusion.method")
-ANSWER = ("corpus", *MODEL, "model.fallback", *ACCESS, *PLAN, "loop.max_retries", "deadline_s")
+LOOP = ("loop.care", "loop.max_retries", "deadline_s")
+ANSWER = ("corpus", *MODEL, "model.fallback", *ACCESS, *PLAN, *LOOP)
 """The settings of whatever answers a question."""
 _FIRST = ("corpus", "collections", "model__name", "access__as_of", "as_json")
 """The options that a person needs, by their parameters: help begins with them."""

@@ -166,7 +166,7 @@ def reported(command: Command) -> Command:
                 raise
             show_error(error.what, error.hint)
             if given.get("as_json"):
-                _write_error(type(error).__name__, error.what, error.hint, error.exit_code)
+                write_error(type(error).__name__, error.what, error.hint, error.exit_code)
             raise typer.Exit(error.exit_code) from None
         except KeyboardInterrupt:
             note("Interrupted.")
@@ -186,10 +186,11 @@ def unexpected(kind: type[BaseException], error: BaseException, _: TracebackType
     what = one_line(f"Unexpected {kind.__name__}: {error}")
     show_error(what, hint)
     if "--json" in sys.argv:
-        _write_error(kind.__name__, what, hint, 1)
+        write_error(kind.__name__, what, hint, 1)
 
 
-def _write_error(kind: str, what: str, hint: str, code: int) -> None:
+def write_error(kind: str, what: str, hint: str, code: int) -> None:
+    """Write an error as a JSON object to standard output."""
     write_json({"error": {"type": kind, "what": what, "hint": hint, "exit_code": code}})
 
 

@@ -10,6 +10,7 @@ from lexloop.core.conversation import answer_message
 from lexloop.core.errors import LexloopError
 from lexloop.core.running import computed
 from lexloop.core.settings import Settings
+from lexloop.core.settings_groups import LEAST
 from lexloop.core.state import State, Update
 from lexloop.core.types import ABSTENTION, QUOTED, Attempt, Evaluation, Finding, Passage
 from lexloop.nodes.context import TRIAD, Context, Judgement, TextOf
@@ -182,7 +183,7 @@ def passes(judgement: Judgement, settings: Settings) -> bool:
     """
     pairs = [(judgement.groundedness, settings.loop.min_groundedness)]
     if judgement.answers is not None:
-        pairs.append((judgement.answers, settings.loop.min_answers))
+        pairs.append((judgement.answers, LEAST[settings.loop.care].passed))
     else:
         pairs.append((judgement.answer_relevance, settings.loop.min_answer_relevance))
         pairs.append((judgement.context_relevance, settings.loop.min_context_relevance))

@@ -1,7 +1,7 @@
 """The embedded generator: statements of the passages selected, judged, ordered and cited."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from itertools import islice
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexloop.core.running import computing
+from lexloop.core.settings_groups import LEAST, Care
 from lexloop.core.types import (
     ABSTENTION,
     DEFINING,
@@ -88,11 +89,6 @@ class ScoredQuotables:
     quotables: list[Quotable]
     vectors: Vectors
     scores: NDArray[np.float32]
-
-    @property
-    def passages(self) -> list[Passage]:
-        """The passages that hold it, in their order."""
-        return list({item.passage["id"]: item.passage for item in self.quotables}.values())
 
     @property
     def best(self) -> NDArray[np.float32]:
@@ -269,17 +265,17 @@ def _of_another(item: Quotable, chosen: Sequence[Quotable]) -> bool:
 
 
 _TOP = 5
-_BEHIND = 3
 
 
 @dataclass(frozen=True)
 class AnswerabilityFeatures:
     """The features for an answer being there, then those against it; about in [0, 1]."""
 
-    closest: float  # the highest cosine of a statement with the question
-    score: float  # the mean relevance of the three best statements
-    covered: float  # for the worst-covered part, the best share of its terms in one statement
-    lead: float  # by how much the first passage is ranked before the fourth, up to 1
+    # the share of a part's terms, weighted by idf, that its best statement has with its label, and
+    # by how much that statement's score lies over the mean of those not like it; over all parts
+    own: float
+    over: float
+    first: float  # the highest cosine of a statement of the first passage with the question
     unknown: float  # how many of the question's terms the documents do not know, up to 3, over 3
     foreign: float  # whether a name or section number in the question is unknown to the documents
     undefined: float  # whether a definition is asked for that no statement gives
@@ -295,15 +291,17 @@ def read_features(asked: Query, scored: ScoredQuotables, sources: Sources) -> An
     """Read the features off the scored evidence."""
     evidence = scored.quotables
     texts = [item.text for item in evidence]
-    held = [term_set(text) for text in texts]
     order = np.argsort(-scored.best, kind="stable")
-    ranked = [passage["score"] for passage in scored.passages[: _BEHIND + 1]]
+    first = [item.passage["id"] == evidence[0].passage["id"] for item in evidence]
     unknown = [term for term in asked.all_terms if not sources.knows(term)]
+    stands_out = [
+        _stands_out(*part, evidence) for part in zip(asked.terms, scored.scores, strict=True)
+    ]
+    own, over = np.mean(stands_out, axis=0).tolist()
     return AnswerabilityFeatures(
-        closest=float((asked.vectors[:2] @ scored.vectors.T).max()),
-        score=float(np.mean(scored.best[order[:3]])),
-        covered=min(max(coverage(part, has) for has in held) for part in asked.terms),
-        lead=min(1.0, max(0.0, ranked[0] - ranked[-1])),
+        own=own,
+        over=over,
+        first=float((asked.vectors[:2] @ scored.vectors[first].T).max()),
         unknown=min(len(unknown), 3) / 3,
         foreign=float(
             any(
@@ -329,13 +327,24 @@ def read_features(asked: Query, scored: ScoredQuotables, sources: Sources) -> An
     )
 
 
+def _stands_out(
+    terms: Mapping[str, float], scores: NDArray[np.float32], evidence: Sequence[Quotable]
+) -> tuple[float, float]:
+    """Return how much of a part its best statement has, and by how much that beats the others."""
+    best = evidence[int(scores.argmax())]
+    others = [i for i, item in enumerate(evidence) if not _alike(item, best)]
+    beaten = float(scores[others].mean()) if others else 0.0
+    said = term_set(f"{best.passage['section']} {best.text}")
+    return coverage(terms, said), float(scores.max()) - beaten
+
+
 def probability_there(features: AnswerabilityFeatures) -> float:
     """Return the probability that the documents answer the question at all, in [0, 1]."""
     return _weights("there").probability(astuple(features))
 
 
 def probability_found(features: AnswerabilityFeatures) -> float:
-    """Return the probability that the first passages, which are quoted, answer it, in [0, 1]."""
+    """Return the probability that the best statement, which is quoted, answers it, in [0, 1]."""
     return _weights("found").probability(astuple(features))
 
 
@@ -343,9 +352,9 @@ def _weights(part: str) -> Weights:
     return load_weights("judges/answerable.json", part, AnswerabilityFeatures)
 
 
-MIN_THERE, MIN_NEAR, SURE = 0.4, 0.1, 0.75
-"""The least probabilities that the documents answer for an answer to be given, and for what comes
-near one to be shown; and that the passages do for the best alone to be quoted."""
+MIN_NEAR, SURE = 0.1, 0.75
+"""The least probability that the documents answer for what comes near an answer to be shown; and
+that the best statement does for it alone to be quoted."""
 _NEAR = 2
 _LAST_MARKER = re.compile(r" \[(\d+)\]$")
 _POINT, _OF_SEVERAL = 0.1, 0.3
@@ -371,8 +380,11 @@ class ExtractiveGenerator:
 
     instructions = ""
 
-    def __init__(self, sources: View, lengths: Lengths | None = None) -> None:
+    def __init__(
+        self, sources: View, lengths: Lengths | None = None, care: Care = "normal"
+    ) -> None:
         self._sources, self._lengths = sources, lengths or Lengths()
+        self._least = LEAST[care]
 
     @computing
     def generate(
@@ -416,7 +428,7 @@ class ExtractiveGenerator:
         there, answers = probability_there(features), probability_found(features)
         sure = answers >= SURE or (any(asked.definitions) and not features.undefined)
         chosen = select(asked, scored, self._lengths, sure=sure)
-        if there < MIN_THERE:
+        if there < self._least.there or answers < self._least.given:
             # what comes nearest to an answer, one citation a provision
             nearest = [*chosen.best, *chosen.more][: _NEAR if there >= MIN_NEAR else 0]
             near = [self._cited(item, [item.said], n) for n, item in enumerate(nearest, 1)]
@@ -433,7 +445,8 @@ class ExtractiveGenerator:
         return [
             part.text
             for part, held in zip(alone, scored, strict=True)
-            if held and probability_there(read_features(part, held, self._sources)) < MIN_THERE
+            if held
+            and probability_there(read_features(part, held, self._sources)) < self._least.there
         ]
 
     def _draft(self, asked: Query, chosen: Chosen, sure: bool) -> Draft:

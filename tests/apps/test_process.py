@@ -13,6 +13,7 @@ import pytest
 from fake_openai import FakeOpenAI, Reply
 from pseudo_terminal import CTRL_C, Terminal
 
+from lexloop.apps.cli.main import main
 from lexloop.apps.cli.terminal import unexpected
 from lexloop.core.errors import CorpusError
 
@@ -105,6 +106,17 @@ def test_ctrl_c_ends_ask_with_130(
     shown.expect("Interrupted.")
     assert shown.wait() == 130
     assert server.requests[0].abandoned.wait(5)
+
+
+@pytest.mark.parametrize("wrong", [("--nosuch",), ("--deadline",), ("--precision", "fp3")])
+def test_a_wrong_option_is_an_error_object_where_json_is_wanted(
+    wrong: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(["finetune", "generator", "rows.jsonl", "--json", *wrong])
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert (left.value.code, error["exit_code"]) == (2, 2)
+    assert error["what"]
 
 
 def test_what_nobody_foresaw_is_one_line(

@@ -11,7 +11,7 @@ from statute import LAW, RULE
 
 from lexloop.core.errors import InputError
 from lexloop.core.types import ABSTENTION
-from lexloop.evaluation.case import Case
+from lexloop.evaluation.case import Case, read_negative
 from lexloop.evaluation.correctness import AgreementFeatures, read_weights
 from lexloop.finetune import answerable, correctness, refusal, triad
 from lexloop.finetune.logistic import FeatureRow, fit, labels_of, probabilities, stored
@@ -226,28 +226,27 @@ def test_pairs_are_what_the_judge_reads(tmp_path: Path, docs: Path) -> None:
 # answerable
 
 NONE = AnswerabilityFeatures(*[0.0] * len(fields(AnswerabilityFeatures)))
-COUNTS = {"answerable": 1.0, "evidence removed": 0.25, "out of scope": 2.0, "negative": 0.5}
 
 
-def row(kind: str, found: bool = False, number: int = 0, **features: float) -> FeatureRow:
+def row(kind: str, found: bool = False, name: str = "a", **features: float) -> FeatureRow:
     read = astuple(replace(NONE, **features))
-    return FeatureRow(read, found, str(number), kind, COUNTS[kind], f"{kind}?")
+    return FeatureRow(read, found, name, kind, text=f"{kind}?")
 
 
 def features(one: FeatureRow) -> AnswerabilityFeatures:
     return AnswerabilityFeatures(*one.features)
 
 
-def rows(number: int = 0, near: float = 0.8, far: float = 0.3) -> list[FeatureRow]:
+def rows(name: str = "a", near: float = 0.8, far: float = 0.3) -> list[FeatureRow]:
     """Questions that are answerable where a statement is close; a tenth of them is not close.
 
-    What answers is found where the first passage leads.
+    What answers is found where the best statement leads.
     """
     made = []
     for n in range(40):
-        closest, led = (far if n % 10 == 0 else near + 0.001 * n), n % 2
-        made.append(row("answerable", bool(led), number, closest=closest, lead=0.8 * led))
-        made.append(row("evidence removed", False, number, closest=far, lacking=1.0))
+        close, led = (far if n % 10 == 0 else near + 0.001 * n), n % 2
+        made.append(row("answerable", bool(led), name, first=close, over=0.8 * led))
+        made.append(row("evidence removed", False, name, first=far, lacking=1.0))
     return made
 
 
@@ -256,43 +255,53 @@ def test_what_speaks_for_an_answer_gets_a_positive_weight_and_nothing_against_it
     names = [field.name for field in fields(AnswerabilityFeatures)]
     of_there = dict(zip(names, there.weights, strict=True))
     of_found = dict(zip(names, found.weights, strict=True))
-    assert of_there["closest"] > 0 > of_there["lacking"]
-    assert of_found["lead"] > 0
-    assert of_there["covered"] == of_found["foreign"] == 0.0
+    assert of_there["first"] > 0 > of_there["lacking"]
+    assert of_found["over"] > 0
+    assert of_there["own"] == of_found["foreign"] == 0.0
     for part in answerable.PARTS:
         turned = [replace(one, features=tuple(-value for value in one.features)) for one in rows()]
         weights = dict(
             zip(names, answerable.fit(answerable.of_part(turned, part)).weights, strict=True)
         )
-        assert weights["closest"] == weights["lacking"] == pytest.approx(0.0, abs=1e-9)
+        assert weights["first"] == weights["lacking"] == pytest.approx(0.0, abs=1e-9)
 
 
 def test_a_set_is_predicted_by_weights_of_the_others() -> None:
-    first = answerable.of_part(rows(1), "there")
-    second = answerable.of_part(rows(2, near=0.6, far=0.5), "there")
-    third = [replace(one, group="3") for one in first[:20]]
+    first = answerable.of_part(rows("a"), "there")
+    second = answerable.of_part(rows("b", near=0.6, far=0.5), "there")
+    third = [replace(one, group="c") for one in first[:20]]
     found = answerable.across([*first, *second, *third])
     others = answerable.fit([*second, *third])
     assert found[: len(first)] == pytest.approx(probabilities(others, first), abs=1e-9)
 
 
+def test_each_set_weighs_the_same_and_in_it_what_is_answered_three_quarters() -> None:
+    given = [row("answerable"), row("answerable", True), row("out of scope"), row("negative")]
+    given += [row("answerable", name="b"), row("evidence removed", name="b")]
+    there = answerable.of_part(given, "there")
+    assert [one.label for one in there] == [True, True, False, False, True, False]
+    wanted = [1.125] * 2 + [0.375] * 2 + [2.25, 0.75]
+    assert [one.weight for one in there] == pytest.approx(wanted)
+    assert [one.label for one in answerable.of_part(given, "found")] == [0, 1, 0, 0, 0, 0]
+
+
 def test_shares_and_reliability_by_hand() -> None:
     given = [row("answerable", n < 2) for n in range(4)]
-    given += [row("negative"), row("out of scope", number=1)]
-    there = np.array([0.39, 0.40, 0.9, 0.9, 0.2, 0.5])
-    found = np.array([0.9, 0.9, 0.5, 0.49, 0.9, 0.1])
-    # refused below 0.4; passed from 0.5 on, of what is not refused
+    given += [row("negative"), row("out of scope", name="b")]
+    low, high = 0.39, 0.4
+    there = np.array([low, high, 0.9, 0.9, 0.1, 0.5])
+    found = np.array([0.9, 0.9, 0.5, 0.49, 0.9, 0.12])
+    # of four that are answered one is refused; of the two that are right one is left, and passes
     assert answerable.table(given, there, found).splitlines()[2:] == [
-        "| 1 | answerable | 4 | 0.50 | 0.25 | 0.50 |",
-        "| 1 | negative | 1 | 0.00 | 1.00 | 0.00 |",
-        "| 2 | out of scope | 1 | 0.00 | 0.00 | 0.00 |",
+        "| a | 4 | 0.25 | 1 | 1.00 | 1.000 | 1 | 1.00 | 2 | 0.50 | 1.000 |",
+        "| b | 0 |  | 1 | 0.00 |  | 0 |  | 1 | 0.00 |  |",
     ]
-    kinds = ("answerable", "answerable", "out of scope", "negative")
-    given = answerable.of_part([row(kind) for kind in kinds], "there")
-    # they count 1, 1, 2 and 0.5: of what was said to be 0.3 a third is true, of 0.9 two thirds;
-    # off by (3 x 1/30 + 1.5 x 7/30) / 4.5 = 0.1. Of 2 x 2.5 pairs the first wins 2 of the third and
-    # ties 0.5 of the fourth, the second ties 2 of the third: (2 + 0.25 + 1) / 5
-    told = answerable.reliability(given, np.array([0.9, 0.3, 0.3, 0.9])).splitlines()
+    weighed = [replace(row("answerable", there), weight=w) for there, w in
+               ((True, 1.0), (True, 1.0), (False, 2.0), (False, 0.5))]  # fmt: skip
+    # of 0.3 a third is true, of 0.9 two thirds; off by (3 x 1/30 + 1.5 x 7/30) / 4.5 = 0.1. Of
+    # 2 x 2.5 pairs the first wins 2 of the third and ties 0.5 of the fourth, the second ties 2 of
+    # the third: (2 + 0.25 + 1) / 5
+    told = answerable.reliability(weighed, np.array([0.9, 0.3, 0.3, 0.9])).splitlines()
     assert told[0] == "AUROC 0.650, expected calibration error 0.100"
     assert told[4:] == ["| 0.30 | 2 | 0.33 |", "| 0.90 | 2 | 0.67 |"]
 
@@ -311,8 +320,8 @@ def test_rows_are_the_features_that_the_graph_reads(tmp_path: Path, docs: Path) 
     asked = ["How do I bake a cake?", "Who must insure a boat?"]
     negative = write(tmp_path / "negative.jsonl", *({"query": query} for query in asked))
     gold = write(tmp_path / "gold.jsonl", GOLD[0], follow_up, alone, GOLD[2])
-    found = answerable.read_rows(3, gold, docs, negative)
-    assert {row.group for row in found} == {"3"}
+    found = answerable.read_rows("harbour", gold, docs, read_negative(negative))
+    assert {row.group for row in found} == {"harbour"}
     assert [row.kind for row in found] == [
         *("answerable", "evidence removed", "answerable", "answerable"),
         *("out of scope", "negative"),
@@ -321,67 +330,12 @@ def test_rows_are_the_features_that_the_graph_reads(tmp_path: Path, docs: Path) 
     assert found[-1].text == asked[1]
     assert [row.label for row in found] == [True, False, True, True, False, False]
     held, removed, later, cold, elsewhere, _ = map(features, found)
-    assert held.covered > removed.covered
-    assert later.closest > cold.closest  # the history has been read
+    assert held.own > removed.own
+    assert later.first > cold.first  # the history has been read
     assert elsewhere.foreign == 1.0
     lost = {**GOLD[0], "id": "lost", "reference_context": "what none of the documents says"}
     with pytest.raises(InputError, match="'lost'"):
-        answerable.read_rows(0, write(tmp_path / "gold.jsonl", lost), docs, negative)
-
-
-WHOLE = f"{LAW}\n{RULE}"
-
-
-def probes(
-    folder: Path, structure: list[dict[str, Any]], asked: list[dict[str, Any]]
-) -> list[tuple[str, float]]:
-    """The kind and label of each row of a folder with the statute, its structure and probes."""
-    (folder / "law.txt").write_text(WHOLE, encoding="utf-8")
-    (folder / "structure.json").write_text(json.dumps(structure), encoding="utf-8")
-    with pytest.raises(InputError, match=r"has no probes\.jsonl"):
-        answerable.probe_rows(0, folder)
-    write(folder / "probes.jsonl", *({"history": [], **probe} for probe in asked))
-    return [(row.kind, row.label) for row in answerable.probe_rows(5, folder)]
-
-
-def span(begin: str, end: str) -> dict[str, int]:
-    return {"start": WHOLE.index(begin), "end": WHOLE.index(end)}
-
-
-PAYS, NOWHERE = span("§ 10-2 Duties", "§ 10-3"), {"start": 0, "end": 0}
-
-
-def test_rows_of_probes_whose_provisions_have_labels_or_paragraphs(tmp_path: Path) -> None:
-    hull = span("§ 5-100 Hull", "§ 5-200")
-    labels = {"§ 10-2": PAYS, "§ 5-100": hull, "§ 99": NOWHERE}
-    follow_up = {
-        "kind": "follow_up",
-        "question": "What must it include?",
-        "history": ["What is a hull inspection?", "Who does it?"],
-        "gold": ["§ 5-100"],
-    }
-    asked: list[dict[str, Any]] = [
-        {"kind": "everyday", "question": FEE, "gold": ["§ 10-2"]},
-        {"kind": "everyday", "question": FEE, "gold": ["§ 99"]},
-        {"kind": "provision", "question": "What does § 10-2 say?", "gold": ["§ 10-2"]},
-        follow_up,
-        {"kind": "not_there", "question": "What is the fee in Chicago?", "gold": []},
-    ]
-    found = probes(tmp_path, [{"label": name, **at} for name, at in labels.items()], asked)
-    there = [("answerable", label) for label in (True, False, True)]
-    assert found == [*there, ("out of scope", False)]
-    (tmp_path / "probes.jsonl").unlink()
-    paragraphs = [{"n": "1", **PAYS}, {"n": "2", **NOWHERE}]
-    article = {"article": "10", **span("§ 10-1 Definitions", "§ 10-3"), "paragraphs": paragraphs}
-    everyday = {"kind": "everyday", "question": FEE, "article": "10"}
-    asked = [
-        {**everyday, "paragraph": "1"},
-        {**everyday, "paragraph": "2"},
-        {**everyday, "paragraph": "2", "also": [["10", "1"]]},
-        {**everyday, "paragraph": ""},  # the article as a whole
-    ]
-    labels_found = [label for _, label in probes(tmp_path, [article], asked)]
-    assert labels_found == [True, False, True, True]
+        answerable.read_rows("lost", write(tmp_path / "gold.jsonl", lost), docs, [])
 
 
 # refusal
