@@ -16,6 +16,7 @@ from lexloop.core.running import waited
 from lexloop.core.types import Draft, Passage
 from lexloop.documents.chunks.statements import Statement
 from lexloop.documents.document import Document
+from lexloop.graph.app import graph
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.generate import extractive
 from lexloop.nodes.generate.extractive import (
@@ -204,3 +205,22 @@ def test_features_of_any_text_lie_in_their_range(
         assert -1.0 <= getattr(found, field.name) <= 2.0
     assert 0.0 <= probability_there(found) <= 1.0
     assert 0.0 <= probability_found(found) <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("question", "findings"),
+    [
+        ("What is a bias audit?", ["answers", "answers", "answers"]),
+        ("When must notice be given?", ["answers", "answers", "in part"]),
+        ("What must be on the website?", ["answers", "in part", "in part"]),
+        ("May the landlord enter at night?", ["in part", "near", "near"]),
+    ],
+)
+def test_the_more_a_wrong_answer_costs_the_less_is_given_and_passed(
+    question: str, findings: list[str]
+) -> None:
+    asked = [
+        graph.invoke({"question": question}, context={"loop.care": care})["finding"]
+        for care in ("low", "normal", "high")
+    ]
+    assert asked == findings
