@@ -88,10 +88,9 @@ def main(arguments: list[str] | None = None) -> None:
     if not debugging():
         sys.excepthook = unexpected
     command, given = get_command(app), sys.argv[1:] if arguments is None else arguments
-    if "--json" not in given:
-        command(args=given, prog_name="lexloop")
+    in_json = "--json" in given
     try:
-        sys.exit(command(args=given, prog_name="lexloop", standalone_mode=False) or 0)
+        sys.exit(command(args=given, prog_name="lexloop", standalone_mode=not in_json) or 0)
     except TyperException as error:
         hint = "`--help` behind a command names its options."
         show_error(str(error), hint)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
+from functools import cached_property
 from itertools import islice
 
 import numpy as np
@@ -75,6 +76,11 @@ class Quotable:
     def text(self) -> str:
         """It as it can stand alone, behind the question that it answers."""
         return f"{self.question} {self.said.text}".strip()
+
+    @cached_property
+    def wording(self) -> frozenset[str]:
+        """Its search terms but for numbers."""
+        return frozenset(term for term in term_set(self.text) if not term[0].isdigit())
 
     @property
     def words(self) -> int:
@@ -252,9 +258,7 @@ def _repeats(item: Quotable, other: Quotable) -> bool:
 
 def _alike(item: Quotable, other: Quotable) -> bool:
     """Return whether two statements are the same but for their numbers."""
-    mine, theirs = (
-        {term for term in term_set(one.text) if not term[0].isdigit()} for one in (item, other)
-    )
+    mine, theirs = item.wording, other.wording
     return len(mine & theirs) >= _COPY * max(1, min(len(mine), len(theirs)))
 
 
@@ -485,7 +489,7 @@ class ExtractiveGenerator:
             text = unmarked(" ".join(statement.text for statement in said))
             text = text[:1].upper() + text[1:]
             if _of_another(item, [*chosen.best, *more]):
-                told.append(f"In {document}:")
+                told.append(" ".join(f"In {document}:".split()))
                 lines.append(told[-1])
             # a marker after each sentence, so that none stands uncited
             lines.append(" ".join(f"{text[a:b]} [{n}]" for a, b in sentence_spans(text)))
