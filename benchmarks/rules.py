@@ -93,7 +93,8 @@ GROUPS: dict[str, Mapping[str, Out]] = {
     "kinds of facts": {f"{_Q}:expected_kind": giving(None)},
     "what is counted": {f"{_Q}:counted": giving(frozenset())},
     "definitions asked for": {f"{_Q}:asked_definition": giving(None)},
-    "documents called by name": {f"{_P}:documents_called": giving(frozenset())},
+    "documents called by name": {"nodes.describing:documents_called": giving(frozenset())},
+    "names of documents left out": {"nodes.describing:unnamed": unchanged},
     "operative first": {"nodes.rerank:operative_first": lambda _: lambda ranked, k: ranked[:k]},
     # writing an answer
     "lists quoted whole": {f"{_X}:list_asked": giving([])},

@@ -177,13 +177,6 @@ class Part(TypedDict):
     named: list[str]
 
 
-class NamedRun(TypedDict):
-    """Words with capitals that may be a document's name; ``opens`` where the question opens so."""
-
-    text: str
-    opens: bool
-
-
 class Pointer(TypedDict):
     """A reference in a question.
 
@@ -242,11 +235,10 @@ class ParsedQuestion(TypedDict):
         parts: Each thing that it asks, in order.
         bare: Only the sentences that ask, without who asks and how politely; the text where they
             need the rest to be understood.
-        runs: Words that may be the name of a document.
-        proper: The single words with a capital within it, in small letters.
         pointing: The provisions that it names; None where it names none.
         documents: Those that it describes before it asks, in which alone it is asked; none where
             it describes none.
+        inside: It as it is asked inside the documents that it describes or names.
         queries: At most Q sub-queries, without duplicates.
         keywords: At most K phrases to look up in the knowledge graph.
     """
@@ -254,10 +246,9 @@ class ParsedQuestion(TypedDict):
     text: str
     parts: list[Part]
     bare: str
-    runs: list[NamedRun]
-    proper: list[str]
     pointing: Pointing | None
     documents: list[str]
+    inside: str
     queries: list[str]
     keywords: list[str]
 

@@ -1,10 +1,13 @@
-"""The document first: which documents a question describes before it asks."""
+"""The document first: which documents a question describes, and what it asks inside them."""
 
 import re
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
+from pathlib import Path
 
+from lexloop.core.folding import folded
 from lexloop.core.types import Chunk, ParsedQuestion
-from lexloop.documents.text.tokens import term_set
+from lexloop.documents.text.tokens import STOP_WORDS, term_set
+from lexloop.nodes.pointing import KINDS, RUN, STRUCTURAL, acronyms_of, words_of
 from lexloop.nodes.question import ASKING, AUXILIARY
 from lexloop.nodes.relevance import coverage
 from lexloop.store.view import View
@@ -64,3 +67,123 @@ def before(question: ParsedQuestion) -> str:
     if (place := text.find(first)) <= 0 and (begun := _ASKED.search(text)):
         place = begun.end()
     return text[: max(0, place)]
+
+
+_MENTION = re.compile(
+    rf"(?:{RUN.pattern}|\b[A-Z][\w-]*|\b[a-z]{{4,6}}\b)(?:\s+(?:[Vv]ersion\s+|v)?\d[\d./-]*)?"
+    rf"(?:\s+(?:{'|'.join(sorted(KINDS))})\b)?"
+)
+_PROPER = re.compile(r"(?<=\w[\s(])[A-Z][A-Za-z0-9]{2,}\b")
+_LEAD = re.compile(
+    r"(?P<by>\b(?:under|in|by|per|according to|pursuant to)\s+)?"
+    r"(?:\b(?:the|this|that|our|your)\s+)?$",
+    re.IGNORECASE,
+)
+_BESIDE = re.compile(r"\b(?:an?|any|are|for|of|with|without)\s+$", re.IGNORECASE)
+_NOUN = re.compile(r"\s+(?P<word>[a-z]{3,})")
+_END = re.compile(r"\s*(?:[?.!]|$)")
+_WORD = re.compile(r"\w+(?:[.\-/]\w+)*")
+_LETTERS = re.compile(r"[^\W_]+")
+_ACRONYM = re.compile(r"[A-Z]{3,}\b|[A-Z]{3,}v?\d")
+_VERSION = re.compile(r"(?<=[a-z]{2})v?\d+$")
+
+
+def documents_called(text: str, found: Mapping[str, tuple[str, str]]) -> frozenset[str]:
+    """Return the documents that a question calls by a name of their own: "the Harbour Act".
+
+    It is their name, or a word with a capital that is in the title or path of one document only,
+    and that no other says. ``found`` are titles, and what was found of the text, by the documents'
+    names.
+    """
+    if len(found) < 2:
+        return frozenset()
+    mentions = [name for _, _, name in _mentions(text)]
+    named = {
+        one for one, (title, _) in found.items() if any(is_name(n, one, title) for n in mentions)
+    }
+    said = {word.lower() for word in _PROPER.findall(text)} - STOP_WORDS - STRUCTURAL - KINDS
+    names = {name: said & words_of(name, title) for name, (title, _) in found.items()}
+    texts = {
+        name: set(_WORD.findall(folded(of).lower())) if said else set[str]()
+        for name, (_, of) in found.items()
+    }
+    return frozenset(
+        name
+        for name, own in names.items()
+        if name in named or own.difference(*(names[o] | texts[o] for o in found if o != name))
+    )
+
+
+def unnamed(text: str, titles: Mapping[str, str]) -> str:
+    """Return a question without the name of the document that it is asked of.
+
+    "Under the Harbour Act, who pays?" becomes "who pays?", and "Does the Harbour Act apply?" "Does
+    this act apply?", as texts speak of themselves. It stays as it is where nothing else is asked,
+    or several documents are named.
+
+    Args:
+        text: A question, or a part of one.
+        titles: The documents' titles by their names.
+    """
+    made, at, called = "", 0, frozenset(titles)
+    for start, end, name in _mentions(text):
+        named = {one for one, title in titles.items() if is_name(name, one, title)}
+        if not named:
+            continue
+        if not (called := called & named):
+            return text
+        lead = _LEAD.search(text, at, start)
+        begin = lead.start() if lead else start
+        before, by = f"{made}{text[at:begin]}", (lead and lead["by"]) or ""
+        noun = _NOUN.match(text, end)
+        if by and not before.strip():
+            at = len(text) - len(text[end:].lstrip(" ,"))
+        elif by and _END.match(text, end):
+            before, at = before.rstrip(), end
+        elif noun and noun["word"] not in STOP_WORDS and _BESIDE.search(text, 0, start):
+            at = noun.start("word")
+        else:
+            before, at = f"{before}{by}this {_kind(titles[min(named)], name) or 'document'}", end
+        made = before
+    bare = made + text[at:]
+    return bare if term_set(bare) - term_set(" ".join(KINDS)) else text
+
+
+def _mentions(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield what may be names, with their places: words with capitals, a number and a kind."""
+    for found in _MENTION.finditer(text):
+        start = found.start()
+        for word in re.finditer(r"\S+\s+", found.group()):
+            if word.group().strip().lower() not in STOP_WORDS:
+                break  # those before it open the question: "Does the Harbour Act"
+            start = found.start() + word.end()
+        yield start, found.end(), text[start : found.end()]
+
+
+def is_name(name: str, document: str, title: str) -> bool:
+    """Return whether words are a document's name: of its title with a kind, or its acronym.
+
+    A number in it must be the document's own.
+    """
+    words = [_VERSION.sub("", word.lower()) for word in _LETTERS.findall(name)]
+    words = [word for word in words if word not in STOP_WORDS | {"version"}]
+    telling = [word for word in words if word not in KINDS]
+    if not telling or not words_of(document, title).issuperset(telling):
+        return False
+    if len(telling) < len(words) and len(words) > 1:
+        plain = [word for word in words if not word.isdigit()]
+        titled = " ".join(w for w in _WORD.findall(folded(title).lower()) if w not in STOP_WORDS)
+        if f" {' '.join(plain)} " in f" {titled} " or len(plain) < 2:
+            return True
+    short = acronyms_of(title) if _kind(title) else frozenset[str]()
+    stem = {w for w in _LETTERS.findall(Path(document).stem.lower()) if w.isalpha() and w[2:]}
+    if len(stem) == 1 and _ACRONYM.match(name):
+        short |= stem
+    least = 2 if len(telling) < len(words) else 3
+    return any(len(word) >= least and word in short for word in telling)
+
+
+def _kind(title: str, name: str = "") -> str:
+    """Return the word by which a document calls itself; "" where none is known."""
+    words = [word.lower() for word in _LETTERS.findall(f"{title} {name}")]
+    return next((word for word in words if word in KINDS), "")

@@ -29,7 +29,6 @@ from lexloop.core.types import (
 )
 from lexloop.nodes.context import Context
 from lexloop.nodes.pointing import point, unit_at
-from lexloop.nodes.question import inside
 from lexloop.store.view import View
 
 Scores = dict[str, float]
@@ -328,7 +327,7 @@ def _found(
     backend: View, question: ParsedQuestion, settings: Settings, limit: int
 ) -> SearchResults:
     """Search for each query by the signals that the fusion reads."""
-    queries = list(dict.fromkeys([inside(question), *question["queries"]]))
+    queries = list(dict.fromkeys([question["inside"], *question["queries"]]))
     found = SearchResults.of(*backend.search(queries, limit * _DEPTH))
     if not isinstance(settings.fusion, Standardised):
         return found

@@ -41,6 +41,9 @@ class CitedSentence:
         return any(character.isalnum() for character in self.text)
 
 
+_NUMBER = re.compile(r"§?\s*\d+(?:\.\d+)*\.")
+
+
 def cited_sentences(answer: str) -> list[CitedSentence]:
     """Return the sentences of an answer, each with the passages that it cites.
 
@@ -49,7 +52,8 @@ def cited_sentences(answer: str) -> list[CitedSentence]:
     """
     # Blanks in place of what is no text keep the offsets and show where sentences really end.
     bare = _without_ordinals(_EMPHASIS.sub(_blank, MARKER.sub(_blank, answer)))
-    spans = sentence_spans(bare)
+    # the number of a provision belongs to its words
+    spans = [span for span in sentence_spans(bare) if not _NUMBER.fullmatch(bare[slice(*span)])]
     edges = [0, *(_edge(answer, end, start) for (_, end), (start, _) in itertools.pairwise(spans))]
     found: list[CitedSentence] = []
     labels: list[bool] = []

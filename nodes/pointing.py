@@ -1,16 +1,14 @@
 """The provisions and documents that a question names, where they are, and what is told of them."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import islice
 
 from lexloop.core.folding import folded
 from lexloop.core.types import (
     MOST_POINTED,
-    NamedRun,
-    ParsedQuestion,
     Pointed,
     PointedUnit,
     Pointer,
@@ -68,21 +66,19 @@ _SUBPARAGRAPH = re.compile(r"sub-?paragraphs?\s+\d", re.IGNORECASE)
 _UNDER = re.compile(r"\b(?:under|per|see)\s+$", re.IGNORECASE)
 _MARK = "\N{OBJECT REPLACEMENT CHARACTER}"
 _WORD = re.compile(r"\w+(?:[.\-/]\w+)*")
-_SMALL = r"(?:act|code|convention|directive|licen[cs]e|policy|regulation)\b"
-_RUN = re.compile(r"[A-Z]\w*(?:\s+(?:(?:of|the|on|and|for|to|in)\s+){0,2}[A-Z]\w*)+")
-_NAME = re.compile(rf"{_RUN.pattern}(?:\s+{_SMALL})?|[A-Z]\w*\s+{_SMALL}")
-"""What may be a document's name: "the Harbour Act", "the Harbour act"."""
+RUN = re.compile(r"[A-Z]\w*(?:\s+(?:(?:of|the|on|and|for|to|in)\s+){0,2}[A-Z]\w*)+")
 _OTHERWISE_NAMED = frozenset(
     """charter treaty convention constitution directive protocol declaration covenant""".split()
 )
 """These call for a document of that name; "the act" and "this law" may be any document."""
-_KINDS = _OTHERWISE_NAMED | frozenset(
+KINDS = _OTHERWISE_NAMED | frozenset(
     """act acts law laws regulation regulations rule rules policy policies contract agreement
     standard code statute order guideline guidelines handbook manual terms legislation license
     licence""".split()
 )
+"""The words by which texts call themselves."""
 _ANY = frozenset("document text file law legislation".split())
-_STRUCTURAL = frozenset(
+STRUCTURAL = frozenset(
     """article articles section sections chapter chapters part parts annex schedule recital recitals
     clause clauses paragraph point table title""".split()
 )
@@ -104,7 +100,6 @@ _SAYING = frozenset(
 """Verbs with which a question about the last article asks for its words."""
 _CASED = re.compile(r"[A-Z]\w+|[\w\-/]+\.[a-z]{2,5}$")
 _ACRONYM = re.compile(r"(?<![\w’'])[A-Z][A-Z]{2,9}(?=(?:['’]s)?\s+$)")
-_PROPER = re.compile(r"(?<=\w[\s(])[A-Z][A-Za-z0-9]{2,}\b")
 _LINK = re.compile(
     r",?\s+(?:(?P<link>of|in|to|under|from|within)\s+(?:(?:the|this|that|our|your)\s+)?)?",
     re.IGNORECASE,
@@ -155,7 +150,7 @@ def read_pointing(question: str, titles: Mapping[str, str]) -> Pointing | None:
     rest = re.findall(r"[^\W_]+(?:['’.\-][^\W_]+)*", left.lower())
     named = _singled_out(left, titles)
     about = named or (titles if len(titles) == 1 else ())
-    telling = frozenset(word for name in about for word in _words_of(name, titles[name]))
+    telling = frozenset(word for name in about for word in words_of(name, titles[name]))
     only = not foreign and all(word in _POINTING or word in telling for word in rest)
     if loose and not only:
         # "a fee of 3.5" names no clause
@@ -247,14 +242,28 @@ def placed(question: str, provision: str) -> str:
 
 
 @lru_cache(maxsize=1 << 13)
-def _words_of(name: str, title: str) -> frozenset[str]:
+def words_of(name: str, title: str) -> frozenset[str]:
     """Return the words that name a document: of its path and title, and the title's acronyms."""
     name, title = folded(name), folded(title)
     plain = {word.lower() for word in re.findall(r"[^\W_]+", f"{name} {title}")}
     plain |= {bare for word in plain if len(bare := word.rstrip("0123456789")) > 1}
-    runs = (re.findall(r"[A-Z]", run.group()) for run in _RUN.finditer(title))
-    acronyms = {"".join(run[at:]).lower() for run in runs for at in range(max(1, len(run) - 2))}
-    return frozenset(plain | {name.lower()} | acronyms)
+    return frozenset(plain | {name.lower()} | acronyms_of(title))
+
+
+@lru_cache(maxsize=1 << 13)
+def acronyms_of(title: str) -> frozenset[str]:
+    """Return what may stand for a title: for "Public Harbour Berths Act" PHBA, HBA and PHB.
+
+    The last is for "the PHB Act".
+    """
+    found: set[str] = set()
+    for run in RUN.finditer(folded(title)):
+        words = [word for word in run.group().split() if word[0].isupper()]
+        letters = [word[0] if word.isupper() else re.sub("[^A-Z]", "", word) for word in words]
+        found.update("".join(letters[at:]) for at in range(max(1, len(words) - 2)))
+        for end in (at for at, word in enumerate(words) if word.lower() in KINDS):
+            found |= {"".join(letters[:end]), "".join(letters[: end + 1])}
+    return frozenset(one.lower() for one in found if len(one) > 1)
 
 
 def _singled_out(question: str, titles: Mapping[str, str]) -> list[str]:
@@ -264,52 +273,13 @@ def _singled_out(question: str, titles: Mapping[str, str]) -> list[str]:
     """
     if len(titles) < 2:
         return []
-    asked = {word.lower() for word in _WORD.findall(question)} - STOP_WORDS - _STRUCTURAL
+    asked = {word.lower() for word in _WORD.findall(question)} - STOP_WORDS - STRUCTURAL
     asked |= {part for word in asked for part in re.split(r"[.\-/]", word) if len(part) > 2}
-    known = {name: asked & _words_of(name, title) for name, title in titles.items()}
+    known = {name: asked & words_of(name, title) for name, title in titles.items()}
     common = set.intersection(*known.values())
     best = max(len(words - common) for words in known.values())
     found = [name for name, words in known.items() if best and len(words - common) == best]
     return found if len(found) <= _MOST_NAMED else []
-
-
-def runs_in(question: str) -> list[NamedRun]:
-    """Return the words with capitals in a question that may be the name of a document."""
-    return [{"text": run.group(), "opens": run.start() == 0} for run in _NAME.finditer(question)]
-
-
-def proper_in(question: str) -> list[str]:
-    """Return the single words with a capital within a question that may name a document."""
-    said = {word.lower() for word in _PROPER.findall(question)}
-    return sorted(said - STOP_WORDS - _STRUCTURAL - _KINDS)
-
-
-def documents_called(
-    question: ParsedQuestion, found: Mapping[str, tuple[str, str]]
-) -> frozenset[str]:
-    """Return the documents that a question calls by a name of their own: "the Harbour Act".
-
-    The name stands in the title, or is a word with a capital that is in the title or path of one
-    document only, and that no other says. ``found`` are titles, and what was found of the text, by
-    the documents' names.
-    """
-    if len(found) < 2:
-        return frozenset()
-    named = {
-        name
-        for name, (title, _) in found.items()
-        if any(_name_begins(run, partial(_is_titled, title)) >= 0 for run in question["runs"])
-    }
-    said = frozenset(question["proper"])
-    if not said:
-        return frozenset(named)
-    names = {name: said & _words_of(name, title) for name, (title, _) in found.items()}
-    texts = {name: set(_WORD.findall(folded(text).lower())) for name, (_, text) in found.items()}
-    return frozenset(
-        name
-        for name, own in names.items()
-        if name in named or own.difference(*(names[o] | texts[o] for o in found if o != name))
-    )
 
 
 def unit_at(document: str, tree: Tree, place: int) -> PointedUnit:
@@ -322,26 +292,6 @@ def unit_at(document: str, tree: Tree, place: int) -> PointedUnit:
         "start": unit.start,
         "end": unit.end,
     }
-
-
-def _name_begins(run: NamedRun, is_name: Callable[[list[str]], bool]) -> int:
-    """Return the word of a run with capitals at which the name of a document begins; -1 if none.
-
-    What comes before it may open the question: "Does the Harbour Act"; nothing is left of a longer
-    name: "the Outer Harbour Act".
-    """
-    words = run["text"].lower().split()
-    for first, word in enumerate(words[:-1] if words[-1] in _KINDS else []):
-        opening = word in STOP_WORDS
-        if not opening and is_name(words[first:]):
-            return first
-        if not (opening or (run["opens"] and first == 0)):
-            break
-    return -1
-
-
-def _is_titled(title: str, name: list[str]) -> bool:
-    return f" {' '.join(name)} " in f" {' '.join(_WORD.findall(folded(title).lower()))} "
 
 
 def _act_after(text: str, end: int) -> tuple[int, str]:
@@ -365,12 +315,12 @@ def _act_after(text: str, end: int) -> tuple[int, str]:
 
 def _name_length(words: Sequence[str]) -> int:
     """Return how many of the words are the name of an act; 0 if they begin with none."""
-    telling = [bool(_CASED.match(word) or word.lower() in _KINDS | _ANY) for word in words]
+    telling = [bool(_CASED.match(word) or word.lower() in KINDS | _ANY) for word in words]
     if not any(telling):
         return 0
     first = telling.index(True)
     before = {word.lower() for word in words[:first]}
-    if first and (words[first].lower() not in _KINDS or before & STOP_WORDS):
+    if first and (words[first].lower() not in KINDS or before & STOP_WORDS):
         return 0  # "of a person in Spain"; but "of the allotment gardens act"
     last = first
     for place in range(first + 1, len(words)):
@@ -392,12 +342,12 @@ def _act_before(text: str, start: int) -> str:
 def _fits(act: str, titles: Mapping[str, str]) -> tuple[list[str] | None, bool]:
     """Return the documents that an act's name may mean, None for any; and whether it means any."""
     own = [word.lower() for word in re.findall(r"[^\W_]+", act)]
-    own = [word for word in own if word not in STOP_WORDS and word not in _STRUCTURAL]
+    own = [word for word in own if word not in STOP_WORDS and word not in STRUCTURAL]
     telling = [word for word in own if word not in _ANY]
-    fitting = [n for n, title in titles.items() if _words_of(n, title).issuperset(telling)]
+    fitting = [n for n, title in titles.items() if words_of(n, title).issuperset(telling)]
     if fitting or act.lower() in titles:
         return fitting, True
-    anything = set(own) <= (_KINDS | _ANY) - _OTHERWISE_NAMED
+    anything = set(own) <= (KINDS | _ANY) - _OTHERWISE_NAMED
     return None, anything
 
 
@@ -470,7 +420,7 @@ class _Question:
         found = self._longest(quoted or _runs_of(words)) or self._telling(quoted)
         said = {*tokenize(self._heading(*found[0]) if found else " ".join(quoted))}
         about = self._pointing["named"] or self._view.titles
-        names = {w for name in about for w in _words_of(name, self._view.titles.get(name, ""))}
+        names = {w for name in about for w in words_of(name, self._view.titles.get(name, ""))}
         rest = re.findall(r"[^\W_]+(?:['’.\-][^\W_]+)*", words.lower())
         only = all(w in _HEADED or w in names or said.issuperset(tokenize(w)) for w in rest)
         if found and (only or quoted or len(said) > 1):

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from lexloop.core.types import Kind, ParsedQuestion, Part
 from lexloop.documents.text.quantities import TIMES
 from lexloop.documents.text.tokens import sentence_spans, tokenize
-from lexloop.nodes.pointing import proper_in, runs_in
 
 AUXILIARY = (
     "can|could|does|do|did|is|are|was|were|must|should|may|will|would|has|have|shall|am|might|need"
@@ -275,19 +274,12 @@ def parse(question: str) -> ParsedQuestion:
         "text": question,
         "parts": [part_of(part) for part in question_parts(asked)],
         "bare": " ".join(bare) if bare and not leans(bare[0]) else question,
-        "runs": runs_in(question),
-        "proper": proper_in(question),
         "pointing": None,
         "documents": [],
+        "inside": question,
         "queries": [],
         "keywords": [],
     }
-
-
-def inside(question: ParsedQuestion) -> str:
-    """Return the question as it is asked inside the documents that it describes."""
-    asked = " ".join(part["text"] for part in question["parts"])
-    return asked if question["documents"] else question["text"]
 
 
 def part_of(text: str) -> Part:

@@ -20,7 +20,6 @@ from lexloop.documents.chunks.statements import Statement
 from lexloop.documents.structure.tree import Tree
 from lexloop.documents.text.tokens import term_set, tokenize
 from lexloop.models.embedding import Vectors
-from lexloop.nodes.question import inside
 
 CLOSENESS, PART, COVERAGE, DEFINITION, LIST = 0.7, 0.15, 0.15, 0.1, 0.12
 """Weights of the measure, set by hand."""
@@ -104,7 +103,7 @@ class Query:
 
 def query_of(question: ParsedQuestion, sources: Sources) -> Query:
     """Return a question as it is compared with statements."""
-    return _query(inside(question), question["parts"], sources)
+    return _query(question["inside"], question["parts"], sources)
 
 
 def query_of_part(part: Part, sources: Sources) -> Query:

@@ -17,8 +17,7 @@ from lexloop.documents.chunks.statements import Statement
 from lexloop.models.embedding import Vectors, without_bars
 from lexloop.nodes.answering import answering
 from lexloop.nodes.context import Context
-from lexloop.nodes.pointing import documents_called
-from lexloop.nodes.question import inside
+from lexloop.nodes.describing import documents_called
 from lexloop.nodes.relevance import Query, Sources, query_of, relevance
 
 _SUPPORT_OF = 5
@@ -74,7 +73,7 @@ def _of_called(question: ParsedQuestion, pool: list[Candidate]) -> list[Candidat
     for one in pool:
         _, before = found.get(one["document"], ("", ""))
         found[one["document"]] = one["title"], f"{before} {one['text']}"
-    called = documents_called(question, found)
+    called = documents_called(question["text"], found)
     return [one for one in pool if not called or one["document"] in called]
 
 
@@ -253,7 +252,7 @@ class CrossEncoderReranker:
 
     def rerank(self, question: ParsedQuestion, candidates: list[Candidate]) -> list[Candidate]:
         """Return the candidates by the model's score, best first."""
-        asked = inside(question)
+        asked = question["inside"]
         pairs = [(asked, candidate["text"]) for candidate in candidates]
         scores: list[float] = []
         for start in range(0, len(pairs), _AT_ONCE):

@@ -1,6 +1,7 @@
 """rewrite: a question that stands alone, up to Q sub-queries and up to K keywords."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from langgraph.runtime import Runtime
@@ -16,7 +17,7 @@ from lexloop.documents.text.tokens import STOP_WORDS, term_set, words
 from lexloop.models.embedding import Embed
 from lexloop.models.request import Chat, ChatRequest, parsed
 from lexloop.nodes.context import Context
-from lexloop.nodes.describing import before, documents_described
+from lexloop.nodes.describing import before, documents_described, unnamed
 from lexloop.nodes.markers import MARKER
 from lexloop.nodes.pointing import only_points, placed, provision_in, read_pointing
 from lexloop.nodes.question import (
@@ -382,13 +383,9 @@ async def rewrite(state: State, runtime: Runtime[Context]) -> Update:
         parsed["documents"] = state["meant"]["documents"]
     elif backend is not None:
         parsed["documents"] = await computed(_described, parsed, question, history, backend)
-    if parsed["documents"]:
-        parsed = _without(before(parsed), parsed)
-    return {
-        **update,
-        "parsed": parsed,
-        "meant": state["meant"] if advice else parsed,
-    }
+    described = parsed["documents"]
+    parsed = _without(before(parsed), parsed) if described else _unnamed(parsed, titles)
+    return {**update, "parsed": parsed, "meant": state["meant"] if advice else parsed}
 
 
 def _described(
@@ -411,7 +408,26 @@ def _without(lead: str, parsed: ParsedQuestion) -> ParsedQuestion:
     pointing = parsed["pointing"]
     if pointing is not None:
         pointing = {**pointing, "titled": pointing["titled"].removeprefix(lead)}
-    return {**parsed, "parts": parts, "queries": queries, "pointing": pointing}
+    inside = " ".join(part["text"] for part in parts)
+    return {**parsed, "parts": parts, "inside": inside, "queries": queries, "pointing": pointing}
+
+
+def _unnamed(parsed: ParsedQuestion, titles: Mapping[str, str]) -> ParsedQuestion:
+    """Return what is asked and searched without the name of the document that it is asked of.
+
+    A text speaks of itself as "this licence": its name stands in its title and its preamble, which
+    a search for the name would find.
+    """
+    bare = unnamed(parsed["text"], titles)
+    if bare == parsed["text"]:
+        return parsed
+    texts = [part["text"] for part in parsed["parts"]]
+    return {
+        **parsed,
+        "parts": [part_of(unnamed(text, titles)) for text in texts],
+        "inside": bare,
+        "queries": distinct([unnamed(query, titles) for query in parsed["queries"]]),
+    }
 
 
 def _worded(

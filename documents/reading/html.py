@@ -40,6 +40,9 @@ _IDENTIFYING = frozenset(
 )
 _HEAD, _MOST_ROWS = 4096, 400
 _LONGEST_MARK, _MOST_INNER = 80, 100
+_BEGINNING = 1000
+_FILE = re.compile(r"\S*\w\.\w{2,5}")
+"""A title that a program wrote: the name of the file that the page was made from."""
 _DEEPEST = 16
 """Tables that lie in each other deeper than this are no longer looked at for what they set."""
 
@@ -54,9 +57,23 @@ def read(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
     text, headings, title = _shown(soup)
     if not text.strip():
         raise CorpusError("It shows no text.", "Remove it, or save the page as it is shown.")
+    if _FILE.fullmatch(title):
+        title = _headed(text, headings)
     title = title or title_of(text, PurePosixPath(name).stem)
     metadata = Metadata(identifier=identifier_of(_identifiers(soup)))
     yield Document(name, title, text, metadata, headings=headings)
+
+
+def _headed(text: str, headings: tuple[tuple[int, int], ...]) -> str:
+    """Return the headings of one level with which a page begins; "" where it begins with none."""
+    lines: list[str] = []
+    end = headings[0][0] if headings and headings[0][0] < _BEGINNING else -1
+    for offset, level in headings:
+        if offset != end or level != headings[0][1] or offset > _BEGINNING:
+            break
+        end = text.find("\n", offset) + 1
+        lines.append(text[offset:end].strip())
+    return " ".join(lines)
 
 
 def page_source(data: bytes) -> str:

@@ -10,8 +10,8 @@ from lexloop.core.settings import Settings
 from lexloop.documents.document import Document
 from lexloop.graph.app import graph
 from lexloop.models.minilm import load_minilm
-from lexloop.nodes.describing import documents_described
-from lexloop.nodes.question import inside, parse
+from lexloop.nodes.describing import documents_called, documents_described, unnamed
+from lexloop.nodes.question import parse
 from lexloop.store.opening import tools_for
 from lexloop.store.view import View
 from lexloop.store.writer import build_collection
@@ -80,13 +80,6 @@ def test_of_two_short_documents_the_one_described_is_found() -> None:
     assert documents_described(question, _leases(2)) == ["lease-2.txt"]
 
 
-def test_inside_a_document_its_description_is_left_out() -> None:
-    question = parse("Consider the lease of Otto Lind; what is the rent? Who pays it?")
-    assert inside(question) == question["text"]
-    question["documents"] = ["lease-2.txt"]
-    assert inside(question) == "what is the rent? Who pays the rent?"
-
-
 def test_nothing_of_other_documents_is_seen_from_inside(leases: View) -> None:
     assert len(leases.titles) == 3
     inner = leases.within(["lease-3.txt", "unknown.txt"])
@@ -141,3 +134,75 @@ def test_documents_that_differ_in_a_figure_alone_each_answer_by_name(tmp_path: P
         f"In lease-{n}.txt:": f"The Tenant shall pay {rent} a month."
         for n, (*_, rent, _) in enumerate(_PARTIES, 1)
     }
+
+
+_ACT = {"harbour.txt": "Public Harbour Berths Act of 2019"}
+_ACTS = {**_ACT, "FQC-2.txt": "Ferry Quays Code", "lease.txt": "Lease of a berth"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "inside"),
+    [
+        ("Under the Public Harbour Berths Act, who pays?", "who pays?"),
+        ("Who pays under the PHBA?", "Who pays?"),
+        ("who pays under phba?", "who pays?"),
+        ("Does the PHB Act apply to rafts?", "Does this act apply to rafts?"),
+        ("What is the purpose of the Harbour Berths Act?", "What is the purpose of this act?"),
+        ("Does the Public Harbour Berths Act 2019 name rafts?", "Does this act name rafts?"),
+        ("What are PHBA fines for rafts?", "What are fines for rafts?"),
+        # the number is another act's
+        ("Does the Public Harbour Berths Act 2004 apply to rafts?", None),
+        # the name is longer, or other words of the title
+        ("Does the Inner Public Harbour Berths Act apply to rafts?", None),
+        ("Does the Public Berths Act apply to rafts?", None),
+        ("Does the Act apply to rafts?", None),
+        # it is what is asked about
+        ("What is the PHBA?", None),
+        ("", None),
+    ],
+)
+def test_a_question_leaves_the_name_of_its_document_outside(asked: str, inside: str | None) -> None:
+    assert unnamed(asked, _ACT) == (asked if inside is None else inside)
+
+
+def test_of_several_documents_one_alone_is_left_out() -> None:
+    assert unnamed("May I moor under the FQC 2?", _ACTS) == "May I moor?"
+    compared = "How do the FQC and the PHBA differ?"
+    assert unnamed(compared, _ACTS) == compared
+    assert unnamed("When does the Lease end?", _ACTS) == "When does the Lease end?"
+
+
+def test_a_document_is_called_by_its_name_and_by_a_word_that_it_alone_has() -> None:
+    found = {name: (title, "The PHBA and the quays.") for name, title in _ACTS.items()}
+    assert documents_called("Who pays under the PHBA?", found) == {"harbour.txt"}
+    assert documents_called("Who pays at the Ferry?", found) == {"FQC-2.txt"}
+    assert documents_called("Who pays at the Quays?", found) == frozenset()
+    assert documents_called("Who pays?", found) == frozenset()
+    assert documents_called("Who pays under the PHBA?", {}) == frozenset()
+
+
+_PREAMBLE = """{name}
+
+Preamble
+
+The {name} protects berths. The {name} is for rafts, boats and all who moor under the {name}.
+
+1. Mooring. A raft may be moored for nine days.
+
+2. Fees. The owner of a raft pays {fee} a day.
+"""
+
+
+@pytest.mark.parametrize(
+    ("count", "name"), [(1, "Harbour Act"), (2, "Harbour Act"), (2, "Quay Act")]
+)
+def test_the_preamble_that_has_the_name_is_not_quoted(
+    tmp_path: Path, count: int, name: str
+) -> None:
+    fees = {"Harbour Act": "$7", "Quay Act": "$9"}
+    for one in [*fees][:count]:
+        text = _PREAMBLE.format(name=one, fee=fees[one])
+        (tmp_path / f"{one}.txt").write_text(text, encoding="utf-8")
+    question = f"How much does a raft cost a day under the {name}?"
+    done = graph.invoke({"question": question}, context={"corpus": str(tmp_path)})
+    assert done["answer"] == f"The owner of a raft pays {fees[name]} a day. [1]"

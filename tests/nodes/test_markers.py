@@ -27,6 +27,7 @@ def test_sentences_and_items(answer: str, expected: list[tuple[str, tuple[int, .
     ("answer", "expected"),
     [
         ("Ab:\n- Cd [1]\n- Ef [2]", [(2, (1, 2)), (0, ()), (0, ())]),
+        ('1.10. "Ab" means: [1]\n(a) Cd. [2]', [(1, (2,)), (0, ())]),
         ("| Ab | Cd |\n|---|---|\n| Ef | Gh [1] |", [(1, (1,)), (0, ()), (0, ())]),
     ],
 )

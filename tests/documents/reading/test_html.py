@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -96,3 +97,18 @@ def test_the_identifier_of_a_law_is_read_where_the_page_gives_one_of_a_known_kin
     found = {head: read(page.format(head)).metadata for head in known}
     assert {head: metadata.identifier for head, metadata in found.items()} == known
     assert not any(metadata.url or metadata.host for metadata in found.values())
+
+
+@pytest.mark.parametrize(
+    ("head", "title"),
+    [
+        ("ACT_7.xml", "ACT 7 of 2019 on rafts (Harbour Act)"),
+        ("Act 7 of 2019", "Act 7 of 2019"),
+        ("", "Gazette No 5"),
+    ],
+)
+def test_the_name_of_a_file_is_no_title(head: str, title: str) -> None:
+    page = f"""<html><head><title>{head}</title></head><body><p>Gazette No 5</p>
+    <p class="doc-ti">ACT 7 of 2019</p><p class="doc-ti">on rafts (Harbour Act)</p>
+    <p>Rafts moor here.</p><h2>Fees</h2></body></html>"""
+    assert read(page).title == title
