@@ -12,7 +12,7 @@ from lexloop.nodes.question import ASKING, AUXILIARY
 from lexloop.nodes.relevance import coverage
 from lexloop.store.view import View
 
-_HITS = 50
+_HITS, _MANY = 50, 2000
 _LEAST, _NEARLY_BEST = 0.5, 0.9
 """The share of a description, weighted by idf, that a chunk of the document holds, and what it
 holds of that of the best."""
@@ -28,11 +28,14 @@ def documents_described(question: ParsedQuestion, documents: View) -> list[str]:
 
     The words before must tell nobody's own story, and one chunk of a document must hold most of
     them, as the one that names the parties does, with a name that no other document shows: two
-    words, or one that is rare or in the title. What is spoken of all over describes nothing.
+    words, or one that is rare or in the title. What is spoken of all over describes nothing, nor
+    does the name of a law alone, which see ``documents_called``.
     """
     lead = before(question)
     names = term_set(" ".join(_NAME.findall(lead)))
     if len(documents.documents) < 2 or not names or _STORY.search(lead) or lead.isupper():
+        return []
+    if _is_called_alone(lead, documents):
         return []
     wanted = {term: documents.idf(term) for term in term_set(lead)}
     best: dict[str, float] = {}
@@ -88,30 +91,56 @@ _ACRONYM = re.compile(r"[A-Z]{3,}\b|[A-Z]{3,}v?\d")
 _VERSION = re.compile(r"(?<=[a-z]{2})v?\d+$")
 
 
-def documents_called(text: str, found: Mapping[str, tuple[str, str]]) -> frozenset[str]:
+def documents_called(text: str, documents: View) -> list[str]:
     """Return the documents that a question calls by a name of their own: "the Harbour Act".
 
-    It is their name, or a word with a capital that is in the title or path of one document only,
-    and that no other says. ``found`` are titles, and what was found of the text, by the documents'
-    names.
+    No other may say it: what a law is called stands in the rules made for it, too. A single word
+    of a title or path names a document that it alone has.
     """
-    if len(found) < 2:
-        return frozenset()
-    mentions = [name for _, _, name in _mentions(text)]
-    named = {
-        one for one, (title, _) in found.items() if any(is_name(n, one, title) for n in mentions)
-    }
+    titles = nameable(text, documents)
     said = {word.lower() for word in _PROPER.findall(text)} - STOP_WORDS - STRUCTURAL - KINDS
-    names = {name: said & words_of(name, title) for name, (title, _) in found.items()}
-    texts = {
-        name: set(_WORD.findall(folded(of).lower())) if said else set[str]()
-        for name, (_, of) in found.items()
-    }
-    return frozenset(
-        name
-        for name, own in names.items()
-        if name in named or own.difference(*(names[o] | texts[o] for o in found if o != name))
+    telling = {one: words_of(one, title) for one, title in titles.items()} if said else {}
+    named = {word: {one for one in telling if word in telling[one]} for word in said}
+    named = {word: of for word, of in named.items() if len(of) == 1}
+    for _, _, name in _mentions(text):
+        named[name] = {one for one, title in titles.items() if is_name(name, one, title)}
+    own = [of for name, of in named.items() if of and not _is_said_beside(name, of, documents)]
+    called = set[str]().union(*own)
+    return sorted(called) if len(called) < len(documents.documents) else []
+
+
+def _is_called_alone(lead: str, documents: View) -> bool:
+    """Return whether what stands before a question is the name of a document and nothing else."""
+    for start, end, name in _mentions(lead):
+        if not term_set(f"{lead[:start]} {lead[end:]}"):
+            titles = nameable(lead, documents)
+            return any(is_name(name, one, title) for one, title in titles.items())
+    return False
+
+
+def nameable(text: str, documents: View) -> Mapping[str, str]:
+    """Return the titles of the documents that a question may call by name, by their names.
+
+    Of very many these are the ones that say most of its words.
+    """
+    if len(documents.titles) <= _MANY:
+        return documents.titles
+    [hits] = documents.search_lexical([text], _HITS)
+    return {hit.document: documents.titles[hit.document] for hit in hits}
+
+
+def _is_said_beside(name: str, of: Set[str], documents: View) -> bool:
+    """Return whether another document than these says a name."""
+    plain = f" {_words(name)} "
+    return any(
+        plain in f" {_words(chunk['text'])} "
+        for chunk in _nearest(name, documents)
+        if chunk["document"] not in of
     )
+
+
+def _words(text: str) -> str:
+    return " ".join(_WORD.findall(folded(text).lower()))
 
 
 def unnamed(text: str, titles: Mapping[str, str]) -> str:

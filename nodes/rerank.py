@@ -17,7 +17,6 @@ from lexloop.documents.chunks.statements import Statement
 from lexloop.models.embedding import Vectors, without_bars
 from lexloop.nodes.answering import answering
 from lexloop.nodes.context import Context
-from lexloop.nodes.describing import documents_called
 from lexloop.nodes.relevance import Query, Sources, query_of, relevance
 
 _SUPPORT_OF = 5
@@ -41,7 +40,8 @@ def rerank(state: State, runtime: Runtime[Context]) -> Update:
     advice = state.get("advice")
     strategy = advice["strategy"] if advice else None
     pool = merge(state["candidates"], state.get("graph_candidates", []))
-    pool = _of_called(state["parsed"], pool)
+    if inside := state["parsed"]["documents"]:
+        pool = [one for one in pool if one["document"] in inside]
     if strategy == "operative":
         pool = [one for one in pool if not one.get("supporting")]
     scored = {c["id"]: c for c in reranker.rerank(state["parsed"], pool)}
@@ -63,18 +63,6 @@ def rerank(state: State, runtime: Runtime[Context]) -> Update:
         taken += handed_on(taken, ranked, state.get("handed_on", {}))
     update["passages"] = [{**chunk, "n": n} for n, chunk in enumerate(taken, 1)]
     return update
-
-
-def _of_called(question: ParsedQuestion, pool: list[Candidate]) -> list[Candidate]:
-    """Return the candidates of the documents that a question describes or names, else all."""
-    if question["documents"]:
-        return [one for one in pool if one["document"] in question["documents"]]
-    found: dict[str, tuple[str, str]] = {}
-    for one in pool:
-        _, before = found.get(one["document"], ("", ""))
-        found[one["document"]] = one["title"], f"{before} {one['text']}"
-    called = documents_called(question["text"], found)
-    return [one for one in pool if not called or one["document"] in called]
 
 
 def operative_first(ranked: list[Candidate], k: int) -> list[Candidate]:

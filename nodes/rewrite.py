@@ -17,7 +17,13 @@ from lexloop.documents.text.tokens import STOP_WORDS, term_set, words
 from lexloop.models.embedding import Embed
 from lexloop.models.request import Chat, ChatRequest, parsed
 from lexloop.nodes.context import Context
-from lexloop.nodes.describing import before, documents_described, unnamed
+from lexloop.nodes.describing import (
+    before,
+    documents_called,
+    documents_described,
+    nameable,
+    unnamed,
+)
 from lexloop.nodes.markers import MARKER
 from lexloop.nodes.pointing import only_points, placed, provision_in, read_pointing
 from lexloop.nodes.question import (
@@ -379,25 +385,31 @@ async def rewrite(state: State, runtime: Runtime[Context]) -> Update:
     backend = runtime.context.backend
     titles = backend.titles if backend is not None else {}
     parsed["pointing"] = await computed(read_pointing, parsed["text"], titles)
+    if backend is not None:
+        parsed = await computed(_asked_inside, parsed, question, history, backend)
     if advice:
         parsed["documents"] = state["meant"]["documents"]
-    elif backend is not None:
-        parsed["documents"] = await computed(_described, parsed, question, history, backend)
-    described = parsed["documents"]
-    parsed = _without(before(parsed), parsed) if described else _unnamed(parsed, titles)
     return {**update, "parsed": parsed, "meant": state["meant"] if advice else parsed}
 
 
-def _described(
+def _asked_inside(
     parsed: ParsedQuestion, question: str, history: list[Turn], backend: View
-) -> list[str]:
-    """Return the documents described, by a follow-up those of the question that it goes on from."""
-    found = documents_described(parsed, backend)
+) -> ParsedQuestion:
+    """Return the question as it is asked inside the documents that it describes or calls by name.
+
+    A follow-up is asked inside those of the question that it goes on from.
+    """
+    described = documents_described(parsed, backend)
+    called = described or documents_called(parsed["text"], backend)
     for said in reversed([turn["content"] for turn in history if turn["role"] == "user"]):
-        if found or not leans_on_history(question):
+        if called or not leans_on_history(question):
             break
-        question, found = said, documents_described(parse(said), backend)
-    return found
+        question, described = said, documents_described(parse(said), backend)
+        called = described or documents_called(said, backend)
+    parsed = {**parsed, "documents": called}
+    if described:
+        return _without(before(parsed), parsed)
+    return _unnamed(parsed, nameable(parsed["text"], backend))
 
 
 def _without(lead: str, parsed: ParsedQuestion) -> ParsedQuestion:

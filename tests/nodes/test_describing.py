@@ -173,12 +173,31 @@ def test_of_several_documents_one_alone_is_left_out() -> None:
 
 
 def test_a_document_is_called_by_its_name_and_by_a_word_that_it_alone_has() -> None:
-    found = {name: (title, "The PHBA and the quays.") for name, title in _ACTS.items()}
-    assert documents_called("Who pays under the PHBA?", found) == {"harbour.txt"}
-    assert documents_called("Who pays at the Ferry?", found) == {"FQC-2.txt"}
-    assert documents_called("Who pays at the Quays?", found) == frozenset()
-    assert documents_called("Who pays?", found) == frozenset()
-    assert documents_called("Who pays under the PHBA?", {}) == frozenset()
+    texts = {
+        "harbour.txt": "By the PHBA owners pay. The PHBA is for rafts. Its ferry pays.",
+        "FQC-2.txt": "Who moors by the PHBA pays here, too.",
+        "lease.txt": "The tenant pays.",
+    }
+    documents = [Document(name, _ACTS[name], text) for name, text in texts.items()]
+    view = build_collection(documents, tools_for(Settings(), load_minilm())).seen_by(Filters())
+    for question, called in (
+        ("Who pays under the PHBA?", []),  # another document speaks of it
+        ("Who pays under the FQC?", ["FQC-2.txt"]),
+        ("Who pays at the Quays?", ["FQC-2.txt"]),
+        ("Who pays at the Ferry?", []),
+        ("Do the FQC and the Public Harbour Berths Act differ?", ["FQC-2.txt", "harbour.txt"]),
+        ("Who pays?", []),
+    ):
+        assert documents_called(question, view) == called, question
+
+
+def test_what_a_law_is_called_in_the_rules_made_for_it_calls_none() -> None:
+    documents = [
+        Document("act.txt", "Harbour Act", "Rafts pay."),
+        Document("rules.txt", "Rules", "By the Harbour Act rafts pay $7."),
+    ]
+    view = build_collection(documents, tools_for(Settings(), load_minilm())).seen_by(Filters())
+    assert documents_called("How much is paid under the Harbour Act?", view) == []
 
 
 _PREAMBLE = """{name}
