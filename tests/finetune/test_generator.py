@@ -7,14 +7,13 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from tiny_model import BEFORE, TAUGHT, make_model, rows_for, teach, write_rows
+from tiny_model import BEFORE, TAUGHT, make_model, one_thread, rows_for, teach, write_rows
 from typer.testing import CliRunner
 
 from lexloop.apps.cli.main import app
@@ -23,7 +22,6 @@ from lexloop.core.errors import DataError, InputError, TrainingError
 from lexloop.core.files import check_sums, sha256_of
 from lexloop.finetune import generator as making
 from lexloop.finetune.generator import AdapterRecipe, GeneratorPlan, make_generator
-from lexloop.models import local_model as local_model_module
 from lexloop.models.local_model import load_local
 
 RECIPE = AdapterRecipe(
@@ -37,16 +35,8 @@ RECIPE = AdapterRecipe(
     seed=7,
     four_bit=False,
 )
+__all__ = ["one_thread"]
 STEPS = 6  # 9 of 12 rows are trained on, 4 a step, twice
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)  # so small a model only waits for further ones
-    yield
-    torch.set_num_threads(before)
-    local_model_module._loaded.cache_clear()
 
 
 @pytest.fixture(scope="module")

@@ -3,34 +3,23 @@
 import json
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from running import complete
-from tiny_model import TAUGHT, make_model, teach
+from tiny_model import TAUGHT, make_model, one_thread, teach
 
 from lexloop.core.errors import DataError, DeadlineExceeded, ModelError, ModelReplyError
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Usage
-from lexloop.models import local_model as local_model_module
 from lexloop.models.chat import ChatModel, Token, connect
 from lexloop.models.local_model import load_local, local_chat
 from lexloop.models.request import ChatRequest
 
+__all__ = ["one_thread"]
 ASKED = ChatRequest("generate", "Be brief.", "How long is it kept?")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _one_thread() -> Iterator[None]:
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)  # so small a model only waits for further ones
-    yield
-    torch.set_num_threads(before)
-    local_model_module._loaded.cache_clear()
 
 
 @pytest.fixture(scope="module")

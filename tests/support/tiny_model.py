@@ -1,9 +1,13 @@
 """A causal language model of two layers, made in a second, and what it is taught in tests."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
+
+import pytest
+
+from lexloop.models import local_model
 
 TAUGHT = "The register is kept for five years [1]."
 BEFORE = "Nobody knows."
@@ -87,3 +91,15 @@ def rows_for(thing: str, count: int = 12, answer: str = TAUGHT) -> list[dict[str
         {"question": f"How long is {thing} {n} kept?", "context": f"On {n}.", "answer": answer}
         for n in range(count)
     ]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> Iterator[None]:
+    """Keep torch to one thread: so small a model only waits for further ones."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+    local_model._loaded.cache_clear()
