@@ -260,7 +260,8 @@ class Draft(TypedDict):
     provisions, and what is not there. ``quoted`` are the ids of the chunks of what it quotes
     whole, which are passages of the answer, found or not. ``answers`` is how likely it answers the
     question, None where nobody says; ``unanswered`` are the parts of the question that it does not
-    answer, and ``near`` is what comes nearest to an answer.
+    answer, ``lacks`` says in sentences what was asked for and not found, and ``near`` is what comes
+    nearest to an answer.
     """
 
     answer: str
@@ -270,6 +271,7 @@ class Draft(TypedDict):
     quoted: list[str]
     answers: float | None
     unanswered: list[str]
+    lacks: list[str]
     near: list[Citation]
 
 

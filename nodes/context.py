@@ -67,6 +67,7 @@ def drafted(
     near: Sequence[Citation] = (),
     answers: float | None = None,
     unanswered: Sequence[str] = (),
+    lacks: Sequence[str] = (),
 ) -> Draft:
     """Return a draft; one whose answer is the abstention sentence is an abstention."""
     return {
@@ -77,6 +78,7 @@ def drafted(
         "quoted": [*quoted],
         "answers": answers,
         "unanswered": [*unanswered],
+        "lacks": [*lacks],
         "near": [*near],
     }
 

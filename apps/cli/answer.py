@@ -40,6 +40,8 @@ def print_answer(record: dict[str, Any], session: Session, start_s: float | None
     result_console().print(_marked(record["answer"]))
     if record["warning"]:
         say(("Warning: ", "bold yellow"), (record["warning"], "yellow"))
+    if record["abstained"] and record["reasons"]:
+        say(" ".join(record["reasons"]), style="yellow")
     print_sources(record["citations"])
     print_sources(record["near"], NEAR)
     say()

@@ -80,7 +80,7 @@ def _with_draft(state: State, evaluation: Evaluation) -> list[Attempt]:
 async def _evaluation(state: State, context: Context) -> Evaluation:
     draft, problems = state["draft"], await computed(_problems, state, context.text_of)
     if draft["abstained"]:
-        return _record(_unscored("The generator abstained."), problems, passed=False)
+        return _record(_unscored(*draft["lacks"]), problems, False)
     if context.judge is None:
         return _record(_unscored("No evaluator is set."), problems, passed=False)
     said = without_told(draft["answer"], draft["told"])
@@ -98,9 +98,10 @@ async def _evaluation(state: State, context: Context) -> Evaluation:
     judgement = await context.judge.judge(state["meant"], state["passages"], said, answers)
     unanswered = [f"Not answered: {part}" for part in draft["unanswered"]]
     refused = [*problems, *unanswered, *judgement.unsupported]
-    reasons = dict.fromkeys([*unanswered, *judgement.unsupported, *judgement.reasons])
+    passed = not refused and passes(replace(judgement, answers=answers), context.settings)
+    lacks = [] if passed else draft["lacks"]
+    reasons = dict.fromkeys([*unanswered, *judgement.unsupported, *lacks, *judgement.reasons])
     judgement = replace(judgement, answers=answers, reasons=[*reasons])
-    passed = not refused and passes(judgement, context.settings)
     return _record(judgement, problems, passed)
 
 
@@ -140,8 +141,8 @@ def _problems(state: State, text_of: TextOf | None) -> list[str]:
     return citation_problems(draft["answer"], draft["citations"], text_of, draft["told"])
 
 
-def _unscored(reason: str) -> Judgement:
-    return Judgement(None, None, None, [reason])
+def _unscored(*reasons: str) -> Judgement:
+    return Judgement(None, None, None, [*reasons])
 
 
 def _record(judgement: Judgement, problems: list[str], passed: bool) -> Evaluation:

@@ -18,6 +18,7 @@ from lexloop.core.types import (
     Advice,
     Citation,
     Draft,
+    Kind,
     ParsedQuestion,
     Passage,
     Pointed,
@@ -28,7 +29,7 @@ from lexloop.documents.chunks.statements import Statement, sentence_before
 from lexloop.documents.structure.telling import heading_span
 from lexloop.documents.structure.tree import Tree
 from lexloop.documents.text.quantities import facts, holds
-from lexloop.documents.text.tokens import sentence_spans, term_set, tokenize
+from lexloop.documents.text.tokens import sentence_spans, term_set, tokenize, words
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.answering import answering, repeats
 from lexloop.nodes.context import drafted
@@ -294,8 +295,6 @@ AGAINST = ("unknown", "foreign", "undefined", "lacking")
 def read_features(asked: Query, scored: ScoredQuotables, sources: Sources) -> AnswerabilityFeatures:
     """Read the features off the scored evidence."""
     evidence = scored.quotables
-    texts = [item.text for item in evidence]
-    order = np.argsort(-scored.best, kind="stable")
     first = [item.passage["id"] == evidence[0].passage["id"] for item in evidence]
     unknown = [term for term in asked.all_terms if not sources.knows(term)]
     stands_out = [
@@ -315,20 +314,54 @@ def read_features(asked: Query, scored: ScoredQuotables, sources: Sources) -> An
                 for term in tokenize(name)
             )
         ),
-        undefined=float(
-            any(
-                term and not any(defines(term, i.text) or is_definition(i, term) for i in evidence)
-                for term in asked.definitions
-            )
-        ),
-        lacking=float(
-            any(
-                (kind := part["kind"]) is not None
-                and not any(holds(kind, texts[i], frozenset(part["counted"])) for i in order[:_TOP])
-                for part in asked.parts
-            )
-        ),
+        undefined=float(bool(_undefined(asked, evidence))),
+        lacking=float(bool(_lacking(asked, scored))),
     )
+
+
+def _undefined(asked: Query, evidence: Sequence[Quotable]) -> list[str]:
+    """Return the terms whose definition is asked for and that no statement gives."""
+    return [
+        term
+        for term in asked.definitions
+        if term and not any(defines(term, i.text) or is_definition(i, term) for i in evidence)
+    ]
+
+
+def _lacking(asked: Query, scored: ScoredQuotables) -> list[Kind]:
+    """Return the kinds of facts that are asked for and in no good statement."""
+    good = [scored.quotables[i].text for i in np.argsort(-scored.best, kind="stable")[:_TOP]]
+    return [
+        kind
+        for part in asked.parts
+        if (kind := part["kind"]) is not None
+        and not any(holds(kind, text, frozenset(part["counted"])) for text in good)
+    ]
+
+
+_TOLD_KINDS: Mapping[Kind, str] = {
+    "duration": "time",
+    "money": "sum of money",
+    "percentage": "percentage",
+    "measure": "measure",
+    "number": "number",
+    "contact": "address or number to call",
+    "name": "name",
+}
+_MOST_UNKNOWN = 3
+
+
+def lacks(asked: Query, scored: ScoredQuotables, sources: Sources) -> list[str]:
+    """Return what a question asks for and the documents lack, in sentences."""
+    asking = dict.fromkeys(word for part in asked.parts for word in words(part["text"]))
+    unknown = [word for word in asking if not all(map(sources.knows, tokenize(word)))]
+    told = ", ".join(f"“{word}”" for word in unknown[:_MOST_UNKNOWN])
+    said = [f"Not in the documents: {told}."] if told else []
+    said += [
+        f"No definition of “{term}” was found." for term in _undefined(asked, scored.quotables)
+    ]
+    kinds = dict.fromkeys(_lacking(asked, scored))
+    return said + [f"What comes nearest gives no {_TOLD_KINDS[kind]}." for kind in kinds]
 
 
 def _stands_out(
@@ -426,8 +459,10 @@ class ExtractiveGenerator:
         scored = score_quotables(asked, passages, self._sources)
         if scored is not None and units:
             scored = scored.within(units)
-        if scored is None or not any(map(self._sources.knows, asked.all_terms)):
+        if scored is None:
             return drafted(ABSTENTION)
+        if not any(map(self._sources.knows, asked.all_terms)):
+            return drafted(ABSTENTION, lacks=lacks(asked, scored, self._sources))
         features = read_features(asked, scored, self._sources)
         there, answers = probability_there(features), probability_found(features)
         sure = answers >= SURE or (any(asked.definitions) and not features.undefined)
@@ -436,9 +471,14 @@ class ExtractiveGenerator:
             # what comes nearest to an answer, one citation a provision
             nearest = [*chosen.best, *chosen.more][: _NEAR if there >= MIN_NEAR else 0]
             near = [self._cited(item, [item.said], n) for n, item in enumerate(nearest, 1)]
-            return drafted(ABSTENTION, near=near)
+            return drafted(ABSTENTION, near=near, lacks=lacks(asked, scored, self._sources))
         draft = self._draft(asked, chosen, sure)
-        return {**draft, "answers": answers, "unanswered": self._unanswered(asked, passages)}
+        return {
+            **draft,
+            "answers": answers,
+            "unanswered": self._unanswered(asked, passages),
+            "lacks": lacks(asked, scored, self._sources),
+        }
 
     def _unanswered(self, asked: Query, passages: list[Passage]) -> list[str]:
         """Return the parts of a question that, asked alone, the passages would not answer."""

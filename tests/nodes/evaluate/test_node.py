@@ -79,6 +79,18 @@ def test_a_part_that_is_not_answered_is_a_reason_and_no_draft_passes_with_one() 
     assert update["warning"].endswith("Not answered: For how long? Not answered: Why? 1.0")
 
 
+def test_what_lacks_is_a_reason_where_an_answer_does_not_pass() -> None:
+    told = "Not in the documents: “raft”."
+    passed, failed = Scores(1.0, 1.0, 1.0), Scores(1.0, 1.0, 0.0)
+    for draft, judge, reasons in (
+        (state(ABSTENTION, lacks=[told]), passed, [told]),
+        (state(ABSTENTION), passed, []),
+        (state(answers=1.0, lacks=[told]), failed, [told, "1.0"]),
+        (state(answers=1.0, lacks=[told]), passed, ["1.0"]),
+    ):
+        assert evaluated(draft, judge)["evaluation"]["reasons"] == reasons
+
+
 @pytest.mark.parametrize(("near", "finding"), [([GOOD], "near"), ([], "absent")])
 def test_what_comes_near_is_shown_beside_an_abstention(near: list[Citation], finding: str) -> None:
     given = state(ABSTENTION, near=near)

@@ -94,6 +94,28 @@ def test_the_parts_that_are_not_answered_are_named(
     assert answer(address)["abstained"]
 
 
+@pytest.mark.parametrize(
+    ("question", "lacks"),
+    [
+        (QUESTION, []),
+        (
+            "When must a zeppelin or a Zeppelin pay its mooring fee?",
+            ["Not in the documents: “zeppelin”."],
+        ),
+        ("What is an owner?", ["No definition of “owner” was found."]),
+        (
+            "What is the phone number of the harbour master?",
+            [
+                "Not in the documents: “phone”, “number”.",
+                "What comes nearest gives no address or number to call.",
+            ],
+        ),
+    ],
+)
+def test_what_lacks_is_named(answer: Answer, question: str, lacks: list[str]) -> None:
+    assert answer(question)["lacks"] == lacks
+
+
 def test_every_possible_answer_verifies(small: View, passages: Passages) -> None:
     asked = query("What is a hull inspection?", small)
     scored = score_quotables(asked, passages(), small)

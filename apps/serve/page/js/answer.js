@@ -97,7 +97,7 @@ function verdict({ verdict: { head, words, probability, checked }, finding, abst
 		{ role: "group", "aria-label": "Verdict", data: { finding, testid: "verdict" } },
 		el("p.head", el("span.seal", icon(SEALS[finding] ?? "more")), said(told)),
 		likely && el("p.gauge", bar, el("span", `${share(probability)} likely to answer the question`)),
-		!abstained && words.slice(likely ? 2 : 1).map((sentence) => el("p.more", said(sentence))),
+		words.slice(likely ? 2 : 1).map((sentence) => el("p.more", said(sentence))),
 		checked.length > 0 &&
 			el("details.checked", el("summary", "What was checked"), el("ul", checked.map((sentence) => el("li", said(sentence))))),
 	);
