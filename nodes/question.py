@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from lexloop.core.types import Kind, ParsedQuestion, Part
 from lexloop.documents.text.quantities import TIMES
-from lexloop.documents.text.tokens import sentence_spans, tokenize
+from lexloop.documents.text.tokens import sentence_spans, tokenize, words
 
 AUXILIARY = (
     "can|could|does|do|did|is|are|was|were|must|should|may|will|would|has|have|shall|am|might|need"
@@ -315,6 +315,12 @@ def asked_definition(part: str) -> str | None:
 def expected_kind(question: str) -> Kind | None:
     """Return the kind of fact that a question asks for, where its words say so."""
     return next((kind for kind, pattern in _KINDS if pattern.search(question.strip())), None)
+
+
+def kind_words(question: str) -> frozenset[str]:
+    """Return the words, in small letters, that say what kind of fact a question asks for."""
+    found = (pattern.search(question.strip()) for _, pattern in _KINDS)
+    return frozenset(word for match in found if match for word in words(match.group()))
 
 
 def counted(question: str) -> frozenset[str]:

@@ -36,6 +36,7 @@ from lexloop.nodes.context import drafted
 from lexloop.nodes.generate.quoting import LEFT_OUT, cite, quote_all
 from lexloop.nodes.markers import unmarked
 from lexloop.nodes.pointing import unit_at
+from lexloop.nodes.question import kind_words
 from lexloop.nodes.relevance import (
     Query,
     Sources,
@@ -353,8 +354,10 @@ _MOST_UNKNOWN = 3
 
 def lacks(asked: Query, scored: ScoredQuotables, sources: Sources) -> list[str]:
     """Return what a question asks for and the documents lack, in sentences."""
-    asking = dict.fromkeys(word for part in asked.parts for word in words(part["text"]))
-    unknown = [word for word in asking if not all(map(sources.knows, tokenize(word)))]
+    texts = [part["text"] for part in asked.parts]
+    asking = dict.fromkeys(word for text in texts for word in words(text))
+    plain = [word for word in asking if not any(word in kind_words(text) for text in texts)]
+    unknown = [word for word in plain if not all(map(sources.knows, tokenize(word)))]
     told = ", ".join(f"“{word}”" for word in unknown[:_MOST_UNKNOWN])
     said = [f"Not in the documents: {told}."] if told else []
     said += [

@@ -173,7 +173,8 @@ def _heading(tree: Tree, places: Sequence[int], where: str) -> str:
         above = (tree.units[p] for p in tree.above(places[0]))
         headed = next((u for u in above if u.kind in ("provision", "annex") and u.heading), None)
         label = _range(tree, places)
-        said = f"{label} — {' '.join(headed.heading.split())}" if headed and headed.label else label
+        named = " ".join(headed.heading.split()) if headed and headed.label else ""
+        said = f"{label} — {named}" if named and named not in label else label
     if not said:
         return f"In {where}:" if where else ""
     return f"In {where}: {said}:" if where else f"{said}:"
