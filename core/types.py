@@ -238,7 +238,8 @@ class ParsedQuestion(TypedDict):
         pointing: The provisions that it names; None where it names none.
         documents: Those that it describes before it asks, in which alone it is asked; none where
             it describes none.
-        inside: It as it is asked inside the documents that it describes or names.
+        called: Those whose name it has, whoever else says it.
+        inside: It as it is asked inside the documents that it describes or calls by name.
         queries: At most Q sub-queries, without duplicates.
         keywords: At most K phrases to look up in the knowledge graph.
     """
@@ -248,6 +249,7 @@ class ParsedQuestion(TypedDict):
     bare: str
     pointing: Pointing | None
     documents: list[str]
+    called: list[str]
     inside: str
     queries: list[str]
     keywords: list[str]

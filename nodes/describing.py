@@ -102,8 +102,7 @@ def documents_called(text: str, documents: View) -> list[str]:
     telling = {one: words_of(one, title) for one, title in titles.items()} if said else {}
     named = {word: {one for one in telling if word in telling[one]} for word in said}
     named = {word: of for word, of in named.items() if len(of) == 1}
-    for _, _, name in _mentions(text):
-        named[name] = {one for one, title in titles.items() if is_name(name, one, title)}
+    named |= _names(text, titles)
     own = [of for name, of in named.items() if of and not _is_said_beside(name, of, documents)]
     called = set[str]().union(*own)
     return sorted(called) if len(called) < len(documents.documents) else []
@@ -116,6 +115,20 @@ def _is_called_alone(lead: str, documents: View) -> bool:
             titles = nameable(lead, documents)
             return any(is_name(name, one, title) for one, title in titles.items())
     return False
+
+
+def documents_named(text: str, documents: View) -> frozenset[str]:
+    """Return the documents whose name a question has, whoever else says it; none if all."""
+    found = frozenset[str]().union(*_names(text, nameable(text, documents)).values())
+    return found if len(found) < len(documents.documents) else frozenset()
+
+
+def _names(text: str, titles: Mapping[str, str]) -> dict[str, set[str]]:
+    """Return for each name in a question the documents that have it."""
+    return {
+        name: {one for one, title in titles.items() if is_name(name, one, title)}
+        for _, _, name in _mentions(text)
+    }
 
 
 def nameable(text: str, documents: View) -> Mapping[str, str]:

@@ -276,6 +276,7 @@ def parse(question: str) -> ParsedQuestion:
         "bare": " ".join(bare) if bare and not leans(bare[0]) else question,
         "pointing": None,
         "documents": [],
+        "called": [],
         "inside": question,
         "queries": [],
         "keywords": [],

@@ -21,6 +21,7 @@ from lexloop.nodes.describing import (
     before,
     documents_called,
     documents_described,
+    documents_named,
     nameable,
     unnamed,
 )
@@ -407,6 +408,7 @@ def _asked_inside(
         question, described = said, documents_described(parse(said), backend)
         called = described or documents_called(said, backend)
     parsed = {**parsed, "documents": called}
+    parsed["called"] = [*documents_named(parsed["text"], backend)]
     if described:
         return _without(before(parsed), parsed)
     return _unnamed(parsed, nameable(parsed["text"], backend))

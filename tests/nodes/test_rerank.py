@@ -218,3 +218,13 @@ def test_what_is_no_model_is_refused(folder: Path, tmp_path: Path) -> None:
     (damaged / "model.safetensors").write_bytes(b"no weights")
     with pytest.raises(DataError, match="reranker"):
         CrossEncoderReranker(str(damaged))
+
+
+def test_what_is_called_by_name_comes_somewhat_before_others() -> None:
+    pool = [candidate("a", score=0.9), candidate("b", score=0.6), candidate("c", score=0.8)]
+    told = [{**one, "document": f"{one['id']}.txt"} for one in pool]
+    asked = state(told)
+    for called, order in (([], "abc"), (["b.txt"], "abc"), (["c.txt"], "cab")):
+        asked["parsed"]["called"] = called
+        update = update_of(rerank, asked, runtime(reranker=NoReranker()))
+        assert "".join(one["id"] for one in update["passages"]) == order, called
