@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Set
+from functools import lru_cache
 from pathlib import Path
 
 from lexloop.core.folding import folded
@@ -117,10 +118,11 @@ def _is_called_alone(lead: str, documents: View) -> bool:
     return False
 
 
-def documents_named(text: str, documents: View) -> frozenset[str]:
-    """Return the documents whose name a question has, whoever else says it; none if all."""
-    found = frozenset[str]().union(*_names(text, nameable(text, documents)).values())
-    return found if len(found) < len(documents.documents) else frozenset()
+def documents_named(text: str, documents: View) -> Mapping[str, str]:
+    """Return the titles of the documents whose name a question has, whoever else says it."""
+    titles = nameable(text, documents)
+    found = set[str]().union(*_names(text, titles).values())
+    return {name: titles[name] for name in sorted(found)}
 
 
 def _names(text: str, titles: Mapping[str, str]) -> dict[str, set[str]]:
@@ -207,24 +209,37 @@ def is_name(name: str, document: str, title: str) -> bool:
 
     A number in it must be the document's own.
     """
-    words = [_VERSION.sub("", word.lower()) for word in _LETTERS.findall(name)]
-    words = [word for word in words if word not in STOP_WORDS | {"version"}]
+    words = _words_of_name(name)
     telling = [word for word in words if word not in KINDS]
     if not telling or not words_of(document, title).issuperset(telling):
         return False
     if len(telling) < len(words) and len(words) > 1:
         plain = [word for word in words if not word.isdigit()]
-        titled = " ".join(w for w in _WORD.findall(folded(title).lower()) if w not in STOP_WORDS)
-        if f" {' '.join(plain)} " in f" {titled} " or len(plain) < 2:
+        if f" {' '.join(plain)} " in _plain_title(title) or len(plain) < 2:
             return True
     short = acronyms_of(title) if _kind(title) else frozenset[str]()
-    stem = {w for w in _LETTERS.findall(Path(document).stem.lower()) if w.isalpha() and w[2:]}
-    if len(stem) == 1 and _ACRONYM.match(name):
-        short |= stem
+    if _ACRONYM.match(name):
+        stem = {w for w in _LETTERS.findall(Path(document).stem.lower()) if w.isalpha() and w[2:]}
+        short |= stem if len(stem) == 1 else set()
     least = 2 if len(telling) < len(words) else 3
     return any(len(word) >= least and word in short for word in telling)
 
 
+@lru_cache(maxsize=256)
+def _words_of_name(name: str) -> tuple[str, ...]:
+    """Return the words of a name that tell something, in small letters, without their version."""
+    words = (_VERSION.sub("", word.lower()) for word in _LETTERS.findall(name))
+    return tuple(word for word in words if word not in STOP_WORDS | {"version"})
+
+
+@lru_cache(maxsize=1 << 13)
+def _plain_title(title: str) -> str:
+    """Return the words of a title in small letters, between blanks, without stop words."""
+    words = (word for word in _WORD.findall(folded(title).lower()) if word not in STOP_WORDS)
+    return f" {' '.join(words)} "
+
+
+@lru_cache(maxsize=1 << 13)
 def _kind(title: str, name: str = "") -> str:
     """Return the word by which a document calls itself; "" where none is known."""
     words = [word.lower() for word in _LETTERS.findall(f"{title} {name}")]

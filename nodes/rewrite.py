@@ -22,7 +22,6 @@ from lexloop.nodes.describing import (
     documents_called,
     documents_described,
     documents_named,
-    nameable,
     unnamed,
 )
 from lexloop.nodes.markers import MARKER
@@ -407,11 +406,9 @@ def _asked_inside(
             break
         question, described = said, documents_described(parse(said), backend)
         called = described or documents_called(said, backend)
-    parsed = {**parsed, "documents": called}
-    parsed["called"] = [*documents_named(parsed["text"], backend)]
-    if described:
-        return _without(before(parsed), parsed)
-    return _unnamed(parsed, nameable(parsed["text"], backend))
+    named = documents_named(parsed["text"], backend)
+    parsed = {**parsed, "documents": called, "called": [*named]}
+    return _without(before(parsed), parsed) if described else _unnamed(parsed, named)
 
 
 def _without(lead: str, parsed: ParsedQuestion) -> ParsedQuestion:
