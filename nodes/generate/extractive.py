@@ -509,6 +509,7 @@ class ExtractiveGenerator:
         more = [] if any(lists) and sure else chosen.more
         room = self._lengths.whole
         quoted: list[PointedUnit] = []
+        led = ""
         for item, units in [*zip(chosen.best, lists, strict=True), *((i, []) for i in more)]:
             document = item.passage["document"]
             if any(_within(item.said, document, citation) for citation in citations):
@@ -526,7 +527,9 @@ class ExtractiveGenerator:
             said = with_antecedent(item, self._sources)
             if citations:  # what the line before says already is not said again
                 said = [one for one in said if not _within(one, document, citations[-1])]
-            said = self._with_question(item, said, asked.text)
+            if item.question != led:  # the line before stands under it, too
+                said = self._with_question(item, said, asked.text)
+            led = item.question
             if said[0].start < item.passage["start"]:  # it is judged by what it is quoted from
                 quoted += self._unit_of(document, said[0])
             text = unmarked(" ".join(statement.text for statement in said))

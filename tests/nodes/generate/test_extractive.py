@@ -94,6 +94,22 @@ def test_the_parts_that_are_not_answered_are_named(
     assert answer(address)["abstained"]
 
 
+def test_a_heading_that_asks_leads_what_stands_under_it_once() -> None:
+    text = "## May a dog be kept?\n\n{}\n\n{}\n\n## Who pays the fine?\n\n{}\n"
+    said = ["No dog may be kept.", "A cat may be kept in a basket.", "The owner pays it in coins."]
+    view = view_of(Document("a.md", "A", text.format(*said)), embedder=load_minilm())
+    asked = query("Which pets are allowed?", view)
+    passages: list[Passage] = [
+        {**chunk, "n": n, "score": 1.0, "signals": {}}
+        for n, chunk in enumerate(view.every_chunk(), 1)
+    ]
+    scored = score_quotables(asked, passages, view)
+    assert scored is not None
+    lines = answer_of(view, asked, *scored.quotables)["answer"].split("\n")
+    dog, owner = "May a dog be kept? [1]", "Who pays the fine? [3]"
+    assert lines == [f"{dog} {said[0]} [1]", f"{said[1]} [2]", f"{owner} {said[2]} [3]"]
+
+
 @pytest.mark.parametrize(
     ("question", "lacks"),
     [
