@@ -94,6 +94,7 @@ GROUPS: dict[str, Mapping[str, Out]] = {
     "what is counted": {f"{_Q}:counted": giving(frozenset())},
     "definitions asked for": {f"{_Q}:asked_definition": giving(None)},
     "documents called by name": {"nodes.describing:documents_called": giving(frozenset())},
+    "what recitals explain": {"nodes.rerank:EXPLAINED": giving(0.0)},
     "documents named before others": {"nodes.rerank:_CALLED": giving(0.0)},
     "names of documents left out": {"nodes.describing:unnamed": unchanged},
     "operative first": {"nodes.rerank:operative_first": lambda _: lambda ranked, k: ranked[:k]},

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from indexes import view_of
 from records import candidate
 from running import runtime, update_of
 from tiny_bert import build
@@ -16,6 +17,8 @@ from lexloop.core.errors import DataError, DeadlineExceeded
 from lexloop.core.running import Deadline, within
 from lexloop.core.state import State
 from lexloop.core.types import Candidate, Chunk
+from lexloop.documents.document import Document
+from lexloop.models.minilm import load_minilm
 from lexloop.nodes.question import parse
 from lexloop.nodes.rerank import (
     TEMPERATURE,
@@ -228,3 +231,41 @@ def test_what_is_called_by_name_comes_somewhat_before_others() -> None:
         asked["parsed"]["called"] = called
         update = update_of(rerank, asked, runtime(reranker=NoReranker()))
         assert "".join(one["id"] for one in update["passages"]) == order, called
+
+
+_RECITED = """Berth Regulation
+
+Whereas:
+
+(1) Whoever loses a boat in a storm should not pay for a berth that stands empty.
+
+(2) Salt is sold in sacks, and sacks differ.
+
+Article 1
+
+Charges cease where use of a berth is impossible.
+
+Article 2
+
+Salt is weighed dry.
+"""
+
+
+def test_a_recital_near_the_question_brings_forward_what_it_explains(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    view = view_of(Document("a.txt", "Berth Regulation", _RECITED), embedder=load_minilm())
+    pool = [found(chunk, dense=0.5) for chunk in view.every_chunk()]
+    assert [one["section"] for one in pool if one.get("supporting")] == ["Recital 1", "Recital 2"]
+    asked = parse("My boat sank in a storm, must I still pay?")
+
+    def scores(weight: float) -> dict[str, float]:
+        monkeypatch.setattr("lexloop.nodes.rerank.EXPLAINED", weight)
+        ranked = FeatureReranker(view).rerank(asked, pool)
+        return {one["section"]: one["score"] for one in ranked}
+
+    before, after = scores(0.0), scores(1.0)
+    gained = {section: after[section] - before[section] for section in after}
+    assert gained["Article 1"] > 0.05
+    assert gained["Article 1"] + gained["Article 2"] == pytest.approx(0.0, abs=1e-6)
+    assert gained["Recital 1"] == gained["Recital 2"] == 0.0
