@@ -269,11 +269,12 @@ def parse(question: str) -> ParsedQuestion:
     provision, and inside that every statement shares its words.
     """
     asked = without_context(question)
-    bare = [without_preamble(sentence) for sentence in asking_sentences(question)]
+    first = without_preamble(next(iter(asking_sentences(asked)), question))
+    needs_rest = asked == question and leans(first)
     return {
         "text": question,
         "parts": [part_of(part) for part in question_parts(asked)],
-        "bare": " ".join(bare) if bare and not leans(bare[0]) else question,
+        "bare": question if needs_rest else what_asks(question),
         "pointing": None,
         "documents": [],
         "called": [],
@@ -281,6 +282,15 @@ def parse(question: str) -> ParsedQuestion:
         "queries": [],
         "keywords": [],
     }
+
+
+def what_asks(question: str) -> str:
+    """Return only what asks of a question, in the context that was written behind it."""
+    asked = without_context(question)
+    if _REGARDING in question and asked == question:
+        return question  # what is asked names nothing of its own
+    asking = " ".join(map(without_preamble, asking_sentences(asked)))
+    return with_context_of(question, asking) if asking else question
 
 
 def part_of(text: str) -> Part:

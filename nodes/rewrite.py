@@ -27,10 +27,10 @@ from lexloop.nodes.describing import (
 from lexloop.nodes.markers import MARKER
 from lexloop.nodes.pointing import only_points, placed, provision_in, read_pointing
 from lexloop.nodes.question import (
-    asking_sentences,
     in_context,
     parse,
     part_of,
+    what_asks,
     with_context_of,
     without_preamble,
 )
@@ -59,7 +59,7 @@ class RuleRewriter:
         queries = [
             *(advice["queries"] if advice else []),
             *(with_context_of(standalone, part["text"]) for part in parsed["parts"]),
-            " ".join(map(without_preamble, asking_sentences(standalone))),
+            what_asks(standalone),
             standalone,
         ]
         return {

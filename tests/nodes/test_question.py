@@ -16,8 +16,10 @@ from lexloop.nodes.question import (
     counted,
     expected_kind,
     in_context,
+    parse,
     question_parts,
     standing_alone,
+    what_asks,
     without_context,
     without_preamble,
 )
@@ -100,3 +102,13 @@ def test_any_question_is_read_and_none_of_its_parts_is_lost(text: str, first: st
     assert term is None or term in text
     assert defines(first, text) in (True, False)
     assert kind is None or holds(kind, text, counted(text)) in (True, False)
+
+
+def test_what_a_follow_up_asks_is_not_lost_in_the_topic_behind_it() -> None:
+    topic = "We broke several rules with one mailing. Are the fines added up?"
+    asked = in_context("And how high is the limit?", topic)
+    assert what_asks(asked) == parse(asked)["bare"] == asked
+    told = "I run a quay. And how high is the limit?"
+    assert parse(in_context(told, topic))["bare"] == asked
+    empty = in_context("And then?", topic)  # it names nothing of its own
+    assert what_asks(empty) == parse(empty)["bare"] == empty
