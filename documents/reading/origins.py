@@ -18,10 +18,11 @@ _FARTHEST = 1 << 12
 
 
 def words_from(shown: str, source: str, lines: Sequence[tuple[int, int]]) -> Iterator[FileRun]:
-    """Yield where each word of a text stands in what the text was made of, line by line.
+    """Yield where the words of a text stand in what the text was made of, line by line.
 
-    It is where it first stands behind the word before it. A word that its lines of the source do
-    not have, as that of a character reference, has no place.
+    A word is where it first stands behind the word before it; those with no other between them are
+    one run where they are as far apart in both. A word that its lines of the source do not have, as
+    that of a character reference, has no place.
 
     Args:
         shown: The text.
@@ -35,14 +36,25 @@ def words_from(shown: str, source: str, lines: Sequence[tuple[int, int]]) -> Ite
     ]
     groups = [(at, [*group]) for at, group in groupby(held, key=lambda line: line[1])]
     limits = [at for at, _ in groups[1:]] + [len(source)]
+    run = FileRun(0, 0, 0)
     for (at, group), limit in zip(groups, limits, strict=True):
         cursor = at
         for word in _WORD.finditer(shown, group[0][0], group[-1][2]):
             end = cursor + _FARTHEST + len(word[0])
             found = source.find(word[0], cursor, min(limit, end))
-            if found >= 0:
-                cursor = found + len(word[0])
-                yield FileRun(word.start(), found, len(word[0]))
+            if found < 0:
+                continue
+            cursor = found + len(word[0])
+            between = shown[run.start + run.length : word.start()]
+            moved = found - run.at != word.start() - run.start
+            if run.length and not moved and not any(map(str.isalpha, between)):
+                run = FileRun(run.start, run.at, word.end() - run.start)
+                continue
+            if run.length:
+                yield run
+            run = FileRun(word.start(), found, len(word[0]))
+    if run.length:
+        yield run
 
 
 def in_written(runs: Iterable[FileRun], written: str, offset: int) -> list[FileRun]:
@@ -65,8 +77,9 @@ def in_written(runs: Iterable[FileRun], written: str, offset: int) -> list[FileR
 
 
 def _add(runs: list[FileRun], run: FileRun) -> None:
-    """Add a run, as one with the run before it where nothing between them moved."""
-    if runs and runs[-1].at - runs[-1].start == run.at - run.start:
+    """Add a run, as one with the run before it where the two are one in both texts."""
+    behind = run.start - runs[-1].start if runs else 0
+    if runs and behind == runs[-1].length == run.at - runs[-1].at:
         start, at, _ = runs.pop()
         run = FileRun(start, at, run.start + run.length - start)
     runs.append(run)

@@ -1,7 +1,7 @@
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lexloop.core.errors import CorpusError
@@ -50,6 +50,7 @@ def test_a_place_is_that_of_a_file_of_text_alone() -> None:
         span_in_file(Document("a.md", "", "some text", places=b"\x00"), 0, 4)
 
 
+@example(["`", "fee", "\r\n", "](#x)", "`", "<b>", "`"])
 @given(st.lists(st.sampled_from("fee due ** * [ ](#x) <b> </b> ` é \xad - 1. \n \r\n".split(" "))))
 def test_places_rise_and_words_are_those_of_the_file(pieces: list[str]) -> None:
     written = f"begun {' '.join(pieces)}"
