@@ -216,11 +216,12 @@ def _explained(
     Recitals and notes speak as people ask, of one provision or another: the cosine with the nearest
     of them, less the mean of all. 0 for what is no operative text, and where nothing explains.
     """
-    middles = {
-        candidate["id"]: mean / max(float(np.linalg.norm(mean)), 1e-9)
+    means = {
+        candidate["id"]: np.mean([one.vector for one in found], axis=0)
         for candidate, found in zip(candidates, said, strict=True)
-        if found and len(mean := np.mean([one.vector for one in found], axis=0))
+        if found
     }
+    middles = {name: mean / max(float(np.linalg.norm(mean)), 1e-9) for name, mean in means.items()}
     support = [
         (nearer, one["id"])
         for one, nearer in zip(candidates, close, strict=True)
