@@ -7,9 +7,10 @@ DATA is the folder of the published sets (default ``LEXLOOP_DATA``). By set and 
 that are known, the share of them found (a unit of the tree begins with the same words), and of all
 those known the share with the same label, the same last words and the same kind; then the doubts
 that the trees note. In ``us_cfr`` and ``gdpr`` the known units are those of ``structure.json``, and
-the recitals; in ``policies`` the headings, whose label is the heading above them; in ``contracts``
-the numbered units of each text, which its PDF should have. Formats that a law is not given in are
-made from its text; policies are converted by pandoc and LibreOffice, where these are installed.
+the recitals; in ``policies`` the headings, whose label is the heading above them, and which may be
+read as numbered paragraphs that have one; in ``contracts`` the numbered units of each text, which
+its PDF should have. Formats that a law is not given in are made from its text; policies are
+converted by pandoc and LibreOffice, where these are installed.
 
 ``--asked`` asks of all policies together for so many sections by their headings, each in three
 wordings, and prints the share of answers whose first citation lies in the section, and of those
@@ -154,9 +155,9 @@ def units_of(document: Document, headed: bool = False) -> Iterator[Known]:
         words = tuple(words_of(document.text[unit.start : unit.end]))
         if not headed:
             yield Known(unit.label, unit.kind, words)
-        elif unit.kind in _HEADED:
+        elif unit.kind in _HEADED or (unit.number and unit.heading):
             above = next((units[p].heading for p in _above(units, unit.parent)), "")
-            yield Known(_path(above), "part", words)
+            yield Known(_path(above), "part" if unit.kind in _HEADED else unit.kind, words)
 
 
 def _above(units: Sequence[Unit], place: int) -> Iterator[int]:

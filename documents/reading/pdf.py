@@ -359,11 +359,20 @@ def _paragraphs(pages: Iterable[Page], setting: Setting) -> list[_Paragraph]:
             paragraph.font = None
         flow.notes += inner.done
     flow.settle_notes()
+    for paragraph in flow.done:
+        if paragraph.font and _speaks(paragraph.cells[0], setting):
+            paragraph.font = None
     fonts = sorted({p.font for p in flow.done if p.font}, key=lambda font: (-font[0], not font[1]))
     levels = {font: min(rank, _MOST_LEVELS) for rank, font in enumerate(fonts, 1)}
     for paragraph in flow.done:
         paragraph.level = levels[paragraph.font] if paragraph.font else 0
     return flow.done
+
+
+def _speaks(lines: Sequence[Segment], setting: Setting) -> bool:
+    """Return whether what is set bold is a sentence of several lines, and no heading."""
+    own = lines[0].size <= setting.size and not _is_marked(lines[0].text)
+    return own and len(lines) > 1 and lines[-1].text[-1] == "."
 
 
 def _notes(page: Page, setting: Setting) -> set[int]:
@@ -408,7 +417,9 @@ def _goes_on(lines: Sequence[PdfLine], line: PdfLine, setting: Setting) -> bool:
     heads = setting.heads(last), setting.heads(following)
     if any(heads):
         alike = all(heads) and last.bold == following.bold
-        split = not _ends(text) and spacing <= _CLEARLY_SPACED and (forced or small)
+        # a heading lists what it is about: "Warranties; Limitation of liability; ..."
+        ended = _ends(text) and text[-1] != ";"
+        split = not ended and spacing <= _CLEARLY_SPACED and (forced or small)
         return split and (small or (alike and not _is_marked(following.text)))
     if forced:
         return _sentence_goes_on(lines, line, spacing)

@@ -163,3 +163,18 @@ def test_a_table_goes_on_over_pages_with_its_heads_once() -> None:
     document = read(typeset(law, lambda _: Style(), sheet))
     assert len(document.pages) > 2
     assert document.text == law + "\n"
+
+
+def test_a_bold_sentence_is_no_heading_and_a_heading_goes_on_behind_a_semicolon() -> None:
+    heading = "4. What each of the parties warrants to the other and to its customers; Limits"
+    sentence = "Each party waives all that it may have against the other in any court of this land."
+    text = f"{heading}\n{sentence}\nWe say more of it.\n5. Term\nIt ends on 3 May.\n"
+
+    def style(line: str) -> Style:
+        size = 14 if line == heading else 10
+        return Style(size, bold=line in (heading, sentence, "5. Term"), align="L", space=1.5)
+
+    document = read(typeset(text, style, Sheet(size=(120, 130))))
+    assert document.text.splitlines() == text.splitlines()
+    heads = [unit.heading for unit in document.tree.units if unit.heading]
+    assert heads == [heading[3:], "Term"]
