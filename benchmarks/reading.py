@@ -9,8 +9,9 @@ those known the share with the same label, the same last words and the same kind
 that the trees note. In ``us_cfr`` and ``gdpr`` the known units are those of ``structure.json``, and
 the recitals; in ``policies`` the headings, whose label is the heading above them, and which may be
 read as numbered paragraphs that have one; in ``contracts`` the numbered units of each text, which
-its PDF should have. Formats that a law is not given in are made from its text; policies are
-converted by pandoc and LibreOffice, where these are installed.
+its PDF should have; in ``tables`` the rows of a standard that is made up here, its captions above
+or below and counted in five ways. Formats that a law is not given in are made from its text;
+policies and the standard are converted by pandoc and LibreOffice, where these are installed.
 
 ``--asked`` asks of all policies together for so many sections by their headings, each in three
 wordings, and prints the share of answers whose first citation lies in the section, and of those
@@ -61,7 +62,16 @@ _FORMATS = {
     "gdpr": ("txt", "html", "docx", "pdf"),
     "policies": ("md", "html", "docx", "odt", "epub", "rtf", "pdf"),
     "contracts": ("pdf",),
+    "tables": ("md", "txt", "html", "docx", "odt", "epub", "rtf", "pdf"),
 }
+_COUNTED = (
+    "Table {0} — {1}",
+    "Table 4.{0}: {1}",
+    "TABLE {0}. {1}",
+    "Table A{0} {1}",
+    "Table B.{0}-1. {1}",
+)
+_TABLES, _ROWS = 20, (2, 7)
 
 
 @dataclass(frozen=True)
@@ -128,7 +138,9 @@ def _cells(name: str, kind: str, folder: Path) -> list[str]:
     """A row of the table; none where the set, or what makes its files, is not here."""
     score = Counter[str]()
     with tempfile.TemporaryDirectory() as made:
-        for known, path in _PAIRS[name](folder, kind, Path(made)) if folder.is_dir() else ():
+        for known, path in (
+            _PAIRS[name](folder, kind, Path(made)) if folder.is_dir() or name == "tables" else ()
+        ):
             if path is None:
                 break
             document = read(path)
@@ -235,7 +247,9 @@ def converted(path: Path, kind: str, made: Path) -> Path | None:
     if shutil.which("pandoc") is None or (kind == "pdf" and shutil.which("soffice") is None):
         return None
     first = target.with_suffix(".docx") if kind == "pdf" else target
-    subprocess.run(["pandoc", "--standalone", "--quiet", str(path), "-o", str(first)], check=True)
+    plain = ["--to", "plain"] if kind == "txt" else []
+    convert = ["pandoc", "--standalone", "--quiet", *plain, str(path), "-o", str(first)]
+    subprocess.run(convert, check=True)
     if kind == "pdf":
         convert = ["soffice", "--headless", "--convert-to", "pdf", "--outdir", str(made)]
         subprocess.run([*convert, str(first)], check=True, stdout=subprocess.DEVNULL)
@@ -249,6 +263,28 @@ def _contracts(folder: Path, kind: str, made: Path) -> Iterator[tuple[list[Known
         numbers = Counter(unit.label for unit in document.tree.units if unit.number)
         own = [unit for unit in units_of(document) if numbers[unit.label]]
         yield [unit for unit in own if unit.kind in ("provision", "paragraph", "point")], path
+
+
+def _tables(folder: Path, kind: str, made: Path) -> Iterator[tuple[list[Known], Path | None]]:
+    """A standard of tables, and their rows."""
+    drawn, known, written = random.Random(_SEED), [], ["# Standard for lamps"]
+    for number in range(1, _TABLES + 1):
+        title = f"Limits of class {number}"
+        counted = _COUNTED[number % len(_COUNTED)].format(number, title)
+        label = counted.removesuffix(title).rstrip(" :.—").capitalize()
+        rows = [
+            [f"Lamp {number}-{row}", f"{drawn.random():.3f}"]
+            for row in range(drawn.randint(*_ROWS))
+        ]
+        table = ["| Part | Lux |", "|---|---|", *(f"| {' | '.join(row)} |" for row in rows)]
+        parts = [[counted], table] if number % 3 else [table, [counted]]
+        lead = [f"## {number} Class {number}", f"The limits of class {number} apply to lamps."]
+        written += [*lead, *("\n".join(part) for part in parts)]
+        for key, value in rows:
+            known.append(Known(f"{label}, row {key}", "row", tuple(words_of(f"{key} {value}"))))
+    path = made / "standard.md"
+    path.write_text("\n\n".join(written), encoding="utf-8")
+    yield known, path if kind == "md" else converted(path, kind, made)
 
 
 def _asked(folder: Path, count: int) -> Iterator[Sequence[str]]:
@@ -283,7 +319,13 @@ def _section(path: Path, unit: Row) -> set[str]:
     return set(words_of(_MARKUP.sub(" ", text))) | set(words_of(text))
 
 
-_PAIRS = {"us_cfr": _laws, "gdpr": _laws, "policies": _policies, "contracts": _contracts}
+_PAIRS = {
+    "us_cfr": _laws,
+    "gdpr": _laws,
+    "policies": _policies,
+    "contracts": _contracts,
+    "tables": _tables,
+}
 
 if __name__ == "__main__":
     main()

@@ -26,6 +26,7 @@ from lexloop.documents.reading.scan import MOST_SCANS, Picture, even, read_scans
 from lexloop.documents.reading.source import Limits, PageRead
 from lexloop.documents.reading.text import printable
 from lexloop.documents.structure.markers import list_markers, word_marker
+from lexloop.documents.structure.outline import caption
 
 _END = b"%%EOF"
 _TAIL = 4096
@@ -319,9 +320,19 @@ class _Flow:
             return
         if row.opens and not goes_on:
             self._heads = texts
+            self._part_caption()
         self.settle_notes()
         self._lines = []
         self.done.append(_Paragraph(row.cells, row=True))
+
+    def _part_caption(self) -> None:
+        """Part the paragraph above a table from the caption that it ends with, if it does."""
+        lines = [] if not self.done or self.done[-1].row else self.done[-1].cells[0]
+        for place in range(1, len(lines)):
+            if caption(lines[place].text) and _ends(lines[place - 1].text):
+                self.done.append(_Paragraph([lines[place:]]))
+                del lines[place:]
+                return
 
     def add(self, line: PdfLine) -> None:
         """Add a line to the open paragraph, or open another with it."""

@@ -36,7 +36,8 @@ _MARKDOWN = re.compile(r"(?P<marks>#{1,6})\s+(?=[^\s#])")
 _RULER = re.compile(r"[\s|:+=_-]+$")
 _GAP = re.compile(r"\t+|\s{3,}")
 _CAPTION = re.compile(
-    r"(?:Table|TABLE)\s+(?P<number>[\dA-Z][\w.\-–]{0,14})(?=[\s:–—]|$)[\s:–—]*(?P<heading>.*)$"
+    r"(?:: )?(?:Table|TABLE)\s+(?P<number>[\dA-Z][\w.\-–]{0,14})(?=[\s:–—]|$)[\s:–—]*"
+    r"(?P<heading>.*)$"
 )
 _LONGEST_ROW, _SENTENCE_CHARS = 2000, 60
 _FEWEST_HUNG, _HUNG_SHARE = 3, 0.6
@@ -274,9 +275,15 @@ def _goes_on(first: LogicalLine, last: LogicalLine, line: str, edge: int, width:
 
 
 def _rows(text: str, physical: Sequence[tuple[int, int]]) -> list[bool]:
-    """Return which lines are rows of a table: cells between bars, or gaps as a neighbour's."""
+    """Return which lines are rows of a table: cells between bars, or gaps as a neighbour's.
+
+    A line drawn below the names of columns parts them from no neighbour.
+    """
     lines = [text[start : min(end, start + _LONGEST_ROW)] for start, end in physical]
     fields = [0 if list_markers(line) else len(_FIELDS.findall(line)) for line in lines]
+    for number in range(len(lines) - 2, 0, -1):
+        if lines[number].strip() and is_ruler(lines[number]):
+            fields[number] = fields[number + 1]
     return [
         line.startswith("|") or " | " in line or (gaps > 0 and gaps in (before, after))
         for line, before, gaps, after in zip(
@@ -297,7 +304,10 @@ def is_ruler(row: str) -> bool:
 
 
 def caption(line: str) -> tuple[str, str] | None:
-    """Return number and heading of a line such as ``Table 2 Fines``; None if it is none."""
+    """Return number and heading of a line such as ``Table 2 Fines``; None if it is none.
+
+    A sentence may begin as it does: only a table above or below tells.
+    """
     found = _CAPTION.match(line)
     return (
         (found["number"].rstrip("."), found["heading"].strip())

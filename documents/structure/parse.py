@@ -101,6 +101,8 @@ class _Parser:
             heading = self._outline.headings.get(number)
             if number in self._outline.contents:
                 self._builder.add_to("contents", line)
+            elif not self._row_next(number) and self._builder.named_below(line):
+                pass
             elif heading is not None and self._entitles(number, line, heading):
                 self._builder.pending(line)
             elif heading is not None:
@@ -222,6 +224,9 @@ class _Parser:
             self._builder.pending(line)
         else:
             self._builder.text(line, at)
+
+    def _row_next(self, number: int) -> bool:
+        return any(line.row for line in self._lines[number + 1 : number + 2])
 
     def _heads_next(self, number: int, line: LogicalLine) -> bool:
         """Return whether a short line is the heading of the numbered provision on the next."""
@@ -517,6 +522,20 @@ class _Builder:
             return
         self._close_flat()
         self._push(OpenUnit("table", self._label, start=line.start), line.end)
+
+    def named_below(self, line: LogicalLine) -> bool:
+        """Return whether a line is the caption of the table right above it, which has none yet."""
+        table = next((e for e in reversed(self.stack) if e.kind == "table"), None)
+        found = caption(line.text)
+        if table is None or table.number or found is None or line.ended or found[1][:1].islower():
+            return False
+        table.number, table.heading = found
+        old, table.label = table.label, f"Table {table.number}"
+        for row in self._opened[table.place + 1 :]:
+            row.label = table.label + row.label.removeprefix(old)
+        self._close(self.stack.index(table) + 1)
+        self._reached = line.end
+        return True
 
     def note(self, line: LogicalLine, word: str, number: str) -> None:
         """Add a note, which explains and does not rule: an advisory, a note, a source."""

@@ -156,6 +156,19 @@ def test_a_row_is_quoted_with_the_names_of_its_columns(rules: bool) -> None:
     assert document.text[columns.start : columns.end] == FEES[0]
 
 
+def test_a_caption_goes_with_the_table_below_it_and_not_with_what_stands_above() -> None:
+    above = "What a boat of the river costs in every year is set out below."
+    rows = [[f"{name} of wood", f"{fee} euros a year"] for name, fee in (("Raft", 5), ("Ship", 20))]
+    drawn = lines(above, "Table 2-1. Fees of boats")
+    for number, (left, right) in enumerate([["Boat of the river", "What it costs"], *rows]):
+        drawn += [
+            Placed(x, 132 + 12 * number, words, 10) for x, words in ((60, left), (300, right))
+        ]
+    document = read(place([drawn]))
+    assert document.text.splitlines()[:2] == [above, "Table 2-1. Fees of boats"]
+    assert [u.label for u in document.tree.units if u.kind == "table"] == ["Table 2-1"]
+
+
 def test_a_table_goes_on_over_pages_with_its_heads_once() -> None:
     rows = [f"{n} | Boat number {n} of the list | {3 * n} euros" for n in range(1, 31)]
     law = "\n".join(["Number | Name of the boat | Fee", *rows])

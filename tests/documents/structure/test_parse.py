@@ -185,3 +185,36 @@ def test_text_lies_in_the_item_below_whose_text_it_stands() -> None:
         ("Whoever doubts a decision", "§ 2.1"),  # left of all numbers of the list
     ):
         assert tree.units[tree.at(CHARTER.index(words))].label == label
+
+
+@pytest.mark.parametrize("below", ["TABLE IV: Fees", ": Table IV. Fees", "Table IV"])
+def test_a_table_is_named_by_the_caption_below_it(below: str) -> None:
+    tree = tree_of(
+        f"Section 3\nWhat it costs is told here.\nBoat | Euros\nRaft | 5\n{below}\nThe keeper pays.\n"
+    )
+    kinds = [(unit.kind, unit.label) for unit in tree.units[2:]]
+    assert kinds == [
+        ("table", "Table IV"),
+        ("columns", "Table IV"),
+        ("row", "Table IV, row Raft"),
+        ("text", "Section 3"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "follows",
+    ["Table 3 shows the fees", "Table 3 Fees are paid in May.", "Table 3 Fees\nOar | 1\nSail | 2"],
+)
+def test_what_follows_a_table_is_no_caption_of_it(follows: str) -> None:
+    tree = tree_of(f"Section 3\nWhat it costs is told here.\nBoat | Euros\nRaft | 5\n{follows}\n")
+    labels = [unit.label for unit in tree.units if unit.kind == "row"]
+    assert labels[0] == "Section 3, row Raft"
+
+
+def test_names_of_columns_stand_above_a_line_that_is_drawn_below_them() -> None:
+    tree = tree_of("Table 2 Fees\n\n  Boat     Euros\n  -------- ------\n  Raft     5\n")
+    assert [(unit.kind, unit.label) for unit in tree.units] == [
+        ("table", "Table 2"),
+        ("columns", "Table 2"),
+        ("row", "Table 2, row Raft"),
+    ]
