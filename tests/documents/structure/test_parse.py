@@ -189,9 +189,8 @@ def test_text_lies_in_the_item_below_whose_text_it_stands() -> None:
 
 @pytest.mark.parametrize("below", ["TABLE IV: Fees", ": Table IV. Fees", "Table IV"])
 def test_a_table_is_named_by_the_caption_below_it(below: str) -> None:
-    tree = tree_of(
-        f"Section 3\nWhat it costs is told here.\nBoat | Euros\nRaft | 5\n{below}\nThe keeper pays.\n"
-    )
+    rows = "Section 3\nWhat it costs is told here.\nBoat | Euros\nRaft | 5"
+    tree = tree_of(f"{rows}\n{below}\nThe keeper pays.\n")
     kinds = [(unit.kind, unit.label) for unit in tree.units[2:]]
     assert kinds == [
         ("table", "Table IV"),
