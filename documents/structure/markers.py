@@ -9,7 +9,7 @@ from lexloop.documents.structure.references import ABBREVIATED, roman_value
 from lexloop.documents.structure.tree import Kind
 from lexloop.documents.text.quantities import NUMBERS
 
-_PARTS = "book|title|part|subpart|chapter|subchapter|division|subdivision|amendment"
+_PARTS = "book|title|subtitle|part|subpart|chapter|subchapter|division|subdivision|amendment"
 _PROVISIONS = "article|art\\.|section|sec\\.|rule|clause|regulation|reg\\.|slide"
 _ANNEXES = "annex|annexe|schedule|appendix|exhibit|attachment"
 _COUNTED = {word: value for word, value in NUMBERS.items() if 0 < value <= 20}

@@ -46,8 +46,18 @@ _CODE_INDENT = 4
 _PROVISION_WORDS = frozenset(("article", "section", "rule", "clause", "regulation", "slide", "§"))
 _ANNEX_WORDS = frozenset(("annex", "schedule", "appendix", "exhibit", "attachment"))
 _ORDER = (
-    *("annex", "book", "title", "part", "subpart", "chapter", "subchapter", "division"),
-    *("subdivision", "amendment", "section", "article", "rule", "clause", "regulation", "slide"),
+    *("annex", "book", "title", "subtitle", "part", "subpart", "chapter", "subchapter"),
+    *(
+        "division",
+        "subdivision",
+        "amendment",
+        "section",
+        "article",
+        "rule",
+        "clause",
+        "regulation",
+        "slide",
+    ),
     "§",
 )
 _CONTENTS = re.compile(

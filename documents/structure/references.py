@@ -69,7 +69,7 @@ _RANGES = frozenset(("to", "through", "until", "–", "-"))
 _MOST, _DEEPEST = 40, 6
 _WORDS = (
     r"articles?|arts?\.?|sections?|secs?\.|rules?|regulations?|regs?\.|clauses?|recitals?"
-    r"|annex(?:es)?|schedules?|appendix|chapters?|subchapters?|parts?|titles?|tables?"
+    r"|annex(?:es)?|schedules?|appendix|chapters?|subchapters?|parts?|titles?|subtitles?|tables?"
     r"|amendments?"
 )
 KIND = re.compile(rf"§|\b(?:{_WORDS})(?!\w)", re.IGNORECASE)

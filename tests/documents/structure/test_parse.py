@@ -217,3 +217,17 @@ def test_names_of_columns_stand_above_a_line_that_is_drawn_below_them() -> None:
         ("columns", "Table 2"),
         ("row", "Table 2, row Raft"),
     ]
+
+
+def test_a_bill_of_the_united_states_has_subtitles() -> None:
+    tree = tree_of(
+        "TITLE IV—HARBOUR SAFETY\nSubtitle A—General\nSEC. 401. SHORT TITLE.\nThis title is short."
+        "\nSubtitle B—Berths\nSEC. 411. FEES.\nThe harbour master charges fees under subtitle B.\n"
+    )
+    assert [unit.label for unit in tree.units if unit.heading] == [
+        "Title IV",
+        "Title IV, Subtitle A",
+        "Section 401",
+        "Title IV, Subtitle B",
+        "Section 411",
+    ]
