@@ -201,6 +201,7 @@ FIGURES = [
     Figure("contracts", "python benchmarks/contracts.py --contracts {data}/contracts"),
     Figure("reading", "python benchmarks/reading.py --data {data}"),
     Figure("headings", "python benchmarks/reading.py --data {data} --asked 80"),
+    Figure("formats", "python benchmarks/file_formats.py --data {data}"),
     Figure("scans", "python benchmarks/ocr.py --data {data}", needs="rapidocr"),
     Figure("promises", "python benchmarks/promises.py"),
     Figure(

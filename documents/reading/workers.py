@@ -217,7 +217,7 @@ def to_frame(found: Document | SkippedSource | Part | PageRead) -> Frame:
     if isinstance(found, PageRead):
         return {"page": found}
     if isinstance(found, SkippedSource):
-        return {"skipped": [found.name, found.reason]}
+        return {"skipped": [found.name, found.reason, found.indexed]}
     places = base64.b64encode(found.places).decode()
     about = [found.metadata.as_record(), found.pages, found.headings, places]
     return {"document": [found.name, found.title, found.text, *about]}

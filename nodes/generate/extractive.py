@@ -341,7 +341,7 @@ def _lacking(asked: Query, scored: ScoredQuotables) -> list[Kind]:
 
 
 _TOLD_KINDS: Mapping[Kind, str] = {
-    "duration": "time",
+    "duration": "period of time",
     "money": "sum of money",
     "percentage": "percentage",
     "measure": "measure",

@@ -285,6 +285,14 @@ def test_what_is_no_sound_message_is_refused(data: bytes, reason: str) -> None:
         found(data)
 
 
+def test_a_message_that_is_cut_off_says_so() -> None:
+    made = message()
+    made.add_attachment("The fee rises. " * 200, filename="fees.txt")
+    texts, told = found(made.as_bytes()[:-1000])
+    assert sorted(texts) == ["a.eml", "a.eml/fees.txt"]
+    assert told == {"a.eml": "It is cut off: what stood at its end is missing."}
+
+
 def test_a_text_that_cannot_be_decoded_costs_no_attachment() -> None:
     made = message("Text.")
     made.add_attachment("A.", filename="a.txt")
