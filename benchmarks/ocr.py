@@ -62,8 +62,8 @@ def main() -> None:
     """Read every scan with everything that is here, and print the table."""
     parser = options(__doc__)
     parser.add_argument("--data", type=Path, default=DATA, required=DATA is None)
-    parser.add_argument("--pages", type=int, default=4)
-    parser.add_argument("--asked", type=int, default=20)
+    parser.add_argument("--pages", type=int, default=16)
+    parser.add_argument("--asked", type=int, default=80)
     given = parser.parse_args()
     if not recognising.is_available() or not (shutil.which("pandoc") and shutil.which("soffice")):
         sys.exit("This needs lexloop[ocr] or Tesseract, and pandoc and LibreOffice.")
