@@ -177,7 +177,7 @@ class _Parser:
             body = None
             if not heading and self._outline.numbered and fit.marker.style[0] == "1":
                 heading, body = title_heading(line.text, fit.marker.end) or ("", None)
-                if not heading and self._heads_text(number, line, fit.marker.end):
+                if not heading and self._heads_text(number, line, fit.marker):
                     heading, body = line.text[fit.marker.end :].strip(" .*"), len(line.text)
             rest = "" if inner else line.text[body or fit.marker.end :]
             term = defined_term(rest, self._builder.among_definitions) if rest else None
@@ -241,14 +241,17 @@ class _Parser:
         markers = [marker for line in following for marker in list_markers(line.text)]
         return bool(markers) and self._builder.goes_on_with(markers[0])
 
-    def _heads_text(self, number: int, line: LogicalLine, at: int) -> bool:
-        """Return whether the words behind a number are the heading of the line below."""
-        title, below = line.text[at:], self._lines[number + 1 : number + 2]
+    def _heads_text(self, number: int, line: LogicalLine, own: Marker) -> bool:
+        """Return whether the words behind a number are the heading of the line or list below."""
+        title, below = line.text[own.end :], self._lines[number + 1 : number + 3]
         named = title[:1].isupper() and len(title.split()) <= _LONGEST_TITLE
         if not (named and line.short and below) or _SAYS.search(title):
             return False
-        markers = list_markers(below[0].text)
-        return below[0].ended and not (markers and markers[0].style[0] != "(")
+        first, *second = ([*list_markers(one.text)] for one in below)
+        if any(marker.style[0] != "(" for marker in first):
+            return any(marker.value == 1 and marker.style != own.style for marker in first)
+        led = not first and any(marker.value == 1 for found in second for marker in found)
+        return below[0].ended or led
 
     def _entitles(self, number: int, line: LogicalLine, heading: Heading) -> bool:
         """Return whether a marked heading is that of the provision on the next line."""

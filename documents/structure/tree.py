@@ -30,6 +30,7 @@ Kind = Literal[
     "closing",  # signatures and what follows them
 ]
 _INOPERATIVE = frozenset({"recital", "note", "contents", "closing"})
+_PREAMBLE = re.compile(r"preamble|recitals?|whereas|background", re.IGNORECASE)
 ITEMS = frozenset({"paragraph", "point", "definition"})
 """The kinds of a list's items."""
 LEADS = (":", "—", "–", ":-")
@@ -143,8 +144,9 @@ class Tree:
         return [child for child in found if self.units[child].kind == self.units[found[0]].kind]
 
     def operative(self, place: int) -> bool:
-        """Return whether a unit is operative, unlike a recital, a note or a table of contents."""
-        return not any(self.units[p].kind in _INOPERATIVE for p in (place, *self.above(place)))
+        """Return whether a unit is operative, unlike a recital, a preamble, a note or contents."""
+        units = [self.units[p] for p in (place, *self.above(place))]
+        return not any(u.kind in _INOPERATIVE or _PREAMBLE.fullmatch(u.heading) for u in units)
 
     def leads(self, place: int, text: str) -> bool:
         """Return whether a unit's own words lead into the items below it.

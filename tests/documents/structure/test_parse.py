@@ -70,6 +70,13 @@ def test_recitals_notes_contents_and_signatures_rule_nothing() -> None:
     assert law("act.txt")[1].units[1].kind == "contents"
 
 
+def test_a_preamble_without_numbers_rules_nothing() -> None:
+    text = "Preamble\nEverybody must share what they have.\nSection 1. Rowing\nBoats are rowed.\n"
+    tree = tree_of(text, headings=((0, 1), (text.index("Section"), 1)))
+    assert not tree.operative(tree.at(text.index("share")))
+    assert tree.operative(tree.at(text.index("rowed")))
+
+
 def test_numbers_out_of_order_are_reported_and_not_mended() -> None:
     tree = tree_of(
         "Article 1\nA\nText.\nArticle 3\nB\n1. One.\n2. Two.\n4. Four.\nArticle 2\nC\nText.\n"
@@ -230,4 +237,18 @@ def test_a_bill_of_the_united_states_has_subtitles() -> None:
         "Section 401",
         "Title IV, Subtitle B",
         "Section 411",
+    ]
+
+
+@pytest.mark.parametrize("lead", ["", "A keeper may\n"])
+def test_words_behind_a_number_head_the_list_that_begins_below_them(lead: str) -> None:
+    tree = tree_of(
+        f"1. Boats\n\n1.1. Rights of keepers\n\n{lead}1. row on every river;\n2. sell the boat."
+        "\n\n1.2. Duties\n\nKeepers pay a fee.\n\n2. Rivers\n\nRivers are open.\n"
+    )
+    headed = {unit.label: unit.heading for unit in tree.units if unit.heading}
+    assert headed["Section 1.1"] == "Rights of keepers"
+    assert [unit.label for unit in tree.units if unit.kind == "point"] == [
+        "Section 1.1(1)",
+        "Section 1.1(2)",
     ]
