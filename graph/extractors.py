@@ -18,7 +18,7 @@ from lexloop.core.settings import Settings
 from lexloop.core.text_cache import TextCache
 from lexloop.core.types import Chunk, Triplet, Usage
 from lexloop.documents.document import Document
-from lexloop.documents.text.tokens import find_quote
+from lexloop.documents.text.tokens import find_quote, tokenize
 from lexloop.knowledge.relations import BareTriplet, extract_document, located, readable, typed
 from lexloop.models.chat import ChatModel, chat_for
 from lexloop.models.request import Chat, ChatReply, ChatRequest, parsed
@@ -57,8 +57,9 @@ async def extract_with_model(chat: Chat, chunk: Chunk) -> list[Triplet]:
     """Ask the model for the relations of a chunk.
 
     Returns:
-        The relations whose quote stands in the chunk, up to differences in white space, each with
-        the exact span of that quote.
+        The relations whose quote stands in the chunk, up to differences in white space, and has the
+        words of both ends, each with the exact span of that quote. The chunk's own provision may be
+        an end without being quoted.
 
     Raises:
         ModelError: The model gave no usable reply.
@@ -70,9 +71,16 @@ async def extract_with_model(chat: Chat, chunk: Chunk) -> list[Triplet]:
         # on one line; a preposition at the end belongs to it
         verb = " ".join(item.predicate.split()).strip(" .,:;\"'“”")[:_PREDICATE_CHARS].rstrip()
         said = BareTriplet(readable(item.subject), typed(verb), readable(item.object))
-        if span and all(said):
+        if span and all(said) and _states(chunk["section"], item.quote, said):
             triplets.append(_of_chunk(said, chunk, *span))
     return triplets
+
+
+def _states(section: str, quote: str, said: BareTriplet) -> bool:
+    """Return whether a quote has every telling word of both ends, but for its own provision."""
+    held, place = set(tokenize(quote)), set(tokenize(section))
+    ends = (set(tokenize(end)) for end in (said.subject, said.object))
+    return all(end <= held or end <= place for end in ends)
 
 
 def _of_chunk(said: BareTriplet, chunk: Chunk, start: int, end: int) -> Triplet:

@@ -162,9 +162,11 @@ def extracted(*items: tuple[str, str, str, str]) -> list[Triplet]:
 
 
 def test_a_quote_is_found_whatever_its_white_space() -> None:
-    [found] = extracted(("An owner", "must pay", "the fee", "pay the fee (40 dollars) within 10"))
-    assert found["quote"] == "pay\nthe fee (40 dollars) within  10"
-    assert (found["start"], found["end"]) == (514, 549)
+    [found] = extracted(
+        ("The owner", "must pay", "the fee", "owner must  pay the fee (40 dollars)")
+    )
+    assert found["quote"] == "owner must pay\nthe fee (40 dollars)"
+    assert (found["start"], found["end"]) == (503, 538)
     assert TEXT[found["start"] - 500 : found["end"] - 500] == found["quote"]
 
 
@@ -174,10 +176,21 @@ def test_a_quote_is_found_whatever_its_white_space() -> None:
         ("owner", "must pay", "the fee", "An owner may pay the fee"),
         ("owner", "must pay", "the fee", ".*"),
         ("", "must pay", "the fee", "An owner"),
+        ("The insurer", "must pay", "the fee", "must pay the fee"),
+        ("An owner", "must pay", "40 euros", "An owner must pay the fee (40 dollars)"),
     ],
 )
 def test_what_the_passage_does_not_state_is_dropped(item: tuple[str, str, str, str]) -> None:
     assert extracted(item) == []
+
+
+def test_a_provision_may_be_an_end_without_being_quoted() -> None:
+    [found] = extracted(("§ 500", "applies_to", "An owner", "An owner"))
+    assert (found["subject"], found["predicate"], found["quote"]) == (
+        "§ 500",
+        "applies_to",
+        "An owner",
+    )
 
 
 SAID = "The owner “é” must pay \ud800 the fee."
