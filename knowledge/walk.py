@@ -2,9 +2,8 @@
 
 import heapq
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,7 +90,7 @@ def best_paths(
     none from a provision to its parts or to its whole.
     """
     wanted = met or (lambda entity: seeds.get(entity, 0.0))
-    steps = lru_cache(maxsize=None)(lambda entity: _steps(graph, entity, parts))  # they meet again
+    around = _Around(graph, parts)
     queue: list[PartialPath] = []
     best: list[float] = []
     most = 3 * limit
@@ -99,7 +98,7 @@ def best_paths(
     def go_on(path: PartialPath, decay: float) -> None:
         leave = path.chain[-1]
         cost = path.cost * decay * float(graph.specificity[leave])
-        for triplet, end, share in steps(leave):
+        for _, end, triplet, share in around.steps(leave):
             if triplet in path.triplets or end in path.chain:
                 continue
             reached = cost * share * (_UNMET + (1 - _UNMET) * wanted(end))
@@ -119,23 +118,47 @@ def best_paths(
     return found
 
 
-def _steps(graph: Incidence, entity: int, parts: bool) -> list[tuple[int, int, float]]:
-    """Return the steps from an entity: the triplet, where it leads, and the share that it keeps.
+class _Around:
+    """What a walk has come to of the graph, as networkx holds it.
 
-    Who uses a term is led to where it is defined.
+    The arrays hold the whole; edges are read from them where the walk arrives, and once.
+
+    Args:
+        parts: Whether a provision leads to its parts and to its whole.
     """
-    found: list[tuple[int, int, float]] = []
-    near = graph.near_to(entity)
-    rows, kinds = graph.joined[near].tolist(), graph.kinds[near].tolist()
-    for triplet, (subject, target, home), kind in zip(near, rows, kinds, strict=True):
-        if kind == PART_OF and not parts:
-            continue
-        share = float(SHARES[kind, int(entity == target)])
-        ends = [one for one in dict.fromkeys((target, subject, home)) if one not in (entity, -1)]
-        if entity != target and kind == USES:
-            ends += [home for home in graph.defining(target) if home != entity]
-        found += [(triplet, end, share) for end in ends]
-    return found
+
+    def __init__(self, graph: Incidence, parts: bool) -> None:
+        import networkx as nx
+
+        self._graph, self._parts = graph, parts
+        self._held: Any = nx.MultiDiGraph()
+        self._left: set[int] = set()
+
+    def steps(self, entity: int) -> Iterable[tuple[int, int, int, float]]:
+        """Return the edges from an entity: it, where it leads, the triplet, and its share."""
+        if entity not in self._left:
+            self._left.add(entity)
+            self._held.add_node(entity)
+            self._held.add_edges_from(self._read(entity))
+        edges: Iterable[tuple[int, int, int, float]] = self._held.out_edges(
+            entity, keys=True, data="share"
+        )
+        return edges
+
+    def _read(self, entity: int) -> Iterator[tuple[int, int, int, dict[str, float]]]:
+        """Yield the edges; who uses a term is led to where it is defined."""
+        graph = self._graph
+        near = graph.near_to(entity)
+        rows, kinds = graph.joined[near].tolist(), graph.kinds[near].tolist()
+        for triplet, (subject, target, home), kind in zip(near, rows, kinds, strict=True):
+            if kind == PART_OF and not self._parts:
+                continue
+            share = {"share": float(SHARES[kind, int(entity == target)])}
+            found = dict.fromkeys((target, subject, home))
+            ends = [one for one in found if one not in (entity, -1)]
+            if entity != target and kind == USES:
+                ends += [home for home in graph.defining(target) if home != entity]
+            yield from ((entity, end, triplet, share) for end in ends)
 
 
 class HandedOn(NamedTuple):
