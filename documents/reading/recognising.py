@@ -42,6 +42,8 @@ _SURE = 0.88
 """What is read less surely is read by the other engine, and may stand upside down."""
 _DETECTED_EDGE = 1280
 _LEAST_SURE = 0.3
+_LIKE_BULLETS = frozenset("e o c ¢ © ® ° « » ¤ · ■ □ ● ○ ▪ ◦".split())
+"""What bullets are read as; of the letters none is a word."""
 _SMALL_LETTERS, _CAPITALS = 0.54, 0.72
 """The height of most of a line's ink, as shares of the size of its font."""
 _INKED = 0.65
@@ -149,8 +151,27 @@ def _read(engine: Engine, picture: "Image", angle: float) -> Recognised:
     how = Resampling.BICUBIC
     upright = picture.rotate(angle, how, expand=True, fillcolor=255) if angle else picture
     shades = np.asarray(upright, np.float64)
-    lines = [_measured(words, shades) for words in engine(upright)]
+    lines = [_measured(words, shades) for words in bulleted([*engine(upright)])]
     return Recognised(lines, angle, picture.size, upright.size)
+
+
+def bulleted(lines: Sequence[list[Word]]) -> list[list[Word]]:
+    """Return lines with the bullets that were read as a sign which looks like one.
+
+    Such a sign is one where several lines begin with them at the same place, apart from the text.
+    """
+    begun = [line[0] for line in lines if len(line) > 1 and line[0].text in _LIKE_BULLETS]
+    return [
+        [line[0]._replace(text="•"), *line[1:]]
+        if line[0] in begun and sum(_below(line[0], other) for other in begun) > 1
+        else line
+        for line in lines
+    ]
+
+
+def _below(one: Word, other: Word) -> bool:
+    """Return whether words begin at the same place of their lines."""
+    return abs(one.left - other.left) <= (one.bottom - one.top) / 2
 
 
 def _measured(words: list[Word], shades: "NDArray[np.float64]") -> Line:

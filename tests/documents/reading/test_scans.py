@@ -18,6 +18,7 @@ from lexloop.documents.reading import image, pdf, recognising
 from lexloop.documents.reading.folder import hash_sources, list_sources
 from lexloop.documents.reading.formats import read_bytes
 from lexloop.documents.reading.metadata import Sidecars
+from lexloop.documents.reading.recognising import Word, bulleted
 from lexloop.documents.reading.source import Limits
 from lexloop.documents.reading.workers import read_files
 
@@ -217,3 +218,15 @@ def test_a_page_that_takes_too_long_ends_its_file_alone(engine: str, folder: Pat
     files = hash_sources(folder, list_sources(folder)[0])[0]
     (loaded,) = read_files(files, Sidecars(), limits=Limits(page_seconds=0.01))
     assert [one.reason for one in loaded.skipped] == ["It took longer than 0.01 s."]
+
+
+def test_signs_that_begin_lines_at_one_place_are_bullets() -> None:
+    said = [(50, "e Rafts"), (53, "¢ Ships"), (200, "e alone"), (50, "e"), (50, "a boat")]
+    said += [(80, "c Oars"), (80, "1 Sail")]
+    lines = [
+        [Word(word, x + 30 * n, 20 * row, x + 30 * n + 20, 20 * row + 12, 0.9) for n, word in words]
+        for row, (x, line) in enumerate(said)
+        for words in [list(enumerate(line.split()))]
+    ]
+    begun = [line[0].text for line in bulleted(lines)]
+    assert begun == ["•", "•", "e", "e", "a", "c", "1"]
