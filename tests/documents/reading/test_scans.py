@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
 import pytest
 from fpdf import FPDF
 from PIL import Image
@@ -230,3 +231,15 @@ def test_signs_that_begin_lines_at_one_place_are_bullets() -> None:
     ]
     begun = [line[0].text for line in bulleted(lines)]
     assert begun == ["•", "•", "e", "e", "a", "c", "1"]
+
+
+def test_words_without_a_blank_between_them_are_parted_where_the_ink_leaves_one() -> None:
+    shades = np.full((40, 200), 255.0)
+    for x in (*range(10, 50, 10), *range(62, 102, 10)):  # "nose" and "gone", a letter every 10
+        shades[10:30, x : x + 8] = 0.0
+    one = Word("nosegone", 10, 8, 102, 32, 0.9)
+    nose, gone = recognising._parted(one, shades)
+    assert (nose.text, nose.left, nose.right) == ("nose", 10, 47)
+    assert (gone.text, gone.left, gone.right) == ("gone", 62, 102)
+    whole = Word("nose", 10, 8, 50, 32, 0.9)
+    assert recognising._parted(whole, shades) == [whole]
