@@ -217,7 +217,7 @@ def changed(
 
 def _in_compound(suffix: str, data: bytes, lure: Lure) -> dict[str, bytes]:
     """Of an older Office file, one with macros, and two that lie."""
-    from aspose.email_foss import cfb  # type: ignore[import-untyped]
+    from aspose.email_foss import cfb
 
     file = cfb.CFBDocument.from_reader(cfb.CFBReader(data))
     macros = file.root.add_storage(cfb.CFBStorage(_MACROS[suffix]))
@@ -259,7 +259,7 @@ def _messages(suffix: str, data: bytes, lure: Lure) -> dict[str, bytes]:
     macros.add_attachment(program, "application", "vbs", filename="a.docm")
     made = {"nested": nested, "elsewhere": elsewhere, "bomb": bomb, "macros": macros}
     if suffix == ".msg":
-        from aspose.email_foss.msg import mapi_message as outlook  # type: ignore[import-untyped]
+        from aspose.email_foss.msg import mapi_message as outlook
 
         found = {
             n: bytes(outlook.MapiMessage.from_email_message(m).to_bytes()) for n, m in made.items()

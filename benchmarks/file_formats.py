@@ -182,7 +182,7 @@ def _write_table(policy: Path, text: str, folder: Path) -> None:
 
 def _by_python(stem: str, text: str, folder: Path) -> None:
     """Write a policy as a message of two parts with a .docx beside them, and what holds files."""
-    from aspose.email_foss.msg import mapi_message as outlook  # type: ignore[import-untyped]
+    from aspose.email_foss.msg import mapi_message as outlook
 
     document = (folder / "docx" / "real" / f"{stem}.docx").read_bytes()
     half = text.find("\n\n", len(text) // 2)

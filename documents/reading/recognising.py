@@ -13,6 +13,7 @@ import re
 import resource
 import shutil
 import subprocess
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from importlib.util import find_spec
@@ -167,18 +168,17 @@ def bulleted(lines: Sequence[list[Word]]) -> list[list[Word]]:
 
     Such a sign is one where several lines begin with them at the same place, apart from the text.
     """
-    begun = [line[0] for line in lines if len(line) > 1 and line[0].text in _LIKE_BULLETS]
+    begun = {line[0] for line in lines if len(line) > 1 and line[0].text in _LIKE_BULLETS}
+    lefts = sorted(word.left for word in begun)
+
+    def several(word: Word) -> bool:
+        near = (word.bottom - word.top) / 2
+        return bisect_right(lefts, word.left + near) - bisect_left(lefts, word.left - near) > 1
+
     return [
-        [line[0]._replace(text="•"), *line[1:]]
-        if line[0] in begun and sum(_below(line[0], other) for other in begun) > 1
-        else line
+        [line[0]._replace(text="•"), *line[1:]] if line[0] in begun and several(line[0]) else line
         for line in lines
     ]
-
-
-def _below(one: Word, other: Word) -> bool:
-    """Return whether words begin at the same place of their lines."""
-    return abs(one.left - other.left) <= (one.bottom - one.top) / 2
 
 
 def _measured(words: list[Word], shades: "NDArray[np.float64]") -> Line:
@@ -325,10 +325,10 @@ def _parted(word: Word, shades: "NDArray[np.float64]") -> list[Word]:
 
     left, height = int(word.left), word.bottom - word.top
     box = shades[int(word.top) : int(word.bottom) + 1, left : int(word.right) + 1]
-    if not box.size or len(word.text) < _FEWEST_GLUED:
+    if not box.size or height <= 0 or len(word.text) < _FEWEST_GLUED:
         return [word]
     inked = np.flatnonzero((np.percentile(box, 90) - box).max(axis=0) > _INK)
-    wide = np.flatnonzero(np.diff(inked) > _GAP * height)
+    wide = np.flatnonzero(np.diff(inked) > max(2.0, _GAP * height))
     gaps = [(left + int(inked[n]), left + int(inked[n + 1])) for n in wide]
     ends = np.cumsum(
         [_WIDTHS.get(letter, 1.25 if letter.isupper() else 1.0) for letter in word.text]

@@ -101,8 +101,8 @@ class _Parser:
             heading = self._outline.headings.get(number)
             if number in self._outline.contents:
                 self._builder.add_to("contents", line)
-            elif not self._row_next(number) and self._builder.named_below(line):
-                pass
+            elif self._names_table(number, line):
+                self._builder.name_table(line)
             elif heading is not None and self._entitles(number, line, heading):
                 self._builder.pending(line)
             elif heading is not None:
@@ -225,8 +225,13 @@ class _Parser:
         else:
             self._builder.text(line, at)
 
-    def _row_next(self, number: int) -> bool:
-        return any(line.row for line in self._lines[number + 1 : number + 2])
+    def _names_table(self, number: int, line: LogicalLine) -> bool:
+        """Return whether a line is the caption of the table right above it, and of none below."""
+        below = self._lines[number + 1 : number + 2]
+        found = caption(line.text) if not line.row and self._builder.unnamed_table else None
+        if found is None or line.ended or found[1][:1].islower():
+            return False
+        return not any(one.row for one in below)
 
     def _heads_next(self, number: int, line: LogicalLine) -> bool:
         """Return whether a short line is the heading of the numbered provision on the next."""
@@ -526,19 +531,23 @@ class _Builder:
         self._close_flat()
         self._push(OpenUnit("table", self._label, start=line.start), line.end)
 
-    def named_below(self, line: LogicalLine) -> bool:
-        """Return whether a line is the caption of the table right above it, which has none yet."""
-        table = next((e for e in reversed(self.stack) if e.kind == "table"), None)
-        found = caption(line.text)
-        if table is None or table.number or found is None or line.ended or found[1][:1].islower():
-            return False
+    @property
+    def unnamed_table(self) -> OpenUnit | None:
+        """The table that the line before ended in, where nothing has counted it yet."""
+        found = (e for e in self.stack if e.kind == "table" and not e.number)
+        return next(found, None) if self._pending is None else None
+
+    def name_table(self, line: LogicalLine) -> None:
+        """Name the table that is open by the caption below it."""
+        table, found = self.unnamed_table, caption(line.text)
+        assert table is not None
+        assert found is not None
         table.number, table.heading = found
         old, table.label = table.label, f"Table {table.number}"
         for row in self._opened[table.place + 1 :]:
             row.label = table.label + row.label.removeprefix(old)
         self._close(self.stack.index(table) + 1)
         self._reached = line.end
-        return True
 
     def note(self, line: LogicalLine, word: str, number: str) -> None:
         """Add a note, which explains and does not rule: an advisory, a note, a source."""

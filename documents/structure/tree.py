@@ -146,7 +146,10 @@ class Tree:
     def operative(self, place: int) -> bool:
         """Return whether a unit is operative, unlike a recital, a preamble, a note or contents."""
         units = [self.units[p] for p in (place, *self.above(place))]
-        return not any(u.kind in _INOPERATIVE or _PREAMBLE.fullmatch(u.heading) for u in units)
+        return not any(
+            u.kind in _INOPERATIVE or (not u.number and _PREAMBLE.fullmatch(u.heading))
+            for u in units
+        )
 
     def leads(self, place: int, text: str) -> bool:
         """Return whether a unit's own words lead into the items below it.

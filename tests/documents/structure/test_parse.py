@@ -75,6 +75,8 @@ def test_a_preamble_without_numbers_rules_nothing() -> None:
     tree = tree_of(text, headings=((0, 1), (text.index("Section"), 1)))
     assert not tree.operative(tree.at(text.index("share")))
     assert tree.operative(tree.at(text.index("rowed")))
+    numbered = tree_of("1. Background\nBoats must be painted.\n2. Fees\nA fee is due.\n")
+    assert numbered.operative(1)
 
 
 def test_numbers_out_of_order_are_reported_and_not_mended() -> None:
@@ -209,7 +211,12 @@ def test_a_table_is_named_by_the_caption_below_it(below: str) -> None:
 
 @pytest.mark.parametrize(
     "follows",
-    ["Table 3 shows the fees", "Table 3 Fees are paid in May.", "Table 3 Fees\nOar | 1\nSail | 2"],
+    [
+        "Table 3 shows the fees",
+        "Table 3 Fees are paid in May.",
+        "Table 3 Fees\nOar | 1\nSail | 2",
+        "Table 3 | 1",
+    ],
 )
 def test_what_follows_a_table_is_no_caption_of_it(follows: str) -> None:
     tree = tree_of(f"Section 3\nWhat it costs is told here.\nBoat | Euros\nRaft | 5\n{follows}\n")
