@@ -6,7 +6,13 @@ from codecs import BOM_UTF8
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
-from email.errors import CloseBoundaryNotFoundDefect, HeaderParseError, MessageError
+from email.errors import (
+    CloseBoundaryNotFoundDefect,
+    HeaderParseError,
+    MessageError,
+    NoBoundaryInMultipartDefect,
+    StartBoundaryNotFoundDefect,
+)
 from email.header import decode_header
 from email.message import Message as Parsed
 from email.utils import parseaddr, parsedate_to_datetime
@@ -24,6 +30,7 @@ from lexloop.documents.reading.text import as_seen, decode, printable
 _HEADERS = ("From", "To", "Cc", "Date", "Subject")
 _FAULTS = (ValueError, LookupError, TypeError, AttributeError, RecursionError, MessageError)
 """What the standard library raises at malformed messages."""
+_CUTS = CloseBoundaryNotFoundDefect, NoBoundaryInMultipartDefect, StartBoundaryNotFoundDefect
 _CUT = "It is cut off: what stood at its end is missing."
 _MOST = 100
 _LONGEST_NAME, _LONGEST_SUFFIX = 150, 20
@@ -43,8 +50,7 @@ def opened(data: bytes, limits: Limits) -> "Message":
         message = email.message_from_bytes(data.removeprefix(BOM_UTF8))
         if any(name in message for name in ("From", "Date", "Subject")):
             flaws = [flaw for part in message.walk() for flaw in part.defects]
-            cut = any(isinstance(flaw, CloseBoundaryNotFoundDefect) for flaw in flaws)
-            return Message(message, _CUT if cut else "")
+            return Message(message, _CUT if any(isinstance(f, _CUTS) for f in flaws) else "")
     except _FAULTS as error:
         raise CorpusError(f"It is a malformed message ({error}).", "Save it anew.") from error
     hint = "Save the message anew, or give the file the suffix of what it is."

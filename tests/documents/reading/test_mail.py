@@ -291,6 +291,8 @@ def test_a_message_that_is_cut_off_says_so() -> None:
     texts, told = found(made.as_bytes()[:-1000])
     assert sorted(texts) == ["a.eml", "a.eml/fees.txt"]
     assert told == {"a.eml": "It is cut off: what stood at its end is missing."}
+    header = b"From: a@example.org\nContent-Type: multipart/mixed; bound"
+    assert found(header) == ({"a.eml": "Message from a@example.org\nFrom: a@example.org\n"}, told)
 
 
 def test_a_text_that_cannot_be_decoded_costs_no_attachment() -> None:
