@@ -27,6 +27,8 @@ _VERB = re.compile(
     re.IGNORECASE,
 )
 _LABEL_WORDS = 8
+_SMALL_WORD = 4
+"""The most letters of a word that a title may have in small letters."""
 _DEEPEST = 6
 
 
@@ -171,7 +173,33 @@ def _own_sentences(tree: Tree, place: int, text: str) -> list[Span]:
         return [(begin, unit.body + len(own.rstrip()))]
     # the line ends within a unit are those of wrapping
     spans = sentence_spans(own.replace("\n", " "))
-    return [(unit.body + start, unit.body + stop) for start, stop in spans]
+    open_ended = bool(tree.children(place))
+    return [(unit.body + a, unit.body + b) for a, b in _headed(own, spans, open_ended)]
+
+
+def _headed(own: str, spans: Sequence[Span], goes_on: bool) -> Iterator[Span]:
+    """Yield sentences, with those that name a topic within a paragraph put before what they head.
+
+    Where a text has lost the ends of its lines, "5.9 Governing Law." stands amid sentences. One at
+    the end heads what lies in the unit, if its text ``goes_on`` there.
+    """
+    begin = -1
+    for number, (start, end) in enumerate(spans):
+        if number and (number + 1 < len(spans) or goes_on) and _is_topic(own[start:end]):
+            begin = start if begin < 0 else begin
+            continue
+        yield (start if begin < 0 else begin), end
+        begin = -1
+
+
+def _is_topic(words: str) -> bool:
+    """Return whether words are a few capitalised ones that state nothing: "Governing Law."."""
+    said = re.findall(r"[^\W\d_]+", unnumbered(words))
+    if not 0 < len(said) <= _LABEL_WORDS or not words.rstrip().endswith("."):
+        return False
+    headed = all(word[0].isupper() for word in said if len(word) > _SMALL_WORD)
+    ends = said[0][0].isupper() and said[-1][0].isupper()
+    return headed and ends and not _VERB.search(words)
 
 
 def _is_label(words: str, kind: Kind, alone: bool) -> bool:

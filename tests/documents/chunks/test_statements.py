@@ -43,6 +43,22 @@ def test_headings_labels_and_bare_lead_ins_state_nothing() -> None:
     ]
 
 
+def test_a_topic_amid_sentences_is_of_the_sentence_that_it_heads() -> None:
+    text = (
+        "1. Fees. A fee is due. Interest. It is 4 %. Governing Law; Venue. The law of Kent"
+        " applies. No exceptions. Paint it. Costs and Time. (a) The owner pays.\n(b) Time counts.\n"
+    )
+    assert [said for _, said in stated(text)] == [
+        "A fee is due.",
+        "Interest. It is 4 %.",
+        "Governing Law; Venue. The law of Kent applies.",
+        "No exceptions.",
+        "Paint it.",
+        "Costs and Time. (a) The owner pays.",
+        "Time counts.",
+    ]
+
+
 def test_a_list_is_a_statement_from_its_first_word_to_its_last_point() -> None:
     text = (
         "Article 1\nFees\n1. A fee is due. It covers:\n(a) water;\n(b) light, namely:\n(i) gas;\n"
