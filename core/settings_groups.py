@@ -238,6 +238,11 @@ class RetrievalSettings(Group):
     knowledge_graph: Literal["embedded", "none"] = Field(
         default="embedded", description="Whether the knowledge graph is searched."
     )
+    lexical: Literal["index", "okapi"] = Field(
+        default="index",
+        description="Who searches for words: the index, or rank-bm25's BM25Okapi in memory, whose "
+        "statistics are those of the documents that the asker may see.",
+    )
     reranker: str = Field(
         default="embedded",
         pattern=r"^(embedded|none|cross_encoder(:.+)?)$",

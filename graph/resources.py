@@ -306,6 +306,8 @@ def build_context(settings: Settings, collection: Collection, chat: ChatModel | 
     retrieval = settings.retrieval
     alone = retrieval.source == "none"
     view = collection.seen_by(Filters.of(settings))
+    if retrieval.lexical == "okapi" and not alone:
+        view = view.by_okapi()
     walked = not alone and retrieval.knowledge_graph != "none"
     return Context(
         settings=settings,

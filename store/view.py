@@ -34,6 +34,7 @@ from lexloop.models.embedding import Embed, Embedder, TokenEmbedder, Vectors
 from lexloop.models.minilm import is_usual_word
 from lexloop.store.graph import KnowledgeGraph
 from lexloop.store.manifest import Recipe
+from lexloop.store.okapi import Okapi
 from lexloop.store.protocol import Found, PreparedDocument, Store, Within
 
 _RECENT, _VIEWS = 512, 16
@@ -123,7 +124,7 @@ class View:
     """The documents that an access admits; any other is as if the index did not hold it.
 
     So hits, counts, acronyms, the ends of versions and messages depend on these documents alone;
-    only the weights of BM25 are those of the whole index.
+    only the weights of BM25 are those of the whole index, but for ``by_okapi``.
 
     Args:
         store: The whole index.
@@ -162,6 +163,7 @@ class View:
         whole = len(self.documents) == len(store.catalogue.names)
         self._within: Within = None if whole else self._names
         self._metadata = {name: found for name, found in granted.items() if self._shows(name)}
+        self._lexical: Okapi | None = None
         self._near_to = lru_cache(maxsize=_QUESTIONS)(lambda _: dict[str, Vectors]())
 
     def __len__(self) -> int:
@@ -183,6 +185,16 @@ class View:
         for name in ("_size", "_titles", "_languages", "_slips"):
             view.__dict__.pop(name, None)  # what was cached of all
         return view
+
+    def by_okapi(self) -> "View":
+        """Return the same view, its words searched by rank-bm25 over these documents alone."""
+        view = copy(self)
+        view._lexical = self._okapi
+        return view
+
+    @cached_property
+    def _okapi(self) -> Okapi:
+        return Okapi(self.every_chunk())
 
     def _shows(self, document: str) -> bool:
         return document in self._names
@@ -356,12 +368,14 @@ class View:
         """Return for each query the best chunks by BM25, without scores of 0, and by cosine."""
         if not queries or not len(self):
             return [[] for _ in queries], [[] for _ in queries]
-        if self._words_only:
-            return self.search_lexical(queries, limit), [[] for _ in queries]
+        if self._words_only or self._lexical is not None:
+            return self.search_lexical(queries, limit), self.search_vector(queries, limit)
         return self._store.search(queries, lambda: self.embed(queries), limit, self._within)
 
     def search_lexical(self, queries: list[str], limit: int) -> list[list[Hit]]:
         """Return for each query the best chunks by BM25, best first, without scores of 0."""
+        if self._lexical is not None:
+            return self._lexical.search(queries, limit, self._within)
         return self._store.search(queries, lambda: _NO_VECTORS, limit, self._within)[0]
 
     def search_vector(self, queries: list[str], limit: int) -> list[list[Hit]]:
