@@ -9,7 +9,8 @@ questions of each kind are asked, drawn at random. A clause is cited where a cit
 document and shares words with it. AUROC is that of the probability that an answer is said to have,
 0 where none is given and 1 where it was read off the structure, for whether the contract has the
 clause. Those that are in both forms are asked as text and as PDF; there a clause is told by its
-words.
+words. Then collections of three are asked, without a description, what at least two of them answer:
+whether each that does is cited, and each that does not.
 """
 
 import random
@@ -31,6 +32,9 @@ from lexloop.graph.app import graph
 Cites = Callable[[Row, Citation], bool]
 """Whether a citation is of the clause that a question asks for."""
 _SEED = 1
+_GROUPS, _ASKED = 30, 8
+_SHORT = 70_000
+"""The most bytes of a contract that is one of three."""
 
 
 def main() -> None:
@@ -60,6 +64,9 @@ def main() -> None:
             rows.append([f"{len(printed)} as {form}", *_figures(paths, asked, says)])
     head = ["contracts", "there", "cited", "first", "right contract first", "refused"]
     print(table([*head, "not there", "refused", "AUROC"], rows))
+    print()
+    head = ["of three at once", "questions", "there", "contract cited", "clause", "not there"]
+    print(table([*head, "contract cited"], [_of_each(texts, probes)]))
 
 
 def _pdf_of(path: Path) -> Path:
@@ -80,6 +87,42 @@ def _drawn(probes: Iterable[Row], names: Iterable[str], count: int) -> list[Row]
 
 def _overlaps(probe: Row, citation: Citation) -> bool:
     return any(citation["start"] < end and start < citation["end"] for start, end in probe["spans"])
+
+
+def _of_each(texts: Sequence[Path], probes: Sequence[Row]) -> list[str]:
+    """Ask collections of three contracts what two of them answer at least: a row of the table."""
+    by: dict[str, dict[str, Row]] = {}
+    for probe in probes:
+        by.setdefault(probe["document"], {})[probe["category"]] = probe
+    drawn = [path for path in texts if path.name in by and path.stat().st_size < _SHORT]
+    random.Random(_SEED).shuffle(drawn)
+    there: list[tuple[bool, bool]] = []
+    lacking: list[bool] = []
+    asked = 0
+    for group in list(zip(*[iter(drawn)] * 3, strict=False))[:_GROUPS]:
+        kinds = [by[path.name] for path in group]
+        common = sorted(set.intersection(*map(set, kinds)))
+        shared = [c for c in common if sum(k[c]["answerable"] is True for k in kinds) > 1]
+        random.Random(_SEED).shuffle(shared)
+        with tempfile.TemporaryDirectory() as folder:
+            for path in group:
+                shutil.copy(path, folder)
+            for category in shared[:_ASKED]:
+                asked += 1
+                cited = graph.invoke(
+                    {"messages": [HumanMessage(kinds[0][category]["bare_question"])]},
+                    context={"corpus": folder},
+                )["citations"]
+                for own in (kind[category] for kind in kinds):
+                    mine = [c for c in cited if c["document"] == own["document"]]
+                    if own["answerable"]:
+                        there.append((bool(mine), any(_overlaps(own, c) for c in mine)))
+                    else:
+                        lacking.append(bool(mine))
+    shares = [f"{fmean(values):.3f}" for values in zip(*there, strict=True)]
+    wrongly = f"{fmean(lacking):.3f}" if lacking else ""
+    figures = [str(asked), str(len(there)), *shares, str(len(lacking)), wrongly]
+    return [f"{_GROUPS} collections", *figures]
 
 
 def _figures(documents: Sequence[Path], asked: Iterable[Row], cites: Cites) -> list[str]:

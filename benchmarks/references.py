@@ -5,10 +5,11 @@
 Each probe asks for something that a provision leaves to another one: to the sanction for breaking
 it, to an exception from it, to the definition of one of its terms, or to a provision that it refers
 to. The gold is that other provision, by its label in the tree of the law. The state machine runs
-under its default settings up to and including rerank, with the graph and without it.
+under its default settings, but for retries, with the graph and without it.
 
 ``candidates`` is the share of probes whose gold is among what is reranked; ``passages`` that of
-those whose gold is among the k passages for the answer. Without the graph there are fewer
+those whose gold is among the passages for the answer, and ``cited`` that of those whose answer
+cites it. Without the graph there are fewer
 candidates; ``as many candidates`` gives the search that many more instead. Intervals are bootstrap
 95 % over probes, the gain's over paired differences to the search without the graph, in the last
 line to as many candidates. Without ``--law`` it is ``gdpr/gdpr_en.txt`` of LEXLOOP_DATA's folder.
@@ -22,7 +23,7 @@ from typing import Any
 from _shared import DATA, Row, options, read_rows, shown, table
 
 from lexloop.core.settings import Settings
-from lexloop.core.types import Chunk
+from lexloop.core.types import Chunk, Citation
 from lexloop.documents.document import Document
 from lexloop.graph.build import build_graph
 from lexloop.graph.resources import build_context
@@ -34,8 +35,9 @@ from lexloop.store.view import Collection
 from lexloop.store.writer import build_collection
 
 _WITH, _WITHOUT, _MORE = "with the graph", "without", "as many candidates"
-_DEFAULT = Settings()
-_NO_GRAPH = {"retrieval.knowledge_graph": "none"}
+_ONCE = {"loop.max_retries": 0}
+_DEFAULT = Settings(**_ONCE)
+_NO_GRAPH = {**_ONCE, "retrieval.knowledge_graph": "none"}
 _ROWS = {
     _WITHOUT: Settings(**_NO_GRAPH),
     _MORE: Settings(
@@ -43,7 +45,7 @@ _ROWS = {
     ),
     _WITH: _DEFAULT,
 }
-_FIGURES = ("candidates", "passages")
+_FIGURES = ("candidates", "passages", "cited")
 Found = dict[str, list[dict[str, float]]]
 
 
@@ -65,7 +67,7 @@ def main() -> None:
         for name, settings in _ROWS.items()
     }
     print(f"{len(probes)} probes\n")
-    head = ["", "candidates", "gain", "passages", "gain", "in the pool"]
+    head = ["", *(name for figure in _FIGURES for name in (figure, "gain")), "in the pool"]
     print(table(head, _cells(found, [probe["link"] for probe in probes])))
     for figure in _FIGURES:
         gains = _gains(found[_WITH], found[_MORE], figure)
@@ -75,22 +77,25 @@ def main() -> None:
 def _asked(
     probe: Row, document: Document, collection: Collection, settings: Settings
 ) -> dict[str, float]:
-    """Whether the gold is among the candidates and among the passages."""
+    """Whether the gold is among the candidates and the passages, and is cited."""
     parts = build_context(settings, collection, None)
     state: dict[str, Any] = {}
     question = {"question": probe["question"]}
     for step in build_graph(lambda *_: parts).stream(question, stream_mode="updates"):
         for update in step.values():
             state |= update or {}
-        if "rerank" in step:
-            break
     gold = document.tree.units[document.tree.labels[probe["gold"]]]
 
-    def holds(chunks: Sequence[Chunk]) -> float:
-        return float(any(c["start"] < gold.end and gold.body < c["end"] for c in chunks))
+    def holds(spans: Sequence[Chunk | Citation]) -> float:
+        return float(any(one["start"] < gold.end and gold.body < one["end"] for one in spans))
 
     pool = merge(state["candidates"], state["graph_candidates"])
-    return {"candidates": holds(pool), "passages": holds(state["passages"]), "pool": len(pool)}
+    return {
+        "candidates": holds(pool),
+        "passages": holds(state["passages"]),
+        "cited": holds(state["citations"]),
+        "pool": len(pool),
+    }
 
 
 def _cells(found: Found, links: Sequence[str]) -> list[list[str]]:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from itertools import accumulate, pairwise
+from itertools import accumulate, islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,8 @@ from lexloop.core.errors import DataError
 from lexloop.core.running import computing, heed_deadline
 from lexloop.core.settings_groups import ByScores
 from lexloop.core.state import State, Update
-from lexloop.core.types import DEFINING, FOLLOWED, POINTED, Candidate, ParsedQuestion
+from lexloop.core.types import DEFINING, FOLLOWED, POINTED, Candidate, ParsedQuestion, Part
+from lexloop.documents.text.quantities import holds
 from lexloop.models.embedding import without_bars
 from lexloop.nodes.answering import Answering, answering
 from lexloop.nodes.context import Context
@@ -25,6 +26,8 @@ _BROADER = 2
 """The factor by which a retry that broadens raises the number of passages."""
 _HANDED_ON = 2
 """Passages beside the k that are there for what one of these hands on to."""
+_DOCUMENTS = 8
+"""The most documents of which each has a passage."""
 
 
 @computing
@@ -35,7 +38,8 @@ def rerank(state: State, runtime: Runtime[Context]) -> Update:
     those that define a term whose meaning it asks, best first. Those that a retry goes to from the
     passages before are all taken as well; one that broadens takes twice as many. What the passages
     hand on to most comes with them, unless the question only asks what a provision says. Where the
-    settings let the scores set k, the plan's k becomes the number taken.
+    settings let the scores set k, the plan's k becomes the number taken. Of a few documents each
+    has one, unless the question points to a provision or calls a document by name.
     """
     reranker, settings = runtime.context.reranker, runtime.context.settings
     advice = state.get("advice")
@@ -63,6 +67,10 @@ def rerank(state: State, runtime: Runtime[Context]) -> Update:
     taken += [c for c in ranked if FOLLOWED in c["signals"] and c["id"] not in known]
     if not ((told := state.get("pointed")) and told["only"]):
         taken += handed_on(taken, ranked, state.get("handed_on", {}))
+        taken += first_related(taken, ranked)
+        taken += first_of_kinds(taken, ranked, state["parsed"]["parts"])
+    if not pointed and not state["parsed"]["called"]:
+        taken += of_each_document(taken, ranked)
     update["passages"] = [{**chunk, "n": n} for n, chunk in enumerate(taken, 1)]
     return update
 
@@ -101,6 +109,42 @@ def handed_on(
     known = {candidate["id"] for candidate in taken}
     found = [c for c in ranked if c["id"] not in known and by.get(c["id"]) in known]
     return sorted(found, key=lambda c: -c["signals"]["graph"])[:_HANDED_ON]
+
+
+def first_related(taken: list[Candidate], ranked: list[Candidate]) -> list[Candidate]:
+    """Return the best candidate that relations lead to, if it is not among those taken."""
+    known = {candidate["id"] for candidate in taken}
+    left = (c for c in ranked if c["id"] not in known and c["signals"].get("graph", 0.0) > 0)
+    return [*islice(left, 1)]
+
+
+def first_of_kinds(
+    taken: list[Candidate], ranked: list[Candidate], parts: Sequence[Part]
+) -> list[Candidate]:
+    """Return the best candidate, of those not taken, with each kind of fact that is asked for."""
+    known = {candidate["id"] for candidate in taken}
+    found: dict[str, Candidate] = {}
+    for part in parts:
+        if (kind := part["kind"]) is None:
+            continue
+        counted = frozenset(part["counted"])
+        left = (c for c in ranked if c["id"] not in known and not c.get("supporting"))
+        found.update(
+            (c["id"], c) for c in islice((c for c in left if holds(kind, c["text"], counted)), 1)
+        )
+    return [*found.values()]
+
+
+def of_each_document(taken: list[Candidate], ranked: list[Candidate]) -> list[Candidate]:
+    """Return the best candidate of each document of a few that has none among those taken.
+
+    Of several contracts each may answer in its own words, and one has the nearest five passages.
+    """
+    best = {candidate["document"]: candidate for candidate in reversed(ranked)}
+    if len(best) > _DOCUMENTS:
+        return []
+    held = {candidate["document"] for candidate in taken}
+    return [candidate for name, candidate in reversed(best.items()) if name not in held]
 
 
 def merge(found: list[Candidate], related: list[Candidate]) -> list[Candidate]:

@@ -1,8 +1,8 @@
 """The embedded generator: statements of the passages selected, judged, ordered and cited."""
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 
@@ -107,8 +107,10 @@ class ScoredQuotables:
     def within(self, units: Sequence[PointedUnit]) -> "ScoredQuotables | None":
         """Return the statements that lie in provisions; None where none does."""
         kept = [i for i, item in enumerate(self.quotables) if any(_lies_in(item, u) for u in units)]
-        if not kept:
-            return None
+        return self.only(kept) if kept else None
+
+    def only(self, kept: list[int]) -> "ScoredQuotables":
+        """Return the statements at some places."""
         return ScoredQuotables(
             [self.quotables[i] for i in kept], self.vectors[kept], self.scores[:, kept]
         )
@@ -168,6 +170,8 @@ class Chosen:
 
     best: list[Quotable]  # the best evidence for each part of the question
     more: list[Quotable]  # statements that are nearly as good
+    # by the order of a statement, those that except from it
+    limits: Mapping[int, list[Quotable]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -179,22 +183,32 @@ class Lengths:
     whole: int = 800  # how many words of provisions and lists are quoted whole
 
 
-def select(asked: Query, scored: ScoredQuotables, lengths: Lengths, sure: bool = True) -> Chosen:
+def select(
+    asked: Query,
+    scored: ScoredQuotables,
+    lengths: Lengths,
+    sure: bool = True,
+    each: Sequence[int] = (),
+) -> Chosen:
     """Return the best evidence for each part, then more that is nearly as good.
 
     Where all duties are asked for, every list that is nearly as good is of the best. Where it is
     not sure that the best answers, each further passage says what it has nearest to the question.
+    ``each`` are the places of statements by which other documents answer as well.
     """
     duties = any(part["duties"] for part in asked.parts)
     chosen: list[Quotable] = []
     for row in range(len(asked.parts)):
         ranked = sorted(range(len(scored.quotables)), key=lambda i: -scored.scores[row][i])
         _take_first(ranked, scored, chosen, lengths)
+    for i in each:
+        _take_first([i], scored, chosen, lengths)
     ranked = sorted(range(len(scored.quotables)), key=lambda i: -scored.best[i])
     top = float(scored.best.max())
     best = [*chosen]
     if not sure:
-        for i in _nearest_by_passage(scored):
+        of = {item.passage["document"] for item in best} if each else None
+        for i in _nearest_by_passage(scored, of):
             if len(chosen) < lengths.statements and scored.best[i] >= _LEAST * top:
                 _take_first([i], scored, chosen, lengths)
         return Chosen(best, chosen[len(best) :])
@@ -214,14 +228,43 @@ def select(asked: Query, scored: ScoredQuotables, lengths: Lengths, sure: bool =
     return Chosen(best, [item for item in more if not item.said.points])
 
 
+def limiting(
+    quoted: Sequence[Quotable], triplets: Sequence[Triplet], scored: ScoredQuotables
+) -> dict[int, list[Quotable]]:
+    """Return what excepts from statements that are quoted, by their order, the nearest first."""
+    excepting = [triplet for triplet in triplets if triplet["predicate"] == EXCEPTION]
+    excepting.sort(key=lambda triplet: -len(triplet["object"]))
+    limits: dict[int, list[Quotable]] = {}
+    known = {item.order for item in quoted}
+    for item in quoted:
+        for triplet in (one for one in excepting if _excepts(one, item)):
+            stated = next((one for one in scored.quotables if _states(one, triplet)), None)
+            if stated is not None and stated.order not in known and len(known) < _MOST_QUOTED:
+                known.add(stated.order)
+                limits.setdefault(item.order, []).append(stated)
+    return limits
+
+
+def _excepts(triplet: Triplet, item: Quotable) -> bool:
+    within = f"{item.said.label}(".startswith(f"{triplet['object']}(")
+    return within and item.passage["document"] == triplet["document"]
+
+
+def _states(item: Quotable, triplet: Triplet) -> bool:
+    inside = item.said.start <= triplet["start"] < item.said.end
+    return inside and item.passage["document"] == triplet["document"]
+
+
 # carries, by benchmarks/rules.py, .19 of the GDPR's everyday answers found
-def _nearest_by_passage(scored: ScoredQuotables) -> list[int]:
-    """Return the best statement of each passage, in the order of the passages."""
+def _nearest_by_passage(scored: ScoredQuotables, of: Collection[str] | None) -> list[int]:
+    """Return the best statement of each passage ``of`` some documents, in the passages' order."""
     found: dict[str, int] = {}
     for i, item in enumerate(scored.quotables):
         if item.said.points:
             continue  # a list is quoted whole or not at all
         if _is_line_of_names(item.text):
+            continue
+        if of is not None and item.passage["document"] not in of:
             continue
         held = found.setdefault(item.passage["id"], i)
         if scored.best[i] > scored.best[held]:
@@ -262,12 +305,6 @@ def _alike(item: Quotable, other: Quotable) -> bool:
     """Return whether two statements are the same but for their numbers."""
     mine, theirs = item.wording, other.wording
     return len(mine & theirs) >= _COPY * max(1, min(len(mine), len(theirs)))
-
-
-def _of_another(item: Quotable, chosen: Sequence[Quotable]) -> bool:
-    """Return whether another document says what this one does, of which only its name tells it."""
-    mine = item.passage["document"]
-    return any(mine != other.passage["document"] and _alike(item, other) for other in chosen)
 
 
 _TOP = 5
@@ -392,9 +429,17 @@ def _weights(part: str) -> Weights:
     return load_weights("judges/answerable.json", part, AnswerabilityFeatures)
 
 
+EXCEPTION = "exception_to"
+LIMITED = "Except:"
+"""The line before what limits the statements above it."""
 MIN_NEAR, SURE = 0.1, 0.75
 """The least probability that the documents answer for what comes near an answer to be shown; and
 that the best statement does for it alone to be quoted."""
+EACH = 0.2
+"""The least probability that a document's best statement answers for it to be quoted beside those
+of other documents."""
+_MOST_QUOTED = 7
+"""The most statements that are quoted with those that except from them."""
 _NEAR = 2
 _LAST_MARKER = re.compile(r" \[(\d+)\]$")
 _POINT, _OF_SEVERAL = 0.1, 0.3
@@ -444,7 +489,7 @@ class ExtractiveGenerator:
         only = pointed is not None and pointed["only"]
         if units and only:
             return self._quoted(units)
-        draft = self._selected(question, passages, units)
+        draft = self._selected(question, passages, units, triplets)
         if draft["abstained"] and not (quoted := self._quoted(units))["abstained"]:
             return quoted
         return draft
@@ -456,7 +501,11 @@ class ExtractiveGenerator:
         )
 
     def _selected(
-        self, question: ParsedQuestion, passages: list[Passage], units: list[PointedUnit]
+        self,
+        question: ParsedQuestion,
+        passages: list[Passage],
+        units: list[PointedUnit],
+        triplets: list[Triplet],
     ) -> Draft:
         asked = query_of(question, self._sources)
         scored = score_quotables(asked, passages, self._sources)
@@ -469,12 +518,15 @@ class ExtractiveGenerator:
         features = read_features(asked, scored, self._sources)
         there, answers = probability_there(features), probability_found(features)
         sure = answers >= SURE or (any(asked.definitions) and not features.undefined)
-        chosen = select(asked, scored, self._lengths, sure=sure)
+        alone = units or question["called"] or any(asked.definitions)
+        each = [] if alone else self._of_each(asked, scored, answers)
+        chosen = select(asked, scored, self._lengths, sure=sure, each=each)
         if there < self._least.there or answers < self._least.given:
             # what comes nearest to an answer, one citation a provision
             nearest = [*chosen.best, *chosen.more][: _NEAR if there >= MIN_NEAR else 0]
             near = [self._cited(item, [item.said], n) for n, item in enumerate(nearest, 1)]
             return drafted(ABSTENTION, near=near, lacks=lacks(asked, scored, self._sources))
+        chosen = replace(chosen, limits=limiting([*chosen.best, *chosen.more], triplets, scored))
         draft = self._draft(asked, chosen, sure)
         return {
             **draft,
@@ -482,6 +534,21 @@ class ExtractiveGenerator:
             "unanswered": self._unanswered(asked, passages),
             "lacks": lacks(asked, scored, self._sources),
         }
+
+    def _of_each(self, asked: Query, scored: ScoredQuotables, answers: float) -> list[int]:
+        """Return the best statement of each document that may answer, if more than one may.
+
+        Beside an answer that would pass they must be likely enough to pass themselves.
+        """
+        least = self._least.passed if answers >= self._least.passed else EACH
+        of = [item.passage["document"] for item in scored.quotables]
+        found: list[int] = []
+        for document in dict.fromkeys(of):
+            own = [i for i, name in enumerate(of) if name == document]
+            alone = scored.only(own)
+            if probability_found(read_features(asked, alone, self._sources)) >= least:
+                found.append(own[int(alone.best.argmax())])
+        return found if len(found) > 1 else []
 
     def _unanswered(self, asked: Query, passages: list[Passage]) -> list[str]:
         """Return the parts of a question that, asked alone, the passages would not answer."""
@@ -509,11 +576,18 @@ class ExtractiveGenerator:
         more = [] if any(lists) and sure else chosen.more
         room = self._lengths.whole
         quoted: list[PointedUnit] = []
-        led = ""
-        for item, units in [*zip(chosen.best, lists, strict=True), *((i, []) for i in more)]:
+        led = named = ""
+        excepting = {one.order for limits in chosen.limits.values() for one in limits}
+        quotes = [*zip(chosen.best, lists, strict=True), *((i, []) for i in more)]
+        names = list(dict.fromkeys(item.passage["document"] for item, _ in quotes))
+        quotes.sort(key=lambda quote: names.index(quote[0].passage["document"]))
+        for item, units in self._with_limits(quotes, chosen.limits):
             document = item.passage["document"]
             if any(_within(item.said, document, citation) for citation in citations):
                 continue
+            if item.order in excepting:
+                told.append(LIMITED)
+                lines.append(LIMITED)
             if units:
                 quoted += units
                 listed, cited = quote_all(units, self._sources, room, len(citations))
@@ -534,7 +608,8 @@ class ExtractiveGenerator:
                 quoted += self._unit_of(document, said[0])
             text = unmarked(" ".join(statement.text for statement in said))
             text = text[:1].upper() + text[1:]
-            if _of_another(item, [*chosen.best, *more]):
+            if len(names) > 1 and document != named:
+                named = document
                 told.append(" ".join(f"In {document}:".split()))
                 lines.append(told[-1])
             # a marker after each sentence, so that none stands uncited
@@ -543,6 +618,18 @@ class ExtractiveGenerator:
         holding = (chunk_id for unit in quoted for chunk_id in self._sources.chunks_over(unit))
         chunks = dict.fromkeys(islice(holding, MOST_POINTED))
         return drafted("\n".join(lines), citations, told=told, quoted=[*chunks])
+
+    def _with_limits(
+        self,
+        quotes: Sequence[tuple[Quotable, list[PointedUnit]]],
+        limits: Mapping[int, list[Quotable]],
+    ) -> Iterator[tuple[Quotable, list[PointedUnit]]]:
+        """Yield what is quoted, each with what excepts from it behind it; lists of it are whole."""
+        for item, units in quotes:
+            yield item, units
+            for one in limits.get(item.order, []):
+                listed = one.said.points > 0
+                yield one, self._unit_of(one.passage["document"], one.said) if listed else []
 
     def _with_question(self, item: Quotable, said: list[Statement], asked: str) -> list[Statement]:
         """Lead a statement by the question of the document that it answers, if another was asked.

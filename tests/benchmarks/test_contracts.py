@@ -20,7 +20,11 @@ _LEASE = """LEASE between {} and {}
 def test_a_clause_is_cited_of_the_contract_described(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    parties = [("Arbrook Mills", "Fenwick Tarn", 940), ("Quillon Dairy", "Oswin Pratt", 715)]
+    parties = [
+        ("Arbrook Mills", "Fenwick Tarn", 940),
+        ("Quillon Dairy", "Oswin Pratt", 715),
+        ("Tolmere Brewery", "Ines Calder", 820),
+    ]
     (tmp_path / "documents").mkdir()
     probes = []
     for n, (landlord, tenant, rent) in enumerate(parties):
@@ -28,14 +32,19 @@ def test_a_clause_is_cited_of_the_contract_described(
         (tmp_path / "documents" / name).write_text(text, encoding="utf-8")
         start = text.index("The tenant pays")
         lead = f"Consider the lease between {landlord} and {tenant}; "
-        asked = {"document": name, "answerable": True, "spans": [[start, text.index("\n\n2.")]]}
-        probes.append(asked | {"question": f"{lead}what is the monthly rent?"})
-        asked = {"document": name, "answerable": False, "spans": []}
-        probes.append(asked | {"question": f"{lead}does it contain a non-compete clause?"})
+        spans = [[start, text.index("\n\n2.")]]
+        for there, asked in (
+            (True, "what is the monthly rent?"),
+            (False, "which sport is played?"),
+        ):
+            probe = {"document": name, "answerable": there, "spans": spans if there else []}
+            probe |= {"category": asked, "bare_question": asked, "question": f"{lead}{asked}"}
+            probes.append(probe)
     lines = "\n".join(map(json.dumps, probes))
     (tmp_path / "probes.jsonl").write_text(lines, encoding="utf-8")
     monkeypatch.setattr(sys, "argv", ["contracts.py", "--contracts", str(tmp_path)])
     contracts.main()
-    (every,) = capsys.readouterr().out.splitlines()[2:]
-    assert every.startswith("| all | 2 | 1.000 | 1.000 | 1.000 | 0.000 | 2 | ")
+    _, _, every, _, _, _, each = capsys.readouterr().out.splitlines()
+    assert every.startswith("| all | 3 | 1.000 | 1.000 | 1.000 | 0.000 | 3 | ")
     assert every.endswith(" | 1.000 |")
+    assert each == "| 30 collections | 1 | 3 | 1.000 | 1.000 | 0 |  |"

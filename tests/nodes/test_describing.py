@@ -136,6 +136,25 @@ def test_documents_that_differ_in_a_figure_alone_each_answer_by_name(tmp_path: P
     }
 
 
+def test_documents_that_answer_in_words_of_their_own_each_answer_by_name(tmp_path: Path) -> None:
+    for name, law in (
+        ("lease", "This lease is governed by the law of Kent, but for its rules on conflicts."),
+        ("licence", "Disputes under this licence are for the courts and the law of Surrey."),
+        ("list", "Boats are washed on Mondays."),
+    ):
+        (tmp_path / f"{name}.txt").write_text(
+            f"{name.title()} of a Berth\n\n1. {law}\n", encoding="utf-8"
+        )
+    done = graph.invoke({"question": "Which law governs?"}, context={"corpus": str(tmp_path)})
+    named = [line for line in done["answer"].split("\n") if line.startswith("In ")]
+    assert named == ["In lease.txt:", "In licence.txt:"]
+    one = graph.invoke(
+        {"question": "Which law governs under the Licence of a Berth?"},
+        context={"corpus": str(tmp_path)},
+    )
+    assert one["citations"][0]["document"] == "licence.txt"
+
+
 _ACT = {"harbour.txt": "Public Harbour Berths Act of 2019"}
 _ACTS = {**_ACT, "FQC-2.txt": "Ferry Quays Code", "lease.txt": "Lease of a berth"}
 

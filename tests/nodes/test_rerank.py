@@ -26,7 +26,10 @@ from lexloop.nodes.rerank import (
     FeatureReranker,
     NoReranker,
     adaptive_k,
+    first_of_kinds,
+    first_related,
     merge,
+    of_each_document,
     operative_first,
     rerank,
 )
@@ -231,6 +234,40 @@ def test_what_is_called_by_name_comes_somewhat_before_others() -> None:
         asked["parsed"]["called"] = called
         update = update_of(rerank, asked, runtime(reranker=NoReranker()))
         assert "".join(one["id"] for one in update["passages"]) == order, called
+
+
+def test_each_of_a_few_documents_has_a_passage() -> None:
+    pool = [
+        candidate(name, score=score)
+        for name, score in zip("abcd", (0.9, 0.8, 0.2, 0.1), strict=True)
+    ]
+    told = [{**one, "document": f"{one['id'] in 'ab'}.txt"} for one in pool]
+    asked = {**state(told), "plan": {"k": 1, "Q": 1, "K": 1, "S": 1}}
+    for called, taken in (([], "ac"), (["True.txt"], "a")):
+        asked["parsed"]["called"] = called
+        update = update_of(rerank, asked, runtime(reranker=NoReranker()))
+        assert "".join(one["id"] for one in update["passages"]) == taken, called
+    many = [{**candidate(f"c{n}"), "document": f"{n}.txt"} for n in range(9)]
+    assert of_each_document(many[:1], many[:8]) == many[1:8]
+    assert of_each_document(many[:1], many) == []
+    assert of_each_document([], []) == []
+
+
+def test_one_is_taken_that_relations_lead_to_and_one_with_the_kind_of_fact_asked_for() -> None:
+    pool = [candidate(name, score=score) for name, score in zip("abcd", (4, 3, 2, 1), strict=True)]
+    pool[1]["signals"]["graph"] = 0.0
+    pool[2]["signals"]["graph"] = pool[3]["signals"]["graph"] = 0.2
+    assert [one["id"] for one in first_related(pool[:1], pool)] == ["c"]
+    assert [one["id"] for one in first_related(pool[:3], pool)] == ["d"]
+    assert first_related(pool, pool) == []
+    pool[0]["text"] = pool[2]["text"] = "The fine is 40 euros."
+    parts = parse("What is the maximum fine?")["parts"]
+    assert [part["kind"] for part in parts] == ["money"]
+    assert [one["id"] for one in first_of_kinds(pool[:1], pool, parts)] == ["c"]
+    assert first_of_kinds(pool[:3], pool, parts) == []
+    assert first_of_kinds([], pool, parse("Who pays?")["parts"]) == []
+    pool[0]["supporting"] = True
+    assert [one["id"] for one in first_of_kinds([], pool, parts * 2)] == ["c"]
 
 
 _RECITED = """Berth Regulation
