@@ -24,6 +24,8 @@ MOST_POINTED = 12
 
 FOLLOWED = "followed"
 """The signal of a candidate that a retry goes to from the passages of the attempt before."""
+BESIDE = "beside"
+"""The signal of a passage that is there for what it may add, not as one of the k best."""
 QUOTED = "quoted"
 """The signal of a passage that was not found but is quoted in the answer."""
 

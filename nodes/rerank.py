@@ -12,7 +12,7 @@ from lexloop.core.errors import DataError
 from lexloop.core.running import computing, heed_deadline
 from lexloop.core.settings_groups import ByScores
 from lexloop.core.state import State, Update
-from lexloop.core.types import DEFINING, FOLLOWED, POINTED, Candidate, ParsedQuestion, Part
+from lexloop.core.types import BESIDE, DEFINING, FOLLOWED, POINTED, Candidate, ParsedQuestion, Part
 from lexloop.documents.text.quantities import holds
 from lexloop.models.embedding import without_bars
 from lexloop.nodes.answering import Answering, answering
@@ -67,10 +67,10 @@ def rerank(state: State, runtime: Runtime[Context]) -> Update:
     taken += [c for c in ranked if FOLLOWED in c["signals"] and c["id"] not in known]
     if not ((told := state.get("pointed")) and told["only"]):
         taken += handed_on(taken, ranked, state.get("handed_on", {}))
-        taken += first_related(taken, ranked)
-        taken += first_of_kinds(taken, ranked, state["parsed"]["parts"])
+        taken += beside(first_related(taken, ranked))
+        taken += beside(first_of_kinds(taken, ranked, state["parsed"]["parts"]))
     if not pointed and not state["parsed"]["called"]:
-        taken += of_each_document(taken, ranked)
+        taken += beside(of_each_document(taken, ranked))
     update["passages"] = [{**chunk, "n": n} for n, chunk in enumerate(taken, 1)]
     return update
 
@@ -109,6 +109,11 @@ def handed_on(
     known = {candidate["id"] for candidate in taken}
     found = [c for c in ranked if c["id"] not in known and by.get(c["id"]) in known]
     return sorted(found, key=lambda c: -c["signals"]["graph"])[:_HANDED_ON]
+
+
+def beside(found: list[Candidate]) -> list[Candidate]:
+    """Return candidates, told apart from those that are among the best."""
+    return [{**one, "signals": {**one["signals"], BESIDE: 1.0}} for one in found]
 
 
 def first_related(taken: list[Candidate], ranked: list[Candidate]) -> list[Candidate]:

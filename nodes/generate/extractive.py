@@ -13,6 +13,7 @@ from lexloop.core.running import computing
 from lexloop.core.settings_groups import LEAST, Care
 from lexloop.core.types import (
     ABSTENTION,
+    BESIDE,
     DEFINING,
     MOST_POINTED,
     Advice,
@@ -103,6 +104,14 @@ class ScoredQuotables:
         """Each piece of evidence by the part it suits best."""
         top: NDArray[np.float32] = self.scores.max(axis=0)
         return top
+
+    @property
+    def among_the_best(self) -> "ScoredQuotables":
+        """The statements of the best passages and of those with the best statement of a part."""
+        best = {self.quotables[i].passage["id"] for i in self.scores.argmax(axis=1).tolist()}
+        of = (item.passage for item in self.quotables)
+        kept = [n for n, p in enumerate(of) if BESIDE not in p["signals"] or p["id"] in best]
+        return self.only(kept)
 
     def within(self, units: Sequence[PointedUnit]) -> "ScoredQuotables | None":
         """Return the statements that lie in provisions; None where none does."""
@@ -515,7 +524,7 @@ class ExtractiveGenerator:
             return drafted(ABSTENTION)
         if not any(map(self._sources.knows, asked.all_terms)):
             return drafted(ABSTENTION, lacks=lacks(asked, scored, self._sources))
-        features = read_features(asked, scored, self._sources)
+        features = read_features(asked, scored.among_the_best, self._sources)
         there, answers = probability_there(features), probability_found(features)
         sure = answers >= SURE or (any(asked.definitions) and not features.undefined)
         alone = units or question["called"] or any(asked.definitions)
@@ -560,7 +569,8 @@ class ExtractiveGenerator:
             part.text
             for part, held in zip(alone, scored, strict=True)
             if held
-            and probability_there(read_features(part, held, self._sources)) < self._least.there
+            and probability_there(read_features(part, held.among_the_best, self._sources))
+            < self._least.there
         ]
 
     def _draft(self, asked: Query, chosen: Chosen, sure: bool) -> Draft:

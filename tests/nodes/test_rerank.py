@@ -16,7 +16,7 @@ from tiny_bert import build
 from lexloop.core.errors import DataError, DeadlineExceeded
 from lexloop.core.running import Deadline, within
 from lexloop.core.state import State
-from lexloop.core.types import Candidate, Chunk
+from lexloop.core.types import BESIDE, Candidate, Chunk
 from lexloop.documents.document import Document
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.question import parse
@@ -247,6 +247,8 @@ def test_each_of_a_few_documents_has_a_passage() -> None:
         asked["parsed"]["called"] = called
         update = update_of(rerank, asked, runtime(reranker=NoReranker()))
         assert "".join(one["id"] for one in update["passages"]) == taken, called
+        beside = [one["id"] for one in update["passages"] if BESIDE in one["signals"]]
+        assert beside == [*taken[1:]]
     many = [{**candidate(f"c{n}"), "document": f"{n}.txt"} for n in range(9)]
     assert of_each_document(many[:1], many[:8]) == many[1:8]
     assert of_each_document(many[:1], many) == []

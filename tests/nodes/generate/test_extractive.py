@@ -269,7 +269,7 @@ def test_features_of_any_text_lie_in_their_range(
     ("question", "findings"),
     [
         ("What is a bias audit?", ["answers", "answers", "answers"]),
-        ("When must notice be given?", ["answers", "in part", "in part"]),
+        ("When must notice be given?", ["answers", "answers", "in part"]),
         ("What must be on the website?", ["answers", "in part", "in part"]),
         ("May the landlord enter at night?", ["in part", "near", "near"]),
     ],
