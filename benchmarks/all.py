@@ -176,7 +176,7 @@ FIGURES = [
     Figure(
         "references",
         "python benchmarks/references.py --law {data}/gdpr/gdpr_en.txt",
-        "how many passages are handed on was chosen on these questions",
+        "what comes beside the k passages was chosen on these questions",
     ),
     Figure("tune-sample", "lexloop tune data/gold.jsonl --corpus sample --out {out}/settings.json"),
     Figure(

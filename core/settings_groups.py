@@ -397,7 +397,8 @@ class ModelSettings(Group):
     fallback: bool = Field(
         default=False,
         description="When the model or the embedder fails, let the embedded implementation answer "
-        "instead; what it stood in for is listed in `degraded`.",
+        "instead; what it stood in for is listed in `degraded`. Where there is no "
+        "answer yet, a reply in no form that can be used is always made up for so.",
     )
     attempts: int = Field(
         default=3,

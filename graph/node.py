@@ -236,10 +236,9 @@ class _Run:
         if (around := current_deadline()) is not None:  # that of an agent which asks
             self._left_s = min(self._left_s, around.at - self._began)
         # what stands in when the time is over may still answer what has no answer yet
-        spare = (context.fallback or context.unembedded) and not before.get("attempts")
-        self._deadline = Deadline(
-            self._began + self._left_s, allowed_s, _STAND_IN_S if spare else 0.0
-        )
+        stands_in = context.settings.model.fallback and (context.fallback or context.unembedded)
+        grace_s = _STAND_IN_S if stands_in and not before.get("attempts") else 0.0
+        self._deadline = Deadline(self._began + self._left_s, allowed_s, grace_s)
         if context.unembedded is not None and self._lost(_embedder(context)):
             self._context = context.unembedded
 
@@ -278,18 +277,23 @@ class _Run:
         return reply
 
     def _stood_in(self, error: LexloopError) -> bool:
-        """Have what stands in for what failed do it anew; False where nothing does."""
+        """Have what stands in for what failed do it anew; False where nothing does.
+
+        A role whose form a model cannot keep is done by the embedded one whatever the settings say,
+        if there is no attempt yet that could be the answer.
+        """
         if not isinstance(error, ModelError) or self._deadline.over:
             return False
-        context = self._context
+        context, malformed = self._context, isinstance(error, ModelReplyError)
         spare = context.unembedded if error.embedder else context.fallback
-        if spare is None:
+        needed = malformed and not self._before.get("attempts")
+        if spare is None or not (needed or context.settings.model.fallback):
             return False
         if error.embedder:
             wanted, used = _embedder(context), "embedded, and the search by words alone"
         else:
             # a malformed reply is this node's bad luck; the next one may ask the model again
-            lasting = context.chat if not isinstance(error, ModelReplyError) else None
+            lasting = None if malformed else context.chat
             wanted, used = lasting.name if lasting else "a usable reply", "embedded"
         self._degrade(wanted, used, error.what)
         self._context = spare

@@ -234,10 +234,13 @@ def _corpus_key(corpus: str, stamp: str, tools: Tools) -> Any:
 def _build_with_fallbacks(
     settings: Settings, collection: Collection, chat: ChatModel | None
 ) -> Context:
-    """Return the context that the settings name, with stand-ins for its chat model and embedder."""
+    """Return the context that the settings name, with stand-ins for its chat model and embedder.
+
+    The settings say whether they stand in for what fails; a reply of no use is always done over.
+    """
     made = build_context(settings, collection, chat)
     fallback = unembedded = None
-    if settings.model.fallback and chat is not None and settings.retrieval.source != "none":
+    if chat is not None and settings.retrieval.source != "none":
         fallback = _build_with_fallbacks(embedded_only(settings), collection, None)
     if settings.model.fallback and collection.embedder.name.startswith("openai:"):
         spare = load_embedder("embedded", Connection())

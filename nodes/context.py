@@ -187,7 +187,7 @@ class Context:
     text_of: TextOf | None
     engineer: PromptEngineer
     chat: ChatModel | None = None
-    fallback: "Context | None" = None  # stands in for a failing chat model, where settings allow it
+    fallback: "Context | None" = None  # stands in for a chat model
     unembedded: "Context | None" = None  # stands in for a failing embedder
     degraded: list[Degradation] = field(default_factory=list)
     unread: list[Degradation] = field(default_factory=list)  # told once in a conversation
