@@ -199,6 +199,11 @@ FIGURES = [
     Figure("law-parts", "python benchmarks/law.py --gdpr {data}/gdpr --parts", _LAW),
     Figure("law-labels", "python benchmarks/law.py --labels", "rules were made with these in view"),
     Figure("contracts", "python benchmarks/contracts.py --contracts {data}/contracts"),
+    Figure(
+        "contracts-three",
+        "python benchmarks/contracts.py --contracts {data}/contracts --three",
+        "how likely an answer each must have was chosen on these questions",
+    ),
     Figure("reading", "python benchmarks/reading.py --data {data}"),
     Figure("headings", "python benchmarks/reading.py --data {data} --asked 80"),
     Figure("formats", "python benchmarks/file_formats.py --data {data}"),

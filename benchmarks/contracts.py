@@ -1,6 +1,6 @@
 """Questions on one of many contracts: the clause cited, and what is not there.
 
-    python benchmarks/contracts.py [--contracts FOLDER] [--every N] [--questions N]
+    python benchmarks/contracts.py [--contracts FOLDER] [--every N] [--questions N] [--three]
 
 FOLDER holds ``documents``, some of them also in ``pdf``, and ``probes.jsonl``: questions that
 describe a contract by its parties and ask for a clause that lawyers marked, or that it lacks
@@ -9,8 +9,8 @@ questions of each kind are asked, drawn at random. A clause is cited where a cit
 document and shares words with it. AUROC is that of the probability that an answer is said to have,
 0 where none is given and 1 where it was read off the structure, for whether the contract has the
 clause. Those that are in both forms are asked as text and as PDF; there a clause is told by its
-words. Then collections of three are asked, without a description, what at least two of them answer:
-whether each that does is cited, and each that does not.
+words. With ``--three`` collections of three are asked, without a description, what at least two of
+them answer: whether each that does is cited, and each that does not.
 """
 
 import random
@@ -43,11 +43,16 @@ def main() -> None:
     parser.add_argument("--contracts", type=Path, default=DATA and DATA / "contracts")
     parser.add_argument("--every", type=int, default=1, help="take every Nth contract")
     parser.add_argument("--questions", type=int, default=300, help="how many of each kind")
+    parser.add_argument("--three", action="store_true", help="ask three at once, and nothing else")
     given = parser.parse_args()
     if given.contracts is None or not (given.contracts / "probes.jsonl").is_file():
         sys.exit("There are no contracts; give --contracts FOLDER or set LEXLOOP_DATA.")
     texts = sorted((given.contracts / "documents").iterdir())[:: given.every]
     probes = read_rows(given.contracts / "probes.jsonl")
+    if given.three:
+        head = ["of three at once", "questions", "there", "contract cited", "clause", "not there"]
+        print(table([*head, "contract cited"], [_of_each(texts, probes)]))
+        return
     asked = _drawn(probes, {path.name for path in texts}, given.questions)
     rows = [["all", *_figures(texts, asked, _overlaps)]]
     printed = [path for path in texts if _pdf_of(path).is_file()]
@@ -64,9 +69,6 @@ def main() -> None:
             rows.append([f"{len(printed)} as {form}", *_figures(paths, asked, says)])
     head = ["contracts", "there", "cited", "first", "right contract first", "refused"]
     print(table([*head, "not there", "refused", "AUROC"], rows))
-    print()
-    head = ["of three at once", "questions", "there", "contract cited", "clause", "not there"]
-    print(table([*head, "contract cited"], [_of_each(texts, probes)]))
 
 
 def _pdf_of(path: Path) -> Path:

@@ -216,7 +216,9 @@ def select(
     top = float(scored.best.max())
     best = [*chosen]
     if not sure:
-        of = {item.passage["document"] for item in best} if each else None
+        # a document that has a passage so that it may answer, and does not, says nothing
+        found = (i.passage for i in scored.quotables if BESIDE not in i.passage["signals"])
+        of = {item["document"] for item in ([i.passage for i in best] if each else found)}
         for i in _nearest_by_passage(scored, of):
             if len(chosen) < lengths.statements and scored.best[i] >= _LEAST * top:
                 _take_first([i], scored, chosen, lengths)
@@ -265,7 +267,7 @@ def _states(item: Quotable, triplet: Triplet) -> bool:
 
 
 # carries, by benchmarks/rules.py, .19 of the GDPR's everyday answers found
-def _nearest_by_passage(scored: ScoredQuotables, of: Collection[str] | None) -> list[int]:
+def _nearest_by_passage(scored: ScoredQuotables, of: Collection[str]) -> list[int]:
     """Return the best statement of each passage ``of`` some documents, in the passages' order."""
     found: dict[str, int] = {}
     for i, item in enumerate(scored.quotables):
@@ -273,7 +275,7 @@ def _nearest_by_passage(scored: ScoredQuotables, of: Collection[str] | None) -> 
             continue  # a list is quoted whole or not at all
         if _is_line_of_names(item.text):
             continue
-        if of is not None and item.passage["document"] not in of:
+        if item.passage["document"] not in of:
             continue
         held = found.setdefault(item.passage["id"], i)
         if scored.best[i] > scored.best[held]:
@@ -444,7 +446,7 @@ LIMITED = "Except:"
 MIN_NEAR, SURE = 0.1, 0.75
 """The least probability that the documents answer for what comes near an answer to be shown; and
 that the best statement does for it alone to be quoted."""
-EACH = 0.2
+EACH = 0.3
 """The least probability that a document's best statement answers for it to be quoted beside those
 of other documents."""
 _MOST_QUOTED = 7

@@ -44,7 +44,10 @@ def test_a_clause_is_cited_of_the_contract_described(
     (tmp_path / "probes.jsonl").write_text(lines, encoding="utf-8")
     monkeypatch.setattr(sys, "argv", ["contracts.py", "--contracts", str(tmp_path)])
     contracts.main()
-    _, _, every, _, _, _, each = capsys.readouterr().out.splitlines()
+    (every,) = capsys.readouterr().out.splitlines()[2:]
     assert every.startswith("| all | 3 | 1.000 | 1.000 | 1.000 | 0.000 | 3 | ")
     assert every.endswith(" | 1.000 |")
+    monkeypatch.setattr(sys, "argv", [*sys.argv, "--three"])
+    contracts.main()
+    (each,) = capsys.readouterr().out.splitlines()[2:]
     assert each == "| 30 collections | 1 | 3 | 1.000 | 1.000 | 0 |  |"
