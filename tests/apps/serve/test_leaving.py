@@ -85,13 +85,18 @@ def test_a_draft_is_told_as_reasoning_and_the_answer_once_it_is_checked(
     assert (usage.prompt_tokens, usage.completion_tokens, usage.total_tokens) == (11, 7, 18)
 
 
-@pytest.mark.parametrize(
-    "failure", [refusal(401, "no"), Reply(body=b"<html>")], ids=["key", "html"]
-)
+def test_a_reply_of_no_use_is_never_an_answer(client: OpenAI, asked: FakeOpenAI) -> None:
+    asked.otherwise = Reply(body=b"<html>")
+    said = client.chat.completions.create(model=MODEL, messages=ASKED).choices[0].message.content
+    assert said is not None
+    assert "<html>" not in said
+    assert "\n\nSources:\n- [1] " in said  # the embedded generator's
+
+
 def test_a_model_that_fails_is_an_error_and_never_an_answer(
-    client: OpenAI, asked: FakeOpenAI, failure: Reply
+    client: OpenAI, asked: FakeOpenAI
 ) -> None:
-    asked.otherwise = failure
+    asked.otherwise = refusal(401, "no")
     with pytest.raises(openai.InternalServerError) as whole:
         client.chat.completions.create(model=MODEL, messages=ASKED)
     assert whole.value.type == "server_error"
