@@ -9,10 +9,10 @@ under its default settings, but for retries, with the graph and without it.
 
 ``candidates`` is the share of probes whose gold is among what is reranked; ``passages`` that of
 those whose gold is among the passages for the answer, and ``cited`` that of those whose answer
-cites it. Without the graph there are fewer
-candidates; ``as many candidates`` gives the search that many more instead. Intervals are bootstrap
-95 % over probes, the gain's over paired differences to the search without the graph, in the last
-line to as many candidates. Without ``--law`` it is ``gdpr/gdpr_en.txt`` of LEXLOOP_DATA's folder.
+cites it. Without the graph there are fewer candidates; ``as many candidates`` gives the search that
+many more instead. Intervals are bootstrap 95 % over probes, the gain's over paired differences to
+the search without the graph, in the last lines to as many candidates. Without ``--law`` it is
+``gdpr/gdpr_en.txt`` of LEXLOOP_DATA's folder.
 """
 
 import sys

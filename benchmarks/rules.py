@@ -97,6 +97,13 @@ GROUPS: dict[str, Mapping[str, Out]] = {
     "what recitals explain": {"nodes.rerank:EXPLAINED": giving(0.0)},
     "documents named before others": {"nodes.rerank:_CALLED": giving(0.0)},
     "names of documents left out": {"nodes.describing:unnamed": unchanged},
+    "what relations lead to": {"nodes.rerank:first_related": giving([])},
+    "passages with the kind of fact": {"nodes.rerank:first_of_kinds": giving([])},
+    "documents that each answer": {
+        "nodes.rerank:of_each_document": giving([]),
+        f"{_X}:ExtractiveGenerator._of_each": giving([]),
+    },
+    "what excepts from an answer": {f"{_X}:limiting": giving({})},
     "operative first": {"nodes.rerank:operative_first": lambda _: lambda ranked, k: ranked[:k]},
     # writing an answer
     "lists quoted whole": {f"{_X}:list_asked": giving([])},

@@ -241,7 +241,7 @@ class RetrievalSettings(Group):
     lexical: Literal["index", "okapi"] = Field(
         default="index",
         description="Who searches for words: the index, or rank-bm25's BM25Okapi in memory, whose "
-        "statistics are those of the documents that the asker may see.",
+        "statistics are those of the documents that the asker may see; for small collections.",
     )
     reranker: str = Field(
         default="embedded",

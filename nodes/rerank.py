@@ -1,7 +1,7 @@
 """rerank: candidates of search and graph, in the order of a reranker -> the k passages to use."""
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import accumulate, islice, pairwise
 from typing import Any
 
@@ -111,7 +111,7 @@ def handed_on(
     return sorted(found, key=lambda c: -c["signals"]["graph"])[:_HANDED_ON]
 
 
-def beside(found: list[Candidate]) -> list[Candidate]:
+def beside(found: Iterable[Candidate]) -> list[Candidate]:
     """Return candidates, told apart from those that are among the best."""
     return [{**one, "signals": {**one["signals"], BESIDE: 1.0}} for one in found]
 
@@ -128,16 +128,14 @@ def first_of_kinds(
 ) -> list[Candidate]:
     """Return the best candidate, of those not taken, with each kind of fact that is asked for."""
     known = {candidate["id"] for candidate in taken}
-    found: dict[str, Candidate] = {}
-    for part in parts:
-        if (kind := part["kind"]) is None:
-            continue
-        counted = frozenset(part["counted"])
-        left = (c for c in ranked if c["id"] not in known and not c.get("supporting"))
-        found.update(
-            (c["id"], c) for c in islice((c for c in left if holds(kind, c["text"], counted)), 1)
-        )
-    return [*found.values()]
+    left = [c for c in ranked if c["id"] not in known and not c.get("supporting")]
+    asked = [(part["kind"], frozenset(part["counted"])) for part in parts]
+    first = (
+        next((c for c in left if holds(kind, c["text"], counted)), None)
+        for kind, counted in asked
+        if kind is not None
+    )
+    return [*{c["id"]: c for c in first if c is not None}.values()]
 
 
 def of_each_document(taken: list[Candidate], ranked: list[Candidate]) -> list[Candidate]:

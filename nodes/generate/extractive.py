@@ -551,10 +551,12 @@ class ExtractiveGenerator:
 
         Beside an answer that would pass they must be likely enough to pass themselves.
         """
-        least = self._least.passed if answers >= self._least.passed else EACH
         of = [item.passage["document"] for item in scored.quotables]
+        if len(documents := dict.fromkeys(of)) < 2:
+            return []
+        least = self._least.passed if answers >= self._least.passed else EACH
         found: list[int] = []
-        for document in dict.fromkeys(of):
+        for document in documents:
             own = [i for i, name in enumerate(of) if name == document]
             alone = scored.only(own)
             if probability_found(read_features(asked, alone, self._sources)) >= least:
@@ -601,6 +603,7 @@ class ExtractiveGenerator:
                 told.append(LIMITED)
                 lines.append(LIMITED)
             if units:
+                named = document  # it stands in the heading of the list
                 quoted += units
                 listed, cited = quote_all(units, self._sources, room, len(citations))
                 room = max(1, room - sum(len(line.split()) for line in listed))
