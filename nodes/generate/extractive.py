@@ -625,7 +625,7 @@ class ExtractiveGenerator:
             text = text[:1].upper() + text[1:]
             if len(names) > 1 and document != named:
                 named = document
-                told.append(" ".join(f"In {document}:".split()))
+                told.append(unmarked(" ".join(f"In {document}:".split())))
                 lines.append(told[-1])
             # a marker after each sentence, so that none stands uncited
             lines.append(" ".join(f"{text[a:b]} [{n}]" for a, b in sentence_spans(text)))

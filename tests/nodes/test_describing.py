@@ -11,6 +11,7 @@ from lexloop.documents.document import Document
 from lexloop.graph.app import graph
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.describing import documents_called, documents_described, unnamed
+from lexloop.nodes.markers import unmarked
 from lexloop.nodes.question import parse
 from lexloop.store.opening import tools_for
 from lexloop.store.view import View
@@ -139,20 +140,21 @@ def test_documents_that_differ_in_a_figure_alone_each_answer_by_name(tmp_path: P
 def test_documents_that_answer_in_words_of_their_own_each_answer_by_name(tmp_path: Path) -> None:
     for name, law in (
         ("lease", "This lease is governed by the law of Kent, but for its rules on conflicts."),
-        ("licence", "Disputes under this licence are for the courts and the law of Surrey."),
+        ("licence [7]", "Disputes under this licence are for the courts and the law of Surrey."),
         ("list", "Boats are washed on Mondays."),
     ):
         (tmp_path / f"{name}.txt").write_text(
-            f"{name.title()} of a Berth\n\n1. {law}\n", encoding="utf-8"
+            f"{name.split()[0].title()} of a Berth\n\n1. {law}\n", encoding="utf-8"
         )
     done = graph.invoke({"question": "Which law governs?"}, context={"corpus": str(tmp_path)})
     named = [line for line in done["answer"].split("\n") if line.startswith("In ")]
-    assert named == ["In lease.txt:", "In licence.txt:"]
+    assert named == ["In lease.txt:", f"In {unmarked('licence [7]')}.txt:"]
+    assert "[7]" not in done["answer"]  # it would be the marker of a source
     one = graph.invoke(
         {"question": "Which law governs under the Licence of a Berth?"},
         context={"corpus": str(tmp_path)},
     )
-    assert one["citations"][0]["document"] == "licence.txt"
+    assert one["citations"][0]["document"] == "licence [7].txt"
 
 
 _ACT = {"harbour.txt": "Public Harbour Berths Act of 2019"}
