@@ -98,7 +98,6 @@ GROUPS: dict[str, Mapping[str, Out]] = {
     "documents named before others": {"nodes.rerank:_CALLED": giving(0.0)},
     "names of documents left out": {"nodes.describing:unnamed": unchanged},
     "what relations lead to": {"nodes.rerank:first_related": giving([])},
-    "passages with the kind of fact": {"nodes.rerank:first_of_kinds": giving([])},
     "documents that each answer": {
         "nodes.rerank:of_each_document": giving([]),
         f"{_X}:ExtractiveGenerator._of_each": giving([]),

@@ -12,8 +12,7 @@ from lexloop.core.errors import DataError
 from lexloop.core.running import computing, heed_deadline
 from lexloop.core.settings_groups import ByScores
 from lexloop.core.state import State, Update
-from lexloop.core.types import BESIDE, DEFINING, FOLLOWED, POINTED, Candidate, ParsedQuestion, Part
-from lexloop.documents.text.quantities import holds
+from lexloop.core.types import BESIDE, DEFINING, FOLLOWED, POINTED, Candidate, ParsedQuestion
 from lexloop.models.embedding import without_bars
 from lexloop.nodes.answering import Answering, answering
 from lexloop.nodes.context import Context
@@ -68,7 +67,6 @@ def rerank(state: State, runtime: Runtime[Context]) -> Update:
     if not ((told := state.get("pointed")) and told["only"]):
         taken += handed_on(taken, ranked, state.get("handed_on", {}))
         taken += beside(first_related(taken, ranked))
-        taken += beside(first_of_kinds(taken, ranked, state["parsed"]["parts"]))
     if not pointed and not state["parsed"]["called"]:
         taken += beside(of_each_document(taken, ranked))
     update["passages"] = [{**chunk, "n": n} for n, chunk in enumerate(taken, 1)]
@@ -121,21 +119,6 @@ def first_related(taken: list[Candidate], ranked: list[Candidate]) -> list[Candi
     known = {candidate["id"] for candidate in taken}
     left = (c for c in ranked if c["id"] not in known and c["signals"].get("graph", 0.0) > 0)
     return [*islice(left, 1)]
-
-
-def first_of_kinds(
-    taken: list[Candidate], ranked: list[Candidate], parts: Sequence[Part]
-) -> list[Candidate]:
-    """Return the best candidate, of those not taken, with each kind of fact that is asked for."""
-    known = {candidate["id"] for candidate in taken}
-    left = [c for c in ranked if c["id"] not in known and not c.get("supporting")]
-    asked = [(part["kind"], frozenset(part["counted"])) for part in parts]
-    first = (
-        next((c for c in left if holds(kind, c["text"], counted)), None)
-        for kind, counted in asked
-        if kind is not None
-    )
-    return [*{c["id"]: c for c in first if c is not None}.values()]
 
 
 def of_each_document(taken: list[Candidate], ranked: list[Candidate]) -> list[Candidate]:

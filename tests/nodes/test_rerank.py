@@ -26,7 +26,6 @@ from lexloop.nodes.rerank import (
     FeatureReranker,
     NoReranker,
     adaptive_k,
-    first_of_kinds,
     first_related,
     merge,
     of_each_document,
@@ -255,21 +254,17 @@ def test_each_of_a_few_documents_has_a_passage() -> None:
     assert of_each_document([], []) == []
 
 
-def test_one_is_taken_that_relations_lead_to_and_one_with_the_kind_of_fact_asked_for() -> None:
+def test_one_is_taken_that_relations_lead_to() -> None:
     pool = [candidate(name, score=score) for name, score in zip("abcd", (4, 3, 2, 1), strict=True)]
     pool[1]["signals"]["graph"] = 0.0
     pool[2]["signals"]["graph"] = pool[3]["signals"]["graph"] = 0.2
     assert [one["id"] for one in first_related(pool[:1], pool)] == ["c"]
     assert [one["id"] for one in first_related(pool[:3], pool)] == ["d"]
     assert first_related(pool, pool) == []
-    pool[0]["text"] = pool[2]["text"] = "The fine is 40 euros."
-    parts = parse("What is the maximum fine?")["parts"]
-    assert [part["kind"] for part in parts] == ["money"]
-    assert [one["id"] for one in first_of_kinds(pool[:1], pool, parts)] == ["c"]
-    assert first_of_kinds(pool[:3], pool, parts) == []
-    assert first_of_kinds([], pool, parse("Who pays?")["parts"]) == []
-    pool[0]["supporting"] = True
-    assert [one["id"] for one in first_of_kinds([], pool, parts * 2)] == ["c"]
+    asked = {**state(pool), "plan": {"k": 1, "Q": 1, "K": 1, "S": 1}}
+    update = update_of(rerank, asked, runtime(reranker=NoReranker()))
+    assert [one["id"] for one in update["passages"]] == ["a", "c"]
+    assert [BESIDE in one["signals"] for one in update["passages"]] == [False, True]
 
 
 _RECITED = """Berth Regulation
