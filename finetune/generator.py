@@ -25,14 +25,8 @@ from lexloop.core.errors import DataError, InputError, LexloopError, TrainingErr
 from lexloop.core.files import CARD, check_sums, sha256_of, write_text
 from lexloop.evaluation.jsonl import read_jsonl
 from lexloop.finetune.checkpoints import GOES_ON, STEADY, Say, alone, settle, train_on
-from lexloop.finetune.generator_rows import (
-    DividedRows,
-    Example,
-    MeasuredFile,
-    divide,
-    measure,
-    read_test,
-)
+from lexloop.finetune.generator_figures import measure
+from lexloop.finetune.generator_rows import DividedRows, Example, MeasuredFile, divide, read_test
 from lexloop.models.embedding import without_bars
 from lexloop.models.local_model import LocalModel, load_local
 
@@ -51,6 +45,7 @@ class AdapterRecipe:
 
     Args:
         rate: Learning rate, which falls to 0 as a cosine.
+        decay: Weight decay of AdamW.
         at_once: Rows that are on the device at once; changes the memory needed and little else.
         most_tokens: The longest row, in tokens; longer ones are left out.
         patience: Checks without improvement, at most four in an epoch, after which it stops.
@@ -59,6 +54,7 @@ class AdapterRecipe:
 
     epochs: int
     rate: float
+    decay: float
     rank: int
     batch: int
     at_once: int
@@ -142,7 +138,7 @@ def _encoded(local: LocalModel, examples: Sequence[Example], most: int) -> Rows:
     rows = []
     for example in examples:
         prompt = local.prompt(example.turns())
-        reply = local.reply(example.turns(), example.answer)
+        reply = local.reply(example.turns(), example.reply)
         if len(prompt) + len(reply) <= min(most, local.window):
             labels = [-100] * len(prompt) + reply
             rows.append({"input_ids": prompt + reply, "labels": labels})
@@ -172,6 +168,7 @@ def _trainer(
         output_dir=str(folder),
         num_train_epochs=recipe.epochs,
         learning_rate=recipe.rate,
+        weight_decay=recipe.decay,
         lr_scheduler_type="cosine",
         warmup_steps=_WARMUP,
         per_device_train_batch_size=at_once,
@@ -256,6 +253,13 @@ def four_bit_here() -> bool:
     import torch
 
     return torch.cuda.is_available()
+
+
+def most_at_once() -> int:
+    """Return how many rows are on the device at once; a processor keeps all activations."""
+    import torch
+
+    return 4 if torch.cuda.is_available() else 1
 
 
 def make_generator(plan: GeneratorPlan, say: Say) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Rows that a generator learns from and is measured on: files, their division, a model's figures.
+"""Rows that a generator learns from and is measured on: files, and their division.
 
 Every file is JSON Lines: UTF-8, one JSON object a line; further fields are left alone.
 To train on::
@@ -7,6 +7,10 @@ To train on::
 
 ``context`` (what the answer is to be taken from) and ``system`` (instructions) may be left out.
 ``instruction``, ``input`` and ``output`` are read as ``question``, ``context`` and ``answer``.
+In place of both, ``passages`` (texts, which the answer cites as [1], [2]) has the row asked as
+``generate`` asks, and ``history`` (turns, each with ``role`` and ``content``) as ``rewrite`` does;
+the answer is then the question written out. So what is learned is what the graph will ask.
+
 To be measured on, each file of one kind::
 
     {"question": "...", "choices": ["...", "..."], "answer": "..."}   multiple choice
@@ -22,16 +26,16 @@ import random
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, model_validator
 
+from lexloop import prompts
+from lexloop.core import types
 from lexloop.core.errors import InputError
 from lexloop.evaluation.jsonl import read_jsonl
-from lexloop.evaluation.metrics.text import exact_match, rouge_l, rouge_n, token_f1
-from lexloop.evaluation.score import Score
-from lexloop.evaluation.statistics import Estimate, estimate
-from lexloop.models.local_model import LocalModel, Turn
+from lexloop.models.local_model import Turn
+from lexloop.nodes.rewrite import RewriteReply
 
 FEWEST = 10
 """Rows without which an adapter is not trained."""
@@ -44,17 +48,44 @@ class _Row(BaseModel):
     question: str = Field("", validation_alias=AliasChoices("question", "instruction"))
     context: str = Field("", validation_alias=AliasChoices("context", "input"))
     system: str = ""
+    passages: tuple[str, ...] = ()
+    history: tuple[types.Turn, ...] | None = None
+
+    @model_validator(mode="after")
+    def _of_one_form(self) -> Self:
+        if sum(map(bool, (self.context or self.system, self.passages, self.history))) > 1:
+            raise ValueError("it has two of: context or system, passages, history")
+        return self
 
     @property
     def asked(self) -> str:
         """The words of the user."""
-        return "\n\n".join(part for part in (self.context.strip(), self.question.strip()) if part)
+        told = [turn["content"] for turn in self.history or ()]
+        parts = (self.context, *self.passages, *told, self.question)
+        return "\n\n".join(part.strip() for part in parts if part.strip())
 
     def turns(self, choices: Sequence[str] = ()) -> list[Turn]:
         """Return the conversation before the reply, with the choices where there are some."""
-        system = [{"role": "system", "content": self.system}] if self.system.strip() else []
         choice = "\n\nChoose one:\n" + "\n".join(f"- {one}" for one in choices) if choices else ""
-        return [*system, {"role": "user", "content": self.asked + choice}]
+        system, user = self.system, self.asked + choice
+        if self.passages:
+            system, user = _as_generate(self.question, self.passages)
+        elif self.history is not None:
+            system, user = _as_rewrite(self.question, self.history)
+        said = [{"role": "system", "content": system}] if system.strip() else []
+        return [*said, {"role": "user", "content": user}]
+
+
+def _as_generate(question: str, passages: Sequence[str]) -> tuple[str, str]:
+    prompt = prompts.load("generate", {"passages", "triplets", "guidance", "question"})
+    numbered = [prompts.Data("passage", text, n) for n, text in enumerate(passages, 1)]
+    return prompt.render(passages=numbered, triplets=[], guidance=[], question=question)
+
+
+def _as_rewrite(question: str, history: Sequence[types.Turn]) -> tuple[str, str]:
+    prompt = prompts.load("rewrite", {"history", "question", "guidance", "languages", "Q", "K"})
+    told = [prompts.Data(turn["role"], turn["content"]) for turn in history]
+    return prompt.render(history=told, question=question, guidance=[], languages=[], Q=0, K=0)
 
 
 class Example(_Row):
@@ -62,6 +93,13 @@ class Example(_Row):
 
     question: str = Field(pattern=r"\S", validation_alias=AliasChoices("question", "instruction"))
     answer: str = Field(pattern=r"\S", validation_alias=AliasChoices("answer", "output"))
+
+    @property
+    def reply(self) -> str:
+        """The reply that is learned: the answer, in the form that its prompt asks for."""
+        if self.history is None:
+            return self.answer
+        return RewriteReply(standalone=self.answer).model_dump_json()
 
 
 class MeasuredRow(_Row):
@@ -79,6 +117,8 @@ class MeasuredRow(_Row):
             raise ValueError("two choices are alike")
         if not self.right:
             raise ValueError("it has no answer, or one that is none of its choices")
+        if (self.passages or self.history is not None) and (self.choices or self.label):
+            raise ValueError("passages and history are of questions that are answered in words")
         return self
 
     @property
@@ -179,63 +219,3 @@ def divide(
 
 def _plain(text: str) -> str:
     return " ".join(text.casefold().split())
-
-
-def measure(local: LocalModel, test: MeasuredFile, most: int, at_once: int) -> dict[str, Any]:
-    """Return the figures of one model on one file.
-
-    Of choices and classes the one counts that the model finds likeliest: the mean log-probability
-    of its tokens as the reply. Free answers are written, the likeliest token at a time.
-
-    Returns:
-        By metric: ``mean`` with its 95 % interval ``low`` to ``high``, or a number alone.
-
-    Raises:
-        InputError: A question does not fit the model's window.
-    """
-    import sacrebleu
-
-    prompts = [local.prompt(question.turns(question.choices)) for question in test.questions]
-    longest = max(map(len, prompts))
-    if longest + most > local.window:
-        raise InputError(
-            f"A question of {test.path} has {longest} tokens; with {most} for the reply it "
-            f"does not fit the model's window of {local.window}.",
-            "Shorten its context, or lower --reply-tokens.",
-        )
-    right = [question.right for question in test.questions]
-    if test.kind != "question answering":
-        chosen = [_likeliest(local, *pair) for pair in zip(prompts, test.questions, strict=True)]
-        return {"accuracy": _figure([float(a == b) for a, b in zip(chosen, right, strict=True)])}
-    parts = [prompts[i : i + at_once] for i in range(0, len(prompts), at_once)]
-    said = [local.text(ids) for part in parts for ids in local.write(part, most)]
-    pairs = list(zip(said, right, strict=True))
-    return {
-        "exact_match": _figure([exact_match(*pair) for pair in pairs]),
-        "f1": _figure([token_f1(*pair) for pair in pairs]),
-        "bleu": sacrebleu.corpus_bleu(said, [right]).score / 100,
-        "rouge_1": _figure([rouge_n(*pair, 1) for pair in pairs]),
-        "rouge_2": _figure([rouge_n(*pair, 2) for pair in pairs]),
-        "rouge_l": _figure([rouge_l(*pair) for pair in pairs]),
-    }
-
-
-def _figure(scores: Sequence[Score]) -> dict[str, float] | None:
-    found = estimate(scores)
-    if not isinstance(found, Estimate):
-        return None
-    return {part: round(getattr(found, part), 4) for part in ("mean", "low", "high")}
-
-
-def _likeliest(local: LocalModel, prompt: list[int], question: MeasuredRow) -> str:
-    import torch
-
-    means = []
-    for option in question.choices:
-        reply = local.reply(question.turns(question.choices), option)
-        ids = torch.tensor([[*prompt, *reply]], device=local.model.device)
-        with torch.inference_mode():
-            logits = local.model(input_ids=ids, logits_to_keep=len(reply) + 1).logits
-        likely = torch.log_softmax(logits[0, -len(reply) - 1 : -1].float(), dim=-1)
-        means.append(likely.gather(1, ids[0, -len(reply) :, None]).mean().item())
-    return question.choices[max(range(len(means)), key=means.__getitem__)]

@@ -151,7 +151,7 @@ def split(
     """
     if not 0.0 < share < 1.0:
         raise InputError(f"The share to keep is {share}.", "Give one above 0 and below 1.")
-    places = {pair.document: _place(pair.document, seed) for pair in pairs}
+    places = {pair.document: place_of(pair.document, seed) for pair in pairs}
     names = sorted(places, key=places.__getitem__)
     count = sum(place < share for place in places.values())
     sizes = Counter(pair.document for pair in pairs)
@@ -172,7 +172,7 @@ def split(
     return training, kept
 
 
-def _place(document: str, seed: int) -> float:
+def place_of(document: str, seed: int = 0) -> float:
     """Return the place of a document between 0 and 1."""
     digest = hashlib.sha256(f"{seed}:{document}".encode()).digest()
     return int.from_bytes(digest[:8]) / 2**64

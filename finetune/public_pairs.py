@@ -71,7 +71,7 @@ def _every_pair(data: Path) -> Iterator[TrainingPair]:
         yield from _dialogues(data / "reader" / name, rng)
     yield from _rules(data / "reader" / "or_sharc_devtest", rng)
     for name in _FAQ:
-        for row in _rows(data / "reader" / name / "pairs.jsonl"):
+        for row in read_rows(data / "reader" / name / "pairs.jsonl"):
             yield TrainingPair(
                 row["q"], row["pos"][:_MOST], row.get("title") or "", row["doc"], "faq"
             )
@@ -85,7 +85,7 @@ def _regulations(folder: Path, rng: np.random.Generator) -> Iterator[TrainingPai
     Of a third of the long ones a later part, so that answers do not always come first.
     """
     asked: Counter[str] = Counter()
-    for row in _rows(folder / "pairs.jsonl"):
+    for row in read_rows(folder / "pairs.jsonl"):
         asked[row["q"].lower()] += 1
         often = asked[row["q"].lower()] > _OFTEN
         if often or row["lost_italics"] > 2 or (not row["first_person"] and rng.random() > _PLAIN):
@@ -100,8 +100,8 @@ def _regulations(folder: Path, rng: np.random.Generator) -> Iterator[TrainingPai
 
 
 def _guides(folder: Path, rng: np.random.Generator) -> Iterator[TrainingPair]:
-    texts = {row["id"]: row["text"] for row in _rows(folder / "train_passages.jsonl")}
-    for row in _rows(folder / "train.jsonl"):
+    texts = {row["id"]: row["text"] for row in read_rows(folder / "train_passages.jsonl")}
+    for row in read_rows(folder / "train.jsonl"):
         found = [texts[name] for name in row["relevant_ids"] if len(texts.get(name, "")) > 40]
         if row["not_answerable"] or not found:
             continue
@@ -115,7 +115,7 @@ def _guides(folder: Path, rng: np.random.Generator) -> Iterator[TrainingPair]:
 
 def _dialogues(folder: Path, rng: np.random.Generator) -> Iterator[TrainingPair]:
     """Turns that ask; a quarter of the later ones with the turn before."""
-    for row in _rows(folder / "pairs.jsonl"):
+    for row in read_rows(folder / "pairs.jsonl"):
         if not row.get("is_question") or row.get("title_only") or len(row["q"].split()) < 4:
             continue
         before = [turn[5:] for turn in row.get("history") or [] if turn.startswith("user:")]
@@ -126,7 +126,7 @@ def _dialogues(folder: Path, rng: np.random.Generator) -> Iterator[TrainingPair]
 
 
 def _rules(folder: Path, rng: np.random.Generator) -> Iterator[TrainingPair]:
-    for row in _rows(folder / "pairs.jsonl"):
+    for row in read_rows(folder / "pairs.jsonl"):
         told = row["scenario"] and rng.random() > 0.5
         question = f"{row['scenario']} {row['question']}" if told else row["question"]
         yield TrainingPair(question, row["pos"][:_MOST], "", row["doc"].rsplit("/", 1)[0], "sharc")
@@ -146,13 +146,14 @@ def _articles(folder: Path, rng: np.random.Generator) -> Iterator[TrainingPair]:
         yield TrainingPair(row["q"], _around(row["pos"], row["sents"]), "", document, "squad")
 
 
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
+def read_rows(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the objects of a file of JSON Lines."""
     with path.open(encoding="utf-8") as file:
         yield from map(json.loads, file)
 
 
 def _some(path: Path, count: int, rng: np.random.Generator) -> list[dict[str, Any]]:
-    rows = [*_rows(path)]
+    rows = [*read_rows(path)]
     return [rows[place] for place in rng.permutation(len(rows))[:count]]
 
 

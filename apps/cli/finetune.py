@@ -313,11 +313,16 @@ def generator(
     licence: _Licence = "not stated",
     epochs: Annotated[int, _training("At most.", min=1)] = 3,
     rate: Annotated[float, _training("Learning rate.", min=0.0, max=1.0)] = 2e-4,
+    decay: Annotated[float, _training("Weight decay.", min=0.0, max=1.0)] = 0.01,
     rank: Annotated[int, _training("Of the adapters.", min=1)] = 16,
     batch: Annotated[int, _training("Rows of one step.", min=1)] = 16,
     at_once: Annotated[
-        int, _training("Rows on the device at once: fewer need less memory.", min=1)
-    ] = 4,
+        int | None,
+        _training(
+            "Rows on the device at once: fewer need less memory. Default: 4 on a GPU, else 1.",
+            min=1,
+        ),
+    ] = None,
     most_tokens: Annotated[
         int, _training("Longer rows are left out.", flag="--max-tokens", min=8)
     ] = 2048,
@@ -349,24 +354,28 @@ def generator(
 
     Files are JSON Lines, one object a line. To train on: {"question": "...", "context": "...",
     "answer": "..."}; context and system may be left out, and instruction, input, output are read
-    as well. To be measured on, each file of one kind: with "choices": \["...", "..."] a multiple
-    choice, whose answer is one of them; with "label" in place of answer a classification; else
-    question answering. Use the result with: lexloop ask --model local:DIR.
+    as well. With "passages": \["..."] in place of context a row is asked as the graph asks for an
+    answer, with "history": \[turns] as it asks for a question written out. To be measured on, each
+    file of one kind: with "choices": \["...", "..."] a multiple choice, whose answer is one of
+    them; with "label" in place of answer a classification; else question answering. Use the result
+    with: lexloop ask --model local:DIR.
     """
     from lexloop.finetune.generator import (
         NEEDED,
         AdapterRecipe,
         GeneratorPlan,
         make_generator,
+        most_at_once,
     )
 
     need_extra("finetune", *NEEDED)  # before anything is said
     recipe = AdapterRecipe(
         epochs=epochs,
         rate=rate,
+        decay=decay,
         rank=rank,
         batch=batch,
-        at_once=at_once,
+        at_once=at_once or most_at_once(),
         most_tokens=most_tokens,
         patience=patience,
         seed=choice_seed,

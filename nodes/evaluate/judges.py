@@ -169,7 +169,9 @@ def _quoted(claim: str, evidence: Evidence) -> bool:
     )
 
 
-_FEW, _SUPPORTED = 3, 0.5
+_FEW = 3
+SUPPORTED = 0.5
+"""The probability from which a claim counts as supported."""
 
 
 @dataclass(frozen=True)
@@ -238,7 +240,7 @@ class EmbeddedJudge:
             reasons=[
                 _reason(claim, found)
                 for claim, found in zip(claims, support, strict=True)
-                if found.probability < _SUPPORTED
+                if found.probability < SUPPORTED
             ],
             unsupported=self._unsupported(question["text"], passages, answer),
         )
@@ -257,7 +259,7 @@ class EmbeddedJudge:
                 counted = f"{sentence.led} is not there"  # "three duties:" before three of them
                 support = Support(1.0, tuple(r for r in support.reasons if r != counted))
             likely = max(support.probability, unlabelled.probability)
-            if support.reasons or likely < _SUPPORTED:
+            if support.reasons or likely < SUPPORTED:
                 found.append(_reason(claim, support))
             elif evidence.sentences and not sentence.led:
                 found += [f"Leaves out “{c}”: {claim}" for c in left_out(claim, said, evidence)]

@@ -27,6 +27,7 @@ from lexloop.models.local_model import load_local
 RECIPE = AdapterRecipe(
     epochs=2,
     rate=2e-2,
+    decay=0.01,
     rank=4,
     batch=4,
     at_once=4,

@@ -73,3 +73,40 @@ def test_an_empty_part(share: float, part: str) -> None:
     rows = [Example(question=f"Q {n}", answer="A") for n in range(12)]
     with pytest.raises(InputError, match=f"none would be {part}"):
         divide(rows, [], share, 7, "rows.jsonl")
+
+
+ASKED = {"question": "How long is it kept?"}
+
+
+def test_a_row_with_passages_is_asked_as_the_graph_asks_for_an_answer() -> None:
+    row = Example.model_validate(
+        {**ASKED, "passages": ["Boats.", "Five years."], "answer": "5 [2]"}
+    )
+    system, user = (turn["content"] for turn in row.turns())
+    assert "numbered passages" in system + user
+    assert 'n="2">\nFive years.' in user
+    assert "How long is it kept?" in user
+    assert row.reply == "5 [2]"
+    assert row.asked == "Boats.\n\nFive years.\n\nHow long is it kept?"
+
+
+def test_a_row_with_a_history_learns_the_form_that_rewrite_asks_for() -> None:
+    history = [{"role": "user", "content": "Who keeps the register?"}]
+    row = Example.model_validate({**ASKED, "history": history, "answer": "How long is one kept?"})
+    _, user = (turn["content"] for turn in row.turns())
+    assert 'kind="user">\nWho keeps the register?' in user
+    assert row.reply == '{"standalone":"How long is one kept?","queries":[],"keywords":[]}'
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"passages": ["A."], "context": "B."}, "two of: context or system, passages, history"),
+        ({"passages": ["A."], "choices": ["a", "b"], "answer": "a"}, "answered in words"),
+        ({"history": [], "label": "yes", "answer": ""}, "answered in words"),
+    ],
+)
+def test_rows_of_two_forms(tmp_path: Path, more: dict[str, Any], said: str) -> None:
+    rows = [{**ASKED, "answer": "a", **more}]
+    with pytest.raises(InputError, match=said):
+        read_test(write_rows(tmp_path / "test.jsonl", rows))
