@@ -347,11 +347,19 @@ LEAST: Mapping[Care, Least] = {
 does: a third, two thirds, half as much again."""
 
 
+Rubrics = Literal["hardened", "published"]
+
+
 class LoopSettings(Group):
     """The judge of an answer, the pass marks, and the number of retries."""
 
     evaluator: Literal["auto", "embedded", "model", "none"] = Field(
         default="auto", description="Who judges the answer; none takes the first attempt unjudged."
+    )
+    rubrics: Rubrics = Field(
+        default="hardened",
+        description="What a model judges by, here and in `lexloop eval` and `lexloop judge`: our "
+        "rubrics, or what the papers print of theirs, without our caps and checks.",
     )
     prompt_engineer: Literal["auto", "embedded", "model"] = Field(
         default="auto", description="Who rewords the question after a low score."

@@ -54,7 +54,8 @@ class Asker:
         cache: The file of cached replies, made where there is none; None for the one beside the
             cached indexes.
 
-    ``spent`` counts what was really asked: calls, tokens, and seconds summed over the calls.
+    ``rubrics`` are those that it is to judge by. ``spent`` counts what was really asked: calls,
+    tokens, and seconds summed over the calls.
 
     Raises:
         SettingsError: The settings name no model that can be used.
@@ -66,7 +67,7 @@ class Asker:
         self, settings: Settings, connection: Connection, cache: Path | None = None
     ) -> None:
         self._chat, self._settings = connect(settings, connection), settings
-        self.name = self._chat.name
+        self.name, self.rubrics = self._chat.name, settings.loop.rubrics
         self.spent: Usage = {"model_calls": 0, "tokens_in": 0, "tokens_out": 0, "seconds": 0.0}
         self._cache = TextCache(cache or replies_path(), "replies")
         self._guard = Lock()

@@ -12,63 +12,37 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, Field, StrictBool, StrictInt, create_model
 
+from lexloop.core.settings_groups import Rubrics
 from lexloop.core.types import ABSTENTION
 from lexloop.evaluation.asking import Asker, prompted
 from lexloop.evaluation.metrics import retrieval
 from lexloop.evaluation.metrics.text import cosine
+from lexloop.evaluation.rubrics import RULES, Graded
 from lexloop.evaluation.score import Score, Unresolved, resolved
 from lexloop.models.embedding import Embed
 from lexloop.models.request import Chat
 from lexloop.nodes.evaluate.judges import JudgeReply
 from lexloop.nodes.markers import without_markers
 from lexloop.nodes.question import parse
-from lexloop.prompts import Data
+from lexloop.prompts import Data, under
 
-_TOLERANCE = 1e-9
 _MOST_CLAIMS = 40
 _QUESTIONS = 3
 """N of HyPA-RAG's formula; the paper leaves it open, and Ragas, which it uses, takes three."""
-Rubric = Literal["general", "criteria", "examples"]
+Method = Literal["general", "criteria", "examples"]
 """HyPA-RAG A.7, methods 1 to 3: a general scale; a criterion per grade; with an example per grade,
 a checklist and edge cases."""
-RUBRICS: tuple[Rubric, ...] = get_args(Rubric)
-PIECES = 3
-"""Pieces of evidence per order, as FairEval's k."""
+METHODS: tuple[Method, ...] = get_args(Method)
 SPEAKERS = 4
 """A member of the public, a critic, a lawyer and an ethicist: the panel in the prompts."""
 ROUNDS = 2
 
 
-def _in_tenths(value: float) -> float:
-    nearest = round(value, 1)
-    if abs(value - nearest) > _TOLERANCE:
-        raise ValueError("give a whole number of tenths")
-    return nearest
-
-
-FivePoint = Annotated[float, Field(strict=True, ge=1.0, le=5.0, allow_inf_nan=False)]
 TenPoint = Annotated[float, Field(strict=True, ge=1.0, le=10.0, allow_inf_nan=False)]
-Tenths = Annotated[
-    float, Field(strict=True, ge=0.0, le=1.0, allow_inf_nan=False), AfterValidator(_in_tenths)
-]
 Words = Annotated[str, Field(min_length=1, pattern=r"\S")]
 
 
 # the names and docstrings of these are part of the schema, by which replies are kept
-class Grade(BaseModel):
-    """A grade from 1 to 5, after its reasoning."""
-
-    reasoning: str = ""
-    score: FivePoint
-
-
-class TenthsGrade(BaseModel):
-    """A grade from 0 to 1 in tenths, after its reasoning."""
-
-    reasoning: str = ""
-    score: Tenths
-
-
 class Verdict(BaseModel):
     """Yes or no on item ``n``, after its reasoning."""
 
@@ -130,6 +104,7 @@ class Given:
         reference: The right answer; empty where it is not known.
         contexts: The texts of the passages in rank order, so that marker [n] names the n-th.
         embed: Vectors of texts, for answer relevancy.
+        rubrics: What it is judged by.
     """
 
     question: str
@@ -137,6 +112,7 @@ class Given:
     reference: str
     contexts: Sequence[str]
     embed: Embed
+    rubrics: Rubrics = "hardened"
 
     @property
     def said(self) -> str:
@@ -214,34 +190,35 @@ async def answer_relevancy(chat: Chat, of: Given) -> Score:
     return next(filter(lambda one: isinstance(one, Unresolved), scores), fmean(resolved(scores)))
 
 
-async def correctness(chat: Chat, of: Given, rubric: Rubric) -> Score:
+async def correctness(chat: Chat, of: Given, method: Method) -> Score:
     """Return how correct an answer is, from 1 to 5 (HyPA-RAG, A.7)."""
-    return await _graded(chat, f"correctness_{rubric}", Grade, of)
+    return await _graded(chat, f"correctness_{method}", RULES[of.rubrics].grade, of)
 
 
 async def similarity_tenths(chat: Chat, of: Given) -> Score:
-    """Return how much an answer is like the reference, point by point and as a whole, in tenths."""
-    return await _graded(chat, "similarity_tenths", TenthsGrade, of)
+    """Return how much an answer is like the reference, in parts and whole (Adobe, appendix B)."""
+    return await _graded(chat, "similarity_tenths", RULES[of.rubrics].tenths, of)
 
 
 async def groundedness_tenths(chat: Chat, of: Given) -> Score:
     """Return how far an answer rests on its passages, in tenths of 1 (Adobe, appendix B)."""
-    passages = number("passage", of.contexts)
-    name = "groundedness_tenths"
-    return (await prompted(chat, name, TenthsGrade, passages=passages, answer=of.said)).score
+    passages, form = number("passage", of.contexts), RULES[of.rubrics].tenths
+    name = under(of.rubrics, "groundedness_tenths")
+    return (await prompted(chat, name, form, passages=passages, answer=of.said)).score
 
 
 async def _triad(chat: Chat, of: Given) -> JudgeReply:
     """LQ-RAG's three scores (section III), which come in one reply."""
     asked, passages = parse(of.question)["text"], number("passage", of.contexts)
+    name = under(of.rubrics, "evaluate")
     return await prompted(
-        chat, "evaluate", JudgeReply, question=asked, passages=passages, answer=of.answer
+        chat, name, JudgeReply, question=asked, passages=passages, answer=of.answer
     )
 
 
-async def _graded(chat: Chat, name: str, form: type[Grade] | type[TenthsGrade], of: Given) -> float:
+async def _graded(chat: Chat, name: str, form: type[Graded], of: Given) -> float:
     beside = {"question": of.question, "reference": of.right, "answer": of.said}
-    return (await prompted(chat, name, form, **beside)).score
+    return (await prompted(chat, under(of.rubrics, name), form, **beside)).score
 
 
 @cache
@@ -259,57 +236,69 @@ def verdicts_on(count: int) -> type[Verdicts]:
 
 
 async def fair_eval(
-    chat: Chat, question: str, answers: Sequence[str], document: str | None = None
+    chat: Chat,
+    question: str,
+    answers: Sequence[str],
+    document: str | None = None,
+    rubrics: Rubrics = "hardened",
 ) -> list[float]:
     """Return scores from 1 to 10, one per answer, with or without a document (Eval-RAG, section 2).
 
-    Every answer stands once in every place: two answers are judged in both orders, which evens
-    out what a model gives for the place alone. A score is the mean over orders and pieces. The
-    pieces come in one structured reply, each reasoned afresh before its scores: calls of their own
-    would have to be sampled to differ, while judges run at temperature 0 and are kept by content.
+    Hardened, every answer stands once in every place: two answers are judged in both orders, which
+    evens out what a model gives for the place alone. A score is the mean over orders and pieces.
+    The pieces come in one structured reply, each reasoned afresh before its scores: calls of their
+    own would have to be sampled to differ, while judges run at temperature 0 and are kept by
+    content.
 
     Args:
         chat: The model.
         question: What was asked.
         answers: One or more, by different systems.
         document: The law to go by; None leaves the model to its own knowledge.
+        rubrics: What the answers are judged by.
     """
     given: list[list[float]] = [[] for _ in answers]
-    name, shown = _prompt_for("fair_eval", document)
-    for first in range(len(answers)):
+    (name, shown), rules = _prompt_for("fair_eval", document, rubrics), RULES[rubrics]
+    for first in range(len(answers))[: None if rules.every_order else 1]:
         order = [*range(first, len(answers)), *range(first)]
         numbered = number("answer", [answers[i] for i in order])
-        schema = evidence_on(len(answers))
+        schema = evidence_on(len(answers), rules.pieces)
         reply = await prompted(
-            chat, name, schema, question=question, answers=numbered, pieces=PIECES, **shown
+            chat, name, schema, question=question, answers=numbered, pieces=rules.pieces, **shown
         )
         for place, answer in enumerate(order):
             given[answer] += [piece.scores[place] for piece in reply.evidence]
     return [fmean(scores) for scores in given]
 
 
-def _prompt_for(name: str, document: str | None) -> tuple[str, dict[str, str]]:
+def _prompt_for(name: str, document: str | None, rubrics: Rubrics) -> tuple[str, dict[str, str]]:
     """The prompt's name with or without a document, and what to render it with besides."""
-    return (name, {}) if document is None else (f"{name}_document", {"document": document})
+    if document is None:
+        return under(rubrics, name), {}
+    return under(rubrics, f"{name}_document"), {"document": document}
 
 
 @cache
-def evidence_on(answers: int) -> type[EvidenceReply]:
-    """Return the form of ``PIECES`` pieces of evidence, each with just one score per answer."""
+def evidence_on(answers: int, pieces: int) -> type[EvidenceReply]:
+    """Return the form of so many pieces of evidence, each with just one score per answer."""
 
     def complete(pieces: list[ScoredEvidence]) -> list[ScoredEvidence]:
         if any(len(piece.scores) != answers for piece in pieces):
             raise ValueError(f"give exactly {answers} scores in each, one per answer")
         return pieces
 
-    pieces = Annotated[
-        list[ScoredEvidence], Field(min_length=PIECES, max_length=PIECES), AfterValidator(complete)
+    several = Annotated[
+        list[ScoredEvidence], Field(min_length=pieces, max_length=pieces), AfterValidator(complete)
     ]
-    return create_model(f"EvidenceOn{answers}", __base__=EvidenceReply, evidence=(pieces, ...))
+    return create_model(f"EvidenceOn{answers}", __base__=EvidenceReply, evidence=(several, ...))
 
 
 async def chat_eval(
-    chat: Chat, question: str, answers: Sequence[str], document: str | None = None
+    chat: Chat,
+    question: str,
+    answers: Sequence[str],
+    document: str | None = None,
+    rubrics: Rubrics = "hardened",
 ) -> list[float]:
     """Return scores from 1 to 10, one per answer, by agents with roles who discuss them in turns.
 
@@ -321,7 +310,7 @@ async def chat_eval(
         return []
     said: list[Data] = []
     turns: list[PanelTurn] = []
-    name, shown = _prompt_for("chat_eval", document)
+    name, shown = _prompt_for("chat_eval", document, rubrics)
     numbered, schema = number("answer", answers), turn_on(len(answers))
     for speaker in [*range(1, SPEAKERS + 1)] * ROUNDS:
         turn = await prompted(
@@ -354,10 +343,10 @@ _SINGLE: dict[str, tuple[tuple[Need, ...], Callable[[Chat, Given], Coroutine[Any
     "model_context_precision": (("reference", "passages"), context_precision),
     "model_context_recall": (("reference", "passages"), context_recall),
     **{
-        f"model_correctness_{rubric}": (
-            ("answer", "reference"), partial(correctness, rubric=rubric),
+        f"model_correctness_{method}": (
+            ("answer", "reference"), partial(correctness, method=method),
         )
-        for rubric in RUBRICS
+        for method in METHODS
     },
     "model_groundedness_tenths": (("statement", "passages"), groundedness_tenths),
     "model_similarity_tenths": (("answer", "reference"), similarity_tenths),

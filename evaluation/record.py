@@ -18,6 +18,7 @@ from typing_extensions import TypedDict
 
 from lexloop.core.errors import DataError, InputError
 from lexloop.core.files import write_text
+from lexloop.core.settings_groups import Rubrics
 from lexloop.core.types import Citation, Degradation
 from lexloop.evaluation.case import Case
 from lexloop.evaluation.jsonl import problems
@@ -113,8 +114,9 @@ class RefusalRecord(TypedDict):
 class About(TypedDict):
     """The identity of a run but for its variants.
 
-    ``corpus_sha256`` and ``gold_sha256`` are of the contents. ``commit`` is empty outside a
-    checkout.
+    ``corpus_sha256`` and ``gold_sha256`` are of the contents. ``rubrics`` are those by which models
+    judged; a run that does not say had no others than the hardened ones. ``commit`` is empty
+    outside a checkout.
     """
 
     gold: str
@@ -124,6 +126,7 @@ class About(TypedDict):
     corpus_sha256: str
     model: str | None
     judge: str | None
+    rubrics: NotRequired[Rubrics]
     version: str
     commit: str
     skipped: list[SkippedVariant]

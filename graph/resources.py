@@ -424,7 +424,11 @@ def _judge(settings: Settings, view: View, chat: ChatModel | None) -> Judge | No
 
     embedded = EmbeddedJudge(view)
     model = chat_for("evaluator", settings.loop.evaluator, chat)
-    return WithClaimsChecked(ModelJudge(model), embedded) if model else embedded
+    if model is None:
+        return embedded
+    judge = ModelJudge(model, settings.loop.rubrics)
+    # LQ-RAG's agent judges alone
+    return judge if settings.loop.rubrics == "published" else WithClaimsChecked(judge, embedded)
 
 
 def _engineer(settings: Settings, chat: ChatModel | None) -> PromptEngineer:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 _NO_STREAM = "nostream"  # LangGraph's own tag for calls that its message stream leaves out
 _REPAIR = """Your last reply could not be used: {problem}
-Answer the same request again, with one JSON object of the requested form and nothing else."""
+Answer the same request again, in the requested form and with nothing else."""
 
 
 @dataclass(frozen=True)

@@ -73,12 +73,21 @@ def parsed(reply: ChatReply, schema: type[T]) -> T:
     return reply.parsed
 
 
+class PlainReply(BaseModel):
+    """A reply in a form of its own, which is no JSON object."""
+
+    @classmethod
+    def found_in(cls, text: str) -> dict[str, Any]:
+        """Return the values of the fields that ``text`` has, which are checked like JSON's."""
+        raise NotImplementedError
+
+
 class Unreadable(ValueError):
     """A text without an object of the schema; the message says why, fit to show the model."""
 
 
 def read_json(text: str, schema: type[Schema]) -> Schema:
-    """Return the first JSON object in ``text`` that ``schema`` accepts.
+    """Return the first JSON object in ``text`` that ``schema`` accepts; a plain reply reads itself.
 
     Models fence their JSON, talk around it, or answer a request for JSON with a function call.
 
@@ -86,7 +95,7 @@ def read_json(text: str, schema: type[Schema]) -> Schema:
         Unreadable: No JSON object was found, or none that was found fits the schema.
     """
     problem = "it contains no complete JSON object"
-    for found in _objects(text):
+    for found in [schema.found_in(text)] if issubclass(schema, PlainReply) else _objects(text):
         try:
             return schema.model_validate(found)
         except ValidationError as error:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from lexloop.core.errors import DataError
+from lexloop.core.settings_groups import Rubrics
 from lexloop.core.types import ABSTENTION, Passage
 
 _PARTS = re.compile(r"=== system ===\n(?P<system>.+)\n=== user ===\n(?P<user>.+)", re.DOTALL)
@@ -67,6 +68,11 @@ class Prompt:
         inserts = {name: _inserted(name, value, fence) for name, value in values.items()}
         inserts |= {"fence": fence, "abstention": ABSTENTION}
         return _filled(self.system, inserts), _filled(self.user, inserts)
+
+
+def under(rubrics: Rubrics, name: str) -> str:
+    """Return the name of a judge's prompt: the hardened one, or that of what its paper prints."""
+    return name if rubrics == "hardened" else f"{rubrics}/{name}"
 
 
 def load(name: str, placeholders: Iterable[str]) -> Prompt:

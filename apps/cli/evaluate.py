@@ -42,7 +42,7 @@ _MOST_NOTES, _PIPE_WIDTH = 5, 160
 _SHOWN = ("similarity", "correctness", "correct", "groundedness", "recall@k", "wrongly_abstained")
 
 
-@options.taking(*(name for name in options.ANSWER if name != "variant"))
+@options.taking(*(name for name in options.ANSWER if name != "variant"), "loop.rubrics")
 def evaluate(
     *,
     context: typer.Context,
@@ -204,32 +204,40 @@ def compare(
     a, records_a = read_run(run_a)
     b, records_b = (a, records_a) if run_b == run_a else read_run(run_b)
     found = compared(records_a, records_b, variant_a, variant_b)
+    unlike = _unlike(a, b)
     if as_json:
-        write_json({"run_a": str(run_a), "run_b": str(run_b), **found})
+        write_json({"run_a": str(run_a), "run_b": str(run_b), "unlike": unlike, **found})
         return
     console = result_console()
     if not console.is_terminal:
         console.width = _PIPE_WIDTH
     console.print(plain(f"A: {_run_told(run_a, a)}"))
     console.print(plain(f"B: {_run_told(run_b, b)}"))
-    unlike = [
-        name
-        for name, differs in (
-            ("gold", a["gold_sha256"] != b["gold_sha256"]),
-            ("corpus", a["corpus_sha256"] != b["corpus_sha256"]),
-        )
-        if differs
-    ]
     if unlike:
         console.print(plain(f"The runs differ in their {' and '.join(unlike)}.", "yellow"))
+    if "rubrics" in unlike:
+        said = "What models judged (model_*, and what passed a loop with one) is not one measure."
+        console.print(plain(said, "yellow"))
     _print_pairs(console, found, everything)
+
+
+def _unlike(a: "RunInfo", b: "RunInfo") -> list[str]:
+    """What two runs differ in, so that their figures measure different things."""
+    by_model = any(run["model"] or run["judge"] for run in (a, b))
+    rubrics = [run.get("rubrics", "hardened") for run in (a, b)]
+    differs = {
+        "gold": a["gold_sha256"] != b["gold_sha256"],
+        "corpus": a["corpus_sha256"] != b["corpus_sha256"],
+        "rubrics": by_model and rubrics[0] != rubrics[1],
+    }
+    return [name for name, true in differs.items() if true]
 
 
 def _run_told(folder: Path, info: "RunInfo") -> str:
     commit = f", commit {info['commit'][:12]}" if info["commit"] else ""
     return one_line(
         f"{folder} ({info['gold']} over {info['corpus']}, model {info['model'] or 'none'}, "
-        f"version {info['version']}{commit})"
+        f"{info.get('rubrics', 'hardened')} rubrics, version {info['version']}{commit})"
     )
 
 
@@ -352,7 +360,7 @@ def _show_found(report: dict[str, Any], out: Path, as_json: bool) -> None:
     say(f"Settings: {out}")
 
 
-@options.taking(*options.MODEL, *options.ACCESS, "deadline_s")
+@options.taking(*options.MODEL, *options.ACCESS, "loop.rubrics", "deadline_s")
 def judge(
     *,
     context: typer.Context,
@@ -456,6 +464,7 @@ def _judged(given: dict[str, Any]) -> "tuple[list[AnswerRecord], dict[str, Any]]
         tokens = f"{spent['tokens_in']} tokens in, {spent['tokens_out']} out"
         note(f"{spent['model_calls']} model calls, {tokens}; replies kept before cost nothing.")
     about = {**_about(given), "model": settings.model.name, "embedder": embedder.name}
+    about["rubrics"] = settings.loop.rubrics
     return judged, summarise(judged, {**about, "known_questions": len(index) if index else 0})
 
 

@@ -56,6 +56,7 @@ _FLAGS = {
     "access.kinds": ("--kind",),
     "loop.max_retries": ("--max-retries",),
     "loop.care": ("--care",),
+    "loop.rubrics": ("--rubrics",),
     "deadline_s": ("--deadline",),
 }
 MODEL = ("model.name", "index.embedder")

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 from typing_extensions import TypedDict
 
 from lexloop.core.errors import InputError
+from lexloop.core.settings_groups import Rubrics
 from lexloop.core.types import ABSTENTION
 from lexloop.documents.chunks.statements import Statement, statements_in_text
 from lexloop.documents.structure.tree import Tree
@@ -113,7 +114,7 @@ _ABSTAINED = Unresolved("the answer is an abstention")
 _CLAIMS_NOTHING = Unresolved("the answer claims nothing")
 _NO_CONTEXTS = Unresolved("the line has no contexts")
 _NO_REFERENCE = Unresolved("there is no reference answer")
-_Panel = Callable[[Chat, str, Sequence[str], str | None], Coroutine[Any, Any, list[float]]]
+_Panel = Callable[[Chat, str, Sequence[str], str | None, Rubrics], Coroutine[Any, Any, list[float]]]
 _PANELS: dict[str, _Panel] = {"model_fair_eval": fair_eval, "model_chat_eval": chat_eval}
 
 
@@ -242,12 +243,13 @@ def model_scores(
             if isinstance(held, Unresolved):
                 scored = held
             else:
-                scored = asker.settle(panel(asker, question, said, held))
+                scored = asker.settle(panel(asker, question, said, held, asker.rubrics))
             same = [scored] * len(said) if isinstance(scored, Unresolved) else scored
             panels[f"{name}{suffix}"] = same
     found: list[Scores] = []
     for place, answer in enumerate(answers):
-        given = Given(question, answer.answer, answer.reference, answer.contexts or (), embed)
+        contexts = answer.contexts or ()
+        given = Given(question, answer.answer, answer.reference, contexts, embed, asker.rubrics)
         alone = model_metrics(asker, given)
         found.append({**alone, **{name: scores[place] for name, scores in panels.items()}})
     return found

@@ -122,7 +122,7 @@ def _facts(summary: Figures) -> list[str]:
     return [
         f"{summary['answers']} answers to {summary['questions']} questions, "
         f"{summary['human_scores']} with a person's score",
-        f"Judging model: {summary['model'] or 'none'}",
+        f"Judging model: {summary['model'] or 'none'}; its rubrics: {summary['rubrics']}",
         *([f"Documents from an index of {known} questions ({given})"] if known else []),
         f"Code: Lexloop {summary['version']}",
     ]

@@ -404,7 +404,8 @@ def _facts(summary: Figures) -> list[str]:
         f"Questions: {summary['questions']} of {summary['gold']} "
         f"(SHA-256 {summary['gold_sha256'][:12]})",
         f"Corpus: {summary['corpus']} (SHA-256 {summary['corpus_sha256'][:12]})",
-        f"Model: {summary['model'] or 'none'}; judging model: {summary['judge'] or 'none'}",
+        f"Model: {summary['model'] or 'none'}; judging model: {summary['judge'] or 'none'}; "
+        f"rubrics of models: {summary.get('rubrics', 'hardened')}",
         f"Code: Lexloop {summary['version']}{commit}",
     ]
 

@@ -124,6 +124,7 @@ def _info(
         "corpus_sha256": _corpus_sha256(corpus, wanted.gold),
         "model": base.model.name,
         "judge": wanted.judge,
+        "rubrics": base.loop.rubrics,
         "version": number,
         "commit": commit,
     }
@@ -134,7 +135,11 @@ def _judge(wanted: RunRequest) -> dict[str, Any] | None:
     if wanted.judge is None:
         return None
     model = {"name": wanted.judge, "attempts": wanted.base.model.attempts}
-    return Settings(model=model, deadline_s=wanted.base.deadline_s).model_dump(mode="json")
+    # a variant may have its loop judge by others: what measures is the same for all
+    loop = {"rubrics": wanted.base.loop.rubrics}
+    return Settings(model=model, loop=loop, deadline_s=wanted.base.deadline_s).model_dump(
+        mode="json"
+    )
 
 
 def _negative(path: Path | None) -> tuple[list[Case], str]:

@@ -195,7 +195,8 @@ def measure(it: Answered) -> dict[str, Score]:
     }
     if it.judges.asker is not None:
         texts = [passage["text"] for passage in it.passages]
-        given = Given(it.question, answer, it.reference, texts, it.judges.embed)
+        rubrics = it.judges.asker.rubrics
+        given = Given(it.question, answer, it.reference, texts, it.judges.embed, rubrics)
         metrics |= model_metrics(it.judges.asker, given)
     if it.gold.rated:
         metrics["human"] = by_people(it.gold, answer)

@@ -6,18 +6,21 @@ more verbose or more concise (appendix A.9).
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
 from lexloop.core.errors import CorpusError, InputError
+from lexloop.core.settings_groups import Rubrics
 from lexloop.documents.text.tokens import STOP_WORDS
 from lexloop.evaluation.asking import Asker, prompted
 from lexloop.evaluation.score import Unresolved
 from lexloop.evaluation.testset.facts import Fact, lowered
+from lexloop.models.request import PlainReply
+from lexloop.prompts import under
 
 _WORDS = ("what", "who", "why", "when", "where", "how", "which", "the", "a", "of", "in", "could",
           "can", "will", "and", "for", "is", "does", "when", "under")  # fmt: skip
@@ -107,6 +110,23 @@ class Reworded(BaseModel):
     question: str = Field(min_length=1)
 
 
+class RewordedAlone(PlainReply):
+    """A question in other words, and nothing beside it."""
+
+    question: str = Field(min_length=1)
+
+    @classmethod
+    def found_in(cls, text: str) -> dict[str, Any]:
+        """Return the whole reply as the question."""
+        return {"question": text.strip()}
+
+
+_FORMS: Mapping[Rubrics, type[Reworded] | type[RewordedAlone]] = {
+    "hardened": Reworded,
+    "published": RewordedAlone,
+}
+
+
 class ModelNoise:
     """Applies noise by name; what takes understanding is asked of the model.
 
@@ -124,8 +144,9 @@ class ModelNoise:
         """The question with that noise."""
         if self._asker is None or kind not in MANNERS:
             return NOISES[kind](text, rng)
+        name, form = under(self._asker.rubrics, "augment_question"), _FORMS[self._asker.rubrics]
         reply = self._asker.settle(
-            prompted(self._asker, "augment_question", Reworded, manner=MANNERS[kind], question=text)
+            prompted(self._asker, name, form, manner=MANNERS[kind], question=text)
         )
         if isinstance(reply, Unresolved):
             self.failed += 1

@@ -16,6 +16,7 @@ from lexloop import prompts
 from lexloop.core.errors import ModelReplyError
 from lexloop.core.folding import folded
 from lexloop.core.running import computing
+from lexloop.core.settings_groups import Rubrics
 from lexloop.core.types import ParsedQuestion, Passage
 from lexloop.documents.text.tokens import tokenize
 from lexloop.models.embedding import Embed, Vectors
@@ -365,9 +366,10 @@ class JudgeReply(BaseModel):
 class ModelJudge:
     """A judge by a chat model."""
 
-    def __init__(self, chat: Chat) -> None:
+    def __init__(self, chat: Chat, rubrics: Rubrics = "hardened") -> None:
         self._chat = chat
-        self._prompt = prompts.load("evaluate", {"question", "passages", "answer"})
+        name = prompts.under(rubrics, "evaluate")
+        self._prompt = prompts.load(name, {"question", "passages", "answer"})
 
     async def judge(
         self,

@@ -15,10 +15,8 @@ from pydantic import BaseModel, ValidationError
 from lexloop.core.types import ABSTENTION
 from lexloop.evaluation.asking import Asker
 from lexloop.evaluation.judges_by_model import (
-    RUBRICS,
+    METHODS,
     Given,
-    Grade,
-    TenthsGrade,
     answer_relevancy,
     borne_out,
     chat_eval,
@@ -32,6 +30,7 @@ from lexloop.evaluation.judges_by_model import (
     turn_on,
     verdicts_on,
 )
+from lexloop.evaluation.rubrics import Grade, TenthsGrade
 from lexloop.evaluation.score import Unresolved
 from lexloop.models.embedding import Vectors
 
@@ -78,8 +77,8 @@ def test_verdicts_must_be_one_on_each_item(verdicts: list[object]) -> None:
 def test_scores_of_answers_are_one_each_from_1_to_10(scores: list[object]) -> None:
     assert not accepts(turn_on(2), {"remark": "So.", "scores": scores})
     good = {"reasoning": "So.", "scores": [7, 8]}
-    assert accepts(evidence_on(2), {"evidence": [good] * 3})
-    assert not accepts(evidence_on(2), {"evidence": [good, good, {"scores": scores}]})
+    assert accepts(evidence_on(2, 3), {"evidence": [good] * 3})
+    assert not accepts(evidence_on(2, 3), {"evidence": [good, good, {"scores": scores}]})
 
 
 CONTEXTS = ["The fee is $50.", "Fees are paid in May."]
@@ -140,8 +139,8 @@ def test_no_answer_grades_itself_or_speaks_to_its_judge(
     server.script(reply(claims=[ATTACK]), verdicts(False))
     assert converse(faithfulness, attacked) == 0.0
     server.otherwise = reply(score=1)
-    for rubric in RUBRICS:
-        assert converse(correctness, attacked, rubric) == 1.0
+    for method in METHODS:
+        assert converse(correctness, attacked, method) == 1.0
     converse(groundedness_tenths, attacked)
     converse(similarity_tenths, attacked)
     fences = [2, 2, 3, 3, 3, 2, 3]
@@ -207,8 +206,8 @@ def rehearse(server: FakeOpenAI) -> None:
     server.play("context_precision", verdicts(False, True))
     server.play("questions_of_answer", reply(questions=["What fee?", "Which tree?", "How much?"]))
     scores = {"general": 3, "criteria": 4, "examples": 2.5}
-    for rubric, score in scores.items():
-        server.play(f"correctness_{rubric}", reply(score=score))
+    for method, score in scores.items():
+        server.play(f"correctness_{method}", reply(score=score))
     server.play("groundedness_tenths", reply(score=0.5))
     server.play("similarity_tenths", reply(score=0.7))
     triad = {"answer_relevance": 1, "context_relevance": 0.75, "groundedness": 0.5}
@@ -238,7 +237,7 @@ def test_every_metric_and_a_rerun_that_costs_nothing(server: FakeOpenAI, asker: 
     assert len(server.requests) == 12
 
 
-CORRECT = {f"model_correctness_{rubric}" for rubric in RUBRICS}
+CORRECT = {f"model_correctness_{method}" for method in METHODS}
 GROUNDED = {"model_faithfulness", "model_groundedness_tenths"}
 GROUNDED |= {"model_context_relevance", "model_groundedness"}
 STATED = {*GROUNDED, "model_answer_relevancy", "model_answer_relevance"}

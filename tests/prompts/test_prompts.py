@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -10,21 +11,26 @@ from pydantic import BaseModel
 
 from lexloop import prompts
 from lexloop.core.errors import DataError
+from lexloop.core.settings_groups import Rubrics
 from lexloop.core.types import ABSTENTION
 from lexloop.evaluation.judges_by_model import (
     Claims,
     EvidenceReply,
-    Grade,
     PanelTurn,
     Questions,
     ScoredEvidence,
-    TenthsGrade,
     Verdict,
     Verdicts,
 )
-from lexloop.prompts import Data, load, parse
+from lexloop.evaluation.rubrics import Grade, TenthsGrade
+from lexloop.prompts import Data, load, parse, under
 
-FILES = sorted(Path(prompts.__file__).parent.glob("*.md"))
+HOME = Path(prompts.__file__).parent
+FILES = sorted(HOME.rglob("*.md"))
+PANELS: dict[str, list[type[BaseModel]]] = {
+    "fair_eval": [EvidenceReply, ScoredEvidence],
+    "chat_eval": [PanelTurn],
+}
 REPLIES: dict[str, list[type[BaseModel]]] = {
     "split_claims": [Claims],
     "attribute_claims": [Verdicts, Verdict],
@@ -32,17 +38,25 @@ REPLIES: dict[str, list[type[BaseModel]]] = {
     "questions_of_answer": [Questions],
     **{f"{of}_tenths": [TenthsGrade] for of in ("groundedness", "similarity")},
     **{f"correctness_{by}": [Grade] for by in ("general", "criteria", "examples")},
-    **{f"fair_eval{by}": [EvidenceReply, ScoredEvidence] for by in ("", "_document")},
-    **{f"chat_eval{by}": [PanelTurn] for by in ("", "_document")},
+    **{
+        under(rubrics, f"{name}{by}"): forms
+        for rubrics in get_args(Rubrics)
+        for by in ("", "_document")
+        for name, forms in PANELS.items()
+    },
 }
 NUMBERS = {"limit", "count", "pieces", "speaker", "number", "manner", "Q", "K"}
 TEXT = "=== system ===\nData is in {{fence}}.\n=== user ===\n{{question}} of {{count}}\n"
 FENCE = re.compile(r"<(data-[0-9a-f]{8}) kind=\"question\">\n(.*)\n</\1>", re.DOTALL)
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def name_of(file: Path) -> str:
+    return file.relative_to(HOME).with_suffix("").as_posix()
+
+
+@pytest.mark.parametrize("file", FILES, ids=name_of)
 def test_every_file_renders_keeps_data_apart_and_names_the_fields_of_its_reply(file: Path) -> None:
-    text, name = file.read_text("utf-8"), file.stem
+    text, name = file.read_text("utf-8"), name_of(file)
     declared = set(re.findall(r"{{(\w+)}}", text)) - {"fence", "abstention"}
     prompt = load(name, declared)
     values = {n: 3 if n in NUMBERS else "zebra" for n in declared}

@@ -22,6 +22,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from loopback import TICK_S, Handler, Loopback
@@ -58,11 +59,11 @@ class Request:
 
     @property
     def role(self) -> str | None:
-        """The prompt file whose system part this request opens with."""
-        opening = self.system.splitlines()[0]
-        for file in files("lexloop.prompts").iterdir():
-            if file.name.endswith(".md") and opening in file.read_text("utf-8").splitlines():
-                return file.name.removesuffix(".md")
+        """The prompt whose system part this request opens with."""
+        opening, home = self.system.splitlines()[0], Path(str(files("lexloop.prompts")))
+        for file in home.rglob("*.md"):
+            if opening in file.read_text("utf-8").splitlines():
+                return file.relative_to(home).with_suffix("").as_posix()
         return None
 
 

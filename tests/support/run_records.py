@@ -44,6 +44,7 @@ def run_info(*rows: str, **fields: Any) -> RunInfo:
         "corpus_sha256": "cd" * 32,
         "model": None,
         "judge": None,
+        "rubrics": "hardened",
         "version": "0.1.0",
         "commit": "",
     }
