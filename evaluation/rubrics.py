@@ -39,9 +39,10 @@ class TenthsGrade(BaseModel):
     score: Annotated[UnitPoint, AfterValidator(_in_tenths)]
 
 
-_MARKUP = " \t*_#>`."
+_MARKUP = " \t*_#>`"
 _ALONE = re.compile(
-    r"(?:[A-Za-z ]{1,40}:)?[*_ ]{0,5}(-?\d{1,20}(?:\.\d{1,20})?)(?: ?(?:/|out of) ?\d{1,3})?"
+    r"(?:[A-Za-z ]{1,40}:)?[*_ ]{0,5}(-?(?:\d{1,20}(?:\.\d{1,20})?|\.\d{1,20}))"
+    r"(?: ?(?:/|out of) ?\d{1,3})?[`.]{0,3}"
 )
 
 

@@ -85,6 +85,41 @@ def test_a_model_answers_and_another_judges(
     assert _graded(server) == asked > 0
 
 
+def test_published_rubrics_are_recorded_and_not_compared_unsaid(
+    run: Run, gold: Path, tmp_path: Path, server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LEXLOOP_API_KEY", KEY)
+    server.otherwise = _by_role
+    a, b = str(tmp_path / "a"), str(tmp_path / "b")
+    command = ["eval", str(gold), "--workers", "1", "--judge", "openai:judges", "--base-url"]
+    command += [server.base_url, "--json", "--out"]
+    assert run(*command, a).exit_code == 0
+    published = run(*command, b, "--rubrics", "published")
+    assert published.exit_code == 0, published.stderr
+    summary = json.loads(published.stdout)
+    assert summary["rubrics"] == "published"
+    assert summary["variants"][0]["metrics"]["model_correctness_general"]["mean"] == 5.0
+    known = json.loads((tmp_path / "b" / "run.json").read_text("utf-8"))
+    assert known["rubrics"] == known["settings"]["loop"]["rubrics"] == "published"
+    assert "rubrics of models: published" in (tmp_path / "b" / "summary.md").read_text("utf-8")
+    said = run("compare", a, b).stdout
+    assert "The runs differ in their rubrics." in said
+    assert "model_*" in said
+    assert "published rubrics" in said
+    unlike = [json.loads(run("compare", a, one, "--json").stdout)["unlike"] for one in (a, b)]
+    assert unlike == [[], ["rubrics"]]
+    other = run(*command, b)
+    assert other.exit_code == 2
+    assert "rubrics was 'published', now 'hardened'" in other.stderr
+
+
+def test_rubrics_that_there_are_not(run: Run, gold: Path) -> None:
+    for command in (("eval", str(gold)), ("judge", str(gold))):
+        result = run(*command, "--rubrics", "strict")
+        assert result.exit_code == 2
+        assert "'hardened' or 'published'" in result.stderr
+
+
 def _graded(server: FakeOpenAI) -> int:
     """The requests for a grade, which the scripted judge replies to as it should."""
     roles = [request.role for request in server.requests]
@@ -94,6 +129,8 @@ def _graded(server: FakeOpenAI) -> int:
 def _by_role(request: Request) -> Reply:
     if request.body["model"] == "answers":
         return Reply("An evaluation by an independent auditor.")
+    if request.role and request.role.startswith("published/correctness"):
+        return Reply("5\nIt is right.")
     if request.role and request.role.startswith("correctness"):
         return Reply('{"reasoning": "It is near.", "score": 4}')
     return Reply("no JSON")

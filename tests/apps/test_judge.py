@@ -46,9 +46,11 @@ def by_role(request: Request) -> Reply:
     count = len(re.findall(r'kind="answer"', request.user))
     claims = len(re.findall(r'kind="(?:claim|passage)"', request.user))
     low_first = [9 if i == 0 else 2 for i in range(count)]
-    role = request.role or ""
+    whole = request.role or ""
+    role, published = whole.removeprefix("published/"), whole.startswith("published/")
+    evidence = {"reasoning": "so", "scores": low_first}
     replies: dict[str, Any] = {
-        "fair_eval": {"evidence": [{"reasoning": "so", "scores": low_first}] * 3},
+        "fair_eval": {"evidence": [evidence] * (1 if published else 3)},
         "chat_eval": {"remark": "so", "scores": low_first},
         "split_claims": {"claims": ["one"]},
         "attribute_claims": {"verdicts": [{"n": 1, "verdict": True}]},
@@ -62,7 +64,8 @@ def by_role(request: Request) -> Reply:
     }  # fmt: skip
     for part, reply in replies.items():
         if role.startswith(part) or role.endswith(part):
-            return Reply(json.dumps(reply))
+            plain = published and "score" in reply
+            return Reply(f"{reply['score']}\nSo." if plain else json.dumps(reply))
     raise AssertionError(role)
 
 
@@ -103,3 +106,10 @@ def test_by_a_model_which_is_asked_once(
     again, _ = judge(*asked)
     assert len(server.requests) == len(roles), "a rerun asks nobody"
     assert again == summary
+    assert summary["rubrics"] == "hardened"
+    published, (first, second, _) = judge(*asked, "--rubrics", "published")
+    assert published["rubrics"] == "published"
+    panels = [(one["scores"]["model_fair_eval"]) for one in (first, second)]
+    assert panels == [9.0, 2.0], "one order alone, as the paper has it"
+    assert first["scores"]["model_correctness_criteria"] == 4.0
+    assert first["scores"]["model_groundedness_tenths"] == 0.7

@@ -45,6 +45,8 @@ Converse = Callable[..., Any]
         (ShareLine, "Groundedness score: 1.0", 1.0),
         (ShareLine, "0.55", 0.55),
         (ShareLine, "`0.3`.", 0.3),
+        (ShareLine, ".1", 0.1),
+        (ShareLine, "1.", 1.0),
     ],
 )
 def test_a_score_stands_alone_on_a_line(form: type[BaseModel], text: str, score: float) -> None:

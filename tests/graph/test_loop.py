@@ -142,3 +142,20 @@ def test_a_thread_is_not_gone_on_with_by_who_may_see_less(
     assert ask("press", "staff")["evaluation"]["passed"]
     with pytest.raises(SettingsError, match="answered with access tags"):
         ask("staff")
+
+
+def test_with_published_rubrics_the_model_judges_alone(
+    scripted: FakeOpenAI, modelled: Modelled, scores: Scores
+) -> None:
+    scripted.play("generate", Reply("It is due within 10 business days [1]. Lions swim here [1]."))
+    scripted.play("evaluate", scores(0.9, 0.8, 0.95))
+    scripted.play("published/evaluate", scores(0.9, 0.8, 0.95))
+    found = {}
+    for rubrics in ("hardened", "published"):
+        graph = modelled(**{"loop.max_retries": 0, "loop.rubrics": rubrics})
+        found[rubrics] = graph.invoke({"question": QUESTION})["evaluation"]
+    assert found["published"]["groundedness"] == 0.95
+    assert found["hardened"]["groundedness"] < 0.9
+    assert found["published"]["citations_verified"] == found["hardened"]["citations_verified"]
+    asked = scripted.roles_asked()
+    assert [asked.count(role) for role in ("evaluate", "published/evaluate")] == [1, 1]

@@ -198,3 +198,9 @@ def test_a_model_rewords_and_rules_stand_in(server: FakeOpenAI, asker: Asker) ->
     assert len(server.requests) == 1
     assert noise("verbose", "What is the levy?", Random(1)).endswith("what is the levy?")
     assert noise.failed == 1
+
+
+def test_a_model_rewords_as_the_paper_has_it(server: FakeOpenAI, asker: Asker) -> None:
+    asker.rubrics = "published"
+    server.play("published/augment_question", Reply("\nIs it a\nlevy?\n"))
+    assert ModelNoise(asker)("vague", "What is the levy?", Random(1)) == "Is it a levy?"
