@@ -8,7 +8,8 @@ from lexloop.evaluation.eval_rag.report import summarise, to_html, to_markdown
 
 EVIL = "<script>alert(1)</script>"
 ABOUT: dict[str, Any] = {
-    "answers_file": EVIL, "model": None, "human": "grade", "known_questions": 1, "version": "0",
+    "answers_file": EVIL, "model": None, "human": "grade", "rubrics": "hardened",
+    "known_questions": 1, "version": "0",
 }  # fmt: skip
 
 
