@@ -68,14 +68,14 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         claims, gold = read_wice(given.wice), read_cases(given.gold)
         answers = read_recorded(given.recorded, gold)
-        supported = _fitted_claims(claims) if given.fit else _claims(claims)
+        supported = fitted_claims(claims) if given.fit else _claims(claims)
         scores = _fitted_answers(answers, altered(gold)) if given.fit else _answers(answers)
     except LexloopError as error:
         print(error, file=sys.stderr)
         return error.exit_code
     figures: Figures = {
         "weights": "cross-validated" if given.fit else "shipped",
-        **groundedness([*map(_claim_row, claims, supported)]),
+        **groundedness([*map(claim_row, claims, supported)]),
         **_correctness([*map(_answer_row, answers, scores)]),
     }
     print("\n".join(_line(name, value) for name, value in figures.items()))
@@ -90,7 +90,8 @@ def _claims(rows: Sequence[LabelledClaim]) -> list[float]:
     ]
 
 
-def _fitted_claims(rows: Sequence[LabelledClaim]) -> list[float]:
+def fitted_claims(rows: Sequence[LabelledClaim]) -> list[float]:
+    """The probability of each claim by weights that were fitted on others."""
     read = triad.read_claims(rows, load_minilm())
     means: list[float] = triad.held_out(read).mean(axis=0).tolist()
     return means
@@ -105,7 +106,7 @@ def _fitted_answers(rows: Sequence[ScoredAnswer], anchors: Sequence[ScoredAnswer
     return [float(score) for score in found[: len(rows)]]
 
 
-def _claim_row(row: LabelledClaim, probability: float) -> ClaimRow:
+def claim_row(row: LabelledClaim, probability: float) -> ClaimRow:
     """Its cover is the share of the claim's search terms that the evidence holds."""
     wanted = frozenset(tokenize(row.claim))
     held = frozenset(term for sentence in row.evidence_sentences for term in tokenize(sentence))

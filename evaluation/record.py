@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
-from typing import Any, Generic, NotRequired, Self, TypeVar
+from typing import Any, Generic, Literal, NotRequired, Self, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
@@ -19,7 +19,7 @@ from typing_extensions import TypedDict
 from lexloop.core.errors import DataError, InputError
 from lexloop.core.files import write_text
 from lexloop.core.settings_groups import Rubrics
-from lexloop.core.types import Citation, Degradation
+from lexloop.core.types import Citation, Degradation, Turn
 from lexloop.evaluation.case import Case
 from lexloop.evaluation.jsonl import problems
 from lexloop.evaluation.score import from_json, is_resolved
@@ -60,6 +60,7 @@ class AttemptSeen(TypedDict):
 class Record(TypedDict):
     """One case under one variant of an evaluation: a line of ``records.jsonl``.
 
+    ``history`` and ``reference_answer`` are the case's, where it has them.
     ``metrics`` holds, under flat names, numbers or ``{"unresolved": reason}``. ``error`` is what
     kept the question from being answered; such a record has no answer and no metrics. Everything
     but ``seconds`` is the same on every run of the same code over the same data without a model.
@@ -84,6 +85,8 @@ class Record(TypedDict):
     tokens_out: int
     context_tokens: int
     seconds: float
+    history: NotRequired[list[Turn]]
+    reference_answer: NotRequired[str]
     error: NotRequired[str]
 
 
@@ -109,6 +112,19 @@ class RefusalRecord(TypedDict):
     id: str
     kind: str
     abstained: bool
+
+
+class Label(TypedDict):
+    """What a person says of one answer: a line of a file in ``labels``.
+
+    ``correct`` and ``supported`` are None where they were not asked, or taken back.
+    """
+
+    variant: str
+    id: str
+    answer_sha256: str
+    correct: Literal[1, 2, 3, 4, 5] | None
+    supported: bool | None
 
 
 class About(TypedDict):
@@ -161,12 +177,18 @@ def unanswered(case: Case, error: str) -> Record:
         "context_tokens": 0,
         "seconds": 0.0,
     }
+    if case.conversation_history:
+        record["history"] = [
+            {"role": turn.role, "content": turn.content} for turn in case.conversation_history
+        ]
+    if case.reference_answer:
+        record["reference_answer"] = case.reference_answer
     if error:
         record["error"] = error
     return record
 
 
-Line = TypeVar("Line", Record, RefusalRecord)
+Line = TypeVar("Line", Record, RefusalRecord, Label)
 
 
 def read_lines(path: Path, data: bytes, shape: type[Line]) -> list[Line]:
@@ -276,8 +298,8 @@ class Journal(Generic[Line]):
             try:
                 fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
-                what = f"{path} is being written by another run."
-                raise InputError(what, "Wait for it, or choose another --out.") from error
+                what = f"{path} is being written by another process."
+                raise InputError(what, "Wait until that has ended, or name another.") from error
             self._file.seek(0)
             data = self._file.read()
             read: list[Line] = read_lines(path, data, shape)

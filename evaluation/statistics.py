@@ -186,6 +186,15 @@ def correlation(name: str, pairs: Sequence[Pair]) -> Score:
 
     It is unresolved with fewer than two pairs, and when a series is constant.
     """
+    return _correlated(name, pairs, "statistic")
+
+
+def correlation_p(name: str, pairs: Sequence[Pair]) -> Score:
+    """Return scipy's two-sided p value of a correlation, unresolved where that is or has none."""
+    return _correlated(name, pairs, "pvalue")
+
+
+def _correlated(name: str, pairs: Sequence[Pair], wanted: str) -> Score:
     from scipy import stats
 
     known = [pair for pair in pairs if is_resolved(pair[0]) and is_resolved(pair[1])]
@@ -195,7 +204,7 @@ def correlation(name: str, pairs: Sequence[Pair]) -> Score:
         return Unresolved(f"{len(x)} pairs of scores are too few")
     if x.min() == x.max() or y.min() == y.max():
         return Unresolved("all scores of a series are the same")
-    value = float(getattr(stats, CORRELATIONS[name])(x, y).statistic)
+    value = float(getattr(getattr(stats, CORRELATIONS[name])(x, y), wanted))
     return value if math.isfinite(value) else Unresolved("the scores of a series hardly differ")
 
 

@@ -497,9 +497,10 @@ def _about(given: dict[str, Any]) -> dict[str, Any]:
 def _write_judged(out: Path, judged: "list[AnswerRecord]", summary: dict[str, Any]) -> None:
     from lexloop.evaluation.eval_rag.report import to_html, to_markdown
     from lexloop.evaluation.jsonl import write_checked
+    from lexloop.evaluation.labels import JUDGED
 
     # each in one step
-    write_checked(out / "judged.jsonl", "".join(json.dumps(row) + "\n" for row in judged))
+    write_checked(out / JUDGED, "".join(json.dumps(row) + "\n" for row in judged))
     write_checked(out / "summary.json", json.dumps(summary, indent=2) + "\n")
     write_checked(out / "summary.md", to_markdown(summary))
     write_checked(out / "report.html", to_html(summary, judged))

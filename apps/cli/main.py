@@ -19,6 +19,7 @@ from lexloop.apps.cli.example import example
 from lexloop.apps.cli.feedback import commands as feedback_commands
 from lexloop.apps.cli.finetune import commands as finetune_commands
 from lexloop.apps.cli.index import commands as index_commands
+from lexloop.apps.cli.label import label
 from lexloop.apps.cli.serve import mcp, serve
 from lexloop.apps.cli.show import commands as graph_commands
 from lexloop.apps.cli.show import show
@@ -43,7 +44,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (ask, chat, example, show, serve, mcp, judge, evaluate, compare, tune):
+for command in (ask, chat, example, show, serve, mcp, judge, evaluate, compare, label, tune):
     app.command("eval" if command is evaluate else None, epilog=_EPILOG)(command)
 for name, commands in (
     ("index", index_commands),

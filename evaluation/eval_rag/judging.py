@@ -5,7 +5,7 @@ from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import astuple
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NotRequired
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, create_model
@@ -323,6 +323,8 @@ class AnswerRecord(TypedDict):
     human: float | None
     document: dict[str, Any] | None
     scores: dict[str, float | dict[str, str]]
+    reference_answer: NotRequired[str]
+    contexts: NotRequired[list[str]]
 
 
 def judge_answers(
@@ -402,7 +404,7 @@ def _record(answer: Answer, found: Match | Unresolved, scores: Scores) -> Answer
         one = entry.authority
         document = {"label": one.label, "kind": one.kind, "origin": one.origin}
         document |= {"nearest_question": entry.question, "similarity": similarity}
-    return {
+    record: AnswerRecord = {
         "id": answer.id,
         "system": answer.system,
         "question": answer.question,
@@ -411,3 +413,8 @@ def _record(answer: Answer, found: Match | Unresolved, scores: Scores) -> Answer
         "document": document,
         "scores": {name: as_json(score) for name, score in scores.items()},
     }
+    if answer.reference:
+        record["reference_answer"] = answer.reference
+    if answer.contexts:
+        record["contexts"] = [*answer.contexts]
+    return record

@@ -84,7 +84,7 @@ def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
 def test_two_runs_do_not_write_one_folder(tmp_path: Path) -> None:
     with (
         RunFolder(tmp_path, IDENTITY),
-        pytest.raises(InputError, match="is being written by another run"),
+        pytest.raises(InputError, match="is being written by another process"),
     ):
         RunFolder(tmp_path, IDENTITY)
 
