@@ -1,12 +1,12 @@
 """How well the embedded judge of groundedness agrees with people who judged claims.
 
-    python benchmarks/agreement.py --claims FOLDER --wice FILE
+    python benchmarks/agreement.py --claims FOLDER
 
-Each line of ``FOLDER/*.jsonl``, and of WiCE, is a claim with its evidence and a person's label:
-supported, or not wholly. The judge calls a claim supported from a probability of 0.5 on. The
-figures are those of HyPA-RAG's figures 2, 8 and 9, by set in place of the question type, with
-bootstrap 95 % intervals over claims that share nothing. The shipped weights were fitted on WiCE:
-its claims are judged by weights of other folds. ``--most`` claims of a set are judged, its first.
+Each line of ``FOLDER/*.jsonl`` is a claim with its evidence and a person's label: supported, or
+not wholly. The judge calls a claim supported from a probability of 0.5 on. The figures are those of
+HyPA-RAG's figures 2, 8 and 9, by set in place of the question type, with bootstrap 95 % intervals
+over claims that share nothing. The first ``--most`` claims of a set are judged. WiCE, on which the
+judge was fitted, is in ``judges.py``, cross-validated.
 """
 
 import sys
@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from _shared import options
-from judges import claim_row, fitted_claims
 from pydantic import BaseModel, Field
 
 from lexloop.core.errors import LexloopError
@@ -26,7 +25,6 @@ from lexloop.evaluation.jsonl import read_jsonl
 from lexloop.evaluation.report.tables import markdown_table, number, probability
 from lexloop.evaluation.score import Score, Unresolved
 from lexloop.evaluation.statistics import Estimate, correlation
-from lexloop.finetune.triad import read_wice
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.evaluate.evidence import evidence_of
 from lexloop.nodes.evaluate.judges import ClaimSupport
@@ -56,13 +54,11 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the benchmark that the command line describes; the exit code."""
     parser = options(__doc__)
     parser.add_argument("--claims", type=Path, required=True, help="a folder of sets of claims")
-    parser.add_argument("--wice", type=Path, required=True, help="the labelled claims of WiCE")
-    parser.add_argument("--most", type=int, default=1000, help="claims of a set")
+    parser.add_argument("--most", type=int, default=700, help="claims of a set")
     given = parser.parse_args(arguments)
     try:
-        sets = {"wice": of_wice(given.wice)}
-        for path in sorted(given.claims.glob("*.jsonl")):
-            sets[path.stem] = of_claims(read_jsonl(path, Claim)[: given.most])
+        paths = sorted(given.claims.glob("*.jsonl"))
+        sets = {path.stem: of_claims(read_jsonl(path, Claim)[: given.most]) for path in paths}
     except LexloopError as error:
         print(error, file=sys.stderr)
         return error.exit_code
@@ -71,32 +67,21 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def of_wice(path: Path) -> list[Row]:
-    """The claims of WiCE, each judged by weights that never saw it."""
-    claims = read_wice(path)
-    rows = map(claim_row, claims, fitted_claims(claims))
-    return [Row(judged(row.claim, row.judge, row.supported), row.cover) for row in rows]
-
-
 def of_claims(claims: Sequence[Claim]) -> list[Row]:
-    """The claims of another set, judged by the shipped weights."""
+    """The claims of a set, judged by the shipped weights; those of one evidence in a row."""
     embed = load_minilm().embed
-    judge, read = ClaimSupport(embed), lru_cache(64)(lambda text: evidence_of([text], embed))
+    judge, read = ClaimSupport(embed), lru_cache(1)(lambda text: evidence_of([text], embed))
 
     def rows() -> Iterator[Row]:
-        for one in claims:
+        for one in sorted(claims, key=lambda claim: claim.evidence):
             likely = judge.of([one.claim], read(one.evidence))[0].probability
             wanted = term_set(one.claim)
             cover = len(wanted & term_set(one.evidence)) / len(wanted) if wanted else 0.0
             shared = one.seed or one.question or one.claim
-            yield Row(judged(shared, likely, one.label == "supported"), cover)
+            said = (int(one.label == "supported"),)
+            yield Row(Judged(shared, "", likely, int(likely >= SUPPORTED), said), cover)
 
     return [*rows()]
-
-
-def judged(shared: str, likely: float, supported: bool) -> Judged:
-    """A claim as two labels; what has the same ``shared`` is resampled together."""
-    return Judged(shared, "", likely, int(likely >= SUPPORTED), (int(supported),))
 
 
 def line(name: str, rows: Sequence[Row]) -> list[str]:

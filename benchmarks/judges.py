@@ -20,6 +20,7 @@ from sklearn.metrics import roc_auc_score
 
 from lexloop.core.errors import LexloopError
 from lexloop.documents.text.tokens import tokenize
+from lexloop.evaluation.agreement import Judged, agreement
 from lexloop.evaluation.case import read_cases
 from lexloop.evaluation.correctness import CorrectnessJudge, is_correct
 from lexloop.evaluation.metrics.text import rouge_n
@@ -36,6 +37,9 @@ from lexloop.nodes.evaluate.judges import ClaimSupport
 T = TypeVar("T")
 Figures = dict[str, int | str | Estimate | Unresolved]
 _ALONE = "llm_only"
+_SUPPORTED = 0.5
+_AGREEMENT = ("precision", "recall", "f1", "agreement", "kappa", "spearman")
+"""Those of HyPA-RAG's figures 2 and 8, and kappa."""
 
 
 class ClaimRow(NamedTuple):
@@ -68,14 +72,14 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         claims, gold = read_wice(given.wice), read_cases(given.gold)
         answers = read_recorded(given.recorded, gold)
-        supported = fitted_claims(claims) if given.fit else _claims(claims)
+        supported = _fitted_claims(claims) if given.fit else _claims(claims)
         scores = _fitted_answers(answers, altered(gold)) if given.fit else _answers(answers)
     except LexloopError as error:
         print(error, file=sys.stderr)
         return error.exit_code
     figures: Figures = {
         "weights": "cross-validated" if given.fit else "shipped",
-        **groundedness([*map(claim_row, claims, supported)]),
+        **groundedness([*map(_claim_row, claims, supported)]),
         **_correctness([*map(_answer_row, answers, scores)]),
     }
     print("\n".join(_line(name, value) for name, value in figures.items()))
@@ -90,8 +94,7 @@ def _claims(rows: Sequence[LabelledClaim]) -> list[float]:
     ]
 
 
-def fitted_claims(rows: Sequence[LabelledClaim]) -> list[float]:
-    """The probability of each claim by weights that were fitted on others."""
+def _fitted_claims(rows: Sequence[LabelledClaim]) -> list[float]:
     read = triad.read_claims(rows, load_minilm())
     means: list[float] = triad.held_out(read).mean(axis=0).tolist()
     return means
@@ -106,7 +109,7 @@ def _fitted_answers(rows: Sequence[ScoredAnswer], anchors: Sequence[ScoredAnswer
     return [float(score) for score in found[: len(rows)]]
 
 
-def claim_row(row: LabelledClaim, probability: float) -> ClaimRow:
+def _claim_row(row: LabelledClaim, probability: float) -> ClaimRow:
     """Its cover is the share of the claim's search terms that the evidence holds."""
     wanted = frozenset(tokenize(row.claim))
     held = frozenset(term for sentence in row.evidence_sentences for term in tokenize(sentence))
@@ -120,8 +123,16 @@ def _answer_row(row: ScoredAnswer, score: Score) -> AnswerRow:
 
 
 def groundedness(rows: Sequence[ClaimRow]) -> Figures:
-    """AUROC of supported claims against the rest; intervals resample claims."""
+    """AUROC of supported claims against the rest, and agreement with people; whole claims resample.
+
+    The judge calls a claim supported from a probability of 0.5 on.
+    """
     clusters = [row.claim for row in rows]
+    said = (
+        Judged(row.claim, "", row.judge, int(row.judge >= _SUPPORTED), (int(row.supported),))
+        for row in rows
+    )
+    agreed = agreement([*said]).figures
     judge, cover = partial(_auroc, "judge"), partial(_auroc, "cover")
     return {
         "claims": len(rows),
@@ -129,6 +140,7 @@ def groundedness(rows: Sequence[ClaimRow]) -> Figures:
         "groundedness_auroc": interval_of(judge, rows, clusters),
         "groundedness_auroc_token_cover": interval_of(cover, rows, clusters),
         "groundedness_auroc_gain": interval_of(_gain(judge, cover), rows, clusters),
+        **{f"groundedness_{name}": agreed[name] for name in _AGREEMENT},
     }
 
 

@@ -11,9 +11,9 @@ import os
 from collections.abc import Mapping
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
-from typing import Any, Generic, Literal, NotRequired, Self, TypeVar
+from typing import Annotated, Any, Generic, NotRequired, Self, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from lexloop.core.errors import DataError, InputError
@@ -123,7 +123,7 @@ class Label(TypedDict):
     variant: str
     id: str
     answer_sha256: str
-    correct: Literal[1, 2, 3, 4, 5] | None
+    correct: Annotated[int, Field(ge=1, le=5)] | None
     supported: bool | None
 
 

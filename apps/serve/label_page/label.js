@@ -25,7 +25,7 @@ async function take(act, label) {
 function show(next) {
 	seen = next;
 	const place = seen.answer ? `${seen.at + 1} of ${seen.total}` : "Nothing is left to label";
-	fill(main, el("div.to-read", { tabindex: "0", "aria-label": "What is judged" }, said(`${seen.person}: ${place}`), seen.answer && read(seen.answer)), keys());
+	fill(main, el("div.to-read", { tabindex: "0", "aria-label": "What is judged" }, el("h1.detail", said(`${seen.person}: ${place}`)), seen.answer && read(seen.answer)), keys());
 	announce(place);
 }
 

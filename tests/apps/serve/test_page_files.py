@@ -9,6 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from lexloop.apps.serve.app import PAGE, create_app
+from lexloop.apps.serve.labelling import LABEL_PAGE
 
 FILES = sorted(path for path in PAGE.rglob("*") if path.is_file())
 MOST_BYTES = 150_000
@@ -44,7 +45,7 @@ def test_the_page_is_small_and_sent_in_less_than_half_of_its_size() -> None:
     assert sent < MOST_BYTES / 2
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [*FILES, *LABEL_PAGE.iterdir()], ids=lambda path: path.name)
 def test_no_file_names_another_host_or_makes_markup_of_text(path: Path) -> None:
     text = re.sub(r"^\s*//.*$", "", _text(path), flags=re.MULTILINE)
     assert set(_ADDRESS.findall(text)) <= _NAMESPACES
@@ -54,8 +55,9 @@ def test_no_file_names_another_host_or_makes_markup_of_text(path: Path) -> None:
     assert [found for found in forbidden if re.search(found, _text(path))] == []
 
 
-def test_the_page_has_no_script_style_or_handler_of_its_own() -> None:
-    html = _text(PAGE / "index.html")
+@pytest.mark.parametrize("folder", [PAGE, LABEL_PAGE], ids=lambda folder: folder.name)
+def test_the_page_has_no_script_style_or_handler_of_its_own(folder: Path) -> None:
+    html = _text(folder / "index.html")
     assert not re.search(r"<style\b|\sstyle=|\son[a-z]+=", html)
     assert [body for body in re.findall(r"<script[^>]*>(.*?)</script>", html) if body] == []
 
