@@ -142,3 +142,13 @@ def test_a_run_of_another_version(tmp_path: Path, content: str) -> None:
     (folder / "run.json").write_text(content, "utf-8", "surrogatepass")
     with pytest.raises(DataError, match=r"run\.json"):
         read_run(folder)
+
+
+def test_a_record_keeps_what_a_person_needs_to_label_it() -> None:
+    said = [{"role": "user", "content": "What is a berth?"}]
+    case = Case.model_validate(
+        {"question": "Who pays?", "reference_answer": "The owner.", "conversation_history": said}
+    )
+    kept = unanswered(case, "")
+    assert (kept["history"], kept["reference_answer"]) == (said, "The owner.")
+    assert not {"history", "reference_answer"} & unanswered(Case(question="Why?"), "").keys()
