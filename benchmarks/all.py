@@ -171,6 +171,12 @@ FIGURES = [
         " {data}/recorded/ll144_dev.jsonl --gold {data}/ll144/gold_dev.jsonl --fit",
         "the shipped weights on all of it; the column cross-validated on other folds alone",
     ),
+    Figure(
+        "drafts",
+        "python benchmarks/drafts.py --recorded {data}/recorded/ll144_dev.jsonl"
+        " --gold {data}/ll144/gold_dev.jsonl --corpus {texts}",
+        "the least share was chosen on these answers",
+    ),
     Figure("agreement", "python benchmarks/agreement.py --claims {data}/claims"),
     Figure("altered", "python benchmarks/altered.py", "rules were made with such changes in view"),
     Figure("retrieval", f"python benchmarks/retrieval.py {_OBLIQA}", "BM25's weight, in part"),

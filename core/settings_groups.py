@@ -303,7 +303,10 @@ class AnswerSettings(Group):
     """The writer of the answer, and its length."""
 
     generator: Literal["auto", "embedded", "model"] = Field(
-        default="auto", description="Who writes the answer: extracted sentences or the model."
+        default="auto",
+        description="Who writes the answer: extracted sentences or the model. auto takes the model "
+        "where there is one, but the extracted sentences where less than half of what it "
+        "wrote is supported; `degraded` says so.",
     )
     statements: int = Field(
         default=4, ge=1, le=50, description="How many statements the embedded generator quotes."

@@ -398,12 +398,19 @@ def _generator(settings: Settings, view: View, chat: ChatModel | None) -> Genera
                 "Set model, for example to 'openai:gpt-4o-mini', or choose hypa, pa or fixed.",
             )
         return ModelAlone(model)
-    if model:
-        return ModelGenerator(model, view)
     lengths = Lengths(
         settings.answer.statements, settings.answer.statement_words, settings.answer.words
     )
-    return ExtractiveGenerator(view, lengths, settings.loop.care)
+    embedded = ExtractiveGenerator(view, lengths, settings.loop.care)
+    if not model:
+        return embedded
+    written = ModelGenerator(model, view)
+    if settings.answer.generator == "model":
+        return written
+    from lexloop.nodes.evaluate.judges import SUPPORTED, EmbeddedJudge
+    from lexloop.nodes.generate.chosen import ChosenGenerator
+
+    return ChosenGenerator(written, embedded, EmbeddedJudge(view), SUPPORTED)
 
 
 def _guard(settings: Settings, collection: Collection, view: View, chat: ChatModel | None) -> Guard:

@@ -100,7 +100,7 @@ def test_the_best_attempt_is_the_answer(
         Reply("A boat owner must pay 77 [1]."),  # not in the text: unverified
     )
     scripted.play("evaluate", scores(0.1, 0.9, 0.9), scores(0.3, 0.3, 0.3), scores(1, 1, 1))
-    result = modelled().invoke({"question": QUESTION})
+    result = modelled(**{"answer.generator": "model"}).invoke({"question": QUESTION})
     assert result["answer"] == "A boat owner must pay it [1]."
     assert not result["attempts"][2]["evaluation"]["citations_verified"]
     assert result["citations"] == result["attempts"][1]["citations"]
@@ -152,7 +152,8 @@ def test_with_published_rubrics_the_model_judges_alone(
     scripted.play("published/evaluate", scores(0.9, 0.8, 0.95))
     found = {}
     for rubrics in ("hardened", "published"):
-        graph = modelled(**{"loop.max_retries": 0, "loop.rubrics": rubrics})
+        chosen = {"loop.rubrics": rubrics, "answer.generator": "model"}
+        graph = modelled(**{"loop.max_retries": 0, **chosen})
         found[rubrics] = graph.invoke({"question": QUESTION})["evaluation"]
     assert found["published"]["groundedness"] == 0.95
     assert found["hardened"]["groundedness"] < 0.9

@@ -73,7 +73,7 @@ def test_a_model_cannot_claim_that_it_read_the_structure(
     server.play("rewrite", rewritten("How is the boat moored in summer?"))
     server.play("generate", Reply("directive.txt has 40 articles: Article 1 to Article 40. [1]"))
     server.play("evaluate", scores(1.0, 1.0, 1.0))
-    once = modelled(corpus=str(LAWS), **{"loop.max_retries": 0})
+    once = modelled(corpus=str(LAWS), **{"loop.max_retries": 0, "answer.generator": "model"})
     result = once.invoke({"question": "How is the boat moored in summer?"})
     assert not result["evaluation"]["citations_verified"]
     assert result["warning"]

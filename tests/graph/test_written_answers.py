@@ -1,9 +1,13 @@
 """What models really write, and what they must not get away with, counted at the model's server."""
 
+import json
+
 import pytest
 from asked import Modelled
 from fake_openai import FakeOpenAI, Reply
 from statute import QUESTION
+
+from lexloop.core.types import ABSTENTION
 
 PAYS = "A boat owner must pay the mooring fee within 10 business days"
 WRITTEN = {
@@ -48,7 +52,8 @@ def test_what_is_no_answer_never_passes(
     scripted: FakeOpenAI, modelled: Modelled, kind: str
 ) -> None:
     scripted.play("generate", Reply(HOSTILE[kind]))
-    result = modelled(**{"loop.max_retries": 1}).invoke({"question": QUESTION})
+    alone = {"loop.max_retries": 1, "answer.generator": "model"}
+    result = modelled(**alone).invoke({"question": QUESTION})
     assert scripted.roles_asked().count("generate") == 2
     assert not result["evaluation"]["citations_verified"]
     assert result["warning"].startswith("No attempt passed")
@@ -64,3 +69,39 @@ def test_what_a_gateway_says_falls_back_and_is_told(
         [lost] = result["degraded"]
         assert (lost["node"], lost["used"]) == ("generate", "embedded")
         assert "in place of an answer" in lost["reason"]
+
+
+def test_a_draft_that_is_mostly_unsupported_yields_to_quotes(
+    scripted: FakeOpenAI, modelled: Modelled
+) -> None:
+    scripted.play("generate", Reply("Whales pay forty euros on Sundays [1]."))
+    result = modelled().invoke({"question": QUESTION})
+    assert "within 10 business days of arrival" in result["answer"]
+    [lost] = result["degraded"]
+    assert (lost["node"], lost["wanted"], lost["used"]) == (
+        "generate",
+        "the model's draft",
+        "embedded",
+    )
+    assert "of quotes 1.00" in lost["reason"]
+
+
+@pytest.mark.parametrize("said", [ABSTENTION, "The fee is due within 10 business days [1]."])
+def test_a_draft_that_is_supported_or_abstains_stands(
+    scripted: FakeOpenAI, modelled: Modelled, said: str
+) -> None:
+    scripted.play("generate", Reply(said))
+    result = modelled(**{"loop.max_retries": 0}).invoke({"question": QUESTION})
+    assert result["answer"] == said
+    assert not result.get("degraded")
+
+
+def test_a_draft_stands_where_nothing_can_be_quoted(
+    scripted: FakeOpenAI, modelled: Modelled
+) -> None:
+    asked = "How do I bake a carrot cake?"
+    said = {"standalone": asked, "queries": [], "keywords": []}
+    scripted.play("rewrite", Reply(json.dumps(said)))
+    scripted.play("generate", Reply("With carrots of the owner [1]."))
+    result = modelled(**{"loop.max_retries": 0}).invoke({"question": asked})
+    assert result["answer"] == "With carrots of the owner [1]."
