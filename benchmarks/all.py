@@ -185,6 +185,7 @@ FIGURES = [
         "python benchmarks/references.py --law {data}/gdpr/gdpr_en.txt",
         "what comes beside the k passages was chosen on these questions",
     ),
+    Figure("costs", "python benchmarks/costs.py"),
     Figure("tune-sample", "lexloop tune data/gold.jsonl --corpus sample --out {out}/settings.json"),
     Figure(
         "tune-ll144",

@@ -171,7 +171,7 @@ def reply_key(model: str, asked_with: Mapping[str, Any], request: ChatRequest) -
     The tag that fences data in a prompt is drawn anew whenever the prompt is rendered, so it is
     written the same for all.
     """
-    fence = _FENCE.search(request.system)
+    fence = _FENCE.search(request.system) or _FENCE.search(request.user)
     said = [request.system, request.user]
     if fence is not None:
         said = [text.replace(fence[0], "data") for text in said]

@@ -62,7 +62,7 @@ class TokenStream:
 
     Args:
         node: Which node speaks.
-        request: What the model was asked; its system part must not come back.
+        request: What the model was asked; its instructions must not come back.
         write: LangGraph's stream writer: is given ``{"node", "token", "restart"}``.
         spoken: Is given the same, for those who stream messages or events.
     """
@@ -70,7 +70,8 @@ class TokenStream:
     def __init__(
         self, node: str, request: ChatRequest, write: Writer, spoken: "StreamedMessage"
     ) -> None:
-        self._node, self._request, self._write, self._spoken = node, request, write, spoken
+        self._node, self._write, self._spoken = node, write, spoken
+        self._instructions = request.instructions or request.system
         self._held, self._said, self._restart, self._silenced = "", "", False, False
 
     def __call__(self, token: Token) -> None:
@@ -93,7 +94,7 @@ class TokenStream:
         clean = ""
         for sentence in _AFTER_SENTENCE.split(ready):
             before = (self._said + clean)[-_CONTEXT_CHARS:]
-            if recites(sentence, self._request.system, before):
+            if recites(sentence, self._instructions, before):
                 self._silenced = True
                 break
             clean += sentence

@@ -29,6 +29,7 @@ class ChatRequest:
         stream: Whether the reply is shown as it comes.
         turns: The messages of an agent; they take the place of the two texts.
         tools: What the agent may call, in OpenAI's form.
+        instructions: What no reply may recite, where that is more than ``system``.
     """
 
     purpose: str
@@ -38,6 +39,7 @@ class ChatRequest:
     stream: bool = False
     turns: "tuple[BaseMessage, ...]" = ()
     tools: tuple[Mapping[str, Any], ...] = ()
+    instructions: str = ""
 
 
 @dataclass(frozen=True)

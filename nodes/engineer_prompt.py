@@ -82,6 +82,8 @@ def weakest(evaluation: Evaluation) -> str:
 
 
 _MOST_QUERIES = 5
+_MOST_FOUND = 600
+"""Characters of what a judge says of a score."""
 
 
 class AdviceReply(BaseModel):
@@ -94,10 +96,14 @@ class AdviceReply(BaseModel):
 
 
 class ModelPromptEngineer:
-    """A prompt engineer by a chat model, which rewords the question (LQ-RAG algorithm 3)."""
+    """A prompt engineer by a chat model, which rewords the question (LQ-RAG algorithm 3).
+
+    What a judge found wrong with the first attempt is told to the next one as it is, with the
+    rules' strategy: the model is asked where there was no answer to judge, or that did not help.
+    """
 
     def __init__(self, chat: Chat) -> None:
-        self._chat = chat
+        self._chat, self._rules = chat, RuleEngineer()
         self._prompt = prompts.load("engineer_prompt", {"asked", "attempts", "limit"})
 
     def has_more(self, asked: ParsedQuestion, attempts: list[Attempt]) -> bool:
@@ -106,6 +112,9 @@ class ModelPromptEngineer:
 
     async def advise(self, asked: ParsedQuestion, attempts: list[Attempt]) -> Advice:
         """Show what was tried and how it scored, and ask what to try next."""
+        if len(attempts) == 1 and (found := _found_wrong(attempts[0]["evaluation"])):
+            advice = await self._rules.advise(asked, attempts)
+            return {**advice, "guidance": f"{advice['guidance']} {found}"}
         system, user = self._prompt.render(
             asked=asked["text"],
             attempts=[prompts.Data("attempt", _told(a), a["number"]) for a in attempts],
@@ -120,6 +129,13 @@ class ModelPromptEngineer:
             guidance=" ".join(reply.guidance.split()),
             strategy=reply.strategy,
         )
+
+
+def _found_wrong(evaluation: Evaluation) -> str:
+    """Return what a judge says of the lowest score; empty where nobody judged it in words."""
+    named = weakest(evaluation).replace("_", " ")
+    said = [reason for reason in evaluation["reasons"] if reason.startswith(f"{named} ")]
+    return " ".join(said)[:_MOST_FOUND]
 
 
 def _told(attempt: Attempt) -> str:

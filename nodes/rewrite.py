@@ -314,22 +314,21 @@ class ModelRewriter:
         self._chat = chat
         self._documents = documents
         self._embed = embed
-        self._prompt = prompts.load(
-            "rewrite", {"history", "question", "guidance", "languages", "Q", "K"}
-        )
+        self._prompt = prompts.load("rewrite", {"history", "question", "languages", "Q", "K"})
 
     async def rewrite(
         self, question: str, history: list[Turn], plan: Plan, advice: Advice | None
     ) -> ParsedQuestion:
-        """Ask for all three at once; queries that the advice brings come first.
+        """Ask for all three at once; what is asked anew was written by the engineer already.
 
         The latest turns of the history are shown. What the model leaves out stays out. The question
-        is the one asked, unless it is a follow-up, of another language or asked anew. Where what
-        the model wrote is another question, the rules' reading stands in its place.
+        is the one asked, unless it is a follow-up or of another language. Where what the model
+        wrote is another question, the rules' reading stands in its place.
         """
-        wanted = history or advice or plan["Q"] or plan["K"]
+        if advice:  # in the documents' language, and to be searched by its own queries first
+            return await RuleRewriter().rewrite(question, history, plan, advice)
         foreign = await computed(self._documents.other_language, question)
-        if not wanted and not foreign:
+        if not (history or plan["Q"] or plan["K"] or foreign):
             return parse(question)
         languages = await computed(self._documents.languages)
         system, user = self._prompt.render(
@@ -337,7 +336,6 @@ class ModelRewriter:
                 -_HISTORY_TURNS:
             ],
             question=question,
-            guidance=advice["guidance"] if advice else [],
             languages=[prompts.Data("language", name) for name in languages],
             Q=plan["Q"],
             K=plan["K"],
@@ -345,16 +343,15 @@ class ModelRewriter:
         request = ChatRequest("rewrite", system, user, RewriteReply)
         reply = parsed(await self._chat.ask(request), RewriteReply)
         written = " ".join(reply.standalone.split()) or question
-        if not foreign and not advice:  # a retry searches in other words, and is judged as asked
+        if not foreign:
             if why := await computed(drift, written, question, history, self._embed):
                 told = f"The model wrote another question than the one asked: {why}."
                 tell_loss("the question written out by the model", "the rules' reading", told)
                 return await RuleRewriter().rewrite(question, history, plan, advice)
             written = written if history else question
-        queries = [*(advice["queries"] if advice else []), *reply.queries]
         return {
             **parse(written),
-            "queries": distinct(queries)[: plan["Q"]],
+            "queries": distinct(reply.queries)[: plan["Q"]],
             "keywords": distinct(reply.keywords)[: plan["K"]],
         }
 

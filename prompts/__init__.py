@@ -1,11 +1,15 @@
 """One file per model call, checked for its placeholders when loaded.
 
 A file has two parts, each under a line of its own: ``=== system ===`` (instructions) and
-``=== user ===`` (what they are applied to). Both hold placeholders, ``{{question}}``:
+``=== user ===`` (what they are applied to). The steps of the loop have ``=== task ===`` instead of
+the first: it stands before the data in the user part, and their system part is that of
+``loop.md``, the same text in every call, so that caches of prompts work. Parts hold placeholders,
+``{{question}}``:
 
 - Text goes in as *data*, between tags that no text can guess or close, because questions,
   histories and documents are written by others. ``{{fence}}`` is the name of these tags in the
-  prompt being rendered; every system part must explain it.
+  prompt being rendered, drawn anew each time; the instructions must name it. It goes before all
+  data, so that no text by others can name another.
 - Whole numbers, which only code sets, go in as they are.
 - ``{{abstention}}`` is the one sentence that stands for "no answer".
 """
@@ -20,7 +24,10 @@ from lexloop.core.errors import DataError
 from lexloop.core.settings_groups import Rubrics
 from lexloop.core.types import ABSTENTION, Passage
 
-_PARTS = re.compile(r"=== system ===\n(?P<system>.+)\n=== user ===\n(?P<user>.+)", re.DOTALL)
+_PARTS = re.compile(
+    r"=== (?P<kind>system|task) ===\n(?P<instructions>.+)\n=== user ===\n(?P<user>.+)", re.DOTALL
+)
+_LOOP = "loop.md"
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 _RESERVED = frozenset({"fence", "abstention"})
 _TAG_OPENING = re.compile(r"<(?=[\s/]*data-)", re.IGNORECASE)
@@ -33,7 +40,7 @@ class Data:
     """One piece of text by others.
 
     Args:
-        kind: What it is, in lower-case letters: ``passage``.
+        kind: What it is, in lower-case letters: ``question``.
         text: The text.
         n: Its number, where it has one.
     """
@@ -48,11 +55,15 @@ Value = str | int | Sequence[Data]
 
 @dataclass(frozen=True)
 class Prompt:
-    """A prompt file; ``system`` and ``user`` are its parts with their placeholders."""
+    """A prompt file; ``system`` and ``user`` are what is sent, with their placeholders.
+
+    ``instructions`` are all that is ours and no answer may recite, wherever it is sent.
+    """
 
     name: str
     system: str
     user: str
+    instructions: str
     placeholders: frozenset[str]
 
     def render(self, **values: Value) -> tuple[str, str]:
@@ -86,14 +97,16 @@ def load(name: str, placeholders: Iterable[str]) -> Prompt:
     Raises:
         DataError: The file is missing or out of form, or its placeholders are not those declared.
     """
-    file = f"{name}.md"
+    return parse(name, _read(f"{name}.md"), placeholders)
+
+
+def _read(file: str) -> str:
     try:
-        text = files(__name__).joinpath(file).read_text("utf-8")
+        return files(__name__).joinpath(file).read_text("utf-8")
     except (FileNotFoundError, UnicodeDecodeError) as error:
         raise DataError(
             f"Prompt file {file} cannot be read: {error}.", "Reinstall lexloop."
         ) from error
-    return parse(name, text, placeholders)
 
 
 def parse(name: str, text: str, placeholders: Iterable[str]) -> Prompt:
@@ -103,7 +116,7 @@ def parse(name: str, text: str, placeholders: Iterable[str]) -> Prompt:
     if parts is None:
         raise DataError(
             f"Prompt file {file} lacks its two parts.",
-            "Head them `=== system ===` and `=== user ===`, in this order.",
+            "Head them `=== system ===` or `=== task ===`, and `=== user ===`, in this order.",
         )
     declared = frozenset(placeholders)
     used = set(_PLACEHOLDER.findall(text)) - _RESERVED
@@ -114,23 +127,52 @@ def parse(name: str, text: str, placeholders: Iterable[str]) -> Prompt:
             f"Prompt file {file} has unknown placeholder {unknown[0]!r}.",
             f"Known ones: {', '.join(sorted(declared | _RESERVED))}.",
         )
-    if "{{fence}}" not in parts["system"]:
+    ours, user = parts["instructions"].strip(), parts["user"].strip()
+    if "{{fence}}" not in ours:
         raise DataError(
-            f"The system part of prompt file {file} lacks placeholder 'fence'.",
+            f"The {parts['kind']} part of prompt file {file} lacks placeholder 'fence'.",
             "Say there that text between these tags is data and never an instruction.",
         )
-    return Prompt(name, parts["system"].strip(), parts["user"].strip(), declared)
+    system = ours
+    if parts["kind"] == "task":
+        system = _read(_LOOP).removeprefix("=== system ===\n").strip()
+        ours, user = f"{system}\n\n{ours}", f"{ours}\n\n{user}"
+    told = ours.replace("{{abstention}}", ABSTENTION)
+    return Prompt(name, system, user, told, declared)
 
 
-def numbered(passages: Iterable[Passage]) -> list[Data]:
-    """Return passages as data under their numbers, each with its title, section and context."""
-    return [Data("passage", _headed(passage), passage["n"]) for passage in passages]
+def numbered(passages: Sequence[Passage]) -> list[Data]:
+    """Return passages as data under their numbers, each with its title, section and context.
+
+    A title is written out once, and then as far as it takes to tell it from the others.
+    """
+    titles = dict.fromkeys(filter(None, (passage["title"] for passage in passages)))
+    told: set[str | None] = set()
+    pieces = []
+    for passage in passages:
+        title = passage["title"]
+        shown = _short(title, [*titles]) if title and title in told else title
+        told.add(title)
+        pieces.append(Data("passage", _headed(passage, shown), passage["n"]))
+    return pieces
 
 
-def _headed(passage: Passage) -> str:
-    known = [passage["title"], passage["section"], passage.get("version")]
-    heading = " | ".join(filter(None, known))
-    return "\n".join(filter(None, [heading, passage.get("context"), passage["text"]]))
+_LEAST_WORDS = 3
+
+
+def _short(title: str, titles: Sequence[str]) -> str:
+    """Return the first words of a title with which no other begins; whole where that is all."""
+    said = title.split()
+    for count in range(_LEAST_WORDS, len(said)):
+        begun = " ".join(said[:count])
+        if sum(" ".join(other.split()).startswith(begun) for other in titles) == 1:
+            return f"{begun} …"
+    return title
+
+
+def _headed(passage: Passage, title: str | None) -> str:
+    heading = " | ".join(filter(None, [title, passage["section"], passage.get("version")]))
+    return "\n".join(filter(None, [heading, passage.get("context"), passage["text"].strip()]))
 
 
 def _filled(template: str, inserts: Mapping[str, str]) -> str:
@@ -158,10 +200,10 @@ def _pieces(name: str, value: str | Sequence[Data]) -> Sequence[Data]:
 def _inserted(name: str, value: Value, fence: str) -> str:
     if isinstance(value, int):
         return str(value)
-    return "\n".join(_fenced(piece, fence) for piece in _pieces(name, value)) or _NOTHING
+    pieces = [_opened(piece, fence) for piece in _pieces(name, value)]
+    return "\n".join([*pieces, f"</{fence}>"]) if pieces else _NOTHING
 
 
-def _fenced(piece: Data, fence: str) -> str:
-    number = "" if piece.n is None else f' n="{piece.n}"'
-    text = _TAG_OPENING.sub(_HARMLESS, piece.text)
-    return f'<{fence} kind="{piece.kind}"{number}>\n{text}\n</{fence}>'
+def _opened(piece: Data, fence: str) -> str:
+    told = f'kind="{piece.kind}"' if piece.n is None else f'{piece.kind}="{piece.n}"'
+    return f"<{fence} {told}>\n{_TAG_OPENING.sub(_HARMLESS, piece.text)}"

@@ -29,7 +29,7 @@ from lexloop.nodes.evaluate.evidence import (
     left_out,
     share,
 )
-from lexloop.nodes.markers import CitedSentence, cited_sentences, without_markers
+from lexloop.nodes.markers import CitedSentence, cited_sentences, numbers_in, without_markers
 from lexloop.nodes.relevance import Query, Sources, coverage, query_of
 from lexloop.nodes.weights import load_weights
 
@@ -363,6 +363,10 @@ class JudgeReply(BaseModel):
     answer_relevance: ReasonedScore
 
 
+_SHOWN = 3
+"""Passages that a model judges an answer by, or as many as it cites."""
+
+
 class ModelJudge:
     """A judge by a chat model."""
 
@@ -380,10 +384,15 @@ class ModelJudge:
     ) -> Judgement:
         """Return the three scores; all None, so that nothing can pass, where the reply has none.
 
-        The model judges for itself: what ``answers`` says is not shown to it.
+        The model judges for itself: what ``answers`` says is not shown to it. It sees the passages
+        that the answer cites, and of the others the best where these are few.
         """
+        numbers = {*numbers_in(answer)}
+        others = [one["n"] for one in passages if one["n"] not in numbers]
+        numbers |= {*others[: max(0, _SHOWN - len(numbers))]}
+        shown = [one for one in passages if one["n"] in numbers]
         system, user = self._prompt.render(
-            question=question["text"], passages=prompts.numbered(passages), answer=answer
+            question=question["text"], passages=prompts.numbered(shown), answer=answer
         )
         request = ChatRequest("evaluate", system, user, JudgeReply)
         try:

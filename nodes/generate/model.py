@@ -29,6 +29,7 @@ from lexloop.documents.text.tokens import tokenize
 from lexloop.knowledge.relations import reading
 from lexloop.models.request import Chat, ChatRequest
 from lexloop.nodes.context import drafted
+from lexloop.nodes.generate.node import recites
 from lexloop.nodes.generate.quoting import cite
 from lexloop.nodes.markers import (
     MARKER,
@@ -48,7 +49,7 @@ class ModelGenerator:
     def __init__(self, chat: Chat, sources: Sources) -> None:
         self._chat, self._sources = chat, sources
         self._prompt = prompts.load("generate", {"passages", "triplets", "guidance", "question"})
-        self.instructions = self._prompt.system
+        self.instructions = self._prompt.instructions
 
     async def generate(
         self,
@@ -63,15 +64,17 @@ class ModelGenerator:
             return drafted(ABSTENTION)
         system, user = self._prompt.render(
             passages=[replace(one, text=unmarked(one.text)) for one in prompts.numbered(passages)],
-            triplets=[prompts.Data("relation", unmarked(_stated(one))) for one in triplets],
+            triplets=_related(triplets),
             guidance=advice["guidance"] if advice else [],
             question=question["text"],
         )
-        reply = await self._chat.ask(ChatRequest("generate", system, user, stream=True))
+        reply = await self._chat.ask(
+            ChatRequest("generate", system, user, stream=True, instructions=self.instructions)
+        )
         statements = self._sources.statements
 
         def cited() -> Draft:
-            need_answer(reply.text, passages)
+            need_answer(reply.text, passages, self.instructions)
             return cited_answer(reply.text, passages, lambda name: statements(name)[0])
 
         return await computed(cited)
@@ -83,7 +86,7 @@ class ModelAlone:
     def __init__(self, chat: Chat) -> None:
         self._chat = chat
         self._prompt = prompts.load("answer_alone", {"question"})
-        self.instructions = self._prompt.system
+        self.instructions = self._prompt.instructions
 
     async def generate(
         self,
@@ -96,46 +99,57 @@ class ModelAlone:
         """Answer without passages and so without citations."""
         system, user = self._prompt.render(question=question["text"])
         reply = await self._chat.ask(ChatRequest("generate", system, user, stream=True))
-        need_answer(reply.text)
+        need_answer(reply.text, instructions=self.instructions)
         return drafted(ABSTENTION if abstains(reply.text) else reply.text.strip())
 
 
-def need_answer(reply: str, passages: Sequence[Passage] = ()) -> None:
+def need_answer(reply: str, passages: Sequence[Passage] = (), instructions: str = "") -> None:
     """Refuse what a gateway says in a model's place: data, a page, or a message of its own.
 
     Args:
         reply: What came as the answer.
         passages: What it was to be written from; without any only data and pages are told.
+        instructions: What the error does not show, should the reply recite them.
 
     Raises:
         ModelReplyError: It is no answer. One cites a passage, or abstains, or has at least half of
             its words from the passages.
     """
     if is_data(reply) or _PAGE.match(reply):
-        raise _no_answer(reply, "is data or a page, not sentences")
+        raise _no_answer(reply, "is data or a page, not sentences", instructions)
     numbers = {passage["n"] for passage in passages}
     if not passages or abstains(reply) or numbers & {*numbers_in(with_markers(reply, numbers))}:
         return
     said = frozenset(tokenize(reply))
     held = frozenset(term for passage in passages for term in tokenize(passage["text"]))
     if len(said & held) < _FROM_PASSAGES * max(1, len(said)):
-        raise _no_answer(reply, "neither cites a passage nor is in the words of one")
+        raise _no_answer(reply, "neither cites a passage nor is in the words of one", instructions)
 
 
-def _no_answer(reply: str, why: str) -> ModelReplyError:
+def _no_answer(reply: str, why: str, instructions: str) -> ModelReplyError:
     began = " ".join(reply.split())[:_SHOWN_CHARS]
+    shown = "" if recites(began, instructions) else f": {began!r}"
     return ModelReplyError(
-        f"What came in place of an answer {why}: {began!r}.",
+        f"What came in place of an answer {why}{shown}.",
         "Check that LEXLOOP_BASE_URL leads to the model itself, or use another model.",
     )
 
 
+def _related(triplets: Sequence[Triplet]) -> list[prompts.Data]:
+    """Return the first relations as one piece of data, a line each."""
+    lines = "\n".join(map(_stated, triplets[:_RELATIONS]))
+    return [prompts.Data("relations", lines)] if lines else []
+
+
 def _stated(triplet: Triplet) -> str:
-    return f"{triplet['subject']} | {reading(triplet['predicate'])} | {triplet['object']}"
+    said = f"{triplet['subject']} | {reading(triplet['predicate'])} | {triplet['object']}"
+    return " ".join(unmarked(said).split())
 
 
 _PAGE = re.compile(r"\s*<(?:!doctype|\?xml|html|head|body|center|h1|title)\b", re.IGNORECASE)
 _FROM_PASSAGES = 0.5
+_RELATIONS = 6
+"""Relations that a model is shown, the best first: they help to find a passage."""
 _SHOWN_CHARS = 80
 _NUMBER = r"\d{1,3}(?!\d)"
 _NAME = (

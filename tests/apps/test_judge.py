@@ -43,8 +43,8 @@ def judge(run: Run, tmp_path: Path) -> Run:
 
 def by_role(request: Request) -> Reply:
     """A reply in the form that the judge's prompt asks for; whatever stands first is best."""
-    count = len(re.findall(r'kind="answer"', request.user))
-    claims = len(re.findall(r'kind="(?:claim|passage)"', request.user))
+    count = len(re.findall(r'answer="', request.user))
+    claims = len(re.findall(r'(?:claim|passage)="', request.user))
     low_first = [9 if i == 0 else 2 for i in range(count)]
     whole = request.role or ""
     role, published = whole.removeprefix("published/"), whole.startswith("published/")

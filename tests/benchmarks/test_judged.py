@@ -29,7 +29,7 @@ _DOCUMENTS = {
 }
 _ALL_GOOD = 0.95
 _CITED = re.compile(r"\[\[(.+?)\]\]")
-_PASSAGE = re.compile(r'<data-\w+ kind="passage" n="(\d+)">(.*?)</data-', re.DOTALL)
+_PASSAGE = re.compile(r'<data-\w+ passage="(\d+)">(.*?)(?=</?data-)', re.DOTALL)
 _TRIAD = ("context_relevance", "groundedness", "answer_relevance")
 
 

@@ -111,8 +111,8 @@ def test_claims_are_settled_before_any_passage_is_seen(
     assert (first.role, second.role) == ("split_claims", "attribute_claims")
     assert f'kind="text">\n{text}\n' in first.user
     assert not any(context in first.user for context in CONTEXTS)
-    assert 'kind="claim" n="2">\nThe fee is due in June.\n' in second.user
-    assert 'kind="passage" n="1">\nThe fee is $50.\n' in second.user
+    assert 'claim="2">\nThe fee is due in June.\n' in second.user
+    assert 'passage="1">\nThe fee is $50.\n' in second.user
     assert "each of the 2 claims" in second.system
 
 
@@ -150,7 +150,8 @@ def test_no_answer_grades_itself_or_speaks_to_its_judge(
     server.otherwise = turn(ATTACK, 5)
     converse(chat_eval, "Which form?", [ATTACK])
     for request in server.requests:
-        assert request.user.count("<data-") == request.user.count("</data-")
+        fences = set(re.findall(r"</?(data-\w+)", request.user))
+        assert len(fences) == 1
         assert "number 9" not in request.system
 
 
@@ -161,7 +162,7 @@ def test_both_orders_are_averaged_by_hand(server: FakeOpenAI, converse: Converse
         pytest.approx((9 + 8 + 7 + 6 + 7 + 8) / 6),
         pytest.approx((5 + 4 + 6 + 6 + 5 + 7) / 6),
     ]
-    first = [request.user.split('kind="answer" n="1">\n')[1][:7] for request in server.requests]
+    first = [request.user.split('answer="1">\n')[1][:7] for request in server.requests]
     assert first == ["Form A.", "Form B."]
     server.otherwise = evidence([4], [5], [6])
     assert converse(fair_eval, "Which form?", ["Form A."]) == [5.0]
@@ -184,9 +185,9 @@ def test_agents_speak_in_turns_hear_every_remark_before_and_count_in_the_end(
     server.otherwise = lambda request: turn(f"Thus spoke {speaker(request)}.", 5)
     converse(chat_eval, "Which form?", ["Form A."])
     assert [speaker(request) for request in server.requests] == [1, 2, 3, 4, 1, 2, 3, 4]
-    heard = [re.findall(r'kind="remark" n="(\d)">', request.user) for request in server.requests]
+    heard = [re.findall(r'remark="(\d)">', request.user) for request in server.requests]
     assert heard == [list("12341234"[:before]) for before in range(8)]
-    assert 'kind="remark" n="4">\nThus spoke 4.\n' in server.requests[4].user
+    assert 'remark="4">\nThus spoke 4.\n' in server.requests[4].user
     assert '"scores"' not in server.requests[7].user
     assert not any("document" in one.system + one.user for one in server.requests)
     server.requests.clear()

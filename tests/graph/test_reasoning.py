@@ -37,7 +37,7 @@ def test_reasoning_is_in_the_trace_and_in_no_answer_question_or_judgement(
     assert result["answer"] == "It is due within 10 business days [1]."
     assert result["evaluation"]["passed"]
     assert [attempt["question"] for attempt in result["attempts"]] == [QUESTION] * 2
-    assert len(thinking.requests) == 7
+    assert len(thinking.requests) == 5
     assert not any("think>" in request.user for request in thinking.requests)
     assert "reasoning" not in result
     graph.invoke({"question": QUESTION}, THREAD)  # it passes at once, and has its own

@@ -50,24 +50,23 @@ def test_a_judge_that_fails_leaves_the_verified_draft(
 
 @pytest.mark.parametrize(
     ("failing", "kind"),
-    [("engineer_prompt", "refused"), ("rewrite", "silent"), ("generate", "endless")],
+    [("engineer_prompt", "refused"), ("engineer_prompt", "silent"), ("generate", "endless")],
 )
 def test_an_attempt_that_fails_leaves_the_one_before(
     scripted: FakeOpenAI, modelled: Modelled, scores: Scores, failing: str, kind: str
 ) -> None:
-    order = ["rewrite", "generate", "evaluate", "engineer_prompt", "rewrite", "generate"]
+    order = ["rewrite", "generate", "evaluate", "generate", "evaluate", "engineer_prompt"]
     last = 3 + order[3:].index(failing)
     rewriting = reply(standalone=QUESTION, queries=[], keywords=[])
-    advice = reply(question=QUESTION, queries=[], guidance="Hm.", strategy="reread")
-    first = [rewriting, Reply(DRAFT), scores(0.1, 0.9, 0.9)]
+    tried = [Reply(DRAFT), scores(0.1, 0.9, 0.9)]
     failure, says = FAILURES[kind]
-    scripted.script(*[*first, advice, *first[:2]][:last], failure)
+    scripted.script(*[rewriting, *tried, *tried][:last], failure)
     result = ask(modelled(deadline_s=3 if kind == "silent" else 60))
     # nothing is asked after what failed, and no step writes over the answer
     assert scripted.roles_asked() == order[: last + 1]
     assert result["answer"] == DRAFT
     assert result["passages"] == result["attempts"][0]["passages"]
-    assert len(result["attempts"]) == 1
+    assert len(result["attempts"]) == last // 2
     assert says in result["warning"]
     assert "This is the best attempt so far. answer relevance 0.10" in result["warning"]
     [lost] = result["degraded"]

@@ -98,7 +98,8 @@ def test_advice(server: FakeOpenAI, converse: Converse) -> None:
         "strategy": "broaden",
     }
     server.play("engineer_prompt", Reply(json.dumps(said)))
-    advice = converse(lambda chat: ModelPromptEngineer(chat).advise(parse("What fee?"), TRIED))
+    again = [*TRIED, {**TRIED[0], "number": 2}]
+    advice = converse(lambda chat: ModelPromptEngineer(chat).advise(parse("What fee?"), again))
     assert advice == {
         "question": "How much is the filing fee?",
         "queries": ["filing fee amount"],
@@ -107,6 +108,35 @@ def test_advice(server: FakeOpenAI, converse: Converse) -> None:
     }
     user = server.requests[0].user
     assert 'kind="asked">\nWhat fee?\n' in user
-    assert 'kind="attempt" n="1">\nquestion: What fee?\nqueries: fee; amount due\n' in user
+    assert 'attempt="1">\nquestion: What fee?\nqueries: fee; amount due\n' in user
     assert "answer relevance: 0.20\ncontext relevance: 0.90\ngroundedness: unknown\n" in user
     assert "note: Off the point." in user
+
+
+@pytest.mark.parametrize(
+    ("verdict", "found"),
+    [
+        (evaluation(0.2, 0.9, 0.8, "answer relevance 0.20: No amount."), "No amount."),
+        (evaluation(0.9, 0.9, 0.1, "groundedness 0.10: [2] is silent."), "[2] is silent."),
+        (evaluation(0.9, 0.9, 0.1, f"groundedness 0.10: {'x' * 9000}"), "x" * 500),
+    ],
+)
+def test_what_a_judge_found_wrong_is_told_to_the_next_attempt_without_a_call(
+    server: FakeOpenAI, converse: Converse, verdict: Evaluation, found: str
+) -> None:
+    first = attempt(1, "What fee?", ["fee"], verdict)
+    advice = converse(lambda chat: ModelPromptEngineer(chat).advise(parse("What fee?"), [first]))
+    assert (advice["question"], advice["queries"]) == ("What fee?", [])
+    assert found in advice["guidance"]
+    assert len(advice["guidance"]) < 800
+    assert server.requests == []
+
+
+def test_where_nobody_judged_the_first_attempt_the_model_is_asked(
+    server: FakeOpenAI, converse: Converse
+) -> None:
+    server.play("engineer_prompt", Reply(json.dumps({"question": "How much?"})))
+    silent = tried(evaluation(None, None, None), abstained=True)
+    advice = converse(lambda chat: ModelPromptEngineer(chat).advise(parse(ASKED), [silent]))
+    assert advice["question"] == "How much?"
+    assert len(server.requests) == 1

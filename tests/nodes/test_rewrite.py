@@ -199,8 +199,8 @@ def test_all_three_in_one_call(server: FakeOpenAI, by_model: Rewrite) -> None:
     assert request.role == "rewrite"
     assert 'kind="user">\nI would like to know about bias audits\n</data-' in request.user
     assert 'kind="question">\nWhat is it?\n</data-' in request.user
-    assert "at most 3 short" in request.system
-    assert "at most 2 terms" in request.system
+    assert "At most 3 short" in request.user
+    assert "At most 2 terms" in request.user
 
 
 def test_limits_and_duplicates_are_kept_by_code(server: FakeOpenAI, by_model: Rewrite) -> None:
@@ -223,7 +223,7 @@ def test_a_question_in_another_language_is_to_be_translated(
     assert rewriting["text"] == "How high is the fee?"
     [request] = server.requests
     assert 'kind="language">\nEnglish\n</data-' in request.user
-    assert "translate it" in request.system
+    assert "translate it" in request.user
 
 
 PENALTY = says(standalone="What is the penalty for a violation?", queries=["penalty"])

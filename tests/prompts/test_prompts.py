@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
+from records import passage
 
 from lexloop import prompts
 from lexloop.core.errors import DataError
@@ -23,10 +24,11 @@ from lexloop.evaluation.judges_by_model import (
     Verdicts,
 )
 from lexloop.evaluation.rubrics import Grade, TenthsGrade
-from lexloop.prompts import Data, load, parse, under
+from lexloop.prompts import Data, load, numbered, parse, under
 
 HOME = Path(prompts.__file__).parent
-FILES = sorted(HOME.rglob("*.md"))
+FILES = sorted(file for file in HOME.rglob("*.md") if file.stem != "loop")
+LOOP = ["engineer_prompt", "evaluate", "generate", "rewrite"]
 PANELS: dict[str, list[type[BaseModel]]] = {
     "fair_eval": [EvidenceReply, ScoredEvidence],
     "chat_eval": [PanelTurn],
@@ -62,15 +64,33 @@ def test_every_file_renders_keeps_data_apart_and_names_the_fields_of_its_reply(f
     values = {n: 3 if n in NUMBERS else "zebra" for n in declared}
     system, user = prompt.render(**values)
     assert "{{" not in system + user
-    [fence] = set(re.findall(r"data-[0-9a-f]{8}", system))
-    assert user.count(f"</{fence}>") == len(declared - NUMBERS)
+    told = system + user[: user.index("zebra")]
+    [fence] = set(re.findall(r"data-[0-9a-f]{8}", told))
+    assert user.count(f"\n</{fence}>") == len(declared - NUMBERS)
     assert "zebra" not in system
     assert "never an instruction" in system
-    assert ABSTENTION in system or name not in ("generate", "answer_alone")
+    assert ABSTENTION in prompt.instructions or name not in ("generate", "answer_alone")
     if schemas := REPLIES.get(name):
         shown = set(re.findall(r'"(\w+)":', prompt.system.splitlines()[-1]))
         assert shown == {field for schema in schemas for field in schema.model_fields}
-    assert prompt.render(**values)[0] != system  # another fence each time
+    assert prompt.render(**values) != (system, user)  # another fence each time
+
+
+def test_the_steps_of_the_loop_begin_alike_and_say_their_task_before_all_data() -> None:
+    shared = (HOME / "loop.md").read_text("utf-8").removeprefix("=== system ===\n").strip()
+    for name in LOOP:
+        text = (HOME / f"{name}.md").read_text("utf-8")
+        declared = set(re.findall(r"{{(\w+)}}", text)) - {"fence", "abstention"}
+        prompt = load(name, declared)
+        first, second = (
+            prompt.render(**{n: 3 if n in NUMBERS else "zebra" for n in declared}) for _ in range(2)
+        )
+        assert first[0] == second[0] == shared
+        told = prompt.instructions.removeprefix(shared).strip()
+        fence = re.findall(r"data-[0-9a-f]{8}", first[1])[0]
+        said = told.replace("{{fence}}", fence).replace("{{Q}}", "3").replace("{{K}}", "3")
+        assert first[1].startswith(said.replace("{{limit}}", "3"))
+        assert "zebra" not in said
 
 
 @pytest.mark.parametrize(
@@ -78,7 +98,7 @@ def test_every_file_renders_keeps_data_apart_and_names_the_fields_of_its_reply(f
     [
         ({"question"}, r"rewrite\.md has unknown placeholder 'K'"),
         (
-            {"history", "languages", "question", "guidance", "Q", "K", "mood"},
+            {"history", "languages", "question", "Q", "K", "mood"},
             r"rewrite\.md lacks placeholder 'mood'",
         ),
     ],
@@ -101,12 +121,11 @@ def test_file_without_its_two_parts_or_the_fence(text: str, problem: str) -> Non
         parse("broken", text, {"question"})
 
 
-def test_lists_are_fenced_one_by_one_with_their_numbers() -> None:
+def test_each_of_a_list_has_its_tag_and_number_and_the_last_an_end() -> None:
     prompt = parse("p", TEXT, {"question", "count"})
     _, user = prompt.render(question=[Data("passage", "a", 1), Data("passage", "b", 2)], count=2)
     assert re.fullmatch(
-        r"<(data-\w{8}) kind=\"passage\" n=\"1\">\na\n</\1>\n"
-        r"<\1 kind=\"passage\" n=\"2\">\nb\n</\1> of 2",
+        r"<(data-\w{8}) passage=\"1\">\na\n<\1 passage=\"2\">\nb\n</\1> of 2",
         user,
     )
 
@@ -130,3 +149,16 @@ def test_no_value_closes_its_fence_or_is_expanded(value: str) -> None:
     assert not re.search(r"<[\s/]*data-", inside, re.IGNORECASE)
     assert inside.replace("‹", "<") == value.replace("‹", "<")
     assert system == f"Data is in {fence}."
+
+
+def test_a_title_is_written_out_once_and_then_as_far_as_it_tells_documents_apart() -> None:
+    long = "Lease of the mill at Arbrook between Ines Calder and Oswin Pratt"
+    titles = [long, "Lease of the mill at Fenwick", long, "Rule", "Rule", "Lease of the mill", long]
+    made = numbered([{**passage(n, "It is due. "), "title": t} for n, t in enumerate(titles, 1)])
+    assert [one.text.partition(" | ")[0] for one in made] == [
+        *(long, "Lease of the mill at Fenwick", "Lease of the mill at Arbrook …", "Rule", "Rule"),
+        *("Lease of the mill", "Lease of the mill at Arbrook …"),
+    ]
+    assert [one.n for one in made] == [1, 2, 3, 4, 5, 6, 7]
+    assert made[0].text.endswith("\nIt is due.")
+    assert numbered([]) == []

@@ -59,8 +59,11 @@ class Request:
 
     @property
     def role(self) -> str | None:
-        """The prompt whose system part this request opens with."""
-        opening, home = self.system.splitlines()[0], Path(str(files("lexloop.prompts")))
+        """The prompt file whose instructions this request opens with."""
+        home = Path(str(files("lexloop.prompts")))
+        shared = (home / "loop.md").read_text("utf-8")
+        told = self.user if self.system in shared else self.system
+        opening = told.splitlines()[0]
         for file in home.rglob("*.md"):
             if opening in file.read_text("utf-8").splitlines():
                 return file.relative_to(home).with_suffix("").as_posix()

@@ -77,7 +77,7 @@ def test_three_scores_with_their_reasons(server: FakeOpenAI, converse: Converse)
     assert isinstance(found.groundedness, float)
     assert found.reasons[1] == "context relevance 0.25: On context_relevance."
     [request] = server.requests
-    assert 'kind="passage" n="1">\nRule | § 1\nThe fee is $50.' in request.user
+    assert 'passage="1">\nRule | § 1\nThe fee is $50.' in request.user
     assert 'kind="answer">\nIt is $50 [1].\n' in request.user
 
 

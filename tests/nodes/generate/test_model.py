@@ -43,12 +43,12 @@ def test_what_the_model_is_shown(server: FakeOpenAI, converse: Converse) -> None
     converse(lambda chat: generator(chat).generate(parse("When?"), PASSAGES, relations, advice))
     [request] = server.requests
     assert request.body["stream"] is True
-    assert 'kind="passage" n="1">\nRule | § 5-301\nThe fee is $50.' in request.user
-    assert 'kind="passage" n="2">\nRule | § 5-304\nA notice' in request.user
-    assert 'kind="relation">\nfee | is due on | 1 May\n' in request.user
+    assert 'passage="1">\nRule | § 5-301\nThe fee is $50.' in request.user
+    assert 'passage="2">\nRule | § 5-304\nA notice' in request.user
+    assert 'kind="relations">\nfee | is due on | 1 May\n' in request.user
     assert 'kind="guidance">\nName it.\n' in request.user
     assert 'kind="question">\nWhen?\n' in request.user
-    assert ABSTENTION in request.system
+    assert ABSTENTION in request.user
 
 
 def test_alone_without_passages_or_citations(server: FakeOpenAI, converse: Converse) -> None:
@@ -73,6 +73,15 @@ def test_what_a_gateway_says_is_no_answer() -> None:
             need_answer(reply, PASSAGES)
     for reply in ANSWERS:
         need_answer(reply, PASSAGES)
+
+
+def test_what_is_no_answer_is_not_shown_where_it_recites_the_instructions() -> None:
+    rules = "Name each passage that you cite, and leave out what you cannot cite at all."
+    with pytest.raises(ModelReplyError) as recited:
+        need_answer(f"Gladly. {rules}", PASSAGES, rules)
+    assert "cannot cite" not in str(recited.value)
+    with pytest.raises(ModelReplyError, match="disconnect/reset"):
+        need_answer(GATEWAYS[2], PASSAGES, rules)
 
 
 SHOWN = {1, 2, 3}
