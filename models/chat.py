@@ -129,7 +129,7 @@ class ChatModel:
 
     def __init__(self, client: Client, settings: Settings) -> None:
         self.name, self.host = client.name, client.host
-        self._client = client
+        self._client, self._settings = client, settings
         self._parameters = Parameters(client, settings)
         self._limit, self._deadline_s = settings.model.attempts, settings.deadline_s
         self._opened = False  # whether this model's template opens its reasoning
@@ -141,6 +141,21 @@ class ChatModel:
     def left_out(self) -> list[tuple[str, str]]:
         """The settings that the host refused, as ``name=value``, each with the host's words."""
         return self._parameters.left_out
+
+    @property
+    def streams(self) -> bool:
+        """True where a reply that is shown comes in pieces."""
+        return self._client.marks_ends
+
+    async def window(self, deadline: float) -> int | None:
+        """Return the tokens of a prompt and its reply together; None where nobody says.
+
+        Raises:
+            DeadlineExceeded: ``deadline``, on ``time.monotonic``, came first.
+        """
+        from lexloop.models.window import window_of
+
+        return await window_of(self._client, self._settings, deadline)
 
     async def ask(self, request: ChatRequest) -> ChatReply:
         """Answer a request on the terms that ``asking`` set; they are needed."""

@@ -360,6 +360,11 @@ def local_chat(folder: str) -> LocalChat:
         DataError: There is no such folder, or see ``load_local``.
     """
     path = Path(folder).expanduser()
+    if path.is_file():
+        raise DataError(
+            f"The model {folder!r} is a file, and not a folder of safetensors.",
+            "A GGUF file is served by llama.cpp or Ollama: name it `openai:NAME`, and --base-url.",
+        )
     if not path.is_dir():
         raise DataError(
             f"The model's folder {folder!r} is not there.",

@@ -14,6 +14,7 @@ from typer.main import get_command
 
 from lexloop.apps.cli.ask import ask
 from lexloop.apps.cli.chat import chat
+from lexloop.apps.cli.doctor import doctor
 from lexloop.apps.cli.evaluate import compare, evaluate, judge, tune
 from lexloop.apps.cli.example import example
 from lexloop.apps.cli.feedback import commands as feedback_commands
@@ -44,7 +45,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (ask, chat, example, show, serve, mcp, judge, evaluate, compare, label, tune):
+for command in (
+    ask, chat, example, show, serve, mcp, doctor, judge, evaluate, compare, label, tune
+):  # fmt: skip
     app.command("eval" if command is evaluate else None, epilog=_EPILOG)(command)
 for name, commands in (
     ("index", index_commands),
