@@ -18,7 +18,7 @@ HEADINGS = {
     "Documents and model": ("corpus", "model", "index", "chunking"),
     "Which documents": ("access",),
     "Breadth": ("plan.k", "retrieval.candidates"),
-    "Care": ("loop.max_retries", "loop.care", "deadline_s"),
+    "Care": ("loop.max_retries", "loop.care", "max_cost", "deadline_s"),
     "The answer": ("answer",),
     "Advanced": (),
 }

@@ -20,8 +20,8 @@ from _shared import options, table, timed
 from ray_cluster import running
 
 from lexloop.core.settings import Settings
+from lexloop.graph.budget import Budget
 from lexloop.graph.clustered import WorkerTools
-from lexloop.graph.extractors import Budget
 from lexloop.models.minilm import load_shipped
 from lexloop.store.cluster.ingesting import ClusterPreparer
 from lexloop.store.cluster.staging import Staging

@@ -34,6 +34,7 @@ from lexloop.core.settings_groups import (
     LoopSettings,
     ModelSettings,
     PlanSettings,
+    Price,
     RetrievalSettings,
     Standardised,
 )
@@ -133,6 +134,18 @@ class Settings(Group):
     model: ModelSettings = Field(
         default=ModelSettings(), description="The chat model, and what it is asked with."
     )
+    prices: dict[str, Price] = Field(
+        default={},
+        description="What models cost, by their names, as `openai:gpt-4o-mini`: `input`, `output` "
+        "and perhaps `cached`, in US dollars for a million tokens.",
+    )
+    max_cost: float | None = Field(
+        default=None,
+        ge=0.0,
+        allow_inf_nan=False,
+        description="US dollars that one question may cost with a model, whose prices are needed. "
+        "One that would cost more ends with the best attempt so far.",
+    )
     deadline_s: float = Field(
         default=120.0, gt=0.0, le=3600.0, description="Wall-clock seconds one question may take."
     )
@@ -161,6 +174,17 @@ class Settings(Group):
         except ValidationError as error:
             raise settings_error(error) from error
         return checked
+
+    @model_validator(mode="after")
+    def _knows_what_it_limits(self) -> Self:
+        if self.max_cost is not None and self.model.name is not None and self.price is None:
+            raise no_price(self.max_cost, self.model.name)
+        return self
+
+    @property
+    def price(self) -> Price | None:
+        """The prices of the model; None where they are not known."""
+        return self.prices.get(self.model.name or "")
 
     @property
     def variant(self) -> Variant:
@@ -198,6 +222,17 @@ class Settings(Group):
 
 
 _DEFAULTS = {name: field.default for name, field in Settings.model_fields.items()}
+
+
+def no_price(most: float, model: str | None) -> SettingsError:
+    """Return the error for a limit to what a model costs whose prices nobody knows."""
+    name = model or "openai:NAME"
+    return SettingsError(
+        f"max_cost is {most:g}, but the prices of {model or 'the model'} are not known.",
+        f'Write [prices."{name}"] with `input = ...` and `output = ...`, in dollars for a million '
+        "tokens, into lexloop.toml or a file for --settings; `lexloop index` also takes "
+        "--price-in and --price-out.",
+    )
 
 
 def shaping(flat: Mapping[str, Any]) -> dict[str, Any]:

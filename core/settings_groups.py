@@ -17,6 +17,19 @@ class Group(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+class Price(Group):
+    """The prices of a model, in US dollars for a million tokens."""
+
+    input: float = Field(ge=0.0, allow_inf_nan=False, description="Of prompts.")
+    output: float = Field(ge=0.0, allow_inf_nan=False, description="Of replies.")
+    cached: float | None = Field(
+        default=None,
+        ge=0.0,
+        allow_inf_nan=False,
+        description="Of what a prompt begins with like one before. Unset: as other prompts.",
+    )
+
+
 class IndexSettings(Group):
     """Contents of an index beside the text."""
 

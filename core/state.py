@@ -142,6 +142,10 @@ def summed(*costs: Usage) -> Usage:
         whole["tokens_in"] += cost["tokens_in"]
         whole["tokens_out"] += cost["tokens_out"]
         whole["seconds"] += cost["seconds"]
+        if "tokens_cached" in cost:
+            whole["tokens_cached"] = whole.get("tokens_cached", 0) + cost["tokens_cached"]
+        if "cost_usd" in cost:
+            whole["cost_usd"] = round(whole.get("cost_usd", 0.0) + cost["cost_usd"], 9)
     return whole
 
 

@@ -349,12 +349,18 @@ class Advice(TypedDict):
 
 
 class Usage(TypedDict):
-    """The cost of a question so far; ``seconds`` are those of its steps."""
+    """The cost of a question so far; ``seconds`` are those of its steps.
+
+    ``tokens_cached`` are those of ``tokens_in`` that the host says it had cached; ``cost_usd`` is
+    there where the model's prices are known.
+    """
 
     model_calls: int
     tokens_in: int
     tokens_out: int
     seconds: float
+    tokens_cached: NotRequired[int]
+    cost_usd: NotRequired[float]
 
 
 class Attempt(TypedDict):

@@ -12,7 +12,7 @@ from typing import Any
 from lexloop.core.errors import ClusterError
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Usage
-from lexloop.graph.extractors import Budget, expected_tokens
+from lexloop.graph.budget import Budget, expected_tokens
 from lexloop.graph.resources import Resources
 from lexloop.models.request import ChatRequest
 from lexloop.store.cluster.ingesting import ClusterPreparer
@@ -80,8 +80,8 @@ class WorkerTools:
         chat = resources.chat(settings) if settings.index.triplets == "model" else None
         budget = self.budget
         if self.purse is not None:
-            prices = budget.price_in, budget.price_out, budget.most
-            budget = _SharedBudget(*prices, purse=self.purse, name=secrets.token_hex(8))
+            priced = budget.price, budget.most
+            budget = _SharedBudget(*priced, purse=self.purse, name=secrets.token_hex(8))
         return resources.tools(settings, chat, budget)
 
 

@@ -5,13 +5,11 @@ import json
 import time
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import BaseModel
 
 from lexloop import prompts
-from lexloop.core.errors import BudgetError, SettingsError
 from lexloop.core.files import cache_folder
 from lexloop.core.running import waited
 from lexloop.core.settings import Settings
@@ -19,6 +17,7 @@ from lexloop.core.text_cache import TextCache
 from lexloop.core.types import Chunk, Triplet, Usage
 from lexloop.documents.document import Document
 from lexloop.documents.text.tokens import find_quote, tokenize
+from lexloop.graph.budget import MILLION, Budget, expected_tokens
 from lexloop.knowledge.relations import BareTriplet, extract_document, located, readable, typed
 from lexloop.models.chat import ChatModel, chat_for
 from lexloop.models.request import Chat, ChatReply, ChatRequest, parsed
@@ -142,74 +141,6 @@ class ExtractionCache:
         self._texts.put(key, json.dumps(loose))
 
 
-_CHARS_PER_TOKEN = 4
-_EXPECTED_REPLY_TOKENS = 300
-_MILLION = 1_000_000
-
-
-@dataclass(frozen=True)
-class Budget:
-    """The prices of a model, and the most that a run may spend on it.
-
-    Args:
-        price_in: US dollars for a million tokens of prompts.
-        price_out: US dollars for a million tokens of replies.
-        most: US dollars that one run may spend; None for any.
-
-    Raises:
-        SettingsError: There is a limit and no price.
-    """
-
-    price_in: float | None = None
-    price_out: float | None = None
-    most: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.most is not None and (self.price_in is None or self.price_out is None):
-            raise SettingsError(
-                f"--max-cost is {self.most}, but the model's prices are not known.",
-                "Give --price-in and --price-out, in dollars for a million tokens.",
-            )
-
-    def cost(self, tokens_in: int, tokens_out: int) -> float | None:
-        """Return the cost in US dollars; None where a price is not known."""
-        if self.price_in is None or self.price_out is None:
-            return None
-        return (tokens_in * self.price_in + tokens_out * self.price_out) / _MILLION
-
-    def check(self, spent: Usage, request: ChatRequest) -> None:
-        """Refuse a request that would go beyond the limit.
-
-        Raises:
-            BudgetError: It would.
-        """
-        tokens_in, tokens_out = expected_tokens(request)
-        tokens_in, tokens_out = spent["tokens_in"] + tokens_in, spent["tokens_out"] + tokens_out
-        self.refuse_beyond(tokens_in, tokens_out, spent["model_calls"])
-
-    def refuse_beyond(self, tokens_in: int, tokens_out: int, calls: int) -> None:
-        """Refuse to have spent so many tokens; ``calls`` were made.
-
-        Raises:
-            BudgetError: They cost more than the limit.
-        """
-        cost = self.cost(tokens_in, tokens_out)
-        if self.most is not None and cost is not None and cost > self.most:
-            raise BudgetError(
-                f"The next of the model's calls would bring the cost to ${cost:.4f}, above the "
-                f"limit of ${self.most:.4f}, after {calls} calls.",
-                "Raise --max-cost and run again: what was extracted is cached and costs nothing.",
-            )
-
-
-def expected_tokens(request: ChatRequest) -> tuple[int, int]:
-    """Estimate the tokens of a prompt and of its reply."""
-    return (
-        len(request.system + request.user) // _CHARS_PER_TOKEN + 1,
-        _EXPECTED_REPLY_TOKENS,
-    )
-
-
 def extractor_for(
     settings: Settings, chat: ChatModel | None, budget: Budget | None = None
 ) -> tuple[str, Extractor]:
@@ -297,7 +228,7 @@ def expected_cost(
     tokens_in, tokens_out = sum(t for t, _ in tokens), sum(t for _, t in tokens)
     remote = found.embedded_tokens if settings.index.embedder.startswith("openai:") else 0
     model = budget.cost(tokens_in, tokens_out) if new else 0.0
-    embedding = remote * (price_embedding or 0.0) / _MILLION
+    embedding = remote * (price_embedding or 0.0) / MILLION
     unpriced = model is None or (remote > 0 and price_embedding is None)
     return {
         "model_calls": len(new),

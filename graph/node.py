@@ -19,6 +19,7 @@ from lexloop.core.errors import DeadlineExceeded, LexloopError, ModelError, Mode
 from lexloop.core.running import Deadline, computed, current_deadline, waited, within
 from lexloop.core.state import State, Update, summed
 from lexloop.core.types import Degradation, Reasoning
+from lexloop.graph.budget import Budget
 from lexloop.models.chat import ChatModel, Token, asking, passes_on
 from lexloop.models.request import ChatReply, ChatRequest
 from lexloop.nodes.context import Context
@@ -229,6 +230,7 @@ class _Run:
     def __init__(self, name: str, before: State, context: Context) -> None:
         self._name, self._before, self._context = name, before, context
         self._meter, self._snapshot = summed(), context.snapshot
+        self._budget = Budget.of(context.settings)
         self._degraded: list[Degradation] = []
         self._reasoning: list[Reasoning] = []
         self._began = time.monotonic()
@@ -264,6 +266,8 @@ class _Run:
         """Have the model answer, unless it failed for good earlier in this question."""
         if self._context.fallback is not None and (reason := self._lost(chat.name)):
             raise ModelError(reason, "The embedded implementation answers instead.")
+        spent = summed(*filter(None, [self._before.get("usage")]), self._meter)
+        self._budget.check(spent, request)
         with _showing(self._name, request) as shown:
             reply = await chat.acomplete(
                 request, deadline=self._deadline.at, meter=self._meter, on_token=shown
@@ -334,7 +338,7 @@ class _Run:
         spent_s = time.monotonic() - self._began
         so_far = made.get("usage") or self._before["usage"]
         account: Update = {
-            "usage": summed(so_far, {**self._meter, "seconds": spent_s}),
+            "usage": self._budget.priced(summed(so_far, {**self._meter, "seconds": spent_s})),
             "seconds_left": self._left_s - spent_s,
         }
         if self._before.get("snapshot") != self._snapshot:

@@ -25,7 +25,8 @@ from lexloop.core.running import Deadline, within
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Degradation
 from lexloop.documents.reading.workers import Progress, silent
-from lexloop.graph.extractors import Budget, extractor_for
+from lexloop.graph.budget import Budget
+from lexloop.graph.extractors import extractor_for
 from lexloop.graph.node import CONTEXT_KEY
 from lexloop.models.chat import ChatModel, chat_for, connect
 from lexloop.models.embedders import load_embedder

@@ -265,6 +265,9 @@ class ChatModel:
         finally:
             call.meter["tokens_in"] += received.tokens_in
             call.meter["tokens_out"] += received.tokens_out
+            if received.tokens_cached:
+                before = call.meter.get("tokens_cached", 0)
+                call.meter["tokens_cached"] = before + received.tokens_cached
         text, thoughts = received.checked(), received.thinking.reasoning
         called = tuple(received.calls) if tools else ()
         reply = ChatReply(received.thinking.text if called else text, None, thoughts, called)
@@ -463,7 +466,7 @@ class Received:
     """
 
     def __init__(self, model: str, ended: bool, opened: bool) -> None:
-        self.tokens_in = self.tokens_out = self.chars = 0
+        self.tokens_in = self.tokens_out = self.tokens_cached = self.chars = 0
         self.thinking = Thinking(opened)
         # a list: a string that grows piece by piece is copied with every one
         self._arguments: list[str] = []
@@ -479,6 +482,7 @@ class Received:
         if usage := piece.usage_metadata:
             self.tokens_in += usage["input_tokens"]
             self.tokens_out += usage["output_tokens"]
+            self.tokens_cached += usage.get("input_token_details", {}).get("cache_read") or 0
         self._reason = _end_of(piece.response_metadata) or self._reason
         self.chars += len(piece.text) + len(arguments) + self.thinking.apart(piece)
         return self.thinking.add(piece.text)

@@ -116,7 +116,8 @@ def _cost(usage: "Usage", session: Session) -> str:
     if usage["model_calls"]:
         at = f" at {session.hosts[0]}" if session.hosts else ""
         tokens = f"{usage['tokens_in']} tokens in, {usage['tokens_out']} out"
-        return f"{session.settings.model.name}{at} · {usage['model_calls']} calls · {tokens}"
+        usd = f" · ${usage['cost_usd']:.4f}" if "cost_usd" in usage else ""
+        return f"{session.settings.model.name}{at} · {usage['model_calls']} calls · {tokens}{usd}"
     if session.hosts:
         return f"no chat model answered; text goes to {' and '.join(session.hosts)}"
     if tracing():

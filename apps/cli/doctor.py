@@ -334,8 +334,10 @@ def _question(settings: Settings, connection: Connection) -> Check:
     usage = state["usage"]
     said = (
         f"{usage['model_calls']} calls, {usage['tokens_in']:,} tokens in, "
-        f"{usage['tokens_out']:,} out, {usage['seconds']:.1f} s; finding: {state['finding']}."
+        f"{usage['tokens_out']:,} out, {usage['seconds']:.1f} s"
     )
+    said += f", ${usage['cost_usd']:.4f}" if "cost_usd" in usage else ", its price is not set"
+    said += f"; finding: {state['finding']}."
     lost = [f"{one['node']}: {one['reason']}" for one in state["degraded"]]
     if lost:
         hint = "Use a model that follows instructions more closely."

@@ -34,7 +34,7 @@ from lexloop.store.engine.address import USUAL, Storage, is_address
 
 if TYPE_CHECKING:
     from lexloop.documents.document import SkippedSource
-    from lexloop.graph.extractors import Budget
+    from lexloop.graph.budget import Budget
     from lexloop.store.cluster.ingesting import ClusterPreparer
     from lexloop.store.manifest import IndexSource, Manifest
     from lexloop.store.preparing import Tools
@@ -132,11 +132,10 @@ def write(
     the index names; ``fresh`` keeps nothing of an index already there. What is written is pushed
     to an ``engine`` where one is named, whose ``storage`` it has.
     """
-    from lexloop.graph.extractors import Budget, expected_cost
+    from lexloop.graph.extractors import expected_cost
 
     began, dry_run = time.perf_counter(), given["dry_run"]
-    settings = options.chosen_settings(given, held.settings if held else {})
-    budget = Budget(given["price_in"], given["price_out"], given["max_cost"])
+    settings, budget = _priced(given, held.settings if held else {})
     with Progress() as progress:
         progress.say("Loading")
         tools = _tools(settings, given, budget)
@@ -160,6 +159,22 @@ def write(
     show_outcome(engine or index, outcome, seconds, given["as_json"], sources)
     if not all(item.indexed for item in outcome.skipped):
         raise typer.Exit(FILES_SKIPPED)
+
+
+def _priced(given: Mapping[str, Any], held: Mapping[str, Any]) -> "tuple[Settings, Budget]":
+    """Return the settings that a command chooses, and what its model may cost.
+
+    ``--price-in`` and ``--price-out`` count more than the prices in the settings.
+    """
+    from lexloop.core.settings_groups import Price
+    from lexloop.graph.budget import Budget
+
+    settings = options.chosen_settings({**given, "max_cost": None}, held, {"max_cost": None})
+    prices, most = (given["price_in"], given["price_out"]), given["max_cost"]
+    price = settings.price
+    if None not in prices:
+        price = Price(input=prices[0], output=prices[1])
+    return settings, Budget(price, most if most is None else float(most))
 
 
 def _ways(

@@ -57,12 +57,13 @@ _FLAGS = {
     "loop.max_retries": ("--max-retries",),
     "loop.care": ("--care",),
     "loop.rubrics": ("--rubrics",),
+    "max_cost": ("--max-cost",),
     "deadline_s": ("--deadline",),
 }
 MODEL = ("model.name", "index.embedder")
 ACCESS = ("access.tags", "access.as_of", "access.jurisdictions", "access.kinds")
 PLAN = ("variant", "plan.classes", "plan.k", "plan.Q", "plan.K", "plan.S", "fusion.method")
-LOOP = ("loop.care", "loop.max_retries", "deadline_s")
+LOOP = ("loop.care", "loop.max_retries", "max_cost", "deadline_s")
 ANSWER = ("corpus", *MODEL, "model.fallback", *ACCESS, *PLAN, *LOOP)
 """The settings of whatever answers a question."""
 _FIRST = ("corpus", "collections", "model__name", "access__as_of", "as_json")

@@ -84,7 +84,8 @@ def _model(record: Record) -> str:
     if not usage["model_calls"]:
         return f"{name} was to be asked, and gave nothing of this answer. {where}"
     tokens = f"{usage['tokens_in']} tokens in, {usage['tokens_out']} out"
-    return f"{name}, {usage['model_calls']} calls, {tokens}. {where}"
+    usd = f", ${usage['cost_usd']:.4f}" if "cost_usd" in usage else ""
+    return f"{name}, {usage['model_calls']} calls, {tokens}{usd}. {where}"
 
 
 def _named(record: Record, source: Record) -> str:

@@ -198,3 +198,20 @@ def test_an_embedding_host_is_named_too() -> None:
     own = Connection(base_url="http://user:secret@127.0.0.1:9/v1")
     assert text_hosts(settings, own) == ["127.0.0.1:9"]
     assert text_hosts(Settings(), own) == []
+
+
+def test_dollars_are_told_where_prices_are_set_and_a_limit_needs_them(
+    run: Run, in_json: Run, by_model: list[str], server: FakeOpenAI, tmp_path: Path
+) -> None:
+    server.otherwise = Reply(ANSWER)
+    refused = run("ask", QUESTION, *by_model, "--max-cost", "1")
+    assert refused.exit_code == 2
+    assert '[prices."openai:scripted"]' in refused.stderr
+    file = tmp_path / "priced.toml"
+    file.write_text('[prices."openai:scripted"]\ninput = 100\noutput = 200\n', "utf-8")
+    priced = [*by_model, "--settings", str(file), "--max-cost", "1"]
+    assert " · 11 tokens in, 7 out · $0.0025 · " in run("ask", QUESTION, *priced).stdout
+    # 11 at 100 and 7 at 200 dollars a million
+    assert in_json("ask", QUESTION, *priced)["usage"]["cost_usd"] == 0.0025
+    stopped = in_json("ask", QUESTION, *priced[:-1], "0.0001", code=2)["error"]
+    assert (stopped["type"], stopped["exit_code"]) == ("BudgetError", 2)

@@ -15,9 +15,10 @@ from indexes import Letters, content, sources
 from lexloop.core.errors import BudgetError, ModelError
 from lexloop.core.running import waited
 from lexloop.core.settings import Settings
+from lexloop.core.settings_groups import Price
 from lexloop.core.types import Chunk, Triplet
+from lexloop.graph.budget import Budget
 from lexloop.graph.extractors import (
-    Budget,
     ExtractedTriplet,
     Extraction,
     ExtractionCache,
@@ -115,13 +116,13 @@ def test_the_limit_stops_before_it_is_passed(
     extracting: FakeOpenAI, chat_model: Connect, folder: Path, tmp_path: Path
 ) -> None:
     # the server reports 11 tokens in and 7 out; a call is expected to cost 300 out at least
-    budget = Budget(price_in=0.0, price_out=1_000_000.0, most=315.0)
+    budget = Budget(Price(input=0.0, output=1_000_000.0), most=315.0)
     made, extract = tools(chat_model(), budget)
     with pytest.raises(BudgetError, match=r"\$321\.0000, above the limit of \$315\.0000, after 3"):
         write_index(tmp_path / "a", sources(folder), made)
     assert len(extracting.requests) == 3
     assert budget.cost(extract.spent["tokens_in"], extract.spent["tokens_out"]) == 21.0
-    raised = Budget(price_in=0.0, price_out=1_000_000.0, most=307.0)
+    raised = Budget(Price(input=0.0, output=1_000_000.0), most=307.0)
     made, extract = tools(chat_model(), raised)
     write_index(tmp_path / "a", sources(folder), made)
     assert (len(extracting.requests), extract.spent["model_calls"]) == (PARAGRAPHS, 1)
@@ -134,7 +135,7 @@ def test_an_estimate_costs_nothing_and_comes_near(
     found = estimate(tmp_path / "a", sources(folder), made)
     # each text is one window of six words, which the embedder counts as tokens
     assert (found.documents, len(found.chunks), found.embedded_tokens) == (4, 4, 24)
-    cost = expected_cost(found, MODEL, Budget(1.0, 2.0), None)
+    cost = expected_cost(found, MODEL, Budget(Price(input=1.0, output=2.0)), None)
     assert (cost["model_calls"], cost["tokens_out"]) == (4, 1200)
     assert cost["cost_usd"] == pytest.approx((cost["tokens_in"] + 2 * 1200) / 1e6)
     assert not (tmp_path / "a").exists()

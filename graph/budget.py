@@ -1,0 +1,92 @@
+"""What a model may cost: its prices, and the limit that a question or an index has."""
+
+from dataclasses import dataclass
+from typing import Self
+
+from lexloop.core.errors import BudgetError
+from lexloop.core.settings import Settings, no_price
+from lexloop.core.settings_groups import Price
+from lexloop.core.types import Usage
+from lexloop.models.request import ChatRequest
+
+MILLION = 1_000_000
+_CHARS_PER_TOKEN = 4
+_EXPECTED_REPLY_TOKENS = 300
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The prices of a model, and the most that a question or a run may spend on it.
+
+    Args:
+        price: Its prices; None where they are not known.
+        most: US dollars that may be spent; None for any.
+
+    Raises:
+        SettingsError: There is a limit and no price.
+    """
+
+    price: Price | None = None
+    most: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.most is not None and self.price is None:
+            raise no_price(self.most, None)
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """Return that of the model of some settings; none where they name no model."""
+        return cls(settings.price, settings.max_cost) if settings.model.name else cls()
+
+    def cost(self, tokens_in: int, tokens_out: int, tokens_cached: int = 0) -> float | None:
+        """Return the cost in US dollars; None where the prices are not known.
+
+        ``tokens_cached`` are those of ``tokens_in`` that the host had cached.
+        """
+        if self.price is None:
+            return None
+        cached = self.price.input if self.price.cached is None else self.price.cached
+        known = min(tokens_cached, tokens_in)
+        prompts = (tokens_in - known) * self.price.input + known * cached
+        return (prompts + tokens_out * self.price.output) / MILLION
+
+    def priced(self, usage: Usage) -> Usage:
+        """Return a cost with its dollars, where the prices are known."""
+        spent = usage["tokens_in"], usage["tokens_out"], usage.get("tokens_cached", 0)
+        cost = self.cost(*spent)
+        return usage if cost is None else {**usage, "cost_usd": round(cost, 9)}
+
+    def check(self, spent: Usage, request: ChatRequest) -> None:
+        """Refuse a request that would go beyond the limit.
+
+        Raises:
+            BudgetError: It would.
+        """
+        tokens_in, tokens_out = expected_tokens(request)
+        tokens_in, tokens_out = spent["tokens_in"] + tokens_in, spent["tokens_out"] + tokens_out
+        calls, cached = spent["model_calls"], spent.get("tokens_cached", 0)
+        self.refuse_beyond(tokens_in, tokens_out, calls, cached)
+
+    def refuse_beyond(
+        self, tokens_in: int, tokens_out: int, calls: int, tokens_cached: int = 0
+    ) -> None:
+        """Refuse to have spent so many tokens; ``calls`` were made.
+
+        Raises:
+            BudgetError: They cost more than the limit.
+        """
+        cost = self.cost(tokens_in, tokens_out, tokens_cached)
+        if self.most is not None and cost is not None and cost > self.most:
+            raise BudgetError(
+                f"The next of the model's calls would bring the cost to ${cost:.4f}, above the "
+                f"limit of ${self.most:.4f}, after {calls} calls.",
+                "Raise --max-cost and run again: what was extracted for an index is cached.",
+            )
+
+
+def expected_tokens(request: ChatRequest) -> tuple[int, int]:
+    """Estimate the tokens of a prompt and of its reply."""
+    return (
+        len(request.system + request.user) // _CHARS_PER_TOKEN + 1,
+        _EXPECTED_REPLY_TOKENS,
+    )
