@@ -280,6 +280,14 @@ class Standardised(_Fused):
         default="standardised",
         description="The sum of BM25, cosine and token vectors, each standardised.",
     )
+    bm25_weight: float = Field(default=0.9, ge=0.0, le=10.0, description="Weight of BM25.")
+    cosine_weight: float = Field(default=0.6, ge=0.0, le=10.0, description="Weight of the cosine.")
+    token_weight: float = Field(
+        default=1.0,
+        ge=0.0,
+        le=10.0,
+        description="Weight of the token vectors, where there are any.",
+    )
 
 
 class Linear(_Fused):

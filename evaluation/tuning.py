@@ -13,12 +13,13 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations
-from typing import Any, Literal, get_args
+from itertools import combinations, product
+from typing import Any, Literal, get_args, get_origin
 
-from lexloop.core.errors import InputError, ModelError
+from lexloop.core.errors import InputError, ModelError, SettingsError
 from lexloop.core.metadata import Filters
-from lexloop.core.settings import FIXED_K, Connection, Settings
+from lexloop.core.settings import FIXED_K, METHODS, Connection, Settings
+from lexloop.core.settings_groups import Group
 from lexloop.core.types import Passage
 from lexloop.documents.reading.workers import Progress, silent
 from lexloop.documents.text.tokens import words
@@ -242,16 +243,11 @@ _CHUNKERS: tuple[Changes, ...] = (
         for chars, overlap in ((500, 50), (1000, 100))
     ),
 )
-_FORMULAS: tuple[Changes, ...] = (
-    {"fusion": "standardised"},
-    {"fusion": "linear"},
-    {"fusion": "linear", "fusion.normalisation": "minmax"},
-    *({"fusion": "rrf", "fusion.lexical_weight": weight} for weight in (0.3, 0.5, 0.7)),
-)
-_LINEAR = {
-    "bm25_boost": (0.0, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.2),
-    "host_boost": (0.0, 0.05, 0.1, 0.2, 0.4),
-}
+_FACTORS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
+"""What a weight's default is multiplied by; of a fusion that is not the chosen one by few."""
+_FEW_FACTORS = (0.5, 2.0)
+_FROM_NOTHING, _FEW_FROM_NOTHING = (0.0, 0.05, 0.1, 0.2, 0.4), (0.1, 0.4)
+"""What is tried of a weight that is 0 by default."""
 _TOP_K = {
     2: ((3, 5), (4, 6), (5, 5), (4, 8), (3, 10), (6, 8), (7, 7), (8, 5), (8, 10)),
     3: ((2, 4, 6), (2, 5, 8), (3, 6, 9), (4, 4, 4), (4, 5, 6), (5, 4, 3), (5, 5, 5), (6, 5, 4)),
@@ -270,11 +266,14 @@ def coordinates(settings: Settings, chunking: bool) -> Coordinates:
     """
     found: dict[str, Sequence[Changes]] = {RESIZING: _CHUNKERS} if chunking else {}
     found["fusion"] = [
-        {**fusion, "fusion.documents": most} for fusion in _FORMULAS for most in (None, 3)
+        {**formula, "fusion.documents": most}
+        for method in METHODS["fusion"]
+        for formula in _formulas(method)
+        for most in (None, 3)
     ]
-    if settings.fusion.method == "linear":
-        for name, values in _LINEAR.items():
-            found[name] = [{f"fusion.{name}": value} for value in values]
+    for method, kind in METHODS["fusion"].items():
+        for name in weights(kind):
+            found[f"{method}.{name}"] = _of_weight(settings, method, name)
     if settings.variant not in ("hypa", "pa"):
         return found
     plan = settings.plan
@@ -286,6 +285,49 @@ def coordinates(settings: Settings, chunking: bool) -> Coordinates:
     if plan.K is None and plan.S is None and settings.variant == "hypa":
         found["K and S"] = _by_class(settings, _WALKS)
     return found
+
+
+def weights(kind: type[Group]) -> list[str]:
+    """Return the fields of a fusion that are numbers: its weights and constants."""
+    return [name for name, field in kind.model_fields.items() if field.annotation in (int, float)]
+
+
+def _formulas(method: str) -> list[Changes]:
+    """A fusion with each choice of what it lets choose by name."""
+    fields = METHODS["fusion"][method].model_fields.items()
+    choices = {
+        f"fusion.{name}": get_args(field.annotation)
+        for name, field in fields
+        if name != "method" and get_origin(field.annotation) is Literal
+    }
+    return [
+        {"fusion": method, **dict(zip(choices, chosen, strict=True))}
+        for chosen in product(*choices.values())
+    ]
+
+
+def _of_weight(settings: Settings, method: str, name: str) -> list[Changes]:
+    """Values of a weight: many of the chosen fusion as it is, few of each formula of another."""
+    default = METHODS["fusion"][method].model_fields[name].default
+    chosen = settings.fusion.method == method
+    if default:
+        tried = [round(default * by, 3) for by in (_FACTORS if chosen else _FEW_FACTORS)]
+    else:
+        tried = [*(_FROM_NOTHING if chosen else _FEW_FROM_NOTHING)]
+    found = [
+        {**formula, f"fusion.{name}": type(default)(value)}
+        for formula in ([{}] if chosen else _formulas(method))
+        for value in tried
+    ]
+    return [changes for changes in found if _is_allowed(settings, changes)]
+
+
+def _is_allowed(settings: Settings, changes: Changes) -> bool:
+    try:
+        settings.changed(**changes)
+    except SettingsError:
+        return False
+    return True
 
 
 def _tops(settings: Settings) -> list[Changes]:

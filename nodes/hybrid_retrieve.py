@@ -34,11 +34,6 @@ from lexloop.store.view import View
 Scores = dict[str, float]
 """Scores by the id of a chunk or the name of a document; a search's result comes best first."""
 Normalisation = Literal["max", "minmax", "none"]
-LATE, COSINE, BM25 = 1.0, 0.6, 0.9
-"""The weight of each signal in the standardised sum, set on nine sets of questions together.
-From 0.5 to 1.2 of BM25 they differ little but for ObliQA, whose questions use its words."""
-
-
 SUB_QUERY_WEIGHT = 0.9
 """In linear fusion a sub-query's best chunk counts a little less than the whole question's."""
 
@@ -88,7 +83,8 @@ def fuse(found: SearchResults, fusion: Fusion, hosts: Mapping[str, float]) -> Sc
         fused = _by_rank(found.lexical, found.vector, fusion)
     else:
         late = found.late or [{} for _ in found.vector]
-        sums = map(standardised, found.lexical, found.vector, late)
+        signals = zip(found.lexical, found.vector, late, strict=True)
+        sums = (standardised(*of_query, fusion) for of_query in signals)
         fused = best_of(sums, _weights(found))
     if fusion.documents is None:
         return fused
@@ -185,19 +181,22 @@ def linear(
     }
 
 
-def standardised(lexical: Scores, vector: Scores, late: Scores) -> Scores:
+def standardised(lexical: Scores, vector: Scores, late: Scores, fusion: Standardised) -> Scores:
     """Return the weighted sum of a query's signals, each with mean 0 and deviation 1.
 
     Ranks forget by how much one chunk beats the next, and raw scores lie on scales of their own.
     A chunk that BM25 did not find scores 0 there; one that the vectors did not find has the cosine
     at which their list ends. MaxSim is empty where no token vectors are kept.
+
+    The default weights were set on nine sets of questions together. From 0.5 to 1.2 of BM25 they
+    differ little but for ObliQA, whose questions use its words.
     """
     found = [*dict.fromkeys([*vector, *lexical])]
     last = min(vector.values(), default=0.0)
     signals = [
-        (BM25, [lexical.get(name, 0.0) for name in found]),
-        (COSINE, [vector.get(name, last) for name in found]),
-        (LATE, [late.get(name, 0.0) for name in found]),
+        (fusion.bm25_weight, [lexical.get(name, 0.0) for name in found]),
+        (fusion.cosine_weight, [vector.get(name, last) for name in found]),
+        (fusion.token_weight, [late.get(name, 0.0) for name in found]),
     ]
     sums = [0.0] * len(found)
     for weight, values in signals:

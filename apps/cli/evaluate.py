@@ -307,7 +307,7 @@ def tune(
     ),
     as_json: options.AsJson = False,
 ) -> None:
-    """Search chunking, fusion, its weights and the plan of each class for your documents.
+    """Search chunking, fusion, all weights and the plan of each class for your documents.
 
     60 % of the questions tune; what was gained is measured on the others, which the search never
     sees. A setting changes only for a gain beyond its own interval, at the same tokens of context.

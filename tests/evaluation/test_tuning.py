@@ -12,7 +12,7 @@ from laws import examples
 
 from lexloop.core.errors import InputError
 from lexloop.core.settings import Settings
-from lexloop.core.settings_groups import Linear
+from lexloop.core.settings_groups import Linear, ReciprocalRank
 from lexloop.core.types import Chunk, Passage
 from lexloop.evaluation.case import Case, Span
 from lexloop.evaluation.evidence import EvidenceIndex
@@ -177,7 +177,54 @@ def test_answers_are_written_for_few_of_the_candidates() -> None:
     looking = search(known, "similarity")
     assert looking.run(BASE) == BASE.changed(**{"fusion.bm25_boost": 0.8})
     assert looking.used == sum(known.answered) < len(known.answered) / 2
-    assert len([trial for trial in looking.trials if trial.coordinate == "bm25_boost"]) == 3
+    assert len([trial for trial in looking.trials if trial.coordinate == "linear.bm25_boost"]) == 3
+
+
+@pytest.mark.parametrize("base", [Settings(), BASE, Settings(fusion="rrf")])
+def test_every_weight_of_every_fusion_is_reached(base: Settings) -> None:
+    every = coordinates(base, chunking=False)
+    tried: dict[tuple[str, str], set[str]] = {}
+    for changes in (one for candidates in every.values() for one in candidates):
+        fusion = base.changed(**changes).fusion
+        for name, value in fusion.model_dump().items():
+            tried.setdefault((fusion.method, name), set()).add(str(value))
+    weights = {
+        (method, name): value
+        for method in ("standardised", "linear", "rrf")
+        for name, value in Settings(fusion=method).fusion.model_dump().items()
+        if isinstance(value, int | float)
+    }
+    assert {name for _, name in weights} == {
+        *("bm25_weight", "cosine_weight", "token_weight"),
+        *("bm25_boost", "host_boost", "k", "lexical_weight"),
+    }
+    for place, default in weights.items():
+        assert len(tried[place] - {str(default)}) >= 2, place
+    assert tried["linear", "normalisation"] == {"max", "minmax", "none"}
+
+
+def test_the_weights_tried_by_hand() -> None:
+    every = coordinates(BASE, chunking=False)
+    boosts = [one["fusion.bm25_boost"] for one in every["linear.bm25_boost"]]
+    assert boosts == [0.0, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.2]
+    hosts = [one["fusion.host_boost"] for one in every["linear.host_boost"]]
+    assert hosts == [0.0, 0.05, 0.1, 0.2, 0.4]
+    assert every["rrf.k"] == [
+        {"fusion": "rrf", "fusion.k": 30},
+        {"fusion": "rrf", "fusion.k": 120},
+    ]
+    shares = coordinates(Settings(fusion="rrf"), chunking=False)["rrf.lexical_weight"]
+    # three times one half is no share
+    assert [one["fusion.lexical_weight"] for one in shares] == [
+        *(0.0, 0.125, 0.25, 0.375, 0.5, 0.75, 1.0)
+    ]
+
+
+def test_a_weight_of_another_fusion_can_win() -> None:
+    def worth(settings: Settings) -> float:
+        return 0.5 + 0.3 * (settings.fusion == ReciprocalRank(k=120))
+
+    assert search(Known(worth)).run(BASE) == BASE.changed(**{"fusion": "rrf", "fusion.k": 120})
 
 
 def test_every_coordinate_keeps_its_part_of_the_trials() -> None:

@@ -190,14 +190,21 @@ def test_the_standardised_sum_by_hand() -> None:
     late = {"a": 0.875, "b": 0.625, "c": 0.625, "d": 0.875}
     # BM25 is 6, 6, 0, 0: mean 3, deviation 3, so that a and b have +1, c and d -1. The cosine that
     # a does not have is the last, 0.25: b and c have +1, a and d -1. MaxSim: a and d +1, b and c -1
-    assert standardised(lexical, vector, late) == {
+    assert standardised(lexical, vector, late, Standardised()) == {
         "a": pytest.approx(0.9 - 0.6 + 1.0),
         "b": pytest.approx(0.9 + 0.6 - 1.0),
         "c": pytest.approx(-0.9 + 0.6 - 1.0),
         "d": pytest.approx(-0.9 - 0.6 + 1.0),
     }
+    other = Standardised(bm25_weight=2.0, cosine_weight=0.0, token_weight=0.5)
+    assert standardised(lexical, vector, late, other) == {
+        "a": pytest.approx(2.0 + 0.5),
+        "b": pytest.approx(2.0 - 0.5),
+        "c": pytest.approx(-2.0 - 0.5),
+        "d": pytest.approx(-2.0 + 0.5),
+    }
     same = dict.fromkeys("abc", 0.3)
-    assert standardised(same, same, same) == dict.fromkeys(same, 0.0)
+    assert standardised(same, same, same, Standardised()) == dict.fromkeys(same, 0.0)
 
 
 def test_equation_1_by_hand() -> None:
