@@ -91,11 +91,15 @@ class Record(TypedDict):
 
 
 class VariantInfo(TypedDict):
-    """A variant of a run: its name, where it comes from, and the settings that it changes."""
+    """A variant of a run: its name, where it comes from, and the settings that it changes.
+
+    ``differs`` says what of a published one is not as published.
+    """
 
     name: str
     source: str
     settings: dict[str, Any]
+    differs: NotRequired[list[str]]
 
 
 class SkippedVariant(TypedDict):
@@ -103,6 +107,7 @@ class SkippedVariant(TypedDict):
 
     variant: str
     reason: str
+    source: NotRequired[str]
 
 
 class RefusalRecord(TypedDict):

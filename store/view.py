@@ -294,7 +294,8 @@ class View:
             start = self._store.document(name).tree.units[place].start
             starts = self._store.starts(name)
             at = int(np.searchsorted(starts, start, side="right"))
-            found.append(f"{name}#{starts[max(0, at - 1)]}")
+            if len(starts):  # every chunk of a document may have been taken out
+                found.append(f"{name}#{starts[max(0, at - 1)]}")
         return list(dict.fromkeys(found))[:MOST_POINTED]
 
     def chunks_over(self, unit: PointedUnit) -> Iterator[str]:

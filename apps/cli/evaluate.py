@@ -63,9 +63,9 @@ def evaluate(
     ablation: Annotated[
         str | None,
         _compared(
-            "The variants of the papers' tables, of their chunkings, or of a JSON file: a list "
-            "of objects with name and settings.",
-            "paper|chunking|FILE",
+            "The rows of the papers' tables at their published settings, the ways of cutting, or "
+            "those of a JSON file: a list of objects with name and settings.",
+            "published|chunking|FILE",
         ),
     ] = None,
     closed_domain: Annotated[
@@ -118,14 +118,14 @@ def evaluate(
 
 def _variants(given: dict[str, Any], base: Settings) -> "list[Variant]":
     """Those named, then those of the ablation; without any, the settings as they are."""
-    from lexloop.evaluation.run import variants
+    from lexloop.evaluation.run import published, variants
 
     ablation: str | None = given["ablation"]
     found = variants.of_setting(given["variants"] or [])
-    if ablation == "paper":
-        found += variants.paper(base)
+    if ablation == "published":
+        found += published.published(base)
     elif ablation == "chunking":
-        found += variants.chunking()
+        found += published.chunking()
     elif ablation is not None:
         found += variants.read_variants(Path(ablation), base)
     found = found or variants.of_setting([base.variant])

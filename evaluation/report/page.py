@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from lexloop.evaluation.record import Record
 from lexloop.evaluation.report import drawing
+from lexloop.evaluation.report.published import published_tables
 from lexloop.evaluation.report.tables import (
     COSTS,
     HUMAN,
@@ -416,6 +417,11 @@ _PARTS: Sequence[tuple[str, str, Callable[[Run], Sequence[Table]]]] = (
         "Every variant answered the same questions. Dots are means, lines 95 % bootstrap "
         "intervals; the dotted line is variant 1.",
         _variants,
+    ),
+    (
+        "Published tables",
+        "The rows of the papers' tables, beside their figures where the same questions were asked.",
+        lambda run: published_tables(run.summary),
     ),
     (
         "Question types",

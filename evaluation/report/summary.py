@@ -113,6 +113,7 @@ def _variant(
         "name": variant["name"],
         "source": variant["source"],
         "settings": variant["settings"],
+        **({"differs": variant["differs"]} if "differs" in variant else {}),
         "questions": len(records),
         "failed": sum(bool(record.get("error")) for record in records),
         "errors": _counted(record.get("error", "") for record in records),
@@ -157,14 +158,14 @@ def _class_name(record: Record) -> str:
 
 
 _KEYS: tuple[Key, Key] = (_type_name, _class_name)
-_UNNAMED = "(none)"
+UNNAMED = "(none)"
 
 
 def _groups(records: Iterable[Record], key: Key) -> dict[str, list[Record]]:
     """The records of each group, the groups in the order of their names."""
     groups: dict[str, list[Record]] = {}
     for record in records:
-        groups.setdefault(key(record) or _UNNAMED, []).append(record)
+        groups.setdefault(key(record) or UNNAMED, []).append(record)
     return dict(sorted(groups.items()))
 
 
@@ -180,7 +181,7 @@ def _refused(refusals: Sequence[RefusalRecord]) -> Figures | None:
         return None
     kinds: dict[str, dict[str, int]] = {}
     for one in sorted(refusals, key=lambda refusal: refusal["kind"]):
-        kind = kinds.setdefault(one["kind"] or _UNNAMED, {"queries": 0, "refused": 0})
+        kind = kinds.setdefault(one["kind"] or UNNAMED, {"queries": 0, "refused": 0})
         kind["queries"] += 1
         kind["refused"] += one["abstained"]
     ordered = sorted(refusals, key=lambda refusal: refusal["id"])

@@ -3,14 +3,15 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from statistics import stdev
 from typing import Any, NotRequired, cast
 
 from typing_extensions import TypedDict
 
 from lexloop.evaluation.record import Record
-from lexloop.evaluation.score import Score, Unresolved, from_json
+from lexloop.evaluation.score import Score, Unresolved, from_json, resolved
 from lexloop.evaluation.statistics import Estimate, estimates
 
 _DECIMALS = 6
@@ -27,6 +28,8 @@ Figures = dict[str, Any]
 class Figure(TypedDict):
     """A mean with its 95 % bootstrap interval; all three are None when nothing is resolved.
 
+    ``sd`` is the standard deviation of the scores of a mean over questions, with n - 1; None
+    where there are fewer than two.
     ``n`` counts the resolved scores and ``unresolved`` the others; ``reasons`` counts these by
     reason, and is left out of the groups of a variant, which would only repeat it.
     ``difference`` and ``p`` compare a variant with the run's first: the mean difference over the
@@ -36,6 +39,7 @@ class Figure(TypedDict):
     mean: float | None
     low: float | None
     high: float | None
+    sd: NotRequired[float | None]
     n: int
     unresolved: int
     reasons: NotRequired[dict[str, int]]
@@ -54,7 +58,9 @@ def figures(columns: Mapping[str, Sequence[Score]]) -> dict[str, Figure]:
     found = estimates(list(columns.values()))
     for (name, scores), one in zip(columns.items(), found, strict=True):
         reasons = Counter(score.reason for score in scores if isinstance(score, Unresolved))
+        known = resolved(scores)
         made[name] = of_estimate(one)
+        made[name]["sd"] = rounded(stdev(known)) if len(known) > 1 else None
         made[name]["unresolved"] = reasons.total()
         made[name]["reasons"] = dict(sorted(reasons.items()))
     return made
@@ -181,6 +187,12 @@ def cell(value: Value) -> Cell:
     p = value.get("p")
     told = "" if p is None else f"p {probability(p)}"
     return Cell(number(mean), within, missing, told)
+
+
+def spread(made: Figure | None) -> Cell:
+    """Return a figure as in ``cell``, in place of its p the standard deviation, by the mean."""
+    shown, sd = replace(cell(made), p=""), made and made.get("sd")
+    return shown if sd is None else replace(shown, text=f"{shown.text} ± {number(sd)}")
 
 
 def number(value: float) -> str:

@@ -1,8 +1,8 @@
-"""Variants of an evaluation: named sets of settings, those of files and of the papers' tables."""
+"""Variants of an evaluation: named sets of settings, and those that a file has."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -15,6 +15,7 @@ from lexloop.evaluation.record import SkippedVariant, VariantInfo
 
 Changes = Mapping[str, Any]
 Need = Literal["model", "trained_embedder", "trained"]
+_MOST_NAMED = 3
 _INDEXED = ("index.", "chunking.")
 """Settings that make another index; what is an index already cannot follow them."""
 _MISSING: dict[Need, str] = {
@@ -22,20 +23,6 @@ _MISSING: dict[Need, str] = {
     "trained_embedder": "the embedder is the untrained one (--embedder)",
     "trained": "no part is trained (--embedder, or --set retrieval.reranker=cross_encoder)",
 }
-
-_AS_PUBLISHED: dict[str, Any] = {
-    **dict.fromkeys(("plan.Q", "plan.K", "plan.S")),
-    "plan.classes": 3,
-    "plan.k": "class",
-}
-"""What a run may have set of the plan is not the papers'."""
-_ONCE = {**_AS_PUBLISHED, "loop.max_retries": 0}
-"""The papers' own systems answer once; the loop is LQ-RAG's."""
-_NO_REWRITER = {"retrieval.rewriter": "none"}
-_NO_RERANKER = {"retrieval.reranker": "none"}
-_HELD = {"plan.K": 4, "plan.S": 2}
-"""K* and S*: held at the middle of table 7, since the paper does not say at what."""
-_HELD_K = (3, 5, 7, 10)
 
 
 @dataclass(frozen=True)
@@ -49,6 +36,7 @@ class Variant:
         needs: What must be there to run it.
         closed: Whether the evidence is first taken out of the corpus (LQ-RAG's closed domain).
         negative: Whether it is asked the negative queries even where the run names none.
+        differs: What of it is not as in the source.
     """
 
     name: str
@@ -57,6 +45,7 @@ class Variant:
     needs: tuple[Need, ...] = ()
     closed: bool = False
     negative: bool = False
+    differs: tuple[str, ...] = ()
 
     def missing(self, base: Settings) -> str:
         """Return why it cannot be run with what is configured; empty where it can."""
@@ -66,7 +55,12 @@ class Variant:
         """Return what a run says of it: what really differs from the run's settings."""
         settings = base.changed(**self.changes).differing(base)
         closed = {"evidence": "removed"} if self.closed else {}
-        return {"name": self.name, "source": self.source, "settings": {**settings, **closed}}
+        info: VariantInfo = {
+            "name": self.name,
+            "source": self.source,
+            "settings": {**settings, **closed},
+        }
+        return {**info, "differs": list(self.differs)} if self.differs else info
 
 
 def _has(need: Need, base: Settings) -> bool:
@@ -87,7 +81,7 @@ def of_setting(names: Iterable[str]) -> list[Variant]:
 def closed_domain(variants: Iterable[Variant]) -> list[Variant]:
     """Return the variants with the evidence taken out, but for what never retrieves."""
     return [
-        Variant(f"{one.name}, closed domain", one.changes, one.source, one.needs, closed=True)
+        replace(one, name=f"{one.name}, closed domain", closed=True)
         for one in variants
         if not one.closed and one.changes.get("variant") != "llm_only"
     ]
@@ -158,13 +152,21 @@ def runnable(
     for one in variants:
         reason = one.missing(base) or (_fixed_by_index(one, base) if index else "")
         if reason:
-            skipped.append({"variant": one.name, "reason": reason})
+            skipped.append({"variant": one.name, "reason": reason, "source": one.source})
         else:
             able.append(one)
     if not able:
-        reasons = "; ".join(f"{item['variant']}: {item['reason']}" for item in skipped)
+        by_reason: dict[str, list[str]] = {}
+        for item in skipped:
+            by_reason.setdefault(item["reason"], []).append(item["variant"])
+        reasons = "; ".join(f"{_listed(each)}: {reason}" for reason, each in by_reason.items())
         raise InputError(f"No variant can be run: {reasons}.", "Configure what they need.")
     return able, skipped
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_NAMED
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _fixed_by_index(variant: Variant, base: Settings) -> str:
@@ -172,109 +174,3 @@ def _fixed_by_index(variant: Variant, base: Settings) -> str:
     if not changed:
         return ""
     return f"the corpus is an index, which {changed[0]} cannot change: give the source folder"
-
-
-def paper(base: Settings) -> list[Variant]:
-    """Return those of HyPA-RAG's tables 2, 3 and 9 (v1), Adobe's table 4, LQ-RAG's 11 and 12.
-
-    Args:
-        base: Its reranker and its retries are those of the variants that have any.
-    """
-    three, two = _ablation(3, base), _ablation(2, base)
-    left_out = ("k, Q (2-class)", "k, Q + reranker (2-class)")
-    return [
-        *_table_2(),
-        *_of("HyPA-RAG table 3", three),
-        *_of("HyPA-RAG table 9", {n: one for n, one in two.items() if n not in left_out}),
-        *_adobe(),
-        *_lq_rag(base),
-    ]
-
-
-def _of(source: str, changes: Mapping[str, Changes], *needs: Need, **more: Any) -> list[Variant]:
-    """Variants of one table, by name."""
-    return [Variant(name, one, source, needs, **more) for name, one in changes.items()]
-
-
-def _table_2() -> list[Variant]:
-    source = "HyPA-RAG table 2"
-    fixed = {f"Fixed k = {k}": {**_ONCE, "variant": "fixed", "plan.k": k} for k in _HELD_K}
-    adaptive = {
-        f"{parts} ({classes}-class)": {
-            **_ONCE, "variant": variant, "plan.classes": classes, **_NO_RERANKER,
-        }
-        for variant, parts in (("pa", "PA: k, Q"), ("hypa", "HyPA: k, Q, K, S"))
-        for classes in (2, 3)
-    }  # fmt: skip
-    alone = {"LLM only": {**_ONCE, "variant": "llm_only"}}
-    return [*_of(source, alone, "model"), *_of(source, fixed | adaptive)]
-
-
-def _ablation(classes: int, base: Settings) -> dict[str, Changes]:
-    """The lines of tables 3 and 9, by the paper's names of them."""
-    kind = base.retrieval.reranker
-    reranker = {"retrieval.reranker": "embedded" if kind == "none" else kind}
-    pa = {**_ONCE, "variant": "pa", "plan.classes": classes}
-    hypa = {**_ONCE, "variant": "hypa", "plan.classes": classes}
-    lines = {
-        "k": {**pa, **_NO_REWRITER, **_NO_RERANKER},
-        "k, Q": {**pa, **_NO_RERANKER},
-        "k, Q + reranker": {**pa, **reranker},
-        "k, K*, S*": {**hypa, **_NO_REWRITER, **_NO_RERANKER, **_HELD},
-        "k, K, S": {**hypa, **_NO_REWRITER, **_NO_RERANKER},
-        "k, K, S + reranker": {**hypa, **_NO_REWRITER, **reranker},
-        "k, K, S, Q": {**hypa, **_NO_RERANKER},
-        "k, K, S, Q + reranker": {**hypa, **reranker},
-    }
-    return {f"{name} ({classes}-class)": changes for name, changes in lines.items()}
-
-
-def _adobe() -> list[Variant]:
-    """Top 3 documents by equation 1, or by one signal alone; five passages of them."""
-    source = "Sultania et al. table 4"
-    documents = {**_ONCE, "variant": "fixed", "fusion.documents": 3}
-    bm25 = {**documents, "fusion": "rrf", "fusion.lexical_weight": 1.0}
-    dense = {**documents, "fusion": "linear", "fusion.bm25_boost": 0.0}
-    # with its best boosts (tables 2 and 3), on BM25 normalised, for which one boost fits any corpus
-    hybrid = {**dense, "fusion.bm25_boost": 0.3}
-    fused = {"": dense, " + BM25": hybrid, " + BM25 + host": {**hybrid, "fusion.host_boost": 0.1}}
-    minilm = {f"Dense{name}": {**one, "index.embedder": "minilm"} for name, one in fused.items()}
-    tuned = {f"Fine-tuned{name}": one for name, one in fused.items()}
-    return [
-        *_of(source, {"BM25": bm25} | minilm, negative=True),
-        *_of(source, tuned, "trained_embedder", negative=True),
-    ]
-
-
-def _lq_rag(base: Settings) -> list[Variant]:
-    """Naive, tuned and looped, over the whole corpus and then without the evidence."""
-    source = "LQ-RAG tables 11 and 12"
-    naive = {**_ONCE, "variant": "fixed", "fusion": "linear", "fusion.bm25_boost": 0.0}
-    looped = {**_AS_PUBLISHED, "variant": "hypa", "loop.max_retries": max(1, base.loop.max_retries)}
-    variants = [
-        *_of(source, {"Naive RAG": {**naive, "index.embedder": "minilm"}}),
-        *_of(source, {"RAG + tuned models": naive}, "trained"),
-        *_of(source, {"LQ-RAG: looped": looped}),
-    ]
-    return [*variants, *closed_domain(variants)]
-
-
-def chunking() -> list[Variant]:
-    """Return those of HyPA-RAG's figures 3 and 7 (k by question type) and of Adobe's table 1."""
-    fixed = {**_ONCE, "variant": "fixed", "plan.k": 5}
-    sized = {**fixed, "chunking": "characters", "fusion.documents": 3}
-    chunkers = {
-        f"{name.capitalize()} chunks": {**fixed, "chunking": name}
-        for name in ("sentence", "semantic", "pattern")
-    }
-    sizes = {
-        f"{chars} characters, {overlap} shared": {
-            **sized, "chunking.chars": chars, "chunking.chars_overlap": overlap,
-        }
-        for chars, overlap in ((1000, 100), (2000, 500), (5000, 1000))
-    }  # fmt: skip
-    return [
-        *_of("HyPA-RAG figure 3", chunkers),
-        *_of("Sultania et al. table 1", sizes),
-        *_of("HyPA-RAG figure 7", {f"k = {k}": {**fixed, "plan.k": k} for k in (1, 3, 5, 7, 10)}),
-    ]
