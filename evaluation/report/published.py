@@ -13,7 +13,6 @@ from lexloop.evaluation.report.tables import Figure, Figures, Table, Value, labe
 
 _NOTE = "Mean ± standard deviation [95 % bootstrap interval] (unresolved scores)."
 _LL144 = "ll144"
-_FAILED = "the question failed"
 _MOST_ERRORS = 2
 
 
@@ -124,14 +123,13 @@ class _Published:
         return any(metric in row["metrics"] and row["metrics"][metric]["n"] for row in self.rows)
 
     def _why(self, metric: str) -> str:
-        """The reasons of a metric that no question has; of failed questions the errors."""
+        """The reasons of a metric that no question has, and the errors of those that failed."""
         made = (row["metrics"].get(metric, {}) for row in self.rows)
         reasons = {reason: None for one in made for reason in one.get("reasons", {})}
-        if _FAILED in reasons:
-            errors: Counter[str] = Counter()
-            for row in self.rows:
-                errors.update(row["errors"])
-            reasons |= {error: None for error, _ in errors.most_common(_MOST_ERRORS)}
+        errors: Counter[str] = Counter()
+        for row in self.rows:
+            errors.update(row["errors"])
+        reasons |= {error: None for error, _ in errors.most_common(_MOST_ERRORS)}
         return "; ".join(reasons) or "no question was answered"
 
     def _line(

@@ -20,11 +20,9 @@ _NO_RERANKER = {"retrieval.reranker": "none"}
 _RRF = {"fusion": "rrf", "fusion.k": 60, "fusion.lexical_weight": 0.5, "fusion.documents": None}
 _SENTENCES = {"chunking": "sentence", "chunking.tokens": 512, "chunking.overlap": 200}
 """HyPA-RAG, section 6."""
-_WHOLE = {"index.windows": "whole"}
-"""The papers have one vector a chunk."""
 _LIKELIEST = {"plan.min_class_probability": 0.0}
 """The likeliest class counts, however likely it is."""
-_HYPA = {**_ONCE, **_LIKELIEST, **_SENTENCES, **_WHOLE, **_RRF}
+_HYPA = {**_ONCE, **_LIKELIEST, **_SENTENCES, **_RRF}
 _HELD = {"plan.K": 4, "plan.S": 2}
 """K* and S*: held at the middle of table 7, since the paper does not say at what."""
 _LQ_K = 15
@@ -36,19 +34,30 @@ _CHARACTERS = ((1000, 100), (2000, 500), (5000, 1000))
 
 Parts = Mapping[str, str]
 """What does a step, by the name of the part; "" where the paper does not say."""
+_ONE_VECTOR = "one a chunk"
 _HYPA_PARTS: Parts = {
     "generator": "GPT-3.5-Turbo",
     "embedder": "",
+    "vectors": _ONE_VECTOR,
     "rewriter": "a model",
     "reranker": "bge-reranker-large",
     "classifier": "DistilBERT",
     "triplets": "GPT-4o",
 }
-_ADOBE_PARTS: Parts = {"generator": "GPT-4o", "embedder": "one tuned on clicks"}
-_NAIVE_PARTS: Parts = {"generator": "", "embedder": "GIST-large, untuned"}
+_ADOBE_PARTS: Parts = {
+    "generator": "GPT-4o",
+    "embedder": "one tuned on clicks",
+    "vectors": _ONE_VECTOR,
+}
+_NAIVE_PARTS: Parts = {
+    "generator": "",
+    "embedder": "GIST-large, untuned",
+    "vectors": _ONE_VECTOR,
+}
 _LQ_PARTS: Parts = {
     "generator": "LLaMA-3-8B, tuned",
     "embedder": "GIST-large, tuned",
+    "vectors": _ONE_VECTOR,
     "reranker": "",
     "evaluator": "GPT-4",
     "prompt engineer": "a model",
@@ -112,6 +121,8 @@ def _parts(settings: Settings) -> dict[str, str]:
     if retrieval.source == "none":
         return found
     found["embedder"] = settings.index.embedder.partition(":")[2] or settings.index.embedder
+    whole = settings.index.windows == "whole"
+    found["vectors"] = _ONE_VECTOR if whole else "one a chunk and one a statement"
     if retrieval.rewriter != "none":
         found["rewriter"] = by(retrieval.rewriter, "rules")
     if retrieval.reranker != "none":
@@ -184,7 +195,7 @@ def _adobe(base: Settings) -> list[Variant]:
     """Passages of the three best documents by equation 1, on raw BM25."""
     raw = {"fusion": "linear", "fusion.normalisation": "none", "fusion.documents": 3}
     cut = {"chunking": "characters", "chunking.chars": 1000, "chunking.chars_overlap": 100}
-    plan = {**_ONCE, **_WHOLE, **cut, "variant": "fixed", "plan.k": FIXED_K}
+    plan = {**_ONCE, **cut, "variant": "fixed", "plan.k": FIXED_K}
     dense = {**plan, **raw, "fusion.bm25_boost": 0.0, "fusion.host_boost": 0.0}
     bm25 = {**plan, **_RRF, "fusion.lexical_weight": 1.0, "fusion.documents": 3}
     hybrid = {**dense, "fusion.bm25_boost": _BEST_BOOST}

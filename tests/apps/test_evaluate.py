@@ -168,3 +168,24 @@ def test_runs_are_compared_and_what_is_left_out_is_said(
     [pair] = in_json("compare", *two)["pairs"]
     assert pair["metrics"]["similarity"]["difference"]["mean"] == pytest.approx(0.25)
     assert (pair["questions"], pair["only_a"]) == (2, 1)
+
+
+def test_the_papers_tables_of_a_poor_gold_file(run: Run, tmp_path: Path) -> None:
+    law = tmp_path / "law" / "law.txt"
+    law.parent.mkdir()
+    law.write_text(
+        "Harbour Act\n\n§ 1 Definitions\n“Berth” means a place at which a boat is moored.\n\n"
+        "§ 2 Fee\nThe fee for a berth is 40 euros a year.\n",
+        "utf-8",
+    )
+    asked = {"question": "What does “berth” mean?", "documents": ["law.txt"]}
+    gold, out = lines(tmp_path / "poor.jsonl", [asked]), tmp_path / "out"
+    command = ("eval", str(gold), "--corpus", str(law.parent), "--ablation", "published")
+    result = run(*command, "--out", str(out), "--workers", "1")
+    assert result.exit_code == 0, result.stderr
+    assert "Variant 'LLM only: GPT-4o-Mini' is left out: no model is configured" in result.stderr
+    written = (out / "summary.md").read_text("utf-8")
+    assert written.count("\n## HyPA-RAG table") == 3 + 3
+    assert "No correctness (1–5): the gold record has no reference answer." in written
+    assert "no question has a question\\_type" in written
+    assert "| 1 | Fixed k = 3 | " in written

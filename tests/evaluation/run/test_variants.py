@@ -1,4 +1,4 @@
-"""Variants: the papers' tables, files of variants, and what cannot be run."""
+"""Variants: those of a file, and what cannot be run."""
 
 import json
 from pathlib import Path
@@ -8,74 +8,24 @@ import pytest
 
 from lexloop.core.errors import InputError, SettingsError
 from lexloop.core.settings import Settings
+from lexloop.evaluation.run.published import chunking
 from lexloop.evaluation.run.variants import (
     Variant,
-    chunking,
     of_setting,
-    paper,
     read_variants,
     runnable,
 )
 
 BASE = Settings()
-TRAINED = Settings(
-    **{"index.embedder": "sentence-transformers:tuned", "retrieval.reranker": "cross_encoder"}
-)
 
 
-def changed(variants: list[Variant], name: str, base: Settings = BASE) -> dict[str, Any]:
-    (one,) = [one for one in variants if one.name == name]
-    return base.changed(**one.changes).flat()
-
-
-def test_the_papers_variants_are_all_there() -> None:
-    variants = paper(BASE)
-    by_source: dict[str, list[str]] = {}
-    for one in variants:
-        by_source.setdefault(one.source, []).append(one.name)
-    assert {source: len(names) for source, names in by_source.items()} == {
-        "HyPA-RAG table 2": 9,
-        "HyPA-RAG table 3": 8,
-        "HyPA-RAG table 9": 6,
-        "Sultania et al. table 4": 7,
-        "LQ-RAG tables 11 and 12": 6,
-    }
-    assert len({one.name for one in variants}) == len(variants)
-
-
-def test_every_variant_is_allowed_whatever_the_run_was_given() -> None:
-    given = Settings(**{"plan.k": 9, "plan.Q": 1, "plan.classes": 2, "loop.max_retries": 0})
-    for base in (BASE, TRAINED, given):
-        for one in [*paper(base), *chunking(), *of_setting(["hypa", "pa", "fixed", "llm_only"])]:
-            base.changed(**one.changes)
-
-
-def test_the_plan_of_the_papers_is_theirs_and_not_the_runs() -> None:
-    variants = paper(Settings(**{"plan.k": 9, "plan.Q": 1, "plan.K": 1, "plan.S": 0}))
-    adaptive = changed(
-        variants, "HyPA: k, Q, K, S (2-class)", Settings(**{"plan.k": 9, "plan.Q": 1})
-    )
-    assert [adaptive[f"plan.{name}"] for name in ("k", "Q", "K", "S", "classes")] == [
-        "class",
-        *[None] * 3,
-        2,
-    ]
-    assert changed(variants, "Fixed k = 7")["plan.k"] == 7
-    held = changed(variants, "k, K*, S* (3-class)")
-    assert (held["plan.k"], held["plan.K"], held["plan.S"]) == ("class", 4, 2)
-    assert held["retrieval.rewriter"] == "none"
-
-
-def test_variants_without_their_parts_are_skipped_by_name_with_the_reason() -> None:
-    untrained = Settings(**{"index.embedder": "minilm"})
-    able, skipped = runnable(paper(untrained), untrained, index=False)
-    reasons = {item["variant"]: item["reason"] for item in skipped}
-    assert reasons["LLM only"] == "no model is configured (--model)"
-    assert "--embedder" in reasons["Fine-tuned + BM25"]
-    assert set(reasons) & {one.name for one in able} == set()
-    tuned, left = runnable(paper(BASE), BASE, index=False)
-    assert [item["variant"] for item in left] == ["LLM only"]
-    assert "RAG + tuned models" in [one.name for one in tuned]
+def test_what_cannot_be_run_at_all_names_each_reason_once() -> None:
+    alone = of_setting(["llm_only"])
+    many = [Variant(f"v{n}", alone[0].changes, needs=("model",)) for n in range(5)]
+    with pytest.raises(
+        InputError, match=r"run: v0, v1, v2 and 2 more: no model is configured \(--model\)\. "
+    ):
+        runnable(many, BASE, index=False)
 
 
 def test_an_index_is_not_cut_anew() -> None:
