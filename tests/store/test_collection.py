@@ -78,6 +78,13 @@ def test_without_every_chunk_nothing_is_found_and_nothing_fails() -> None:
     assert list(without(law, []).seen_by(ANYBODY).every_chunk()) == list(law.every_chunk())
 
 
+def test_what_defines_a_term_is_gone_with_all_chunks_of_its_document() -> None:
+    whole = build(f"§ 1 Definitions\n“Berth” means a place at which a boat is moored. {PAD}\n")
+    view = whole.seen_by(ANYBODY)
+    [defining] = view.defining(["berth"])
+    assert without(view, [defining]).seen_by(ANYBODY).defining(["berth"]) == []
+
+
 def test_recent_texts_are_embedded_once() -> None:
     embedder = Noting()
     collection = build(embedder=embedder)
