@@ -2,9 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,44 +11,16 @@ import torch
 from lexloop.core.errors import InputError
 from lexloop.finetune.checkpoints import quietly
 from lexloop.finetune.pairs import TrainingPair
+from lexloop.finetune.recipe import EmbedderRecipe
 from lexloop.models.embedding import CODED, Vectors, projection
 
 LATE_SCALE, COSINE_SCALE = 30.0, 20.0
 """Factors of MaxSim and of the cosine before the softmax over the batch."""
 _PROJECTION_RATE = 5.0
 _WARM, _LEAST_RATE = 15, 0.05
+_MOST, _MOST_ASKED = 256, 64
 PROJECTION = "token_projection"
 _BERT = "bert."
-
-
-Loss = Literal["late", "mnrl", "cached_mnrl"]
-
-
-@dataclass(frozen=True)
-class EmbedderRecipe:
-    """The settings of training; the defaults are those of the shipped model.
-
-    Args:
-        loss: MaxSim and cosines together, or the cosine alone as ``contrast`` does it.
-        run: How many of them stand together in one document, whose others are hard negatives.
-        headed: The share of the texts that are read with the headings above them.
-        share: How much the trained weights count in the end beside those before, in (0, 1].
-        every: The kept pairs are measured after every so many steps.
-        patience: After so many measures without improvement it stops.
-    """
-
-    loss: Loss = "late"
-    steps: int = 300
-    batch: int = 60
-    run: int = 10
-    rate: float = 4e-5
-    headed: float = 0.6
-    question_tokens: int = 48
-    text_tokens: int = 112
-    share: float = 0.7
-    seed: int = 0
-    every: int = 60
-    patience: int = 3
 
 
 class Trainee(torch.nn.Module):
@@ -62,7 +33,7 @@ class Trainee(torch.nn.Module):
             the projection of token states.
 
     Raises:
-        InputError: The base is not there, or of another architecture.
+        InputError: The base is not there, or cannot be read.
     """
 
     def __init__(self, base: Path, recipe: EmbedderRecipe) -> None:
@@ -96,7 +67,7 @@ class Trainee(torch.nn.Module):
         It is the cross-entropy of each pair's text among those of the batch, by MaxSim and by the
         cosine; a text that is the same, or answers the same question, is no negative.
         """
-        wanted = torch.arange(len(same))
+        wanted = torch.arange(len(same), device=same.device)
         scales = LATE_SCALE, COSINE_SCALE
         told = [
             torch.nn.functional.cross_entropy((scale * scores).masked_fill(same, -1e4), wanted)
@@ -145,27 +116,32 @@ class Trainee(torch.nn.Module):
         sentences = normalize((states * mask[..., None]).sum(1) / lengths, dim=-1)
         words = mask.clone()
         words[:, 0] = 0
-        words[torch.arange(len(mask)), lengths[:, 0].long() - 1] = 0
+        words[torch.arange(len(mask), device=mask.device), lengths[:, 0].long() - 1] = 0
         return sentences, normalize(states @ self.token_projection, dim=-1), words
 
-    def vectors(self, texts: Sequence[str], most: int = 256) -> tuple[Vectors, list[Vectors]]:
-        """Return sentence vectors, shape (texts, 384), and each text's token vectors."""
+    def vectors(self, texts: Sequence[str], asked: bool = False) -> tuple[Vectors, list[Vectors]]:
+        """Return sentence vectors, shape (texts, 384), and each text's token vectors.
+
+        Questions are cut sooner.
+        """
+        most, device = _MOST_ASKED if asked else _MOST, self.token_projection.device
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
         whole = np.zeros((len(texts), 384), dtype=np.float32)
         tokens: list[Vectors] = [np.zeros((0, CODED), dtype=np.float32)] * len(texts)
         with torch.no_grad():
             for first in range(0, len(order), 16):
                 places = order[first : first + 16]
-                made = self._vectors(self._tokens([texts[i] for i in places], most))
+                read = self._tokens([texts[i] for i in places], most)
+                made = self._vectors({name: told.to(device) for name, told in read.items()})
                 for i, sentence, rows, words in zip(places, *made, strict=True):
-                    whole[i] = sentence.numpy()
-                    tokens[i] = rows[words > 0].numpy()
+                    whole[i] = sentence.cpu().numpy()
+                    tokens[i] = rows[words > 0].cpu().numpy()
         return whole, tokens
 
     def weights(self) -> dict[str, Any]:
         """Return the encoder's weights and the projection, copied, by their names."""
         named = {name.removeprefix(_BERT): t for name, t in self.state_dict().items()}
-        return {name: t.clone() for name, t in named.items() if t.is_floating_point()}
+        return {n: t.detach().cpu().clone() for n, t in named.items() if t.is_floating_point()}
 
     def take(self, weights: Mapping[str, Any]) -> None:
         """Put such weights in the place of these."""
@@ -198,13 +174,6 @@ def _loaded(base: Path) -> tuple[Any, Any]:
             f"The base model {base} cannot be loaded: {str(error).rstrip('.')}.",
             "Name a folder that holds model.safetensors and tokenizer.json.",
         ) from error
-    config = encoder.config
-    if (config.model_type, config.hidden_size, config.num_attention_heads) != ("bert", 384, 12):
-        raise InputError(
-            f"The base model {base} is no BERT of 12 heads and 384 dimensions but "
-            f"{config.model_type} of {config.num_attention_heads} and {config.hidden_size}.",
-            "Name a folder with all-MiniLM-L6-v2 or bge-small-en, or what was trained from one.",
-        )
     return encoder, tokenizer
 
 

@@ -10,16 +10,17 @@ from numpy.typing import NDArray
 from lexloop.evaluation.report.drawing import drawn
 from lexloop.evaluation.report.tables import markdown_table
 from lexloop.finetune.pairs import TrainingPair
-from lexloop.models.embedding import Vectors
+from lexloop.models.embedding import Vectors, blocks
 
 DEPTHS = (1, 3, 5, 10, 15)
 TITLE = "Kept pairs among all their texts, before and after training"
 _MOST_QUESTIONS = 400
+_ROWS_AT_ONCE = 1 << 16
 _MEASURES = {"hit": "hit rate", "MRR": "MRR", "nDCG": "nDCG"}
 _SIGNALS = {"cosine": "#d1603d", "late": "#2f6690"}
 _STYLES = {"before": ":", "after": "-"}
-Vectorise = Callable[[Sequence[str], int], tuple[Vectors, list[Vectors]]]
-"""From texts and the most tokens of one to sentence vectors and each text's token vectors."""
+Vectorise = Callable[[Sequence[str], bool], tuple[Vectors, list[Vectors] | None]]
+"""From texts, and whether they are questions, to sentence vectors and each text's token vectors."""
 
 
 def retrieval_figures(pairs: Sequence[TrainingPair], vectorise: Vectorise) -> dict[str, float]:
@@ -52,7 +53,7 @@ def places_of(pairs: Sequence[TrainingPair], vectorise: Vectorise) -> dict[str, 
 
     Returns:
         By signal and scope: ``late, document`` for MaxSim among the texts of the same document,
-        ``cosine, all`` for the cosine among all texts.
+        where there are token vectors, ``cosine, all`` for the cosine among all texts.
     """
     owners = {_whole(pair): pair.document for pair in pairs}
     texts = list(owners)
@@ -60,36 +61,61 @@ def places_of(pairs: Sequence[TrainingPair], vectorise: Vectorise) -> dict[str, 
     for pair in pairs:
         right.setdefault(pair.question, set()).add(_whole(pair))
     asked = pairs[:: -(-len(pairs) // _MOST_QUESTIONS)]
-    sentences, tokens = vectorise(texts, 256)
-    # a text of no words is as far from everything as can be
-    tokens = [
-        rows if len(rows) else np.zeros((1, rows.shape[1]), dtype=np.float32) for rows in tokens
-    ]
-    questions, words = vectorise([pair.question for pair in asked], 64)
-    ends = np.cumsum([0, *map(len, tokens)])[:-1]
-    rows = np.concatenate(tokens)
+    sentences, tokens = vectorise(texts, False)
+    questions, words = vectorise([pair.question for pair in asked], True)
     documents = np.array(list(owners.values()))
     places: dict[str, list[int]] = {}
-    for pair, question, own in zip(asked, questions, words, strict=True):
-        signals = {
-            "cosine": sentences @ question,
-            "late": np.maximum.reduceat(own @ rows.T, ends, axis=1).mean(axis=0),
-        }
+    close = maxsim(tokens, words) if tokens and words else None
+    for place, (pair, question) in enumerate(zip(asked, questions, strict=True)):
+        signals = {"cosine": sentences @ question}
+        if close is not None:
+            signals["late"] = close[place]
         wanted = np.array([text in right[pair.question] for text in texts])
         beside = documents != pair.document
         for name, scores in signals.items():
-            places.setdefault(f"{name}, all", []).append(_first(scores, wanted))
+            places.setdefault(f"{name}, all", []).append(first_place(scores, wanted))
             inside = np.where(beside, -np.inf, scores)
-            places.setdefault(f"{name}, document", []).append(_first(inside, wanted))
+            places.setdefault(f"{name}, document", []).append(first_place(inside, wanted))
     return places
+
+
+def maxsim(texts: Sequence[Vectors], questions: Sequence[Vectors]) -> Vectors:
+    """Return the MaxSim of every question with every text, shape (questions, texts).
+
+    It is the mean over the question's tokens of the best cosine in the text; a question without
+    tokens is near nothing.
+
+    Args:
+        texts: Of each its tokens' unit vectors; one of no tokens is as far from all as can be.
+        questions: The same of questions.
+    """
+    found = np.zeros((len(questions), len(texts)), dtype=np.float32)
+    for block in blocks(map(len, texts), len(texts), _ROWS_AT_ONCE):
+        some = (texts[i] for i in block)
+        held = [one if len(one) else np.zeros((1, one.shape[1]), np.float32) for one in some]
+        ends, rows = np.cumsum([0, *map(len, held)])[:-1], np.concatenate(held).T
+        for place, own in enumerate(questions):
+            if len(own):
+                best = np.maximum.reduceat(own @ rows, ends, axis=1)
+                found[place, block.start : block.stop] = best.mean(axis=0)
+    return found
+
+
+def told_apart(before: Mapping[str, float], after: Mapping[str, float]) -> dict[str, float]:
+    """Return figures of before and after a training under one name each."""
+    return {
+        f"{when}: {name}": value
+        for when, figures in (("before", before), ("after", after))
+        for name, value in figures.items()
+    }
 
 
 def _whole(pair: TrainingPair) -> str:
     return f"{pair.heading}\n{pair.text}" if pair.heading else pair.text
 
 
-def _first(scores: Vectors, wanted: NDArray[np.bool_]) -> int:
-    """Count the others that come before the best of those wanted, or do not come after it.
+def first_place(scores: Vectors, wanted: NDArray[np.bool_]) -> int:
+    """Return the place, from 0, of the best of those wanted: how many others do not come behind it.
 
     A model for which all texts are alike, or none has a number, finds nothing.
     """
@@ -99,12 +125,17 @@ def _first(scores: Vectors, wanted: NDArray[np.bool_]) -> int:
 def figures_listed(figures: Mapping[str, float]) -> list[str]:
     """Return the lines of a Markdown table: a row for each measure, a column for each depth K."""
     rows: list[list[str]] = []
-    for scope, signal in product(("document", "all"), _SIGNALS):
+    for scope, signal in product(("document", "all"), _signals_of(figures)):
         for measure, name in _MEASURES.items():
             of = [f"{signal}, {scope} {measure}@{k}" for k in DEPTHS]
             cells = (f"{figures[f'before: {n}']:.3f} -> {figures[f'after: {n}']:.3f}" for n in of)
             rows.append([f"{signal}, {scope}: {name}", *cells])
     return markdown_table(["before -> after, K =", *map(str, DEPTHS)], rows)
+
+
+def _signals_of(figures: Mapping[str, float]) -> list[str]:
+    """The signals that there are figures of."""
+    return [signal for signal in _SIGNALS if f"after: {signal}, all MRR@{DEPTHS[0]}" in figures]
 
 
 def figures_drawn(figures: Mapping[str, float]) -> str:
@@ -118,7 +149,8 @@ def figures_drawn(figures: Mapping[str, float]) -> str:
         places = range(len(DEPTHS))
         grid = figure.subplots(1, len(_MEASURES), sharey=True)
         for axes, (measure, name) in zip(grid, _MEASURES.items(), strict=True):
-            for signal, colour in _SIGNALS.items():
+            for signal in _signals_of(figures):
+                colour = _SIGNALS[signal]
                 for when, style in _STYLES.items():
                     values = [figures[f"{when}: {signal}, all {measure}@{k}"] for k in DEPTHS]
                     label = f"{signal}, {when}" if axes is grid[0] else None

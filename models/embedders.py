@@ -1,6 +1,5 @@
 """The embedding models that a setting can name, those of this machine and of hosts."""
 
-import hashlib
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +15,6 @@ from lexloop.core.errors import (
     ModelUnavailable,
     SettingsError,
 )
-from lexloop.core.files import sha256_of
 from lexloop.core.running import current_deadline, heed_deadline, in_time, out_of_time, waited
 from lexloop.core.settings import Connection
 from lexloop.models.embedding import (
@@ -28,8 +26,8 @@ from lexloop.models.embedding import (
     encode_with_torch,
     encoded,
     refuse_broken,
-    without_bars,
 )
+from lexloop.models.encoders import HASH_LENGTH, LateEncoder, folder_hash, is_late, open_encoder
 from lexloop.models.minilm import load_minilm, load_shipped, load_trained
 from lexloop.models.provider import (
     FailedAttempt,
@@ -49,9 +47,6 @@ from lexloop.models.provider import (
 if TYPE_CHECKING:
     from openai import OpenAIError
 
-
-_IDENTIFYING = frozenset({".json", ".safetensors", ".txt"})
-_ID_LENGTH = 12
 _AT_ONCE = 16
 
 
@@ -71,6 +66,9 @@ def load_embedder(name: str, connection: Connection) -> Embedder:
     if kind == "trained" and model:
         return load_trained(Path(model))
     if kind == "sentence-transformers" and model:
+        folder = Path(model)
+        if folder.is_dir() and is_late(folder):
+            return LateEncoder(folder, f"{kind}:{folder.resolve().name}@{folder_hash(folder)}")
         return SentenceTransformerEmbedder(model)
     if kind == "openai" and model:
         return OpenAIEmbedder(model, connection)
@@ -84,8 +82,9 @@ def load_embedder(name: str, connection: Connection) -> Embedder:
 class SentenceTransformerEmbedder:
     """A sentence-transformers model from a local folder or hub id.
 
-    Its name holds a hash of the folder's weights and settings, or the hub's commit, so that an
-    index made with other weights of the same name is told apart.
+    Words that the model sets before questions and documents are set there, by ``embed`` and
+    ``encode``. Its name holds a hash of the folder's weights and settings, or the hub's commit,
+    so that an index made with other weights of the same name is told apart.
 
     Args:
         model: The folder or id.
@@ -95,20 +94,15 @@ class SentenceTransformerEmbedder:
     """
 
     def __init__(self, model: str) -> None:
-        from safetensors import SafetensorError
-        from sentence_transformers import SentenceTransformer
-
         try:
-            with without_bars():
-                options = {"use_safetensors": True}
-                self._model: Any = SentenceTransformer(model, model_kwargs=options)
+            self._model: Any = open_encoder(model, late=False)
             renamed = hasattr(self._model, "get_embedding_dimension")  # the old name warns there
             name = "get_embedding_dimension" if renamed else "get_sentence_embedding_dimension"
             dimension: int | None = getattr(self._model, name)()
             if dimension is None:
                 raise ValueError("it does not say how many dimensions its vectors have")
             self.name = f"sentence-transformers:{_identity(model, self._model)}"
-        except (OSError, ValueError, SafetensorError) as error:
+        except (OSError, ValueError) as error:
             raise DataError(
                 f"The embedder {model!r} cannot be loaded: {error}.",
                 "Name a local folder or a hub id that this machine can reach, "
@@ -124,7 +118,7 @@ class SentenceTransformerEmbedder:
         for start in range(0, len(texts), _AT_ONCE):
             heed_deadline("while texts were embedded")
             part = slice(start, start + _AT_ONCE)
-            vectors[part] = encoded(self._model, texts[part], convert_to_numpy=True)
+            vectors[part] = encoded(self._model, texts[part], asked=True, convert_to_numpy=True)
         return vectors
 
     def encode(self, texts: Sequence[str], progress: Progress) -> Halves:
@@ -148,22 +142,12 @@ def _identity(model: str, loaded: Any) -> str:
     """Return the model's name with the hash or commit of its weights, without its folder's path."""
     folder = Path(model)
     if folder.is_dir():
-        return f"{folder.resolve().name}@{_folder_hash(folder)}"
+        return f"{folder.resolve().name}@{folder_hash(folder)}"
     config = getattr(getattr(loaded[0], "auto_model", None), "config", None)
     commit = getattr(config, "_commit_hash", None)
     if not isinstance(commit, str):
         raise ValueError("the hub does not say of which commit its weights are")
-    return f"{model}@{commit[:_ID_LENGTH]}"
-
-
-def _folder_hash(folder: Path) -> str:
-    """Return the SHA-256 over names and contents of the weights and the settings beside them."""
-    digest = hashlib.sha256()
-    for path in sorted(folder.rglob("*")):
-        if path.suffix in _IDENTIFYING and path.is_file():
-            name = path.relative_to(folder).as_posix()
-            digest.update(f"{name}\n{sha256_of(path)}\n".encode())
-    return digest.hexdigest()[:_ID_LENGTH]
+    return f"{model}@{commit[:HASH_LENGTH]}"
 
 
 _TIMEOUT_S = 30.0

@@ -63,9 +63,10 @@ class Embedder(Protocol):
     def encode(self, texts: Sequence[str], progress: Progress) -> Halves:
         """Return the same vectors in half precision, for many texts at the highest rate.
 
-        Their cosine to the vectors of ``embed`` is at least 0.999, and the same texts on the same
-        machine give the same vectors. Whatever the number of texts, no more is held in memory
-        than the result and one batch.
+        Their cosine to the vectors of ``embed`` is at least 0.999, but for a model that reads
+        questions and documents in ways of their own, which takes these for documents. The same
+        texts on the same machine give the same vectors. Whatever the number of texts, no more is
+        held in memory than the result and one batch.
 
         Args:
             texts: In any order; sorting by length happens inside.
@@ -242,9 +243,14 @@ def encode_with_torch(
     return vectors
 
 
-def encoded(model: Any, texts: list[str], **options: Any) -> Any:
-    """Return what a sentence-transformers model makes of texts, as unit vectors."""
-    return model.encode(texts, normalize_embeddings=True, show_progress_bar=False, **options)
+def encoded(model: Any, texts: list[str], asked: bool = False, **options: Any) -> Any:
+    """Return what a sentence-transformers model makes of texts, as unit vectors.
+
+    ``asked`` says that they are questions, for a model that sets words before these or before
+    documents.
+    """
+    encode = getattr(model, "encode_query" if asked else "encode_document", model.encode)
+    return encode(texts, normalize_embeddings=True, show_progress_bar=False, **options)
 
 
 @lru_cache(maxsize=1)

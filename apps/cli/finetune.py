@@ -20,8 +20,8 @@ from lexloop.core.errors import InputError, need_extra
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from lexloop.finetune.late import Loss
     from lexloop.finetune.pairs import MadePairs, TrainingPair
+    from lexloop.finetune.recipe import Loss
 
 _Seed = Annotated[int, option("Of every choice.", flag="--seed", min=0)]
 _Licence = Annotated[str, option("Of the data and of the weights, for the card.")]
@@ -31,6 +31,7 @@ _merging = partial(option, panel="Merging and measuring")
 _by_model = partial(option, panel="Questions by a model")
 _depth = partial(option, panel="With --label depth")
 _Recipe = Literal["late", "mnrl", "cached-mnrl", "infonce"]
+_Device = Literal["auto", "cpu", "cuda"]
 _Precision = Literal["auto", "4bit", "full"]
 _LOSSES: "dict[_Recipe, Loss]" = {
     "late": "late",
@@ -150,14 +151,15 @@ def _tell_of(made: "MadePairs", out: Path, kept: Path) -> None:
 def embedder(
     pairs: Annotated[Path, typer.Argument(help="JSON Lines, as `lexloop finetune pairs` writes.")],
     *,
-    out: Annotated[Path, option("The folder to write: use it as embedder=trained:OUT.")],
+    out: Annotated[Path, option("The folder to write; the last line says how to use it.")],
     recipe: Annotated[
-        _Recipe,
+        _Recipe | None,
         option(
-            "late (sentence and token vectors), mnrl, cached-mnrl (large batches), or infonce "
-            "(PAIRS is a click log, .jsonl or .csv: query, title, body, clicks)."
+            "late (token vectors), mnrl, cached-mnrl (large batches), or infonce (PAIRS is a "
+            "click log, .jsonl or .csv: query, title, body, clicks). Default: late where the base "
+            "has token vectors, else mnrl."
         ),
-    ] = "late",
+    ] = None,
     kept: Annotated[Path | None, option("Pairs that are measured on; else some are kept.")] = None,
     keep: Annotated[float, option("The share of the documents that is kept.")] = 0.1,
     steps: Annotated[int, option("Batches at most.", min=1)] = 300,
@@ -168,8 +170,15 @@ def embedder(
     ] = 0.7,
     choice_seed: _Seed = 0,
     base: Annotated[
-        Path | None, option("A folder to train from, also a trained one; else the wheel's MiniLM.")
+        Path | None,
+        option(
+            "A folder to train from, of sentence-transformers, of PyLate or a trained one; else "
+            "the wheel's MiniLM."
+        ),
     ] = None,
+    device: Annotated[
+        _Device, option("Where to train; auto: the GPU, where there is one.")
+    ] = "auto",
     name: Annotated[str, option("What the model is called.")] = "minilm-trained",
     licence: _Licence = "not stated",
 ) -> None:
@@ -178,24 +187,30 @@ def embedder(
     It stops where the kept pairs are found no better, and prints how well they are found before and
     after: hit rate, MRR and nDCG at 1, 3, 5, 10 and 15.
     """
-    from lexloop.finetune.embedder import Origin, train_embedder
-    from lexloop.finetune.late import EmbedderRecipe
+    from lexloop.finetune.embedder import embedder_name, train_embedder, usual_loss
     from lexloop.finetune.pairs import read_clicks, read_pairs, split
+    from lexloop.finetune.recipe import EmbedderRecipe, Origin
     from lexloop.finetune.retrieval_figures import figures_listed
+    from lexloop.finetune.trainers import device_of
     from lexloop.models.minilm import genuine_folder
 
     read = read_clicks if recipe == "infonce" else read_pairs
     every = read(pairs)
     training, measured = (every, read(kept)) if kept else split(every, keep)
+    base = base or genuine_folder()
     how = EmbedderRecipe(
-        loss=_LOSSES[recipe], steps=steps, batch=batch, rate=rate, share=share, seed=choice_seed
+        loss=_LOSSES[recipe] if recipe else usual_loss(base),
+        steps=steps,
+        batch=batch,
+        rate=rate,
+        share=share,
+        seed=choice_seed,
+        device=device_of(device),
     )
-    origin = Origin(
-        base or genuine_folder(), name, _sets(pairs, training), licence, _shown_command()
-    )
+    origin = Origin(base, name, _sets(pairs, training), licence, _shown_command())
     figures = train_embedder(training, measured, out, how, origin, told=typer.echo)
     typer.echo("\n".join(["", *figures_listed(figures), ""]))
-    typer.echo(f"Use it with: --embedder trained:{out}")
+    typer.echo(f"Use it with: --embedder {embedder_name(out)}")
 
 
 def _sets(path: Path, pairs: "list[TrainingPair]") -> list[dict[str, str | int]]:

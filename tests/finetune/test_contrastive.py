@@ -2,7 +2,7 @@
 
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,18 +10,34 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file
 
 from lexloop.core.errors import TrainingError
 from lexloop.core.files import check_sums, write_sums
 from lexloop.finetune.checkpoints import last_good, watch
-from lexloop.finetune.embedder import _columns, contrast
-from lexloop.finetune.late import EmbedderRecipe, Loss
 from lexloop.finetune.pairs import CLICKED, TrainingPair
+from lexloop.finetune.recipe import EmbedderRecipe, Loss
+from lexloop.finetune.trainers import _columns, contrast
+from lexloop.models.encoders import open_encoder
 from lexloop.models.minilm import genuine_folder
 
 Learn = Callable[..., dict[str, Any]]
 THINGS = [("register", "clerk"), ("seal", "mayor"), ("keys", "porter"), ("purse", "treasurer")]
 PAIRS = [TrainingPair(f"Who keeps the {x}?", f"The {y} keeps the {x}.", "", y) for x, y in THINGS]
+
+
+def trained(
+    base: Path,
+    state: Path,
+    recipe: EmbedderRecipe,
+    *,
+    say: Callable[[str], None] = lambda _: None,
+    pairs: Sequence[TrainingPair] = PAIRS,
+) -> dict[str, Any]:
+    """The weights of the best checkpoint."""
+    model = open_encoder(str(base), "cpu")
+    best = contrast(model, pairs, PAIRS, state, recipe, say=say)
+    return load_file(best / "model.safetensors")
 
 
 def quick(loss: Loss = "mnrl", **changes: Any) -> EmbedderRecipe:
@@ -48,7 +64,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def learn(small: Path) -> Learn:
     def learn(state: Path, recipe: EmbedderRecipe, said: list[str] | None = None) -> dict[str, Any]:
         hear = (said if said is not None else []).append
-        return contrast(PAIRS, PAIRS, small, state, recipe, say=hear)
+        return trained(small, state, recipe, say=hear)
 
     return learn
 
@@ -70,7 +86,7 @@ def test_killed_it_goes_on_as_if_it_had_not_been(tmp_path: Path, learn: Learn, s
 
     state = tmp_path / "killed"
     with pytest.raises(KeyboardInterrupt):
-        contrast(PAIRS, PAIRS, small, state, quick(), say=kill)
+        trained(small, state, quick(), say=kill)
     half = state / "checkpoint-2"
     half.mkdir()  # as a kill leaves it that strikes while it is written
     (half / "model.safetensors").write_bytes(b"half")
@@ -96,7 +112,7 @@ def test_what_was_mined_counts_among_the_texts(tmp_path: Path, small: Path) -> N
         said: list[str] = []
         state = tmp_path / f"{len(losses)}"
         recipe = quick(steps=4, batch=1)
-        contrast(pairs, PAIRS, small, state, recipe, say=said.append)
+        trained(small, state, recipe, say=said.append, pairs=pairs)
         losses.append([float(re.findall(r"loss (\d.\d+)", line)[0]) > 0 for line in said])
     assert losses[0] == [False] * 4
     assert losses[1] == [True] * 4
@@ -118,8 +134,6 @@ def test_it_stops_where_it_is_found_no_better(tmp_path: Path, learn: Learn) -> N
     weights = learn(tmp_path, quick(steps=9, patience=1), said)
     assert said[-1] == "stops: no better for 1 times"
     assert len(said) == 3  # of step 1, which is best as everything is found already, and of 2
-    from safetensors.torch import load_file
-
     assert_same(load_file(tmp_path / "checkpoint-1" / "model.safetensors"), weights)
 
 
@@ -157,7 +171,7 @@ def test_a_checkpoint_runs_no_code(tmp_path: Path, learn: Learn, small: Path) ->
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        contrast(PAIRS, PAIRS, small, tmp_path, quick(), say=kill)
+        trained(small, tmp_path, quick(), say=kill)
     checkpoint = tmp_path / "checkpoint-1"
     torch.save(Hostile(tmp_path / "run"), checkpoint / "optimizer.pt")
     torch.load(checkpoint / "optimizer.pt", weights_only=False)

@@ -14,10 +14,11 @@ from hypothesis.extra.numpy import arrays
 
 from lexloop.core.errors import InputError
 from lexloop.core.settings import Connection
-from lexloop.finetune.embedder import Origin, train_embedder
+from lexloop.finetune.embedder import train_embedder
 from lexloop.finetune.encoder_graph import export, in_bytes
-from lexloop.finetune.late import EmbedderRecipe, Trainee
+from lexloop.finetune.late import Trainee
 from lexloop.finetune.pairs import TrainingPair
+from lexloop.finetune.recipe import EmbedderRecipe, Origin
 from lexloop.models.embedders import load_embedder
 from lexloop.models.embedding import TokenEmbedder, projection, unit_rows
 from lexloop.models.minilm import genuine_folder, load_minilm, read_card
