@@ -14,6 +14,7 @@ from typer.main import get_command
 
 from lexloop.apps.cli.ask import ask
 from lexloop.apps.cli.chat import chat
+from lexloop.apps.cli.compare_embedders import compare_embedders
 from lexloop.apps.cli.doctor import doctor
 from lexloop.apps.cli.evaluate import compare, evaluate, judge, tune
 from lexloop.apps.cli.example import example
@@ -45,9 +46,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (
-    ask, chat, example, show, serve, mcp, doctor, judge, evaluate, compare, label, tune
-):  # fmt: skip
+_COMMANDS = (
+    *(ask, chat, example, show, serve, mcp, doctor, judge, evaluate, compare, compare_embedders),
+    *(label, tune),
+)
+for command in _COMMANDS:
     app.command("eval" if command is evaluate else None, epilog=_EPILOG)(command)
 for name, commands in (
     ("index", index_commands),
