@@ -86,11 +86,10 @@ def _names(paths: Sequence[Path]) -> list[str]:
     if len(set(names)) == len(names):
         return names
     whole = [path.absolute() for path in paths]
-    above = Path(os.path.commonpath(whole))
-    found = [path.relative_to(above).with_suffix("").as_posix() for path in whole]
-    if repeated := [name for name, count in Counter(found).items() if count > 1]:
+    if repeated := [path for path, count in Counter(whole).items() if count > 1]:
         raise InputError(f"{repeated[0]} is given twice.", "Name each file once.")
-    return found
+    above = os.path.commonpath(whole)
+    return [path.relative_to(above).as_posix().removesuffix(".jsonl") for path in whole]
 
 
 def _is_pairs(path: Path) -> bool:

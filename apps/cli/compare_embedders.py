@@ -9,7 +9,7 @@ import typer
 from lexloop.apps.cli import options
 from lexloop.apps.cli.options import option
 from lexloop.apps.cli.session import say_where_text_goes
-from lexloop.apps.cli.terminal import bar, note, write_json
+from lexloop.apps.cli.terminal import bar, write_json
 from lexloop.apps.shapes.record import text_hosts
 from lexloop.core.errors import InputError
 
@@ -87,8 +87,8 @@ def compare_embedders(
         return
     for of in read:
         less = f"; {of.left_out} left out, without evidence there" if of.left_out else ""
-        note(f"{of.name}: {len(of.questions)} questions, {len(of.texts)} texts{less}.")
-    typer.echo("\n".join(tables(rows)))
+        typer.echo(f"{of.name}: {len(of.questions)} questions, {len(of.texts)} texts{less}.")
+    typer.echo("\n".join(["", *tables(rows)]))
 
 
 def _depths(text: str) -> list[int]:
