@@ -187,6 +187,11 @@ FIGURES = [
     Figure("altered", "python benchmarks/altered.py", "rules were made with such changes in view"),
     Figure("retrieval", f"python benchmarks/retrieval.py {_OBLIQA}", "BM25's weight, in part"),
     Figure(
+        "embedders",
+        "python benchmarks/embedders.py --data {data}",
+        "nothing: no embedder was trained on these laws",
+    ),
+    Figure(
         "references",
         "python benchmarks/references.py --law {data}/gdpr/gdpr_en.txt",
         "what comes beside the k passages was chosen on these questions",

@@ -36,8 +36,8 @@ class IndexSettings(Group):
     embedder: str = Field(
         default="embedded",
         description="embedded (the MiniLM that ships trained), minilm (as it was before), "
-        "`trained:FOLDER` (by `lexloop finetune embedder`), `sentence-transformers:NAME`, or "
-        "`openai:NAME`.",
+        "`trained:FOLDER` (by `lexloop finetune embedder`), `sentence-transformers:NAME` (a "
+        "folder, of PyLate too, or a hub id), or `openai:NAME`.",
         pattern=r"^(embedded|minilm|trained:.+|sentence-transformers:.+|openai:.+)$",
     )
     windows: Literal["statements", "whole"] = Field(

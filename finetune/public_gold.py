@@ -60,7 +60,7 @@ def main() -> None:
     parser.add_argument("data", type=Path, metavar="DATA")
     parser.add_argument("--out", type=Path, required=True)
     given = parser.parse_args()
-    sets: dict[str, Iterable[Texts]] = {law: [_law(given.data / law)] for law in _LAWS}
+    sets: dict[str, Iterable[Texts]] = {law: [law_texts(given.data / law)] for law in _LAWS}
     sets["contracts"] = _contracts(given.data / "contracts")
     sets["regulations"] = _regulations(given.data / "reader" / "cfr_questions")
     sets["guides"] = _guides(given.data / "conditionalqa")
@@ -100,7 +100,7 @@ def _place(text: str, at: int, words: str) -> int:
     return later if later >= 0 else text.rfind(words)
 
 
-def _law(folder: Path) -> Texts:
+def law_texts(folder: Path) -> Texts:
     """A law's probes but those that ask by number; a turn is asked behind the first before it."""
     [path] = folder.glob("*.txt")
     text = path.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""``lexloop finetune classifier`` and ``pairs``, by their commands."""
+"""``lexloop finetune classifier`` and ``pairs``, and ``compare-embedders``, by their commands."""
 
 import csv
 import json
@@ -50,3 +50,24 @@ def test_a_model_is_asked_so_often_as_is_told_and_thumbs_up_are_pairs(
     (rated,) = [pair for pair in pairs if pair.source == "feedback"]
     assert rated.question == "What is a bias audit?"
     assert "independent auditor" in rated.text
+
+
+def test_embedders_are_compared_over_sets(run: Run, in_json: Run, tmp_path: Path) -> None:
+    pairs = tmp_path / "clerks.jsonl"
+    rows = [
+        {"question": f"Who keeps the {x}?", "text": f"The {y} keeps the {x}.", "document": y}
+        for x, y in (("register", "clerk"), ("seal", "mayor"), ("keys", "porter"))
+    ]
+    pairs.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    both = ("--embedder", "minilm", "--embedder", "embedded", "--k", "1,3")
+    result = run("compare-embedders", str(pairs), *both)
+    assert result.exit_code == 0, result.stderr
+    assert "clerks: 3 questions, 3 texts." in result.stdout
+    assert "| Hit rate @ 3 | embedded, late | 1.000 | 1.000 [1.000, 1.000] p" in result.stdout
+    out = tmp_path / "figures.json"
+    made = in_json("compare-embedders", str(pairs), *both, "--out", str(out))
+    assert made == json.loads(out.read_text("utf-8"))
+    assert made["sets"] == [{"name": "clerks", "questions": 3, "texts": 3, "left_out": 0}]
+    # at two depths: two embedders by two signals each
+    assert len(made["figures"]) == 2 * 4
+    assert made["figures"][0]["hit"]["mean"] == 1.0

@@ -32,6 +32,7 @@ EVAL = "eval gold.jsonl --out new"
 TUNE = "tune gold.jsonl --out new"
 CLASSIFIER = "finetune classifier --out new"
 PAIRS = "finetune pairs documents --out new"
+COMPARE = "compare-embedders"
 EMBEDDER = "finetune embedder pairs.jsonl --out new"
 
 
@@ -106,6 +107,13 @@ def place(documents: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (f"{EMBEDDER} --recipe infonce", 2, "field query"),
         (f"{EMBEDDER} --kept /nowhere.jsonl", 2, "/nowhere.jsonl cannot be read"),
         (f"{EMBEDDER} --base /nowhere", 2, "it holds no model.safetensors"),
+        (f"{COMPARE} pairs.jsonl --embedder minilm --k 0,5", 2, "--k is '0,5'"),
+        (f"{COMPARE} pairs.jsonl --embedder minilm --out documents", 2, "documents is a folder"),
+        (f"{COMPARE} pairs.jsonl --embedder nothing", 2, "index.embedder"),
+        (f"{COMPARE} nowhere.jsonl --embedder minilm", 2, "nowhere.jsonl cannot be read"),
+        (f"{COMPARE} gold.jsonl --embedder minilm", 2, "names no evidence"),
+        (f"{COMPARE} pairs.jsonl --embedder trained:documents", 5, "no folder of a trained"),
+        (f"{COMPARE} pairs.jsonl --embedder sentence-transformers:documents", 5, "no model.safe"),
     ],
 )
 def test_a_refusal_is_one_clear_line(
