@@ -27,6 +27,7 @@ _SHAPE = {
     "num_attention_heads": 12,
     "vocab_size": 30522,
     "hidden_act": "gelu",
+    "layer_norm_eps": 1e-12,
 }
 
 
@@ -45,7 +46,7 @@ def is_small_bert(base: Path) -> bool:
     if is_late(base) or asked_with(base) or not _takes_the_mean(base):
         return False
     config, own = _json(base / _CONFIG), base / TOKENIZER
-    if any(config.get(name) != value for name, value in _SHAPE.items()):
+    if any(config.get(name, value) != value for name, value in _SHAPE.items()):
         return False
     return not own.is_file() or _words(own) == _words(genuine_folder() / TOKENIZER)
 

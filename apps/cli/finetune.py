@@ -179,7 +179,9 @@ def embedder(
     device: Annotated[
         _Device, option("Where to train; auto: the GPU, where there is one.")
     ] = "auto",
-    name: Annotated[str, option("What the model is called.")] = "minilm-trained",
+    name: Annotated[
+        str | None, option("What the model is called. Default: as the base, and -trained.")
+    ] = None,
     licence: _Licence = "not stated",
 ) -> None:
     """Train an embedder on pairs of questions and provisions; killed, the same command goes on.
@@ -197,6 +199,7 @@ def embedder(
     read = read_clicks if recipe == "infonce" else read_pairs
     every = read(pairs)
     training, measured = (every, read(kept)) if kept else split(every, keep)
+    called = name or f"{base.resolve().name[:80] if base else 'minilm'}-trained"
     base = base or genuine_folder()
     how = EmbedderRecipe(
         loss=_LOSSES[recipe] if recipe else usual_loss(base),
@@ -207,7 +210,7 @@ def embedder(
         seed=choice_seed,
         device=device_of(device),
     )
-    origin = Origin(base, name, _sets(pairs, training), licence, _shown_command())
+    origin = Origin(base, called, _sets(pairs, training), licence, _shown_command())
     figures = train_embedder(training, measured, out, how, origin, told=typer.echo)
     typer.echo("\n".join(["", *figures_listed(figures), ""]))
     typer.echo(f"Use it with: --embedder {embedder_name(out)}")
