@@ -1,12 +1,11 @@
 """What is shown while a model writes."""
 
 import asyncio
-import re
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
-from fake_openai import FakeOpenAI, Reply, Request
+from fake_openai import FakeOpenAI, Reply
 from langchain_core.messages import HumanMessage
 from langgraph.graph import END, START, MessagesState, StateGraph
 from statute import QUESTION
@@ -110,18 +109,15 @@ def test_a_recited_prompt_gets_out_no_way(
     scripted: FakeOpenAI, modelled: Callable[..., Lexloop], way: str
 ) -> None:
     pieces = 1 if way == "v3" else 40
-    scripted.play("generate", lambda request: Reply(f"Gladly. {told(request)}", pieces=pieces))
+    scripted.play(
+        "generate", lambda request: Reply(f"Gladly. {request.instructions}", pieces=pieces)
+    )
     said = repr(OUT[way](modelled(**{"loop.max_retries": 0})))
     # the one sentence of the instructions that is an answer as well
     said = said.replace(ABSTENTION, "|")
     for request in scripted.requests:
-        assert runs(said).isdisjoint(runs(told(request).replace(ABSTENTION, "|")))
+        assert runs(said).isdisjoint(runs(request.instructions.replace(ABSTENTION, "|")))
     assert len(scripted.requests) == 2
-
-
-def told(request: Request) -> str:
-    """The instructions of a request: its system part, and its task up to the first heading."""
-    return f"{request.system} {re.split(r'^.*:$', request.user, flags=re.MULTILINE)[0]}"
 
 
 def runs(text: str) -> set[tuple[str, ...]]:

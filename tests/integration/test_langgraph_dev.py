@@ -82,7 +82,8 @@ def test_a_client_gets_checked_sentences_and_no_instructions(served: Served) -> 
     served.model.play("generate", Reply(ANSWER, pieces=20))
     said = str(served.stream({"question": QUESTION}, *modes, context=BY_MODEL))
     assert ANSWER in said
-    instructions = served.model.requests[-1].system
+    writing = [one for one in served.model.requests if one.role == "generate"]
+    instructions = writing[-1].instructions
     served.model.play("generate", Reply(f"Gladly. {instructions}", pieces=40))
     context = BY_MODEL | {"loop": once}
     said += str(served.stream({"question": QUESTION}, *modes, context=context))

@@ -14,6 +14,7 @@ that hangs or drips ends when the client leaves or the server stops.
 import base64
 import contextlib
 import json
+import re
 import select
 import socket
 import struct
@@ -56,6 +57,11 @@ class Request:
     @property
     def user(self) -> str:
         return self.messages[1]["content"]
+
+    @property
+    def instructions(self) -> str:
+        """All that is not data: the system part, and the task up to the first heading."""
+        return f"{self.system} {re.split(r'^.*:$', self.user, flags=re.MULTILINE)[0]}"
 
     @property
     def role(self) -> str | None:
