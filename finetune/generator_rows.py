@@ -83,9 +83,9 @@ def _as_generate(question: str, passages: Sequence[str]) -> tuple[str, str]:
 
 
 def _as_rewrite(question: str, history: Sequence[types.Turn]) -> tuple[str, str]:
-    prompt = prompts.load("rewrite", {"history", "question", "guidance", "languages", "Q", "K"})
+    prompt = prompts.load("rewrite", {"history", "question", "languages", "Q", "K"})
     told = [prompts.Data(turn["role"], turn["content"]) for turn in history]
-    return prompt.render(history=told, question=question, guidance=[], languages=[], Q=0, K=0)
+    return prompt.render(history=told, question=question, languages=[], Q=0, K=0)
 
 
 class Example(_Row):
