@@ -62,7 +62,7 @@ class Colour(BaseModel):
     letters: int
 
 
-@options.taking("corpus", *options.MODEL, "deadline_s")
+@options.taking("corpus", *options.MODEL, *options.ACCESS, "deadline_s")
 def doctor(*, context: typer.Context, as_json: options.AsJson = False) -> None:
     """Say what is installed, what the documents are, and whether the model is fit for its work.
 

@@ -60,7 +60,7 @@ def test_documents_that_other_commands_show(run: Run, hostile: Path, tmp_path: P
 
 def test_model_replies_and_their_errors(run: Run, server: FakeOpenAI, by_model: list[str]) -> None:
     server.play("generate", Reply(f"A bias audit is impartial {ATTACK}. [1]"))
-    result = run("ask", "What is a bias audit?", *by_model)
+    result = run("ask", "What is a bias audit?", *by_model, "--set", "answer.generator=model")
     assert "[bold red]fee[/]" in result.stdout
     assert not UNSAFE & set(result.stdout + result.stderr)
 

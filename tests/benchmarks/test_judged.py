@@ -52,6 +52,7 @@ def judged() -> Iterator[tuple[Row, State]]:
 
 def _settings(corpus: str) -> Settings:
     asked = {"model": "openai:played", "plan.k": 15, "plan.Q": 4, "loop.max_retries": 0}
+    asked["answer.generator"] = "model"  # as it wrote it
     return Settings(corpus=corpus, **asked)
 
 

@@ -23,6 +23,7 @@ def model() -> Iterator[FakeOpenAI]:
 @pytest.fixture(scope="module")
 def server(folder: Path, model: FakeOpenAI) -> Iterator[Serving]:
     steps = [part for step in EMBEDDED for part in ("--set", f"{step}=embedded")]
+    steps += ["--set", "answer.generator=model"]
     options = ["--model", "openai:scripted", "--base-url", model.base_url, *steps]
     with Serving(
         folder, *options, "--set", "model.attempts=1", environ={"LEXLOOP_API_KEY": KEY}

@@ -84,7 +84,7 @@ def test_a_row_with_passages_is_asked_as_the_graph_asks_for_an_answer() -> None:
     )
     system, user = (turn["content"] for turn in row.turns())
     assert "numbered passages" in system + user
-    assert 'n="2">\nFive years.' in user
+    assert 'passage="2">\nFive years.' in user
     assert "How long is it kept?" in user
     assert row.reply == "5 [2]"
     assert row.asked == "Boats.\n\nFive years.\n\nHow long is it kept?"

@@ -180,7 +180,8 @@ def test_what_an_operator_revokes_closes_old_conversations(
 
 def test_text_of_a_model_streams_and_the_attempts_of_the_loop_are_told(server: FakeOpenAI) -> None:
     server.play("generate", Reply("The moon is made of green cheese. [1]"), Reply(ANSWER))
-    with served(None, model_settings(), server.connection) as address, client_of(address) as client:
+    alone = model_settings().changed(**{"answer.generator": "model"})
+    with served(None, alone, server.connection) as address, client_of(address) as client:
         told = events(client)
         me = client.get("/me").json()
     steps = [data for name, data in told if name == "step"]
