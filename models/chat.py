@@ -33,7 +33,7 @@ from lexloop.models.provider import (
     oversized,
     retries,
 )
-from lexloop.models.request import ChatReply, ChatRequest, Unreadable, read_json
+from lexloop.models.request import ChatReply, ChatRequest, Unreadable, json_schema, read_json
 
 if TYPE_CHECKING:
     from langchain_core.callbacks import BaseCallbackHandler, Callbacks
@@ -280,7 +280,7 @@ class ChatModel:
         """Yield what the provider sends: pieces of a streamed reply, else the whole."""
         from langchain_core.runnables import ensure_config
 
-        model: Any = self._parameters.applied(call.refusals)
+        model: Any = self._parameters.applied(call.refusals, json_schema(call.request.schema))
         config: RunnableConfig = {
             "run_name": call.request.purpose,
             "tags": [_NO_STREAM],

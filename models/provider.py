@@ -476,7 +476,9 @@ _WORDS = {
     "max_tokens": ("max_tokens", "max_completion_tokens", "max_output_tokens", "num_predict"),
     "reasoning_effort": ("reasoning_effort", "reasoning", "effort", "thinking", "think"),
     "stream_options": ("stream_options", "include_usage"),
+    "response_format": ("response_format", "json_schema", "grammar"),
 }
+_FORM_ASKED = "response_format"
 _OPENAI_REASONERS = re.compile(r"(?:^|[/:])(?:o\d|gpt-[5-9])(?!.*chat)")
 _REFUSING = (400, 422)
 _READ_CHARS = 500  # some hosts echo the whole request behind their reason
@@ -523,8 +525,11 @@ class Parameters:
 
     def __init__(self, client: Client, settings: Settings) -> None:
         self._client = client
-        # what nobody chose goes first where a host names two that exclude each other
-        self._all = sorted(_parameters(client, settings), key=lambda p: p.chosen)
+        # what nobody chose goes first where a host names two that exclude each other; the form
+        # is laid over what others put into the body
+        self._all = sorted(
+            _parameters(client, settings), key=lambda p: (p.name == _FORM_ASKED, p.chosen)
+        )
 
     @property
     def refusals(self) -> Refusals:
@@ -545,12 +550,23 @@ class Parameters:
         """Remember what a call had to leave out to succeed."""
         _known[self._client.host, self._client.name] = {**self.refusals, **refusals}
 
-    def applied(self, refusals: Refusals) -> "BaseChatModel":
-        """Return the model with every parameter that was not refused."""
+    def applied(
+        self, refusals: Refusals, schema: Mapping[str, Any] | None = None
+    ) -> "BaseChatModel":
+        """Return the model with every parameter that was not refused.
+
+        ``schema`` is that of a reply; hosts that keep to one write nothing else.
+        """
         fields: dict[str, Any] = {}
         for parameter in self._all:
             untried = parameter.ways[len(refusals.get(parameter.said, ())) :]
             fields.update(untried[0] if untried else {})
+            if schema is not None and untried and parameter.name == _FORM_ASKED:
+                asked = {"name": schema["title"], "schema": schema}
+                # as a part of the body: LangChain would read the reply itself, and raise on one
+                # that is cut off
+                told = {_FORM_ASKED: {"type": "json_schema", "json_schema": asked}}
+                fields["extra_body"] = {**fields.get("extra_body", {}), **told}
         return self._client.model.model_copy(update=fields)
 
     def refused(self, error: BaseException | None, refusals: Refusals) -> Refusals | None:
@@ -573,6 +589,7 @@ def _parameters(client: Client, settings: Settings) -> list[Parameter]:
         found.append(Parameter("temperature", 0.0, ({"temperature": 0.0},), chosen=False))
     if client.provider == "openai":
         found.append(Parameter("stream_options", True, ({"stream_usage": True},), chosen=False))
+        found.append(Parameter(_FORM_ASKED, True, ({},), chosen=False))
     return found
 
 

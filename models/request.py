@@ -84,6 +84,13 @@ class PlainReply(BaseModel):
         raise NotImplementedError
 
 
+def json_schema(schema: type[BaseModel] | None) -> dict[str, Any] | None:
+    """Return the JSON schema of a reply; None where it is free text or has a form of its own."""
+    if schema is None or issubclass(schema, PlainReply):
+        return None
+    return schema.model_json_schema()
+
+
 class Unreadable(ValueError):
     """A text without an object of the schema; the message says why, fit to show the model."""
 

@@ -7,12 +7,14 @@ import pytest
 from asked import PLAIN, STREAMED, Ask, Connect
 from fake_hosts import FakeHost, Told
 from fake_openai import FakeOpenAI, Reply, Request, refusal, unsupported
+from pydantic import BaseModel
 from running import complete
 
 from lexloop.core.errors import ModelError, SettingsError
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Usage
 from lexloop.models.chat import connect
+from lexloop.models.request import ChatRequest
 
 # What a host refuses is remembered by model, so that each test has a model of its own.
 UNSUPPORTED = "Unsupported value: 'temperature' does not support 0.0 with this model."
@@ -103,6 +105,44 @@ def test_a_host_that_refuses_to_report_usage_is_asked_without(
         assert ask(STREAMED, model=f"openai:{name}", **{"model.attempts": 1}).text == "ok"
     asked = ["stream_options" in request.body for request in server.requests]
     assert asked == [True, False, False]
+
+
+class Colour(BaseModel):
+    name: str
+
+
+FORMED = ChatRequest("test", "system", "Name one.", Colour)
+
+
+def test_a_reply_of_a_form_is_asked_for_by_its_schema(server: FakeOpenAI, ask: Ask) -> None:
+    server.otherwise = Reply('{"name": "green"}')
+    for request in (FORMED, PLAIN):
+        ask(request, **{"model.max_tokens": 9})
+    first, second = (request.body for request in server.requests)
+    assert first["response_format"]["json_schema"] == {
+        "name": "Colour",
+        "schema": Colour.model_json_schema(),
+    }
+    assert "response_format" not in second
+    assert first["max_completion_tokens"] == second["max_completion_tokens"] == 9
+
+
+def test_a_host_without_schemas_is_asked_without(server: FakeOpenAI, ask: Ask) -> None:
+    server.script(refusal(400, "json_schema is not supported by this server"))
+    server.otherwise = Reply('It is {"name": "green"}.')
+    for _ in range(2):
+        reply = ask(FORMED, model="openai:plain", **{"model.attempts": 1})
+        assert reply.parsed == Colour(name="green")
+    asked = ["response_format" in request.body for request in server.requests]
+    assert asked == [True, False, False]
+
+
+def test_a_host_of_older_names_still_gets_the_schema(server: FakeOpenAI, ask: Ask) -> None:
+    server.script(refusal(400, "max_completion_tokens is unknown"))
+    server.otherwise = Reply('{"name": "green"}')
+    ask(FORMED, model="openai:older", **{"model.attempts": 1, "model.max_tokens": 9})
+    body = server.requests[-1].body
+    assert (body["max_tokens"], body["response_format"]["type"]) == (9, "json_schema")
 
 
 def test_what_did_not_help_is_not_remembered(
