@@ -309,6 +309,11 @@ async def _blotted(
 _UNREADABLE = (ValueError, TypeError, KeyError, IndexError, AttributeError)
 _REFUSED = 400
 _PASSING = frozenset({408, 409, 425, 429})
+_TOO_LONG = frozenset({400, 413, 422})
+_WINDOW = re.compile(
+    r"\b(?:context|window|too many tokens)\b|\bmaximum\b.{0,40}\btokens\b", re.IGNORECASE
+)
+"""Words by which hosts, of which each has its own, say that a prompt does not fit."""
 _FIRST_WAIT_S, _WAIT_GROWTH, _LONGEST_WAIT_S = 0.25, 4.0, 16.0
 
 
@@ -387,6 +392,13 @@ def failed_call(error: Exception, client: Client) -> FailedAttempt:
         failed = ModelUnknown(
             f"{client.host} knows no model or address for {client.name} (404: {said}).",
             "Check the model's name and LEXLOOP_BASE_URL, which usually ends in /v1.",
+        )
+    elif status in _TOO_LONG and _WINDOW.search(message_of(error)):
+        return failed_reply(
+            f"{where} cannot read so much at once ({status}: {said}).",
+            "Use a model with a larger context window, or ask for less: a lower plan.k.",
+            retry=False,
+            cause=cause,
         )
     elif status is None and isinstance(error, _UNREADABLE):
         return failed_reply(f"The reply of {where} could not be read: {said}.", cause=cause)

@@ -118,6 +118,12 @@ QUOTA = b'{"error": {"message": "no quota left", "code": "insufficient_quota"}}'
     ("request_", "reply", "error", "says"),
     [
         (PLAIN, refusal(401, "no entry"), ModelAuthError, r"401: no entry.*LEXLOOP_API_KEY"),
+        (
+            PLAIN,
+            refusal(400, "request (2104 tokens) exceeds the available context size"),
+            ModelReplyError,
+            r"cannot read so much at once \(400: request \(2104 tokens\)",
+        ),
         (PLAIN, refusal(400, "too long"), ModelError, r"refused the request \(400: too long\)"),
         (PLAIN, Reply(status=429, body=QUOTA), ModelUnavailable, "no quota left"),
     ],
