@@ -1,4 +1,4 @@
-"""How well embedders find what answers, on laws that none of them was trained on.
+"""How well embedders find what answers, on laws that the shipped one was not trained on.
 
     python benchmarks/embedders.py --data DATA [--bge FOLDER]
 
