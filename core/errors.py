@@ -28,6 +28,7 @@ LexloopError
     ├── ModelUnknown      the host has no such model or address: nor can it here
     ├── ModelUnavailable  unreachable, overloaded or failing after every allowed attempt
     ├── ModelReplyError   a reply that stayed malformed after one repair
+    │   └── ModelWindowError  the prompt is longer than the model reads at once
     └── DeadlineExceeded  the question's deadline ran out
 """
 
@@ -195,6 +196,10 @@ class ModelUnavailable(ModelError):
 
 class ModelReplyError(ModelError):
     """The model's reply stayed malformed after one repair."""
+
+
+class ModelWindowError(ModelReplyError):
+    """The prompt is longer than what the model reads at once."""
 
 
 class DeadlineExceeded(ModelError):

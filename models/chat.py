@@ -16,7 +16,12 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from lexloop.core.errors import ModelReplyError, ModelUnavailable, SettingsError
+from lexloop.core.errors import (
+    ModelReplyError,
+    ModelUnavailable,
+    ModelWindowError,
+    SettingsError,
+)
 from lexloop.core.running import in_time, out_of_time
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Usage
@@ -41,6 +46,8 @@ if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
 
+_SHARES = (0.6, 0.3)
+"""How much of the data is sent to a model that could not read all, and then not so much."""
 _NO_STREAM = "nostream"  # LangGraph's own tag for calls that its message stream leaves out
 _REPAIR = """Your last reply could not be used: {problem}
 Answer the same request again, in the requested form and with nothing else."""
@@ -188,7 +195,20 @@ class ChatModel:
         call = _Call(request, deadline, meter, shown, self._parameters.refusals)
         when = f"while {request.purpose} waited for {self.name} at {self.host}"
         late = out_of_time(self._deadline_s, when)
-        return await in_time(lambda: self._answer(call), deadline, late)
+        return await in_time(lambda: self._fitted(call), deadline, late)
+
+    async def _fitted(self, call: _Call) -> ChatReply:
+        """Return the reply, to less of the data where the model cannot read all of it."""
+        shorter = call.request.shorter
+        for share in _SHARES:
+            try:
+                return await self._answer(call)
+            except ModelWindowError:
+                if shorter is None:
+                    raise
+                system, user = shorter(share)
+                call.request = replace(call.request, system=system, user=user)
+        return await self._answer(call)
 
     async def _answer(self, call: _Call) -> ChatReply:
         """Return the reply, parsed where the request has a schema, after one repair at most."""

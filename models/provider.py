@@ -29,6 +29,7 @@ from lexloop.core.errors import (
     ModelReplyError,
     ModelUnavailable,
     ModelUnknown,
+    ModelWindowError,
     SettingsError,
 )
 from lexloop.core.settings import Connection, Settings
@@ -394,12 +395,9 @@ def failed_call(error: Exception, client: Client) -> FailedAttempt:
             "Check the model's name and LEXLOOP_BASE_URL, which usually ends in /v1.",
         )
     elif status in _TOO_LONG and _WINDOW.search(message_of(error)):
-        return failed_reply(
-            f"{where} cannot read so much at once ({status}: {said}).",
-            "Use a model with a larger context window, or ask for less: a lower plan.k.",
-            retry=False,
-            cause=cause,
-        )
+        what = f"{where} cannot read so much at once ({status}: {said})."
+        hint = "Use a model with a larger context window, or ask for less: a lower plan.k."
+        return FailedAttempt(ModelWindowError(what, hint), cause=cause)
     elif status is None and isinstance(error, _UNREADABLE):
         return failed_reply(f"The reply of {where} could not be read: {said}.", cause=cause)
     elif _is_passing(status):

@@ -1,7 +1,7 @@
 """Requests to a chat model, its replies, and the JSON object read out of their text."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -30,6 +30,8 @@ class ChatRequest:
         turns: The messages of an agent; they take the place of the two texts.
         tools: What the agent may call, in OpenAI's form.
         instructions: What no reply may recite, where that is more than ``system``.
+        shorter: Writes ``system`` and ``user`` anew with a share of the data, in (0, 1), for a
+            model that cannot read all of it at once; None where nothing can be left out.
     """
 
     purpose: str
@@ -40,6 +42,7 @@ class ChatRequest:
     turns: "tuple[BaseMessage, ...]" = ()
     tools: tuple[Mapping[str, Any], ...] = ()
     instructions: str = ""
+    shorter: Callable[[float], tuple[str, str]] | None = None
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import BaseModel, Field
 
 from lexloop import prompts
-from lexloop.core.errors import ModelReplyError
+from lexloop.core.errors import ModelReplyError, tell_loss
 from lexloop.core.folding import folded
 from lexloop.core.running import computing
 from lexloop.core.settings_groups import Rubrics
@@ -21,7 +21,7 @@ from lexloop.core.types import ParsedQuestion, Passage
 from lexloop.documents.text.tokens import tokenize
 from lexloop.models.embedding import Embed, Vectors
 from lexloop.models.request import Chat, ChatRequest, parsed
-from lexloop.nodes.context import Judge, Judgement
+from lexloop.nodes.context import TRIAD, Judge, Judgement
 from lexloop.nodes.evaluate.evidence import (
     Evidence,
     clipped,
@@ -31,6 +31,7 @@ from lexloop.nodes.evaluate.evidence import (
 )
 from lexloop.nodes.markers import CitedSentence, cited_sentences, numbers_in, without_markers
 from lexloop.nodes.relevance import Query, Sources, coverage, query_of
+from lexloop.nodes.shortening import shortened
 from lexloop.nodes.weights import load_weights
 
 _BULLET = re.compile(r"^(?:[-*•]|\(?(?:[ivx]{1,5}|[a-z]|\d{1,3})[.)])\s+", re.IGNORECASE)
@@ -391,10 +392,12 @@ class ModelJudge:
         others = [one["n"] for one in passages if one["n"] not in numbers]
         numbers |= {*others[: max(0, _SHOWN - len(numbers))]}
         shown = [one for one in passages if one["n"] in numbers]
-        system, user = self._prompt.render(
-            question=question["text"], passages=prompts.numbered(shown), answer=answer
-        )
-        request = ChatRequest("evaluate", system, user, JudgeReply)
+
+        def written(share: float) -> tuple[str, str]:
+            fitted = prompts.numbered(shortened(shown, share))
+            return self._prompt.render(question=question["text"], passages=fitted, answer=answer)
+
+        request = ChatRequest("evaluate", *written(1.0), JudgeReply, shorter=written)
         try:
             reply = parsed(await self._chat.ask(request), JudgeReply)
         except ModelReplyError as error:
@@ -435,9 +438,15 @@ class WithClaimsChecked:
         answer: str,
         answers: float | None = None,
     ) -> Judgement:
-        """Ask both; the lower groundedness counts, and what one refuses is refused."""
+        """Ask both; the lower groundedness counts, and what one refuses is refused.
+
+        Where the model gives no scores, the embedded ones count alone, which is told.
+        """
         checked = await self._claims.judge(question, passages, answer, answers)
         judged = await self._judge.judge(question, passages, answer, answers)
+        if all(getattr(judged, name) is None for name in TRIAD):
+            tell_loss("the model's scores", "embedded", " ".join(judged.reasons))
+            return checked
         scores = checked.groundedness, judged.groundedness
         known = [score for score in scores if score is not None]
         return replace(

@@ -41,6 +41,7 @@ from lexloop.nodes.markers import (
     unmarked,
 )
 from lexloop.nodes.relevance import Sources
+from lexloop.nodes.shortening import shortened
 
 
 class ModelGenerator:
@@ -62,15 +63,24 @@ class ModelGenerator:
         """Answer from the passages; without any there is nothing to ask the model."""
         if not passages:
             return drafted(ABSTENTION)
-        system, user = self._prompt.render(
-            passages=[replace(one, text=unmarked(one.text)) for one in prompts.numbered(passages)],
-            triplets=_related(triplets),
-            guidance=advice["guidance"] if advice else [],
-            question=question["text"],
+
+        def written(share: float) -> tuple[str, str]:
+            numbered = prompts.numbered(shortened(passages, share))
+            return self._prompt.render(
+                passages=[replace(one, text=unmarked(one.text)) for one in numbered],
+                triplets=_related(triplets),
+                guidance=advice["guidance"] if advice else [],
+                question=question["text"],
+            )
+
+        request = ChatRequest(
+            "generate",
+            *written(1.0),
+            stream=True,
+            instructions=self.instructions,
+            shorter=written,
         )
-        reply = await self._chat.ask(
-            ChatRequest("generate", system, user, stream=True, instructions=self.instructions)
-        )
+        reply = await self._chat.ask(request)
         statements = self._sources.statements
 
         def cited() -> Draft:

@@ -16,7 +16,7 @@ from lexloop.graph.build import build_graph
 from lexloop.graph.resources import Resources
 
 PYTHON = os.environ.get("LEXLOOP_LLAMA", "")
-SERVER = Path(__file__).parents[1] / "support" / "llama_server.py"
+SERVER = Path(__file__).parents[2] / ".ci" / "llama_server.py"
 LISTENS = "listening on "
 
 pytestmark = pytest.mark.skipif(not PYTHON, reason="LEXLOOP_LLAMA names no Python with llama.cpp")

@@ -16,6 +16,7 @@ from lexloop.core.errors import (
     ModelError,
     ModelReplyError,
     ModelUnavailable,
+    ModelWindowError,
     SettingsError,
 )
 from lexloop.core.settings import Connection, Settings
@@ -112,6 +113,27 @@ def test_malformed_reply_is_repaired_once(server: FakeOpenAI, ask: Ask, meter: U
 
 
 QUOTA = b'{"error": {"message": "no quota left", "code": "insufficient_quota"}}'
+
+
+FULL = refusal(400, "the prompt exceeds the context window")
+
+
+def test_a_model_that_cannot_read_all_is_sent_less_and_then_less(
+    server: FakeOpenAI, ask: Ask
+) -> None:
+    server.script(FULL, FULL, Reply("Yes."))
+    told = ChatRequest(
+        "test", "s", "all", shorter=lambda share: (f"system {share}", f"a share of {share}")
+    )
+    assert ask(told).text == "Yes."
+    assert [request.user for request in server.requests] == [
+        "all", "a share of 0.6", "a share of 0.3",
+    ]  # fmt: skip
+    assert server.requests[-1].system == "system 0.3"
+    server.otherwise = FULL
+    with pytest.raises(ModelWindowError):
+        ask(told)
+    assert len(server.requests) == 6
 
 
 @pytest.mark.parametrize(
