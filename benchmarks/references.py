@@ -10,14 +10,17 @@ under its default settings, but for retries, with the graph and without it.
 ``candidates`` is the share of probes whose gold is among what is reranked; ``passages`` that of
 those whose gold is among the passages for the answer, and ``cited`` that of those whose answer
 cites it. Without the graph there are fewer candidates; ``as many candidates`` gives the search that
-many more instead. Intervals are bootstrap 95 % over probes, the gain's over paired differences to
+many more instead. ``ms`` is the median time of the step that walks the graph. Intervals are
+bootstrap 95 % over probes, the gain's over paired differences to
 the search without the graph, in the last lines to as many candidates. Without ``--law`` it is
 ``gdpr/gdpr_en.txt`` of LEXLOOP_DATA's folder.
 """
 
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from _shared import DATA, Row, options, read_rows, shown, table
@@ -67,7 +70,7 @@ def main() -> None:
         for name, settings in _ROWS.items()
     }
     print(f"{len(probes)} probes\n")
-    head = ["", *(name for figure in _FIGURES for name in (figure, "gain")), "in the pool"]
+    head = ["", *(name for figure in _FIGURES for name in (figure, "gain")), "in the pool", "ms"]
     print(table(head, _cells(found, [probe["link"] for probe in probes])))
     for figure in _FIGURES:
         gains = _gains(found[_WITH], found[_MORE], figure)
@@ -80,10 +83,13 @@ def _asked(
     """Whether the gold is among the candidates and the passages, and is cited."""
     parts = build_context(settings, collection, None)
     state: dict[str, Any] = {}
-    question = {"question": probe["question"]}
+    question, walked, last = {"question": probe["question"]}, 0.0, time.perf_counter()
     for step in build_graph(lambda *_: parts).stream(question, stream_mode="updates"):
-        for update in step.values():
+        now = time.perf_counter()
+        for name, update in step.items():
             state |= update or {}
+            walked += (now - last) * (name == "kg_retrieve")
+        last = now
     gold = document.tree.units[document.tree.labels[probe["gold"]]]
 
     def holds(spans: Sequence[Chunk | Citation]) -> float:
@@ -95,6 +101,7 @@ def _asked(
         "passages": holds(state["passages"]),
         "cited": holds(state["citations"]),
         "pool": len(pool),
+        "ms": walked * 1000,
     }
 
 
@@ -110,6 +117,7 @@ def _cells(found: Found, links: Sequence[str]) -> list[list[str]]:
                 gain = "" if name == _WITHOUT else shown(_gains(rows, before, figure))
                 made[-1] += [shown([row[figure] for row in rows]), gain]
             made[-1].append(f"{sum(row['pool'] for row in rows) / len(rows):.1f}")
+            made[-1].append(f"{median(row['ms'] for row in rows):.1f}")
     return made
 
 
