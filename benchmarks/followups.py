@@ -25,9 +25,9 @@ from _shared import Row, options, read_rows
 
 from lexloop.core.metadata import Filters
 from lexloop.core.settings import Settings
-from lexloop.core.types import Turn
 from lexloop.documents.text.tokens import STOP_WORDS, words
 from lexloop.evaluation.statistics import Estimate, estimate
+from lexloop.finetune.public_rows import turns
 from lexloop.models.minilm import load_shipped
 from lexloop.nodes.rewrite import resolved
 
@@ -92,16 +92,6 @@ def _belonging(rows: list[Row], answers: bool) -> Iterator[tuple[int, str]]:
             yield n, row["standalone"]
         elif n + 1 < len(rows) and rows[n + 1]["history"][:-2] == row["history"]:
             yield n, rows[n + 1]["history"][-1]
-
-
-def turns(history: list[str], answers: bool) -> list[Turn]:
-    """A history as the product keeps it."""
-    told = [history[0], *history[2:]] if answers else history
-    asks = [not answers or n == 0 or n % 2 == 1 for n in range(len(told))]
-    return [
-        {"role": "user" if asking else "assistant", "content": said}
-        for asking, said in zip(asks, told, strict=True)
-    ]
 
 
 def _named(text: str) -> set[str]:

@@ -27,7 +27,14 @@ from lexloop.models.embedding import (
     encoded,
     refuse_broken,
 )
-from lexloop.models.encoders import HASH_LENGTH, LateEncoder, folder_hash, is_late, open_encoder
+from lexloop.models.encoders import (
+    HASH_LENGTH,
+    LateEncoder,
+    folder_hash,
+    is_late,
+    open_encoder,
+    tokens_of,
+)
 from lexloop.models.minilm import load_minilm, load_shipped, load_trained
 from lexloop.models.provider import (
     FailedAttempt,
@@ -131,11 +138,7 @@ class SentenceTransformerEmbedder:
 
     def count_tokens_many(self, texts: Sequence[str]) -> list[int]:
         """Return the tokens of each text by the model's tokenizer."""
-        refuse_broken(texts)
-        if not texts:
-            return []
-        encoded = self._model.tokenizer(list(texts), add_special_tokens=False, verbose=False)
-        return [len(ids) for ids in encoded["input_ids"]]
+        return tokens_of(self._model, texts)
 
 
 def _identity(model: str, loaded: Any) -> str:

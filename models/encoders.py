@@ -137,6 +137,15 @@ def _told(path: Path) -> dict[str, Any]:
     return told if isinstance(told, dict) else {}
 
 
+def tokens_of(model: Any, texts: Sequence[str]) -> list[int]:
+    """Return the tokens of each text by the tokenizer of a sentence-transformers model."""
+    refuse_broken(texts)
+    if not texts:
+        return []
+    found = model.tokenizer(list(texts), add_special_tokens=False, verbose=False)
+    return [len(ids) for ids in found["input_ids"]]
+
+
 class LateEncoder:
     """A late interaction model of a folder, of PyLate for one: a vector for each token.
 
@@ -209,11 +218,7 @@ class LateEncoder:
 
     def count_tokens_many(self, texts: Sequence[str]) -> list[int]:
         """Return the tokens of each text by the model's tokenizer."""
-        refuse_broken(texts)
-        if not texts:
-            return []
-        found = self._model.tokenizer(list(texts), add_special_tokens=False, verbose=False)
-        return [len(ids) for ids in found["input_ids"]]
+        return tokens_of(self._model, texts)
 
     def _read(self, texts: Sequence[str], task: str) -> list[tuple[Vectors, Any]]:
         """For each text the vectors of the tokens that count, and where in it these stand."""

@@ -152,6 +152,7 @@ def load_local(name: str, *, four_bit: bool = False, on_cpu: bool = False) -> Lo
     folder = Path(name).expanduser()
     if folder.is_dir():
         _refuse_pickles(folder)
+        _refuse_adapters(folder)
         if (folder / CARD).exists() or (folder / SUMS).exists():
             check_sums(folder)
         name = str(folder)
@@ -203,6 +204,15 @@ def _refuse_pickles(folder: Path) -> None:
             f"The weights of {folder} are a pickle ({pickles[0]}), which may run code when it is "
             "loaded.",
             "Use a copy of the model as safetensors.",
+        )
+
+
+def _refuse_adapters(folder: Path) -> None:
+    """Refuse an adapter alone: its base may be another one, and would be looked for on a hub."""
+    if (folder / "adapter_config.json").is_file() and not (folder / "config.json").is_file():
+        raise DataError(
+            f"{folder} holds an adapter, which is no model without its base.",
+            "Name the folder of the merged model, as `lexloop finetune generator` makes it.",
         )
 
 

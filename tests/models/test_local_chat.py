@@ -66,6 +66,14 @@ def test_a_prompt_that_does_not_fit(folder: Path, meter: Usage, soon: float) -> 
     assert meter["model_calls"] == 1
 
 
+def test_an_adapter_alone_is_no_model(tmp_path: Path) -> None:
+    told = {"base_model_name_or_path": "someone/else", "peft_type": "LORA"}
+    (tmp_path / "adapter_config.json").write_text(json.dumps(told))
+    (tmp_path / "adapter_model.safetensors").write_bytes(b"")
+    with pytest.raises(DataError, match="holds an adapter, which is no model without its base"):
+        load_local(str(tmp_path))
+
+
 def test_the_deadline_stops_the_writing(copied: Path, meter: Usage) -> None:
     teach(copied, "and " * 30, steps=60)
     local = load_local(str(copied))
