@@ -1,6 +1,6 @@
 """How much of what a follow-up leaves out is written out without a model.
 
-    python benchmarks/followups.py --rewrites FILE [FILE ...] [--answers]
+    python benchmarks/followups.py --rewrites FILE [FILE ...] [--answers] [--model NAME --most N]
 
 Each line of a file is a turn of a conversation as JSON: ``history``, the turns before; ``q``, what
 was asked; ``standalone``, the same as a person wrote it out. ``recovered`` is the share of the
@@ -15,49 +15,115 @@ answers take turns.
 to a turn, searched for as ``asked``, as ``written out`` and as ``a person`` wrote it: with
 ``--answers`` the answer that followed, among all answers; else what the person wrote, among all
 that persons wrote. Some 500 turns are asked, evenly spread.
+
+With ``--model`` the turns, N of a file and evenly spread, are written out by that model as well, as
+the product has it: where the model wrote another question, the rules' reading stands. ``stood`` is
+the share of turns in which the model's did.
 """
 
-from collections.abc import Iterator
+import asyncio
+import json
+import time
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from _pipeline import TOP, candidates_for, index_passages
 from _shared import Row, options, read_rows
 
+from lexloop.core.errors import LexloopError, hearing
 from lexloop.core.metadata import Filters
-from lexloop.core.settings import Settings
+from lexloop.core.settings import Connection, Settings
+from lexloop.core.types import Plan, Turn, Usage
 from lexloop.documents.text.tokens import STOP_WORDS, words
 from lexloop.evaluation.statistics import Estimate, estimate
 from lexloop.finetune.public_rows import turns
+from lexloop.models.chat import ChatModel, asking, connect
 from lexloop.models.minilm import load_shipped
-from lexloop.nodes.rewrite import resolved
+from lexloop.models.request import ChatReply, ChatRequest
+from lexloop.nodes.rewrite import ModelRewriter, resolved
 
 _ASKED = 500
+_DEADLINE_S = 120.0
+_PLAN: Plan = {"k": 3, "Q": 0, "K": 0, "S": 0}
 Scores = dict[str, list[float]]
+Write = Callable[[str, list[Turn]], str]
+"""From a question and the turns before it to the question written out."""
+
+
+class ByModel:
+    """Writes questions out as the product does with a model, the same once; counts its own."""
+
+    def __init__(self, model: str, base_url: str | None) -> None:
+        chat, embedder = (
+            connect(Settings(model=model), Connection(base_url=base_url)),
+            load_shipped(),
+        )
+        view = index_passages([{"id": "0", "text": "A law."}], Settings(), embedder)
+        self._rewriter = ModelRewriter(chat, view.seen_by(Filters()), embedder.embed)
+        self.known: dict[str, tuple[str, bool]] = {}
+
+    def __call__(self, question: str, history: list[Turn]) -> str:
+        """The question written out: by the rules where the model has no form or another meaning."""
+        key = json.dumps([question, history])
+        if key not in self.known:
+            with asking(_ask), hearing() as lost:
+                try:
+                    ask = self._rewriter.rewrite(question, history, _PLAN, None)
+                    self.known[key] = asyncio.run(ask)["text"], not lost
+                except LexloopError:
+                    self.known[key] = resolved(question, history), False
+        return self.known[key][0]
 
 
 def main() -> None:
-    """Resolve every turn and print the table."""
+    """Write every turn out and print the table."""
     parser = options(__doc__)
     parser.add_argument("--rewrites", type=Path, nargs="+", required=True)
     parser.add_argument("--answers", action="store_true", help="histories hold answers as well")
+    parser.add_argument("--model")
+    parser.add_argument("--base-url")
+    parser.add_argument("--most", type=int, default=None, metavar="N")
     given = parser.parse_args()
     for path in given.rewrites:
         rows = read_rows(path)
-        following = [row for row in rows if row["history"]]
+        following = _spread([row for row in rows if row["history"]], given.most)
         print(f"\n{path.parent.name}/{path.name}: {len(following)} turns")
-        scores = _written_out(following, given.answers) | _found(rows, given.answers)
-        for name, values in scores.items():
-            if isinstance(made := estimate(values), Estimate):
-                spread = f"({made.low:.3f} to {made.high:.3f})"
-                print(f"  {name:19} {made.mean:.3f} {spread}, {made.n} turns")
+        write: dict[str, Write] = {"written out": resolved}
+        if given.model:
+            write["by the model"] = ByModel(given.model, given.base_url)
+        for name, one in write.items():
+            shown = _written_out(following, given.answers, one)
+            if isinstance(one, ByModel):
+                shown["stood"] = [float(stood) for _, stood in one.known.values()]
+            _print(
+                shown if name == "written out" else {f"{k}, {name}": v for k, v in shown.items()}
+            )
+        _print(_found(rows, following, given.answers, write))
 
 
-def _written_out(rows: list[Row], answers: bool) -> Scores:
+def _ask(chat: ChatModel, request: ChatRequest) -> Coroutine[Any, Any, ChatReply]:
+    spent: Usage = {"model_calls": 0, "tokens_in": 0, "tokens_out": 0, "seconds": 0.0}
+    return chat.acomplete(request, deadline=time.monotonic() + _DEADLINE_S, meter=spent)
+
+
+def _spread(rows: list[Row], most: int | None) -> list[Row]:
+    return rows[:: -(-len(rows) // most)] if most and rows else rows
+
+
+def _print(scores: Scores) -> None:
+    for name, values in scores.items():
+        if isinstance(made := estimate(values), Estimate):
+            spread = f"({made.low:.3f} to {made.high:.3f})"
+            print(f"  {name:25} {made.mean:.3f} {spread}, {made.n} turns", flush=True)
+
+
+def _written_out(rows: list[Row], answers: bool, write: Write) -> Scores:
     scores: Scores = {"recovered": [], "right": [], "left alone": [], "taken up": []}
     for row in rows:
         asked = _named(row["q"])
         wanted = _named(row["standalone"]) - asked
-        added = _named(resolved(row["q"], turns(row["history"], answers))) - asked
+        added = _named(write(row["q"], turns(row["history"], answers))) - asked
         scores["taken up" if wanted else "left alone"].append(float(bool(added) == bool(wanted)))
         if wanted:
             scores["recovered"].append(len(added & wanted) / len(wanted))
@@ -66,19 +132,22 @@ def _written_out(rows: list[Row], answers: bool) -> Scores:
     return scores
 
 
-def _found(rows: list[Row], answers: bool) -> Scores:
+def _found(
+    rows: list[Row], following: list[Row], answers: bool, write: Mapping[str, Write]
+) -> Scores:
     """How high what belongs to a turn is found, by each of its forms."""
     belongs, settings = dict(_belonging(rows, answers)), Settings()
     texts = list(dict.fromkeys(belongs.values()))
     passages = [{"id": str(place), "text": text} for place, text in enumerate(texts)]
     view = index_passages(passages, settings, load_shipped()).seen_by(Filters())
-    asked = [n for n in belongs if rows[n]["history"]]
+    chosen = {id(row) for row in following}
+    asked = [n for n in belongs if id(rows[n]) in chosen]
     scores: Scores = {}
-    for n in asked[:: -(-len(asked) // _ASKED)]:
+    for n in _spread(asked, _ASKED):
         row = rows[n]
-        written = resolved(row["q"], turns(row["history"], answers))
-        forms = {"asked": row["q"], "written out": written, "a person": row["standalone"]}
-        for name, form in forms.items():
+        told = turns(row["history"], answers)
+        written = {name: one(row["q"], told) for name, one in write.items()}
+        for name, form in {"asked": row["q"], **written, "a person": row["standalone"]}.items():
             ranked = [texts[int(c["document"])] for c in candidates_for(form, view, settings)[:TOP]]
             rank = ranked.index(belongs[n]) + 1 if belongs[n] in ranked else 0
             scores.setdefault(f"found, {name}", []).append(1 / rank if rank else 0.0)

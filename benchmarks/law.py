@@ -1,21 +1,22 @@
 """How well laws are read: by format, by part of the system, and by label.
 
-    python benchmarks/law.py [--gdpr FOLDER] [--parts]
+    python benchmarks/law.py [--gdpr FOLDER] [--parts | --rewriter MODEL]
     python benchmarks/law.py --labels
 
 The first asks the probes of a law (FOLDER holds its text, its page, ``structure.json`` and
 ``probes.jsonl``; default the folder ``gdpr`` of ``LEXLOOP_DATA``) of its text, its page, and a DOCX
 and a PDF made from the text, and scores every citation by its words, so that all formats are
-measured alike; ``_law.py`` says how. ``--parts`` asks of its text with one part of the
-system left out at a time. ``--labels`` asks about the sample and about a contract, an act and a
-policy with tables, and compares each citation's label with the one that a reader wrote down.
+measured alike; ``_law.py`` says how. ``--parts`` asks of its text with one part of the system left
+out at a time; ``--rewriter`` asks of its text what follows other questions, which the rules write
+out, and beside them that model. ``--labels`` asks about the sample and about a contract, an act and
+a policy with tables, and compares each citation's label with the one that a reader wrote down.
 """
 
 import json
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from statistics import fmean
@@ -40,6 +41,13 @@ _PARTS: dict[str, dict[str, Any]] = {
     "one statement": {"answer.statements": 1},
     "no retry": {"loop.max_retries": 0},
 }
+_REWRITING = {
+    "retrieval.rewriter": "model",
+    "answer.generator": "embedded",
+    "loop.evaluator": "embedded",
+    "loop.prompt_engineer": "embedded",
+}
+"""The model writes questions out, and nothing else."""
 Figures = dict[str, float]
 
 
@@ -48,6 +56,7 @@ def main() -> None:
     parser = options(__doc__)
     parser.add_argument("--gdpr", type=Path, default=DATA and DATA / "gdpr")
     parser.add_argument("--parts", action="store_true")
+    parser.add_argument("--rewriter", metavar="MODEL")
     parser.add_argument("--labels", action="store_true")
     given = parser.parse_args()
     if given.labels:
@@ -58,10 +67,16 @@ def main() -> None:
     else:
         [text] = given.gdpr.glob("*.txt")
         columns = _PARTS if given.parts else {name: {} for name in _FORMATS}
+        kinds = {"follow_up"} if given.rewriter else set()
+        if given.rewriter:
+            columns = {"rules": {}, given.rewriter: {"model": given.rewriter, **_REWRITING}}
         with tempfile.TemporaryDirectory() as made:
             report = {
                 name: _probed(
-                    as_format(text, "txt" if given.parts else name, Path(made)), text, how
+                    as_format(text, name if name in _FORMATS else "txt", Path(made)),
+                    text,
+                    how,
+                    kinds,
                 )
                 for name, how in columns.items()
             }
@@ -100,12 +115,15 @@ def asker(corpus: Path, settings: Mapping[str, Any]) -> Callable[..., dict[str, 
     return ask
 
 
-def _probed(corpus: Path, text: Path, settings: Mapping[str, Any]) -> Figures:
-    """Mean figures by kind of probe, ``list_items`` for example."""
+def _probed(
+    corpus: Path, text: Path, settings: Mapping[str, Any], kinds: Collection[str]
+) -> Figures:
+    """Mean figures by kind of probe, ``list_items`` for example; without kinds of all."""
     structure = json.loads(text.with_name("structure.json").read_text(encoding="utf-8"))
     law, ask = Law(text.read_text(encoding="utf-8"), structure), asker(corpus, settings)
     figures: dict[str, list[float]] = defaultdict(list)
-    for probe in read_rows(text.with_name("probes.jsonl")):
+    probes = read_rows(text.with_name("probes.jsonl"))
+    for probe in [one for one in probes if not kinds or one["kind"] in kinds]:
         answer = ask(probe["question"], *probe["history"])
         for name, value in scored(probe, answer, law).items():
             figures[f"{probe['kind']}_{name}"].append(value)

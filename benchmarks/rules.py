@@ -97,6 +97,7 @@ GROUPS: dict[str, Mapping[str, Out]] = {
     "what recitals explain": {"nodes.rerank:EXPLAINED": giving(0.0)},
     "documents named before others": {"nodes.rerank:_CALLED": giving(0.0)},
     "names of documents left out": {"nodes.describing:unnamed": unchanged},
+    "the knowledge graph": {"nodes.kg_retrieve:related": giving(([], []))},
     "what relations lead to": {"nodes.rerank:first_related": giving([])},
     "documents that each answer": {
         "nodes.rerank:of_each_document": giving([]),

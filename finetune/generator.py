@@ -37,6 +37,8 @@ _ALPHA_TO_RANK = 2
 _DROPOUT = 0.05
 _WARMUP = 0.03
 _CHECKS_PER_EPOCH = 4
+_WRITTEN_AT_ONCE = 8
+"""Replies that are written at once while a model is measured: they take little memory."""
 
 
 @dataclass(frozen=True)
@@ -191,7 +193,8 @@ def _trainer(
     lora = LoraConfig(
         r=recipe.rank,
         lora_alpha=_ALPHA_TO_RANK * recipe.rank,
-        lora_dropout=_DROPOUT,
+        # on a processor its random numbers would take as long as all else
+        lora_dropout=_DROPOUT if gpu else 0.0,
         target_modules="all-linear",
         task_type="CAUSAL_LM",
     )
@@ -360,7 +363,9 @@ class _Maker:
             if stage in KINDS:
                 local = LocalModel(self._adapted(local.model, stage), local.tokenizer)
             return {
-                test.path.name: measure(local, test, plan.reply_tokens, recipe.at_once)
+                test.path.name: measure(
+                    local, test, plan.reply_tokens, max(recipe.at_once, _WRITTEN_AT_ONCE)
+                )
                 for test in self.tests
             }
 
@@ -378,7 +383,7 @@ class _Maker:
     def _merge(self) -> None:
         """One model of the two adapters, in the base's own precision, on the processor."""
         with enough_memory("the adapters were merged"):
-            local = load_local(self.plan.base, on_cpu=True)
+            local = load_local(self.plan.base, as_is=True)
             adapted = self._adapted(local.model, *KINDS)
             # peft takes the root of each weight for both factors of an adapter: from the squares it
             # makes the mean of either, so that two adapters alike are merged into the same again

@@ -137,13 +137,13 @@ class LocalModel:
         return list(encoded["input_ids"])
 
 
-def load_local(name: str, *, four_bit: bool = False, on_cpu: bool = False) -> LocalModel:
+def load_local(name: str, *, four_bit: bool = False, as_is: bool = False) -> LocalModel:
     """Load a causal language model for the GPU, or where there is none for the processor.
 
     Args:
         name: A local folder or a hub id.
         four_bit: Load the weights as NF4; needs bitsandbytes and a GPU.
-        on_cpu: Leave the GPU alone.
+        as_is: Leave the weights on the processor, in their own precision.
 
     Raises:
         DataError: It is not there, not what its checksums say, a pickle, no causal language
@@ -181,9 +181,17 @@ def load_local(name: str, *, four_bit: bool = False, on_cpu: bool = False) -> Lo
             f"{missing[0]} is not among them.",
             f"{_USABLE}.",
         )
-    if not four_bit and not on_cpu and torch.cuda.is_available():
-        model = model.to("cuda")
+    if not four_bit and not as_is:
+        model = model.to("cuda") if torch.cuda.is_available() else _hastened(model)
     return LocalModel(model.eval(), _completed(tokenizer, name))
+
+
+def _hastened(model: Any) -> Any:
+    """Return the model in bfloat16 where the processor has AMX, which halves a step of training."""
+    import torch
+
+    known: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()
+    return model.to(torch.bfloat16) if known.get("amx_bf16") else model
 
 
 def _shower(tokenizer: Any, show: Callable[[str], None]) -> Any:

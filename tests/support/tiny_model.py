@@ -61,7 +61,7 @@ def teach(folder: Path, sentence: str = TAUGHT, steps: int = 60) -> Path:
 
     from lexloop.models.local_model import load_local
 
-    local = load_local(str(folder))
+    local = load_local(str(folder), as_is=True)
     rows = []
     for asked in _SENTENCES:
         turns = [{"role": "user", "content": asked}]
