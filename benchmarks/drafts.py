@@ -5,7 +5,8 @@
 The answers that HyPA-RAG's authors recorded of seven systems, beside the passages that this one
 finds for the same questions. For each least share of an answer that the passages must support:
 what stands of the answers that their judge called correct (4 or 5 of 5) and of the rest, and the
-mean score of what stands and of what yields. Below, the systems at the share that is used.
+mean score of what stands and of what yields. Below, the systems at the share that is used, and
+each at the share that tells right from wrong best (balanced accuracy) among the other systems.
 """
 
 import asyncio
@@ -50,6 +51,7 @@ def main() -> None:
     runs = sorted({row.run for row in rows})
     shares = [[run, *_told([r for r in rows if r.run == run], SUPPORTED)] for run in runs]
     print(table([f"system, at {SUPPORTED}", *head], shares))
+    print(table(["system", "share by the others", *head], [_by_others(rows, run) for run in runs]))
 
 
 async def _judged(recorded: Path, gold: Path, corpus: str) -> list[Row]:
@@ -66,6 +68,20 @@ async def _judged(recorded: Path, gold: Path, corpus: str) -> list[Row]:
             judged = await judge.judge(parse(asked[answer.id]), passages, answer.texts[1])
             rows.append(Row(answer.run, answer.score, judged.groundedness or 0.0))
     return rows
+
+
+def _by_others(rows: list[Row], run: str) -> list[object]:
+    """A system at the least share that tells right from wrong best among the others."""
+    others = [row for row in rows if row.run != run]
+    least = max(_LEAST, key=lambda share: _balanced(others, share))
+    return [run, least, *_told([row for row in rows if row.run == run], least)]
+
+
+def _balanced(rows: list[Row], least: float) -> float:
+    """The mean of what stands of the right answers and what yields of the wrong ones."""
+    right = [row.supported >= least for row in rows if row.score >= _CORRECT]
+    wrong = [row.supported < least for row in rows if row.score < _CORRECT]
+    return fmean([fmean(right), fmean(wrong)])
 
 
 def _told(rows: Iterable[Row], least: float) -> list[str]:
