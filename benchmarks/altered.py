@@ -1,25 +1,32 @@
-"""How the judge of groundedness takes statements that were altered, beside their own section.
+"""How the judge of groundedness takes statements that were altered, beside their own passage.
 
-    python benchmarks/altered.py [--docs DIR]
+    python benchmarks/altered.py [--docs DIR [DIR ...]] [--most N]
 
-Every statement of 8 to 60 words is judged beside the section that it stands in: with a few words
-put before it or said otherwise, which leaves it true, and with one number, section, unit, modal,
-bound, party or "not" changed, which does not.
-Where there are several numbers to change, or to change to, one is drawn.
+Statements of 8 to 60 words of every text are judged beside the passage that they stand in: as they
+are, with a few words put before them or said otherwise, which leaves them true, and with one
+number, section, unit, modal, bound, party, quantifier, ordinal, conjunction, condition or "not"
+changed, or beside another passage, which does not. Where there are several things to change, or to
+change to, one is drawn; of each kind and folder at most N, spread evenly. An altered statement is
+named where the judge gives a reason or less than 0.5, or tells a condition that it leaves out.
 """
 
 import random
 import re
+from collections import defaultdict
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
-from _shared import ROOT, options
+from _shared import ROOT, options, table
 
+from lexloop.documents.chunks.chunkers import chunk_document
+from lexloop.documents.chunks.statements import statements_in_text
+from lexloop.documents.document import Document
+from lexloop.documents.text.tokens import tokenize
 from lexloop.models.minilm import load_shipped
-from lexloop.nodes.evaluate.evidence import evidence_of
+from lexloop.nodes.evaluate.evidence import evidence_of, left_out
 from lexloop.nodes.evaluate.judges import ClaimSupport
 
-_SECTION = re.compile(r"\n(?=§|# )")
 _ANY_NUMBER = re.compile(r"(?<![\w.-])\d{1,4}(?![\w.-])")
 _NUMBER = re.compile(r"(?<![\w.$,-])\d{1,4}(?=\s+[a-z])")
 _REFERENCE = re.compile(r"(§ \d+-\d)(\d+)")
@@ -53,37 +60,83 @@ _SAME = (
 )
 _PARTY = re.compile(r"\b([a-z]{4,}) (?:must|shall|may)\b", re.IGNORECASE)
 _NOBODY = {"that", "this", "they", "which", "each", "these", "those", "also", "then", "only"}
+_CONDITIONS = (
+    "unless the {} decides otherwise",
+    "provided that the {} agrees in writing",
+    "where the {} considers it reasonable",
+    "except in urgent cases",
+    "if this is practicable",
+)
+_QUANTIFIER = re.compile(r"\b(?:all|every|each)\b(?! of)", re.IGNORECASE)
+_EXCEPTION = re.compile(
+    r",? (?:unless|except|other than|save|provided that|subject to)\b[^,;:.]*", re.IGNORECASE
+)
+_FORBIDDEN = (
+    ("prohibited", "allowed"),
+    ("forbidden", "permitted"),
+    ("unlawful", "lawful"),
+    ("(?:shall|must|may) not", "may"),
+)
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
+_ORDINAL = re.compile(rf"\b(?:{'|'.join(_ORDINALS)})\b", re.IGNORECASE)
+_NO = re.compile(r"\bno (?=[a-z]+\b)(?!(?:more|later|less|longer|fewer|other)\b)", re.IGNORECASE)
 _WORDS = range(8, 61)
 _SUPPORTED = 0.5
+_TRUE = ("as it is", "words_before", "reworded")
 _NAMES = (
-    *("words_before", "number_nowhere", "number_elsewhere", "other_section", "not_put_in"),
-    *("not_left_out", "unit", "modal", "bound", "reworded", "party"),
+    *(*_TRUE, "number_nowhere", "number_elsewhere", "other_section", "not_put_in"),
+    *("not_left_out", "unit", "must_may", "may_must", "bound", "party", "parties_swapped"),
+    *("condition_added", "and_or", "all_some", "exception_dropped", "allowed", "ordinal"),
+    *("no_every", "other_passage"),
 )
 
 
 def main() -> None:
-    """Judge, and print how many of each kind fall below 0.5."""
+    """Judge, and print the share of each kind that is named."""
     parser = options(__doc__)
     own = ROOT / "data" / "ll144"
-    parser.add_argument("--docs", type=Path, default=own, help="a folder of .txt files")
+    parser.add_argument("--docs", type=Path, nargs="+", default=[own], help="folders of .txt files")
+    parser.add_argument("--most", type=int, default=60)
     given = parser.parse_args()
-    embed, chance = load_shipped().embed, random.Random(1)
+    embed = load_shipped().embed
     support = ClaimSupport(embed)
-    below: dict[str, list[bool]] = {name: [] for name in _NAMES}
-    for text in sections(given.docs):
-        evidence = evidence_of([text], embed)
-        for name, altered in alterations(evidence.sentences, text, chance):
-            below[name].append(support.of([altered], evidence)[0].probability < _SUPPORTED)
-    for name, found in below.items():
-        print(f"{name:32} {len(found)}")
-        if found:
-            print(f"{f'{name}_below':32} {round(sum(found) / len(found), 4)}")
+    rows: dict[str, list[str]] = {name: [name] for name in _NAMES}
+    for docs in given.docs:
+        named: dict[str, list[bool]] = {name: [] for name in _NAMES}
+        made = defaultdict[str, list[tuple[str, str]]](list)
+        for name, said, text in altered(docs):
+            made[name].append((said, text))
+        read = lru_cache(maxsize=None)(lambda text: evidence_of([text], embed))
+        for name, pairs in made.items():
+            for said, text in pairs[:: -(-len(pairs) // given.most)]:
+                found = support.of([said], read(text))[0]
+                told = left_out(said, frozenset(tokenize(said)), read(text))
+                named[name].append(bool(found.reasons or told) or found.probability < _SUPPORTED)
+        for name, found_ in named.items():
+            rows[name].append(f"{sum(found_)} of {len(found_)}" if found_ else "–")
+    print(table(["named", *(docs.name for docs in given.docs)], rows.values()))
+
+
+def altered(docs: Path) -> Iterator[tuple[str, str, str]]:
+    """Each alteration of each statement of a folder: its name, the words, the passage beside it."""
+    chance = random.Random(1)
+    texts = [*sections(docs)]
+    for place, text in enumerate(texts):
+        sentences = [statement.text for statement in statements_in_text(text)]
+        for name, said in alterations(sentences, text, chance):
+            yield name, said, text
+        beside = texts[(place + chance.randrange(1, len(texts))) % len(texts)] if texts[1:] else ""
+        for said in sentences:
+            if len(said.split()) in _WORDS and beside and said not in beside:
+                yield "as it is", said, text
+                yield "other_passage", said, beside
 
 
 def sections(docs: Path) -> Iterator[str]:
-    """The sections of every text of a folder."""
+    """The passages of every text of a folder."""
     for path in sorted(docs.glob("*.txt")):
-        yield from _SECTION.split(path.read_text("utf-8"))
+        text = path.read_text("utf-8")
+        yield from (chunk["text"] for chunk in chunk_document(Document(path.name, path.stem, text)))
 
 
 def alterations(
@@ -94,9 +147,9 @@ def alterations(
     parties = sorted({found.lower() for found in _PARTY.findall(text)} - _NOBODY)
     for sentence in sentences:
         if len(sentence.split()) in _WORDS:
-            altered = [*_drawn(sentence, numbers, chance), *_changed(sentence)]
-            altered += _swapped(sentence, parties, chance)
-            yield from ((name, said) for name, said in altered if said != sentence)
+            changed = [*_drawn(sentence, numbers, chance), *_changed(sentence)]
+            changed += [*_swapped(sentence, parties, chance), *_limited(sentence, parties, chance)]
+            yield from ((name, said) for name, said in changed if said != sentence)
 
 
 def _drawn(sentence: str, numbers: list[str], chance: random.Random) -> Iterator[tuple[str, str]]:
@@ -117,7 +170,22 @@ def _changed(sentence: str) -> Iterator[tuple[str, str]]:
         yield "not_put_in", _VERB.sub(r"\1 not", sentence, count=1)
     yield "not_left_out", re.sub(r"\bnot (?=\w)", "", sentence, count=1)
     yield "unit", _UNIT.sub(lambda f: f"{_UNITS[f[1].lower()]}{f[2]}", sentence, count=1)
-    yield "modal", _MODAL.sub(lambda f: _MODALS[f[1].lower()], sentence, count=1)
+    if modal := _MODAL.search(sentence):
+        name = "may_must" if modal[1].lower() == "may" else "must_may"
+        yield name, _MODAL.sub(lambda f: _MODALS[f[1].lower()], sentence, count=1)
+    yield (
+        "and_or",
+        re.sub(r" (and|or) ", lambda f: " or " if f[1] == "and" else " and ", sentence, count=1),
+    )
+    yield "all_some", _QUANTIFIER.sub("some", sentence, count=1)
+    yield "exception_dropped", _EXCEPTION.sub("", sentence, count=1)
+    yield "ordinal", _ORDINAL.sub(_next_ordinal, sentence, count=1)
+    yield "no_every", _NO.sub("every ", sentence, count=1)
+    for pattern, by in _FORBIDDEN:
+        allowed = re.sub(rf"\b{pattern}\b", by, sentence, count=1, flags=re.IGNORECASE)
+        if allowed != sentence:
+            yield "allowed", allowed
+            break
     for pattern, by in _BOUNDS:
         bound = re.sub(rf"\b{pattern}\b", by, sentence, count=1, flags=re.IGNORECASE)
         if bound != sentence:
@@ -136,6 +204,22 @@ def _swapped(sentence: str, parties: list[str], chance: random.Random) -> Iterat
         one = chance.choice(named)
         other = chance.choice([party for party in parties if party != one])
         yield "party", re.sub(rf"\b{one}\b", other, sentence, flags=re.IGNORECASE)
+    if len(named) > 1:
+        pair = chance.sample(named, 2)
+        other_of = dict(zip(pair, pair[::-1], strict=True))
+        either = re.compile(rf"\b(?:{'|'.join(pair)})\b", re.IGNORECASE)
+        yield "parties_swapped", either.sub(lambda f: other_of[f[0].lower()], sentence)
+
+
+def _limited(sentence: str, parties: list[str], chance: random.Random) -> Iterator[tuple[str, str]]:
+    """The same under a condition that nothing in the text sets."""
+    condition = chance.choice(_CONDITIONS).format(chance.choice(parties or ["regulator"]))
+    body, end = (sentence[:-1], sentence[-1]) if sentence[-1] in ".;:," else (sentence, "")
+    yield "condition_added", f"{body} {condition}{end}"
+
+
+def _next_ordinal(found: re.Match[str]) -> str:
+    return _ORDINALS[(_ORDINALS.index(found[0].lower()) + 1) % len(_ORDINALS)]
 
 
 def _replaced(sentence: str, found: re.Match[str], by: str) -> str:

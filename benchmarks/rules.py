@@ -141,7 +141,7 @@ GROUPS: dict[str, Mapping[str, Out]] = {
     },
     # judging
     "disagreements of a claim with its evidence": {f"{_E}:disagreements": giving([])},
-    "one word altered in a copy": {f"{_E}:alterations": giving([])},
+    "one word altered in a copy": {"nodes.alignment:alterations": giving([])},
     "conditions left out": {f"{_E}:left_out": giving([])},
     "dates": {f"{_V}:dates": giving(set())},
     "claims quoted word for word": {f"{_J}:_quoted": giving(False)},

@@ -265,7 +265,7 @@ class Draft(TypedDict):
     whole, which are passages of the answer, found or not. ``answers`` is how likely it answers the
     question, None where nobody says; ``unanswered`` are the parts of the question that it does not
     answer, ``lacks`` says in sentences what was asked for and not found, and ``near`` is what comes
-    nearest to an answer.
+    nearest to an answer. ``conflicts`` says in sentences where the documents disagree.
     """
 
     answer: str
@@ -277,6 +277,7 @@ class Draft(TypedDict):
     unanswered: list[str]
     lacks: list[str]
     near: list[Citation]
+    conflicts: NotRequired[list[str]]
 
 
 class PointedUnit(TypedDict):

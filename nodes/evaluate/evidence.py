@@ -5,14 +5,21 @@ import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 from lexloop.core.folding import folded
 from lexloop.documents.chunks.statements import statements_in_text
-from lexloop.documents.text.quantities import UNITS, dates, facts, number_of, states
+from lexloop.documents.text.quantities import dates, facts, number_of, states
 from lexloop.documents.text.tokens import tokenize, words
 from lexloop.models.embedding import Embed, Vectors
+from lexloop.nodes.alignment import (
+    LIKE,
+    alterations,
+    parties_of,
+    read_words,
+    restriction_left_out,
+)
 from lexloop.nodes.markers import unmarked
 
 
@@ -269,74 +276,8 @@ def _bounds(text: str) -> set[tuple[bool, str]]:
     return {(bool(bound["deny"]), bound["than"].lower()) for bound in _BOUND.finditer(text)}
 
 
-_LIKE = 0.7
-"""The share of the shorter text that the longer must hold in order to be its copy."""
-_LONGEST = 4
-_RESTRICTS = frozenset("only unless except provided without if".split())
 _TOLD = 0.5
 """The share of a condition's terms that tells that an answer or its question states it."""
-_MODALS = {
-    "must": r"must|shall|(?:is|are|be) (?:required|obliged|obligated) to|ha(?:s|ve) to|needs? to",
-    "may": r"may|can|(?:is|are) (?:permitted|allowed|free|entitled) to",
-    "should": r"should|ought to|(?:is|are) (?:encouraged|advised) to",
-}
-_BOUNDS = {
-    "at_least": r"(?:at least|a minimum of|not? (?:fewer|less|earlier|sooner) than"
-    r"|not? later than(?=(?: [\w-]+){1,4} (?:before|prior to)\b))",
-    "at_most": r"(?:at most|not? (?:more|greater|longer|later) than|up to|a maximum of"
-    r"|within|not to exceed|not exceeding|not in excess of)",
-    "above": r"(?:(?:more|greater|longer|later) than|exceeding|in excess of|over|above|after"
-    r"|following)",
-    "below": r"(?:(?:less|fewer|shorter|earlier) than|under|below|before|prior to)",
-}
-_UPWARD = {"at_least": True, "above": True, "at_most": False, "below": False}
-_PHRASES = re.compile(
-    "|".join(rf"\b(?P<{name}>{pattern})\b" for name, pattern in {**_BOUNDS, **_MODALS}.items()),
-    re.IGNORECASE,
-)
-_IRREGULAR = {"feet": "foot", "inches": "inch", "centuries": "century"}
-_WORD = re.compile(r"[a-z_]+(?:-[a-z]+)*|\d+(?:[.,]\d+)*")
-_SUBJECT = re.compile(
-    r"([a-z]+(?:-[a-z]+)*) (?:must|shall|may|can|should|will|has|have|is|are)\b", re.IGNORECASE
-)
-_AGENT = re.compile(r"(?:[^aeiou]er|or|ee|ant|ist|ian)s?$")
-
-
-# carries, by benchmarks/rules.py, .80 to .96 of statements with another unit, bound, modal or party
-def alterations(claim: str, sentences: Sequence[str], evidence: str) -> list[str]:
-    """Return the changes of meaning between a claim and the sentence that it is a copy of.
-
-    The claim is aligned with the sentences that say nearly the same; only replaced words count, not
-    those left out or added. The parties are told from all of the ``evidence``. None where the claim
-    is no copy.
-    """
-    ours = _words(claim)
-    theirs = [_words(sentence) for sentence in sentences]
-    laid = [SequenceMatcher(None, one, ours, autojunk=False) for one in theirs]
-    # how much of the shorter text stands in the longer one, in its order
-    shares = [
-        sum(block.size for block in one.get_matching_blocks()) / max(1, min(len(said), len(ours)))
-        for said, one in zip(theirs, laid, strict=True)
-    ]
-    if max(shares, default=0.0) < _LIKE:
-        return []
-    parties = _parties(evidence)
-    nearest = [i for i, share in enumerate(shares) if share == max(shares)]
-    return min((_otherwise(theirs[i], ours, laid[i], parties) for i in nearest), key=len)
-
-
-def _otherwise(
-    theirs: list[str], ours: list[str], laid: SequenceMatcher[str], parties: Set[str]
-) -> list[str]:
-    found: list[str] = []
-    for kind, first, end, start, stop in laid.get_opcodes():
-        if kind == "replace" and max(end - first, stop - start) <= _LONGEST:
-            was, now = theirs[first:end], ours[start:stop]
-            found += _modal(was, now, [*theirs[end : end + 1], *ours[stop : stop + 1]])
-            found += _bound(was, now)
-            found += _unit(was, now)
-            found += _party(was, now, parties)
-    return found
 
 
 def _other_subject(claim: str, sentences: Sequence[str], evidence: str) -> Iterable[str]:
@@ -345,7 +286,7 @@ def _other_subject(claim: str, sentences: Sequence[str], evidence: str) -> Itera
     These say the same behind their first modal verb, and before it nothing that the claim has
     there; or both have parties there, none of them the same.
     """
-    ours, parties = _divided(claim), _parties(evidence)
+    ours, parties = _divided(claim), parties_of(evidence)
     found = [_divided(sentence) for sentence in sentences]
     theirs = [one for one in found if ours and one and _comparable(ours, one, parties)]
     if ours and theirs and all(one.subject.isdisjoint(ours.subject) for one in theirs):
@@ -370,11 +311,12 @@ class _Divided:
 
 
 def _divided(text: str) -> _Divided | None:
-    following = _words(text)
-    place = next((i for i, word in enumerate(following) if word in _MODALS), 0)
-    said = " ".join(following[:place])
+    following = read_words(text)
+    place = next((i for i, word in enumerate(following) if word.kind == "modal"), 0)
+    said = " ".join(word.said for word in following[:place])
     subject = frozenset(tokenize(said))
-    return _Divided(said, subject, following[place + 1 :]) if subject else None
+    behind = [word.means for word in following[place + 1 :]]
+    return _Divided(said, subject, behind) if subject else None
 
 
 def _comparable(ours: _Divided, theirs: _Divided, parties: Set[str]) -> bool:
@@ -383,13 +325,13 @@ def _comparable(ours: _Divided, theirs: _Divided, parties: Set[str]) -> bool:
     laid = SequenceMatcher(None, theirs.predicate, ours.predicate, autojunk=False)
     shared = sum(block.size for block in laid.get_matching_blocks())
     least = min(len(ours.predicate), len(theirs.predicate))
-    if ours.verb == theirs.verb and shared >= _LIKE * max(1, least):
+    if ours.verb == theirs.verb and shared >= LIKE * max(1, least):
         return True
     return bool(ours.subject & parties and theirs.subject & parties) and not ours.passive
 
 
 def left_out(claim: str, said: Set[str], evidence: Evidence) -> list[str]:
-    """Return the conditions that follow in the evidence upon what a claim is a copy of.
+    """Return the conditions that the evidence sets and a claim that is a copy of it does without.
 
     Args:
         claim: A sentence of an answer.
@@ -401,64 +343,9 @@ def left_out(claim: str, said: Set[str], evidence: Evidence) -> list[str]:
         The words of a condition where every sentence that holds the claim has one; else nothing.
     """
     wanted = frozenset(tokenize(claim)) - _MODAL_TERMS
-    ours = _words(claim)
     tails = [
-        _condition(ours, _words(evidence.sentences[i])) for i in _about(wanted, evidence, _SAME)
+        restriction_left_out(claim, evidence.sentences[i]) for i in _about(wanted, evidence, _SAME)
     ]
     terms = [frozenset(tokenize(tail)) for tail in tails]
     told = any(its and share(its, said) >= _TOLD for its in terms)
     return [max(tails, key=len)] if tails and all(tails) and not told else []
-
-
-def _condition(ours: list[str], theirs: list[str]) -> str:
-    """Return what restricts a sentence behind the last words that it shares with a claim."""
-    laid = SequenceMatcher(None, theirs, ours, autojunk=False)
-    end = max((b.a + b.size for b in laid.get_matching_blocks() if b.size), default=len(theirs))
-    tail = theirs[end:]
-    return " ".join(tail) if _RESTRICTS.intersection(tail[:_LONGEST]) else ""
-
-
-def _words(text: str) -> list[str]:
-    """Split a text into words in small letters, phrases of one meaning as one word."""
-    whole = _PHRASES.sub(lambda match: str(match.lastgroup), " ".join(text.split()))
-    return _WORD.findall(whole.lower())
-
-
-def _modal(was: list[str], now: list[str], after: list[str]) -> Iterator[str]:
-    """Yield a changed modal verb; before "not" must and may say the same."""
-    if "not" in (*was, *now, *after):
-        return
-    mine, theirs = set(now) & _MODALS.keys(), set(was) & _MODALS.keys()
-    if mine and theirs and mine != theirs:
-        yield f"it says “{min(mine)}”, where there is “{min(theirs)}”"
-
-
-def _bound(was: list[str], now: list[str]) -> Iterator[str]:
-    mine = {_UPWARD[word] for word in now if word in _UPWARD}
-    theirs = {_UPWARD[word] for word in was if word in _UPWARD}
-    if mine and theirs and not mine & theirs:
-        yield "it says the other bound"
-
-
-def _unit(was: list[str], now: list[str]) -> Iterator[str]:
-    for group in UNITS:
-        mine, theirs = (
-            {_IRREGULAR.get(w) or w.removesuffix("s") for w in words} & group
-            for words in (now, was)
-        )
-        if mine and theirs and not mine & theirs:
-            yield f"it says {min(mine)}, where there is {min(theirs)}"
-
-
-def _party(was: list[str], now: list[str], parties: Set[str]) -> Iterator[str]:
-    mine, theirs = (frozenset(tokenize(" ".join(words))) & parties for words in (now, was))
-    if mine - theirs and theirs - mine:
-        yield f"it says “{' '.join(now)}”, where there is “{' '.join(was)}”"
-
-
-@lru_cache(maxsize=64)
-def _parties(evidence: str) -> frozenset[str]:
-    """Return the search terms of the parties: the words before a modal verb, and agent nouns."""
-    found = _SUBJECT.findall(evidence)
-    found += [word for word in evidence.split() if _AGENT.search(word.strip(".,;:()").lower())]
-    return frozenset(term for word in found for term in tokenize(word))

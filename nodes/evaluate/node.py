@@ -32,7 +32,9 @@ async def evaluate(state: State, runtime: Runtime[Context]) -> Update:
         evaluation = await _evaluation(state, context)
         attempts = _with_draft(state, evaluation)
         judged = context.judge is not None and not untranslated
-        again = judged and may_retry(attempts, context.settings)
+        # another attempt would find the same documents to disagree
+        again = judged and not state["draft"].get("conflicts")
+        again = again and may_retry(attempts, context.settings)
         if again and context.engineer.has_more(state["meant"], attempts):
             return {"attempts": attempts, "evaluation": evaluation}
     best = best_attempt(attempts)
@@ -78,6 +80,15 @@ def _with_draft(state: State, evaluation: Evaluation) -> list[Attempt]:
 
 
 async def _evaluation(state: State, context: Context) -> Evaluation:
+    """Return the verdict; an answer over which the documents disagree does not pass."""
+    verdict = await _judged(state, context)
+    disagree = state["draft"].get("conflicts", [])
+    if not disagree:
+        return verdict
+    return {**verdict, "passed": False, "reasons": [*disagree, *verdict["reasons"]]}
+
+
+async def _judged(state: State, context: Context) -> Evaluation:
     draft, problems = state["draft"], await computed(_problems, state, context.text_of)
     if draft["abstained"]:
         return _record(_unscored(*draft["lacks"]), problems, False)

@@ -21,6 +21,7 @@ from lexloop.core.types import (
 from lexloop.documents.text.tokens import tokenize, words
 from lexloop.models.embedding import Embed, Vectors
 from lexloop.nodes.context import Context, drafted
+from lexloop.nodes.generate.conflicts import with_conflicts
 from lexloop.nodes.markers import numbers_in, unmarked, without_markers
 from lexloop.nodes.weights import load_weights
 from lexloop.store.view import View
@@ -226,7 +227,11 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
         )
     if await computed(guard.withholds, draft["answer"], generator.instructions, state["asked"]):
         draft = drafted(ABSTENTION)
-    draft = await computed(_placed, with_told(draft, told), runtime.context)
+    draft = with_told(draft, told)
+    chosen = state["parsed"]["documents"] or state["parsed"]["called"]
+    if runtime.context.backend is not None and not chosen:
+        draft = await computed(with_conflicts, draft, state["passages"], runtime.context.backend)
+    draft = await computed(_placed, draft, runtime.context)
     passages = await computed(_with_quoted, state["passages"], draft, runtime.context)
     return {"passages": passages, "draft": draft}
 

@@ -52,7 +52,7 @@ EVIDENCE = f"{SOURCE} The master may close a berth. A skipper shall pay. Owners 
     ("old", "new", "said"),
     [
         ("must", "may", "it says “may”, where there is “must”"),
-        ("at least", "at most", "the other bound"),
+        ("at least", "at most", "it says “at most”"),
         ("operator", "skipper", "it says “skipper”, where there is “operator”"),
         ("operator", "company", ""),  # no party of these documents: a word for one perhaps
     ],

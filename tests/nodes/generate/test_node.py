@@ -54,6 +54,7 @@ def test_sources_go_on_after_all_markers_of_the_draft(
 
 
 BACKEND = SimpleNamespace(
+    titles={},
     chunks=lambda names: [chunk(id=name) for name in names],
     in_file=lambda *_: None,
     read_from_picture=lambda *_: None,

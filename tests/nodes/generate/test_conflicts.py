@@ -1,0 +1,79 @@
+"""What versions of one text say otherwise stands beside an answer, and it does not pass."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lexloop.graph.app import graph
+from lexloop.nodes.markers import unmarked
+
+RULES = [
+    "A keeper must moor the boat at the berth that the warden has named.",
+    "The mooring fee is due within 10 days after the boat is moored.",
+    "The warden may inspect a boat at any time of the day.",
+    "A boat that leaks must be taken out of the water.",
+    "Nobody may light a fire on a pontoon of the harbour.",
+]
+ASKED = "When is the mooring fee due?"
+
+
+def written(rules: list[str], heading: str = "Harbour Rules") -> str:
+    """Write rules as a numbered text."""
+    return f"{heading}\n\n" + "\n".join(f"{n}. {rule}" for n, rule in enumerate(rules, 1)) + "\n"
+
+
+def asked(folder: Path, question: str = ASKED) -> dict[str, Any]:
+    done: dict[str, Any] = graph.invoke({"question": question}, context={"corpus": str(folder)})
+    return done
+
+
+@pytest.fixture
+def versions(tmp_path: Path) -> Path:
+    (tmp_path / "old.txt").write_text(written(RULES))
+    changed = [RULES[0], RULES[1].replace("10", "30"), *RULES[2:]]
+    (tmp_path / "new [1].txt").write_text(written(changed))
+    return tmp_path
+
+
+def test_both_versions_are_shown_and_the_verdict_says_that_they_differ(versions: Path) -> None:
+    done = asked(versions)
+    quotes = {citation["document"]: citation["quote"] for citation in done["citations"]}
+    assert "10 days" in quotes["old.txt"]
+    assert "30 days" in quotes["new [1].txt"]
+    assert not done["evaluation"]["passed"]
+    [reason] = [one for one in done["evaluation"]["reasons"] if "disagree" in one]
+    assert "10" in reason
+    assert "30" in reason
+    assert reason.split(" says ")[0] in done["warning"]
+    assert len(done["attempts"]) == 1
+
+
+def test_what_is_said_otherwise_is_cited_and_verified(versions: Path) -> None:
+    done = asked(versions)
+    assert done["evaluation"]["citations_verified"]
+    [line] = [one for one in done["answer"].split("\n") if "says otherwise" in one]
+    assert line.startswith((unmarked("new [1].txt"), "old.txt"))
+
+
+def test_versions_that_agree_are_no_conflict(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.txt").write_text(written(RULES))
+    done = asked(tmp_path)
+    assert "otherwise" not in done["answer"]
+    assert done["evaluation"]["passed"]
+
+
+def test_contracts_of_one_form_do_not_contradict_each_other(tmp_path: Path) -> None:
+    for name, days in (("Amsel", "10"), ("Drossel", "30")):
+        own = [rule.replace("warden", f"warden of {name}") for rule in RULES[:1] + RULES[2:]]
+        due = f"The mooring fee of {name} is due within {days} days after the boat is moored."
+        marked = [f"{rule[:-1]}, as {name} has it." for rule in own]
+        (tmp_path / f"{name}.txt").write_text(written([due, *marked], f"{name} Rules"))
+    assert "otherwise" not in asked(tmp_path)["answer"]
+
+
+def test_who_names_a_document_is_answered_from_it(versions: Path) -> None:
+    done = asked(versions, "Under old.txt, when is the mooring fee due?")
+    assert done["answer"]
+    assert {citation["document"] for citation in done["citations"]} >= {"old.txt"}
