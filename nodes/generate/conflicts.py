@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from lexloop.core.running import heed_deadline
 from lexloop.core.types import Citation, Draft, Passage
-from lexloop.documents.chunks.statements import Statement, statements_in_text
+from lexloop.documents.chunks.statements import Statement
 from lexloop.nodes.alignment import contradictions, read_words
 from lexloop.nodes.markers import numbers_in, unmarked
 from lexloop.store.view import View
@@ -48,7 +48,7 @@ def with_conflicts(draft: Draft, passages: Sequence[Passage], view: View) -> Dra
     answer, told, citations = draft["answer"], [*draft["told"]], [*draft["citations"]]
     number = max(numbers_in(answer), default=0)
     known: list[str] = []
-    found = [passage["id"] for passage in passages]
+    found = [*(passage["id"] for passage in passages), *draft["quoted"]]
     for conflict in conflicts(citations[:_QUOTES], found, view):
         place = next((c["n"] for c in citations if _holds(c, conflict.other)), 0)
         if not place:
@@ -74,13 +74,22 @@ def conflicts(
         if any(_holds(citation, other) for other in known):
             continue  # it was laid beside an earlier one
         heed_deadline("while other documents were compared")
-        for said in statements_in_text(citation["quote"]):
-            if len(read_words(said.text)) < _FEWEST:
-                continue
+        for said in _quoted(citation, found, view):
             for other, differs in _otherwise(said.text, citation, found, view):
                 if not any(_holds(one, other) for one in known):
                     known.append(other)
                     yield Conflict(citation, other, differs)
+
+
+def _quoted(citation: Citation, found: Sequence[str], view: View) -> Iterator[Statement]:
+    """Yield the statements of a quote that are long enough to be told from others."""
+    for chunk in view.chunks(found):
+        if chunk["document"] != citation["document"] or chunk["end"] <= citation["start"]:
+            continue
+        for said in view.statements(chunk["id"])[0]:
+            inside = citation["start"] <= said.start and said.end <= citation["end"]
+            if inside and len(read_words(said.text)) >= _FEWEST:
+                yield said
 
 
 def _otherwise(

@@ -55,6 +55,10 @@ def test_a_restriction_is_left_out_of_a_copy_alone() -> None:
     assert restriction_left_out(copy, RULE) == "unless the harbour is closed"
     assert restriction_left_out(RULE, RULE) == ""
     assert restriction_left_out("The harbour is closed.", RULE) == ""
+    assert (
+        restriction_left_out("the harbour is closed", "A fee is due where the harbour is closed")
+        == ""
+    )
 
 
 def test_versions_of_a_statement_contradict_each_other() -> None:
