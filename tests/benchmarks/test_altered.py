@@ -14,7 +14,9 @@ def test_the_command(
     (tmp_path / "act.txt").write_text(f"{TEXT}\n", encoding="utf-8")
     monkeypatch.setattr("sys.argv", ["altered.py", "--docs", str(tmp_path)])
     main()
-    figures = dict(line.split() for line in capsys.readouterr().out.splitlines())
-    assert (figures["words_before"], figures["words_before_below"]) == ("1", "0.0")
-    assert figures["number_nowhere_below"] == figures["other_section_below"] == "1.0"
-    assert "not_put_in_below" in figures
+    lines = [line.strip("| ").split(" | ") for line in capsys.readouterr().out.splitlines()]
+    figures = dict(line for line in lines if len(line) == 2)
+    assert (figures["as it is"], figures["words_before"]) == ("–", "0 of 1")
+    assert figures["number_nowhere"] == figures["other_section"] == "1 of 1"
+    assert figures["condition_added"] == figures["must_may"] == "1 of 1"
+    assert figures["not_put_in"] == "1 of 1"
