@@ -2,7 +2,7 @@
 
 Words that bind ("must", "at least", "every", "or", "unless") are read as operators: each is of a
 kind and, in it, of a class. Two words of one class say the same; an operator that is exchanged for
-one of another class of its kind, put in or left out changes what is said, whatever stands around.
+one of another class of its kind changes what is said, as does a restriction put in or left out.
 """
 
 import re
@@ -59,7 +59,7 @@ OPERATORS: dict[str, dict[str, str]] = {
 }
 _SAME_WAY = {"at_least": "above", "at_most": "below"}
 """Bounds that point the same way are taken for one another."""
-_DENIALS = {"not", "never", "cannot", "nothing", "nobody", "no", "none", "neither"}
+NEGATORS = frozenset("not no never none nor neither without cannot nobody nothing nowhere".split())
 _ADDED = {"restriction", "ordinal"}
 _READ = re.compile(
     "|".join(
@@ -148,31 +148,27 @@ def alterations(claim: str, sentences: Sequence[str], evidence: str) -> list[str
 
 
 def contradictions(one: str, other: str) -> list[str]:
-    """Return what two statements that are copies of each other contradict each other in.
+    """Return what a statement ("it") contradicts another in, of which it is a copy.
 
     What one of them leaves out counts where it restricts what is said.
     """
-    either = f"{one}\n{other}"
-    found = alterations(one, [other], either) or alterations(other, [one], either)
     laid = aligned(other, one)
     if laid.share < LIKE:
         return []
-    if not found and (denied := _denied(laid)):
-        found = [f"one says “{denied}”, the other does not"]
-    for first, second in ((one, other), (other, one)):
-        if not found and (lost := restriction_left_out(first, second)):
-            found = [f"one adds “{lost}”"]
-    return found
+    changes = _changes(laid, parties_of(f"{one}\n{other}"), _flat(other))
+    if found := [*changes] or [*_denied(laid)]:
+        return found
+    return [f"it leaves out “{lost}”"] if (lost := restriction_left_out(one, other)) else []
 
 
-def _denied(one: Aligned) -> str:
-    """Return the word by which one of two copies alone denies something; "" if none."""
+def _denied(one: Aligned) -> Iterator[str]:
+    """Yield the first word by which one of two copies alone denies something."""
     for kind, first, end, start, stop in one.spans:
-        sides = one.theirs[first:end], one.ours[start:stop]
-        found = [[w.said for w in words if w.said in _DENIALS] for words in sides]
-        if kind != "equal" and len(found[0]) != len(found[1]):
-            return max(found, key=len)[0]
-    return ""
+        sides = one.ours[start:stop], one.theirs[first:end]
+        mine, theirs = ([w.said for w in words if w.said in NEGATORS] for words in sides)
+        if kind != "equal" and len(mine) != len(theirs):
+            yield f"it says “{mine[0]}”" if mine else f"it leaves out “{theirs[0]}”"
+            return
 
 
 def _changes(one: Aligned, parties: Set[str], known: str) -> Iterator[str]:

@@ -15,6 +15,7 @@ from lexloop.documents.text.tokens import tokenize, words
 from lexloop.models.embedding import Embed, Vectors
 from lexloop.nodes.alignment import (
     LIKE,
+    NEGATORS,
     alterations,
     parties_of,
     read_words,
@@ -225,7 +226,6 @@ def _other_places(stated: Set[str], evidence: Evidence, about: list[int]) -> Ite
             yield f"it does not stand in {reference}"
 
 
-_NEGATORS = frozenset("not no never none nor neither without cannot nobody nothing nowhere".split())
 _BOUNDS_AND_IDIOMS = re.compile(
     r"\b(?:no|not)\s+(?:\w+\s+)?(?:more|later|longer|greater|less|fewer|earlier|sooner|higher|lower)"
     r"\s+than\b|\b(?:no|not)\s+(?:longer|doubt|matter)\b|\bno\.\s*\d|\bnot\s+(?:to\s+exceed|exceed|in\s+excess)\w*"
@@ -249,7 +249,7 @@ def negated_terms(text: str) -> frozenset[str]:
     found: set[str] = set()
     following = words(_BOUNDS_AND_IDIOMS.sub(" ", _VERDICT.sub("", text)))
     for place, word in enumerate(following):
-        if word in _NEGATORS or re.search(r"n['’]t$", word):
+        if word in NEGATORS or re.search(r"n['’]t$", word):
             near = (tokenize(other) for other in following[place + 1 : place + 1 + _REACH])
             found |= set(next(filter(None, near), ()))
     return frozenset(found)

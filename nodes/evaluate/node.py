@@ -29,12 +29,13 @@ async def evaluate(state: State, runtime: Runtime[Context]) -> Update:
     if repeats(state):  # nothing new was found, and nothing was written
         attempts = state["attempts"]
     else:
-        evaluation = await _evaluation(state, context)
+        verdict = await _judged(state, context)
+        evaluation = _disputed(verdict, state["draft"].get("conflicts", []))
         attempts = _with_draft(state, evaluation)
         judged = context.judge is not None and not untranslated
-        # another attempt would find the same documents to disagree
-        again = judged and not state["draft"].get("conflicts")
-        again = again and may_retry(attempts, context.settings)
+        # an answer that only other documents stand against is the best that there is
+        disputed = state["draft"].get("conflicts") and verdict["passed"]
+        again = judged and not disputed and may_retry(attempts, context.settings)
         if again and context.engineer.has_more(state["meant"], attempts):
             return {"attempts": attempts, "evaluation": evaluation}
     best = best_attempt(attempts)
@@ -79,13 +80,11 @@ def _with_draft(state: State, evaluation: Evaluation) -> list[Attempt]:
     return [*state["attempts"], attempt]
 
 
-async def _evaluation(state: State, context: Context) -> Evaluation:
-    """Return the verdict; an answer over which the documents disagree does not pass."""
-    verdict = await _judged(state, context)
-    disagree = state["draft"].get("conflicts", [])
-    if not disagree:
+def _disputed(verdict: Evaluation, conflicts: list[str]) -> Evaluation:
+    """Return the verdict on an answer, which does not pass where the documents disagree."""
+    if not conflicts:
         return verdict
-    return {**verdict, "passed": False, "reasons": [*disagree, *verdict["reasons"]]}
+    return {**verdict, "passed": False, "reasons": [*conflicts, *verdict["reasons"]]}
 
 
 async def _judged(state: State, context: Context) -> Evaluation:

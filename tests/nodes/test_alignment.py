@@ -62,11 +62,12 @@ def test_a_restriction_is_left_out_of_a_copy_alone() -> None:
 
 
 def test_versions_of_a_statement_contradict_each_other() -> None:
-    assert contradictions(RULE, RULE.replace("must", "must not")) == [
-        "one says “not”, the other does not"
-    ]
+    assert contradictions(RULE, RULE.replace("must", "must not")) == ["it leaves out “not”"]
+    assert contradictions(RULE.replace("must", "must not"), RULE) == ["it says “not”"]
     assert contradictions(RULE, RULE.replace("10", "12")) == ["it says 10, where there is 12"]
-    assert contradictions(RULE, RULE.partition(", unless")[0] + ".") != []
+    shorter = RULE.partition(", unless")[0] + "."
+    assert contradictions(RULE, shorter) == ["it adds “unless the harbour is closed”"]
+    assert contradictions(shorter, RULE) == ["it leaves out “unless the harbour is closed”"]
     assert contradictions(RULE, "Boats are washed on Mondays by the warden.") == []
     assert contradictions("", "") == []
 
