@@ -190,6 +190,7 @@ FIGURES = [
         " {data}/nda/documents",
         "what binds was listed with such changes in view",
     ),
+    Figure("versions", "python benchmarks/versions.py"),
     Figure("retrieval", f"python benchmarks/retrieval.py {_OBLIQA}", "BM25's weight, in part"),
     Figure(
         "embedders",

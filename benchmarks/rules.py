@@ -209,7 +209,7 @@ class Asking:
         for name, group in groups.items():
             for path, out in group.items():
                 tell = functools.partial(self._heard.add, name)
-                _put(path, functools.partial(_listening, out=out, tell=tell))
+                put(path, functools.partial(_listening, out=out, tell=tell))
 
         def anew() -> None:
             self._heard.clear()
@@ -305,7 +305,7 @@ def _listening(old: Any, out: Out, tell: Callable[[], None]) -> Any:
     return called
 
 
-def _put(path: str, make: Callable[[Any], Any]) -> None:
+def put(path: str, make: Callable[[Any], Any]) -> None:
     """Put something else in the place of an attribute, in every module that has it by name.
 
     Raises:
@@ -375,7 +375,7 @@ def _without(
 
 def _asked_without(name: str, questions: Sequence[Question]) -> list[Answered]:
     for path, out in GROUPS[name].items():
-        _put(path, out)
+        put(path, out)
     asking = Asking()
     return [asking(question)[0] for question in questions]
 
