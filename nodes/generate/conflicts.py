@@ -1,6 +1,6 @@
 """Where another document says the same as a draft's sources, but for what binds."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from lexloop.core.running import heed_deadline
@@ -37,19 +37,24 @@ class Conflict(NamedTuple):
     differs: list[str]
 
 
-def with_conflicts(draft: Draft, passages: Sequence[Passage], view: View) -> Draft:
+def with_conflicts(
+    draft: Draft, passages: Sequence[Passage], view: View, named: Collection[str] = ()
+) -> Draft:
     """Return the draft with what versions of its documents say otherwise, each under its name.
 
     They are looked for in the passages and by their words. Their sources are numbered after all
-    markers of the draft. Nothing is looked up where there is one document alone.
+    markers of the draft. Nothing is looked up where there is one document alone; of those ``named``
+    by the question, if there are some, none else is looked at.
     """
-    if draft["abstained"] or len(view.titles) < 2:
+    if draft["abstained"] or len(named or view.titles) < 2:
         return draft
     answer, told, citations = draft["answer"], [*draft["told"]], [*draft["citations"]]
     number = max(numbers_in(answer), default=0)
     disagree: list[str] = []
     found = [*(passage["id"] for passage in passages), *draft["quoted"]]
-    for source, other, differs in Versions(view, found).against(citations[:_QUOTES]):
+    for source, other, differs in Versions(view, found, named or view.titles).against(
+        citations[:_QUOTES]
+    ):
         place = next((c["n"] for c in citations if _holds(c, other)), 0)
         if not place:
             place = number = number + 1
@@ -69,10 +74,11 @@ class Versions:
     Args:
         view: The documents.
         found: The ids of chunks that are looked at in any case.
+        among: The documents that count.
     """
 
-    def __init__(self, view: View, found: Sequence[str]) -> None:
-        self._view = view
+    def __init__(self, view: View, found: Sequence[str], among: Collection[str]) -> None:
+        self._view, self._among = view, among
         self._found = view.chunks([*dict.fromkeys(found)])
         self._versions: dict[tuple[str, str], bool] = {}
 
@@ -107,7 +113,9 @@ class Versions:
         ids = [hit.chunk_id for hit in hits if hit.chunk_id not in known]
         for chunk in [*self._found, *self._view.chunks(ids)]:
             other = chunk["document"]
-            if other == document or not self._are_versions(document, other):
+            if other == document or other not in self._among:
+                continue
+            if not self._are_versions(document, other):
                 continue
             for statement in self._view.statements(chunk["id"])[0]:
                 its = statement.text.lower().split()

@@ -228,9 +228,9 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
     if await computed(guard.withholds, draft["answer"], generator.instructions, state["asked"]):
         draft = drafted(ABSTENTION)
     draft = with_told(draft, told)
-    chosen = state["parsed"]["documents"] or state["parsed"]["called"]
-    if runtime.context.backend is not None and not chosen:
-        draft = await computed(with_conflicts, draft, state["passages"], runtime.context.backend)
+    if (view := runtime.context.backend) is not None:
+        named = state["parsed"]["documents"] or state["parsed"]["called"]
+        draft = await computed(with_conflicts, draft, state["passages"], view, named)
     draft = await computed(_placed, draft, runtime.context)
     passages = await computed(_with_quoted, state["passages"], draft, runtime.context)
     return {"passages": passages, "draft": draft}

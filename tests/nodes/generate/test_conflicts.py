@@ -5,7 +5,11 @@ from typing import Any
 
 import pytest
 
+from lexloop.core.settings import Settings
 from lexloop.graph.app import graph
+from lexloop.graph.resources import Resources
+from lexloop.nodes.context import drafted
+from lexloop.nodes.generate.conflicts import with_conflicts
 from lexloop.nodes.markers import unmarked
 
 RULES = [
@@ -75,7 +79,26 @@ def test_contracts_of_one_form_do_not_contradict_each_other(tmp_path: Path) -> N
     assert "otherwise" not in asked(tmp_path)["answer"]
 
 
-def test_who_names_a_document_is_answered_from_it(versions: Path) -> None:
-    done = asked(versions, "Under old.txt, when is the mooring fee due?")
-    assert done["answer"]
-    assert {citation["document"] for citation in done["citations"]} >= {"old.txt"}
+def test_who_names_one_version_hears_of_no_other(versions: Path) -> None:
+    view = Resources(defaults=Settings(corpus=str(versions)))(None).backend
+    assert view is not None
+    done = asked(versions)
+    first = {**done["citations"][0], "n": 1}
+    draft = drafted(f"{first['quote']} [1]", [first])
+    told = with_conflicts(draft, done["passages"], view)
+    assert len(told["citations"]) == len(told["conflicts"]) + 1 == 2
+    assert with_conflicts(draft, done["passages"], view, [first["document"]]) == draft
+
+
+def test_who_names_what_both_versions_are_called_is_told(versions: Path) -> None:
+    done = asked(versions, "Under the Harbour Rules, when is the mooring fee due?")
+    assert any("disagrees with" in reason for reason in done["evaluation"]["reasons"])
+
+
+def test_a_sentence_without_end_and_a_name_with_markup_end_no_question(tmp_path: Path) -> None:
+    endless = " ".join(f"word{n} of the fee and the boat" for n in range(3000))
+    (tmp_path / "old.txt").write_text(f"{written(RULES)}\n{endless}")
+    changed = [rule.replace("10", "30") for rule in RULES]
+    (tmp_path / "<b onclick=1>.txt").write_text(f"{written(changed)}\n{endless}")
+    (tmp_path / "blank.txt").write_text("\n \n")
+    assert not asked(tmp_path)["evaluation"]["passed"]
