@@ -189,7 +189,7 @@ class MiniLM:
             heed_deadline("while texts were embedded")
             part = [ids[i] for i in batch]
             if len(texts) > _FEW_TEXTS:
-                vectors[batch] = self._session.run(["vectors"], _fed(part))[0]
+                vectors[batch] = _pooled(self._session.run(["states"], _fed(part))[0])
                 continue
             # questions come here: the same pass gives what late interaction asks for next
             vectors[batch], codes = _run_tokens(self._session, part)
@@ -318,38 +318,47 @@ def _blocks(texts: Sequence[str]) -> Iterator[range]:
 
 
 def even_batches(lengths: NDArray[np.int64], budget: int) -> Iterator[NDArray[np.int64]]:
-    """Yield positions of texts of nearly one length, the longest first.
+    """Yield positions of texts of one length, the longest first.
 
-    On a processor padding costs more than a smaller batch does, and too little memory shows at
-    once where the longest come first.
+    Padding would show in a vector's last digits, and so would the texts beside it. On a processor
+    it costs more than a smaller batch does, and too little memory shows at once where the longest
+    come first.
 
     Args:
         lengths: Tokens of each text, shape (n,).
-        budget: The most tokens in a batch, padding included; one text may have more.
+        budget: The most tokens in a batch; one text may have more.
     """
     order = np.argsort(-lengths, kind="stable")
     start = 0
     for end in range(1, len(order) + 1):
         if end < len(order):
             width = lengths[order[start]]
-            full = width * (end - start + 1) > budget
-            if not full and width <= 1.25 * lengths[order[end]] + 2:
+            if width == lengths[order[end]] and width * (end - start + 1) <= budget:
                 continue
         yield order[start:end]
         start = end
 
 
 def _run(session: Any, texts: list[_Read]) -> Vectors:
-    vectors: Vectors = session.run(["vectors"], _fed([one.ids for one in texts]))[0]
-    return vectors
+    return _pooled(session.run(["states"], _fed([one.ids for one in texts]))[0])
+
+
+def _pooled(states: Vectors) -> Vectors:
+    """Return the unit vectors of texts of one length, of their states, shape (n, tokens, 384).
+
+    The network's own mean is rounded otherwise for one text than for several; the states are not.
+    """
+    sums = states.sum(axis=1)
+    unit: Vectors = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
+    return unit
 
 
 def _run_parts(session: Any, texts: list[_Read]) -> list[tuple[Vectors, Codes, Halves]]:
     fed = _fed([one.ids for one in texts])
-    vectors, projected, states = session.run(["vectors", "projected", "states"], fed)
+    projected, states = session.run(["projected", "states"], fed)
     return [
-        (vector, coded(rows[1 : len(one.ids) - 1]), _means(one, state))
-        for one, vector, rows, state in zip(texts, vectors, projected, states, strict=True)
+        (vector, coded(rows[1:-1]), _means(one, state))
+        for one, vector, rows, state in zip(texts, _pooled(states), projected, states, strict=True)
     ]
 
 
@@ -366,19 +375,14 @@ def _means(text: _Read, states: Vectors) -> Halves:
 
 
 def _run_tokens(session: Any, ids: list[list[int]]) -> tuple[Vectors, list[Codes]]:
-    vectors, projected = session.run(["vectors", "projected"], _fed(ids))
-    codes = [coded(rows[1 : len(one) - 1]) for rows, one in zip(projected, ids, strict=True)]
-    return vectors, codes
+    states, projected = session.run(["states", "projected"], _fed(ids))
+    return _pooled(states), [coded(rows[1:-1]) for rows in projected]
 
 
 def _fed(ids: list[list[int]]) -> dict[str, NDArray[Any]]:
-    width = max(map(len, ids))
-    tokens = np.zeros((len(ids), width), dtype=np.int64)
-    mask = np.zeros((len(ids), width), dtype=np.float32)
-    for row, sequence in enumerate(ids):
-        tokens[row, : len(sequence)] = sequence
-        mask[row, : len(sequence)] = 1.0
-    return {"tokens": tokens, "mask": mask}
+    """Return what the network takes: texts of one length, of which nothing is padding."""
+    tokens = np.array(ids, dtype=np.int64)
+    return {"tokens": tokens, "mask": np.ones(tokens.shape, dtype=np.float32)}
 
 
 def _untrained(options: Any) -> bytes:

@@ -155,7 +155,12 @@ class Store(Protocol):
         ...
 
     def search(
-        self, queries: Sequence[str], embed: Callable[[], Vectors], limit: int, within: Within
+        self,
+        queries: Sequence[str],
+        embed: Callable[[], Vectors],
+        limit: int,
+        within: Within,
+        seen: Within,
     ) -> Found:
         """Return the best chunks by BM25 and by cosine; those that score 0 by BM25 are left out.
 
@@ -165,6 +170,8 @@ class Store(Protocol):
                 asked for without them is meanwhile.
             limit: The most chunks of each list.
             within: The documents that are searched.
+            seen: Those that the asker may see, these among them: what a word weighs, and how far an
+                approximate search goes, follow from them alone where the engine can do that.
         """
         ...
 

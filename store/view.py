@@ -43,7 +43,6 @@ _QUESTIONS = 32
 """Questions whose closeness to chunks is cached, since every step asks again."""
 _CHUNKS_READ, _TERMS_READ, _CHUNKS_OF_LANGUAGES = 20_000, 2_000, 200
 """The most chunks and definitions whose words slips are read as, and chunks that tell languages."""
-_UNNAMED = "They could not be read; `lexloop index` names them when it reads them."
 _NO_VECTORS: Vectors = np.zeros((0, 0), dtype=np.float32)
 
 
@@ -123,8 +122,9 @@ class Collection:
 class View:
     """The documents that an access admits; any other is as if the index did not hold it.
 
-    So hits, counts, acronyms, the ends of versions and messages depend on these documents alone;
-    only the weights of BM25 are those of the whole index, but for ``by_okapi``.
+    So hits, their scores, counts, acronyms, the ends of versions and messages depend on these
+    documents alone; only in an engine are the weights of BM25 those of the whole index, but for
+    ``by_okapi``.
 
     Args:
         store: The whole index.
@@ -161,7 +161,8 @@ class View:
         ]
         self._names = frozenset(self.documents)
         whole = len(self.documents) == len(store.catalogue.names)
-        self._within: Within = None if whole else self._names
+        self._seen: Within = None if whole else self._names
+        self._within = self._seen
         self._metadata = {name: found for name, found in granted.items() if self._shows(name)}
         self._lexical: Okapi | None = None
         self._near_to = lru_cache(maxsize=_QUESTIONS)(lambda _: dict[str, Vectors]())
@@ -355,15 +356,21 @@ class View:
     def unread(self) -> list[SkippedSource]:
         """Return what could not be read; ``indexed`` where only a part of it is missing.
 
-        Who may see what could not be read is unknown, so where documents have access tags its
-        names are told to nobody.
+        Who may see what could not be read is unknown, so where documents have access tags nobody
+        who asks is told of it, nor how much there is: ``skipped_count`` is for who keeps the index.
         """
-        catalogue = self._store.catalogue
-        found = catalogue.skipped if self._skipped is None else self._skipped
-        told = in_part(found, catalogue.names)
-        if told and not self.all_public:
-            return [SkippedSource(f"{len(told)} of the sources", _UNNAMED)]
-        return told
+        if not self.all_public:
+            return []
+        return in_part(self._unread, self._store.catalogue.names)
+
+    @property
+    def skipped_count(self) -> int:
+        """How many sources could not be read, whoever may see them."""
+        return len(self._unread)
+
+    @property
+    def _unread(self) -> Sequence[SkippedSource]:
+        return self._store.catalogue.skipped if self._skipped is None else self._skipped
 
     def search(self, queries: list[str], limit: int) -> Found:
         """Return for each query the best chunks by BM25, without scores of 0, and by cosine."""
@@ -371,19 +378,25 @@ class View:
             return [[] for _ in queries], [[] for _ in queries]
         if self._words_only or self._lexical is not None:
             return self.search_lexical(queries, limit), self.search_vector(queries, limit)
-        return self._store.search(queries, lambda: self.embed(queries), limit, self._within)
+        return self._search(queries, queries, limit)
+
+    def _search(self, by_words: list[str], by_vectors: list[str], limit: int) -> Found:
+        def vectors() -> Vectors:
+            return self.embed(by_vectors) if by_vectors else _NO_VECTORS
+
+        return self._store.search(by_words, vectors, limit, self._within, self._seen)
 
     def search_lexical(self, queries: list[str], limit: int) -> list[list[Hit]]:
         """Return for each query the best chunks by BM25, best first, without scores of 0."""
         if self._lexical is not None:
             return self._lexical.search(queries, limit, self._within)
-        return self._store.search(queries, lambda: _NO_VECTORS, limit, self._within)[0]
+        return self._search(queries, [], limit)[0]
 
     def search_vector(self, queries: list[str], limit: int) -> list[list[Hit]]:
         """Return for each query the best chunks by cosine, best first."""
         if not queries or not len(self) or self._words_only:
             return [[] for _ in queries]
-        return self._store.search([], lambda: self.embed(queries), limit, self._within)[1]
+        return self._search([], queries, limit)[1]
 
     def graph(self) -> KnowledgeGraph:
         """Return the knowledge graph that these documents alone make."""

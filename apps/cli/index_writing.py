@@ -377,6 +377,7 @@ def index_report(
         "excluded": list(manifest.excluded) if view.all_public else [],
         "excluded_count": len(manifest.excluded),
         "skipped": [vars(item) for item in view.skipped(stored=True)],
+        "skipped_count": view.skipped_count,
         "numbering": [
             {"document": name, "problems": [*tree.problems]}
             for name in view.documents
@@ -403,6 +404,8 @@ def show_report(report: dict[str, Any]) -> None:
     if report["excluded_count"]:
         named = "; ".join(first_of(report["excluded"], _MOST_DOCUMENTS))
         rows.append(("taken out for good", named or str(report["excluded_count"])))
+    if report["skipped_count"] and not report["skipped"]:
+        rows.append(("could not be read", str(report["skipped_count"])))
     for said, value in rows:
         say((said.ljust(max(map(len, _CONTENTS.values()))), "bold"), f"  {one_line(value)}")
     for item in report["skipped"]:

@@ -261,9 +261,17 @@ class EngineStore:
     # --- search
 
     def search(
-        self, queries: Sequence[str], embed: Callable[[], Vectors], limit: int, within: Within
+        self,
+        queries: Sequence[str],
+        embed: Callable[[], Vectors],
+        limit: int,
+        within: Within,
+        seen: Within,
     ) -> Found:
-        """See ``Store.search``; one request, and one for the counts of unknown terms."""
+        """See ``Store.search``; one request, and one for the counts of unknown terms.
+
+        An engine counts its whole index, so what words weigh does not follow ``seen``.
+        """
         words, vectors = self._words(queries, limit, within), embed()
         near = [self._near(vector, limit, within) for vector in vectors if limit > 0]
         bodies = [body for body in (*words, *near) if body]

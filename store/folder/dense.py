@@ -97,6 +97,22 @@ class DenseIndex:
         )
         return replace(index, effort=effort, recall=recall)
 
+    def part(self, kept: Mask) -> Self | None:
+        """Return the exact index of some chunks alone; None where they have too many windows.
+
+        Args:
+            kept: Which they are, shape (size,).
+        """
+        rows = np.flatnonzero(kept.take(self.owners))
+        if len(rows) > FLAT_UP_TO:
+            return None
+        places = np.cumsum(kept) - 1
+        owners = places[self.owners[rows]].astype(np.int32)
+        # rows in one run are seen where they lie; a copy takes as much memory again
+        run = len(rows) and rows[-1] - rows[0] == len(rows) - 1
+        vectors = self.vectors[rows[0] : rows[-1] + 1] if run else self.vectors[rows]
+        return type(self)(vectors, owners, int(np.count_nonzero(kept)), "flat")
+
     def top(self, queries: Vectors, limit: int, allowed: Mask | None = None) -> list[Ranked]:
         """Return for each query the best chunks, equal ones by position.
 

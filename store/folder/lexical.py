@@ -6,6 +6,7 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import compress
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -17,7 +18,7 @@ from lexloop.core.files import write_text
 from lexloop.core.types import Chunk
 from lexloop.documents.text.tokens import tokenize
 
-_TERMS, _WEIGHTS = "lexical.json", "lexical.weights.npy"
+_TERMS, _WEIGHTS, _COUNTS = "lexical.json", "lexical.weights.npy", "lexical.counts.npy"
 _ROWS, _STARTS = "lexical.rows.npy", "lexical.starts.npy"
 _AT_ONCE = 4_000_000  # postings weighted at once: bounds the float64 intermediates to some 100 MB
 K1, B = 1.5, 0.75
@@ -35,12 +36,15 @@ class LexicalIndex:
     Args:
         terms: Term -> column, sorted.
         weights: Each term's share of a chunk's score, float32 of shape (size, terms).
+        counts: How often the chunk has the term, parallel to ``weights.data``; of the least type
+            of whole numbers that holds all of them.
     """
 
-    FILES: ClassVar = (_TERMS, _WEIGHTS, _ROWS, _STARTS)
+    FILES: ClassVar = (_TERMS, _WEIGHTS, _COUNTS, _ROWS, _STARTS)
 
     terms: dict[str, int]
     weights: Sparse
+    counts: NDArray[np.unsignedinteger[Any]]
 
     @property
     def size(self) -> int:
@@ -58,12 +62,34 @@ class LexicalIndex:
     @classmethod
     def from_counts(cls, counted: "TermCounts") -> Self:
         """Build an index of counted terms, weighed as by rank-bm25."""
-        terms, counts = counted.matrix()
+        return cls._weighed(*counted.matrix())
+
+    @classmethod
+    def _weighed(cls, terms: list[str], counts: Sparse) -> Self:
         weights = okapi_weights(counts) if terms else np.zeros(0, np.float32)
         return cls(
             {term: column for column, term in enumerate(terms)},
             scipy_sparse().csc_array((weights, counts.indices, counts.indptr), shape=counts.shape),
+            counts.data.astype(np.min_scalar_type(int(counts.data.max(initial=0)))),
         )
+
+    def part(self, kept: NDArray[np.bool_]) -> Self:
+        """Return the index that some chunks alone would have, byte for byte.
+
+        Args:
+            kept: Which they are, shape (size,).
+        """
+        rows, starts = self.weights.indices, self.weights.indptr
+        held = kept[rows]
+        places = np.concatenate(([0], np.cumsum(held)))[starts]
+        known = np.diff(places) > 0
+        indices = _index_type(int(places[-1]))
+        renumbered = (np.cumsum(kept) - 1).astype(indices)[rows[held]]
+        ends = np.concatenate(([0], places[1:][known])).astype(indices)
+        terms = [*compress(self.terms, known.tolist())]
+        shape = (int(np.count_nonzero(kept)), len(terms))
+        counts = (self.counts[held].astype(np.uint32), renumbered, ends)
+        return self._weighed(terms, scipy_sparse().csc_array(counts, shape=shape))
 
     def scores(self, query: str) -> NDArray[np.float32]:
         """Return every chunk's BM25 score, shape (size,), as rank-bm25's ``get_scores``."""
@@ -100,6 +126,7 @@ class LexicalIndex:
         content = {"chunks": self.size, "terms": list(self.terms)}
         arrays = {
             _WEIGHTS: self.weights.data,
+            _COUNTS: self.counts,
             _ROWS: self.weights.indices.astype(np.int32),
             _STARTS: self.weights.indptr.astype(np.int64),
         }
@@ -118,6 +145,7 @@ class LexicalIndex:
         except (KeyError, TypeError) as error:
             raise ValueError(f"{_TERMS} lacks the terms or their number of chunks") from error
         weights = load_array(folder / _WEIGHTS, np.float32)
+        counts = load_array(folder / _COUNTS, np.uint8, np.uint16, np.uint32)
         rows = load_array(folder / _ROWS, np.int32)
         starts = load_array(folder / _STARTS, np.int64)
         # rows out of range would be written to, wherever they point
@@ -125,14 +153,14 @@ class LexicalIndex:
             len(starts) != len(terms) + 1
             or starts[0] != 0
             or (np.diff(starts) < 0).any()
-            or {len(weights), len(rows)} != {int(starts[-1])}
+            or {len(weights), len(counts), len(rows)} != {int(starts[-1])}
             or (len(rows) and not 0 <= int(rows.min()) <= int(rows.max()) < size)
         ):
             raise ValueError(f"{_ROWS}, {_STARTS} and {_TERMS} do not fit together")
         indices = _index_type(len(rows))
         places = rows.astype(indices, copy=False), starts.astype(indices)
         shape = (size, len(terms))
-        return cls(terms, scipy_sparse().csc_array((weights, *places), shape=shape))
+        return cls(terms, scipy_sparse().csc_array((weights, *places), shape=shape), counts)
 
 
 class TermCounts:

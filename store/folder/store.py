@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from lexloop.core.types import Chunk, Hit, Triplet
 from lexloop.documents.chunks.statements import Statement
 from lexloop.documents.document import Document, SkippedSource, versions
 from lexloop.models.embedding import Codes, Embedder, Vectors
-from lexloop.store.folder.dense import DenseIndex
+from lexloop.store.folder.dense import DenseIndex, Ranked
 from lexloop.store.folder.generations import GENERATIONS, SharedLock
 from lexloop.store.folder.lexical import LexicalIndex, searched_text
 from lexloop.store.folder.texts import TextStore
@@ -136,6 +136,24 @@ class StoredTriplets:
                 places.append(-1)
         found = self.texts.triplets_of(places)
         return [found[place] for place in places]
+
+
+class Part(NamedTuple):
+    """What somebody searches: indexes that are those of the documents that they see alone.
+
+    Args:
+        places: The position of each of their chunks among all.
+        lexical: Over these chunks.
+        dense: Over their windows; None where they are too many, and the whole index is searched.
+    """
+
+    places: NDArray[np.int64]
+    lexical: LexicalIndex
+    dense: DenseIndex | None
+
+    def placed(self, found: Iterable[Ranked]) -> list[Ranked]:
+        """Return what was found in them by its positions among all chunks."""
+        return [(self.places[positions], scores) for positions, scores in found]
 
 
 @dataclass(frozen=True, eq=False)
@@ -306,13 +324,40 @@ class FolderStore:
     # --- search
 
     def search(
-        self, queries: Sequence[str], embed: Callable[[], Vectors], limit: int, within: Within
+        self,
+        queries: Sequence[str],
+        embed: Callable[[], Vectors],
+        limit: int,
+        within: Within,
+        seen: Within,
     ) -> Found:
         """See ``Store.search``."""
-        top, mask, vectors = self.lexical.top, self._mask(within), embed()
-        by_words = [self._hits(*top(query, limit, mask)) for query in queries]
-        near = self.dense.top(vectors, limit, mask) if len(vectors) else []
-        return by_words, [self._hits(positions, scores) for positions, scores in near]
+        part, vectors = self._part(seen), embed()
+        mask = None if within is seen else self._mask(within)
+        own = mask if mask is None or seen is None else mask[part.places]
+        by_words = [part.lexical.top(query, limit, own) for query in queries]
+        if not len(vectors):
+            near: list[Ranked] = []
+        elif part.dense is None:
+            near = self.dense.top(vectors, limit, self._mask(within))
+        else:
+            near = part.placed(part.dense.top(vectors, limit, own))
+        return [self._hits(*one) for one in part.placed(by_words)], [
+            self._hits(*one) for one in near
+        ]
+
+    @cached_property
+    def _part(self) -> Callable[[Within], "Part"]:
+        """A cached function from the documents that somebody sees to the indexes of these alone."""
+
+        @lru_cache(maxsize=_GRAPHS)
+        def part(seen: Within) -> Part:
+            mask = self._mask(seen)
+            if mask is None:
+                return Part(np.arange(len(self)), self.lexical, self.dense)
+            return Part(np.flatnonzero(mask), self.lexical.part(mask), self.dense.part(mask))
+
+        return part
 
     def _hits(self, positions: NDArray[np.int64], scores: NDArray[np.float32]) -> list[Hit]:
         layout = self.layout
@@ -437,6 +482,7 @@ def _terms(store: FolderStore) -> str:
     same = lexical.terms == again.terms and all(
         np.array_equal(*pair)
         for pair in (
+            (lexical.counts, again.counts),
             (lexical.weights.indices, again.weights.indices),
             (lexical.weights.indptr, again.weights.indptr),
         )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexloop.core.arrays import load_array, save_arrays
-from lexloop.models.embedding import CODED, Codes, Vectors, lengths_of, unit_rows
+from lexloop.models.embedding import CODED, Codes, Vectors, lengths_of
 
 _CODES, _ENDS = "tokens.npy", "token_ends.npy"
 
@@ -52,7 +52,7 @@ class TokenIndex:
         Returns:
             Of shape (tokens, len(spans)); one row of zeros for a question without tokens.
         """
-        asked = unit_rows(question)
+        asked = question.astype(np.float32)
         found = np.zeros((max(1, len(asked)), len(spans)), dtype=np.float32)
         bounds = [(int(self.ends[first]), int(self.ends[end])) for first, end in spans]
         held = [place for place, (first, end) in enumerate(bounds) if first < end]
@@ -62,8 +62,9 @@ class TokenIndex:
             rows = codes.astype(np.float32)
             counts = [bounds[place][1] - bounds[place][0] for place in held]
             starts = np.cumsum([0, *counts[:-1]])
-            # a question has fewer tokens than a vector has dimensions: the products are scaled
-            cosines = (asked @ rows.T) / lengths_of(rows)
+            # products of codes are whole numbers below 2**24, so they are exact, and no chunk's
+            # closeness depends on those that are compared beside it
+            cosines = (asked @ rows.T) / lengths_of(rows) / lengths_of(asked)[:, np.newaxis]
             found[:, held] = np.maximum.reduceat(cosines, starts, axis=1)
         return found
 

@@ -104,7 +104,7 @@ def test_answers_sources_and_traces(run: Run, port: Path, tag: str) -> None:
     asked = ("--corpus", str(port), "--tag", tag)
     own = tag in MARKS
     told = run("ask", QUESTION, *asked, "--json", "--trace")
-    assert json.loads(told.stdout)["degraded"][0]["wanted"] == "2 of the sources"
+    assert json.loads(told.stdout)["degraded"] == []  # nor is told how much was not read
     check(seen(told), tag, own)
     check(seen(run("ask", "What is a berth permit?", *asked, "--trace")), tag, own)
     chat = run("chat", *asked, stdin=f"{QUESTION}\n/sources\n/trace\n/up fine\n")
@@ -184,7 +184,7 @@ def test_what_an_index_says_of_itself(run: Run, port: Path, tmp_path: Path) -> N
             check(seen(told), tag, tag in MARKS)
     found = json.loads(run("index", "info", str(index), "--json").stdout)
     assert (found["excluded"], found["excluded_count"]) == ([], 2)
-    assert found["skipped"][0]["name"] == "2 of the sources"
+    assert (found["skipped"], found["skipped_count"]) == ([], 2)
     check(seen(run("index", "verify", str(index))), "nobody", own=False)
 
 

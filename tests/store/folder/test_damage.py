@@ -20,8 +20,12 @@ from lexloop.store.opening import open_index, verify_index
 from lexloop.store.writer import IndexUpdate, write_index
 
 Write = Callable[..., IndexUpdate]
-PARTS = "chunks marks lexical.rows lexical.starts lexical.weights owners vectors knowledge"
-FILES = {f"{part}.npy" for part in PARTS.split()} | {"dense.json", "knowledge.json", "lexical.json"}
+PARTS = "chunks marks lexical.counts lexical.rows lexical.starts lexical.weights owners vectors"
+FILES = {f"{part}.npy" for part in (*PARTS.split(), "knowledge")} | {
+    "dense.json",
+    "knowledge.json",
+    "lexical.json",
+}
 FILES |= {"texts.sqlite"}
 
 
