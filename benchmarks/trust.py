@@ -29,7 +29,7 @@ from lexloop.store.opening import tools_for
 from lexloop.store.writer import write_index
 
 Rows = list[tuple[str, str]]
-_QUESTIONS, _WARM, _ROUNDS = 1000, 40, 3
+_QUESTIONS, _CONTRACTS, _WARM, _ROUNDS = 1000, 36, 40, 3
 _UNTOLD = {"seconds", "seconds_left", "snapshot", "turn_id", "messages"}
 
 
@@ -80,7 +80,7 @@ def _parties(
     others = [*sorted((data / "us_cfr").glob("*.txt")), *sorted((data / "policies").glob("*.md"))]
     half = count // 2
     yield "a law", [data / "gdpr" / "gdpr_en.txt"], others, law[:half]
-    contracts = sorted((data / "contracts" / "documents").glob("*.txt"))[:120]
+    contracts = sorted((data / "contracts" / "documents").glob("*.txt"))[:_CONTRACTS]
     own, other = contracts[::3], [path for n, path in enumerate(contracts) if n % 3]
     names = {path.name for path in own}
     probes = read_rows(data / "contracts" / "probes.jsonl")
@@ -104,7 +104,7 @@ def _index(index: Path, parties: dict[str, Sequence[Path]]) -> None:
 def _compared(name: str, alone: Path, beside: Path, asked: Sequence[str]) -> Rows:
     with_both = Settings().changed(corpus=str(beside), **{"access.tags": ["a"]})
     settings = {"alone": with_both.changed(corpus=str(alone)), "beside": with_both}
-    # each in a process's first state but for the model, which is loaded by now
+    _answer(build_graph(Resources(Connection(), settings["alone"])), asked[0])  # loads the model
     firsts, megabytes = {}, {}
     graphs: dict[str, Lexloop] = {}
     for which, chosen in settings.items():

@@ -162,19 +162,19 @@ class DenseIndex:
             if self.kind == "flat":
                 more = min(k + _CLOSE, count)
                 near = search_flat(self._coarse, in_bytes(queries), more, mask)
-                scores, found = _refined(self.vectors, queries, near)
-                return scores[:, :k], found[:, :k]
-            if self.kind == "hnsw" and not many:
-                return search_flat(self._exact, queries, k, mask)
-            if self.kind == "ivf" and mask is not None and count <= _FEW:
-                return search_few(self.vectors, queries, k, mask)
-            return self._approximate(queries, k, mask, self.effort if many else self.index.nlist)
+            elif self.kind == "hnsw" and not many:
+                near = search_flat(self._exact, queries, k, mask)
+            elif self.kind == "ivf" and mask is not None and count <= _FEW:
+                near = search_few(self.vectors, queries, k, mask)
+            else:
+                effort = self.effort if many else self.index.nlist
+                return self._approximate(queries, k, mask, effort)
+            scores, found = _refined(self.vectors, queries, near)
+            return scores[:, :k], found[:, :k]
 
     def _approximate(self, queries: Vectors, k: int, mask: Mask | None, effort: int) -> Neighbours:
-        if self.kind == "hnsw":
-            return search_hnsw(self.index, queries, k, mask, effort)
-        found = _search_ivf(self.index, queries, k, mask, effort)
-        return _refined(self.vectors, queries, found)
+        search = search_hnsw if self.kind == "hnsw" else _search_ivf
+        return _refined(self.vectors, queries, search(self.index, queries, k, mask, effort))
 
     @cached_property
     def _exact(self) -> Any:
@@ -404,9 +404,9 @@ def _search_ivf(index: Any, queries: Vectors, k: int, mask: Mask | None, effort:
 
 
 def _refined(vectors: Halves, queries: Vectors, found: Neighbours) -> Neighbours:
-    """Return the windows found by their codes, scored and ordered by their vectors.
+    """Return the windows found, scored and ordered by their vectors: alike whatever found them.
 
-    FAISS's own refinement would hold every vector in memory a second time.
+    FAISS's own refinement of codes would hold every vector in memory a second time.
     """
     scores, windows = np.full(found[0].shape, -np.inf, dtype=np.float32), found[1].copy()
     for row, query in enumerate(queries):
