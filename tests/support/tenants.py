@@ -56,7 +56,17 @@ QUESTIONS = (
     "What is a BP?",
     "Hello",
 )
-_ANEW = {"id", "turn_id", "messages", "seconds", "seconds_left", "snapshot", "created", "at"}
+_ANEW = {
+    "id",
+    "turn_id",
+    "messages",
+    "seconds",
+    "seconds_left",
+    "snapshot",
+    "created",
+    "at",
+    "thread",
+}
 """What is made anew for each question, and the mark of the state of all files."""
 
 
