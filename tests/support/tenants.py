@@ -73,7 +73,8 @@ _ANEW = {
 def lasting(value: Any) -> Any:
     """JSON without what differs from one question to the same one asked again."""
     if isinstance(value, dict):
-        return {name: lasting(held) for name, held in value.items() if name not in _ANEW}
+        kept = {k: v for k, v in value.items() if k not in _ANEW and not k.endswith("seconds")}
+        return {name: lasting(held) for name, held in kept.items()}
     return [lasting(one) for one in value] if isinstance(value, list | tuple) else value
 
 
