@@ -4,14 +4,16 @@ import json
 import os
 import sqlite3
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
 from lexloop.apps.shapes.text import shortened
+from lexloop.apps.withdrawing import NOTE
 from lexloop.core.errors import DataError, NotFoundError
 from lexloop.core.types import Turn
 
@@ -37,6 +39,13 @@ CREATE INDEX turns_of ON turns(thread, number);
 _TITLE_CHARS = 80
 _BUSY_S = 10.0
 _END_OF_TIME, _AFTER_ALL = ("9999-12-31", ""), 2**62
+
+
+_EVERY = "SELECT turns.*, person FROM turns JOIN threads ON threads.id = turns.thread"
+_ALL_TURNS = f"{_EVERY} WHERE number > ? ORDER BY number"
+_AT_ONCE = 200
+Change = Callable[[str, dict[str, Any]], Mapping[str, Any]]
+"""Makes of a person's answer another, or returns it."""
 
 
 @dataclass(frozen=True)
@@ -149,11 +158,17 @@ class ThreadStore:
         return turns
 
     def keep(
-        self, person: str, answer: Mapping[str, Any], tags: Sequence[str], begins: bool
+        self,
+        person: str,
+        answer: Mapping[str, Any],
+        tags: Sequence[str],
+        begins: bool,
+        allowed: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None,
     ) -> None:
         """Keep an answer in its thread; not where that was deleted meanwhile.
 
-        The thread is held to need the access tags that the answer was given with.
+        The thread is held to need the access tags that the answer was given with. ``allowed``
+        returns what of the answer may be kept, as it is while nobody else writes.
         """
         with self._opened(make=True) as database, database:
             database.execute("BEGIN IMMEDIATE")
@@ -163,7 +178,7 @@ class ThreadStore:
             if row is None and not begins:
                 return
             held = _thread(row) if row is not None else None
-            _write(database, person, answer, tags, held)
+            _write(database, person, allowed(answer) if allowed else answer, tags, held)
 
     def rename(self, person: str, id: str, title: str) -> Thread:
         """Give a thread another title, on one line and not too long, and return it.
@@ -215,6 +230,66 @@ class ThreadStore:
                 "UPDATE turns SET vote = ?, comment = ? WHERE id = ?", (vote, comment, id)
             )
 
+    def rewrite(self, change: Change) -> list[tuple[str, str, str]]:
+        """Replace answers of all people by what a function makes of them.
+
+        What was there is gone from the file, too, and from its journal.
+
+        Args:
+            change: Makes of a person's answer what is kept of it. One that was withdrawn is not
+                told again to who goes on with the conversation.
+
+        Returns:
+            Of each answer that is another now its person, its thread and its id.
+        """
+        last, found = 0, list[int]()
+        for row in self._every():
+            last = row["number"]
+            found += [last] if _changed(row, change) else []
+        with self._opened() as database:
+            database.execute("BEGIN IMMEDIATE")
+            with database:
+                rows = database.execute(_ALL_TURNS, (last,)).fetchall()
+                for number in found:
+                    rows += database.execute(f"{_EVERY} WHERE number = ?", (number,)).fetchall()
+                touched = [row for row in rows if _replaced(database, row, change)]
+            self._scrub(database)
+        return [(row["person"], row["thread"], row["id"]) for row in touched]
+
+    def every(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield each answer with its person."""
+        for row in self._every():
+            yield row["person"], _answer(row)
+
+    def _every(self) -> Iterator[sqlite3.Row]:
+        last = 0
+        while rows := self._read(f"{_ALL_TURNS} LIMIT {_AT_ONCE}", last):
+            last = rows[-1]["number"]
+            yield from rows
+
+    def expire(self, days: int) -> int:
+        """Delete the threads not used for so many days, and return how many; 0 keeps all."""
+        if not days:
+            return 0
+        until = (datetime.now(UTC) - timedelta(days=days)).isoformat(timespec="milliseconds")
+        with self._opened() as database:
+            with database:
+                gone = database.execute("DELETE FROM threads WHERE updated < ?", (until,)).rowcount
+            if gone:
+                self._scrub(database)
+        return gone
+
+    def _scrub(self, database: sqlite3.Connection) -> None:
+        """Leave no byte of what was deleted; the journal has what was there before."""
+        if self._database is None or self.file == IN_MEMORY:
+            return
+        database.execute("VACUUM")
+        for mode in ("DELETE", "PERSIST"):
+            database.execute(f"PRAGMA journal_mode = {mode}").fetchone()
+        with database:
+            database.execute("BEGIN IMMEDIATE")
+            _make_room(self.file.with_name(f"{self.file.name}-journal"))
+
     def _read(self, sql: str, *given: object) -> list[sqlite3.Row]:
         with self._opened() as database:
             return database.execute(sql, given).fetchall()
@@ -254,6 +329,7 @@ def _connected(place: Path) -> sqlite3.Connection:
         held.callback(database.close)
         database.row_factory = sqlite3.Row
         database.execute("PRAGMA foreign_keys = ON")
+        database.execute("PRAGMA secure_delete = ON")
         known = database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         found = [database.execute(f"PRAGMA {name}").fetchone()[0] for name in _MARKS]
         if known and found != [*_MARKS.values()]:
@@ -271,6 +347,31 @@ def _connected(place: Path) -> sqlite3.Connection:
                     database.execute(f"PRAGMA {name} = {value}")
         held.pop_all()  # it was opened as it should be, and stays open
     return database
+
+
+def _changed(row: sqlite3.Row, change: Change) -> dict[str, Any] | None:
+    """Return another answer in place of a turn's; None where it stays as it is."""
+    held = _answer(row)
+    made = dict(change(row["person"], held))
+    return None if made == held else made
+
+
+def _replaced(database: sqlite3.Connection, row: sqlite3.Row, change: Change) -> bool:
+    """Return whether a turn is another now, with its comment and the title that it gave."""
+    made = _changed(row, change)
+    if made is None:
+        return False
+    comment = made.pop("feedback", {}).get("comment", row["comment"])
+    packed, said = zlib.compress(json.dumps(made).encode()), made["answer"]
+    database.execute(
+        "UPDATE turns SET question = ?, said = ?, comment = ?, answer = ? WHERE number = ?",
+        (made["question"], "" if said == NOTE else said, comment, packed, row["number"]),
+    )
+    titles = [shortened(one, _TITLE_CHARS) for one in (made["question"], row["question"])]
+    database.execute(
+        "UPDATE threads SET title = ? WHERE title = ? AND id = ?", (*titles, row["thread"])
+    )
+    return True
 
 
 def _other(database: sqlite3.Connection) -> str:

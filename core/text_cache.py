@@ -52,6 +52,19 @@ class TextCache:
         with self._turn:
             self._connection.close()
 
+    def empty(self) -> int:
+        """Remove every text, its bytes too, and return how many there were.
+
+        Raises:
+            DataError: The file is damaged, in use for too long, or the disk is full.
+        """
+        with self._usable(), self._turn:
+            self._connection.execute("PRAGMA secure_delete = ON")
+            with self._connection:
+                gone = self._connection.execute("DELETE FROM kept").rowcount
+            self._connection.execute("VACUUM")
+        return gone
+
     def find(self, key: str) -> str | None:
         """Return the text under a key; None where there is none.
 

@@ -3,9 +3,9 @@
 import os
 import re
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
 
@@ -141,8 +141,58 @@ class FeedbackStore:
         with self._opened(make=False) as database:
             self._refuse_another(database)
             rows = database.execute("SELECT opinion FROM opinions ORDER BY at, rowid").fetchall()
+        return [Opinion.model_validate(self._read(text)) for (text,) in rows]
+
+    def rewrite(self, change: Callable[[dict[str, Any]], dict[str, Any] | None]) -> list[str]:
+        """Replace opinions by what a function makes of them; where it makes None they are removed.
+
+        What was there is gone from the file, too; where there is no file nothing happens.
+
+        Returns:
+            The answers whose opinions are others now.
+
+        Raises:
+            DataError: The file cannot be read or written, or is no file of opinions.
+        """
+        touched: list[str] = []
+        if not self.file.exists():
+            return touched
+        with self._opened(make=False) as database:
+            if database.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,):
+                return touched
+            self._refuse_another(database)
+            database.execute("PRAGMA secure_delete = ON")
+            with database:
+                database.execute("BEGIN IMMEDIATE")
+                rows = database.execute("SELECT answer_id, opinion FROM opinions").fetchall()
+                for id, text in rows:
+                    held = self._read(text)
+                    made = change(held)
+                    if made is None:
+                        database.execute("DELETE FROM opinions WHERE answer_id = ?", (id,))
+                    elif made != held:
+                        said = Opinion.model_validate(made).model_dump_json()
+                        update = "UPDATE opinions SET opinion = ? WHERE answer_id = ?"
+                        database.execute(update, (said, id))
+                    if made != held:
+                        touched.append(id)
+            database.execute("VACUUM")
+        return touched
+
+    def expire(self, days: int) -> int:
+        """Remove the opinions that are older than so many days, and return how many; 0 keeps all.
+
+        Raises:
+            DataError: As ``rewrite``.
+        """
+        until = (datetime.now(UTC) - timedelta(days=days)).isoformat()
+        if not days:
+            return 0
+        return len(self.rewrite(lambda one: None if one["at"] < until else one))
+
+    def _read(self, text: str) -> dict[str, Any]:
         try:
-            return [Opinion.model_validate_json(text) for (text,) in rows]
+            return Opinion.model_validate_json(text).model_dump(mode="json")
         except ValidationError as error:
             said = f"it holds what is no opinion ({error.errors()[0]['msg']})"
             raise self._unusable(said) from error

@@ -19,7 +19,7 @@ from cachetools import LRUCache, cached
 from cachetools.keys import hashkey
 
 from lexloop.core.configuration import configured
-from lexloop.core.errors import DataError, ModelError, SettingsError
+from lexloop.core.errors import DataError, LexloopError, ModelError, SettingsError
 from lexloop.core.metadata import Filters
 from lexloop.core.running import Deadline, within
 from lexloop.core.settings import Connection, Settings
@@ -42,6 +42,7 @@ from lexloop.nodes.context import (
     Reranker,
     Rewriter,
 )
+from lexloop.store.engine.address import is_address
 from lexloop.store.opening import corpus_stamp, left_out, open_corpus, tools_for
 from lexloop.store.preparing import Tools
 from lexloop.store.view import Collection, View
@@ -98,9 +99,10 @@ class Resources:
         self._progress = progress
         self._contexts: LRUCache[Any, Context] = LRUCache(_CACHED)
         self._collections = _Shelf(_CACHED)
-        self._made = cached(self._contexts, condition=Condition())(self._make)
+        self._turn = Condition()
+        self._made = cached(self._contexts, condition=self._turn)(self._make)
         self._loaded = cached(LRUCache(_CACHED), condition=Condition())(self._load)
-        self._opened = cached(self._collections, _corpus_key, condition=Condition())(self._open)
+        self._opened = cached(self._collections, _corpus_key, condition=self._turn)(self._open)
 
     @classmethod
     def configured(cls) -> Self:
@@ -179,6 +181,21 @@ class Resources:
         self._collections.clear()
         self._contexts.clear()
 
+    def let_go(self) -> None:
+        """Let go of collections whose corpus is another by now; who reads one goes on with it."""
+        with self._turn:
+            held = [*self._collections]
+        # in an engine a hold ends by itself, and asking costs a request
+        stale = [key for key in held if not is_address(key[0]) and _stamp(key[0]) != key[1]]
+        with self._turn:
+            for key in stale:
+                self._collections.pop(key, None)
+            gone = {key[1] for key in stale}
+            for key in [one for one in self._contexts if one[1].partition(" ")[2] in gone]:
+                del self._contexts[key]
+        if stale:
+            gc.collect()  # their caches refer to them
+
     def _load(self, name: str) -> Embedder:
         return load_embedder(name, self.connection)
 
@@ -226,6 +243,14 @@ class Resources:
                 raise
             raise failed from error  # an index whose vectors no other embedder can search
         return collection, [*troubles, lost]
+
+
+def _stamp(corpus: str) -> str:
+    """Return the stamp of a corpus; "" where it is gone."""
+    try:
+        return corpus_stamp(corpus)
+    except LexloopError:
+        return ""
 
 
 def _corpus_key(corpus: str, stamp: str, tools: Tools) -> Any:

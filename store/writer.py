@@ -299,7 +299,12 @@ def write_index(
 
 
 def remove_documents(
-    index: Path, names: Sequence[str], tools: Tools, *, progress: Progress = silent
+    index: Path,
+    names: Sequence[str],
+    tools: Tools,
+    *,
+    progress: Progress = silent,
+    keep_out: bool = True,
 ) -> IndexUpdate:
     """Remove documents or source files from an index; updates leave them out.
 
@@ -308,6 +313,8 @@ def remove_documents(
         names: Of the documents or source files.
         tools: Those the index was made with; nothing is read or embedded with them.
         progress: As for ``write_index``.
+        keep_out: Whether the index names them, so that updates leave them out; not needed for
+            source files that are gone.
 
     Raises:
         CorpusError: Nothing would be left, another process writes, or the disk is full.
@@ -323,7 +330,8 @@ def remove_documents(
         now = Scan({name: held.fingerprints[name] for name in kept}, unread)
         same = replace(tools, recipe=held.recipe, settings=held.settings)
         run = _Writing(index, same, now, changes, old, progress)
-        manifest = replace(held, excluded=tuple(excluded), fingerprints=now.fingerprints)
+        noted = tuple(excluded) if keep_out else held.excluded
+        manifest = replace(held, excluded=noted, fingerprints=now.fingerprints)
         return run.publish(manifest, run.files(None))
 
 

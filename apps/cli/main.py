@@ -20,6 +20,7 @@ from lexloop.apps.cli.evaluate import compare, evaluate, judge, tune
 from lexloop.apps.cli.example import example
 from lexloop.apps.cli.feedback import commands as feedback_commands
 from lexloop.apps.cli.finetune import commands as finetune_commands
+from lexloop.apps.cli.forget import forget
 from lexloop.apps.cli.index import commands as index_commands
 from lexloop.apps.cli.label import label
 from lexloop.apps.cli.serve import mcp, serve
@@ -31,8 +32,8 @@ from lexloop.apps.cli.testset import commands as testset_commands
 _EPILOG = (
     "Exit codes: 0 answered or abstained; 1 unexpected; 2 input or settings; 3 index made, files "
     "skipped; 4 documents; 5 stored files; 6 model; 7 deadline; 8 thread busy; 9 training; "
-    "13 engine; 14 Ray; 130 interrupted. With --exit-code: 10 abstained; 11 answered without "
-    "passing. eval: 12 some questions not answered."
+    "13 engine; 14 Ray; 15 forget: something is left; 130 interrupted. With --exit-code: "
+    "10 abstained; 11 answered without passing. eval: 12 some questions not answered."
 )
 
 _MISUSED = 2
@@ -48,7 +49,7 @@ app = typer.Typer(
 )
 _COMMANDS = (
     *(ask, chat, example, show, serve, mcp, doctor, judge, evaluate, compare, compare_embedders),
-    *(label, tune),
+    *(label, tune, forget),
 )
 for command in _COMMANDS:
     app.command("eval" if command is evaluate else None, epilog=_EPILOG)(command)

@@ -28,13 +28,14 @@ from lexloop.store.engine.client import engine_at
 from lexloop.store.engine.generation import writing
 from lexloop.store.engine.store import EngineStore, open_engine
 from lexloop.store.engine.writing import Writer, finish
+from lexloop.store.folder.generations import drop
 from lexloop.store.folder.store import FolderStore, open_folder
 from lexloop.store.manifest import IndexSource, Manifest
 from lexloop.store.preparing import Tools
 from lexloop.store.protocol import PreparedDocument, PreparedFile, Store
 from lexloop.store.scan import Scan
 from lexloop.store.view import Collection, View
-from lexloop.store.writer import write_index
+from lexloop.store.writer import remove_documents, write_index
 
 _QUERIES, _TOP, _OVERLAP = 50, 10, 0.95
 
@@ -82,6 +83,33 @@ def push_index(
         finish(generation, writer.tally, manifest, graph, vectors=kept, skipped=skipped)
         generation.publish()
         return writer.tally.counts
+
+
+def remove_from_engine(
+    address: str, names: Sequence[str], beside: Path, tools: Tools, progress: Progress = silent
+) -> None:
+    """Replace an index in an engine by one without some documents; nothing is embedded again.
+
+    Args:
+        address: Where it lies.
+        names: Of the documents.
+        beside: A folder of this machine for the time being; what lies there is replaced.
+        tools: Have the embedder that made it.
+        progress: As for ``push_index``.
+
+    Raises:
+        CorpusError: Nothing would be left.
+        EngineError: The engine failed; what was there before still serves.
+    """
+    with closing(open_engine(address, tools.embedder)) as store:
+        generation = store.generation
+        told = generation.engine.ask("GET", f"/{generation.index('chunks')}/_count")
+        storage = Storage(store.vectors, int(told["_shards"]["total"]))
+    drop(beside)
+    pull_index(address, beside, tools.embedder, progress)
+    remove_documents(beside, names, tools, progress=progress)
+    push_index(beside, address, tools.embedder, progress, storage)
+    drop(beside)
 
 
 def pull_index(

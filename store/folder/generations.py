@@ -183,6 +183,26 @@ def sweep(index: Path) -> None:
                 return
 
 
+def drop(index: Path) -> None:
+    """Remove an index; a generation that is read goes with the next writing after its reader.
+
+    Raises:
+        IndexWriteError: Another process writes it, or the disk does not let it.
+    """
+    with writing(index):
+        shutil.rmtree(index / STAGING, ignore_errors=True)
+        (index / MANIFEST).unlink(missing_ok=True)
+
+
+def still_read(index: Path) -> list[str]:
+    """Return the generations that lie beside the one that counts: somebody reads them yet."""
+    try:
+        held, folders = _manifest(index), os.listdir(index / GENERATIONS)
+    except FileNotFoundError:
+        return []
+    return sorted(name for name in folders if name.encode() not in held)
+
+
 def _manifest(index: Path) -> bytes:
     """Return the manifest's bytes; empty where there is no manifest."""
     try:
