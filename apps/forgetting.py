@@ -159,7 +159,8 @@ class Target:
         """Return the source files that it is, or lies in."""
         lying = (Path(place) for place in sorted(self.places) if "://" not in place)
         above = (one for path in lying for one in (path, *path.parents))
-        return [one for one in dict.fromkeys(above) if one.is_file() and is_source(one.name)]
+        # unlike Path.is_file this answers for a name that no file can have
+        return [one for one in dict.fromkeys(above) if os.path.isfile(one) and is_source(one.name)]
 
 
 def _places(source: IndexSource, name: str) -> list[str]:
@@ -281,11 +282,12 @@ def withdraw(
     Args:
         store: Has the answers.
         feedback: Has the opinions.
-        traces: Of a person's answers; "" stands for whoever gave an opinion.
+        traces: Of a person's answers; "" is who gave an opinion on one that is not kept.
         done: Is told what was changed.
         texts: Those of the document, where they are known still.
     """
     people: dict[str, Traces] = {}
+    whose: dict[str, str] = {}
     emptied: set[str] = set()
 
     def of(person: str) -> Traces:
@@ -303,12 +305,10 @@ def withdraw(
 
     with done.trying(store.file):
         for person, answer in store.every():
+            whose[answer["id"]] = person
             of(person).note(answer)
-    everybody = of("")
-    for one in people.values():
-        everybody.join(one)
     with done.trying(feedback.file):
-        for id in feedback.rewrite(lambda one: without(one, everybody)):
+        for id in feedback.rewrite(lambda one: without(one, of(whose.get(one["answer_id"], "")))):
             done.touch("feedback", feedback.file, f"what was said of answer {id}")
     with done.trying(store.file):
         for _, thread, id in store.rewrite(changed):
@@ -430,7 +430,6 @@ class Order:
         collections: The corpora of a server's collections, by name.
         chats: The file of chats; None for the user's own.
         delete_file: Whether its own file is deleted, though no upload.
-        patience_s: How long readers are waited for.
     """
 
     target: Target
@@ -439,7 +438,6 @@ class Order:
     collections: Mapping[str, str] = field(default_factory=dict)
     chats: Path | None = None
     delete_file: bool = False
-    patience_s: float = _PATIENCE_S
 
     def run(self, progress: Progress = silent) -> Forgotten:
         """Forget the document.
@@ -588,7 +586,7 @@ class Order:
             done.touch("engine", address, f"written anew without {', '.join(own)}")
 
     def _tidy(self, done: Forgotten) -> None:
-        until = time.monotonic() + self.patience_s
+        until = time.monotonic() + _PATIENCE_S
         for index in [*self._own_indexes(), *cached_indexes()]:
             if not is_index(index) or self.target.may_hold(str(index)):
                 with done.trying(index):

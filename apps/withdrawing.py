@@ -58,12 +58,6 @@ class Traces:
             self._said.add(answer["answer"])  # it may quote others, too
             self.answers.add(answer["id"])
 
-    def join(self, other: "Traces") -> None:
-        """Learn what another knows."""
-        self.answers |= other.answers
-        self._runs |= other._runs
-        self._said |= other._said
-
     def pruned(self, value: Any, usual: str) -> Any:
         """Return JSON without what its lists have of the document: sources, and tries citing it."""
         if isinstance(value, Mapping):

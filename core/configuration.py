@@ -24,7 +24,7 @@ from lexloop.core.settings import METHODS, SAMPLE_CORPUS, VARIANTS, Settings, Va
 
 FILE = "lexloop.toml"
 _MOST_BYTES = 1024 * 1024
-_WHOSE = ("corpus", "access", "model", "deadline_s", "prices", "max_cost")
+_WHOSE = ("corpus", "access", "model", "deadline_s", "prices", "max_cost", "retention")
 _HARMLESS = {
     "index.embedder": ("embedded", "minilm"),
     "index.triplets": ("embedded",),

@@ -35,6 +35,7 @@ from lexloop.core.settings_groups import (
     ModelSettings,
     PlanSettings,
     Price,
+    RetentionSettings,
     RetrievalSettings,
     Standardised,
 )
@@ -133,6 +134,9 @@ class Settings(Group):
     )
     model: ModelSettings = Field(
         default=ModelSettings(), description="The chat model, and what it is asked with."
+    )
+    retention: RetentionSettings = Field(
+        default=RetentionSettings(), description="How long conversations and feedback are kept."
     )
     prices: dict[str, Price] = Field(
         default={},

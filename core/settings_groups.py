@@ -465,3 +465,20 @@ class ModelSettings(Group):
     def asked_with(self) -> dict[str, Any]:
         """The parameters of a reply that are set, by name."""
         return self.model_dump(exclude={"name", "fallback", "attempts"}, exclude_none=True)
+
+
+class RetentionSettings(Group):
+    """How long conversations and feedback are kept; 0 is for ever."""
+
+    threads_days: int = Field(
+        default=0,
+        ge=0,
+        le=36_500,
+        description="Days after its last answer that a conversation is deleted; 0: never.",
+    )
+    feedback_days: int = Field(
+        default=0,
+        ge=0,
+        le=36_500,
+        description="Days after which an opinion on an answer is deleted; 0: never.",
+    )

@@ -27,6 +27,7 @@ from lexloop.apps.cli.terminal import (
     show_error,
     typed_so_far,
 )
+from lexloop.apps.retention import expire
 from lexloop.apps.shapes.record import answer_record, dated
 from lexloop.apps.threads import IN_MEMORY, ThreadStore
 from lexloop.core.configuration import data_folder
@@ -78,6 +79,8 @@ def chat(
     name = thread or f"{datetime.now():%Y-%m-%d-%H%M%S}-{secrets.token_hex(2)}"
     with asyncio.Runner() as runner, contextlib.closing(_store(thread, file)) as store:
         kept_in = None if store.file == IN_MEMORY else store.file
+        if kept_in is not None:
+            expire(store, settings.retention)
         with Progress() as progress:
             session = open_session(settings, connection, progress)
         from lexloop.evaluation.feedback import feedback_file

@@ -2,6 +2,7 @@
 
 import asyncio
 import ctypes
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
@@ -15,7 +16,6 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import Route
 
 from lexloop.apps.serve import ask_routes, document_routes, errors, openai
-from lexloop.apps.serve.indexing import Indexing
 from lexloop.apps.serve.limits import shares
 from lexloop.apps.serve.mcp_transports import McpEndpoint
 from lexloop.apps.serve.middleware import SCHEMA, Guard
@@ -37,7 +37,7 @@ def give_back() -> bool:
 
 
 PAGE = Path(__file__).parent / "page"
-_ENDING_S, _TIDY_S = 5, 20.0
+_ENDING_S, _TIDY_S, _DAY_S = 5, 20.0, 86_400.0
 
 
 def create_app(
@@ -87,7 +87,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     parts: Serving = app.state.serving
     parts.engine.start(parts.collections.open_aside)
     parts.indexing.resume(parts.uploads)
-    tidying = asyncio.create_task(_tidy(parts.indexing))
+    tidying = asyncio.create_task(_tidy(parts))
     async with app.state.mcp.run():
         yield
     tidying.cancel()
@@ -98,15 +98,21 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     parts.store.close()
 
 
-async def _tidy(indexing: Indexing) -> None:
+async def _tidy(parts: Serving) -> None:
     """Do now and then what takes some milliseconds of one thread.
 
-    Unused memory is given back, and what a full disk kept from being indexed is tried again.
+    Unused memory is given back, what a full disk kept from being indexed is tried again, and
+    indexes that are others by now are let go of. Once a day what is kept for too long goes.
     """
+    settled = -_DAY_S
     while True:
+        if time.monotonic() - settled >= _DAY_S:
+            settled = time.monotonic()
+            await run_in_threadpool(parts.settle)
         await asyncio.sleep(_TIDY_S)
+        await run_in_threadpool(parts.let_go)
         await run_in_threadpool(give_back)
-        await run_in_threadpool(indexing.retry)
+        await run_in_threadpool(parts.indexing.retry)
 
 
 def config_of(app: FastAPI) -> uvicorn.Config:

@@ -7,6 +7,7 @@ import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from heapq import merge
 from itertools import starmap
 from pathlib import PurePath
@@ -319,7 +320,8 @@ class Asking:
         record = run.record(self.hosts)
         if run.kept:
             try:
-                self.store.keep(run.person.name, record, run.person.tags, run.begins)
+                allowed = partial(self.collections.kept, run.person)
+                self.store.keep(run.person.name, record, run.person.tags, run.begins, allowed)
             except DataError as error:
                 if error.what != self._unkept:  # the same once: every record says it, too
                     _log.error("Answers are not kept: %s", error)

@@ -21,6 +21,7 @@ from lexloop.apps.serve.indexing import removed_of
 from lexloop.apps.serve.people import LOCAL, Person
 from lexloop.apps.serve.settings import CollectionSettings, ServerSettings
 from lexloop.apps.serve.uploads import Uploaded, UploadStore
+from lexloop.apps.withdrawing import Traces, withdrawn
 from lexloop.core.errors import (
     AccessError,
     ConflictError,
@@ -154,6 +155,11 @@ class Engine:
         self.start()
         # who leaves meanwhile must not end the loading, for which others wait
         return await asyncio.shield(asyncio.wrap_future(self._loaded))
+
+    def let_go(self) -> None:
+        """Let go of collections that are others by now."""
+        if self._opener.done() and self._opener.exception() is None:
+            self.resources.let_go()
 
     def close(self) -> None:
         """Let go of the collections."""
@@ -324,6 +330,25 @@ class Collections:
             _log.warning("The collection %s cannot be opened: %s", name, error)
             return "It cannot be opened; the server's log says why."
         return ""
+
+    def let_go(self) -> None:
+        """Let go of collections that are others by now."""
+        with self._lock:
+            self._opening = {key: one for key, one in self._opening.items() if not one.done()}
+        self._engine.let_go()
+
+    def kept(self, person: Person, answer: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return what may be kept of an answer: nothing of files that were removed meanwhile."""
+        own = {name: one for name, one in self.own(person).items() if name in answer["collections"]}
+        files = {name: {*one.files()} for name, one in own.items()}
+        if not own:
+            return answer
+
+        def is_gone(name: str, document: str) -> bool:
+            above = (f"{document[:place]}" for place, one in enumerate(document) if one == "/")
+            return name in files and files[name].isdisjoint((document, *above))
+
+        return withdrawn(answer, Traces(own.__contains__, is_gone))
 
     def close(self) -> None:
         """Open nothing more."""

@@ -1,6 +1,7 @@
 """Routes of documents: what is read of them, and what changes somebody's own collections."""
 
 import json
+import logging
 from collections.abc import AsyncIterator
 from datetime import date
 from pathlib import Path, PurePosixPath
@@ -37,6 +38,7 @@ from lexloop.documents.reading.formats import PAGED
 if TYPE_CHECKING:
     from lexloop.store.view import View
 
+_log = logging.getLogger("lexloop.serve")
 router = APIRouter(
     prefix="/api/collections",
     tags=["documents"],
@@ -233,6 +235,20 @@ class JobBody(BaseModel):
     """The job that indexes a collection."""
 
     job: str
+
+
+class TouchedBody(BaseModel):
+    """What was taken out, and of which kind: an upload, a thread's answer or feedback."""
+
+    kind: str
+    done: str
+
+
+class RemovedBody(JobBody):
+    """What went with a file that was to be forgotten; ``left`` says what could not go."""
+
+    touched: list[TouchedBody] = []
+    left: list[str] = []
 
 
 @router.get("")
@@ -493,11 +509,30 @@ def _nothing_added(refused: list[RefusedFile]) -> InputError:
 
 
 @router.delete("/{name}/documents", status_code=202)
-def remove(name: str, document: Named, person: Asker, served: Served) -> JobBody:
+def remove(
+    name: str,
+    document: Named,
+    person: Asker,
+    served: Served,
+    forget: Annotated[
+        bool, Query(description="Also withdraw kept answers and feedback that quote it.")
+    ] = False,
+) -> RemovedBody:
     """Remove a file, with all the documents in it."""
     one = served.collections.changeable(person, name)
-    served.uploads.remove(one, document)
-    return JobBody(job=served.indexing.start(one).id)
+    if not forget:
+        served.uploads.remove(one, document)
+        return RemovedBody(job=served.indexing.start(one).id)
+    from lexloop.apps.serve.forgetting import forget_upload
+
+    done = forget_upload(served.uploads, served.store, one, document, person)
+    for left in done.left:
+        _log.error("Not all is forgotten of a document: %s: %s", left.where, left.why)
+    return RemovedBody(
+        job=served.indexing.start(one).id,
+        touched=[TouchedBody(kind=item.kind, done=item.done) for item in done.touched],
+        left=["Some of it is left: send this again. The server's log says why."] * bool(done.left),
+    )
 
 
 @router.get("/{name}/indexing", response_class=EventSourceResponse)

@@ -79,12 +79,18 @@ class Indexing:
     Args:
         settings: Those that documents are indexed with.
         connection: Where an embedder is reached.
+        after: Called when an index was written, before that is told.
     """
 
-    def __init__(self, settings: Settings, connection: Connection) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        connection: Connection,
+        after: Callable[[], None] = lambda: None,
+    ) -> None:
         # relations by a model cost money for each upload: an operator makes such an index
         self._settings = settings.changed(**{"model.name": None, "index.triplets": "embedded"})
-        self._connection = connection
+        self._connection, self._after = connection, after
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="lexloop-indexing")
         self._lock = Lock()
         self._jobs: dict[Path, Job] = {}
@@ -161,6 +167,7 @@ class Indexing:
             change = job.collection.change()
             done = self._indexed(job) if _readable(job.collection) else _emptied(job.collection)
             job.collection.settle(change)
+            self._after()
             event: Event = ("done", done)
         except LexloopError as error:
             event = _failure(error, job.collection)

@@ -1,12 +1,15 @@
 """What the routes of one application share: its parts, and the end of work that nobody wants."""
 
 import asyncio
+import logging
 import os
 from collections.abc import Awaitable
+from contextlib import suppress
 from typing import Annotated, TypeVar
 
 from fastapi import Depends, HTTPException, Request
 
+from lexloop.apps.retention import expire
 from lexloop.apps.serve.asking import Asking
 from lexloop.apps.serve.collections import Collections, Engine
 from lexloop.apps.serve.indexing import Indexing
@@ -18,8 +21,11 @@ from lexloop.apps.serve.uploads import MB, UploadStore
 from lexloop.apps.shapes.record import text_hosts
 from lexloop.apps.threads import FILE_NAME, ThreadStore
 from lexloop.core.configuration import data_folder
+from lexloop.core.errors import LexloopError
 from lexloop.core.settings import Connection, Settings
+from lexloop.store.folder.generations import still_read, writing
 
+_log = logging.getLogger("lexloop.serve")
 T = TypeVar("T")
 PING_S = 15
 """Seconds after which a silent stream shows that it lives."""
@@ -59,7 +65,7 @@ class Serving:
         )
         self.uploads = UploadStore(data / "collections", int(limits.stored_mb * MB))
         self.collections = Collections(settings, self.engine, self.uploads, named_alone)
-        self.indexing = Indexing(asked_with, connection)
+        self.indexing = Indexing(asked_with, connection, self.let_go)
         self.pages = Pages()
         self.store = ThreadStore(data / FILE_NAME)
         self.asking = Asking(
@@ -71,6 +77,26 @@ class Serving:
             streams(limits.streams),
             Queue(limits.questions_at_once or usual, limits.queue_s),
         )
+
+    def let_go(self) -> None:
+        """Let go of indexes that are others by now, and remove what nobody reads of uploads."""
+        self.collections.let_go()
+        for one in self.uploads.every():
+            with suppress(LexloopError):  # it is being written, and swept then
+                if still_read(one.index):
+                    with writing(one.index, 0.0):
+                        pass
+
+    def settle(self) -> None:
+        """Finish what an earlier process was to forget, and delete what is kept for too long."""
+        from lexloop.apps.serve.forgetting import resume
+
+        try:
+            for one in resume(self.uploads, self.store):
+                self.indexing.start(one)
+            expire(self.store, self.engine.settings.retention)
+        except LexloopError as error:
+            _log.error("What is to be deleted is still there: %s", error)
 
 
 async def _serving(request: Request) -> Serving:

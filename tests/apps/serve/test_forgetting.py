@@ -1,0 +1,186 @@
+"""Forgetting over HTTP: no file of the server has a word of the document, others' stays."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from servers import as_, client_of, people, served
+
+from lexloop.apps.forgetting import Orders
+from lexloop.apps.serve.settings import ServerSettings
+from lexloop.apps.serve.uploads import UploadStore
+from lexloop.apps.threads import FILE_NAME, ThreadStore
+from lexloop.apps.withdrawing import NOTE
+from lexloop.core.settings import Settings
+
+CANARY = "zanzibarite"
+SECRET = (
+    f"Dog Licence Act\n\nSection 1. Licence. A keeper must hold a {CANARY} licence for a dog.\n\n"
+    f"Section 2. Fee. A dog licence of the {CANARY} kennel costs 30 dollars a year.\n"
+)
+CATS = "Cat Act\n\nSection 1. A keeper of a cat must keep it indoors at night until it is fed.\n"
+ASKED, OF_CATS = "What does a dog licence cost?", "Where must a keeper keep a cat?"
+
+
+def holding(folder: Path, word: str = CANARY) -> list[str]:
+    """The files with a word among their bytes."""
+    files = (one for one in folder.rglob("*") if one.is_file())
+    return sorted(str(one) for one in files if word.encode() in one.read_bytes())
+
+
+@contextmanager
+def running(data: Path, settings: Settings | None = None) -> Iterator[httpx.Client]:
+    """A server where Ann and Bob may upload, and Ann's client."""
+    may = {"may_upload": True}
+    who = ServerSettings.of({"people": people(ann=may, bob=may)})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LEXLOOP_DATA_DIR", str(data))
+        with served(who, settings) as address, client_of(address, "ann") as client:
+            yield client
+
+
+def indexed(client: httpx.Client, who: str = "ann") -> None:
+    told = client.get("/collections/Mine/indexing", headers=as_(who)).text
+    assert "event: done" in told, told
+
+
+def filled(client: httpx.Client, who: str = "ann") -> list[dict[str, Any]]:
+    """Two documents, a thread of two answers, and an opinion on each."""
+    made = client.post("/collections", json={"name": "Mine"}, headers=as_(who))
+    assert made.status_code == 201
+    files = [("files", ("dogs.txt", SECRET.encode())), ("files", ("cats.txt", CATS.encode()))]
+    sent = client.post("/collections/Mine/documents", files=files, headers=as_(who))
+    assert sent.status_code == 202, sent.text
+    indexed(client, who)
+    answers: list[dict[str, Any]] = []
+    for question in (ASKED, OF_CATS):
+        thread = answers[0]["thread"] if answers else None
+        body = {"question": question, "collections": ["Mine"], "thread": thread}
+        told = client.post("/ask", json=body, headers=as_(who)).json()
+        rated = {"vote": "up", "comment": "right"}
+        path = f"/answers/{told['id']}/feedback"
+        assert client.post(path, json=rated, headers=as_(who)).status_code < 300
+        answers.append(told)
+    assert CANARY in answers[0]["answer"]
+    assert answers[1]["citations"][0]["document"] == "cats.txt"
+    return answers
+
+
+def forgotten(client: httpx.Client, document: str, status: int = 202) -> Any:
+    query = {"document": document, "forget": True}
+    told = client.delete("/collections/Mine/documents", params=query)
+    assert told.status_code == status, told.text
+    return told.json()
+
+
+def turns_of(client: httpx.Client, thread: str, who: str = "ann") -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = client.get(f"/threads/{thread}", headers=as_(who)).json()["turns"]
+    return found
+
+
+def test_no_file_has_a_word_of_it_afterwards(tmp_path: Path) -> None:
+    with running(tmp_path) as client:
+        dogs, cats = filled(client)
+        assert {Path(one).name for one in holding(tmp_path)} >= {
+            "dogs.txt", "texts.sqlite", FILE_NAME, "feedback.sqlite"
+        }  # fmt: skip
+        told = forgotten(client, "dogs.txt")
+        indexed(client)
+        kinds = [one["kind"] for one in told["touched"]]
+        assert (kinds.count("upload"), kinds.count("thread"), told["left"]) == (1, 2, [])
+        assert holding(tmp_path) == []
+        first, second = turns_of(client, dogs["thread"])
+        assert (first["answer"], first["citations"], first["question"]) == (NOTE, [], ASKED)
+        assert second["answer"] == cats["answer"]
+        assert second["citations"] == cats["citations"]
+        again = forgotten(client, "dogs.txt")
+        assert (again["touched"], again["left"]) == ([], [])
+        asked = {"question": ASKED, "collections": ["Mine"]}
+        assert CANARY not in client.post("/ask", json=asked).text
+    assert holding(tmp_path) == []
+
+
+def test_another_has_the_same_document(tmp_path: Path) -> None:
+    with running(tmp_path) as client:
+        filled(client)
+        theirs = filled(client, "bob")
+        forgotten(client, "dogs.txt")
+        indexed(client)
+        first, _ = turns_of(client, theirs[0]["thread"], "bob")
+        assert first["answer"] == theirs[0]["answer"]
+        assert first["feedback"] == {"vote": "up", "comment": "right"}
+        assert all("/ann/" not in one for one in holding(tmp_path / "collections"))
+        assert [one for one in holding(tmp_path / "collections") if one.endswith("dogs.txt")]
+    store = ThreadStore(tmp_path / FILE_NAME)
+    kept = {person: answer["answer"] for person, answer in store.every() if CANARY in str(answer)}
+    store.close()
+    assert [*kept] == ["bob"]
+
+
+def test_a_document_that_is_not_there(tmp_path: Path) -> None:
+    with running(tmp_path) as client:
+        filled(client)
+        for name in ("", "x" * 5000):
+            forgotten(client, name, 422)
+        for name in ("dog.txt", "../../x", "a\x00b.txt", "/etc/passwd", "§/../dogs.txt"):
+            error = forgotten(client, name, 404)["error"]
+            assert name != "dog.txt" or "Did you mean 'dogs.txt'" in error["hint"]
+            assert str(tmp_path) not in str(error)
+        assert len(turns_of(client, client.get("/threads").json()["threads"][0]["id"])) == 2
+
+
+def test_an_order_that_was_begun_is_carried_out_at_the_next_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running(tmp_path) as client:
+        filled(client)
+    one = UploadStore(tmp_path / "collections").of("ann")["Mine"]
+    monkeypatch.setenv("LEXLOOP_DATA_DIR", str(tmp_path))
+    order = {"folder": str(one.folder), "document": "dogs.txt", "person": "ann"}
+    Orders().begin(order)
+    assert Orders().begun() == [order]
+    with running(tmp_path) as client:
+        for _ in range(600):
+            if not Orders().begun() and not holding(tmp_path):
+                break
+            client.get("/health")
+        indexed(client)
+    assert Orders().begun() == []
+    assert holding(tmp_path) == []
+    assert "dogs" not in "".join(one.read_text() for one in (tmp_path / "forgotten").iterdir())
+
+
+def test_what_is_answered_meanwhile_is_kept_without_it(tmp_path: Path) -> None:
+    """A file that goes while a question is under way leaves nothing in the answer that is kept."""
+    with running(tmp_path) as client:
+        dogs, _ = filled(client)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LEXLOOP_DATA_DIR", str(tmp_path))
+        from lexloop.apps.serve.people import Person
+        from lexloop.apps.serve.state import Serving
+        from lexloop.core.settings import Connection
+
+        parts = Serving(ServerSettings.of({"people": people()}), Settings(), Connection())
+        ann = Person(name="ann", may_upload=True)
+        assert parts.collections.kept(ann, dogs) == dogs
+        (tmp_path / "collections" / "ann" / "Mine" / "documents" / "dogs.txt").unlink()
+        assert parts.collections.kept(ann, dogs)["answer"] == NOTE
+
+
+def test_old_conversations_go_at_the_start(tmp_path: Path) -> None:
+    with running(tmp_path) as client:
+        filled(client)
+    import sqlite3
+
+    database = sqlite3.connect(tmp_path / FILE_NAME)
+    with database:
+        database.execute("UPDATE threads SET updated = '2020-01-01T00:00:00.000+00:00'")
+    database.close()
+    with running(tmp_path, Settings(**{"retention.threads_days": 30})) as client:
+        for _ in range(600):
+            if not client.get("/threads").json():
+                break
+        assert CANARY.encode() not in (tmp_path / FILE_NAME).read_bytes()
