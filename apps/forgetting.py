@@ -25,7 +25,7 @@ from lexloop.apps.withdrawing import NOTE, Traces, withdrawn, without
 from lexloop.core.configuration import data_folder
 from lexloop.core.errors import CorpusError, DataError, LexloopError, NotFoundError, need_extra
 from lexloop.core.files import MANIFEST, cache_folder, is_index, write_text
-from lexloop.core.metadata import Filters, Metadata
+from lexloop.core.metadata import UNKNOWN, Filters, Metadata
 from lexloop.core.settings import SAMPLE_CORPUS, Settings
 from lexloop.core.text_cache import TextCache
 from lexloop.documents.reading.formats import is_source
@@ -35,6 +35,7 @@ from lexloop.evaluation.feedback import FeedbackStore, feedback_file
 from lexloop.graph.extractors import extractions_path
 from lexloop.models.embedding import Embedder
 from lexloop.store.engine.address import is_address
+from lexloop.store.engine.moving import remove_from_engine
 from lexloop.store.engine.store import manifest_of, open_engine
 from lexloop.store.folder.generations import (
     GENERATIONS,
@@ -92,10 +93,9 @@ class Forgotten:
         """Note an error as what is left there, and go on."""
         try:
             yield
-        except LexloopError as error:
-            self.left.append(Left(str(where), str(error)))
-        except OSError as error:
-            self.left.append(Left(str(where), f"{error.strerror}."))
+        except (LexloopError, OSError, sqlite3.Error) as error:
+            left = Left(str(where), str(error))
+            self.left += [left] if left not in self.left else []
 
 
 # --- which document
@@ -228,15 +228,14 @@ class Orders:
         """Note an order until it is carried out.
 
         Raises:
-            OSError: It cannot be written.
+            DataError: It cannot be written.
         """
-        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        write_text(self._file(order), json.dumps({"order": dict(order)}))
+        self._write(order, {"order": dict(order)})
 
     def finish(self, order: Mapping[str, str]) -> None:
         """Note that an order was carried out, and on which day; its names are forgotten, too."""
         day = datetime.now(UTC).date().isoformat()
-        write_text(self._file(order), json.dumps({"forgotten": day}))
+        self._write(order, {"forgotten": day})
 
     def begun(self) -> list[dict[str, str]]:
         """Return the orders that were not carried out."""
@@ -245,6 +244,16 @@ class Orders:
             with suppress(OSError, ValueError, KeyError):
                 found.append(json.loads(file.read_text(encoding="utf-8"))["order"])
         return found
+
+    def _write(self, order: Mapping[str, str], record: Mapping[str, Any]) -> None:
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            write_text(self._file(order), json.dumps(record))
+        except OSError as error:
+            raise DataError(
+                f"What is to be forgotten cannot be noted in {self._folder}: {error}.",
+                "Check the disk, or set LEXLOOP_DATA_DIR.",
+            ) from error
 
     def _file(self, order: Mapping[str, str]) -> Path:
         named = json.dumps(dict(order), sort_keys=True).encode("utf-8", "surrogatepass")
@@ -444,7 +453,7 @@ class Order:
 
         Raises:
             NotFoundError: There is none of that name, for who orders it.
-            OSError: The data folder cannot be written.
+            DataError: The data folder cannot be written.
         """
         _sources.cache_clear()
         done, orders = Forgotten(), Orders()
@@ -482,9 +491,13 @@ class Order:
                     held = held_in(index, self.target)
                     near += [n for n, one in held.others.items() if self.access.admits(one)]
                     found += [held] if held.documents or held.files else []
+        if is_address(self.target.corpus):
+            held = self._held_in_engine()
+            near += [n for n, one in held.others.items() if self.access.admits(one)]
+            found += [held] if held.documents else []
         own = [one for held in found for one in held.metadata]
         hidden = bool(own) and not any(map(self.access.admits, own))
-        there = known or found or self.target.files() or is_address(self.target.corpus)
+        there = known or found or self.target.files()
         if hidden or not (there or self._is_quoted()):
             raise not_there(self.target.name, self.target.corpus, near)
         return [text for held in found for text in held.texts]
@@ -567,23 +580,32 @@ class Order:
                 else:
                     done.left.append(Left(str(file), _OWN))
 
-    def _take_out_of_engine(self, done: Forgotten, progress: Progress) -> None:
-        from lexloop.store.engine.moving import remove_from_engine
-
+    def _held_in_engine(self) -> Held:
+        """Return what the engine that is named has of the document."""
         address = self.target.corpus
         settings = _bare(manifest_of(address).settings)
-        tools = tools_for(settings, self.embedder_of(settings))
-        with closing(open_engine(address, tools.embedder)) as store:
-            held = store.catalogue.names
-            own = [name for name in held if self.target.is_of(address, name)]
-            others = len(held) - len(own)
-        if own and not others:
+        with closing(open_engine(address, self.embedder_of(settings))) as store:
+            said = {n: store.catalogue.metadata.get(n, UNKNOWN) for n in store.catalogue.names}
+            own = [name for name in said if self.target.is_of(address, name)]
+            return Held(
+                documents=own,
+                files=[],
+                others={name: one for name, one in said.items() if name not in own},
+                texts=[store.document(name).text for name in own],
+                metadata=[said[name] for name in own],
+            )
+
+    def _take_out_of_engine(self, done: Forgotten, progress: Progress) -> None:
+        address, held = self.target.corpus, self._held_in_engine()
+        if held.documents and not held.others:
             why = "It has nothing else: delete the index in the engine."
             done.left.append(Left(address, why))
-        elif own:
+        elif held.documents:
+            settings = _bare(manifest_of(address).settings)
+            tools = tools_for(settings, self.embedder_of(settings))
             beside = cache_folder().parent / "engines" / _hashed(address)[:32]
-            remove_from_engine(address, own, beside, tools, progress)
-            done.touch("engine", address, f"written anew without {', '.join(own)}")
+            remove_from_engine(address, held.documents, beside, tools, progress)
+            done.touch("engine", address, f"written anew without {', '.join(held.documents)}")
 
     def _tidy(self, done: Forgotten) -> None:
         until = time.monotonic() + _PATIENCE_S

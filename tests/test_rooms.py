@@ -35,7 +35,7 @@ WHOLE = {
     "writer.IndexBuilder",
 }  # fmt: skip
 """What holds the text of an index for whoever asks, below ``lexloop.store.folder``."""
-MAINTENANCE = {"apps/cli/index.py"}
+MAINTENANCE = {"apps/cli/index.py", "apps/forgetting.py"}
 """Opens, moves and brings up to date what others see by a view; names what is to be removed."""
 STORES = (ROOT / "store",)
 """The rooms of what an index holds, on this machine and in an engine."""
