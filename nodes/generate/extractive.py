@@ -1,6 +1,7 @@
 """The embedded generator: statements of the passages selected, judged, ordered and cited."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from functools import cached_property
@@ -237,6 +238,25 @@ def select(
             key=lambda i: (i.passage["document"] != first, i.passage["document"], i.said.start)
         )
     return Chosen(best, [item for item in more if not item.said.points])
+
+
+def outvoting(chosen: Chosen, scored: ScoredQuotables) -> list[Quotable]:
+    """Return the best statement of the document that most passages are of, if others answer alone.
+
+    A text can be written so that it comes nearest to a question, and be of no worth.
+    """
+    names = {
+        item.passage["id"]: item.passage["document"]
+        for item in scored.quotables
+        if BESIDE not in item.passage["signals"]
+    }
+    votes = Counter(names.values())
+    said = {item.passage["document"] for item in (*chosen.best, *chosen.more)}
+    most = max(votes, key=votes.__getitem__, default="")
+    if len(said) != 1 or votes[most] <= max(votes[name] for name in said):
+        return []
+    of = [n for n, item in enumerate(scored.quotables) if item.passage["document"] == most]
+    return [scored.quotables[max(of, key=scored.best.__getitem__)]]
 
 
 def limiting(
@@ -532,6 +552,8 @@ class ExtractiveGenerator:
         alone = units or question["called"] or any(asked.definitions)
         each = [] if alone else self._of_each(asked, scored, answers)
         chosen = select(asked, scored, self._lengths, sure=sure, each=each)
+        if not units:
+            chosen = replace(chosen, best=[*outvoting(chosen, scored), *chosen.best])
         if there < self._least.there or answers < self._least.given:
             # what comes nearest to an answer, one citation a provision
             nearest = [*chosen.best, *chosen.more][: _NEAR if there >= MIN_NEAR else 0]
