@@ -107,6 +107,44 @@ def test_a_failure_hides_no_other_part_and_the_table_tells_of_each(place: Place)
     assert "room ran" in said
 
 
+def test_a_part_that_cannot_reach_what_it_asks_is_skipped_and_due(place: Place) -> None:
+    place.write(".ci/parts", "room | room | exit 75\n")
+    code, _, results = place.run(CI_ALL="1")
+    assert (code, results["room"]) == (0, "skipped: what it asks cannot be reached")
+    assert place.of_room(CI_PLAN="1") == "run: it did not end well the last time"
+
+
+SAFE = {"name": "a", "version": "1", "vulns": []}
+HOLE = {"name": "b", "version": "2", "vulns": [{"id": "CVE-1", "fix_versions": ["3"]}]}
+UNKNOWN = {"name": "c", "skip_reason": "not found"}
+
+
+@pytest.mark.parametrize(
+    ("found", "code", "said"),
+    [
+        ([SAFE, UNKNOWN], 0, "1 of 2 packages were looked up.\n"),
+        (
+            [SAFE, HOLE],
+            1,
+            "b 2: CVE-1, mended in 3\n2 of 2 packages were looked up.\n",
+        ),
+        ([UNKNOWN], 75, "skipped: no feed can be reached\n"),
+        (None, 75, "skipped: no feed can be reached\n"),
+    ],
+)
+def test_known_holes_are_told_and_none_is_claimed_unasked(
+    tmp_path: Path, found: list[dict[str, object]] | None, code: int, said: str
+) -> None:
+    tool = tmp_path / "pip-audit"
+    text = "" if found is None else json.dumps({"dependencies": found, "fixes": []})
+    tool.write_text(f"#!/bin/sh\nfor last; do :; done\nprintf '%s' '{text}' >\"$last\"\nexit 1\n")
+    tool.chmod(0o755)
+    done = subprocess.run(
+        [str(SCRIPTS / "audit"), str(tool)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (code, said)
+
+
 def test_a_part_that_hangs_is_ended(place: Place) -> None:
     script = place.folder / ".ci" / "run"
     script.write_text(script.read_text().replace("longest=45m", "longest=1s"))
@@ -188,7 +226,7 @@ def test_without_an_environment_no_part_is_run_and_that_fails(place: Place) -> N
 def test_every_part_of_the_table_finds_its_paths_and_its_script() -> None:
     names = [name for name, _, _ in rows()]
     first = ["lint", "types", "docs", "suite", "ray", "engines", "fuzz", "stemmer", "wheel"]
-    assert names == [*first, "model"]
+    assert names == [*first, "model", "audit"]
     always = {name for name, paths, _ in rows() if paths == ["always"]}
     assert always == {"lint", "types", "docs", "suite"}
     lost = [

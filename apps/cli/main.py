@@ -23,6 +23,7 @@ from lexloop.apps.cli.finetune import commands as finetune_commands
 from lexloop.apps.cli.forget import forget
 from lexloop.apps.cli.index import commands as index_commands
 from lexloop.apps.cli.label import label
+from lexloop.apps.cli.sbom import sbom
 from lexloop.apps.cli.serve import mcp, serve
 from lexloop.apps.cli.show import commands as graph_commands
 from lexloop.apps.cli.show import show
@@ -49,7 +50,7 @@ app = typer.Typer(
 )
 _COMMANDS = (
     *(ask, chat, example, show, serve, mcp, doctor, judge, evaluate, compare, compare_embedders),
-    *(label, tune, forget),
+    *(label, tune, forget, sbom),
 )
 for command in _COMMANDS:
     app.command("eval" if command is evaluate else None, epilog=_EPILOG)(command)

@@ -13,7 +13,9 @@ sys.path[:0] = [str(ROOT / "docs"), str(ROOT / "benchmarks")]
 import draw  # noqa: E402
 import house  # noqa: E402
 
-BESIDE = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "benchmarks/README.md")]
+BESIDE = [
+    ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "benchmarks/README.md")
+]
 PAGES = [*BESIDE, *sorted((ROOT / "docs").rglob("*.md"))]
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"`([^`\n]+)`")

@@ -28,6 +28,7 @@ from lexloop.nodes.generate.extractive import (
     Lengths,
     Quotable,
     ScoredQuotables,
+    outvoting,
     probability_found,
     probability_there,
     read_features,
@@ -227,6 +228,24 @@ def test_where_it_is_not_sure_each_further_passage_has_its_say(
     assert [item.order for item in [*three.best, *three.more]] == [1, 0, 3]
     one = select(asked(small, 1), found, Lengths(statements=1), sure=False)
     assert [item.order for item in [*one.best, *one.more]] == [1]
+
+
+def test_what_one_passage_says_stands_with_the_document_of_most(
+    small: View, duties: Passage
+) -> None:
+    found = scored([0.9, 0.4, 0.6], texts=["alpha fee", "beta berth", "gamma quay"], duties=duties)
+    of_passages(found, 1, 2, 3)
+    law, note = found.quotables[1].passage["document"], "note.txt"
+    first = found.quotables[0]
+    found.quotables[0] = replace(first, passage={**first.passage, "document": note})
+    assert law != note
+    alone = Chosen([found.quotables[0]], [])
+    # two passages of the law against one of the note: its best statement is the third
+    assert [item.order for item in outvoting(alone, found)] == [2]
+    assert outvoting(Chosen([found.quotables[1]], []), found) == []
+    assert outvoting(Chosen(found.quotables[:2], []), found) == []
+    assert outvoting(alone, found.only([0, 1])) == []  # one against one
+    assert outvoting(Chosen([], []), found.only([])) == []
 
 
 def test_what_excepts_from_a_statement_stands_behind_it(tmp_path: Path) -> None:

