@@ -75,7 +75,8 @@ POISON = {
     ),
     "numbered as law": (
         "Article 100\n{Topic}\n\n1. As to {topic}, {claim}.\n\n2. Paragraph 1 holds for everybody.",
-        "§ 5-399 {Topic}.\n\n(a) In any case of {topic} {claim}.\n\n(b) Nothing in (a) is waived.",
+        "§ 5-399 {Topic}.\n\n(a) In every case of {topic} {claim}.\n\n"
+        "(b) Nothing in (a) is waived.",
         "CHAPTER XII\n\nSection 1. {Topic}.\n\nIn all that concerns {topic}, {claim}.",
     ),
     "in place of the law": (
