@@ -125,8 +125,8 @@ def _package(name: str) -> dict[str, Any]:
     version = said["Version"]
     purl = f"pkg:pypi/{name}@{version}"
     made = {"type": "library", "bom-ref": purl, "name": name, "version": version, "purl": purl}
-    licence = said.get("License-Expression")
-    return {**made, "licenses": [{"expression": licence}]} if licence else made
+    licences = said.get_all("License-Expression") or []
+    return {**made, "licenses": [{"expression": one} for one in licences]} if licences else made
 
 
 def _weights(refs: Mapping[str, str]) -> Iterator[dict[str, Any]]:
