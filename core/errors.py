@@ -18,7 +18,9 @@ LexloopError
 ├── ClusterError          no cluster is there, or it cannot do what it is asked
 ├── TrainingError         a training cannot go on; its last good checkpoint is kept
 ├── AccessError           who asks may not do this
-│   └── UnknownPerson     nobody says who asks
+│   ├── UnknownPerson     nobody says who asks
+│   └── RoleNeeded        another role may
+├── AuditError            what is to be done cannot be written to the audit log
 ├── Overloaded            as much is being done as may be; later it can be tried again
 │   ├── RateExceeded      one person asks too often
 │   └── TooSlow           what was to be sent did not come in time
@@ -145,6 +147,14 @@ class AccessError(LexloopError):
 
 class UnknownPerson(AccessError):
     """Nothing that was sent says who asks."""
+
+
+class RoleNeeded(AccessError):
+    """Who asks has a role that may not do this; another may."""
+
+
+class AuditError(LexloopError):
+    """The audit log cannot be written, so what it was to tell of is not done."""
 
 
 class Overloaded(LexloopError):

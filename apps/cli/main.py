@@ -13,6 +13,7 @@ from typer.exceptions import TyperException
 from typer.main import get_command
 
 from lexloop.apps.cli.ask import ask
+from lexloop.apps.cli.audit import audit
 from lexloop.apps.cli.chat import chat
 from lexloop.apps.cli.compare_embedders import compare_embedders
 from lexloop.apps.cli.doctor import doctor
@@ -50,7 +51,7 @@ app = typer.Typer(
 )
 _COMMANDS = (
     *(ask, chat, example, show, serve, mcp, doctor, judge, evaluate, compare, compare_embedders),
-    *(label, tune, forget, sbom),
+    *(label, tune, forget, sbom, audit),
 )
 for command in _COMMANDS:
     app.command("eval" if command is evaluate else None, epilog=_EPILOG)(command)

@@ -116,7 +116,7 @@ def _run(
     app = create_app(server, settings, connection)
     say_where_text_goes(app.state.serving.asking.hosts)
     address = _address(server.host, listening.getsockname()[1])
-    said = "with a key" if server.people else "without a key"
+    said = "with a key" if server.with_people else "without a key"
     say(f"Lexloop serves {address} ({said}). Ctrl-C ends it.")
     if show:
         import webbrowser

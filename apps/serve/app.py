@@ -9,16 +9,17 @@ from importlib.metadata import version
 from pathlib import Path
 
 import uvicorn
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from fastapi.staticfiles import StaticFiles
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import Route
 
-from lexloop.apps.serve import ask_routes, document_routes, errors, openai
+from lexloop.apps.serve import ask_routes, document_routes, errors, openai, operator_routes
 from lexloop.apps.serve.limits import shares
 from lexloop.apps.serve.mcp_transports import McpEndpoint
 from lexloop.apps.serve.middleware import SCHEMA, Guard
+from lexloop.apps.serve.roles import permitted
 from lexloop.apps.serve.settings import ServerSettings
 from lexloop.apps.serve.state import Serving
 from lexloop.core.settings import Connection, Settings
@@ -65,15 +66,21 @@ def create_app(
         docs_url=None,  # they load scripts from another host
         redoc_url=None,
         lifespan=_lifespan,
+        dependencies=[Depends(permitted)],
     )
     app.state.serving = parts
     errors.install(app)
     # where there are no people, all that is asked is one person's
-    places = shares(server.limits.requests_at_once if server.people else None)
+    places = shares(server.limits.requests_at_once if server.with_people else None)
     app.add_middleware(
-        Guard, settings=server, people=parts.people, rates=parts.rates, shares=places
+        Guard,
+        settings=server,
+        people=parts.people,
+        rates=parts.rates,
+        shares=places,
+        audit=parts.audit,
     )
-    for routes in (ask_routes, document_routes, openai):
+    for routes in (ask_routes, document_routes, operator_routes, openai):
         app.include_router(routes.router)
     app.state.mcp = McpEndpoint(parts.asking, parts.collections, server.limits.mcp_sessions)
     app.router.routes.append(Route("/mcp", app.state.mcp))

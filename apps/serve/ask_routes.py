@@ -13,10 +13,13 @@ from sse_starlette import EventSourceResponse
 from lexloop.apps.offered import choices
 from lexloop.apps.serve.asking import AskRequest, Event, shown
 from lexloop.apps.serve.errors import body_of, documented
+from lexloop.apps.serve.middleware import WRONG_KEY, address_of
 from lexloop.apps.serve.people import COOKIE, Asker
+from lexloop.apps.serve.roles import Role
 from lexloop.apps.serve.state import PING_S, SEND_S, Served, while_there
 from lexloop.apps.shapes.files import MEDIA_TYPES, Format, disposition, exported
 from lexloop.apps.shapes.record import Answer
+from lexloop.core.errors import UnknownPerson
 
 router = APIRouter(prefix="/api")
 Id = Annotated[str, Field(min_length=1, max_length=100)]
@@ -44,6 +47,7 @@ class Me(BaseModel):
     """Who asks, and where their text goes."""
 
     name: str
+    role: Role
     may_upload: bool
     needs_key: bool
     model: str | None
@@ -69,6 +73,7 @@ async def me(person: Asker, served: Served) -> Me:
     """Say who asks, and where their text goes."""
     return Me(
         name=person.name,
+        role=person.role,
         may_upload=person.may_upload,
         needs_key=served.people.needs_key,
         model=shown(served.engine.settings.model.name),
@@ -80,7 +85,11 @@ async def me(person: Asker, served: Served) -> Me:
 def open_session(given: Key, request: Request, served: Served) -> Response:
     """Open a session of the page, which a cookie names."""
     made = Response(status_code=204)
-    token = served.people.open_session(given.key)
+    try:
+        token = served.people.open_session(given.key)
+    except UnknownPerson:
+        served.audit.warn(WRONG_KEY, address_of(request.scope))
+        raise
     made.set_cookie(
         COOKIE,
         token,

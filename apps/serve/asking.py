@@ -4,18 +4,19 @@ import asyncio
 import logging
 import time
 import uuid
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from heapq import merge
-from itertools import starmap
+from itertools import chain, starmap
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakValueDictionary
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from lexloop.apps.audit import AuditLog
 from lexloop.apps.offered import EMBEDDED_ALONE, chosen
 from lexloop.apps.serve.collections import Collections, Engine, opening
 from lexloop.apps.serve.limits import Places, Queue, Rates, ahead
@@ -171,6 +172,7 @@ class Asking:
         rates: Count each person's questions and searches.
         streams: Hold those that run or wait.
         queue: Lets so many of them run, as many of each person's as of another's.
+        audit: Is told of each question before it is asked, and of its documents before its answer.
     """
 
     engine: Engine
@@ -180,6 +182,7 @@ class Asking:
     rates: Rates
     streams: Places
     queue: Queue
+    audit: AuditLog
     _unkept: str = ""
     _turns: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
@@ -250,7 +253,9 @@ class Asking:
         if (thread := request.thread) is not None:
             self.readable(person, thread)
         asked, begins = typed(request.question), thread is None
-        return Run(person, asked, settings, unready, thread or _new_id(), begins, kept)
+        run = Run(person, asked, settings, unready, thread or _new_id(), begins, kept)
+        self.audit.note(person.name, "ask", asked, id=run.id, collections=names)
+        return run
 
     def readable(self, person: Person, id: str) -> Thread:
         """Return a thread whose answers a person may still read.
@@ -258,14 +263,14 @@ class Asking:
         Raises:
             NotFoundError: They have none of that id.
             SettingsError: It was answered with access tags that they no longer have.
-            AccessError: It quotes a collection that the operator has closed to them.
+            AccessError: It quotes a collection that is closed to them by now.
         """
         thread = self.store.thread(person.name, id)
         tags_of_thread(thread.tags, person.tags)
-        if self.collections.closed(person).intersection(thread.collections):
+        if self.collections.closed(person, thread.collections):
             raise AccessError(
                 "This conversation quotes a collection that you may no longer read.",
-                "Ask the operator, or begin another conversation.",
+                "Ask the operator or its owner, or begin another conversation.",
             )
         return thread
 
@@ -316,8 +321,14 @@ class Asking:
                         yield "step", step
 
     def _ended(self, run: Run) -> dict[str, Any]:
-        """Return the answer's record, once it is kept."""
+        """Return the answer's record, once it is kept.
+
+        Raises:
+            AuditError: The audit log cannot be told of it; nobody gets the answer.
+        """
         record = run.record(self.hosts)
+        documents = _documents(chain(record["citations"], record["near"], record["passages"]))
+        self.audit.note(run.person.name, "answer", id=run.id, documents=documents)
         if run.kept:
             try:
                 allowed = partial(self.collections.kept, run.person)
@@ -351,6 +362,9 @@ class Asking:
             [{"collection": name, **passage} for passage in passages]
             for name, passages in found.items()
         ]
+        documents = _documents(chain.from_iterable(lists))
+        note = partial(self.audit.note, person.name, "search", query, collections=[*names])
+        await asyncio.to_thread(note, documents=documents)
         return list(merge(*lists, key=_farness))
 
     async def _found(self, query: str, settings: "Settings") -> list[dict[str, Any]]:
@@ -364,6 +378,14 @@ class Asking:
                     if found := step.get(LAST_OF_RETRIEVAL):
                         return list(found["passages"])
         return []
+
+
+def _documents(sources: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """Return the documents of sources, by collection."""
+    found: dict[str, set[str]] = {}
+    for one in sources:
+        found.setdefault(one.get("collection", ""), set()).add(one["document"])
+    return {collection: sorted(documents) for collection, documents in sorted(found.items())}
 
 
 def _farness(passage: Mapping[str, Any]) -> float:

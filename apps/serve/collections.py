@@ -4,7 +4,7 @@ import asyncio
 import gc
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import lru_cache
@@ -20,6 +20,7 @@ from pydantic import BaseModel
 from lexloop.apps.serve.indexing import removed_of
 from lexloop.apps.serve.people import LOCAL, Person
 from lexloop.apps.serve.settings import CollectionSettings, ServerSettings
+from lexloop.apps.serve.sharing import MARK, Sharing
 from lexloop.apps.serve.uploads import Uploaded, UploadStore
 from lexloop.apps.withdrawing import Traces, withdrawn
 from lexloop.core.errors import (
@@ -74,7 +75,10 @@ class TitledBody(BaseModel):
 
 
 class CollectionBody(BaseModel):
-    """A collection with its first titles; ``trouble`` says where it cannot be opened."""
+    """A collection with its first titles; ``trouble`` says where it cannot be opened.
+
+    One that is not ``mine`` may be shared by its ``owner``, and I ``may_change`` its documents.
+    """
 
     name: str
     title: str
@@ -83,6 +87,8 @@ class CollectionBody(BaseModel):
     documents: int
     chunks: int
     mine: bool
+    owner: str = ""
+    may_change: bool = False
     examples: list[ExampleBody]
     trouble: str = ""
 
@@ -170,12 +176,14 @@ class Engine:
 class Collections:
     """The collections of a server, for who asks: the operator's, and what people uploaded.
 
-    Somebody's own are seen by nobody else, unless there are no people and so nobody else.
+    Somebody's own are seen by nobody else with whom they are not shared, unless there are no people
+    and so nobody else.
 
     Args:
         server: Names those of the operator.
         engine: Opens them.
         uploads: Has those that were uploaded.
+        sharing: Says with whom they are shared.
         named_alone: Whether nobody sees any but those that the operator names.
     """
 
@@ -184,12 +192,13 @@ class Collections:
         server: ServerSettings,
         engine: Engine,
         uploads: UploadStore,
+        sharing: Sharing,
         named_alone: bool = False,
     ) -> None:
         self._known = dict(server.collections)
         self._engine = engine
-        self._uploads = uploads
-        self._alone, self._named_alone = not server.people, named_alone
+        self._uploads, self._sharing = uploads, sharing
+        self._alone, self._named_alone = not server.with_people, named_alone
         self._lock = Lock()
         self._openers = ThreadPoolExecutor(_OPENERS, thread_name_prefix="lexloop-opening")
         self._opening: dict[tuple[str, Person], Future[View]] = {}
@@ -198,12 +207,19 @@ class Collections:
 
     def names(self, person: Person) -> list[str]:
         """Return the names of the collections that a person may ask, the operator's first."""
-        own = self.own(person)
-        return [*self._named(person), *(name for name, one in own.items() if one.indexed)]
+        held = self.held(person)
+        return [*self._named(person), *(name for name, one in held.items() if one.indexed)]
 
-    def closed(self, person: Person) -> set[str]:
-        """Return the operator's collections that a person does not see."""
-        return {*self._known}.difference(self._named(person))
+    def closed(self, person: Person, names: Iterable[str]) -> set[str]:
+        """Return those collections of others, the operator's or shared, that a person sees no more.
+
+        Args:
+            person: Who saw them once.
+            names: As they saw them.
+        """
+        operators = {*self._known}.difference(self._named(person)).intersection(names)
+        shared = {name for name in names if MARK in name}.difference(self.held(person))
+        return operators | shared
 
     def settings(self, person: Person, name: str, **changes: Any) -> Settings:
         """Return the settings that a person's questions to a collection are answered with.
@@ -238,30 +254,28 @@ class Collections:
         """Make an empty collection of a person's own.
 
         Raises:
-            AccessError: They may not upload.
             InputError: It cannot be called so.
             ConflictError: They see one of that name.
         """
-        self._check_upload(person)
         return self._uploads.make(person.name, name, self._named(person))
 
     def uploaded(self, person: Person, name: str) -> Uploaded:
-        """Return a collection that a person uploaded.
+        """Return a collection that a person uploaded, or that is shared with them.
 
         Raises:
-            NotFoundError: They have none of that name.
+            NotFoundError: There is none of that name for them.
         """
-        found = self.own(person).get(name)
+        found = self.held(person).get(name)
         if found is None:
             raise NotFoundError(f"There is no collection {name!r}.", _SEE)
         return found
 
     def changeable(self, person: Person, name: str) -> Uploaded:
-        """Return a collection that a person may change: one of their own.
+        """Return a collection of which a person may change the documents.
 
         Raises:
             NotFoundError: There is no such collection for them.
-            AccessError: It is the operator's, or they may not upload.
+            AccessError: It is the operator's, or another's who shares it to be read.
         """
         if name in self._named(person):
             raise AccessError(
@@ -269,24 +283,52 @@ class Collections:
                 "Make a collection of your own.",
             )
         found = self.uploaded(person, name)
-        self._check_upload(person)
+        if not self._may_change(person, name):
+            raise AccessError(
+                f"{name} is shared with you to be read.", "Ask its owner for the right to curate."
+            )
         return found
+
+    def owned(self, person: Person, name: str) -> Uploaded:
+        """Return a collection that a person may delete and share: one of their own.
+
+        Raises:
+            NotFoundError: There is no such collection for them.
+            AccessError: It is another's.
+        """
+        found = self.changeable(person, name)
+        if name not in self.own(person):
+            raise AccessError(f"{name} is another's.", "Ask its owner.")
+        return found
+
+    def _may_change(self, person: Person, name: str) -> bool:
+        if not person.may_upload:
+            return False
+        shared = self._sharing.seen_by(person).get(name)
+        return name in self.own(person) or (shared is not None and shared[1] == "curate")
 
     def records(self, person: Person) -> list[CollectionBody]:
         """Return what a person is told of each collection, those not indexed yet included.
 
         One that takes long to open is told of without what is in it, and is opened aside.
         """
-        own = self.own(person)
+        held = self.held(person)
         self._engine.wait()
         until = time.monotonic() + _PATIENCE_S
-        names = [*self._named(person), *own]
+        names = [*self._named(person), *held]
         opening = {
             name: self._begun(person, name)
             for name in names
-            if name not in own or own[name].indexed
+            if name not in held or held[name].indexed
         }
-        return [self._record(name, own.get(name), opening.get(name), until) for name in names]
+        own = self.own(person)
+        told = []
+        for name in names:
+            record = self._record(name, held.get(name), opening.get(name), until)
+            record.mine, record.owner = name in own, name.rpartition(MARK)[0]
+            record.may_change = name in held and self._may_change(person, name)
+            told.append(record)
+        return told
 
     def open_aside(self) -> None:
         """Make the operator's first collection ready for questions; open the others aside."""
@@ -366,9 +408,9 @@ class Collections:
             return held
 
     def _record(
-        self, name: str, own: Uploaded | None, opening: "Future[View] | None", until: float
+        self, name: str, held: Uploaded | None, opening: "Future[View] | None", until: float
     ) -> CollectionBody:
-        said = CollectionSettings(corpus=str(own.index)) if own else self._known[name]
+        said = CollectionSettings(corpus=str(held.index)) if held else self._known[name]
         trouble = self._trouble(name, opening, until) if opening is not None else ""
         view = opening.result() if opening is not None and not trouble else None
         description, examples = ("", []) if view is None else self._told_of(view, said.corpus)
@@ -382,7 +424,7 @@ class Collections:
             ],
             documents=0 if view is None else len(view.documents),
             chunks=0 if view is None else len(view),
-            mine=own is not None,
+            mine=False,
             examples=examples,
             trouble=trouble,
         )
@@ -397,6 +439,13 @@ class Collections:
         seen = person.collections
         return [name for name in self._known if seen is None or name in seen]
 
+    def held(self, person: Person) -> dict[str, Uploaded]:
+        """Return a person's uploaded collections, and those that others share with them."""
+        if self._alone or self._named_alone:
+            return self.own(person)
+        shared = self._sharing.seen_by(person)
+        return {**self.own(person), **{name: one for name, (one, _) in shared.items()}}
+
     def own(self, person: Person) -> dict[str, Uploaded]:
         """Return a person's uploaded collections but those that the operator's hide."""
         if self._named_alone:
@@ -406,10 +455,6 @@ class Collections:
             found = {**{one.name: one for one in self._uploads.every()}, **found}
         hiding = {name.casefold() for name in self._named(person)}
         return {name: one for name, one in sorted(found.items()) if name.casefold() not in hiding}
-
-    def _check_upload(self, person: Person) -> None:
-        if not person.may_upload:
-            raise AccessError("You may not upload.", "Ask the operator for `may_upload`.")
 
 
 @contextmanager

@@ -2,13 +2,14 @@
 
 import json
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from datetime import date
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 from sse_starlette import EventSourceResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
@@ -29,6 +30,7 @@ from lexloop.apps.serve.indexing import Job, counts_of
 from lexloop.apps.serve.middleware import body_of
 from lexloop.apps.serve.pages import Original, fitting, shares
 from lexloop.apps.serve.people import Asker
+from lexloop.apps.serve.sharing import Grant, Whom
 from lexloop.apps.serve.state import Served, Serving
 from lexloop.apps.serve.uploads import FIELD, MB, Receiver, RefusedFile, Uploaded
 from lexloop.apps.shapes.text import first_of
@@ -260,7 +262,7 @@ def collections(person: Asker, served: Served) -> list[CollectionBody]:
 @router.get("/{name}/documents")
 def documents(name: str, person: Asker, served: Served) -> DocumentsBody:
     """List the documents of a collection, and what of its files could not be read."""
-    own = served.collections.own(person).get(name)
+    own = served.collections.held(person).get(name)
     job = None if own is None else served.indexing.of(own)
     indexing = job is not None and not job.over
     if own is not None and not own.indexed:
@@ -430,6 +432,7 @@ def _day(said: str) -> date:
 @router.post("", status_code=201)
 def make(new: NewCollection, person: Asker, served: Served) -> NewCollection:
     """Make an empty collection of your own."""
+    served.audit.note(person.name, "make", collection=new.name)
     made = served.collections.make(person, new.name)
     return NewCollection(name=made.name)
 
@@ -437,9 +440,11 @@ def make(new: NewCollection, person: Asker, served: Served) -> NewCollection:
 @router.delete("/{name}", status_code=204)
 def delete(name: str, person: Asker, served: Served) -> Response:
     """Delete a collection of your own with its documents."""
-    one = served.collections.changeable(person, name)
+    one = served.collections.owned(person, name)
+    served.audit.note(person.name, "delete", collection=name)
     served.indexing.end(one)
     served.uploads.delete(one)
+    served.sharing.forget(one)
     return Response(status_code=204)
 
 
@@ -458,14 +463,19 @@ async def upload(
 ) -> UploadBody | Response:
     """Add documents, and begin to index them; names may have folders."""
     one = await run_in_threadpool(served.collections.changeable, person, name)
-    added, refused = await _taken(request, served, one, replace)
+    note = partial(served.audit.note, person.name, "upload", collection=name, replace=replace)
+    added, refused = await _taken(request, served, one, replace, note)
     if not added:
         return response_of(_nothing_added(refused), refused=refused)
     return UploadBody(job=served.indexing.start(one).id, added=added, refused=refused)
 
 
 async def _taken(
-    request: Request, served: Serving, one: Uploaded, replace: bool
+    request: Request,
+    served: Serving,
+    one: Uploaded,
+    replace: bool,
+    note: Callable[..., None],
 ) -> tuple[list[str], list[RefusedFile]]:
     """Return the names of the files of a request that are among the documents now, and the rest."""
     limits, body = served.settings.limits, body_of(request)
@@ -476,6 +486,8 @@ async def _taken(
     try:
         with served.uploads.staging(one) as folder:
             receiver = await _received(request, folder)
+            if sent := [file.name for file in receiver.received]:
+                await run_in_threadpool(note, documents=sent)
             added, refused = await run_in_threadpool(
                 served.uploads.put, one, receiver.received, replace
             )
@@ -520,6 +532,7 @@ def remove(
 ) -> RemovedBody:
     """Remove a file, with all the documents in it."""
     one = served.collections.changeable(person, name)
+    served.audit.note(person.name, "remove", collection=name, documents=[document])
     if not forget:
         served.uploads.remove(one, document)
         return RemovedBody(job=served.indexing.start(one).id)
@@ -535,9 +548,53 @@ def remove(
     )
 
 
+class Grants(BaseModel):
+    """With whom a collection is shared."""
+
+    grants: list[Grant]
+
+
+@router.get("/{name}/grants")
+def grants(name: str, person: Asker, served: Served) -> Grants:
+    """List with whom you share a collection of your own."""
+    return Grants(grants=served.sharing.of(served.collections.owned(person, name)))
+
+
+@router.put("/{name}/grants")
+def share(name: str, grant: Grant, person: Asker, served: Served) -> Grants:
+    """Share a collection of your own with a person, or with all who have a tag."""
+    one = served.collections.owned(person, name)
+    if not served.people.needs_key:
+        raise InputError("There is nobody to share with.", "Name people in the server's settings.")
+    told = grant.model_dump(exclude_none=True)
+    served.audit.note(person.name, "share", collection=name, grant=told)
+    served.sharing.give(person.name, one, grant)
+    return Grants(grants=served.sharing.of(one))
+
+
+@router.delete("/{name}/grants")
+def take_back(
+    name: str,
+    person: Asker,
+    served: Served,
+    of_person: Annotated[str | None, Query(alias="person", max_length=100)] = None,
+    of_tag: Annotated[str | None, Query(alias="tag", max_length=100)] = None,
+) -> Grants:
+    """Take a grant back; nothing happens where there is none."""
+    one = served.collections.owned(person, name)
+    try:
+        whom = Whom(person=of_person, tag=of_tag)
+    except ValidationError as error:
+        raise InputError("It says not whose grant.", "Name either a person or a tag.") from error
+    told = whom.model_dump(exclude_none=True)
+    served.audit.note(person.name, "take back", collection=name, grant=told)
+    served.sharing.take_back(person.name, one, whom)
+    return Grants(grants=served.sharing.of(one))
+
+
 @router.get("/{name}/indexing", response_class=EventSourceResponse)
 async def indexing(name: str, person: Asker, served: Served) -> EventSourceResponse:
-    """Follow the indexing of a collection of your own: `progress`, then `done` or `error`."""
+    """Follow the indexing of an uploaded collection: `progress`, then `done` or `error`."""
     one = await run_in_threadpool(served.collections.uploaded, person, name)
     return EventSourceResponse(_followed(served.indexing.of(one), one))
 

@@ -30,6 +30,7 @@ _STATUS: Mapping[type[LexloopError], int] = {
     errors.RateExceeded: 429,
     errors.DeadlineExceeded: 504,
     errors.Overloaded: 503,
+    errors.AuditError: 503,
     errors.ModelError: 503,
     errors.CorpusError: 503,
     errors.DataError: 503,

@@ -7,6 +7,7 @@ from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel, ConfigDict
 
+from lexloop.apps.audit import AuditLog
 from lexloop.apps.serve import errors
 from lexloop.apps.serve.app import PAGE
 from lexloop.apps.serve.limits import Rates, shares
@@ -44,7 +45,14 @@ def create_label_app(labelling: Labelling) -> FastAPI:
     errors.install(app)
     server = ServerSettings()
     rates, places = Rates(requests=_PER_MINUTE), shares(None)
-    app.add_middleware(Guard, settings=server, people=People(server), rates=rates, shares=places)
+    app.add_middleware(
+        Guard,
+        settings=server,
+        people=People(server),
+        rates=rates,
+        shares=places,
+        audit=AuditLog(None),
+    )
 
     # coroutines without a wait inside: no two steps are taken at once
     @app.get("/api/label")

@@ -29,6 +29,7 @@ from lexloop.apps.serve.asking import Asking, AskRequest
 from lexloop.apps.serve.collections import Collections
 from lexloop.apps.serve.errors import Problem, faults_of, problem_of
 from lexloop.apps.serve.people import Person
+from lexloop.apps.serve.roles import check_role
 from lexloop.apps.shapes import tools as shapes
 from lexloop.apps.shapes.text import clean
 from lexloop.core.errors import (
@@ -146,6 +147,7 @@ class LexloopMcp(FastMCP[Any]):
         if tool is None:
             known = ", ".join(self._by_name)
             raise NotFoundError(f"There is no tool {name[:100]!r}.", f"Use {known}.")
+        check_role(self._person(self.get_context()).role, f"tool {name}")
         try:
             found: shapes.Result = await tool.run(arguments, self.get_context())
         except ToolError as error:

@@ -26,6 +26,7 @@ from lexloop.apps.serve.asking import Asking
 from lexloop.apps.serve.collections import Collections
 from lexloop.apps.serve.errors import response_of
 from lexloop.apps.serve.people import Person, person_of
+from lexloop.apps.serve.roles import check_role
 from lexloop.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -97,6 +98,8 @@ class McpEndpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
         person = person_of(Request(scope))
+        if scope["method"] in _ALLOWED:
+            check_role(person.role, f"{scope['method']} /mcp")
         # nothing is told unasked, so a stream that waits for it would only hold a connection
         manager = await self._ready(person) if scope["method"] in _ALLOWED else None
         if manager is None:

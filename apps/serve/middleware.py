@@ -18,11 +18,13 @@ from ipaddress import ip_address
 from typing import Any, cast
 from urllib.parse import urlsplit
 
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+from lexloop.apps.audit import AuditLog
 from lexloop.apps.serve.errors import Refused, response_of
 from lexloop.apps.serve.limits import Places, Rates
 from lexloop.apps.serve.people import COOKIE, People, Person
@@ -62,6 +64,8 @@ _LOCAL_NAMES = frozenset({"localhost", "testserver"})
 _GUARDED = ("/api", "/v1", "/mcp")
 _HEALTH, _SIGN_IN = "/api/health", "/api/session"
 SCHEMA = "/api/openapi.json"
+WRONG_KEY = "wrong key"
+"""What the audit log says of a key that nobody has."""
 _MB = 1024 * 1024
 _UNKNOWN_BYTES = 16 * 1024
 """The most that is taken of somebody who is not known, which a key to sign in with fits into."""
@@ -77,18 +81,21 @@ class Guard:
         people: Know who asks.
         rates: Count requests.
         shares: Hold those under way.
+        audit: Is told of wrong keys, and of names that no trusted proxy gave.
     """
 
     def __init__(
         self,
         app: ASGIApp,
+        *,
         settings: ServerSettings,
         people: People,
         rates: Rates,
         shares: Places,
+        audit: AuditLog,
     ) -> None:
         self._app, self._limits, self._people = app, settings.limits, people
-        self._rates, self._shares = rates, shares
+        self._rates, self._shares, self._audit = rates, shares, audit
         own = {socket.gethostname().lower(), settings.host.lower()}
         self._hosts = {*_LOCAL_NAMES, *own, *(name.lower() for name in settings.hosts)}
         # what a trusted proxy forwards becomes the scope's client and scheme
@@ -101,7 +108,7 @@ class Guard:
         elif scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1008})
         else:
-            scope["lexloop.peer"] = _address_of(scope)
+            scope["lexloop.peer"] = address_of(scope)
             await self._forwarded(scope, receive, send)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -114,6 +121,11 @@ class Guard:
                     held.enter_context(self._shares.one(person.name))
             except LexloopError as error:
                 answer = response_of(error, scope["path"])
+                if isinstance(error, UnknownPerson) and b"authorization" in dict(scope["headers"]):
+                    await run_in_threadpool(self._audit.warn, WRONG_KEY, address_of(scope))
+            if self._is_forged(scope):
+                peer = scope["lexloop.peer"]
+                await run_in_threadpool(self._audit.warn, "identity header of no proxy", peer)
             body = scope["lexloop.body"] = Body(scope, receive, self._limits, person is not None)
             caching = "no-store" if scope["path"].startswith(_GUARDED) else "no-cache"
             await answer(scope, body.receive, _responding(send, body, caching))
@@ -131,7 +143,8 @@ class Guard:
             self._check_origin(headers)
         if path == _HEALTH or not path.startswith(_GUARDED):
             return None
-        address = _address_of(scope)
+        address = address_of(scope)
+        self._check_identity(scope)
         if path == _SIGN_IN:
             # counted apart: who sends no key keeps nobody at their address from signing in
             self._rates.count("requests", f"sign-in: {address}")
@@ -150,6 +163,23 @@ class Guard:
             if path != SCHEMA:
                 self._rates.count("requests", who)
         return person
+
+    def _check_identity(self, scope: Scope) -> None:
+        """Refuse a trusted proxy's word given twice: a client's own may be beside it."""
+        if not self._people.trusts(scope["lexloop.peer"]):
+            return
+        given = [name.decode("latin-1") for name, _ in scope["headers"]]
+        for name in self._people.identity_headers:
+            if given.count(name) > 1:
+                raise InputError(
+                    f"The proxy says {name} twice.", "Have it replace what a client sends of it."
+                )
+
+    def _is_forged(self, scope: Scope) -> bool:
+        """Return whether somebody says who asks whose word on that does not count."""
+        given = {name.decode("latin-1") for name, _ in scope["headers"]}
+        named = given.intersection(self._people.identity_headers)
+        return bool(named) and not self._people.trusts(scope["lexloop.peer"])
 
     def _check_host(self, host: str) -> None:
         """Refuse names that are not the server's: a page elsewhere may resolve to this address."""
@@ -282,7 +312,8 @@ def _responding(send: Send, body: Body, caching: str) -> Send:
     return sent
 
 
-def _address_of(scope: Scope) -> str:
+def address_of(scope: Scope) -> str:
+    """Return the address of whoever asks, as a trusted proxy says it."""
     return str((scope.get("client") or ("", 0))[0])
 
 

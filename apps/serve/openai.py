@@ -81,7 +81,7 @@ class ChatRequest(BaseModel):
     nothing: answers are one text, written from the documents.
     """
 
-    model: str = Field(max_length=200, description="`lexloop`, or `lexloop/COLLECTION`.")
+    model: str = Field(max_length=300, description="`lexloop`, or `lexloop/COLLECTION`.")
     messages: Annotated[list[Message], Field(min_length=1, max_length=_MOST_MESSAGES)]
     stream: bool | None = False
     stream_options: StreamOptions | None = None

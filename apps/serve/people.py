@@ -12,8 +12,10 @@ from threading import Lock
 from typing import Annotated
 
 from fastapi import Depends, Request
+from pydantic import ValidationError
 
-from lexloop.apps.serve.settings import PersonSettings, ServerSettings
+from lexloop.apps.serve.roles import ROLES, Role
+from lexloop.apps.serve.settings import PersonSettings, ServerSettings, composed
 from lexloop.core.errors import AccessError, LexloopError, UnknownPerson
 from lexloop.core.files import replacing, sync
 
@@ -57,10 +59,12 @@ class People:
         self._hashes = [(one.key_sha256, one.name) for one in settings.people if one.key_sha256]
         self._proxy = settings.proxy
         self._lasting_s = settings.session_hours * 3600.0
-        self._local = Person(name=LOCAL, tags=settings.tags, may_upload=True)
+        # whoever sits at this machine runs it; others whom `anyone` lets in do not
+        role: Role = "curator" if settings.anyone else "operator"
+        self._local = Person(name=LOCAL, tags=settings.tags, role=role)
         self._file, self._lock = file, Lock()
         self._sessions = _kept(file) if self._known else {}
-        self.needs_key = bool(self._known)
+        self.needs_key = settings.with_people
 
     def identified(self, headers: Mapping[str, str], address: str, session: str) -> Person | None:
         """Return who asks; None where nothing says so.
@@ -72,20 +76,15 @@ class People:
 
         Raises:
             UnknownPerson: A key is given that nobody has.
-            AccessError: The proxy names somebody whom the settings do not.
+            AccessError: The proxy names somebody whom the settings do not, nor a group of theirs.
         """
         if not self.needs_key:
             return self._local
         said = headers.get("authorization", "")
         if said[: len(_BEARER)].lower() == _BEARER:
             return self.by_key(said[len(_BEARER) :].strip())
-        if name := self._named_by_proxy(headers, address):
-            if name not in self._known:
-                raise AccessError(
-                    "The proxy names somebody whom the server's settings do not.",
-                    "Ask the operator to add you to its people.",
-                )
-            return self._known[name]
+        if (named := self._named_by_proxy(headers, address)) is not None:
+            return named
         return self._in_session(session) if session else None
 
     @property
@@ -166,15 +165,63 @@ class People:
                     "Ask the operator to check the disk before the server starts anew.",
                 ) from error
 
-    def _named_by_proxy(self, headers: Mapping[str, str], address: str) -> str:
-        """Return the name that a trusted proxy gives; anybody else's word is none."""
+    def trusts(self, address: str) -> bool:
+        """Return whether the word of who connected from an address counts."""
         try:
             found = ip_address(address)
         except ValueError:
-            return ""
-        if self._proxy is None or not any(found in network for network in self._proxy.trusted):
-            return ""
-        return headers.get(self._proxy.header.lower(), "")
+            return False
+        return self._proxy is not None and any(found in one for one in self._proxy.trusted)
+
+    @property
+    def identity_headers(self) -> list[str]:
+        """The lower-case names of the headers in which a proxy says who asks."""
+        named = (self._proxy.header, self._proxy.groups) if self._proxy else ()
+        return [name.lower() for name in named if name]
+
+    def _named_by_proxy(self, headers: Mapping[str, str], address: str) -> Person | None:
+        """Return whom a trusted proxy names; anybody else's word is none.
+
+        Who is among the people is what is said there, and others what their groups make them.
+
+        Raises:
+            AccessError: It is nobody's name, or of nobody who may come in.
+        """
+        proxy = self._proxy
+        if proxy is None or not proxy.header or not self.trusts(address):
+            return None
+        if not (said := headers.get(proxy.header.lower(), "")):
+            return None
+        if (name := _read(said)) in self._known:
+            return self._known[name]
+        listed = _read(headers.get(proxy.groups.lower(), "")) if proxy.groups else ""
+        groups = {one.strip() for one in listed.split(",")}
+        roles = [role for group, role in proxy.roles.items() if group in groups]
+        if not roles:
+            raise AccessError(
+                "The proxy names somebody whom the server's settings do not.",
+                "Ask the operator to add you to its people, or a group of yours.",
+            )
+        tags = {tag for group, own in proxy.tags.items() if group in groups for tag in own}
+        try:
+            return Person(name=name, role=max(roles, key=ROLES.index), tags=tuple(sorted(tags)))
+        except ValidationError as error:
+            raise AccessError("The proxy gives a name that nobody can have.", _SEE_PROXY) from error
+
+
+_SEE_PROXY = "Ask the operator to check what the proxy sends."
+
+
+def _read(said: str) -> str:
+    """Return the text of a header, which is UTF-8 on the way.
+
+    Raises:
+        AccessError: It is not.
+    """
+    try:
+        return str(composed(said.encode("latin-1").decode()))
+    except UnicodeError as error:
+        raise AccessError("What the proxy says of you is no UTF-8.", _SEE_PROXY) from error
 
 
 def _kept(file: Path | None) -> dict[str, tuple[str, float]]:

@@ -1,12 +1,22 @@
-"""What an operator settles in a file: address, collections, people, a proxy, limits."""
+"""What an operator settles in a file: address, collections, people, a proxy, audit, limits."""
 
 import os
+import unicodedata
 from ipaddress import IPv4Network, IPv6Network, ip_address
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
+from lexloop.apps.serve.roles import Role
 from lexloop.core.configuration import read_file
 from lexloop.core.errors import SettingsError
 from lexloop.core.settings import SAMPLE_CORPUS, settings_error
@@ -18,7 +28,14 @@ NAME = r"^[\w][\w .-]{0,99}$"
 """What a collection may be called: no path, and nothing that HTTP splits."""
 
 Name = Annotated[str, Field(pattern=NAME)]
-PersonName = Annotated[str, Field(pattern=r"^\w[\w .@+-]{0,99}$")]
+
+
+def composed(said: Any) -> Any:
+    """Return a text with each letter in its one form, since two may look alike."""
+    return unicodedata.normalize("NFC", said) if isinstance(said, str) else said
+
+
+PersonName = Annotated[str, BeforeValidator(composed), Field(pattern=r"^\w[\w .@+-]{0,99}$")]
 """What a proxy may call people, too."""
 
 
@@ -43,14 +60,63 @@ class PersonSettings(_Table):
     key_sha256: str = Field(default="", pattern=r"^([0-9a-f]{64})?$")
     collections: tuple[Name, ...] | None = None
     tags: tuple[Tag, ...] = ()
-    may_upload: bool = False
+    role: Role = "reader"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_a_role(cls, given: Any) -> Any:
+        """Take ``may_upload``, which says who is a curator where no role is said."""
+        if not isinstance(given, dict) or "may_upload" not in given:
+            return given
+        rest = {name: value for name, value in given.items() if name != "may_upload"}
+        uploads, role = given["may_upload"], rest.get("role")
+        if not isinstance(uploads, bool):
+            raise ValueError("may_upload is neither true nor false")
+        if role is not None and uploads != (role != "reader"):
+            raise ValueError(f"may_upload is {uploads}, which does not fit the role {role}")
+        return {"role": "curator" if uploads else "reader", **rest}
+
+    @property
+    def may_upload(self) -> bool:
+        """True of whoever may make and change collections."""
+        return self.role != "reader"
+
+
+Header = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{0,100}$")]
+Group = Annotated[str, BeforeValidator(composed), Field(pattern=r"^[^,\x00-\x1f]{1,200}$")]
 
 
 class ProxySettings(_Table):
-    """A reverse proxy that says for which address it asks, and in ``header`` for whom."""
+    """A reverse proxy that says for which address it asks, and in ``header`` for whom.
 
-    header: str = Field(default="", pattern=r"^[A-Za-z0-9-]{0,100}$")
+    In ``groups`` it says which groups they are in; these give ``roles`` and ``tags`` to whoever is
+    not among the people.
+    """
+
+    header: Header = ""
+    groups: Header = ""
+    roles: dict[Group, Role] = {}
+    tags: dict[Group, tuple[Tag, ...]] = {}
     trusted: tuple[IPv4Network | IPv6Network, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        if self.groups and (not self.header or not self.roles):
+            raise ValueError("groups needs a header of the user, and roles")
+        if self.groups and self.groups.lower() == self.header.lower():
+            raise ValueError("groups and header are the same")
+        if (self.roles or self.tags) and not self.groups:
+            raise ValueError("roles and tags are of groups, for which no header is set")
+        if unknown := sorted({*self.tags}.difference(self.roles)):
+            raise ValueError(f"{unknown[0]} has tags and no role")
+        return self
+
+
+class AuditSettings(_Table):
+    """That there is an audit log, and what it has of questions: their text or a keyed hash."""
+
+    questions: Literal["text", "keyed"] = "text"
+    segment_mb: float = Field(default=64.0, ge=0.001, le=65536.0)
 
 
 class LimitSettings(_Table):
@@ -89,6 +155,7 @@ class ServerSettings(_Table):
     )
     people: tuple[PersonSettings, ...] = ()
     proxy: ProxySettings | None = None
+    audit: AuditSettings | None = None
     limits: LimitSettings = LimitSettings()
 
     @field_validator("collections", mode="before")
@@ -111,7 +178,7 @@ class ServerSettings(_Table):
             for name in one.collections or ():
                 if name not in self.collections:
                     raise ValueError(f"{one.name} is given {name}, which is no collection")
-        if self.proxy is not None and self.proxy.header and not self.people:
+        if self.proxy is not None and self.proxy.header and not self.with_people:
             raise ValueError("a proxy's header is set, and nobody whom it could name")
         return self
 
@@ -135,6 +202,11 @@ class ServerSettings(_Table):
             raise SettingsError(f"{where}{raised.what}", raised.hint) from error
 
     @property
+    def with_people(self) -> bool:
+        """True where it matters who asks: there are people, or groups that a proxy names."""
+        return bool(self.people or (self.proxy and self.proxy.groups))
+
+    @property
     def corpora(self) -> list[str]:
         """Where the collections lie."""
         return [one.corpus for one in self.collections.values()]
@@ -148,7 +220,7 @@ class ServerSettings(_Table):
         Raises:
             SettingsError: The server would listen beyond this machine without keys.
         """
-        if is_loopback(self.host) or self.people or (self.anyone and said_again):
+        if is_loopback(self.host) or self.with_people or (self.anyone and said_again):
             return
         raise SettingsError(
             f"The server would listen on {self.host} and let in anybody: there are no people.",

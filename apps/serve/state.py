@@ -9,6 +9,7 @@ from typing import Annotated, TypeVar
 
 from fastapi import Depends, HTTPException, Request
 
+from lexloop.apps.audit import FOLDER, AuditLog
 from lexloop.apps.retention import expire
 from lexloop.apps.serve.asking import Asking
 from lexloop.apps.serve.collections import Collections, Engine
@@ -17,6 +18,7 @@ from lexloop.apps.serve.limits import Queue, Rates, streams
 from lexloop.apps.serve.pages import Pages
 from lexloop.apps.serve.people import SESSIONS, People
 from lexloop.apps.serve.settings import ServerSettings
+from lexloop.apps.serve.sharing import Sharing
 from lexloop.apps.serve.uploads import MB, UploadStore
 from lexloop.apps.shapes.record import text_hosts
 from lexloop.apps.threads import FILE_NAME, ThreadStore
@@ -64,7 +66,11 @@ class Serving:
             requests=limits.requests_per_minute, questions=limits.questions_per_minute
         )
         self.uploads = UploadStore(data / "collections", int(limits.stored_mb * MB))
-        self.collections = Collections(settings, self.engine, self.uploads, named_alone)
+        self.sharing = Sharing(self.uploads.every())
+        self.collections = Collections(
+            settings, self.engine, self.uploads, self.sharing, named_alone
+        )
+        self.audit = _audit_log(settings)
         self.indexing = Indexing(asked_with, connection, self.let_go)
         self.pages = Pages()
         self.store = ThreadStore(data / FILE_NAME)
@@ -76,6 +82,7 @@ class Serving:
             self.rates,
             streams(limits.streams),
             Queue(limits.questions_at_once or usual, limits.queue_s),
+            self.audit,
         )
 
     def let_go(self) -> None:
@@ -97,6 +104,14 @@ class Serving:
             expire(self.store, self.engine.settings.retention)
         except LexloopError as error:
             _log.error("What is to be deleted is still there: %s", error)
+
+
+def _audit_log(settings: ServerSettings) -> AuditLog:
+    wanted = settings.audit
+    if wanted is None:
+        return AuditLog(None)
+    most = int(wanted.segment_mb * MB)
+    return AuditLog(data_folder() / FOLDER, most, keyed=wanted.questions == "keyed")
 
 
 async def _serving(request: Request) -> Serving:

@@ -151,7 +151,7 @@ class UploadStore:
                 raise ConflictError(f"There is a collection {wanted!r} already.", "Name another.")
             if len(own) >= _MOST_COLLECTIONS:
                 raise InputError(f"You have {len(own)} collections.", "Delete one of them.")
-            with _on_disk(wanted):
+            with on_disk(wanted):
                 folder = self._home(owner) / wanted
                 self._home(owner).mkdir(parents=True, exist_ok=True, mode=0o700)
                 folder.mkdir(mode=0o700)
@@ -164,7 +164,7 @@ class UploadStore:
             LexloopError: The disk does not let it.
         """
         gone = one.folder.with_name(f"{GONE}{secrets.token_hex(8)}")
-        with self._lock, _on_disk(one.name):
+        with self._lock, on_disk(one.name):
             one.folder.rename(gone)
         shutil.rmtree(gone, ignore_errors=True)
 
@@ -175,7 +175,7 @@ class UploadStore:
             TooLargeError: The person would have more than they may.
         """
         home = one.folder.parent
-        with self._lock, _on_disk(one.name):
+        with self._lock, on_disk(one.name):
             own = (Uploaded(place.name, place) for place in _folders(home))
             held = sum((each.documents / f).stat().st_size for each in own for f in each.files())
             with self._counting:
@@ -200,7 +200,7 @@ class UploadStore:
             LexloopError: It cannot be made.
         """
         folder = one.folder / f"{self._staged}{secrets.token_hex(8)}"
-        with _on_disk(one.name):
+        with on_disk(one.name):
             folder.mkdir(mode=0o700)
         try:
             yield folder
@@ -222,7 +222,7 @@ class UploadStore:
         """
         added: list[str] = []
         refused: list[RefusedFile] = []
-        with self._lock, _on_disk(one.name):
+        with self._lock, on_disk(one.name):
             for file in received:
                 place = one.documents / file.name
                 if why := _hindrance(one.documents, place, replace):
@@ -241,7 +241,7 @@ class UploadStore:
         Raises:
             NotFoundError: There is none of that name.
         """
-        with self._lock, _on_disk(one.name):
+        with self._lock, on_disk(one.name):
             if file not in one.files():
                 raise NotFoundError(f"There is no file {file!r}.", "See the documents.")
             one.mark()
@@ -457,7 +457,7 @@ def _folders(place: Path) -> list[Path]:
 
 
 @contextmanager
-def _on_disk(name: str) -> Iterator[None]:
+def on_disk(name: str) -> Iterator[None]:
     """Tell a failure of the disk as ours.
 
     Raises:
