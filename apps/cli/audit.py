@@ -1,6 +1,7 @@
 """``lexloop audit``: what a server's audit log says, and whether it is as it was written."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +13,7 @@ from lexloop.apps.cli.options import option
 from lexloop.apps.cli.terminal import reported, say, write_json
 from lexloop.apps.shapes.text import one_line
 from lexloop.core.configuration import data_folder
-from lexloop.core.errors import DataError
+from lexloop.core.errors import DataError, InputError
 from lexloop.core.files import replacing
 
 _OF_THE_CHAIN = {"n", "at", "did", "who", "before", "sha256"}
@@ -47,9 +48,7 @@ def audit(
         return
     lines = raw_lines(place, since)
     if out is not None:
-        with replacing(out, 0o600) as written:
-            count = sum(bool(written.write(line)) for line in lines)
-        say(f"{count} lines in {out}.")
+        say(f"{_exported(lines, out)} lines in {out}.")
         return
     entries = (_entry(raw) for raw in lines)
     if as_json:
@@ -57,6 +56,19 @@ def audit(
         return
     for one in entries:
         _show(one)
+
+
+def _exported(lines: Iterator[bytes], out: Path) -> int:
+    """Write lines to a file and return how many.
+
+    Raises:
+        InputError: It cannot be written.
+    """
+    try:
+        with replacing(out, 0o600) as written:
+            return sum(bool(written.write(line)) for line in lines)
+    except OSError as error:
+        raise InputError(f"{out} cannot be written: {error.strerror}.", "Name another.") from error
 
 
 def _verify(place: Path, as_json: bool) -> None:

@@ -1,0 +1,334 @@
+"""The audit log: a chain that tells what was changed, cut off or moved, whoever writes at once."""
+
+import errno
+import hashlib
+import hmac
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from disks import filled, small_disk
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lexloop.apps import audit
+from lexloop.apps.audit import AuditLog, Line, raw_lines, verified
+from lexloop.core.errors import AuditError, InputError
+
+Run = Callable[..., Any]
+HOSTILE = 'x"}\n{"n":1,"sha256":"\x1b[31m\u202e\ud800'
+
+
+def written(folder: Path, count: int = 6, segment_bytes: int = 1 << 20) -> Path:
+    """A log of so many lines."""
+    log = AuditLog(folder, segment_bytes)
+    for number in range(1, count + 1):
+        log.note("ann", "ask", f"question {number}")
+    return folder
+
+
+def files(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.jsonl"))
+
+
+def change(folder: Path, how: Callable[[list[bytes]], list[bytes]]) -> list[str]:
+    """What is found after somebody has changed the lines of the only file."""
+    (file,) = files(folder)
+    file.write_bytes(b"".join(how(file.read_bytes().splitlines(keepends=True))))
+    return [f"{one.line}: {one.what}" for one in verified(folder).faults]
+
+
+def resealed(line: bytes, **changes: Any) -> bytes:
+    """A line with another content and the hash that fits it."""
+    entry = {**json.loads(line), **changes}
+    del entry["sha256"]
+    said = json.dumps(entry, separators=(",", ":")).encode()
+    return said[:-1] + b',"sha256":"' + hashlib.sha256(said).hexdigest().encode() + b'"}\n'
+
+
+def test_a_line_is_checked_by_hand(tmp_path: Path) -> None:
+    (file,) = files(written(tmp_path, 2))
+    assert file.name == "000000000001.jsonl"
+    first, second = file.read_text("ascii").splitlines()
+    entry = json.loads(first)
+    assert [*entry] == ["n", "at", "did", "who", "question", "before", "sha256"]
+    assert (entry["n"], entry["who"], entry["before"]) == (1, "ann", "0" * 64)
+    bare = first.replace(f',"sha256":"{entry["sha256"]}"', "")
+    assert hashlib.sha256(bare.encode()).hexdigest() == entry["sha256"]
+    assert json.loads(second)["before"] == entry["sha256"]
+    found = verified(tmp_path)
+    assert (found.lines, found.first, found.last, found.faults) == (2, 1, 2, ())
+    assert found.sha256 == json.loads(second)["sha256"]
+    assert {path.stat().st_mode & 0o077 for path in tmp_path.iterdir()} == {0}
+
+
+def test_a_log_that_is_not_kept_writes_nothing(tmp_path: Path) -> None:
+    none = AuditLog(None)
+    none.note("ann", "ask", "?")
+    none.warn("wrong key", "::1")
+    assert verified(tmp_path).record()["intact"]
+    assert [*raw_lines(tmp_path)] == []
+
+
+def test_what_was_changed_cut_off_or_moved_is_named(tmp_path: Path) -> None:
+    def log(name: str) -> Path:
+        return written(tmp_path / name)
+
+    assert change(log("same"), lambda lines: lines) == []
+    text = change(
+        log("text"), lambda a: [*a[:2], a[2].replace(b"question 3", b"question 9"), *a[3:]]
+    )
+    assert text == ["3: Line 3 was changed: its SHA-256 is another."]
+    number = change(log("n"), lambda a: [*a[:2], a[2].replace(b'"n":3', b'"n":30'), *a[3:]])
+    assert number == ["3: Line 3 was changed: its SHA-256 is another."]
+    sealed = change(log("sealed"), lambda a: [*a[:2], resealed(a[2], who="eve"), *a[3:]])
+    assert sealed == ["4: Line 4 does not follow line 3 as it stands."]
+    last = change(log("last"), lambda a: [*a[:5], resealed(a[5], who="eve")])
+    assert last == ["6: Line 6 is another than the one that was written."]
+    assert change(log("first"), lambda a: a[2:]) == ["1: Lines 1 to 2 are missing before line 3."]
+    assert change(log("within"), lambda a: [*a[:3], *a[4:]]) == [
+        "4: Line 4 is missing before line 5."
+    ]
+    assert change(log("end"), lambda a: a[:4]) == ["4: Lines 5 to 6 are missing at the end."]
+    assert change(log("all"), lambda _: []) == ["0: Lines 1 to 6 are missing at the end."]
+    assert change(log("half"), lambda a: [*a[:5], a[5][:-20]]) == [
+        "6: It is no line of an audit log, or only a part of one.",
+        "6: Line 6 is missing at the end.",
+    ]
+    assert change(log("moved"), lambda a: [a[0], a[2], a[1], *a[3:]]) == [
+        "2: Line 2 is missing before line 3.",
+        "3: Line 2 is out of order: it was moved here.",
+    ]
+    assert change(log("twice"), lambda a: [*a[:3], a[1], *a[3:]]) == [
+        "4: Line 2 is out of order: it stands here again."
+    ]
+    for foreign in (b"\n", b"{}\n", b"[" * 100_000 + b"\n", b"\xff\n", b'{"n":"1","before":""}\n'):
+        name = hashlib.sha256(foreign).hexdigest()
+        assert change(log(name), lambda a, f=foreign: [*a[:1], f, *a[1:]])[0].startswith("2: It is")
+
+
+def test_a_head_that_is_gone_or_damaged_is_told(tmp_path: Path) -> None:
+    for name, damage in (("gone", Path.unlink), ("odd", lambda head: head.write_text("x"))):
+        folder = written(tmp_path / name)
+        damage(folder / "head")
+        (fault,) = verified(folder).faults
+        assert fault.file == "head"
+        AuditLog(folder).note("ann", "ask")
+        assert verified(folder).faults == ()
+        told = [json.loads(raw)["did"] for raw in raw_lines(folder)]
+        assert told[-2:] == ["head was missing", "ask"]
+
+
+def test_a_new_file_goes_on_where_the_one_before_ends(tmp_path: Path) -> None:
+    written(tmp_path, 9, segment_bytes=700)
+    names = [file.name for file in files(tmp_path)]
+    assert len(names) > 2
+    assert [int(json.loads(f.read_bytes().split(b"\n")[0])["n"]) for f in files(tmp_path)] == [
+        int(name[:12]) for name in names
+    ]
+    assert all(file.stat().st_size <= 700 for file in files(tmp_path))
+    assert verified(tmp_path).faults == ()
+    alone = verified(files(tmp_path)[1])  # a file of it begins anywhere
+    assert (alone.faults, alone.first) == ((), int(names[1][:12]))
+    files(tmp_path)[1].unlink()
+    (fault,) = verified(tmp_path).faults
+    assert fault.file == names[2]
+    assert "missing" in fault.what
+
+
+@given(st.lists(st.text(max_size=30), min_size=1, max_size=8), st.integers(200, 2000))
+@settings(max_examples=25, deadline=None)
+def test_whatever_is_told_is_read_back_in_order(
+    tmp_path_factory: pytest.TempPathFactory, said: list[str], most: int
+) -> None:
+    folder = tmp_path_factory.mktemp("log")
+    for one in [*said, HOSTILE]:
+        AuditLog(folder, most).note(one, "ask", one, documents=[one])
+    raw = [*raw_lines(folder)]
+    assert all(line.isascii() and b"\x1b" not in line and b"\x7f" not in line for line in raw)
+    assert [json.loads(line)["question"] for line in raw] == [*said, HOSTILE]
+    assert verified(folder).faults == ()
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from lexloop.apps.audit import AuditLog
+log = AuditLog(Path(sys.argv[1]), 2000)
+for number in range(40):
+    log.note(sys.argv[2], "ask", f"question {number}")
+"""
+
+
+def test_threads_and_processes_write_one_chain(tmp_path: Path) -> None:
+    log = AuditLog(tmp_path, 2000)
+    command = [sys.executable, "-c", WRITER, str(tmp_path)]
+    others = [subprocess.Popen([*command, name]) for name in ("bob", "eve")]
+    with ThreadPoolExecutor(4) as pool:
+        assert [*pool.map(lambda n: log.note("ann", "ask", f"{n}"), range(60))] == [None] * 60
+    assert [one.wait(120) for one in others] == [0, 0]
+    found = verified(tmp_path)
+    assert (found.lines, found.last, found.faults) == (140, 140, ())
+    who = [json.loads(raw)["who"] for raw in raw_lines(tmp_path)]
+    assert {name: who.count(name) for name in ("ann", "bob", "eve")} == {
+        "ann": 60, "bob": 40, "eve": 40
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("most", [1 << 20, 1])
+def test_what_a_crash_leaves_is_taken_up(tmp_path: Path, most: int) -> None:
+    log = AuditLog(tmp_path, most)
+    log.note("ann", "ask", "one")
+    before = (tmp_path / "head").read_bytes()
+    log.note("ann", "ask", "two")
+    (tmp_path / "head").write_bytes(before)  # the line came to the disk, the head did not
+    assert verified(tmp_path).faults == ()
+    log.note("ann", "ask", "three")
+    assert verified(tmp_path).faults == ()
+    with files(tmp_path)[-1].open("ab") as file:
+        file.write(b'{"n":4,"at":"20')  # half a line of a process that was killed
+    assert verified(tmp_path).faults == ()  # as if it was being written
+    log.note("ann", "ask", "four")
+    assert verified(tmp_path).faults == ()
+    assert [json.loads(raw)["question"] for raw in raw_lines(tmp_path)] == [
+        "one", "two", "three", "four"
+    ]  # fmt: skip
+
+
+def test_nothing_is_hidden_by_going_on_after_a_change(tmp_path: Path) -> None:
+    folder = written(tmp_path)
+    (file,) = files(folder)
+    lines = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(b"".join(lines[:4]))
+    AuditLog(folder).note("ann", "ask")
+    assert [one.what for one in verified(folder).faults] == [
+        "Lines 5 to 6 are missing before line 7."
+    ]
+    with file.open("ab") as more:
+        more.write(lines[0])
+    AuditLog(folder).note("ann", "ask")
+    assert [one.what for one in verified(folder).faults][1:] == [
+        "Line 1 is out of order: it stands here again."
+    ]
+
+
+def test_a_full_disk_refuses_and_leaves_no_half_line(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", "64k") as disk:
+        log = AuditLog(disk / "log")
+        log.note("ann", "ask", "one")
+        with filled(disk), pytest.raises(AuditError, match="No space left"):
+            log.note("ann", "ask", "x" * 8192)
+        log.note("ann", "ask", "three")
+        assert (verified(disk / "log").lines, verified(disk / "log").faults) == (2, ())
+
+
+def test_a_write_that_fails_half_way_leaves_the_chain(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, write = AuditLog(written(tmp_path, 1)), os.write
+
+    def half(handle: int, data: Any) -> int:
+        if len(data) < 50:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(handle, data[: len(data) // 2])
+
+    with monkeypatch.context() as patch:
+        patch.setattr("lexloop.core.files.os.write", half)
+        with pytest.raises(AuditError):
+            log.note("ann", "ask", "two")
+    log.note("ann", "ask", "three")
+    assert (verified(tmp_path).lines, verified(tmp_path).faults) == (2, ())
+
+
+def test_a_lock_that_is_held_ends_with_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import fcntl
+
+    monkeypatch.setattr(audit, "_PATIENCE_S", 0.05)
+    written(tmp_path, 1)
+    with (tmp_path / "head").open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with pytest.raises(AuditError, match="others hold it"):
+            AuditLog(tmp_path).note("ann", "ask")
+
+
+def test_a_keyed_question_is_told_by_its_hash_alone(tmp_path: Path) -> None:
+    for _ in range(2):
+        AuditLog(tmp_path, keyed=True).note("ann", "ask", "Who is ill?")
+    key = (tmp_path / "key").read_bytes()
+    assert len(key) == 32
+    told = [json.loads(raw) for raw in raw_lines(tmp_path)]
+    hashed = hmac.new(key, b"Who is ill?", hashlib.sha256).hexdigest()
+    assert [one["question_hmac"] for one in told] == [hashed, hashed]
+    assert b"ill" not in b"".join(raw_lines(tmp_path))
+
+
+def test_strangers_do_not_fill_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [1000.0]
+    monkeypatch.setattr(audit.time, "monotonic", lambda: now[0])
+    kept = AuditLog(tmp_path)
+    for _ in range(100):
+        kept.warn("wrong key", "192.0.2.1")
+    now[0] += 61
+    kept.warn("wrong key", "192.0.2.2")
+    told = [json.loads(raw) for raw in raw_lines(tmp_path)]
+    assert len(told) == 61
+    assert (told[-1]["address"], told[-1]["more_before"]) == ("192.0.2.2", 40)
+
+
+@pytest.mark.parametrize(
+    ("since", "count"),
+    [("2000-01-01", 3), ("2999-01-01T00:00:00+02:00", 0), (None, 3), ("2000-01-01T00:00Z", 3)],
+)
+def test_lines_since_a_moment(tmp_path: Path, since: str | None, count: int) -> None:
+    written(tmp_path, 3)
+    assert len([*raw_lines(tmp_path, since)]) == count
+
+
+@pytest.mark.parametrize("since", ["", "yesterday", "2026-13-01", "0001-01-01T00:00:00+14:00"])
+def test_what_is_no_moment_is_refused(tmp_path: Path, since: str) -> None:
+    with pytest.raises(InputError, match="no moment"):
+        [*raw_lines(tmp_path, since)]
+
+
+def test_a_line_of_no_such_log_is_none() -> None:
+    for raw in (b"", b"{}", b"1", b"null", b'{"n":1,"before":"","sha256":"\xff"}'):
+        assert Line.of(raw) is None
+
+
+def test_the_command_shows_exports_and_verifies(run: Run, tmp_path: Path) -> None:
+    folder = written(tmp_path / "audit", 3)
+    AuditLog(folder).note("eve\x1b[31m", "ask", HOSTILE)
+    shown = run("audit", "--data", str(tmp_path))
+    assert shown.exit_code == 0
+    assert 'ann ask {"question": "question 1"}' in shown.stdout
+    assert "\x1b" not in shown.stdout
+    told = json.loads(run("audit", "--data", str(tmp_path), "--json").stdout)["audit"]
+    assert [one["n"] for one in told] == [1, 2, 3, 4]
+    intact = run("audit", "--data", str(tmp_path), "--verify")
+    assert intact.exit_code == 0
+    assert intact.stdout.startswith("Intact: lines 1 to 4; the last has SHA-256 ")
+    out = tmp_path / "export.jsonl"
+    assert run("audit", "--data", str(tmp_path), "--out", str(out)).stdout.startswith("4 lines in")
+    assert out.read_bytes() == b"".join(raw_lines(folder))
+    assert run("audit", str(out), "--verify").exit_code == 0
+    lines = out.read_bytes().splitlines(keepends=True)
+    out.write_bytes(b"".join([lines[0], *lines[2:]]))
+    cut = run("audit", str(out), "--verify")
+    assert cut.exit_code == 5
+    assert "export.jsonl, line 2: Line 2 is missing before line 3." in cut.stdout
+    told = run("audit", str(out), "--verify", "--json")
+    assert told.exit_code == 5
+    assert json.loads(told.stdout)["faults"] == [
+        {"file": "export.jsonl", "line": 2, "what": "Line 2 is missing before line 3."}
+    ]
+    assert run("audit", str(tmp_path / "none.jsonl")).exit_code == 5
+    assert run("audit", str(out), "--since", "never").exit_code == 2
+    assert run("audit", str(out), "--out", str(tmp_path / "none" / "x")).exit_code == 2
