@@ -41,7 +41,9 @@ class Documents extends View {
 				await this.#changed();
 			}
 			this.collection = (collectionNamed(collection) ?? state.collections[0])?.name;
-			this.own = collectionNamed(this.collection)?.mine;
+			const { mine, may_change } = collectionNamed(this.collection) ?? {};
+			this.own = may_change;
+			this.mine = mine && may_change;
 			this.#choose();
 			if (!this.collection) return;
 			fill(this.adding, this.own && this.#zone());
@@ -191,7 +193,7 @@ class Documents extends View {
 				return lost.length > 0 && reasons(part ? "Read in part" : "Skipped", lost, "", act);
 			}),
 			el("ul.rows", this.rows.map((row) => this.#row(row))),
-			this.own && button("Delete this collection", () => this.#drop(), { class: "quiet danger", icon: "remove" }),
+			this.mine && button("Delete this collection", () => this.#drop(), { class: "quiet danger", icon: "remove" }),
 		);
 	}
 
