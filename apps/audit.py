@@ -109,6 +109,9 @@ class AuditLog:
         self.folder, self._most, self._keyed = folder, segment_bytes, keyed
         self._lock = Lock()
         self._warned, self._until, self._untold = 0, 0.0, 0
+        if folder is not None:
+            with suppress(OSError):  # who writes is told
+                folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     def note(self, who: str, did: str, question: str | None = None, **told: Any) -> None:
         """Write what somebody does, before it is done.

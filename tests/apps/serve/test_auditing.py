@@ -145,6 +145,9 @@ def test_a_wrong_key_is_told_by_its_address_and_never_itself(address: str, data:
 
 
 def test_an_operator_exports_and_verifies(address: str, data: Path) -> None:
+    with client_of(address, "zoe") as client:
+        assert client.get("/audit").content == b""
+        assert client.get("/audit/verify").json()["intact"]
     with client_of(address, "eve") as client:
         asked(client)
         assert client.get("/audit").json()["error"]["kind"] == "RoleNeeded"
