@@ -126,4 +126,3 @@ def _told(value: Any) -> Any:
     if isinstance(value, dict):
         return {k: _told(v) for k, v in value.items() if k not in _UNTOLD}
     return [_told(one) for one in value] if isinstance(value, (list, tuple)) else value
-
