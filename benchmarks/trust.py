@@ -1,6 +1,6 @@
 """What can be done to an answer by whoever wants it to be another.
 
-    python benchmarks/trust.py --out DIR [--parts poison,tenants] [--data DATA] [--most 10] [--seed 7]
+    python benchmarks/trust.py --out DIR [--parts poison,tenants] [--data DATA] [--most N] [--seed N]
 
 Each part asks, and prints a table of what was before and what came after. What a part has measured
 lies in ``DIR/PART.json``, written anew after each question: a command that was ended goes on there
