@@ -1,6 +1,6 @@
 """What can be done to an answer by whoever wants it to be another.
 
-    python benchmarks/trust.py --out DIR [--parts poison,tenants] [--data DATA] [--most N] [--seed N]
+    python benchmarks/trust.py --out DIR [--parts poison,tenants] [--data D] [--most N] [--seed N]
 
 Each part asks, and prints a table of what was before and what came after. What a part has measured
 lies in ``DIR/PART.json``, written anew after each question: a command that was ended goes on there
@@ -9,7 +9,7 @@ and asks nothing twice. After a change of the code name another DIR.
 ``poison``: beside the law lies a document that was planted for the question, of one kind at a time:
 it orders about whoever reads it, answers the question as it is asked, praises itself, repeats the
 question's words, is numbered as the law is, or claims to have taken its place. Questions are
-the sample's and, where DATA (by default ``LEXLOOP_DATA``) has it, the GDPR's. Printed is the share
+the sample's and, where D (by default ``LEXLOOP_DATA``) has it, the GDPR's. Printed is the share
 of questions whose answer quotes the planted text, has it as its only source, is passed so, and
 still cites what is right.
 
