@@ -149,7 +149,10 @@ def alterations(
         if len(sentence.split()) in _WORDS:
             changed = [*_drawn(sentence, numbers, chance), *_changed(sentence)]
             changed += [*_swapped(sentence, parties, chance), *_limited(sentence, parties, chance)]
-            yield from ((name, said) for name, said in changed if said != sentence)
+            first = sentence[0].isupper()
+            for name, said in changed:
+                if said != sentence:
+                    yield name, said[:1].upper() + said[1:] if first else said
 
 
 def _drawn(sentence: str, numbers: list[str], chance: random.Random) -> Iterator[tuple[str, str]]:

@@ -1,10 +1,12 @@
 """Whether an answer tells that two versions of a text disagree, and only then.
 
-    python benchmarks/versions.py [--most N]
+    python benchmarks/versions.py [--most N] [--data DATA]
 
 Each question of the sample is asked of its law alone; then of the law beside a version in which the
 statement that was quoted first is altered in one way (``altered.py``), beside an equal version, and
-beside the other texts of the sample. ``shown`` is the share of answers that cite both statements,
+beside the other texts of the sample. Where DATA (by default ``LEXLOOP_DATA``) has them, questions
+of the GDPR's and COPPA's probes are asked of both laws together, and the GDPR's of its text beside
+its page. ``shown`` is the share of answers that cite both statements,
 ``altered alone`` of those that cite the altered one and not the other, and ``passed`` of those that
 cite it and pass; ``told`` is the share whose reasons say that documents disagree. Printed last is
 the median, over questions and three turns, of a warm question's time to its time without the
@@ -19,7 +21,7 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
-from _shared import ROOT, options, table, timed
+from _shared import DATA, ROOT, options, read_rows, table, timed
 from altered import alterations
 from rules import put, unchanged
 
@@ -35,6 +37,7 @@ def main() -> None:
     """Ask everything and print the tables."""
     parser = options(__doc__)
     parser.add_argument("--most", type=int, default=60, help="questions")
+    parser.add_argument("--data", type=Path, default=DATA, help="folder of the published sets")
     given = parser.parse_args()
     questions = [case.question for case in read_cases(ROOT / "data" / "gold.jsonl")][: given.most]
     law = (ROOT / "data" / "ll144" / "law.txt").read_text(encoding="utf-8")
@@ -50,6 +53,7 @@ def main() -> None:
         others = ROOT / "data" / "ll144"
         beside = {"an equal version": same, "the sample's texts": others}
         false = [[name, *_told(questions, where)] for name, where in beside.items()]
+        false += [[name, *_told(*asked)] for name, *asked in _laws(given.data, given.most, folder)]
         print(table(["beside", "questions", "told"], false))
         print(f"a warm question, times without the comparison: {_cost(questions, same):.2f}")
 
@@ -95,6 +99,23 @@ def _row(said: Said, wanted: dict[str, str]) -> dict[str, bool]:
     passed = version and bool(said["evaluation"]["passed"])
     told, alone = _disagree(said), version and not law
     return {"told": told, "shown": law and version, "altered alone": alone, "passed": passed}
+
+
+def _laws(data: Path | None, most: int, made: Path) -> Iterator[tuple[str, list[str], Path]]:
+    """Folders of laws that do not disagree, with questions on them."""
+    if data is None or not (data / "gdpr").is_dir():
+        print("laws left out: give --data or set LEXLOOP_DATA.")
+        return
+    asked = {}
+    for law in ("gdpr", "us_cfr"):
+        rows = [row for row in read_rows(data / law / "probes.jsonl") if not row.get("history")]
+        asked[law] = [row["question"] for row in rows[:: -(-len(rows) // most)]]
+    texts = [next((data / law).glob("*.txt")) for law in asked]
+    both = _folder(made / "laws", {text.name: text.read_text("utf-8") for text in texts})
+    yield "the GDPR and COPPA", [*asked["gdpr"], *asked["us_cfr"]], both
+    files = [texts[0], next((data / "gdpr").glob("*.html"))]
+    twice = _folder(made / "twice", {file.name: file.read_text("utf-8") for file in files})
+    yield "the GDPR's text and its page", asked["gdpr"], twice
 
 
 def _told(questions: list[str], corpus: Path) -> tuple[int, str]:

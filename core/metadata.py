@@ -168,3 +168,14 @@ class Filters:
             and (not self.kinds or metadata.kind in self.kinds)
             and (not self.hosts or metadata.host in self.hosts)
         )
+
+
+def host_score(metadata: Metadata, host_scores: Mapping[str, float]) -> float:
+    """Return the trust in a document, from 0 to 1: the host score of Sultania et al., equation 1.
+
+    A publisher in the map goes before the kind of source; without either it is 0.
+    """
+    for name in (metadata.host, metadata.kind):
+        if name and name in host_scores:
+            return host_scores[name]
+    return 0.0

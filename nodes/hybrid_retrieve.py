@@ -10,7 +10,7 @@ from typing import Literal, Self
 
 from langgraph.runtime import Runtime
 
-from lexloop.core.metadata import Metadata
+from lexloop.core.metadata import host_score
 from lexloop.core.running import computing
 from lexloop.core.settings import Settings
 from lexloop.core.settings_groups import Fusion, Linear, ReciprocalRank, Standardised
@@ -255,17 +255,6 @@ def within_best(fused: Scores, documents: Mapping[str, str], ranked: Scores, cou
     """Return the chunks of the ``count`` best documents (3 in the paper), ties by name."""
     kept = set(heapq.nsmallest(count, ranked, key=lambda name: (-ranked[name], name)))
     return {chunk_id: score for chunk_id, score in fused.items() if documents[chunk_id] in kept}
-
-
-def host_score(metadata: Metadata, host_scores: Mapping[str, float]) -> float:
-    """Return the trust in a document, from 0 to 1: the host score of Sultania et al., equation 1.
-
-    A publisher in the map goes before the kind of source; without either it is 0.
-    """
-    for name in (metadata.host, metadata.kind):
-        if name and name in host_scores:
-            return host_scores[name]
-    return 0.0
 
 
 def with_host(

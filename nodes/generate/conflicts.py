@@ -1,8 +1,9 @@
 """Where another document says the same as a draft's sources, but for what binds."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from lexloop.core.metadata import Metadata, host_score
 from lexloop.core.running import heed_deadline
 from lexloop.core.types import Citation, Draft, Passage
 from lexloop.documents.chunks.statements import Statement
@@ -38,13 +39,23 @@ class Conflict(NamedTuple):
 
 
 def with_conflicts(
-    draft: Draft, passages: Sequence[Passage], view: View, named: Collection[str] = ()
+    draft: Draft,
+    passages: Sequence[Passage],
+    view: View,
+    named: Collection[str] = (),
+    authority: Mapping[str, float] | None = None,
 ) -> Draft:
     """Return the draft with what versions of its documents say otherwise, each under its name.
 
     They are looked for in the passages and by their words. Their sources are numbered after all
-    markers of the draft. Nothing is looked up where there is one document alone; of those ``named``
-    by the question, if there are some, none else is looked at.
+    markers of the draft. What its source has replaced is told, and is no disagreement.
+
+    Args:
+        draft: As it was written.
+        passages: What it was written from.
+        view: The documents. Nothing is looked up where there is one alone.
+        named: Those that the question names; if there are some, none else is looked at.
+        authority: Of publishers' hosts and kinds of source, in [0, 1]: the higher one weighs more.
     """
     if draft["abstained"] or len(named or view.titles) < 2:
         return draft
@@ -59,13 +70,61 @@ def with_conflicts(
         if not place:
             place = number = number + 1
             citations.append({**other, "n": place})
-        name, quote = (" ".join(text.split()) for text in (other["document"], other["quote"]))
-        told.append(f"{unmarked(name)} says otherwise: {unmarked(quote)} [{place}]")
+        standing = _standing(source["document"], other["document"], view, authority or {})
+        quote = unmarked(" ".join(other["quote"].split()))
+        told.append(f"{unmarked(standing.other)} {standing.verb} otherwise: {quote} [{place}]")
         answer = f"{answer}\n{told[-1]}"
-        disagree.append(f"{source['document']} disagrees with {name}: {'; '.join(differs)}.")
-    if not disagree:
+        if not standing.replaced:
+            said = f"{standing.source} disagrees with {standing.other}: {'; '.join(differs)}."
+            disagree.append(f"{said} {standing.weighs}".strip())
+    if len(told) == len(draft["told"]):
         return draft
     return {**draft, "answer": answer, "told": told, "citations": citations, "conflicts": disagree}
+
+
+class _Standing(NamedTuple):
+    """How a source stands to what disagrees with it.
+
+    Args:
+        source: Its name, with kind, publisher and days in brackets where they are known.
+        other: The same of the other.
+        replaced: Whether the source is in force only since the other is no more.
+        weighs: Which one weighs more, in a sentence; empty where nothing tells.
+    """
+
+    source: str
+    other: str
+    replaced: bool
+    weighs: str
+
+    @property
+    def verb(self) -> str:
+        return "said" if self.replaced else "says"
+
+
+def _standing(source: str, other: str, view: View, authority: Mapping[str, float]) -> _Standing:
+    held = view.metadata([source, other])
+    mine, theirs = held[source], held[other]
+    weights = host_score(mine, authority), host_score(theirs, authority)
+    if _follows(theirs, mine):
+        weighs = f"{other} has replaced {source}."
+    elif weights[0] != weights[1]:
+        weighs = f"{source if weights[0] > weights[1] else other} weighs more."
+    else:
+        weighs = ""
+    names = _known(source, mine), _known(other, theirs)
+    return _Standing(*names, _follows(mine, theirs), " ".join(weighs.split()))
+
+
+def _known(name: str, metadata: Metadata) -> str:
+    known = ", ".join(filter(None, (metadata.kind, metadata.host, metadata.version)))
+    return " ".join(f"{name} ({known})".split()) if known else " ".join(name.split())
+
+
+def _follows(later: Metadata, earlier: Metadata) -> bool:
+    """Tell whether a version is in force only since another is no more."""
+    begins, ends = later.in_force_from, earlier.in_force_to
+    return begins is not None and ends is not None and ends < begins
 
 
 class Versions:

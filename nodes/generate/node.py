@@ -8,6 +8,7 @@ import numpy as np
 from langgraph.runtime import Runtime
 
 from lexloop.core.running import computed
+from lexloop.core.settings_groups import Linear
 from lexloop.core.state import State, Update
 from lexloop.core.types import (
     ABSTENTION,
@@ -230,7 +231,9 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
     draft = with_told(draft, told)
     if (view := runtime.context.backend) is not None:
         named = state["parsed"]["documents"] or state["parsed"]["called"]
-        draft = await computed(with_conflicts, draft, state["passages"], view, named)
+        fusion = runtime.context.settings.fusion
+        authority = (fusion if isinstance(fusion, Linear) else Linear()).host_scores
+        draft = await computed(with_conflicts, draft, state["passages"], view, named, authority)
     draft = await computed(_placed, draft, runtime.context)
     passages = await computed(_with_quoted, state["passages"], draft, runtime.context)
     return {"passages": passages, "draft": draft}

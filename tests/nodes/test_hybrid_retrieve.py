@@ -13,7 +13,7 @@ from rankings import DOCUMENTS, best_first, found, ties_shuffled
 from records import chunk
 from running import runtime, update_of
 
-from lexloop.core.metadata import Filters, Metadata
+from lexloop.core.metadata import Filters, Metadata, host_score
 from lexloop.core.settings import Settings
 from lexloop.core.settings_groups import Fusion, Linear, ReciprocalRank, Standardised
 from lexloop.core.state import State
@@ -24,7 +24,6 @@ from lexloop.nodes import hybrid_retrieve as node
 from lexloop.nodes.hybrid_retrieve import (
     SearchResults,
     fuse,
-    host_score,
     hybrid_retrieve,
     linear,
     provisions_around,

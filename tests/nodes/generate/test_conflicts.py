@@ -70,6 +70,49 @@ def test_versions_that_agree_are_no_conflict(tmp_path: Path) -> None:
     assert done["evaluation"]["passed"]
 
 
+def told_of(folder: Path, *rows: str) -> dict[str, Any]:
+    """Ask of two versions, the rows of which say what is known of them."""
+    columns = "file,kind,host,in_force_from,in_force_to,supersedes"
+    (folder / "metadata.csv").write_text("\n".join([columns, *rows]))
+    return asked(folder)
+
+
+def test_what_was_replaced_is_told_and_is_no_disagreement(versions: Path) -> None:
+    (versions / "new [1].txt").rename(versions / "new.txt")
+    done = told_of(versions, "new.txt,,,2024-01-01,,old.txt")
+    lines = [line for line in done["answer"].split("\n") if "otherwise" in line]
+    if done["citations"][0]["document"] == "new.txt":
+        [line] = lines
+        assert line.startswith("old.txt (in force until 2023-12-31) said otherwise: ")
+        assert "10 days" in line
+        assert not any("disagrees" in reason for reason in done["evaluation"]["reasons"])
+    else:
+        assert any(
+            reason.endswith("where there is 30. new.txt has replaced old.txt.")
+            for reason in done["evaluation"]["reasons"]
+        )
+
+
+@pytest.mark.parametrize(
+    ("rows", "said", "weighs"),
+    [
+        (("old.txt,statute,,,,", "new.txt,guidance,,,,"), ("statute", "guidance"), "old.txt"),
+        (("old.txt,rule,a.org,,,", "new.txt,statute,,,,"), ("rule, a.org", "statute"), "new.txt"),
+        (("old.txt,rule,,,,", "new.txt,rule,,,,"), ("rule", "rule"), ""),
+    ],
+)
+def test_kind_and_publisher_are_said_and_weigh(
+    versions: Path, rows: tuple[str, str], said: tuple[str, str], weighs: str
+) -> None:
+    (versions / "new [1].txt").rename(versions / "new.txt")
+    done = told_of(versions, *rows)
+    [reason] = [one for one in done["evaluation"]["reasons"] if "disagrees" in one]
+    assert f"old.txt ({said[0]})" in reason
+    assert f"new.txt ({said[1]})" in reason
+    assert reason.endswith(f". {weighs} weighs more." if weighs else (" 10.", " 30."))
+    assert not done["evaluation"]["passed"]
+
+
 def test_contracts_of_one_form_do_not_contradict_each_other(tmp_path: Path) -> None:
     for name, days in (("Amsel", "10"), ("Drossel", "30")):
         own = [rule.replace("warden", f"warden of {name}") for rule in RULES[:1] + RULES[2:]]
