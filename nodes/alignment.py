@@ -239,7 +239,12 @@ def restriction_left_out(claim: str, sentence: str) -> str:
         if kind == "equal" or any(word.kind == "restriction" for word in now):
             continue
         # behind "where:" the claim is the condition
-        places = [n for n, word in enumerate(was[:-1]) if word.kind == "restriction"]
+        ends = len(was) - 1
+        places = [
+            n
+            for n, word in enumerate(was)
+            if word.kind == "restriction" and (n < ends or word.means == "unless")
+        ]
         # the claim has the rest, and is no point of a list that this leads in
         rest = len(one.theirs) - len(was)
         if places and (first or len(was) <= one.shared) and one.shared >= LIKE * rest:

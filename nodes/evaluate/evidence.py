@@ -346,6 +346,7 @@ def left_out(claim: str, said: Set[str], evidence: Evidence) -> list[str]:
     tails = [
         restriction_left_out(claim, evidence.sentences[i]) for i in _about(wanted, evidence, _SAME)
     ]
-    terms = [frozenset(tokenize(tail)) for tail in tails]
-    told = any(its and share(its, said) >= _TOLD for its in terms)
+    own = frozenset(tokenize(claim))
+    terms = [(tokenize(tail), frozenset(tokenize(tail)) - own) for tail in tails]
+    told = any(whole and share(its, said) >= _TOLD for whole, its in terms)
     return [max(tails, key=len)] if tails and all(tails) and not told else []

@@ -240,8 +240,8 @@ def select(
     return Chosen(best, [item for item in more if not item.said.points])
 
 
-def outvoting(chosen: Chosen, scored: ScoredQuotables) -> list[Quotable]:
-    """Return the best statement of the document that most passages are of, if others answer alone.
+def outvoting(chosen: Chosen, scored: ScoredQuotables) -> str:
+    """Return the document that most passages are of, if another answers alone; else "".
 
     A text can be written so that it comes nearest to a question, and be of no worth.
     """
@@ -253,10 +253,7 @@ def outvoting(chosen: Chosen, scored: ScoredQuotables) -> list[Quotable]:
     votes = Counter(names.values())
     said = {item.passage["document"] for item in (*chosen.best, *chosen.more)}
     most = max(votes, key=votes.__getitem__, default="")
-    if len(said) != 1 or votes[most] <= max(votes[name] for name in said):
-        return []
-    of = [n for n, item in enumerate(scored.quotables) if item.passage["document"] == most]
-    return [scored.quotables[max(of, key=scored.best.__getitem__)]]
+    return most if len(said) == 1 and votes[most] > max(votes[name] for name in said) else ""
 
 
 def limiting(
@@ -548,12 +545,15 @@ class ExtractiveGenerator:
             return drafted(ABSTENTION, lacks=lacks(asked, scored, self._sources))
         features = read_features(asked, scored.among_the_best, self._sources)
         there, answers = probability_there(features), probability_found(features)
-        sure = answers >= SURE or (any(asked.definitions) and not features.undefined)
-        alone = units or question["called"] or any(asked.definitions)
+        defined = any(asked.definitions)
+        sure = answers >= SURE or (defined and not features.undefined)
+        alone = units or question["called"] or defined
         each = [] if alone else self._of_each(asked, scored, answers)
         chosen = select(asked, scored, self._lengths, sure=sure, each=each)
-        if not units:
-            chosen = replace(chosen, best=[*outvoting(chosen, scored), *chosen.best])
+        if not units and not defined and (most := outvoting(chosen, scored)):
+            likely, best = self._alone(asked, scored, most)
+            if likely >= EACH:
+                chosen = replace(chosen, best=[*chosen.best, scored.quotables[best]])
         if there < self._least.there or answers < self._least.given:
             # what comes nearest to an answer, one citation a provision
             nearest = [*chosen.best, *chosen.more][: _NEAR if there >= MIN_NEAR else 0]
@@ -573,17 +573,23 @@ class ExtractiveGenerator:
 
         Beside an answer that would pass they must be likely enough to pass themselves.
         """
-        of = [item.passage["document"] for item in scored.quotables]
-        if len(documents := dict.fromkeys(of)) < 2:
+        documents = dict.fromkeys(item.passage["document"] for item in scored.quotables)
+        if len(documents) < 2:
             return []
         least = self._least.passed if answers >= self._least.passed else EACH
         found: list[int] = []
         for document in documents:
-            own = [i for i, name in enumerate(of) if name == document]
-            alone = scored.only(own)
-            if probability_found(read_features(asked, alone, self._sources)) >= least:
-                found.append(own[int(alone.best.argmax())])
+            likely, best = self._alone(asked, scored, document)
+            if likely >= least:
+                found.append(best)
         return found if len(found) > 1 else []
+
+    def _alone(self, asked: Query, scored: ScoredQuotables, document: str) -> tuple[float, int]:
+        """Return how likely a document alone answers, and its best statement."""
+        own = [i for i, one in enumerate(scored.quotables) if one.passage["document"] == document]
+        alone = scored.only(own)
+        likely = probability_found(read_features(asked, alone, self._sources))
+        return likely, own[int(alone.best.argmax())]
 
     def _unanswered(self, asked: Query, passages: list[Passage]) -> list[str]:
         """Return the parts of a question that, asked alone, the passages would not answer."""
