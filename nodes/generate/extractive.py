@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from functools import cached_property
-from itertools import islice
+from itertools import islice, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -240,20 +240,32 @@ def select(
     return Chosen(best, [item for item in more if not item.said.points])
 
 
-def outvoting(chosen: Chosen, scored: ScoredQuotables) -> str:
-    """Return the document that most passages are of, if another answers alone; else "".
+_ECHO, _PAIRS = 0.8, 2
+"""The share of a question's pairs of successive terms that a passage has which repeats it, and how
+many there are at least."""
 
-    A text can be written so that it comes nearest to a question, and be of no worth.
+
+def outvoting(question: str, chosen: Chosen, scored: ScoredQuotables) -> list[Quotable]:
+    """Return another document's best statement, if one that repeats the question answers alone.
+
+    A text can be written so that it comes nearest to a question, and be of no worth; a law rarely
+    has the words of who asks in their order. The other document is the one that most passages are
+    of, those left out that repeat the question, too.
     """
-    names = {
-        item.passage["id"]: item.passage["document"]
-        for item in scored.quotables
-        if BESIDE not in item.passage["signals"]
-    }
-    votes = Counter(names.values())
+    asked = {*pairwise(tokenize(question))}
     said = {item.passage["document"] for item in (*chosen.best, *chosen.more)}
-    most = max(votes, key=votes.__getitem__, default="")
-    return most if len(said) == 1 and votes[most] > max(votes[name] for name in said) else ""
+    passages = {item.passage["id"]: item.passage for item in scored.quotables}.values()
+    echoing = {
+        one["document"]
+        for one in passages
+        if len(asked & {*pairwise(tokenize(f"{one['title']} {one['text']}"))}) >= _ECHO * len(asked)
+    }
+    votes = Counter(one["document"] for one in passages if one["document"] not in echoing)
+    if len(asked) < _PAIRS or len(said) != 1 or not said <= echoing or not votes:
+        return []
+    most = max(votes, key=votes.__getitem__)
+    of = [n for n, item in enumerate(scored.quotables) if item.passage["document"] == most]
+    return [scored.quotables[max(of, key=scored.best.__getitem__)]]
 
 
 def limiting(
@@ -545,15 +557,13 @@ class ExtractiveGenerator:
             return drafted(ABSTENTION, lacks=lacks(asked, scored, self._sources))
         features = read_features(asked, scored.among_the_best, self._sources)
         there, answers = probability_there(features), probability_found(features)
-        defined = any(asked.definitions)
-        sure = answers >= SURE or (defined and not features.undefined)
-        alone = units or question["called"] or defined
+        sure = answers >= SURE or (any(asked.definitions) and not features.undefined)
+        alone = units or question["called"] or any(asked.definitions)
         each = [] if alone else self._of_each(asked, scored, answers)
         chosen = select(asked, scored, self._lengths, sure=sure, each=each)
-        if not units and not defined and (most := outvoting(chosen, scored)):
-            likely, best = self._alone(asked, scored, most)
-            if likely >= EACH:
-                chosen = replace(chosen, best=[*chosen.best, scored.quotables[best]])
+        if not units:
+            other = outvoting(question["text"], chosen, scored)
+            chosen = replace(chosen, best=[*chosen.best, *other])
         if there < self._least.there or answers < self._least.given:
             # what comes nearest to an answer, one citation a provision
             nearest = [*chosen.best, *chosen.more][: _NEAR if there >= MIN_NEAR else 0]
@@ -573,23 +583,17 @@ class ExtractiveGenerator:
 
         Beside an answer that would pass they must be likely enough to pass themselves.
         """
-        documents = dict.fromkeys(item.passage["document"] for item in scored.quotables)
-        if len(documents) < 2:
+        of = [item.passage["document"] for item in scored.quotables]
+        if len(documents := dict.fromkeys(of)) < 2:
             return []
         least = self._least.passed if answers >= self._least.passed else EACH
         found: list[int] = []
         for document in documents:
-            likely, best = self._alone(asked, scored, document)
-            if likely >= least:
-                found.append(best)
+            own = [i for i, one in enumerate(of) if one == document]
+            alone = scored.only(own)
+            if probability_found(read_features(asked, alone, self._sources)) >= least:
+                found.append(own[int(alone.best.argmax())])
         return found if len(found) > 1 else []
-
-    def _alone(self, asked: Query, scored: ScoredQuotables, document: str) -> tuple[float, int]:
-        """Return how likely a document alone answers, and its best statement."""
-        own = [i for i, one in enumerate(scored.quotables) if one.passage["document"] == document]
-        alone = scored.only(own)
-        likely = probability_found(read_features(asked, alone, self._sources))
-        return likely, own[int(alone.best.argmax())]
 
     def _unanswered(self, asked: Query, passages: list[Passage]) -> list[str]:
         """Return the parts of a question that, asked alone, the passages would not answer."""

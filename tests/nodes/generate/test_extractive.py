@@ -230,21 +230,28 @@ def test_where_it_is_not_sure_each_further_passage_has_its_say(
     assert [item.order for item in [*one.best, *one.more]] == [1]
 
 
-def test_what_one_passage_says_stands_with_the_document_of_most(
+def test_beside_what_repeats_the_question_stands_what_another_document_says(
     small: View, duties: Passage
 ) -> None:
-    found = scored([0.9, 0.4, 0.6], texts=["alpha fee", "beta berth", "gamma quay"], duties=duties)
+    question = "Who pays the berth fee of a boat?"
+    found = scored([0.9, 0.4, 0.6], texts=["alpha", "beta", "gamma"], duties=duties)
     of_passages(found, 1, 2, 3)
-    law, note = found.quotables[1].passage["document"], "note.txt"
-    first = found.quotables[0]
-    found.quotables[0] = replace(first, passage={**first.passage, "document": note})
-    assert law != note
+    law, first = found.quotables[1].passage["document"], found.quotables[0]
+    note = {
+        "document": "note.txt",
+        "title": "",
+        "text": f"{question} Nobody.",
+    }
+    found.quotables[0] = replace(first, passage={**first.passage, **note})
     alone = Chosen([found.quotables[0]], [])
-    assert outvoting(alone, found) == law  # two of its passages against one of the note
-    assert outvoting(Chosen([found.quotables[1]], []), found) == ""
-    assert outvoting(Chosen(found.quotables[:2], []), found) == ""
-    assert outvoting(alone, found.only([0, 1])) == ""  # one against one
-    assert outvoting(Chosen([], []), found.only([])) == ""
+    assert law != "note.txt"
+    assert [item.order for item in outvoting(question, alone, found)] == [2]
+    # the law's own words answer; both answer; nothing else is there; too little is asked
+    assert outvoting(question, Chosen([found.quotables[1]], []), found) == []
+    assert outvoting(question, Chosen(found.quotables[:2], []), found) == []
+    assert outvoting(question, alone, found.only([0])) == []
+    assert outvoting("The berth fee?", alone, found) == []
+    assert outvoting(question, Chosen([], []), found.only([])) == []
 
 
 def test_what_excepts_from_a_statement_stands_behind_it(tmp_path: Path) -> None:
