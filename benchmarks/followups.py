@@ -17,7 +17,7 @@ to a turn, searched for as ``asked``, as ``written out`` and as ``a person`` wro
 that persons wrote. Some 500 turns are asked, evenly spread.
 
 With ``--model`` the turns, N of a file and evenly spread, are written out by that model as well, as
-the product has it: where the model wrote another question, the rules' reading stands. ``stood`` is
+the product has it, of the conversations alone that ``finetune.public_rows`` keeps for this: where the model wrote another question, the rules' reading stands. ``stood`` is
 the share of turns in which the model's did.
 """
 
@@ -37,7 +37,7 @@ from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Plan, Turn, Usage
 from lexloop.documents.text.tokens import STOP_WORDS, words
 from lexloop.evaluation.statistics import Estimate, estimate
-from lexloop.finetune.public_rows import turns
+from lexloop.finetune.public_rows import is_kept, turns
 from lexloop.models.chat import ChatModel, asking, connect
 from lexloop.models.minilm import load_shipped
 from lexloop.models.request import ChatReply, ChatRequest
@@ -87,7 +87,13 @@ def main() -> None:
     given = parser.parse_args()
     for path in given.rewrites:
         rows = read_rows(path)
-        following = _spread([row for row in rows if row["history"]], given.most)
+        conversation = "dialog" if given.answers else "topic"
+        following = [
+            row
+            for row in rows
+            if row["history"] and (not given.model or is_kept(row[conversation]))
+        ]
+        following = _spread(following, given.most)
         print(f"\n{path.parent.name}/{path.name}: {len(following)} turns")
         write: dict[str, Write] = {"written out": resolved}
         if given.model:

@@ -361,7 +361,10 @@ class _Maker:
             of = str(self.work / "merged") if stage == "merged" else plan.base
             local = load_local(of, four_bit=recipe.four_bit)
             if stage in KINDS:
-                local = LocalModel(self._adapted(local.model, stage), local.tokenizer)
+                adapted = self._adapted(local.model, stage)
+                if not recipe.four_bit:  # beside the weights an adapter costs three times as much
+                    adapted = adapted.merge_and_unload()
+                local = LocalModel(adapted, local.tokenizer)
             return {
                 test.path.name: measure(
                     local, test, plan.reply_tokens, max(recipe.at_once, _WRITTEN_AT_ONCE)

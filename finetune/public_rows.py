@@ -61,10 +61,15 @@ def main() -> None:
             print(f"{file}: {len(rows)}")
 
 
+def is_kept(document: str) -> bool:
+    """Return whether the rows of a document or conversation are measured on, and never trained."""
+    return place_of(document) < _KEPT
+
+
 def _divided(rows: Sequence[tuple[str, Row]]) -> tuple[list[Row], list[Row]]:
     """Return the rows to train on, and up to a number of those of kept documents, spread evenly."""
-    training = [row for document, row in rows if place_of(document) >= _KEPT]
-    kept = [row for document, row in rows if place_of(document) < _KEPT]
+    training = [row for document, row in rows if not is_kept(document)]
+    kept = [row for document, row in rows if is_kept(document)]
     return training, kept[:: -(-len(kept) // _MEASURED) or 1]
 
 
