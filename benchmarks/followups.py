@@ -16,9 +16,10 @@ to a turn, searched for as ``asked``, as ``written out`` and as ``a person`` wro
 ``--answers`` the answer that followed, among all answers; else what the person wrote, among all
 that persons wrote. Some 500 turns are asked, evenly spread.
 
-With ``--model`` the turns, N of a file and evenly spread, are written out by that model as well, as
-the product has it, of the conversations alone that ``finetune.public_rows`` keeps for this: where the model wrote another question, the rules' reading stands. ``stood`` is
-the share of turns in which the model's did.
+With ``--model`` the turns of the conversations that ``finetune.public_rows`` keeps from training, N
+of a file and evenly spread, are written out by that model as well, as the product has it: where the
+model wrote another question, the rules' reading stands. ``stood`` is the share of turns in which
+the model's did.
 """
 
 import asyncio
