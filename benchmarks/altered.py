@@ -24,8 +24,8 @@ from lexloop.documents.chunks.statements import statements_in_text
 from lexloop.documents.document import Document
 from lexloop.documents.text.tokens import tokenize
 from lexloop.models.minilm import load_shipped
-from lexloop.nodes.evaluate.evidence import evidence_of, left_out
-from lexloop.nodes.evaluate.judges import ClaimSupport
+from lexloop.nodes.evaluate.evidence import Evidence, evidence_of, left_out
+from lexloop.nodes.evaluate.judges import SUPPORTED, ClaimSupport
 
 _ANY_NUMBER = re.compile(r"(?<![\w.-])\d{1,4}(?![\w.-])")
 _NUMBER = re.compile(r"(?<![\w.$,-])\d{1,4}(?=\s+[a-z])")
@@ -81,10 +81,9 @@ _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
 _ORDINAL = re.compile(rf"\b(?:{'|'.join(_ORDINALS)})\b", re.IGNORECASE)
 _NO = re.compile(r"\bno (?=[a-z]+\b)(?!(?:more|later|less|longer|fewer|other)\b)", re.IGNORECASE)
 _WORDS = range(8, 61)
-_SUPPORTED = 0.5
-_TRUE = ("as it is", "words_before", "reworded")
-_NAMES = (
-    *(*_TRUE, "number_nowhere", "number_elsewhere", "other_section", "not_put_in"),
+TRUE = ("as it is", "words_before", "reworded")
+NAMES = (
+    *(*TRUE, "number_nowhere", "number_elsewhere", "other_section", "not_put_in"),
     *("not_left_out", "unit", "must_may", "may_must", "bound", "party", "parties_swapped"),
     *("condition_added", "and_or", "all_some", "exception_dropped", "allowed", "ordinal"),
     *("no_every", "other_passage"),
@@ -98,23 +97,31 @@ def main() -> None:
     parser.add_argument("--docs", type=Path, nargs="+", default=[own], help="folders of .txt files")
     parser.add_argument("--most", type=int, default=60)
     given = parser.parse_args()
+    found = [named(docs, given.most) for docs in given.docs]
+    rows = [[name, *(f"{one[name][0]} of {one[name][1]}" for one in found)] for name in NAMES]
+    print(table(["named", *(docs.name for docs in given.docs)], rows))
+
+
+def named(docs: Path, most: int) -> dict[str, tuple[int, int]]:
+    """How many statements of each kind are named, and of how many."""
     embed = load_shipped().embed
     support = ClaimSupport(embed)
-    rows: dict[str, list[str]] = {name: [name] for name in _NAMES}
-    for docs in given.docs:
-        named: dict[str, list[bool]] = {name: [] for name in _NAMES}
-        made = defaultdict[str, list[tuple[str, str]]](list)
-        for name, said, text in altered(docs):
-            made[name].append((said, text))
-        read = lru_cache(maxsize=None)(lambda text: evidence_of([text], embed))
-        for name, pairs in made.items():
-            for said, text in pairs[:: -(-len(pairs) // given.most)]:
-                found = support.of([said], read(text))[0]
-                told = left_out(said, frozenset(tokenize(said)), read(text))
-                named[name].append(bool(found.reasons or told) or found.probability < _SUPPORTED)
-        for name, found_ in named.items():
-            rows[name].append(f"{sum(found_)} of {len(found_)}" if found_ else "–")
-    print(table(["named", *(docs.name for docs in given.docs)], rows.values()))
+    made = defaultdict[str, list[tuple[str, str]]](list)
+    for name, said, text in altered(docs):
+        made[name].append((said, text))
+    read = lru_cache(maxsize=None)(lambda text: evidence_of([text], embed))
+    counts = dict.fromkeys(NAMES, (0, 0))
+    for name, pairs in made.items():
+        chosen = pairs[:: -(-len(pairs) // most)]
+        hits = [_is_named(support, said, read(text)) for said, text in chosen]
+        counts[name] = sum(hits), len(hits)
+    return counts
+
+
+def _is_named(support: ClaimSupport, said: str, evidence: Evidence) -> bool:
+    found = support.of([said], evidence)[0]
+    told = left_out(said, frozenset(tokenize(said)), evidence)
+    return bool(found.reasons or told) or found.probability < SUPPORTED
 
 
 def altered(docs: Path) -> Iterator[tuple[str, str, str]]:

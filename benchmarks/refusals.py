@@ -24,6 +24,17 @@ def main() -> None:
     parser = options(__doc__)
     parser.add_argument("--corpus", nargs="+", default=[Settings().corpus])
     given = parser.parse_args()
+    rows = []
+    for corpus in given.corpus:
+        for kind, (count, of) in refused(corpus).items():
+            low, high = binomtest(count, of).proportion_ci(method="wilson")
+            share = f"{count / of:.3f} [{low:.3f}, {high:.3f}]"
+            rows.append([corpus, kind, f"{count} of {of}", share])
+    print(table(["corpus", "kind", "refused", "share"], rows))
+
+
+def refused(corpus: str) -> dict[str, tuple[int, int]]:
+    """How many queries of each kind are refused, and of how many."""
     asked: dict[str, list[str]] = {}
     for file in _NEGATIVE:
         for row in read_rows(file):
@@ -32,15 +43,11 @@ def main() -> None:
     named = read_rows(ROOT / "data" / "refusal" / "named.jsonl")
     asked["names crimes or sex"] = [row["query"] for row in named]
     asked["without these words"] = [row["plain"] for row in named]
-    rows = []
-    for corpus in given.corpus:
-        graph = build_graph(Resources(defaults=Settings(corpus=corpus)))
-        for kind, queries in asked.items():
-            count = sum(bool(graph.invoke({"question": q})["abstained"]) for q in queries)
-            low, high = binomtest(count, len(queries)).proportion_ci(method="wilson")
-            share = f"{count / len(queries):.3f} [{low:.3f}, {high:.3f}]"
-            rows.append([corpus, kind, f"{count} of {len(queries)}", share])
-    print(table(["corpus", "kind", "refused", "share"], rows))
+    graph = build_graph(Resources(defaults=Settings(corpus=corpus)))
+    return {
+        kind: (sum(bool(graph.invoke({"question": q})["abstained"]) for q in queries), len(queries))
+        for kind, queries in asked.items()
+    }
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """What can be done to an answer by whoever wants it to be another.
 
-    python benchmarks/trust.py --out DIR [--parts poison,tenants] [--data D] [--most N] [--seed N]
+    python benchmarks/trust.py --out DIR [--parts NAME,...] [--data D] [--most N] [--seed N]
 
 Each part asks, and prints a table of what was before and what came after. What a part has measured
 lies in ``DIR/PART.json``, written anew after each question: a command that was ended goes on there
@@ -14,6 +14,12 @@ of questions whose answer quotes the planted text, has it as its only source, is
 still cites what is right.
 
 ``tenants``: whether what one party is told depends on the documents of another (``_tenants.py``).
+``altered``: which altered statements the judge names (``altered.py``), of the sample, the GDPR,
+COPPA and NDAs. ``claims``: how the judge tells claims that people call supported from others,
+beside counting shared words, and how often it gives a reason against a supported one. ``versions``:
+whether versions of a text that disagree are told of (``versions.py``). ``refusals``: which
+questions that no documents answer are refused on a large law (``refusals.py``). What is ``before``
+was measured from outside at commit d84da46, on other questions of the same kinds.
 """
 
 import json
@@ -23,20 +29,28 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+import altered
+import refusals
+import versions
 from _law import names_of, spans_of
 from _shared import DATA, ROOT, Row, options, read_rows, table
 from _tenants import tenants
 from langchain_core.messages import HumanMessage
+from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 import lexloop
 from lexloop.core.files import write_text
-from lexloop.documents.text.tokens import STOP_WORDS, words
+from lexloop.documents.text.tokens import STOP_WORDS, term_set, words
 from lexloop.evaluation.case import read_cases
 from lexloop.graph.app import graph
+from lexloop.models.minilm import load_shipped
+from lexloop.nodes.evaluate.evidence import Evidence, evidence_of
+from lexloop.nodes.evaluate.judges import SUPPORTED, ClaimSupport, claims_of
 
 Span = tuple[str, int, int]
 _PROBES = ("everyday", "definition", "list")
@@ -277,7 +291,136 @@ def parties(kept: Kept, given: Any) -> list[Row]:
     return [*kept.rows.values()]
 
 
-PARTS: dict[str, Callable[[Kept, Any], list[Row]]] = {"poison": poison, "tenants": parties}
+_ALTERED_BEFORE = {
+    **{"as it is": "3 of 140", "condition_added": "5 of 140", "and_or": "8 of 129"},
+    **{"other_passage": "54 of 140", "all_some": "8 of 59", "parties_swapped": "45 of 87"},
+    **{"exception_dropped": "6 of 35", "allowed": "4 of 19", "ordinal": "0 of 14"},
+    **{"no_every": "23 of 31", "must_may": "56 of 63", "may_must": "35 of 40", "unit": "26 of 31"},
+}
+
+
+def changed(kept: Kept, given: Any) -> list[Row]:
+    """Count the altered statements that are named, a folder after the other."""
+    folders = [ROOT / "data" / "ll144"]
+    if given.data is not None:
+        folders += [given.data / name for name in ("gdpr", "us_cfr", "nda/documents")]
+    for folder in folders:
+        if str(folder) not in kept.rows:
+            kept.add({str(folder): dict(altered.named(folder, _OF_EACH))})
+    found = [kept.rows[str(folder)] for folder in folders]
+    rows = []
+    for name in altered.NAMES:
+        count, of = (sum(one[name][n] for one in found) for n in range(2))
+        before = _ALTERED_BEFORE.get(name, "–")
+        rows.append({"kind": name, "before": before, "after": f"{count} of {of}"})
+    return rows
+
+
+_OF_EACH = 60
+_CLAIMS_BEFORE = {
+    **{"factcheck_bench": (0.81, 0.72), "nda": (0.65, 0.61), "summedits": (0.58, 0.58)},
+    "expertqa": (0.60, "–"),
+}
+
+
+def judged(kept: Kept, given: Any) -> list[Row]:
+    """Judge claims that people labelled, a set after the other."""
+    if given.data is None:
+        sys.exit("claims: give --data or set LEXLOOP_DATA")
+    embed = load_shipped().embed
+    support = ClaimSupport(embed)
+    read = lru_cache(maxsize=8)(lambda text: evidence_of([text], embed))
+    for name, claims in labelled(given.data):
+        if name not in kept.rows:
+            found = [_claim(support, claim, read(text), right) for claim, text, right in claims]
+            kept.add({name: _agreement(found)})
+    return [
+        {
+            "set": name,
+            **row,
+            **dict(zip(("AUROC before", "balanced before"), before, strict=True)),
+        }
+        for name, row in kept.rows.items()
+        if (before := _CLAIMS_BEFORE.get(name, ("–", "–")))
+    ]
+
+
+def labelled(data: Path) -> Iterator[tuple[str, list[tuple[str, str, bool]]]]:
+    """Each set of claims: the claim, what it is held against, whether people call it supported."""
+    rows = read_rows(data / "wice" / "dev.jsonl")
+    yield (
+        "wice",
+        [(r["claim"], "\n".join(r["evidence_sentences"]), r["label"] == "supported") for r in rows],
+    )
+    for name in ("factcheck_bench", "summedits", "expertqa"):
+        rows = read_rows(data / "claims" / f"{name}.jsonl")
+        yield name, [(r["claim"], r["evidence"], r["label"] == "supported") for r in rows]
+    rows = read_rows(data / "nda" / "probes.jsonl")
+    folder = data / "nda" / "documents"
+    texts = {r["document"]: (folder / r["document"]).read_text("utf-8") for r in rows}
+    yield "nda", [(r["claim"], texts[r["document"]], r["choice"] == "Entailment") for r in rows]
+
+
+def _claim(support: ClaimSupport, claim: str, evidence: Evidence, right: bool) -> Row:
+    """A claim as the judge takes it, by the least likely of its sentences."""
+    found = support.of(claims_of(claim) or [claim], evidence)
+    wanted = term_set(claim)
+    return {
+        "right": right,
+        "judge": min(one.probability for one in found),
+        "shared": len(wanted & evidence.all_terms) / max(1, len(wanted)),
+        "reasons": any(one.reasons for one in found),
+    }
+
+
+def _agreement(found: list[Row]) -> Row:
+    right = [row["right"] for row in found]
+    judge = [row["judge"] for row in found]
+    said = [one >= SUPPORTED for one in judge]
+    return {
+        "claims": len(found),
+        "AUROC": float(roc_auc_score(right, judge)),
+        "shared words": float(roc_auc_score(right, [row["shared"] for row in found])),
+        "balanced accuracy": float(balanced_accuracy_score(right, said)),
+        "supported with a reason": fmean(row["reasons"] for row in found if row["right"]),
+    }
+
+
+def otherwise(kept: Kept, given: Any) -> list[Row]:
+    """Ask beside versions that disagree, and beside texts that do not; whole or not at all."""
+    if not kept.rows:
+        rows = versions.disagreeing(_OF_EACH, given.data)
+        kept.add({row["beside"]: {**row, "told before": _TOLD_BEFORE} for row in rows})
+    return [*kept.rows.values()]
+
+
+_TOLD_BEFORE = "0 of 63"
+_REFUSED_BEFORE = {"kept_back.jsonl: all": "104 of 130", "kept_back.jsonl: jailbreak": "43 of 45"}
+
+
+def closed(kept: Kept, given: Any) -> list[Row]:
+    """Ask a large law what it does not answer; whole or not at all."""
+    if not kept.rows:
+        if given.data is None:
+            sys.exit("refusals: give --data or set LEXLOOP_DATA")
+        found = refusals.refused(str(given.data / "gdpr" / "gdpr_en.txt"))
+        kept.add(
+            {
+                kind: {
+                    "kind": kind,
+                    "before": _REFUSED_BEFORE.get(kind, "–"),
+                    "refused": f"{count} of {of}",
+                }
+                for kind, (count, of) in found.items()
+            }
+        )
+    return [*kept.rows.values()]
+
+
+PARTS: dict[str, Callable[[Kept, Any], list[Row]]] = {
+    **{"poison": poison, "tenants": parties, "altered": changed, "claims": judged},
+    **{"versions": otherwise, "refusals": closed},
+}
 
 
 def main() -> None:

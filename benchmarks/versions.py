@@ -39,23 +39,44 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=60, help="questions")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of the published sets")
     given = parser.parse_args()
-    questions = [case.question for case in read_cases(ROOT / "data" / "gold.jsonl")][: given.most]
-    law = (ROOT / "data" / "ll144" / "law.txt").read_text(encoding="utf-8")
+    rows = [*disagreeing(given.most, given.data)]
+    print(table([*rows[0]], [[*row.values()] for row in rows]))
+    with tempfile.TemporaryDirectory() as made:
+        same = _folder(Path(made) / "same", {"law.txt": _law(), "version.txt": _law()})
+        cost = _cost(_questions(given.most), same)
+    print(f"a warm question, times without the comparison: {cost:.2f}")
+
+
+def disagreeing(most: int, data: Path | None) -> Iterator[dict[str, str]]:
+    """What is told, shown and passed beside an altered version; what is told where none is."""
+    questions = _questions(most)
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
-        rows = [*_altered(questions, law, folder)]
+        rows = [*_altered(questions, _law(), folder)]
         if not rows:
             sys.exit(f"none of {len(questions)} answers quotes what can be altered")
         names = ("told", "shown", "altered alone", "passed")
-        figures = [f"{fmean(row[name] for row in rows):.3f}" for name in names]
-        print(table(["beside a version", "questions", *names], [["altered", len(rows), *figures]]))
-        same = _folder(folder / "same", {"law.txt": law, "version.txt": law})
-        others = ROOT / "data" / "ll144"
-        beside = {"an equal version": same, "the sample's texts": others}
-        false = [[name, *_told(questions, where)] for name, where in beside.items()]
-        false += [[name, *_told(*asked)] for name, *asked in _laws(given.data, given.most, folder)]
-        print(table(["beside", "questions", "told"], false))
-        print(f"a warm question, times without the comparison: {_cost(questions, same):.2f}")
+        figures = {name: f"{fmean(row[name] for row in rows):.3f}" for name in names}
+        yield {"beside": "an altered version", "questions": str(len(rows)), **figures}
+        same = _folder(folder / "same", {"law.txt": _law(), "version.txt": _law()})
+        quiet = [
+            ("an equal version", questions, same),
+            ("the sample's texts", questions, ROOT / "data" / "ll144"),
+            *_laws(data, most, folder),
+        ]
+        for name, asked, corpus in quiet:
+            told = f"{fmean(_disagree(_ask(question, corpus)) for question in asked):.3f}"
+            yield {"beside": name, "questions": str(len(asked)), "told": told} | dict.fromkeys(
+                names[1:], "–"
+            )
+
+
+def _questions(most: int) -> list[str]:
+    return [case.question for case in read_cases(ROOT / "data" / "gold.jsonl")][:most]
+
+
+def _law() -> str:
+    return (ROOT / "data" / "ll144" / "law.txt").read_text(encoding="utf-8")
 
 
 def _folder(folder: Path, texts: dict[str, str]) -> Path:
@@ -116,11 +137,6 @@ def _laws(data: Path | None, most: int, made: Path) -> Iterator[tuple[str, list[
     files = [texts[0], next((data / "gdpr").glob("*.html"))]
     twice = _folder(made / "twice", {file.name: file.read_text("utf-8") for file in files})
     yield "the GDPR's text and its page", asked["gdpr"], twice
-
-
-def _told(questions: list[str], corpus: Path) -> tuple[int, str]:
-    found = [_disagree(_ask(question, corpus)) for question in questions]
-    return len(found), f"{fmean(found):.3f}"
 
 
 def _cost(questions: list[str], corpus: Path) -> float:
