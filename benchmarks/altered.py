@@ -98,7 +98,10 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=60)
     given = parser.parse_args()
     found = [named(docs, given.most) for docs in given.docs]
-    rows = [[name, *(f"{one[name][0]} of {one[name][1]}" for one in found)] for name in NAMES]
+    rows = [
+        [name, *(f"{hits} of {of}" if of else "–" for hits, of in (one[name] for one in found))]
+        for name in NAMES
+    ]
     print(table(["named", *(docs.name for docs in given.docs)], rows))
 
 
