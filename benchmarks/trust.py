@@ -16,10 +16,11 @@ still cites what is right.
 ``tenants``: whether what one party is told depends on the documents of another (``_tenants.py``).
 ``altered``: which altered statements the judge names (``altered.py``), of the sample, the GDPR,
 COPPA and NDAs. ``claims``: how the judge tells claims that people call supported from others,
-beside counting shared words, and how often it gives a reason against a supported one. ``versions``:
-whether versions of a text that disagree are told of (``versions.py``). ``refusals``: which
-questions that no documents answer are refused on a large law (``refusals.py``). What is ``before``
-was measured from outside at commit d84da46, on other questions of the same kinds.
+beside counting shared words, and how often it gives a reason against one that is right, that its
+evidence is against, and that it says nothing of. ``versions``: whether versions of a text that
+disagree are told of (``versions.py``). ``refusals``: which questions that no documents answer are
+refused on a large law (``refusals.py``). What is ``before`` was measured from outside at commit
+d84da46, on other questions of the same kinds.
 """
 
 import json
@@ -332,7 +333,7 @@ def judged(kept: Kept, given: Any) -> list[Row]:
     read = lru_cache(maxsize=8)(lambda text: evidence_of([text], embed))
     for name, claims in labelled(given.data):
         if name not in kept.rows:
-            found = [_claim(support, claim, read(text), right) for claim, text, right in claims]
+            found = [_claim(support, claim, read(text), label) for claim, text, label in claims]
             kept.add({name: _agreement(found)})
     return [
         {
@@ -345,28 +346,28 @@ def judged(kept: Kept, given: Any) -> list[Row]:
     ]
 
 
-def labelled(data: Path) -> Iterator[tuple[str, list[tuple[str, str, bool]]]]:
-    """Each set of claims: the claim, what it is held against, whether people call it supported."""
+def labelled(data: Path) -> Iterator[tuple[str, list[tuple[str, str, str]]]]:
+    """Each set of claims: the claim, what it is held against, and people's label."""
     rows = read_rows(data / "wice" / "dev.jsonl")
-    yield (
-        "wice",
-        [(r["claim"], "\n".join(r["evidence_sentences"]), r["label"] == "supported") for r in rows],
-    )
+    yield "wice", [(r["claim"], "\n".join(r["evidence_sentences"]), r["label"]) for r in rows]
     for name in ("factcheck_bench", "summedits", "expertqa"):
         rows = read_rows(data / "claims" / f"{name}.jsonl")
-        yield name, [(r["claim"], r["evidence"], r["label"] == "supported") for r in rows]
+        yield name, [(r["claim"], r["evidence"], r["label"]) for r in rows]
     rows = read_rows(data / "nda" / "probes.jsonl")
     folder = data / "nda" / "documents"
     texts = {r["document"]: (folder / r["document"]).read_text("utf-8") for r in rows}
-    yield "nda", [(r["claim"], texts[r["document"]], r["choice"] == "Entailment") for r in rows]
+    yield "nda", [(r["claim"], texts[r["document"]], r["choice"]) for r in rows]
 
 
-def _claim(support: ClaimSupport, claim: str, evidence: Evidence, right: bool) -> Row:
+_RIGHT, _AGAINST = {"supported", "Entailment"}, {"contradicted", "Contradiction"}
+
+
+def _claim(support: ClaimSupport, claim: str, evidence: Evidence, label: str) -> Row:
     """A claim as the judge takes it, by the least likely of its sentences."""
     found = support.of(claims_of(claim) or [claim], evidence)
     wanted = term_set(claim)
     return {
-        "right": right,
+        "label": "right" if label in _RIGHT else "against" if label in _AGAINST else "absent",
         "judge": min(one.probability for one in found),
         "shared": len(wanted & evidence.all_terms) / max(1, len(wanted)),
         "reasons": any(one.reasons for one in found),
@@ -374,15 +375,19 @@ def _claim(support: ClaimSupport, claim: str, evidence: Evidence, right: bool) -
 
 
 def _agreement(found: list[Row]) -> Row:
-    right = [row["right"] for row in found]
+    right = [row["label"] == "right" for row in found]
     judge = [row["judge"] for row in found]
     said = [one >= SUPPORTED for one in judge]
+    reasons = {
+        label: [row["reasons"] for row in found if row["label"] == label]
+        for label in ("right", "against", "absent")
+    }
     return {
         "claims": len(found),
         "AUROC": float(roc_auc_score(right, judge)),
         "shared words": float(roc_auc_score(right, [row["shared"] for row in found])),
         "balanced accuracy": float(balanced_accuracy_score(right, said)),
-        "supported with a reason": fmean(row["reasons"] for row in found if row["right"]),
+        **{f"reasons, {label}": fmean(of) if of else "–" for label, of in reasons.items()},
     }
 
 
