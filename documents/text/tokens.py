@@ -102,14 +102,14 @@ def find_quote(quote: str, text: str) -> tuple[int, int] | None:
 
 
 STOP_WORDS = frozenset(
-    """a about above after again all also am an and any are as at be because been before being
-    below between both but by can could did do does doing down during each few for from further
-    had has have having he her here hers him his how i if in into is it its itself just me more
-    most my no nor not now of off on once only or other our ours out over own same she should so
-    anybody anyone anything everybody everyone everything nobody nothing somebody someone something
-    some such than that the their theirs them then there these they this those through to too
-    under until up us very was we were what when where which while who whom why will with would
-    you your yours""".split()
+    """a about above after again all also am an and any anybody anyone anything are as at be
+    because been before being below between both but by can could did do does doing down during
+    each everybody everyone everything few for from further had has have having he her here hers
+    him his how i if in into is it its itself just many me more most much my no nobody nor not
+    nothing now of off on once only or other our ours out over own same she should so some
+    somebody someone something such than that the their theirs them then there these they this
+    those through to too under until up us very was we were what when where which while who whom
+    why will with would you your yours""".split()
 )
 
 _TERM = re.compile(
