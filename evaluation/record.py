@@ -60,7 +60,8 @@ class AttemptSeen(TypedDict):
 class Record(TypedDict):
     """One case under one variant of an evaluation: a line of ``records.jsonl``.
 
-    ``history`` and ``reference_answer`` are the case's, where it has them.
+    ``history`` and ``reference_answer`` are the case's, where it has them; ``cost_usd`` is there
+    where the model's prices are known.
     ``metrics`` holds, under flat names, numbers or ``{"unresolved": reason}``. ``error`` is what
     kept the question from being answered; such a record has no answer and no metrics. Everything
     but ``seconds`` is the same on every run of the same code over the same data without a model.
@@ -87,6 +88,7 @@ class Record(TypedDict):
     seconds: float
     history: NotRequired[list[Turn]]
     reference_answer: NotRequired[str]
+    cost_usd: NotRequired[float]
     error: NotRequired[str]
 
 

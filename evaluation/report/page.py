@@ -12,6 +12,7 @@ from lexloop.evaluation.report import drawing
 from lexloop.evaluation.report.published import published_tables
 from lexloop.evaluation.report.tables import (
     COSTS,
+    DOLLARS,
     HUMAN,
     NOTE,
     Cell,
@@ -136,6 +137,8 @@ def _by_group(run: Run, by: Grouping) -> list[Table]:
         shown += ["context_tokens", "retries"]
         if any(_spent(row, "model_calls") for row in run.rows):
             shown += ["model_calls", "tokens_in", "tokens_out"]
+        if any(_spent(row, DOLLARS) for row in run.rows):
+            shown.append(DOLLARS)
 
     def of(group: str, metric: str) -> Callable[[Figures], Value]:
         return lambda row: row[by][group]["metrics"].get(metric) if group in row[by] else None

@@ -15,7 +15,8 @@ from lexloop.evaluation.score import Score, Unresolved, from_json, resolved
 from lexloop.evaluation.statistics import Estimate, estimates
 
 _DECIMALS = 6
-COSTS = ("context_tokens", "model_calls", "tokens_in", "tokens_out", "retries")
+DOLLARS = "usd_per_1000"
+COSTS = ("context_tokens", "model_calls", "tokens_in", "tokens_out", DOLLARS, "retries")
 """What a question costs, known even where it failed."""
 SECONDS = "seconds"
 _OWN = ("passed", "abstained")
@@ -104,21 +105,25 @@ def score_of(record: Record, name: str) -> Score:
     return Unresolved("not measured")
 
 
-def costs(record: Record) -> dict[str, int]:
+def costs(record: Record) -> dict[str, float]:
     """Return what a question cost, known even where it failed; wall time is kept apart."""
     return {
         "context_tokens": record["context_tokens"],
         "model_calls": record["model_calls"],
         "tokens_in": record["tokens_in"],
         "tokens_out": record["tokens_out"],
+        DOLLARS: 1000 * record.get("cost_usd", 0.0),
         "retries": max(0, len(record["attempts"]) - 1),
     }
 
 
 def metric_names(records: Iterable[Record]) -> list[str]:
     """Return every metric that some record has, in the order of their first appearance."""
-    named = (name for record in records for name in record["metrics"])
-    return list(dict.fromkeys([*named, *_OWN, *COSTS]))
+    read = [*records]
+    named = [name for record in read for name in record["metrics"]]
+    priced = any("cost_usd" in record for record in read)
+    costs_known = [name for name in COSTS if name != DOLLARS or priced]
+    return list(dict.fromkeys([*named, *_OWN, *costs_known]))
 
 
 def rounded(value: float) -> float:
@@ -254,6 +259,7 @@ _LABELS = {
     "context_tokens": "tokens of context",
     "tokens_in": "tokens to the model",
     "tokens_out": "tokens from the model",
+    DOLLARS: "US dollars for 1,000 questions",
 }
 _GROUPS: dict[str, tuple[str, ...]] = {
     "Quality": (

@@ -498,7 +498,7 @@ class CaseRunner:
 
 def _record(case: Case, state: dict[str, Any], seconds: float, context_tokens: int) -> Record:
     usage = state["usage"]
-    return {
+    record: Record = {
         **unanswered(case, ""),
         "complexity": state["complexity"],
         "answer": state["answer"],
@@ -517,3 +517,6 @@ def _record(case: Case, state: dict[str, Any], seconds: float, context_tokens: i
         "context_tokens": context_tokens,
         "seconds": seconds,
     }
+    if "cost_usd" in usage:
+        record["cost_usd"] = usage["cost_usd"]
+    return record

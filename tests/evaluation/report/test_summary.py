@@ -58,6 +58,15 @@ def test_figures_by_hand_and_the_order_of_records_changes_nothing() -> None:
     )
 
 
+def test_dollars_are_shown_where_the_prices_are_known() -> None:
+    free = summarise([record(id="q1"), record(id="q2")], INFO)["variants"][0]
+    assert "usd_per_1000" not in free["metrics"]
+    priced = [record(id="q1", cost_usd=0.003), record(id="q2", cost_usd=0.001)]
+    [row] = summarise(priced, run_info("fixed"))["variants"]
+    assert row["metrics"]["usd_per_1000"]["mean"] == pytest.approx(2.0)
+    assert "US dollars for 1,000 questions" in to_markdown(summarise(priced, run_info("fixed")))
+
+
 def test_the_answer_is_the_best_attempt() -> None:
     low, high, passed = attempt(0.2), attempt(0.6), attempt(0.5, passed=True)
     assert chosen([low, high, attempt(None)]) is high
