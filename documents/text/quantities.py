@@ -35,7 +35,7 @@ UNITS = [
 """Units of one kind, any of which in place of another says something else."""
 # Words count before a unit alone: "one" is more often a pronoun, and "first" is never checked.
 _COUNTED = re.compile(
-    rf"\b(?P<words>(?:{_WORD})\b(?:(?:[\s-]+|{_AND})(?:{_WORD})\b)*+)"
+    rf"\b(?P<words>(?:{_WORD})\b(?:(?:[\s-]+|{_AND})(?:{_WORD})\b)*)"
     r"(?P<unit>[\s-]+(?:business |calendar |working )?"
     rf"(?:{TIMES}|percent|per cent|dollars|times)\b)?",
     re.IGNORECASE,
