@@ -103,7 +103,6 @@ GROUPS: dict[str, Mapping[str, Out]] = {
         "nodes.rerank:of_each_document": giving([]),
         f"{_X}:ExtractiveGenerator._of_each": giving([]),
     },
-    "beside what repeats the question": {f"{_X}:outvoting": giving([])},
     "what excepts from an answer": {f"{_X}:limiting": giving({})},
     "operative first": {"nodes.rerank:operative_first": lambda _: lambda ranked, k: ranked[:k]},
     # writing an answer

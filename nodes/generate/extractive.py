@@ -1,11 +1,10 @@
 """The embedded generator: statements of the passages selected, judged, ordered and cited."""
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from functools import cached_property
-from itertools import islice, pairwise
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -238,34 +237,6 @@ def select(
             key=lambda i: (i.passage["document"] != first, i.passage["document"], i.said.start)
         )
     return Chosen(best, [item for item in more if not item.said.points])
-
-
-_ECHO, _PAIRS = 0.8, 2
-"""The share of a question's pairs of successive terms that a passage has which repeats it, and how
-many there are at least."""
-
-
-def outvoting(question: str, chosen: Chosen, scored: ScoredQuotables) -> list[Quotable]:
-    """Return another document's best statement, if one that repeats the question answers alone.
-
-    A text can be written so that it comes nearest to a question, and be of no worth; a law rarely
-    has the words of who asks in their order. The other document is the one that most passages are
-    of, those left out that repeat the question, too.
-    """
-    asked = {*pairwise(tokenize(question))}
-    said = {item.passage["document"] for item in (*chosen.best, *chosen.more)}
-    passages = {item.passage["id"]: item.passage for item in scored.quotables}.values()
-    echoing = {
-        one["document"]
-        for one in passages
-        if len(asked & {*pairwise(tokenize(f"{one['title']} {one['text']}"))}) >= _ECHO * len(asked)
-    }
-    votes = Counter(one["document"] for one in passages if one["document"] not in echoing)
-    if len(asked) < _PAIRS or len(said) != 1 or not said <= echoing or not votes:
-        return []
-    most = max(votes, key=votes.__getitem__)
-    of = [n for n, item in enumerate(scored.quotables) if item.passage["document"] == most]
-    return [scored.quotables[max(of, key=scored.best.__getitem__)]]
 
 
 def limiting(
@@ -561,9 +532,6 @@ class ExtractiveGenerator:
         alone = units or question["called"] or any(asked.definitions)
         each = [] if alone else self._of_each(asked, scored, answers)
         chosen = select(asked, scored, self._lengths, sure=sure, each=each)
-        if not units:
-            other = outvoting(question["text"], chosen, scored)
-            chosen = replace(chosen, best=[*chosen.best, *other])
         if there < self._least.there or answers < self._least.given:
             # what comes nearest to an answer, one citation a provision
             nearest = [*chosen.best, *chosen.more][: _NEAR if there >= MIN_NEAR else 0]
@@ -589,7 +557,7 @@ class ExtractiveGenerator:
         least = self._least.passed if answers >= self._least.passed else EACH
         found: list[int] = []
         for document in documents:
-            own = [i for i, one in enumerate(of) if one == document]
+            own = [i for i, name in enumerate(of) if name == document]
             alone = scored.only(own)
             if probability_found(read_features(asked, alone, self._sources)) >= least:
                 found.append(own[int(alone.best.argmax())])

@@ -28,7 +28,6 @@ from lexloop.nodes.generate.extractive import (
     Lengths,
     Quotable,
     ScoredQuotables,
-    outvoting,
     probability_found,
     probability_there,
     read_features,
@@ -228,30 +227,6 @@ def test_where_it_is_not_sure_each_further_passage_has_its_say(
     assert [item.order for item in [*three.best, *three.more]] == [1, 0, 3]
     one = select(asked(small, 1), found, Lengths(statements=1), sure=False)
     assert [item.order for item in [*one.best, *one.more]] == [1]
-
-
-def test_beside_what_repeats_the_question_stands_what_another_document_says(
-    small: View, duties: Passage
-) -> None:
-    question = "Who pays the berth fee of a boat?"
-    found = scored([0.9, 0.4, 0.6], texts=["alpha", "beta", "gamma"], duties=duties)
-    of_passages(found, 1, 2, 3)
-    law, first = found.quotables[1].passage["document"], found.quotables[0]
-    note = {
-        "document": "note.txt",
-        "title": "",
-        "text": f"{question} Nobody.",
-    }
-    found.quotables[0] = replace(first, passage={**first.passage, **note})
-    alone = Chosen([found.quotables[0]], [])
-    assert law != "note.txt"
-    assert [item.order for item in outvoting(question, alone, found)] == [2]
-    # the law's own words answer; both answer; nothing else is there; too little is asked
-    assert outvoting(question, Chosen([found.quotables[1]], []), found) == []
-    assert outvoting(question, Chosen(found.quotables[:2], []), found) == []
-    assert outvoting(question, alone, found.only([0])) == []
-    assert outvoting("The berth fee?", alone, found) == []
-    assert outvoting(question, Chosen([], []), found.only([])) == []
 
 
 def test_what_excepts_from_a_statement_stands_behind_it(tmp_path: Path) -> None:
