@@ -304,7 +304,8 @@ def test_an_index_in_an_engine_is_written_without_it(
     run: Run, in_json: Run, laws: Path, kept: Path, engine_address: str
 ) -> None:
     assert run("index", str(laws), "--out", engine_address).exit_code == 0
-    assert run("chat", "--corpus", engine_address, stdin=f"{ASKED}\n").exit_code == 0
+    kept_as = ("--corpus", engine_address, "--thread", "t")
+    assert run("chat", *kept_as, stdin=f"{ASKED}\n").exit_code == 0
     unread()
     assert holding(kept) != []
     told = in_json("forget", "dogs.txt", "--corpus", engine_address, "--delete-file")
