@@ -152,7 +152,7 @@ class Target:
         """Return whether a corpus may have this document."""
         if not is_address(corpus) and not os.path.isabs(corpus):
             return corpus != SAMPLE_CORPUS
-        roots = (os.path.realpath(one.path) for one in _sources(corpus) if one.path)
+        roots = (_real(one.path) for one in _sources(corpus) if one.path)
         return any(_below(own, root) for root in roots for own in self.places)
 
     def files(self) -> list[Path]:
@@ -167,12 +167,16 @@ def _places(source: IndexSource, name: str) -> list[str]:
     """Return where a document of a source may lie: a source that is gone may have been a file."""
     if not name.startswith(source.prefix) or not source.path:
         return []
-    root, own = source.path, name.removeprefix(source.prefix)
+    root, own = _real(source.path), name.removeprefix(source.prefix)
     if "://" in root:
         return [f"{root}/{own}"]
-    root = os.path.realpath(root)
     alone = [f"{os.path.dirname(root)}/{own}"] if _below(own, os.path.basename(root)) else []
     return alone if os.path.isfile(root) else [f"{root}/{own}", *alone]
+
+
+def _real(path: str) -> str:
+    """Return a path with its links followed, and an address as it is."""
+    return path if "://" in path else os.path.realpath(path)
 
 
 def _below(path: str, above: str) -> bool:
