@@ -193,9 +193,9 @@ FIGURES = [
     Figure("versions", "python benchmarks/versions.py --data {data}"),
     Figure(
         "trust",
-        "python benchmarks/trust.py --data {data} --out {out} --seed 9 --most 5"
-        " --parts poison,altered,claims,versions,refusals",
-        "what binds was listed with such changes in view; groundedness is fitted on WiCE",
+        "python benchmarks/trust.py --data {data} --out {out}"
+        " --parts altered,refusals,versions",
+        "what binds was listed with such changes in view",
     ),
     Figure("retrieval", f"python benchmarks/retrieval.py {_OBLIQA}", "BM25's weight, in part"),
     Figure(
