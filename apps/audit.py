@@ -28,7 +28,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from lexloop.core.errors import AuditError, DataError, InputError
-from lexloop.core.files import Sink, replacing, sync
+from lexloop.core.files import Sink, replacing, sync, try_lock
 
 FOLDER = "audit"
 """Where it lies below the data of a server."""
@@ -156,9 +156,12 @@ class AuditLog:
     def _held(self, folder: Path) -> Iterator[int]:
         """Hold the log alone, among all processes."""
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle = os.open(folder / _HEAD, os.O_RDWR | os.O_CREAT, 0o600)
+        until = time.monotonic() + _PATIENCE_S
+        while (handle := try_lock(folder / _HEAD)) is None:
+            if time.monotonic() >= until:
+                raise TimeoutError(errno.ETIMEDOUT, "others hold it")
+            time.sleep(_LOOK_S)
         try:
-            _lock_alone(handle)
             yield handle
         finally:
             os.close(handle)
@@ -190,23 +193,6 @@ class AuditLog:
         _write(_file(folder, head.file), head.size, line)
         own = line.rpartition(_OWN)[2][:64].decode("ascii")
         _Head(head.n + 1, own, head.file, head.size + len(line)).write(handle)
-
-
-def _lock_alone(handle: int) -> None:
-    """Lock an open file.
-
-    Raises:
-        OSError: Others held it for too long.
-    """
-    until = time.monotonic() + _PATIENCE_S
-    while True:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
-        except BlockingIOError as error:
-            if time.monotonic() >= until:
-                raise TimeoutError(errno.ETIMEDOUT, "others hold it") from error
-            time.sleep(_LOOK_S)
 
 
 def _file(folder: Path, first: int) -> Path:

@@ -299,16 +299,15 @@ def withdraw(
         done: Is told what was changed.
         texts: Those of the document, where they are known still.
     """
-    people: dict[str, Traces] = {}
     whose: dict[str, str] = {}
     emptied: set[str] = set()
 
+    @cache
     def of(person: str) -> Traces:
-        if person not in people:
-            people[person] = traces(person)
-            for text in texts:
-                people[person].learn(text)
-        return people[person]
+        found = traces(person)
+        for text in texts:
+            found.learn(text)
+        return found
 
     def changed(person: str, answer: dict[str, Any]) -> Mapping[str, Any]:
         made = withdrawn(answer, of(person))
@@ -509,7 +508,7 @@ class Order:
     def _is_quoted(self) -> bool:
         """Return whether a kept answer has something of the document."""
         for store, corpora in self._stores():
-            traces = cache(traces_of(self.target, corpora))
+            traces = traces_of(self.target, corpora)
             with closing(store), suppress(DataError):
                 for person, answer in store.every():
                     if withdrawn(answer, traces(person)) != answer:

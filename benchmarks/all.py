@@ -193,8 +193,7 @@ FIGURES = [
     Figure("versions", "python benchmarks/versions.py --data {data}"),
     Figure(
         "trust",
-        "python benchmarks/trust.py --data {data} --out {out}"
-        " --parts altered,refusals,versions",
+        "python benchmarks/trust.py --data {data} --out {out} --parts altered,refusals,versions",
         "what binds was listed with such changes in view",
     ),
     Figure("retrieval", f"python benchmarks/retrieval.py {_OBLIQA}", "BM25's weight, in part"),

@@ -185,9 +185,9 @@ class FeedbackStore:
         Raises:
             DataError: As ``rewrite``.
         """
-        until = (datetime.now(UTC) - timedelta(days=days)).isoformat()
         if not days:
             return 0
+        until = (datetime.now(UTC) - timedelta(days=days)).isoformat()
         return len(self.rewrite(lambda one: None if one["at"] < until else one))
 
     def _read(self, text: str) -> dict[str, Any]:

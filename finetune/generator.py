@@ -362,7 +362,7 @@ class _Maker:
             local = load_local(of, four_bit=recipe.four_bit)
             if stage in KINDS:
                 adapted = self._adapted(local.model, stage)
-                if not recipe.four_bit:  # beside the weights an adapter costs three times as much
+                if not recipe.four_bit:  # beside the weights an adapter slows every layer
                     adapted = adapted.merge_and_unload()
                 local = LocalModel(adapted, local.tokenizer)
             return {

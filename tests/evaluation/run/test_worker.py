@@ -12,6 +12,7 @@ from lexloop.evaluation.evidence import Relevant
 from lexloop.evaluation.run.worker import (
     CaseCache,
     OneByOne,
+    _record,
     by_people,
     of_retrieval,
     ranking,
@@ -109,3 +110,15 @@ def test_what_is_known_is_known_of_one_question() -> None:
         once.about(question)
         found.append(once.get("key", question.upper))
     assert found == ["A", "A", "B"]
+
+
+def test_what_a_question_cost_is_recorded_where_prices_are_known() -> None:
+    usage = {"model_calls": 1, "tokens_in": 11, "tokens_out": 7, "seconds": 0.1}
+    said: dict[str, Any] = {
+        **{"complexity": 1, "answer": "It is.", "abstained": False, "warning": ""},
+        **{"evaluation": {"passed": True}, "citations": [], "passages": [], "degraded": []},
+    }
+    case = Case(id="a", question="Is it?", question_type="simple", reference_answer="It is.")
+    assert "cost_usd" not in _record(case, {**said, "usage": usage}, 1.0, 3)
+    priced = {**said, "usage": {**usage, "cost_usd": 0.0025}}
+    assert _record(case, priced, 1.0, 3)["cost_usd"] == 0.0025

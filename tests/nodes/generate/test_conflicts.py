@@ -80,17 +80,25 @@ def told_of(folder: Path, *rows: str) -> dict[str, Any]:
 def test_what_was_replaced_is_told_and_is_no_disagreement(versions: Path) -> None:
     (versions / "new [1].txt").rename(versions / "new.txt")
     done = told_of(versions, "new.txt,,,2024-01-01,,old.txt")
-    lines = [line for line in done["answer"].split("\n") if "otherwise" in line]
-    if done["citations"][0]["document"] == "new.txt":
-        [line] = lines
-        assert line.startswith("old.txt (in force until 2023-12-31) said otherwise: ")
-        assert "10 days" in line
-        assert not any("disagrees" in reason for reason in done["evaluation"]["reasons"])
-    else:
-        assert any(
-            reason.endswith("where there is 30. new.txt has replaced old.txt.")
-            for reason in done["evaluation"]["reasons"]
-        )
+    settings = Settings(corpus=str(versions))
+    view = Resources(defaults=settings)(None).backend
+    assert view is not None
+    for name, reasons in (
+        ("new.txt", []),
+        ("old.txt", ["new.txt has replaced old.txt."]),
+    ):
+        start = (view.text_of(name) or "").index("2. The mooring fee")
+        source = view.cited(name, start, start + len(f"2. {RULES[1]}"), "")
+        draft = drafted(f"{source['quote']} [1]", [{**source, "n": 1}])
+        told = with_conflicts(draft, done["passages"], view)
+        [line] = told["told"]
+        [one] = [other for other in told["citations"] if other["document"] != name]
+        assert one["quote"] in line
+        assert [
+            said[-len("new.txt has replaced old.txt.") :] for said in told["conflicts"]
+        ] == reasons
+        if name == "new.txt":
+            assert line.startswith("old.txt (in force until 2023-12-31) said otherwise: ")
 
 
 @pytest.mark.parametrize(
