@@ -20,7 +20,7 @@ from pydantic import BaseModel
 from lexloop.apps.serve.indexing import removed_of
 from lexloop.apps.serve.people import LOCAL, Person
 from lexloop.apps.serve.settings import CollectionSettings, ServerSettings
-from lexloop.apps.serve.sharing import MARK, Sharing
+from lexloop.apps.serve.sharing import Sharing, owner_in
 from lexloop.apps.serve.uploads import Uploaded, UploadStore
 from lexloop.apps.withdrawing import Traces, withdrawn
 from lexloop.core.errors import (
@@ -218,7 +218,7 @@ class Collections:
             names: As they saw them.
         """
         operators = {*self._known}.difference(self._named(person)).intersection(names)
-        shared = {name for name in names if MARK in name}.difference(self.held(person))
+        shared = {name for name in names if owner_in(name)}.difference(self.held(person))
         return operators | shared
 
     def settings(self, person: Person, name: str, **changes: Any) -> Settings:
@@ -325,7 +325,7 @@ class Collections:
         told = []
         for name in names:
             record = self._record(name, held.get(name), opening.get(name), until)
-            record.mine, record.owner = name in own, name.rpartition(MARK)[0]
+            record.mine, record.owner = name in own, owner_in(name)
             record.may_change = name in held and self._may_change(person, name)
             told.append(record)
         return told
@@ -381,16 +381,16 @@ class Collections:
 
     def kept(self, person: Person, answer: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return what may be kept of an answer: nothing of files that were removed meanwhile."""
-        own = {name: one for name, one in self.own(person).items() if name in answer["collections"]}
-        files = {name: {*one.files()} for name, one in own.items()}
-        if not own:
+        asked = answer["collections"]
+        files = {name: {*one.files()} for name, one in self.held(person).items() if name in asked}
+        if not files:
             return answer
 
         def is_gone(name: str, document: str) -> bool:
             above = (f"{document[:place]}" for place, one in enumerate(document) if one == "/")
             return name in files and files[name].isdisjoint((document, *above))
 
-        return withdrawn(answer, Traces(own.__contains__, is_gone))
+        return withdrawn(answer, Traces(files.__contains__, is_gone))
 
     def close(self) -> None:
         """Open nothing more."""

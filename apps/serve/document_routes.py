@@ -30,7 +30,7 @@ from lexloop.apps.serve.indexing import Job, counts_of
 from lexloop.apps.serve.middleware import body_of
 from lexloop.apps.serve.pages import Original, fitting, shares
 from lexloop.apps.serve.people import Asker
-from lexloop.apps.serve.sharing import Grant, Whom
+from lexloop.apps.serve.sharing import Grant, Whom, owner_in
 from lexloop.apps.serve.state import Served, Serving
 from lexloop.apps.serve.uploads import FIELD, MB, Receiver, RefusedFile, Uploaded
 from lexloop.apps.shapes.text import first_of
@@ -538,7 +538,8 @@ def remove(
         return RemovedBody(job=served.indexing.start(one).id)
     from lexloop.apps.serve.forgetting import forget_upload
 
-    done = forget_upload(served.uploads, served.store, one, document, person)
+    owner = owner_in(name) or person.name
+    done = forget_upload(served.uploads, served.store, one, document, owner)
     for left in done.left:
         _log.error("Not all is forgotten of a document: %s: %s", left.where, left.why)
     return RemovedBody(

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from sqlite3 import Error
-from typing import TYPE_CHECKING
 
 from lexloop.apps.forgetting import (
     Forgotten,
@@ -15,17 +14,15 @@ from lexloop.apps.forgetting import (
     traces_of,
     withdraw,
 )
+from lexloop.apps.serve.sharing import shared_name
 from lexloop.apps.serve.uploads import Uploaded, UploadStore
 from lexloop.apps.threads import ThreadStore
 from lexloop.core.errors import LexloopError, NotFoundError
 from lexloop.evaluation.feedback import FeedbackStore, feedback_file
 
-if TYPE_CHECKING:
-    from lexloop.apps.serve.people import Person
-
 
 def forget_upload(
-    uploads: UploadStore, store: ThreadStore, one: Uploaded, document: str, person: "Person"
+    uploads: UploadStore, store: ThreadStore, one: Uploaded, document: str, owner: str
 ) -> Forgotten:
     """Forget an uploaded file: it goes first, so that no answer to come is kept that quotes it.
 
@@ -37,12 +34,12 @@ def forget_upload(
         store: Has the answers; opinions lie beside it.
         one: The collection.
         document: The name of the file.
-        person: Whose it is.
+        owner: Whose it is, by their name: others know it as OWNER~NAME.
 
     Raises:
         NotFoundError: There is no such file, nor was it forgotten before.
     """
-    order = {"folder": str(one.folder), "document": document, "person": person.name}
+    order = {"folder": str(one.folder), "document": document, "owner": owner}
     orders = Orders()
     if document not in one.files() and not orders.known(order):
         raise not_there(document, one.name, one.files())
@@ -54,7 +51,7 @@ def resume(uploads: UploadStore, store: ThreadStore) -> list[Uploaded]:
     """Carry out the orders of an earlier process; return the collections whose index follows."""
     orders, found = Orders(), list[Uploaded]()
     for order in orders.begun():
-        if order.keys() == {"folder", "document", "person"}:
+        if order.keys() == {"folder", "document", "owner"}:
             _carried_out(uploads, store, order, orders)
             found.append(Uploaded(Path(order["folder"]).name, Path(order["folder"])))
     return [one for one in found if one.folder.is_dir()]
@@ -63,7 +60,7 @@ def resume(uploads: UploadStore, store: ThreadStore) -> list[Uploaded]:
 def _carried_out(
     uploads: UploadStore, store: ThreadStore, order: Mapping[str, str], orders: Orders
 ) -> Forgotten:
-    document, folder, person = order["document"], Path(order["folder"]), order["person"]
+    document, folder, owner = order["document"], Path(order["folder"]), order["owner"]
     one, done = Uploaded(folder.name, folder), Forgotten()
     target = Target.of(str(one.documents), document)
     texts: list[str] = []
@@ -74,7 +71,8 @@ def _carried_out(
         done.touch("upload", document, "deleted")
 
     def corpora(who: str, said: str) -> list[str]:
-        return [str(one.documents)] if said == one.name and who in ("", person) else []
+        own = said == one.name and who in ("", owner)
+        return [str(one.documents)] if own or said == shared_name(owner, one.name) else []
 
     opinions = FeedbackStore(feedback_file(store.file))
     withdraw(store, opinions, traces_of(target, corpora), done, texts)

@@ -26,6 +26,16 @@ Right = Literal["read", "curate"]
 """To ask and read; to add and remove documents, too."""
 
 
+def shared_name(owner: str, name: str) -> str:
+    """Return what others call a collection that its owner shares with them."""
+    return f"{owner}{MARK}{name}"
+
+
+def owner_in(name: str) -> str:
+    """Return the owner of a collection by what others call it; "" where it is one's own."""
+    return name.rpartition(MARK)[0]
+
+
 class Whom(BaseModel):
     """With whom something is shared: a person by name, or all who have a tag."""
 
@@ -113,7 +123,7 @@ class Sharing:
             rights = {grant.right for grant in kept.grants if grant.means(person)}
             if rights and kept.owner != person.name:
                 right: Right = "curate" if "curate" in rights else "read"
-                found[f"{kept.owner}{MARK}{folder.name}"] = Uploaded(folder.name, folder), right
+                found[shared_name(kept.owner, folder.name)] = Uploaded(folder.name, folder), right
         return found
 
     def _keep(self, owner: str, one: Uploaded, grants: list[Grant]) -> None:

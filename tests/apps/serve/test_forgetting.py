@@ -120,6 +120,28 @@ def test_another_has_the_same_document(tmp_path: Path) -> None:
     assert [*kept] == ["bob"]
 
 
+@pytest.mark.parametrize("who", ["ann", "bob"])
+def test_with_whom_it_was_shared_keeps_no_word_of_it(tmp_path: Path, who: str) -> None:
+    with running(tmp_path) as client:
+        filled(client)
+        granted = {"person": "bob", "right": "curate"}
+        assert client.put("/collections/Mine/grants", json=granted).status_code == 200
+        body = {"question": ASKED, "collections": ["ann~Mine"]}
+        told = client.post("/ask", json=body, headers=as_("bob")).json()
+        assert CANARY in told["answer"]
+        rated = {"vote": "up", "comment": "right"}
+        client.post(f"/answers/{told['id']}/feedback", json=rated, headers=as_("bob"))
+        name = "Mine" if who == "ann" else "ann~Mine"
+        query = {"document": "dogs.txt", "forget": True}
+        gone = client.delete(f"/collections/{name}/documents", params=query, headers=as_(who))
+        assert gone.status_code == 202, gone.text
+        indexed(client)
+        [turn] = turns_of(client, told["thread"], "bob")
+        assert turn["answer"] == NOTE
+        assert holding(tmp_path) == []
+    assert holding(tmp_path) == []
+
+
 def test_a_document_that_is_not_there(tmp_path: Path) -> None:
     with running(tmp_path) as client:
         filled(client)
@@ -139,7 +161,7 @@ def test_an_order_that_was_begun_is_carried_out_at_the_next_start(
         filled(client)
     one = UploadStore(tmp_path / "collections").of("ann")["Mine"]
     monkeypatch.setenv("LEXLOOP_DATA_DIR", str(tmp_path))
-    order = {"folder": str(one.folder), "document": "dogs.txt", "person": "ann"}
+    order = {"folder": str(one.folder), "document": "dogs.txt", "owner": "ann"}
     Orders().begin(order)
     assert Orders().begun() == [order]
     with running(tmp_path) as client:
