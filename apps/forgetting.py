@@ -20,6 +20,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from lexloop.apps.shapes.record import owner_and_name
 from lexloop.apps.threads import FILE_NAME, ThreadStore
 from lexloop.apps.withdrawing import NOTE, Traces, withdrawn, without
 from lexloop.core.configuration import data_folder
@@ -528,8 +529,10 @@ class Order:
         if said in self.collections:
             return [self.collections[said]]
         homes = _folders(data_folder() / UPLOADS)
-        own = [one for one in homes if one.name in (person, _hashed(person))] or homes
-        found = [one / said / "documents" for one in own if said in map(_name, _folders(one))]
+        owner, name = owner_and_name(said)
+        whose = owner or person
+        own = [one for one in homes if one.name in (whose, _hashed(whose))] or homes
+        found = [one / name / "documents" for one in own if name in map(_name, _folders(one))]
         return [str(one) for one in found] or [said]
 
     def _own_indexes(self) -> list[Path]:

@@ -20,8 +20,9 @@ from pydantic import BaseModel
 from lexloop.apps.serve.indexing import removed_of
 from lexloop.apps.serve.people import LOCAL, Person
 from lexloop.apps.serve.settings import CollectionSettings, ServerSettings
-from lexloop.apps.serve.sharing import Sharing, owner_in
+from lexloop.apps.serve.sharing import Sharing
 from lexloop.apps.serve.uploads import Uploaded, UploadStore
+from lexloop.apps.shapes.record import owner_and_name
 from lexloop.apps.withdrawing import Traces, withdrawn
 from lexloop.core.errors import (
     AccessError,
@@ -218,7 +219,7 @@ class Collections:
             names: As they saw them.
         """
         operators = {*self._known}.difference(self._named(person)).intersection(names)
-        shared = {name for name in names if owner_in(name)}.difference(self.held(person))
+        shared = {name for name in names if owner_and_name(name)[0]}.difference(self.held(person))
         return operators | shared
 
     def settings(self, person: Person, name: str, **changes: Any) -> Settings:
@@ -325,7 +326,7 @@ class Collections:
         told = []
         for name in names:
             record = self._record(name, held.get(name), opening.get(name), until)
-            record.mine, record.owner = name in own, owner_in(name)
+            record.mine, record.owner = name in own, owner_and_name(name)[0]
             record.may_change = name in held and self._may_change(person, name)
             told.append(record)
         return told

@@ -30,9 +30,10 @@ from lexloop.apps.serve.indexing import Job, counts_of
 from lexloop.apps.serve.middleware import body_of
 from lexloop.apps.serve.pages import Original, fitting, shares
 from lexloop.apps.serve.people import Asker
-from lexloop.apps.serve.sharing import Grant, Whom, owner_in
+from lexloop.apps.serve.sharing import Grant, Whom
 from lexloop.apps.serve.state import Served, Serving
 from lexloop.apps.serve.uploads import FIELD, MB, Receiver, RefusedFile, Uploaded
+from lexloop.apps.shapes.record import owner_and_name
 from lexloop.apps.shapes.text import first_of
 from lexloop.core.errors import ConflictError, InputError
 from lexloop.documents.reading.formats import PAGED
@@ -538,7 +539,7 @@ def remove(
         return RemovedBody(job=served.indexing.start(one).id)
     from lexloop.apps.serve.forgetting import forget_upload
 
-    owner = owner_in(name) or person.name
+    owner = owner_and_name(name)[0] or person.name
     done = forget_upload(served.uploads, served.store, one, document, owner)
     for left in done.left:
         _log.error("Not all is forgotten of a document: %s: %s", left.where, left.why)

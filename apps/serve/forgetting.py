@@ -14,8 +14,8 @@ from lexloop.apps.forgetting import (
     traces_of,
     withdraw,
 )
-from lexloop.apps.serve.sharing import shared_name
 from lexloop.apps.serve.uploads import Uploaded, UploadStore
+from lexloop.apps.shapes.record import shared_name
 from lexloop.apps.threads import ThreadStore
 from lexloop.core.errors import LexloopError, NotFoundError
 from lexloop.evaluation.feedback import FeedbackStore, feedback_file

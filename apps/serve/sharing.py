@@ -16,24 +16,14 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from lexloop.apps.serve.people import Person
 from lexloop.apps.serve.settings import PersonName
 from lexloop.apps.serve.uploads import Uploaded, on_disk
+from lexloop.apps.shapes.record import shared_name
 from lexloop.core.errors import DataError
 from lexloop.core.files import replacing, sync
 from lexloop.core.settings_groups import Tag
 
 FILE = "grants.json"
-MARK = "~"
 Right = Literal["read", "curate"]
 """To ask and read; to add and remove documents, too."""
-
-
-def shared_name(owner: str, name: str) -> str:
-    """Return what others call a collection that its owner shares with them."""
-    return f"{owner}{MARK}{name}"
-
-
-def owner_in(name: str) -> str:
-    """Return the owner of a collection by what others call it; "" where it is one's own."""
-    return name.rpartition(MARK)[0]
 
 
 class Whom(BaseModel):

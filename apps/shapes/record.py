@@ -66,6 +66,19 @@ _TRACING = (
 )
 _OPENAI = "https://api.openai.com"
 
+_OWNER_ENDS = "~"  # no name of one's own has it
+
+
+def shared_name(owner: str, name: str) -> str:
+    """Return what others call a collection that its owner shares with them: OWNER~NAME."""
+    return f"{owner}{_OWNER_ENDS}{name}"
+
+
+def owner_and_name(called: str) -> tuple[str, str]:
+    """Return the owner of a collection that is called so, "" of one's own, and its name there."""
+    owner, _, name = called.rpartition(_OWNER_ENDS)
+    return owner, name
+
 
 class Verdict(BaseModel):
     """What an answer is worth, in words; ``probability`` is calibrated."""

@@ -16,8 +16,10 @@ from lexloop.apps import forgetting
 from lexloop.apps.shapes.record import Answer
 from lexloop.apps.threads import ThreadStore
 from lexloop.apps.withdrawing import NOTE
+from lexloop.core.metadata import Filters
 from lexloop.core.text_cache import TextCache
 from lexloop.evaluation.feedback import FeedbackStore
+from lexloop.models.minilm import load_shipped
 from lexloop.store.folder.generations import SharedLock
 
 Run = Callable[..., Any]
@@ -359,6 +361,24 @@ def test_deleted_conversations_leave_no_byte(tmp_path: Path) -> None:
 
 def holding_bytes(folder: Path) -> bool:
     return any(CANARY.encode() in one.read_bytes() for one in folder.iterdir())
+
+
+def test_what_was_shared_is_its_owners_collection_of_that_name_alone(kept: Path) -> None:
+    uploads = kept / "data" / forgetting.UPLOADS
+    for owner, name in (("ann", "Dogs"), ("ann", "Other"), ("bob", "Dogs")):
+        written_to = uploads / owner / name / "documents"
+        written_to.mkdir(parents=True)
+        (written_to / "dogs.txt").write_text(SECRET, "utf-8")
+    named = str(uploads / "ann" / "Dogs" / "documents")
+    target = forgetting.Target.of(named, "dogs.txt")
+    order = forgetting.Order(target, Filters(), lambda _: load_shipped())
+    [(_, corpora), _] = order._stores()
+    assert corpora("bob", "ann~Dogs") == corpora("ann", "Dogs") == [named]
+    of = {
+        (who, said): forgetting.traces_of(target, corpora)(who).is_of(said, "dogs.txt")
+        for who, said in (("bob", "ann~Dogs"), ("bob", "ann~Other"), ("bob", "Dogs"))
+    }
+    assert [*of.values()] == [True, False, False]
 
 
 def test_the_sample_is_not_forgotten(in_json: Run, kept: Path) -> None:
