@@ -20,7 +20,14 @@ from langgraph.types import Checkpointer, Send
 
 from lexloop import prompts
 from lexloop.core.conversation import answer_message, open_turn
-from lexloop.core.errors import InputError, ModelError, ModelReplyError, SettingsError
+from lexloop.core.errors import (
+    BudgetError,
+    InputError,
+    LexloopError,
+    ModelError,
+    ModelReplyError,
+    SettingsError,
+)
 from lexloop.core.running import Deadline, computed, computing, seconds_left, within
 from lexloop.core.settings import Settings
 from lexloop.core.state import AgentOutput, AgentState, AgentUpdate, InputState, State, summed
@@ -188,7 +195,7 @@ class _Agent:
         lost: list[Degradation] = []
         try:
             text = await chooser.answer(state["asked"], state["history"])
-        except ModelError as error:
+        except (ModelError, BudgetError) as error:
             if not any(said.answers for said in chooser.said):
                 raise
             lost = [_lost(error)]
@@ -284,7 +291,7 @@ def _text_in(contexts: Mapping[str, Context], collection: str, document: str) ->
     return None if text_of is None else text_of(document)
 
 
-def _lost(error: ModelError) -> Degradation:
+def _lost(error: LexloopError) -> Degradation:
     used = "the answers of the collections"
     return {"node": "agent", "wanted": "the model's answer", "used": used, "reason": error.what}
 

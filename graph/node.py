@@ -4,6 +4,7 @@ import re
 import time
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -18,7 +19,7 @@ from langgraph.runtime import Runtime, get_runtime
 from lexloop.core.errors import DeadlineExceeded, LexloopError, ModelError, ModelReplyError, hearing
 from lexloop.core.running import Deadline, computed, current_deadline, waited, within
 from lexloop.core.state import State, Update, summed
-from lexloop.core.types import Degradation, Reasoning
+from lexloop.core.types import Degradation, Reasoning, Usage
 from lexloop.graph.budget import Budget
 from lexloop.models.chat import ChatModel, Token, asking, passes_on
 from lexloop.models.request import ChatReply, ChatRequest
@@ -214,6 +215,19 @@ def node_of(function: Function, resolve: Resolve, first: bool = False) -> Node:
     return Node(updated, function.__name__)
 
 
+_purse: ContextVar[Usage | None] = ContextVar("purse", default=None)
+
+
+@contextmanager
+def _spending(purse: Usage) -> Iterator[None]:
+    """Set what every node inside counts its calls of models in."""
+    token = _purse.set(purse)
+    try:
+        yield
+    finally:
+        _purse.reset(token)
+
+
 class _Run:
     """One run of one node; the one place that keeps the deadline.
 
@@ -230,6 +244,8 @@ class _Run:
     def __init__(self, name: str, before: State, context: Context) -> None:
         self._name, self._before, self._context = name, before, context
         self._meter, self._snapshot = summed(), context.snapshot
+        # within an agent's node its collections spend from what the whole question may cost
+        self._purse = _purse.get() or summed(*filter(None, [before.get("usage")]))
         self._budget = Budget.of(context.settings)
         self._degraded: list[Degradation] = []
         self._reasoning: list[Reasoning] = []
@@ -247,7 +263,7 @@ class _Run:
 
     async def update(self, work: Callable[[Context], Coroutine[Any, Any, Update]]) -> Update:
         """Do the node's work, or have it done by what stands in; add its cost and what was lost."""
-        with asking(self._ask), hearing() as told:
+        with asking(self._ask), _spending(self._purse), hearing() as told:
             while True:
                 try:
                     with within(self._deadline):
@@ -266,12 +282,16 @@ class _Run:
         """Have the model answer, unless it failed for good earlier in this question."""
         if self._context.fallback is not None and (reason := self._lost(chat.name)):
             raise ModelError(reason, "The embedded implementation answers instead.")
-        spent = summed(*filter(None, [self._before.get("usage")]), self._meter)
-        self._budget.check(spent, request)
-        with _showing(self._name, request) as shown:
-            reply = await chat.acomplete(
-                request, deadline=self._deadline.at, meter=self._meter, on_token=shown
-            )
+        self._budget.check(self._purse, request)
+        call = summed()
+        try:
+            with _showing(self._name, request) as shown:
+                reply = await chat.acomplete(
+                    request, deadline=self._deadline.at, meter=call, on_token=shown
+                )
+        finally:
+            for spent in (self._meter, self._purse):
+                spent.update(summed(spent, call))
         if reply.reasoning:
             attempt = len(self._before.get("attempts", [])) + 1
             self._reasoning.append(

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from asked import Scores
 from fake_openai import FakeOpenAI, Reply, refusal
 from tool_calls import calls
 
@@ -155,3 +156,22 @@ def test_one_deadline_holds_for_the_model_and_its_tools(server: FakeOpenAI, agen
     server.otherwise = Reply(hang=True)
     with pytest.raises(DeadlineExceeded, match="deadline_s"):
         ask(agent(deadline_s=0.5))
+
+
+def test_what_collections_ask_counts_against_what_a_question_may_cost(
+    server: FakeOpenAI, agent: Agent, scores: Scores
+) -> None:
+    """A dollar a token of a reply: 300 are expected of a call, and 7 counted of each made."""
+    server.play("agent", calls(("ask_workplace", LEAVE)), Reply("For 5 years [1]."))
+    server.play("evaluate", scores(0.9, 0.9, 0.9))
+    prices = {"openai:scripted": {"input": 0.0, "output": 1_000_000.0}}
+    priced: dict[str, Any] = {"loop.evaluator": "model", "prices": prices}
+    assert ask(agent(**priced, max_cost=314.0), LEAVE)["usage"]["cost_usd"] == 21.0
+    before = len(server.requests)
+    server.play("agent", calls(("ask_workplace", LEAVE)))
+    found = ask(agent(**priced, max_cost=313.0), LEAVE)
+    assert len(server.requests) - before == 2
+    assert found["answer"].startswith("The employer must keep a record of all leave for 5 years")
+    [lost] = found["degraded"]
+    assert (lost["node"], lost["used"]) == ("agent", "the answers of the collections")
+    assert "limit of $313.0000, after 2 calls" in lost["reason"]
