@@ -8,7 +8,6 @@ from typing import Any, Self, cast, get_type_hints
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from langgraph.types import Checkpointer
 
-from lexloop.apps.provisions import Source
 from lexloop.apps.shapes.record import answer_record, text_hosts
 from lexloop.core.configuration import configured
 from lexloop.core.errors import CorpusError, LexloopError
@@ -26,6 +25,7 @@ from lexloop.models.embedders import load_embedder
 from lexloop.store.manifest import IndexSource, Manifest
 from lexloop.store.opening import verify_index
 from lexloop.store.writer import IndexUpdate, write_index
+from lexloop.workbench.provisions import Source
 
 _STATE = list(get_type_hints(State))
 """The keys that a record is made of: more than the graph gives to whoever asks."""

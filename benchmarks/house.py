@@ -23,7 +23,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 PATH = ("core", "prompts", "models", "documents", "knowledge", "store", "nodes", "graph")
 """What a question and a document flow through, in this order."""
-PRODUCT = (*PATH, "apps")
+PRODUCT = (*PATH, "workbench", "apps")
 ROOMS = (*PRODUCT, "evaluation", "finetune")
 BEFORE = {"corpus": "documents"}
 """Rooms of earlier commits, beside which room of today they are shown."""

@@ -22,8 +22,8 @@ sys.path.insert(0, str(DOCS.parent / "benchmarks"))
 import house  # noqa: E402 - found through the line above
 
 ORDER = (
-    "core", "prompts", "models", "documents", "knowledge", "store", "nodes", "graph", "evaluation",
-    "finetune", "apps",
+    "core", "prompts", "models", "documents", "knowledge", "store", "nodes", "graph", "workbench",
+    "evaluation", "finetune", "apps",
 )  # fmt: skip
 HOLDS = {
     "core": "types, state, settings, errors",
@@ -34,6 +34,7 @@ HOLDS = {
     "store": "where chunks are kept and searched",
     "nodes": "the eight steps of a question",
     "graph": "chooses, wires and runs the nodes",
+    "workbench": "provisions, versions, tables",
     "evaluation": "what answers are worth",
     "finetune": "trains parts",
     "apps": "command line and library",

@@ -23,6 +23,7 @@ ORDER = (
     "store",
     "nodes",
     "graph",
+    "workbench",
     "evaluation",
     "finetune",
     "apps",

@@ -24,8 +24,8 @@ from lexloop.core.metadata import Filters
 from lexloop.core.settings import SAMPLE_CORPUS
 
 if TYPE_CHECKING:
-    from lexloop.apps.provisions import Source
     from lexloop.store.graph import KnowledgeGraph, Relation
+    from lexloop.workbench.provisions import Source
 
 _WORDS = 70
 _MOST_DOUBTS, _DEEPEST = 10, 99
@@ -102,7 +102,7 @@ def show(
     with Progress() as progress:
         collection, _ = open_resources(settings, connection, progress)[0].collection(settings)
         view = collection.seen_by(Filters.of(settings))
-    from lexloop.apps.provisions import Source
+    from lexloop.workbench.provisions import Source
 
     source = Source.of(view, document)
     places = source.places(" ".join(provision), f"See `{command}`.") if provision else []
@@ -163,7 +163,7 @@ def _title(record: dict[str, Any]) -> list[Part]:
 
 
 def _print_units(source: "Source", listed: Sequence[tuple[int, int]], kinds: bool = False) -> None:
-    from lexloop.apps.provisions import HEADS
+    from lexloop.workbench.provisions import HEADS
 
     for place, level in listed:
         unit, record = source.tree.units[place], source.record(place)
@@ -210,7 +210,7 @@ def show_graph(
 ) -> None:
     """Show the relations around an entity, each with the place that states it."""
     graph, corpus = _open(context.params)
-    from lexloop.apps.provisions import neighbourhood
+    from lexloop.workbench.provisions import neighbourhood
 
     where, elsewhere = corpus, ""
     if corpus == SAMPLE_CORPUS:

@@ -15,15 +15,6 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 from typing_extensions import TypedDict
 
-from lexloop.apps.provisions import (
-    SEE_TREE,
-    Source,
-    compared,
-    named_document,
-    same_provision,
-    version_record,
-    versions_of,
-)
 from lexloop.apps.serve.collections import CollectionBody
 from lexloop.apps.serve.errors import documented, response_of
 from lexloop.apps.serve.indexing import Job, counts_of
@@ -37,6 +28,15 @@ from lexloop.apps.shapes.record import owner_and_name
 from lexloop.apps.shapes.text import first_of
 from lexloop.core.errors import ConflictError, InputError
 from lexloop.documents.reading.formats import PAGED
+from lexloop.workbench.provisions import (
+    SEE_TREE,
+    Source,
+    compared,
+    named_document,
+    same_provision,
+    version_record,
+    versions_of,
+)
 
 if TYPE_CHECKING:
     from lexloop.store.view import View

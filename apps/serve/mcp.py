@@ -24,7 +24,6 @@ from mcp.server.lowlevel import Server
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 from pydantic import AnyUrl, Field, ValidationError
 
-from lexloop.apps.provisions import Neighbourhood, Source, neighbourhood
 from lexloop.apps.serve.asking import Asking, AskRequest
 from lexloop.apps.serve.collections import Collections
 from lexloop.apps.serve.errors import Problem, faults_of, problem_of
@@ -41,6 +40,7 @@ from lexloop.core.errors import (
     NotFoundError,
 )
 from lexloop.core.folding import folded
+from lexloop.workbench.provisions import Neighbourhood, Source, neighbourhood
 
 if TYPE_CHECKING:
     from lexloop.store.view import View

@@ -9,7 +9,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from indexes import ANYBODY, letter_tools
 
-from lexloop.apps.provisions import (
+from lexloop.core.errors import InputError, NotFoundError
+from lexloop.core.metadata import Filters, Metadata
+from lexloop.documents.document import Document
+from lexloop.store.view import View
+from lexloop.store.writer import build_collection
+from lexloop.workbench.provisions import (
     Source,
     compared,
     differences,
@@ -17,11 +22,6 @@ from lexloop.apps.provisions import (
     version_record,
     versions_of,
 )
-from lexloop.core.errors import InputError, NotFoundError
-from lexloop.core.metadata import Filters, Metadata
-from lexloop.documents.document import Document
-from lexloop.store.view import View
-from lexloop.store.writer import build_collection
 
 OLD = """Article 1 Scope
 This Act holds for boats.

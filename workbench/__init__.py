@@ -1,0 +1,1 @@
+"""The work that is done with documents and answers, beside single questions."""
