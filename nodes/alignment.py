@@ -74,7 +74,7 @@ _WORD = re.compile(r"[a-z_]+(?:-[a-z]+)*|\d+(?:[.,]\d+)*")
 _SUBJECT = re.compile(
     r"([a-z]+(?:-[a-z]+)*) (?:must|shall|may|can|should|will|has|have|is|are)\b", re.IGNORECASE
 )
-_AGENT = re.compile(r"(?:[^aeiou]er|or|ee|ant|ist|ian)s?$")
+AGENT = re.compile(r"(?:[^aeiou]er|or|ee|ant|ist|ian)s?$")
 
 
 class Word(NamedTuple):
@@ -261,5 +261,5 @@ def _flat(evidence: str) -> str:
 def parties_of(evidence: str) -> frozenset[str]:
     """Return the search terms of the parties: the words before a modal verb, and agent nouns."""
     found = _SUBJECT.findall(evidence)
-    found += [word for word in evidence.split() if _AGENT.search(word.strip(".,;:()").lower())]
+    found += [word for word in evidence.split() if AGENT.search(word.strip(".,;:()").lower())]
     return frozenset(term for word in found for term in tokenize(word))

@@ -1,0 +1,252 @@
+"""The register: who must, may or must not do what, by when, unless what, and where it says so."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from pydantic import BaseModel
+
+from lexloop.core.folding import folded, narrowed
+from lexloop.documents.chunks.statements import Span, Statement, statements, unnumbered
+from lexloop.documents.structure.tree import Tree
+from lexloop.documents.text.languages import languages_of
+from lexloop.workbench.clauses import Actors, Clause, clauses
+from lexloop.workbench.provisions import Source, named_document
+from lexloop.workbench.timing import (
+    BUSINESS,
+    DATED,
+    Timing,
+    day_of,
+    event_key,
+    first_day,
+    timings,
+)
+
+if TYPE_CHECKING:
+    from lexloop.store.view import View
+
+Kind = Literal["duty", "right", "prohibition", "deadline", "sum", "penalty"]
+KINDS: tuple[Kind, ...] = ("duty", "right", "prohibition", "deadline", "sum", "penalty")
+_SUM = re.compile(
+    r"(?:(?:US|C|A|HK)?[$€£¥]|\b(?:USD|EUR|GBP|AED) ?)\s?\d[\d,.]*\d?(?: (?:thousand|million|billion))?"
+    r"|\b\d[\d,. ]*\d (?:thousand |million |billion )?(?:EUR|USD|GBP|AED|dollars|euros?|pounds)\b"
+)
+_PENALTY = re.compile(
+    r"\bpunish|\b(?:subject to|liable (?:to|for)|pay|forfeit|impos\w+)\b[^.;]{0,80}"
+    r"\b(?:penalt(?:y|ies)|fines?|imprisonment|liquidated damages|forfeiture)\b"
+    r"|\bfines? (?:of )?(?:up to|not exceeding|not more than)\b",
+    re.IGNORECASE,
+)
+_TERM = r"[“\"'‘](?P<name>[A-Z][\w ]{2,40}?)[”\"'’]"
+_DATED = re.compile(rf"(?P<date>{DATED})[^.;“\"]{{0,30}}\((?:the |hereinafter )*{_TERM}\)")
+_MEANT = re.compile(rf"{_TERM} (?:means|is|shall mean|shall be) (?P<date>{DATED})")
+_OPEN = re.compile(
+    r"\b(?:shall|must|may|will|to|not|either|be|by)(?:,? (?:also|then|both|either|at least"
+    r"|at a minimum|in particular))?\W*$",
+    re.IGNORECASE,
+)
+
+
+class Entry(BaseModel):
+    """One row of the register."""
+
+    document: str
+    title: str
+    section: str
+    page: int | None
+    start: int
+    end: int
+    quote: str
+    kinds: list[Kind]
+    who: str
+    what: str
+    when: str
+    event: str
+    day: date | None
+    note: str
+    unless: list[str]
+    sums: list[str]
+
+
+class Register(BaseModel):
+    """What documents oblige, allow and forbid, in reading order.
+
+    Args:
+        documents: Those that were read.
+        unread: Those whose language is not read.
+    """
+
+    documents: list[str]
+    unread: list[str]
+    entries: list[Entry]
+
+
+class Wanted(NamedTuple):
+    """Which entries are wanted; empty means all.
+
+    Args:
+        kinds: Any of them.
+        actor: Words that who acts is named with.
+        events: The day of events, by name; they count more than what a document says.
+    """
+
+    kinds: frozenset[Kind] = frozenset()
+    actor: str = ""
+    events: Mapping[str, date] = {}
+
+
+def register(view: "View", documents: Sequence[str] = (), wanted: Wanted = Wanted()) -> Register:
+    """Return the register of documents.
+
+    Args:
+        view: What the asker may see.
+        documents: Names of documents, or ends of them; empty for all.
+        wanted: Which entries.
+
+    Raises:
+        InputError: No document or several are meant by a name.
+    """
+    names = [named_document(view, said) for said in documents] or view.documents
+    made = Register(documents=[], unread=[], entries=[])
+    for name in names:
+        source = Source.of(view, name)
+        if languages_of([source.text])[:1] != ["English"]:
+            made.unread.append(name)
+            continue
+        made.documents.append(name)
+        entries = entries_of(source, view.titles.get(name, ""), wanted.events)
+        made.entries += [one for one in entries if _is_wanted(one, wanted)]
+    return made
+
+
+def _is_wanted(entry: Entry, wanted: Wanted) -> bool:
+    actor = folded(wanted.actor).casefold()
+    return (not wanted.kinds or bool(wanted.kinds.intersection(entry.kinds))) and (
+        actor in folded(entry.who).casefold()
+    )
+
+
+def entries_of(source: Source, title: str, events: Mapping[str, date] = {}) -> Iterator[Entry]:
+    """Yield the entries of a document in English, in reading order."""
+    text = narrowed(source.text)
+    actors = Actors(text)
+    days = {**events_in(text), **{event_key(name): day for name, day in events.items()}}
+    for said in _sentences(source.tree, text, actors):
+        found = [*clauses(said.sentence, actors)]
+        for clause in found:
+            own = said if clause is found[-1] else said._replace(points=())
+            yield Entry(
+                document=source.name,
+                title=title,
+                section=said.label,
+                page=bisect_right(source.pages, said.start) or None,
+                start=said.start,
+                end=said.end,
+                quote=source.text[said.start : said.end].strip(),
+                **_read(own, clause, days),
+            )
+
+
+def events_in(text: str) -> dict[str, date]:
+    """Return the day of each event that a text gives a name and a date: “Effective Date”."""
+    found: dict[str, date] = {}
+    flat = " ".join(text.split())
+    for pattern in (_DATED, _MEANT):
+        for match in pattern.finditer(flat):
+            day = first_day(match["date"])
+            if day is not None:
+                found.setdefault(event_key(match["name"]), day)
+    return found
+
+
+class _Said(NamedTuple):
+    """A sentence to read; ``points`` complete it."""
+
+    sentence: str
+    points: tuple[str, ...]
+    start: int
+    end: int
+    label: str
+
+
+def _read(said: _Said, clause: Clause, days: Mapping[str, date]) -> dict[str, Any]:
+    """Return what a clause says, as fields of an entry."""
+    what, unless = clause.what, [*clause.unless]
+    if said.points:
+        joined = "; ".join(point.rstrip(" ;,.") for point in said.points)
+        if unless and _bare(said.sentence).endswith(_bare(unless[-1])):
+            unless[-1] = f"{_bare(unless[-1])}: {joined}"
+        else:
+            what = f"{_bare(what)}: {joined}"
+    times = sorted(timings(clause.what) + timings(clause.fronted), key=lambda t: not t.bound)
+    time = times[0] if times else Timing("", 0, 0, bound=False)
+    sums = [found.group().strip() for found in _SUM.finditer(" ".join([clause.what, *unless]))]
+    kinds: list[Kind] = [clause.force]
+    if time.bound and clause.force != "prohibition":
+        kinds.append("deadline")
+    kinds += ["sum"] if sums else []
+    kinds += ["penalty"] if _PENALTY.search(clause.said) else []
+    day = day_of(time, days)
+    return {
+        "kinds": kinds,
+        "who": clause.who,
+        "what": what,
+        "when": time.text,
+        "event": time.event,
+        "day": day,
+        "note": BUSINESS if day and time.business else "",
+        "unless": unless,
+        "sums": sums,
+    }
+
+
+def _bare(text: str) -> str:
+    return text.rstrip(" :—–-")
+
+
+def _sentences(tree: Tree, text: str, actors: Actors) -> Iterator[_Said]:
+    """Yield the sentences to read: one alone, or a lead-in with all points that complete it.
+
+    Where a lead-in ends in its modal, each point is a sentence with it.
+    """
+    grouped: dict[tuple[Span, ...], list[Statement]] = {}
+    order: list[Statement | tuple[Span, ...]] = []
+    for one in statements(tree, text):
+        place = tree.at(one.start)
+        within = {tree.units[up].kind for up in (place, *tree.above(place))}
+        if one.points or within & {"row", "definition"} or not tree.operative(place):
+            continue
+        leads = _leading(one, text, actors)
+        if leads and leads not in grouped:
+            order.append(leads)
+        if leads:
+            grouped.setdefault(leads, []).append(one)
+        else:
+            order.append(one)
+    for item in order:
+        if isinstance(item, Statement):
+            yield _Said(item.text, (), item.start, item.end, item.label)
+        else:
+            yield _listed(item, grouped[item], tree, text)
+
+
+def _listed(leads: tuple[Span, ...], found: Sequence[Statement], tree: Tree, text: str) -> _Said:
+    """Return a lead-in with the statements that complete it."""
+    said = " ".join(unnumbered(text[start:end]) for start, end in leads)
+    points = []
+    for one in found:
+        inner = (unnumbered(text[start:end]) for start, end in one.leads[len(leads) :])
+        points.append(" ".join([*inner, one.own]))
+    start = leads[-1][0]
+    return _Said(said, tuple(points), start, found[-1].end, tree.units[tree.at(start)].label)
+
+
+def _leading(one: Statement, text: str, actors: Actors) -> tuple[Span, ...]:
+    """Return the lead-ins of a statement up to the first that binds somebody by itself."""
+    for depth in range(1, len(one.leads) + 1):
+        said = " ".join(unnumbered(text[start:end]) for start, end in one.leads[:depth])
+        if not _OPEN.search(said) and any(clauses(said, actors)):
+            return one.leads[:depth]
+    return ()

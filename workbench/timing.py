@@ -1,0 +1,233 @@
+"""By when: the periods and days that a clause names, and the day that they come to."""
+
+import re
+from calendar import monthrange
+from collections.abc import Mapping
+from datetime import date, timedelta
+from typing import NamedTuple
+
+from lexloop.documents.text.quantities import MONTHS, NUMBERS
+
+_COUNT = rf"(?:\d{{1,4}}|{'|'.join(NUMBERS)}|an?)(?:[ -](?:{'|'.join(NUMBERS)}))?"
+# "thirty (30) days", "1-month", "a period of five years"
+_SPAN = (
+    rf"(?P<count>{_COUNT})(?: ?\((?P<digits>\d{{1,4}})\))?[ -]"
+    r"(?P<kind>(?:business|working|calendar|consecutive) )?"
+    r"(?P<unit>(?:hour|day|week|month|year)s?['’]?)"
+)
+_BOUND = (
+    r"(?:within|in|not? later than|not? (?:more|less|fewer) than|at least|at most|by"
+    r"|not? (?:earlier|sooner) than|up to|for)"
+)
+_COUNTED = re.compile(
+    rf"\b(?P<bound>{_BOUND}) (?:a (?:maximum |minimum )?period of |a maximum of |a minimum of )?"
+    rf"(?:the )?(?:first |next )?(?:at least |up to |no more than )?{_SPAN}\b"
+    r"(?: (?:prior )?(?:written )?notice\b)?"
+    r"(?: ?,? (?:counted |running |beginning )?(?P<way>after|of|from|following|before|prior to|preceding)"
+    r" (?P<event>[^,;.]+))?",
+    re.IGNORECASE,
+)
+_EVERY = re.compile(
+    rf"\b(?:(?:at least |not? less than )?(?:once|twice) (?:a|every|each|per|in every) (?:{_COUNT} )?"
+    r"(?:calendar )?(?:day|week|month|quarter|year)s?|(?:at least )?"
+    r"(?:annually|on an? (?:annual|monthly|quarterly|weekly|daily) basis|every (?:other )?(?:\w+ )?(?:day|week|month|quarter|year)s?|monthly|quarterly|weekly|daily))\b",
+    re.IGNORECASE,
+)
+_NAMES = "|".join(MONTHS)
+_DATE = rf"(?:(?P<m1>{_NAMES}) (?P<d1>\d{{1,2}}),? (?P<y1>\d{{4}})|(?P<d2>\d{{1,2}}) (?P<m2>{_NAMES}),? (?P<y2>\d{{4}})|(?P<y3>(?:19|20)\d\d)-(?P<m3>\d\d)-(?P<d3>\d\d))"
+DATED = re.sub(r"\?P<\w+>", "?:", _DATE)
+"""A date, as a pattern without groups."""
+_FULL = re.compile(_DATE)
+_CALENDAR = re.compile(
+    rf"\b(?:by|before|until|on or before|not? later than|not? (?:earlier|sooner) than|from|on|as of) (?:and including )?{_DATE}",
+    re.IGNORECASE,
+)
+_AT_ONCE = re.compile(
+    r"\b(?:without (?:undue|unreasonable|any) (?:further )?delay|immediately|promptly|forthwith|at once"
+    r"|as soon as (?:reasonably )?(?:possible|practicable)|in a timely manner)\b"
+    r"(?: (?P<way>after|upon|following) (?P<event>[^,;.]+))?",
+    re.IGNORECASE,
+)
+_MOMENT = re.compile(
+    r"\b(?:at the time (?:when|of|that)|at the (?:latest|end|beginning|commencement) (?:of |at )?|prior to|before|upon"
+    r"|as (?:long|soon) as|until) (?P<event>[^,;.]+)",
+    re.IGNORECASE,
+)
+_NOTICE = re.compile(
+    rf"\b(?:(?:at least|not less than|no less than|upon|on|with|by) )?{_SPAN}"
+    r"(?:,? (?:prior|advance))?,?(?: written)? notice\b",
+    re.IGNORECASE,
+)
+_EVENT_ENDS = re.compile(
+    r" (?:and (?=shall|must|may|to\b)|or (?=to\b)|unless|except|provided that|if|where|when|in order|shall|must|may|to the extent|with\b|by\b|in accordance|pursuant|through|without)\b.*| \(.*",
+    re.IGNORECASE,
+)
+_ARTICLE = re.compile(r"^(?:the|such|its|this|that|an?) ", re.IGNORECASE)
+_OF_THE_DATE = re.compile(r"^(?:the )?(?:date|day) (?:of|on which|when) ", re.IGNORECASE)
+BUSINESS = "Business days: Monday to Friday are counted, holidays are not left out."
+
+
+class Timing(NamedTuple):
+    """By when something is to be done.
+
+    Args:
+        text: As the clause says it.
+        bound: Whether it sets a limit that can be missed, unlike "for five years".
+        amount: How many units; 0 where no period is counted.
+        unit: Of the period: hour, day, week, month or year.
+        business: Whether only business days count.
+        before: Whether it is counted back from the event.
+        event: What it is counted from.
+        day: The day that the text names itself.
+    """
+
+    text: str
+    start: int
+    end: int
+    bound: bool
+    amount: int = 0
+    unit: str = ""
+    business: bool = False
+    before: bool = False
+    event: str = ""
+    day: date | None = None
+
+
+def timings(clause: str) -> list[Timing]:
+    """Return the periods, days and moments that a clause names, in order; none overlap."""
+    found: list[Timing] = []
+    for pattern, made in (
+        (_CALENDAR, _calendar),
+        (_COUNTED, _counted),
+        (_NOTICE, _noticed),
+        (_EVERY, _plain),
+        (_AT_ONCE, _plain),
+        (_MOMENT, _plain),
+    ):
+        for match in pattern.finditer(clause):
+            one = made(match)
+            if one and all(one.end <= f.start or f.end <= one.start for f in found):
+                found.append(one)
+    return sorted(found, key=lambda one: one.start)
+
+
+def _calendar(match: re.Match[str]) -> Timing | None:
+    day = _day(match)
+    if day is None:
+        return None
+    bound = not match.group().lower().startswith(("from", "on ", "as of"))
+    return Timing(match.group(), *match.span(), bound, day=day)
+
+
+def first_day(text: str) -> date | None:
+    """Return the first day of a calendar that a text names; None where there is none."""
+    return next(filter(None, map(_day, _FULL.finditer(text))), None)
+
+
+def _day(match: re.Match[str]) -> date | None:
+    for n in "123":
+        if match[f"y{n}"]:
+            month = match[f"m{n}"]
+            number = int(month) if month.isdigit() else _MONTH[month[:3].lower()]
+            try:
+                return date(int(match[f"y{n}"]), number, int(match[f"d{n}"]))
+            except ValueError:
+                return None
+    return None
+
+
+_MONTH = {name[:3].lower(): n for n, name in enumerate(MONTHS, 1)}
+
+
+def _counted(match: re.Match[str]) -> Timing | None:
+    bound = match["bound"].lower()
+    way = (match["way"] or "").lower()
+    if bound in ("in", "by", "for", "up to") and not way:
+        if bound != "for":
+            return None
+    event = _event(match["event"] or "")
+    if bound == "in" and way in ("of", "from", "before", "preceding", "prior to"):
+        return None
+    text = match.group()
+    if match["event"]:
+        text = text[: len(text) - len(match["event"]) + len(event)]
+    amount = int(match["digits"]) if match["digits"] else _number(match["count"])
+    before = way in ("before", "prior to", "preceding")
+    limits = bound not in ("for", "up to") and not (
+        bound.endswith("more than") and not way
+    )
+    unit = match["unit"].rstrip("'’").removesuffix("s")
+    business = (match["kind"] or "").strip().lower() in ("business", "working")
+    start = match.start()
+    return Timing(text, start, start + len(text), limits, amount, unit, business, before, event)
+
+
+def _noticed(match: re.Match[str]) -> Timing:
+    return Timing(match.group(), *match.span(), bound=True)
+
+
+def _number(words: str) -> int:
+    if words.isdigit():
+        return int(words)
+    return sum(NUMBERS.get(word, 1) for word in re.split(r"[ -]", words.lower()))
+
+
+def _event(words: str) -> str:
+    said = _EVENT_ENDS.sub("", words).strip()
+    return re.sub(r"(?: (?:of|and|or|the))+$", "", said)
+
+
+def _plain(match: re.Match[str]) -> Timing:
+    event = _event(match.groupdict().get("event") or "")
+    text = match.group()
+    if match.groupdict().get("event"):
+        text = text[: len(text) - len(match["event"]) + len(event)]
+    bound = match.re is not _EVERY and not text.lower().startswith(("until", "as ", "upon"))
+    return Timing(text, match.start(), match.start() + len(text), bound, event=event)
+
+
+def event_key(event: str) -> str:
+    """Return the one form under which an event is looked up: small letters, without an article."""
+    said = " ".join(event.split()).strip(" \"“”'’.,:;").lower()
+    return _ARTICLE.sub("", _OF_THE_DATE.sub("", said))
+
+
+def known(event: str, events: Mapping[str, date]) -> date | None:
+    """Return the day of an event that is one of those known, or one of them with more words."""
+    said = event_key(event)
+    found = [key for key in events if f"{said} ".startswith(f"{key} ")]
+    return events[max(found, key=len)] if found else None
+
+
+def day_of(one: Timing, events: Mapping[str, date]) -> date | None:
+    """Return the day that a timing comes to; None where nobody says when its event is.
+
+    Args:
+        one: A timing.
+        events: The day of each known event, by its ``event_key``.
+    """
+    if one.day is not None:
+        return one.day
+    at = known(one.event, events)
+    if at is None or not one.amount or one.unit == "hour":
+        return None
+    try:
+        return _moved(at, -one.amount if one.before else one.amount, one.unit, one.business)
+    except (OverflowError, ValueError):
+        return None
+
+
+def _moved(at: date, amount: int, unit: str, business: bool) -> date:
+    """Return a day so much later; a month's last day where that month has no such day."""
+    if business and unit == "day":
+        step = timedelta(1 if amount > 0 else -1)
+        for _ in range(abs(amount)):
+            at += step
+            while at.weekday() >= 5:
+                at += step
+        return at
+    if unit in ("day", "week"):
+        return at + timedelta(amount * (7 if unit == "week" else 1))
+    months = at.year * 12 + at.month - 1 + amount * (12 if unit == "year" else 1)
+    year, month = divmod(months, 12)
+    return date(year, month + 1, min(at.day, monthrange(year, month + 1)[1]))
