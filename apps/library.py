@@ -2,12 +2,14 @@
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from datetime import date
 from pathlib import Path
 from typing import Any, Self, cast, get_type_hints
 
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from langgraph.types import Checkpointer
 
+from lexloop.apps.describing import described
 from lexloop.apps.shapes.record import answer_record, text_hosts
 from lexloop.core.configuration import configured
 from lexloop.core.errors import CorpusError, LexloopError
@@ -25,7 +27,10 @@ from lexloop.models.embedders import load_embedder
 from lexloop.store.manifest import IndexSource, Manifest
 from lexloop.store.opening import verify_index
 from lexloop.store.writer import IndexUpdate, write_index
+from lexloop.workbench.profile import Profile
 from lexloop.workbench.provisions import Source
+from lexloop.workbench.register import Register, Wanted
+from lexloop.workbench.register import register as register_of
 
 _STATE = list(get_type_hints(State))
 """The keys that a record is made of: more than the graph gives to whoever asks."""
@@ -159,6 +164,51 @@ def evaluate(
     return run(prepare(wanted, resources.connection), workers_for(base))
 
 
+def register(
+    corpus: str | Path | None = None,
+    *,
+    document: str | None = None,
+    kinds: Sequence[str] = (),
+    actor: str = "",
+    since: Mapping[str, date] | None = None,
+    **settings: Any,
+) -> Register:
+    """List who must, may or must not do what, by when, unless what, and where documents say so.
+
+    Args:
+        corpus: See ``ask``.
+        document: One of them, by its name or the end of it; None for all.
+        kinds: Any of duty, right, prohibition, deadline, sum and penalty; none for all.
+        actor: Words that who acts is named with.
+        since: The day of events that periods count from, by their names in the documents.
+        settings: See ``ask``.
+
+    Raises:
+        LexloopError: A setting or the documents cannot be used, or there is no such document.
+    """
+    chosen = _chosen(corpus, settings)
+    view = resources.collection(chosen)[0].seen_by(Filters.of(chosen))
+    events = [f"{name}={day.isoformat()}" for name, day in (since or {}).items()]
+    names = [] if document is None else [document]
+    return register_of(view, names, Wanted.of(kinds, actor, events))
+
+
+def describe(document: str, corpus: str | Path | None = None, **settings: Any) -> Profile:
+    """Return what a document says that it is, and questions that it was found to answer.
+
+    Args:
+        document: Its name, or the end of it.
+        corpus: See ``ask``.
+        settings: See ``ask``.
+
+    Raises:
+        LexloopError: A setting or the documents cannot be used, or there is no such document.
+    """
+    chosen = _chosen(corpus, settings)
+    view = resources.collection(chosen)[0].seen_by(Filters.of(chosen))
+    return described(graph, chosen, view, document)
+
+
 def _chosen(corpus: str | Path | None, settings: dict[str, Any]) -> Settings:
     return configured({"corpus": str(corpus)} if corpus else {}, settings)
 
@@ -262,4 +312,4 @@ class Index:
         return verify_index(self.folder, load_embedder(made_by, resources.connection))
 
 
-__all__ = ["Index", "aask", "as_tool", "ask", "build_agent", "evaluate"]
+__all__ = ["Index", "aask", "as_tool", "ask", "build_agent", "describe", "evaluate", "register"]

@@ -35,7 +35,7 @@ _MODAL = re.compile(
     re.IGNORECASE,
 )
 _FRONT = re.compile(
-    r"(?:yes|no,|in|on|upon|for|after|before|at|by|to|with|without|within|as|during|under|until|once|from"
+    r"(?:yes|no$|\w+ly$|that is|per|in|on|upon|for|after|before|at|by|to|with|without|within|as|during|under|until|once|from"
     r"|subject to|notwithstanding|except|taking|having|following|prior to|pursuant to|not ?later"
     r"|no later|no more|provided|save|where|when|whenever|if|unless|while|because|since|although"
     r"|beginning|upon|regardless|irrespective|besides|only|however|therefore|thereafter|otherwise"
@@ -56,13 +56,23 @@ _DETERMINER = r"(?:the|a|an|any|each|every|no|all|both|either|such|this|these|it
 _PRONOUN = r"(?:you|we|i|it|they|he|she)"
 _NEW_SUBJECT = re.compile(rf"(?:{_DETERMINER}|{_PRONOUN})\b", re.IGNORECASE)
 _LAST_SUBJECT = re.compile(rf".*\b(?P<last>(?:{_DETERMINER}|{_PRONOUN})\b.*)$", re.IGNORECASE)
-_JOINED = re.compile(rf"^(?P<before>.*?),? ?\b(?:and|but|or|while|whereas)(?P<subject> (?:{_DETERMINER}\b|{_PRONOUN}\b|(?-i:[A-Z])).*)?$", re.I)
+_JOINED = re.compile(
+    rf"^(?P<before>.*?),? ?\b(?:and|but|or|while|whereas)(?P<subject> (?:{_DETERMINER}\b|{_PRONOUN}\b|(?-i:[A-Z])).*)?$",
+    re.I,
+)
 _CONJUNCTION = re.compile(r"^(?:and|or|but|nor)\b,?\s*", re.IGNORECASE)
 _CONDITION = re.compile(
     r"\b(?:unless|except|provided,? (?:that|however)|(?:only |even )?(?:if|where|when)|whenever"
-    r"|to the extent|in so far as|insofar as|so long as|as long as|(?<!is )(?<!are )(?<!be )(?<!was )(?<!were )(?<!not )subject to"
+    r"|to the extent|in so far as|insofar as|so long as|(?<!only )(?<!for )as long as|(?<!is )(?<!are )(?<!be )(?<!was )(?<!were )(?<!not )subject to"
     r"|without prejudice to"
     r"|notwithstanding|save (?:that|where|as|for)|on (?:the )?condition that|only (?:after|for|on|upon|with))\b",
+    re.IGNORECASE,
+)
+_SET_IN = re.compile(rf"(?:^|, )(?P<condition>{_CONDITION.pattern}.*)$", re.IGNORECASE)
+_ROLE = re.compile(r"\bas (?P<role>(?:an?|the) [^,]+)", re.IGNORECASE)
+_NO_CONDITION = re.compile(
+    r"(?:\b(?:that|which|who),|\b(?:determin|decid|assess|verif|check|see|know|ask|evaluat|find)\w*)$"
+    r"|\b(?:area|place|location|site|state|country|room|facility|page|jurisdiction)s?,?$",
     re.IGNORECASE,
 )
 _POST = re.compile(
@@ -95,7 +105,8 @@ _PARTS = re.compile(rf";|{_AGREED.pattern}", re.IGNORECASE)
 _NEVER = re.compile(r"\b(?:no (?:event|case|circumstances|time)|nor)$", re.IGNORECASE)
 _NUMBER = re.compile(r"^\(\w{1,4}\)\s*")
 _VERB_AND = re.compile(
-    r"\s+(?:is|are|has|have|does|was|were|hereby)\b(?:(?! who | that | which ).)*\b(?:and|or|,)$", re.IGNORECASE
+    r"\s+(?:is|are|has|have|does|was|were|hereby)\b(?:(?! who | that | which ).)*\b(?:and|or|,)$",
+    re.IGNORECASE,
 )
 _RELEASES = re.compile(r"be (?:\w+ly |held )*(?:liable|responsible|required|bound)\b")
 _IT = re.compile(r"(?:it|they|he|she|he or she)", re.IGNORECASE)
@@ -149,7 +160,7 @@ class Actors:
 
     def _acts(self, said: str) -> bool:
         head = _head(said)
-        if participle := re.match(r"(?:\S+ ){0,4}?(\S+) (?:\w+ing|who|designated)\b", said):
+        if participle := re.match(r"(?:\S+ ){0,4}?(\S+) (?:\w+ing|\w+ed|who)\b", said):
             before = _head(participle[1])
             head = before if before and self._named(before, said) else head
         return self._named(head, said)
@@ -182,14 +193,17 @@ _SIGNS = {
     ),
     "behalf": re.compile(rf"\bon behalf of {_WORDS}"),
 }
-_LEADING = re.compile(rf"^(?:(?:each of|any of|all of|one of|either of|the following|{_DETERMINER}|another|one|that|other|certain|some)\s+)+", re.I)
+_LEADING = re.compile(
+    rf"^(?:(?:each of|any of|all of|one of|either of|the following|{_DETERMINER}|another|one|that|other|certain|some)\s+)+",
+    re.I,
+)
 
 
 def _head(phrase: str) -> str:
     """Return the head noun of a phrase in small letters and in the singular."""
     words = _LEADING.sub("", " ".join(phrase.split()))
     core = _POST.sub("", f"{words} ").strip()
-    last = re.findall(r"[A-Za-z][\w-]*", core)
+    last = re.findall(r"\b(?!and\b|or\b)[A-Za-z][\w-]*", core)
     noun = last[-1].lower() if last and not re.fullmatch(_DETERMINER, last[-1], re.I) else ""
     if noun.endswith("ies"):
         return f"{noun[:-3]}y"
@@ -237,9 +251,7 @@ class _Main(NamedTuple):
 
 def _hidden(text: str) -> str:
     """Return the text with what stands in brackets or quotes masked, of the same length."""
-    return re.sub(
-        r"\([^()]*\)|“[^”]*”|\"[^\"]*\"", lambda m: _QUIET * len(m.group()), text
-    )
+    return re.sub(r"\([^()]*\)|“[^”]*”|\"[^\"]*\"", lambda m: _QUIET * len(m.group()), text)
 
 
 def _mains(hidden: str, start: int, end: int, before: str, flat: str) -> Iterator[_Main]:
@@ -297,9 +309,16 @@ def _first_subject(
     fronted = at > 0 and _FRONT.match(texts[0]) is not None
     if at and not fronted and not _CONJUNCTION.match(texts[0]):
         low = 0
-    elif core != bare or (at and re.search(r"\b(?:and|or)$", texts[at - 1])):
+    elif (
+        core != bare
+        or re.search(r" (?:and|or) ", core)
+        and not _NEW_SUBJECT.match(core)
+        or (at and re.search(r"\b(?:and|or)$", texts[at - 1]))
+    ):
         while low > 1 and not _FRONT.match(texts[low - 1]):
             low -= 1
+            if _NEW_SUBJECT.match(texts[low]):
+                break
     a, b = segments[low][0], segments[at][1]
     subject = _CONJUNCTION.sub("", flat[a:b].strip(" ,"))
     if _within(hidden[a:b].strip(" ,")):
@@ -354,12 +373,16 @@ def _clause(flat: str, hidden: str, main: _Main, end: int, actors: Actors) -> Cl
     subject = main.subject.strip()
     if not predicate or not subject or _NOBODY.match(subject):
         return None
-    force = main.force
+    force, modal = main.force, main.modal
     denied = re.match(r"(?:no|neither|none)\b(?: of (?:the )?)?", subject, re.IGNORECASE)
     acts = actors.acts(subject)
-    passive = _PASSIVE.match(predicate)
+    passive = None if _RELEASES.match(predicate) else _PASSIVE.match(predicate)
     if force == "duty" and re.match(r"not\b", predicate, re.IGNORECASE):
         force, predicate = "prohibition", predicate[3:].strip()
+        modal = f"{modal} not"
+    elif denied and _RELEASES.match(predicate):
+        subject = subject[denied.end() :].strip().replace(" nor ", " or ")
+        force, predicate = "right", f"not {predicate}"
     elif denied and force != "prohibition":
         force = "prohibition"
     elif force == "prohibition" and _RELEASES.match(predicate):
@@ -367,6 +390,8 @@ def _clause(flat: str, hidden: str, main: _Main, end: int, actors: Actors) -> Cl
     if _says_nothing(main, predicate, acts, passive is not None):
         return None
     who = _agent(predicate, passive.end(), actors) if passive else subject if acts else ""
+    if who and (role := _ROLE.search(main.fronted)) and re.fullmatch("you|we", who, re.I):
+        who = f"{who}, as {role['role']}"
     if _IT.fullmatch(subject) and not passive:
         named = _ITS_NOUN.match(main.fronted)
         if named and actors.acts(named["who"]):
@@ -374,10 +399,18 @@ def _clause(flat: str, hidden: str, main: _Main, end: int, actors: Actors) -> Cl
     rest, unless = _conditions(predicate)
     conditions = [*unless]
     for said in (inserted, main.inserted, main.fronted):
-        if said and _CONDITION.match(said):
-            conditions.insert(0, said)
-    whole = f"{subject} {main.modal} {rest}" if not who or passive else rest
-    return Clause(force, who, whole, tuple(conditions), ", ".join(filter(None, (main.fronted, inserted))), flat[main.begin : end].strip(" ,;"))
+        if set_in := _SET_IN.search(said):
+            conditions.insert(0, set_in["condition"])
+    conditions = [said for said in conditions if not _CONDITION.fullmatch(said)]
+    whole = f"{subject} {modal} {rest}" if not who or passive else rest
+    return Clause(
+        force,
+        who,
+        whole,
+        tuple(conditions),
+        ", ".join(filter(None, (main.fronted, inserted))),
+        flat[main.begin : end].strip(" ,;"),
+    )
 
 
 def _predicate(flat: str, hidden: str, start: int, end: int) -> tuple[str, str]:
@@ -421,7 +454,11 @@ def _says_nothing(main: _Main, predicate: str, acts: bool, passive: bool) -> boo
         return False
     if not main.modal.startswith(_GRAMMAR):
         return True
-    return main.modal in ("will", "may") or predicate.lower().startswith("be ") or _STATES.match(predicate) is not None
+    return (
+        main.modal in ("will", "may")
+        or predicate.lower().startswith("be ")
+        or _STATES.match(predicate) is not None
+    )
 
 
 def _conditions(predicate: str) -> tuple[str, list[str]]:
@@ -429,7 +466,9 @@ def _conditions(predicate: str) -> tuple[str, list[str]]:
     hidden = _hidden(predicate)
     found: list[str] = []
     kept, at = "", 0
-    while match := _CONDITION.search(hidden, at):
+    for match in _CONDITION.finditer(hidden):
+        if match.start() < at or _NO_CONDITION.search(hidden[: match.start()].rstrip()):
+            continue
         before = hidden[at : match.start()].rstrip()
         stop = len(predicate)
         if before.endswith(",") or not (kept + before).strip():

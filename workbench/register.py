@@ -4,10 +4,11 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 from pydantic import BaseModel
 
+from lexloop.core.errors import InputError
 from lexloop.core.folding import folded, narrowed
 from lexloop.documents.chunks.statements import Span, Statement, statements, unnumbered
 from lexloop.documents.structure.tree import Tree
@@ -40,7 +41,7 @@ _PENALTY = re.compile(
     re.IGNORECASE,
 )
 _TERM = r"[“\"'‘](?P<name>[A-Z][\w ]{2,40}?)[”\"'’]"
-_DATED = re.compile(rf"(?P<date>{DATED})[^.;“\"]{{0,30}}\((?:the |hereinafter )*{_TERM}\)")
+_DATED = re.compile(rf"(?P<date>{DATED})[^.;“\"\d]{{0,30}}\((?:the |hereinafter )*{_TERM}\)")
 _MEANT = re.compile(rf"{_TERM} (?:means|is|shall mean|shall be) (?P<date>{DATED})")
 _OPEN = re.compile(
     r"\b(?:shall|must|may|will|to|not|either|be|by)(?:,? (?:also|then|both|either|at least"
@@ -89,12 +90,34 @@ class Wanted(NamedTuple):
     Args:
         kinds: Any of them.
         actor: Words that who acts is named with.
-        events: The day of events, by name; they count more than what a document says.
+        events: The day of events, by their ``event_key``; they count more than what a document
+            says.
     """
 
     kinds: frozenset[Kind] = frozenset()
     actor: str = ""
     events: Mapping[str, date] = {}
+
+    @classmethod
+    def of(cls, kinds: Sequence[str], actor: str, since: Sequence[str]) -> Self:
+        """Return what is wanted, as people write it; ``since`` has EVENT=YYYY-MM-DD.
+
+        Raises:
+            InputError: There is no such kind, or an event is not written so.
+        """
+        for one in kinds:
+            if one not in KINDS:
+                raise InputError(f"There is no kind {one!r}.", f"Use {', '.join(KINDS)}.")
+        events: dict[str, date] = {}
+        for one in since:
+            name, _, day = one.rpartition("=")
+            try:
+                events[event_key(name)] = date.fromisoformat(day.strip())
+            except ValueError as error:
+                raise InputError(f"{one!r} gives no day.", "Write EVENT=YYYY-MM-DD.") from error
+            if not event_key(name):
+                raise InputError(f"{one!r} names no event.", "Write EVENT=YYYY-MM-DD.")
+        return cls(frozenset(kind for kind in KINDS if kind in kinds), actor, events)
 
 
 def register(view: "View", documents: Sequence[str] = (), wanted: Wanted = Wanted()) -> Register:
@@ -132,7 +155,7 @@ def entries_of(source: Source, title: str, events: Mapping[str, date] = {}) -> I
     """Yield the entries of a document in English, in reading order."""
     text = narrowed(source.text)
     actors = Actors(text)
-    days = {**events_in(text), **{event_key(name): day for name, day in events.items()}}
+    days = {**events_in(text), **events}
     for said in _sentences(source.tree, text, actors):
         found = [*clauses(said.sentence, actors)]
         for clause in found:
@@ -176,11 +199,12 @@ def _read(said: _Said, clause: Clause, days: Mapping[str, date]) -> dict[str, An
     what, unless = clause.what, [*clause.unless]
     if said.points:
         joined = "; ".join(point.rstrip(" ;,.") for point in said.points)
-        if unless and _bare(said.sentence).endswith(_bare(unless[-1])):
+        ends = unless and not re.search(r"\bfollowing\b", what, re.IGNORECASE)
+        if ends and _bare(said.sentence).endswith(_bare(unless[-1])):
             unless[-1] = f"{_bare(unless[-1])}: {joined}"
         else:
             what = f"{_bare(what)}: {joined}"
-    times = sorted(timings(clause.what) + timings(clause.fronted), key=lambda t: not t.bound)
+    times = sorted(timings(clause.what) + timings(_adjuncts(clause)), key=lambda t: not t.bound)
     time = times[0] if times else Timing("", 0, 0, bound=False)
     sums = [found.group().strip() for found in _SUM.finditer(" ".join([clause.what, *unless]))]
     kinds: list[Kind] = [clause.force]
@@ -200,6 +224,14 @@ def _read(said: _Said, clause: Clause, days: Mapping[str, date]) -> dict[str, An
         "unless": unless,
         "sums": sums,
     }
+
+
+def _adjuncts(clause: Clause) -> str:
+    """Return what stands before a clause without its conditions."""
+    said = clause.fronted
+    for condition in clause.unless:
+        said = said.replace(condition, "")
+    return said
 
 
 def _bare(text: str) -> str:

@@ -10,6 +10,7 @@ from lexloop.documents.text.quantities import MONTHS, NUMBERS
 
 _COUNT = rf"(?:\d{{1,4}}|{'|'.join(NUMBERS)}|an?)(?:[ -](?:{'|'.join(NUMBERS)}))?"
 # "thirty (30) days", "1-month", "a period of five years"
+_EVENT = r"[^,;.]+(?:(?:, [^,;.]{1,40}){1,4}, (?:and|or|and/or) [^,;.]+)?"
 _SPAN = (
     rf"(?P<count>{_COUNT})(?: ?\((?P<digits>\d{{1,4}})\))?[ -]"
     r"(?P<kind>(?:business|working|calendar|consecutive) )?"
@@ -23,8 +24,8 @@ _COUNTED = re.compile(
     rf"\b(?P<bound>{_BOUND}) (?:a (?:maximum |minimum )?period of |a maximum of |a minimum of )?"
     rf"(?:the )?(?:first |next )?(?:at least |up to |no more than )?{_SPAN}\b"
     r"(?: (?:prior )?(?:written )?notice\b)?"
-    r"(?: ?,? (?:counted |running |beginning )?(?P<way>after|of|from|following|before|prior to|preceding)"
-    r" (?P<event>[^,;.]+))?",
+    rf"(?: ?,? (?:counted |running |beginning )?(?P<way>after|of|from|following|before|prior to|preceding)"
+    rf" (?P<event>{_EVENT}))?",
     re.IGNORECASE,
 )
 _EVERY = re.compile(
@@ -34,7 +35,7 @@ _EVERY = re.compile(
     re.IGNORECASE,
 )
 _NAMES = "|".join(MONTHS)
-_DATE = rf"(?:(?P<m1>{_NAMES}) (?P<d1>\d{{1,2}}),? (?P<y1>\d{{4}})|(?P<d2>\d{{1,2}}) (?P<m2>{_NAMES}),? (?P<y2>\d{{4}})|(?P<y3>(?:19|20)\d\d)-(?P<m3>\d\d)-(?P<d3>\d\d))"
+_DATE = rf"(?:(?P<m1>{_NAMES}) (?P<d1>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y1>\d{{4}})|(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?(?: day)?(?: of)? (?P<m2>{_NAMES}),? (?P<y2>\d{{4}})|(?P<y3>(?:19|20)\d\d)-(?P<m3>\d\d)-(?P<d3>\d\d))"
 DATED = re.sub(r"\?P<\w+>", "?:", _DATE)
 """A date, as a pattern without groups."""
 _FULL = re.compile(_DATE)
@@ -45,12 +46,13 @@ _CALENDAR = re.compile(
 _AT_ONCE = re.compile(
     r"\b(?:without (?:undue|unreasonable|any) (?:further )?delay|immediately|promptly|forthwith|at once"
     r"|as soon as (?:reasonably )?(?:possible|practicable)|in a timely manner)\b"
-    r"(?: (?P<way>after|upon|following) (?P<event>[^,;.]+))?",
+    rf"(?: (?P<way>after|upon|following) (?P<event>{_EVENT}))?",
     re.IGNORECASE,
 )
 _MOMENT = re.compile(
     r"\b(?:at the time (?:when|of|that)|at the (?:latest|end|beginning|commencement) (?:of |at )?|prior to|before|upon"
-    r"|as (?:long|soon) as|until) (?P<event>[^,;.]+)",
+    rf"|as (?:long|soon) as|until|on the same (?:business |working )?day (?:on which|as)?)"
+    rf" ?(?P<event>{_EVENT})",
     re.IGNORECASE,
 )
 _NOTICE = re.compile(
@@ -153,9 +155,7 @@ def _counted(match: re.Match[str]) -> Timing | None:
         text = text[: len(text) - len(match["event"]) + len(event)]
     amount = int(match["digits"]) if match["digits"] else _number(match["count"])
     before = way in ("before", "prior to", "preceding")
-    limits = bound not in ("for", "up to") and not (
-        bound.endswith("more than") and not way
-    )
+    limits = bound not in ("for", "up to") and not (bound.endswith("more than") and not way)
     unit = match["unit"].rstrip("'’").removesuffix("s")
     business = (match["kind"] or "").strip().lower() in ("business", "working")
     start = match.start()

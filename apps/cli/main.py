@@ -16,6 +16,7 @@ from lexloop.apps.cli.ask import ask
 from lexloop.apps.cli.audit import audit
 from lexloop.apps.cli.chat import chat
 from lexloop.apps.cli.compare_embedders import compare_embedders
+from lexloop.apps.cli.describe import describe
 from lexloop.apps.cli.doctor import doctor
 from lexloop.apps.cli.evaluate import compare, evaluate, judge, tune
 from lexloop.apps.cli.example import example
@@ -24,6 +25,7 @@ from lexloop.apps.cli.finetune import commands as finetune_commands
 from lexloop.apps.cli.forget import forget
 from lexloop.apps.cli.index import commands as index_commands
 from lexloop.apps.cli.label import label
+from lexloop.apps.cli.register import register
 from lexloop.apps.cli.sbom import sbom
 from lexloop.apps.cli.serve import mcp, serve
 from lexloop.apps.cli.show import commands as graph_commands
@@ -50,8 +52,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 _COMMANDS = (
-    *(ask, chat, example, show, serve, mcp, doctor, judge, evaluate, compare, compare_embedders),
-    *(label, tune, forget, sbom, audit),
+    *(ask, chat, example, show, register, describe, serve, mcp, doctor, judge, evaluate, compare),
+    *(compare_embedders, label, tune, forget, sbom, audit),
 )
 for command in _COMMANDS:
     app.command("eval" if command is evaluate else None, epilog=_EPILOG)(command)

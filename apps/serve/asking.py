@@ -29,6 +29,9 @@ from lexloop.core.types import POINTED, Degradation, Turn
 
 if TYPE_CHECKING:
     from lexloop.core.settings import Settings
+    from lexloop.store.view import View
+    from lexloop.workbench.profile import Profile
+    from lexloop.workbench.provisions import Source
 
 _log = logging.getLogger("lexloop.serve")
 Event = tuple[str, dict[str, Any]]
@@ -366,6 +369,32 @@ class Asking:
         note = partial(self.audit.note, person.name, "search", query, collections=[*names])
         await asyncio.to_thread(note, documents=documents)
         return list(merge(*lists, key=_farness))
+
+    async def described(
+        self, person: Person, meant: "Callable[[], tuple[str, View, Source]]"
+    ) -> "tuple[str, Profile]":
+        """Return a document's collection, and its profile with questions that it answers.
+
+        Args:
+            person: Who wants it; it counts as a question of theirs.
+            meant: Gives the collection, the view and the document.
+
+        Raises:
+            LexloopError: There is no such document for the person, or it cannot be read.
+        """
+        from lexloop.apps.describing import described
+
+        self.rates.count("questions", person.name)
+        with self.streams.one():
+            async with self.queue.turn(person.name):
+                name, view, source = await asyncio.to_thread(meant)
+                note = partial(self.audit.note, person.name, "describe", collection=name)
+                await asyncio.to_thread(note, documents=[source.name])
+                graph = await self.engine.ready()
+                settings = self.collections.settings(person, name)
+                with opening():
+                    made = await asyncio.to_thread(described, graph, settings, view, source.name)
+                return name, made
 
     async def _found(self, query: str, settings: "Settings") -> list[dict[str, Any]]:
         graph = await self.engine.ready()

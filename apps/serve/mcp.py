@@ -40,7 +40,9 @@ from lexloop.core.errors import (
     NotFoundError,
 )
 from lexloop.core.folding import folded
+from lexloop.workbench.profile import Profile
 from lexloop.workbench.provisions import Neighbourhood, Source, neighbourhood
+from lexloop.workbench.register import Entry, Wanted, register
 
 if TYPE_CHECKING:
     from lexloop.store.view import View
@@ -115,6 +117,8 @@ class LexloopMcp(FastMCP[Any]):
             _tool(self.read_provision, "Read a provision"),
             _tool(self.list_documents, "List documents"),
             _tool(self.related, "Related statements"),
+            _tool(self.register, "Duties, rights and deadlines"),
+            _tool(self.describe, "Describe a document"),
         ]
         self._by_name = {one.name: one for one in made}
         super().__init__("lexloop", _INSTRUCTIONS, tools=made, log_level="WARNING")
@@ -360,6 +364,69 @@ class LexloopMcp(FastMCP[Any]):
             relations=each[:limit],
         )
 
+    @_aside
+    def register(
+        self,
+        call: Call,
+        document: Annotated[
+            Text | None, Field(description="Only of this document. Leave it out for all.")
+        ] = None,
+        collection: Annotated[Text | None, Field(description="Only of this collection.")] = None,
+        kinds: Annotated[
+            list[Text] | None,
+            Field(description="Any of duty, right, prohibition, deadline, sum, penalty."),
+        ] = None,
+        actor: Annotated[
+            Text | None, Field(description="Words that who acts is named with.")
+        ] = None,
+        since: Annotated[
+            list[Text] | None,
+            Field(description="Days of events that periods count from, as EVENT=YYYY-MM-DD."),
+        ] = None,
+        limit: Annotated[int, Field(ge=1, le=500, description="The most entries.")] = 50,
+        offset: Annotated[int, Field(ge=0, description="How many to leave out first.")] = 0,
+    ) -> shapes.RegisterFound:
+        """List who must, may or must not do what, by when, unless what, each with its quote.
+
+        Duties, rights, prohibitions, deadlines, sums and penalties of documents in English.
+        """
+        wanted = Wanted.of(kinds or (), actor or "", since or ())
+        person = self._person(call)
+        if document is not None:
+            name, view, source = self._meant(person, document, collection)
+            found = [(name, one) for one in register(view, [source.name], wanted).entries]
+        else:
+            views = self._views(person, None if collection is None else [collection])
+            found = [
+                (name, one)
+                for name, view in views.items()
+                for one in register(view, (), wanted).entries
+            ]
+        shown = found[offset : offset + limit]
+        self._asking.audit.note(person.name, "register", document=document, entries=len(shown))
+        return shapes.RegisterFound(
+            total=len(found), entries=[_entry(name, one) for name, one in shown]
+        )
+
+    async def describe(
+        self,
+        document: Annotated[Text, Field(description="The document's name, or the end of it.")],
+        call: Call,
+        collection: Annotated[
+            Text | None,
+            Field(description="Needed only where several have a document of that name."),
+        ] = None,
+    ) -> shapes.ProfileFound:
+        """Tell what a document is: kind, parties, dates, governing law, outline, terms.
+
+        And what it refers to, and questions that it was found to answer.
+        """
+        person = self._person(call)
+        name, made = await self._asking.described(
+            person, lambda: self._meant(person, document, collection)
+        )
+        return _profile(name, made)
+
     def _person(self, call: Call) -> Person:
         return self._person_of(call.request_context.request)
 
@@ -518,6 +585,51 @@ def _document(collection: str, view: "View", name: str) -> shapes.Document:
         version=known.version,
         pages=len(view.pages_of(name)),
         uri=shapes.SourceLink(collection, name).uri,
+    )
+
+
+def _entry(collection: str, one: Entry) -> shapes.RegisterEntry:
+    return shapes.RegisterEntry.of(
+        {"collection": collection, **one.model_dump()},
+        kinds=list(one.kinds),
+        who=clean(one.who),
+        what=clean(one.what),
+        when=clean(one.when),
+        day=one.day,
+        note=one.note,
+        unless=[clean(said) for said in one.unless],
+        sums=one.sums,
+    )
+
+
+def _profile(collection: str, made: Profile) -> shapes.ProfileFound:
+    lists = {
+        "party": made.parties,
+        "made": made.signed,
+        "in effect": made.effective,
+        "lasts": made.term,
+        "governing law": made.governing_law,
+        "defines": made.terms,
+        "refers to": made.refers_to,
+        "worth asking": made.questions,
+    }
+    held = {"collection": collection, "document": made.document}
+    said = [
+        shapes.ProfileItem.of({**held, **one.model_dump()}, about=about, said=clean(one.said))
+        for about, items in lists.items()
+        for one in items
+    ]
+    outline = [clean(" ".join(dict.fromkeys((one.label, one.heading)))) for one in made.outline]
+    return shapes.ProfileFound(
+        collection=collection,
+        document=clean(made.document),
+        title=clean(made.title),
+        kind=made.kind,
+        words=made.words,
+        provisions=made.provisions,
+        pages=made.pages,
+        outline=outline,
+        said=said,
     )
 
 

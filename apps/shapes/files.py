@@ -25,7 +25,6 @@ MEDIA_TYPES: dict[Format, str] = {
     "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
     "md": "text/markdown; charset=utf-8",
 }
-_FORMATS: dict[str, Format] = {f".{form}": form for form in get_args(Format)}
 _NAME_BYTES = 120
 # what separates folders, drives or fields, what a shell or a browser reads, and what is no letter
 _NO_NAME = re.compile(r"[^\w \-.,()§]+")
@@ -59,9 +58,20 @@ def check_writable(file: Path, overwrite: bool) -> Format:
     Raises:
         InputError: The suffix is unknown, the file is there, or its folder is not.
     """
-    form = _FORMATS.get(file.suffix.lower())
-    if form is None:
-        raise InputError(f"--out {file} has no known format.", "Name a .docx or an .md file.")
+    return "docx" if check_target(file, get_args(Format), overwrite) == "docx" else "md"
+
+
+def check_target(file: Path, formats: Sequence[str], overwrite: bool) -> str:
+    """Return which of these formats a file's suffix names, once it is sure that it can be written.
+
+    Raises:
+        InputError: The suffix is none of them, the file is there, or its folder is not.
+    """
+    form = file.suffix.lower().removeprefix(".")
+    if form not in formats:
+        *others, last = (f".{name}" for name in formats)
+        known = f"a {', a '.join(others)} or an {last}"
+        raise InputError(f"--out {file} has no known format.", f"Name {known} file.")
     if not file.parent.is_dir():
         raise InputError(f"There is no folder {file.parent}.", "Make it, or name another file.")
     if file.is_dir():
@@ -77,7 +87,15 @@ def write_answers(file: Path, answers: Sequence[Mapping[str, Any]], overwrite: b
     Raises:
         InputError: It cannot be written; what was there is still there.
     """
-    data = exported(answers, check_writable(file, overwrite))
+    write_whole(file, exported(answers, check_writable(file, overwrite)))
+
+
+def write_whole(file: Path, data: bytes) -> None:
+    """Write a file in one step.
+
+    Raises:
+        InputError: It cannot be written; what was there is still there.
+    """
     try:
         write_bytes(file, data)
     except OSError as error:
@@ -85,14 +103,14 @@ def write_answers(file: Path, answers: Sequence[Mapping[str, Any]], overwrite: b
         raise InputError(f"{file} cannot be written: {error.strerror or error}.", hint) from error
 
 
-def disposition(title: str, form: Format) -> str:
+def disposition(title: str, form: str) -> str:
     """Return the value of ``Content-Disposition`` for a file of answers to be saved."""
     name = file_name(title, form)
     plain = file_name(name.removesuffix(f".{form}").encode("ascii", "ignore").decode(), form)
     return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name)}"
 
 
-def file_name(title: str, form: Format) -> str:
+def file_name(title: str, form: str) -> str:
     """Return a name for a file of answers that every system takes, whatever the title holds."""
     name = " ".join(_NO_NAME.sub(" ", one_line(title)).split())
     # systems cut dots and blanks at the ends, and hide what begins with a dot

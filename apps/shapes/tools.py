@@ -7,6 +7,7 @@ The address of a source is ``lexloop://COLLECTION/DOCUMENT#LABEL``, every part p
 
 import re
 from collections.abc import Iterator, Mapping
+from datetime import date
 from typing import Any, NamedTuple, Self
 from urllib.parse import quote, unquote
 
@@ -241,3 +242,44 @@ class Relations(Result):
     entity: str
     degree: int
     relations: list[RelationFound]
+
+
+class RegisterEntry(Source):
+    """Who must, may or must not do what; ``when`` is by when, ``day`` what that comes to."""
+
+    kinds: list[str]
+    who: str = Field(description="Who acts, as the text names them; empty where it does not.")
+    what: str
+    when: str
+    day: date | None
+    note: str
+    unless: list[str] = Field(description="Conditions and exceptions.")
+    sums: list[str]
+
+
+class RegisterFound(Result):
+    """Entries of the register, in reading order."""
+
+    total: int
+    entries: list[RegisterEntry]
+
+
+class ProfileItem(Source):
+    """Something that a document says of itself; ``about`` names what."""
+
+    about: str
+    said: str
+
+
+class ProfileFound(Result):
+    """What a document says that it is, and questions that it was found to answer."""
+
+    collection: str
+    document: str
+    title: str
+    kind: str
+    words: int
+    provisions: int
+    pages: int
+    outline: list[str]
+    said: list[ProfileItem]

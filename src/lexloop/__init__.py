@@ -5,7 +5,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lexloop.apps.library import Index, aask, as_tool, ask, build_agent, evaluate
+    from lexloop.apps.library import (
+        Index,
+        aask,
+        as_tool,
+        ask,
+        build_agent,
+        describe,
+        evaluate,
+        register,
+    )
     from lexloop.core.settings import Settings
     from lexloop.graph.build import build_graph
 
@@ -17,7 +26,9 @@ __all__ = [
     "ask",
     "build_agent",
     "build_graph",
+    "describe",
     "evaluate",
+    "register",
 ]
 
 # Read by the libraries when they are imported, and nothing of Lexloop is imported before this.
@@ -39,7 +50,9 @@ _OFFERED = {
     "ask": "lexloop.apps.library",
     "build_agent": "lexloop.apps.library",
     "build_graph": "lexloop.graph.build",
+    "describe": "lexloop.apps.library",
     "evaluate": "lexloop.apps.library",
+    "register": "lexloop.apps.library",
 }
 
 

@@ -1,0 +1,94 @@
+"""``lexloop register``: who must, may or must not do what, by when, as a table or a calendar."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from lexloop.apps.cli import options
+from lexloop.apps.cli.options import option
+from lexloop.apps.cli.session import open_resources
+from lexloop.apps.cli.terminal import Progress, note, say, write_json
+from lexloop.apps.shapes.files import check_target, write_whole
+from lexloop.apps.shapes.text import one_line, shortened
+from lexloop.core.metadata import Filters
+
+if TYPE_CHECKING:
+    from lexloop.workbench.register import Entry, Register
+
+_FORMATS = ("csv", "xlsx", "md", "docx", "json", "ics")
+_ACCESS = tuple(name for name in options.ACCESS if name != "access.kinds")
+"""--kind is here that of an entry."""
+_CHARS = 240
+
+
+@options.taking("corpus", "index.embedder", *_ACCESS)
+def register(
+    *,
+    context: typer.Context,
+    document: Annotated[
+        list[str] | None, option("Only of this document; may be repeated.", "NAME")
+    ] = None,
+    kind: Annotated[
+        list[str] | None,
+        option("Only duties, rights, prohibitions, deadlines, sums or penalties.", "KIND"),
+    ] = None,
+    actor: Annotated[str, option("Only where who acts is named with these words.", "WORDS")] = "",
+    since: Annotated[
+        list[str] | None,
+        option("The day of an event that periods count from; may be repeated.", "EVENT=YYYY-MM-DD"),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        option("Write them to a .csv, .xlsx, .md, .docx, .json or .ics file.", "FILE"),
+    ] = None,
+    overwrite: Annotated[bool, option("Replace the file of --out.")] = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """List who must, may or must not do what, by when, unless what, and where it says so."""
+    from lexloop.workbench.register import Wanted
+
+    wanted = Wanted.of(kind or (), actor, since or ())
+    form = check_target(out, _FORMATS, overwrite) if out else ""
+    settings = options.chosen_settings(context.params)
+    with Progress() as progress:
+        connection = options.chosen_connection(context.params)
+        collection, _ = open_resources(settings, connection, progress)[0].collection(settings)
+        view = collection.seen_by(Filters.of(settings))
+        from lexloop.workbench.register import register as register_of
+
+        progress.say("Reading")
+        made = register_of(view, document or (), wanted)
+    for name in made.unread:
+        note(f"Left out: {one_line(name)} is not in English.")
+    if out:
+        from lexloop.apps.shapes.register import RegisterFormat, register_file
+
+        write_whole(out, register_file(made, cast("RegisterFormat", form)))
+        dated = sum(one.day is not None for one in made.entries)
+        note(f"{len(made.entries)} entries, {dated} with a day, in {out}")
+    if as_json:
+        write_json(made.model_dump(mode="json"))
+    elif not out:
+        _print(made)
+
+
+def _print(made: "Register") -> None:
+    """Print four lines or fewer for each entry: who and what, by when, unless what, and where."""
+    if not made.entries:
+        say("Nothing of that kind is said in these documents.", style="dim")
+    for one in made.entries:
+        _print_entry(one)
+
+
+def _print_entry(one: "Entry") -> None:
+    who = f"{one_line(one.who)}: " if one.who else ""
+    say((f"{', '.join(one.kinds)}  ", "bold"), who, shortened(one.what, _CHARS))
+    if one.when:
+        day = f" = {one.day}" if one.day else ""
+        say(f"    by when: {one_line(one.when)}{day}", f" ({one.note})" if one.note else "")
+    for said in one.unless:
+        say(f"    if or unless: {shortened(said, _CHARS)}")
+    page = f", p. {one.page}" if one.page else ""
+    section = f"{one_line(one.section)}, " if one.section else ""
+    say(f"    {section}{one_line(one.document)}{page}", style="dim")

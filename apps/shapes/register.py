@@ -1,0 +1,113 @@
+"""A register as a file: a table, JSON, or a calendar of its days (iCalendar, RFC 5545)."""
+
+import hashlib
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Literal, cast
+
+from lexloop.apps.shapes.grid import GRID_TYPES, Grid, GridFormat, as_file
+from lexloop.apps.shapes.text import one_line, shortened
+from lexloop.workbench.register import Entry, Register
+
+RegisterFormat = Literal["csv", "xlsx", "md", "docx", "json", "ics"]
+REGISTER_TYPES: dict[RegisterFormat, str] = {
+    **GRID_TYPES,
+    "json": "application/json",
+    "ics": "text/calendar; charset=utf-8",
+}
+_COLUMNS = (
+    *("kind", "who", "what", "by when", "day", "unless", "sums"),
+    *("document", "provision", "page", "quote", "note"),
+)
+_LINE_BYTES = 75
+"""The most bytes of a line of a calendar, without its end."""
+_SUMMARY, _QUOTE = 120, 2_000
+
+
+def register_file(made: Register, form: RegisterFormat, title: str = "Register") -> bytes:
+    """Return a register as a file; a calendar has the entries that come to a day."""
+    if form == "json":
+        return (made.model_dump_json(indent=1) + "\n").encode()
+    if form == "ics":
+        return calendar([one for one in made.entries if one.day], datetime.now(UTC))
+    grid = Grid(title, _COLUMNS, [_row(one) for one in made.entries])
+    return as_file(grid, cast("GridFormat", form))
+
+
+def _row(one: Entry) -> list[str]:
+    return [
+        ", ".join(one.kinds),
+        one.who,
+        one.what,
+        one.when,
+        one.day.isoformat() if one.day else "",
+        "; ".join(one.unless),
+        "; ".join(one.sums),
+        one.document,
+        one.section,
+        str(one.page or ""),
+        one.quote,
+        one.note,
+    ]
+
+
+def calendar(entries: list[Entry], at: datetime) -> bytes:
+    """Return entries that have a day as an iCalendar of whole days.
+
+    The same entry has the same UID each time, so that a calendar takes it for the one it has.
+
+    Args:
+        entries: Each with its ``day``.
+        at: When the calendar is made.
+    """
+    lines = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Lexloop//Register//EN"]
+    for one in dict.fromkeys(_event(one, at) for one in entries):
+        lines += one
+    return "".join(
+        f"{part}\r\n" for line in [*lines, "END:VCALENDAR"] for part in _folded(line)
+    ).encode()
+
+
+def _event(one: Entry, at: datetime) -> tuple[str, ...]:
+    assert one.day is not None
+    known = f"{one.document}\n{one.section}\n{one.start}\n{one.end}\n{one.what}\n{one.when}"
+    uid = hashlib.sha256(known.encode("utf-8", "replace")).hexdigest()[:32]
+    said = shortened(f"{one.who}: {one.what}" if one.who else one.what, _SUMMARY)
+    where = ", ".join(filter(None, (one.document, one.section)))
+    told = (f"By when: {one.when}", *map("Unless or if: {}".format, one.unless), one.note)
+    text = [*told, f"{where}: “{shortened(one.quote, _QUOTE)}”"]
+    return (
+        "BEGIN:VEVENT",
+        f"UID:{uid}@lexloop",
+        f"DTSTAMP:{at:%Y%m%dT%H%M%SZ}",
+        f"DTSTART;VALUE=DATE:{one.day:%Y%m%d}",
+        f"DTEND;VALUE=DATE:{one.day + timedelta(1):%Y%m%d}",
+        f"SUMMARY:{_escaped(said)}",
+        f"DESCRIPTION:{_joined(text)}",
+        f"LOCATION:{_escaped(where)}",
+        "TRANSP:TRANSPARENT",
+        "END:VEVENT",
+    )
+
+
+def _joined(text: list[str]) -> str:
+    return "\\n".join(_escaped(line) for line in text if line)
+
+
+def _escaped(text: str) -> str:
+    """Return text as a value of type TEXT, on one line."""
+    for mark in "\\;,":
+        text = text.replace(mark, f"\\{mark}")
+    return one_line(text)
+
+
+def _folded(line: str) -> Iterator[str]:
+    """Yield a line in pieces of at most 75 bytes, the further ones behind a space."""
+    piece, size = "", 0
+    for character in line:
+        width = len(character.encode())
+        if size + width > _LINE_BYTES:
+            yield piece
+            piece, size = " ", 1
+        piece, size = piece + character, size + width
+    yield piece
