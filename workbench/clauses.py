@@ -6,11 +6,12 @@ it; who acts is told by how a document speaks of them.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from lexloop.documents.structure.references import KIND
 from lexloop.nodes.alignment import AGENT
+from lexloop.workbench.timing import timings
 
 Force = Literal["duty", "right", "prohibition"]
 
@@ -22,10 +23,11 @@ _FORCES: dict[Force, str] = {
     r"|(?:(?:shall|will) )?(?:(?:have|has) no|(?:be|is|are) under no) (?:obligation|duty) to"
     r"|(?:(?:shall|will) )?(?:have|has) (?:(?:the|a|an|its|their|sole|exclusive) ){0,3}"
     r"(?:right|discretion|option)(?: to|, [^,]{1,60}, to|(?= not to\b))"
-    rf"|{_BE} (?:permitted|allowed|free|entitled|authori[sz]ed) to|may(?! {_ADVERB}not\b)",
+    rf"|{_BE} (?:permitted|allowed|free|entitled|authori[sz]ed) to"
+    rf"|may(?! {_ADVERB}not\b| have to\b| be \w+ing\b)",
     "prohibition": rf"(?:shall|must|may|will|can) {_ADVERB}not\b|cannot"
     r"|(?:(?:shall|will) )?(?:have|has) no (?:authority|right|power) to"
-    rf"|{_BE} not (?:permitted|allowed|authori[sz]ed|entitled) to|{_BE} prohibited from",
+    rf"|{_BE} not (?:permitted|allowed|authori[sz]ed) to|{_BE} prohibited from",
     "duty": rf"(?:(?:shall|will) )?(?:have|has) (?:the|an) (?:obligation|duty|responsibility) to"
     rf"|{_BE} (?:required|obliged|obligated) to"
     r"|shall|must|will|ha(?:s|ve) to|needs? to|agrees? to|undertakes? to|covenants? to",
@@ -35,7 +37,8 @@ _MODAL = re.compile(
     re.IGNORECASE,
 )
 _FRONT = re.compile(
-    r"(?:yes|no$|\w+ly$|that is|per|in|on|upon|for|after|before|at|by|to|with|without|within|as|during|under|until|once|from"
+    r"(?:yes|no$|wherever|\w+ly$|that is|per|in|on|upon|for|after|before|at|by|to|with|without"
+    r"|within|as|during|under|until|once|from"
     r"|subject to|notwithstanding|except|taking|having|following|prior to|pursuant to|not ?later"
     r"|no later|no more|provided|save|where|when|whenever|if|unless|while|because|since|although"
     r"|beginning|upon|regardless|irrespective|besides|only|however|therefore|thereafter|otherwise"
@@ -49,7 +52,7 @@ _SUBORDINATE = re.compile(
 )
 _INNER = re.compile(
     r"\b(?:(?P<hard>where|when|whenever|if|unless|because|whether|until|how|what|so that|whose"
-    r"|whom|than)|that|which|who)\b(?P<rest>.*)$",
+    r"|whom|than)|that|which|who)\b",
     re.IGNORECASE,
 )
 _DETERMINER = r"(?:the|a|an|any|each|every|no|all|both|either|such|this|these|its|his|their|your)"
@@ -57,21 +60,31 @@ _PRONOUN = r"(?:you|we|i|it|they|he|she)"
 _NEW_SUBJECT = re.compile(rf"(?:{_DETERMINER}|{_PRONOUN})\b", re.IGNORECASE)
 _LAST_SUBJECT = re.compile(rf".*\b(?P<last>(?:{_DETERMINER}|{_PRONOUN})\b.*)$", re.IGNORECASE)
 _JOINED = re.compile(
-    rf"^(?P<before>.*?),? ?\b(?:and|but|or|while|whereas)(?P<subject> (?:{_DETERMINER}\b|{_PRONOUN}\b|(?-i:[A-Z])).*)?$",
+    r"^(?P<before>.*?),? ?\b(?:and|but|or|while|whereas)"
+    rf"(?P<subject> (?:{_DETERMINER}\b|{_PRONOUN}\b|(?-i:[A-Z])).*)?$",
     re.I,
 )
 _CONJUNCTION = re.compile(r"^(?:and|or|but|nor)\b,?\s*", re.IGNORECASE)
 _CONDITION = re.compile(
     r"\b(?:unless|except|provided,? (?:that|however)|(?:only |even )?(?:if|where|when)|whenever"
-    r"|to the extent|in so far as|insofar as|so long as|(?<!only )(?<!for )as long as|(?<!is )(?<!are )(?<!be )(?<!was )(?<!were )(?<!not )subject to"
-    r"|without prejudice to"
-    r"|notwithstanding|save (?:that|where|as|for)|on (?:the )?condition that|only (?:after|for|on|upon|with))\b",
+    r"|to the extent|in so far as|insofar as|so long as|(?<!only )(?<!for )as long as"
+    r"|(?<!is )(?<!are )(?<!be )(?<!was )(?<!were )(?<!not )subject to|without prejudice to"
+    r"|notwithstanding|save (?:that|where|as|for)|on (?:the )?condition that"
+    r"|only (?:after|for|on|upon|with))\b",
     re.IGNORECASE,
 )
-_SET_IN = re.compile(rf"(?:^|, )(?P<condition>{_CONDITION.pattern}.*)$", re.IGNORECASE)
+_SET_IN = re.compile(
+    rf"(?:^|, )(?P<condition>{_CONDITION.pattern}.*?)"
+    r"(?=, (?:within|not? later|at least|prior to|before|by|as (?:an?|the)) |$)",
+    re.IGNORECASE,
+)
+_SHORT = 3
+"""The most words of a condition that commas set in: "where feasible"."""
+_OPEN_ENDED = re.compile(r"(?:^|\b(?:and|or|but|that|to))$", re.IGNORECASE)
 _ROLE = re.compile(r"\bas (?P<role>(?:an?|the) [^,]+)", re.IGNORECASE)
 _NO_CONDITION = re.compile(
-    r"(?:\b(?:that|which|who),|\b(?:determin|decid|assess|verif|check|see|know|ask|evaluat|find)\w*)$"
+    r"(?:\b(?:that|which|who),|\bas"
+    r"|\b(?:determin|decid|assess|verif|check|see|know|ask|evaluat|find)\w*)$"
     r"|\b(?:area|place|location|site|state|country|room|facility|page|jurisdiction)s?,?$",
     re.IGNORECASE,
 )
@@ -88,7 +101,7 @@ _BY = re.compile(
 )
 _PARTICIPLE = (
     r"(?:\w+ed|\w+en|made|held|sent|kept|paid|done|shown|drawn|borne|put|set|brought|sought|sold"
-    r"|told|laid|met|built|found|left|dealt|spent|lent|read|won)"
+    r"|told|laid|met|given|built|found|left|dealt|spent|lent|read|won)"
 )
 _PASSIVE = re.compile(rf"be {_ADVERB}(?:(?:{_PARTICIPLE}) (?:and|or) )?{_PARTICIPLE}\b", re.I)
 _STATES = re.compile(
@@ -103,12 +116,18 @@ _DEPENDS = re.compile(r"\b(?:where|when|whenever|if|unless|because|whether|until
 _AGREED = re.compile(r"\b(?:acknowledges?|agrees?|understands?) that\b,?", re.IGNORECASE)
 _PARTS = re.compile(rf";|{_AGREED.pattern}", re.IGNORECASE)
 _NEVER = re.compile(r"\b(?:no (?:event|case|circumstances|time)|nor)$", re.IGNORECASE)
-_NUMBER = re.compile(r"^\(\w{1,4}\)\s*")
+_REPLY = re.compile(r"^(?:yes|no)[.,]\s+", re.IGNORECASE)
+_BESIDE = re.compile(  # "the actions a plan administrator may take"
+    rf"^(?:{_DETERMINER} )?(?:(?!(?:of|in|to|for|under|with|from|on|at|by|and|or)\b)\w+ ){{1,2}}"
+    r"(?:an?|the|you|we|they|it) "
+)
+_NUMBER = re.compile(r"^(?:(?:\d+\.)+\d*)?(?:\(\w{1,4}\))*\s*")
 _VERB_AND = re.compile(
     r"\s+(?:is|are|has|have|does|was|were|hereby)\b(?:(?! who | that | which ).)*\b(?:and|or|,)$",
     re.IGNORECASE,
 )
-_RELEASES = re.compile(r"be (?:\w+ly |held )*(?:liable|responsible|required|bound)\b")
+_NO = re.compile(r"(?:no|neither|none)\b(?: of (?:the )?)?", re.IGNORECASE)
+_RELEASED = re.compile(r"(?:not )?be (?:\w+ly |held )*(?:liable|responsible|required|bound)\b")
 _IT = re.compile(r"(?:it|they|he|she|he or she)", re.IGNORECASE)
 _ITS_NOUN = re.compile(
     r"(?:if|when|where|unless|before|after|once)\s+(?P<who>(?:[\w'’-]+ ){0,4}?[\w'’-]+)\s+"
@@ -116,6 +135,31 @@ _ITS_NOUN = re.compile(
     re.IGNORECASE,
 )
 _NOBODY = re.compile(r"(?:there|this|that|nothing\b.*)$", re.IGNORECASE)
+_PROPER = re.compile(r"(?<=\s)[A-Z][a-z]+$|^[A-Z]{2,}s?$|^[A-Z][a-z]+$(?<!^The)")
+_RECIPIENT = re.compile(r"\w{3,}[^f]ee(?<!committee)(?<!guarantee)")
+_PAPERS = frozenset("law agreement contract act policy document exhibit annex order".split())
+_WORDS = r"((?:[\w'-]+ ){0,3}[\w-]+)"
+_SIGNS = {
+    "owns": re.compile(r"\b([A-Za-z-]{1,40})(?:'s|(?<=s)')(?!\w)"),
+    "who": re.compile(r"\b([A-Za-z-]{1,40}),? (?:who|whom)\b"),
+    "by": re.compile(rf"\b\w+(?:ed|en|wn|de|ld|nt) by {_WORDS}"),
+    "right": re.compile(
+        r"\b([A-Za-z-]{1,40}) (?:agrees?|undertakes?|acknowledges?|represents|warrants"
+        r"|(?:is|are|shall be) (?:required|entitled|obliged|obligated|authori[sz]ed) to"
+        r"|(?:has|have) the right)\b"
+    ),
+    "behalf": re.compile(rf"\bon behalf of {_WORDS}"),
+}
+_LEADING = re.compile(
+    rf"^(?:(?:(?:each|any|all|one|either) of|the following|{_DETERMINER}|another|one|that|other"
+    r"|certain|some)\s+)+",
+    re.I,
+)
+_GRAMMAR = ("shall", "must", "may", "will", "can", "is", "are", "be", "need", "ha")
+_LONGEST = 4_000
+"""Characters of a sentence that are read."""
+_FAR = 12
+"""The most words of a subject in the middle of a sentence."""
 _QUIET = "~"
 
 
@@ -154,49 +198,21 @@ class Actors:
         if re.fullmatch(_PRONOUN, said, re.IGNORECASE):
             return said.lower() in ("you", "we", "i")
         core = _POST.sub("", f"{said} ").strip()
-        whole = [said] if core == said else [said, core]
-        parts = re.split(r",?\s+(?:and|or)\s+|,\s+", core)
-        return any(map(self._acts, [*parts, *whole]))
-
-    def _acts(self, said: str) -> bool:
-        head = _head(said)
-        if participle := re.match(r"(?:\S+ ){0,4}?(\S+) (?:\w+ing|\w+ed|who)\b", said):
-            before = _head(participle[1])
-            head = before if before and self._named(before, said) else head
-        return self._named(head, said)
+        noun = re.match(rf"(?P<noun>.*?\S) (?:\w+ing|{_PARTICIPLE})\b", core)
+        parts = [core, *([noun["noun"]] if noun else [])]
+        return any(
+            self._named(_head(one), one)
+            for part in parts
+            for one in re.split(r",?\s+(?:and|or)\s+|,\s+", part)
+        )
 
     def _named(self, head: str, said: str) -> bool:
         if not head or head.endswith("ing") or KIND.fullmatch(head) or head in _PAPERS:
             return False
         signs = self._signs.get(head, set())
-        named = AGENT.search(head) is not None
-        return bool(
-            signs & {"owns", "who"}
-            or {"right", "by"} <= signs
-            or _RECIPIENT.fullmatch(head)
-            or (signs and (named or _PROPER.search(said)))
-        )
-
-
-_PROPER = re.compile(r"(?<=\s)[A-Z][a-z]+$|^[A-Z]{2,}s?$|^[A-Z][a-z]+$(?<!^The)")
-_RECIPIENT = re.compile(r"\w{3,}[^f]ee(?<!committee)(?<!guarantee)")
-_PAPERS = frozenset("law agreement contract act policy document exhibit annex order".split())
-_WORDS = r"((?:[\w'-]+ ){0,3}[\w-]+)"
-_SIGNS = {
-    "owns": re.compile(r"\b([A-Za-z-]+)(?:'s|(?<=s)')(?!\w)"),
-    "who": re.compile(r"\b([A-Za-z-]+),? (?:who|whom)\b"),
-    "by": re.compile(rf"\b\w+(?:ed|en|wn|de|ld|nt) by {_WORDS}"),
-    "right": re.compile(
-        r"\b([A-Za-z-]+) (?:agrees?|undertakes?|acknowledges?|represents|warrants"
-        r"|(?:is|are|shall be) (?:required|entitled|obliged|obligated|authori[sz]ed) to"
-        r"|(?:has|have) the right)\b"
-    ),
-    "behalf": re.compile(rf"\bon behalf of {_WORDS}"),
-}
-_LEADING = re.compile(
-    rf"^(?:(?:each of|any of|all of|one of|either of|the following|{_DETERMINER}|another|one|that|other|certain|some)\s+)+",
-    re.I,
-)
+        surely = signs & {"owns", "who"} or {"right", "by"} <= signs
+        maybe = AGENT.search(head) or _PROPER.search(said)
+        return bool(surely or _RECIPIENT.fullmatch(head) or (signs and maybe))
 
 
 def _head(phrase: str) -> str:
@@ -212,215 +228,225 @@ def _head(phrase: str) -> str:
 
 def clauses(sentence: str, actors: Actors) -> Iterator[Clause]:
     """Yield the clauses of a sentence that bind, in order."""
-    flat = " ".join(sentence.split())
-    hidden = _hidden(flat)
+    flat = _NUMBER.sub("", _REPLY.sub("", " ".join(sentence[:_LONGEST].split())))
+    text = _Text(flat, _hidden(flat))
     subject = ""
-    for start, stop in _parts(hidden):
-        found = list(_mains(hidden, start, stop, subject, flat))
+    for start, stop in _parts(text.hidden):
+        found = [*_mains(text, start, stop, subject)]
         for number, main in enumerate(found):
-            end = found[number + 1].begin if number + 1 < len(found) else stop
-            subject = main.subject
-            made = _clause(flat, hidden, main, end, actors)
+            subject = main.subject.said
+            end = found[number + 1].subject.begin if number + 1 < len(found) else stop
+            made = _clause(text, main, end, actors)
             if made is not None:
                 yield made
+
+
+class _Text(NamedTuple):
+    """A sentence, and the same with what stands in brackets or quotes masked."""
+
+    flat: str
+    hidden: str
+
+
+class _Subject(NamedTuple):
+    """A subject, what stands in front of it, what is set in behind it, and where it all begins."""
+
+    said: str
+    fronted: str
+    inserted: str
+    begin: int
+
+
+class _Main(NamedTuple):
+    """A main clause up to its modal, and where that ends."""
+
+    force: Force
+    modal: str
+    subject: _Subject
+    after: int
+
+
+def _hidden(text: str) -> str:
+    return re.sub(r"\([^()]*\)|“[^”]*”|\"[^\"]*\"", lambda m: _QUIET * len(m.group()), text)
 
 
 def _parts(hidden: str) -> Iterator[tuple[int, int]]:
     """Yield the stretches that semicolons part, each with a modal of its own."""
     start = 0
     for match in _PARTS.finditer(hidden):
-        if _MODAL.search(hidden, match.end()) and (
-            _AGREED.fullmatch(match.group()) or _MODAL.search(hidden, start, match.start())
-        ):
-            ends = hidden.find(";", match.end())
-            if _MODAL.search(hidden, match.end(), ends if ends >= 0 else len(hidden)):
-                yield start, match.start()
-                start = match.end()
+        ends = hidden.find(";", match.end())
+        goes_on = _MODAL.search(hidden, match.end(), ends if ends >= 0 else len(hidden))
+        agreed = match.group() != ";"
+        if goes_on and (agreed or _MODAL.search(hidden, start, match.start())):
+            yield start, match.start()
+            start = match.end()
     yield start, len(hidden)
 
 
-class _Main(NamedTuple):
-    force: Force
-    subject: str
-    fronted: str
-    begin: int
-    after: int
-    inserted: str
-    modal: str
-
-
-def _hidden(text: str) -> str:
-    """Return the text with what stands in brackets or quotes masked, of the same length."""
-    return re.sub(r"\([^()]*\)|“[^”]*”|\"[^\"]*\"", lambda m: _QUIET * len(m.group()), text)
-
-
-def _mains(hidden: str, start: int, end: int, before: str, flat: str) -> Iterator[_Main]:
+def _mains(text: _Text, start: int, end: int, before: str) -> Iterator[_Main]:
     """Yield the main clauses of a stretch; ``before`` is the subject of the clause before it."""
-    begin, first = start, True
-    last = before
-    carried, modal, reach = "", "", start
-    for match in _MODAL.finditer(hidden, start, end):
-        if match.start() < reach:
+    last: _Main | None = None
+    for match in _MODAL.finditer(text.hidden, start, end):
+        modal = match.group().lower()
+        if last is None:
+            found = _first_subject(text, start, match.start(), before)
+        elif match.start() < last.after:
             continue
-        force: Force = match.lastgroup  # type: ignore[assignment]
-        if first:
-            found = _first_subject(hidden, begin, match.start(), flat, last)
         else:
-            found = _next_subject(hidden, reach, match.start(), flat, last)
-            if found and found[3] == match.start() - 2 and match.group() != modal:
-                found = None  # ", has the right to" is of what comes before it
-        if found is None:
-            continue
-        subject, fronted, inserted, begin = found
-        modal = match.group()
-        if subject == last and not fronted:
-            fronted = carried
-        carried = fronted
-        yield _Main(force, subject, fronted, begin, match.end(), inserted, match.group().lower())
-        first, last, reach = False, subject, match.end()
+            found = _next_subject(text, match.start(), modal, last)
+        if found is not None:
+            force = next(force for force in _FORCES if match[force])
+            last = _Main(force, modal, found, match.end())
+            yield last
 
 
-def _first_subject(
-    hidden: str, start: int, end: int, flat: str, before: str
-) -> tuple[str, str, str, int] | None:
-    """Return subject, what is in front of it, what is inserted behind it, and its begin."""
-    spans = [m.span() for m in re.finditer(r"[^,]*(?:,|$)", hidden[start:end]) if m.group()]
-    segments = [(start + a, start + b) for a, b in spans]
-    if not segments:
-        return (before, "", "", start) if before else None
-    texts = [hidden[a:b].strip(" ,") for a, b in segments]
-    at, inserted = len(texts) - 1, ""
-    if hidden[start:end].rstrip().endswith(","):
+def _first_subject(text: _Text, start: int, end: int, before: str) -> _Subject | None:
+    """Return the subject of a modal that stands behind it; None where that is no main clause's."""
+    hidden = text.hidden[start:end]
+    spans = [m.span() for m in re.finditer(r"[^,]*,|[^,]+$", hidden) if m.group().strip()]
+    texts = [hidden[a:b].strip(" ,") for a, b in spans]
+    at = len(texts) - 1
+    while at > 0 and hidden.rstrip().endswith(",") and _FRONT.match(texts[at]):
         at -= 1
-        if at < 0:
-            return None
-        inserted = flat[segments[at + 1][0] : segments[at + 1][1]].strip(" ,")
-        while at > 0 and _FRONT.match(texts[at]):
-            at -= 1
-    core = texts[at]
-    bare = _CONJUNCTION.sub("", core)
+    bare = _CONJUNCTION.sub("", texts[at]) if texts else ""
     if not bare:
-        return (before, "", inserted, start) if before and at == 0 else None
-    if core != bare and at == 0:  # "; and the operator must"
-        core = bare
-    if _SUBORDINATE.match(core) or _within(core):
+        return _Subject(before, "", "", start) if before and at <= 0 else None
+    if _SUBORDINATE.match(bare if at == 0 else texts[at]) or _within(bare):
         return None
+    low = start + spans[_lowest(texts, at)][0]
+    high = start + spans[at][1]
+    if _within(text.hidden[low:high].strip(" ,")):
+        return None
+    subject = _CONJUNCTION.sub("", text.flat[low:high].strip(" ,"))
+    subject = _VERB_AND.sub("", subject.rpartition(": ")[2])
+    subject = _NUMBER.sub("", subject.rpartition(" then ")[2])
+    fronted, inserted = text.flat[start:low].strip(" ,"), text.flat[high:end].strip(" ,")
+    return _without_front(subject, _CONJUNCTION.sub("", fronted), inserted, start)
+
+
+def _lowest(texts: list[str], at: int) -> int:
+    """Return which of the stretches between commas a subject begins with that ends with ``at``."""
+    core = texts[at]
+    if at and not _FRONT.match(texts[0]) and not _CONJUNCTION.match(texts[0]):
+        return 0
+    joined = _CONJUNCTION.match(core) or re.search(r"\b(?:and|or)$", texts[max(0, at - 1)])
     low = at
-    fronted = at > 0 and _FRONT.match(texts[0]) is not None
-    if at and not fronted and not _CONJUNCTION.match(texts[0]):
-        low = 0
-    elif (
-        core != bare
-        or re.search(r" (?:and|or) ", core)
-        and not _NEW_SUBJECT.match(core)
-        or (at and re.search(r"\b(?:and|or)$", texts[at - 1]))
-    ):
+    if joined or (re.search(r" (?:and|or) ", core) and not _NEW_SUBJECT.match(core)):
         while low > 1 and not _FRONT.match(texts[low - 1]):
             low -= 1
             if _NEW_SUBJECT.match(texts[low]):
                 break
-    a, b = segments[low][0], segments[at][1]
-    subject = _CONJUNCTION.sub("", flat[a:b].strip(" ,"))
-    if _within(hidden[a:b].strip(" ,")):
-        return None
-    subject = _VERB_AND.sub("", subject.rpartition(": ")[2])
-    subject = _NUMBER.sub("", subject.rpartition(" then ")[2])
-    front = flat[start : segments[low][0]].strip(" ,")
-    if _FRONT.match(subject):
-        tail = _LAST_SUBJECT.match(subject)
+    return low
+
+
+def _without_front(said: str, fronted: str, inserted: str, begin: int) -> _Subject | None:
+    """Return a subject without an adjunct that no comma parts from it; None where it is none."""
+    if _FRONT.match(said):
+        tail = _LAST_SUBJECT.match(said)
         if tail is None:
             return None
-        front = f"{front}, {subject[: tail.start('last')]}".strip(" ,")
-        subject = tail["last"]
-    if _NEVER.search(subject) or _MODAL.search(subject):
+        fronted = f"{fronted}, {said[: tail.start('last')]}".strip(" ,")
+        said = tail["last"]
+    if _NEVER.search(said) or _BESIDE.match(f"{said} ") or _MODAL.search(said):
         return None
-    return subject, _CONJUNCTION.sub("", front), inserted, start
+    return _Subject(said, fronted, inserted, begin)
 
 
-def _next_subject(
-    hidden: str, start: int, end: int, flat: str, before: str
-) -> tuple[str, str, str, int] | None:
-    """Return the same of a clause that "and", "or" or "but" joins to the one before it."""
-    comma = hidden.rfind(",", start, end)
-    core = hidden[max(start, comma + 1) : end]
+def _next_subject(text: _Text, end: int, modal: str, last: _Main) -> _Subject | None:
+    """Return the subject of a modal whose clause is joined to the one before it."""
+    start, before = last.after, last.subject
+    comma = text.hidden.rfind(",", start, end)
+    core = text.hidden[max(start, comma + 1) : end]
+    if comma >= 0 and not core.strip():  # "shall name it, shall keep it"; not "..., has to"
+        return before._replace(begin=comma) if modal == last.modal else None
     joined = _JOINED.match(core.rstrip())
-    if not core.strip() and comma >= start and before:
-        return before, "", "", comma
-    if joined is None:
+    if joined is None or _DEPENDS.search(joined["before"]):
         return None
     begin = max(start, comma + 1) + len(joined["before"])
     if joined["subject"] is None:
-        inner = _INNER.search(hidden[start:end])
-        return None if inner and not before else (before, "", "", begin)
+        return before._replace(begin=begin, inserted="")
     said = joined["subject"].strip()
-    if _DEPENDS.search(joined["before"]) or _within(said) or len(said.split()) > 12:
+    if _within(said) or len(said.split()) > _FAR:
         return None
     at = end - len(core) + core.rfind(said)
-    return flat[at:end].strip(" ,"), "", "", begin
+    return _Subject(text.flat[at:end].strip(" ,"), "", "", begin)
 
 
 def _within(core: str) -> bool:
     """Return whether a modal behind these words is that of a clause within them."""
-    inner = _INNER.search(core)
-    if inner is None:
-        return False
-    rest = inner["rest"].strip(" ,")
-    return bool(inner["hard"]) or not rest or _NEW_SUBJECT.match(rest) is not None
+    for inner in _INNER.finditer(core):
+        rest = core[inner.end() :].strip(" ,")
+        if inner["hard"] or not rest or _NEW_SUBJECT.match(rest):
+            return True
+    return False
 
 
-def _clause(flat: str, hidden: str, main: _Main, end: int, actors: Actors) -> Clause | None:
-    predicate, inserted = _predicate(flat, hidden, main.after, end)
-    subject = main.subject.strip()
-    if not predicate or not subject or _NOBODY.match(subject):
+def _clause(text: _Text, main: _Main, end: int, actors: Actors) -> Clause | None:
+    """Return what a main clause says; None where it binds nobody."""
+    predicate, inserted = _predicate(text, main.after, end)
+    if not predicate or not main.subject.said or _NOBODY.match(main.subject.said):
         return None
-    force, modal = main.force, main.modal
-    denied = re.match(r"(?:no|neither|none)\b(?: of (?:the )?)?", subject, re.IGNORECASE)
+    subject, modal, predicate, force = _negated(main, predicate)
     acts = actors.acts(subject)
-    passive = None if _RELEASES.match(predicate) else _PASSIVE.match(predicate)
-    if force == "duty" and re.match(r"not\b", predicate, re.IGNORECASE):
-        force, predicate = "prohibition", predicate[3:].strip()
-        modal = f"{modal} not"
-    elif denied and _RELEASES.match(predicate):
-        subject = subject[denied.end() :].strip().replace(" nor ", " or ")
-        force, predicate = "right", f"not {predicate}"
-    elif denied and force != "prohibition":
-        force = "prohibition"
-    elif force == "prohibition" and _RELEASES.match(predicate):
-        force, predicate = "right", f"not {predicate}"
+    passive = None if _RELEASED.match(predicate) else _PASSIVE.match(predicate)
     if _says_nothing(main, predicate, acts, passive is not None):
         return None
-    who = _agent(predicate, passive.end(), actors) if passive else subject if acts else ""
-    if who and (role := _ROLE.search(main.fronted)) and re.fullmatch("you|we", who, re.I):
-        who = f"{who}, as {role['role']}"
-    if _IT.fullmatch(subject) and not passive:
-        named = _ITS_NOUN.match(main.fronted)
-        if named and actors.acts(named["who"]):
-            who = named["who"]
-    rest, unless = _conditions(predicate)
-    conditions = [*unless]
-    for said in (inserted, main.inserted, main.fronted):
-        if set_in := _SET_IN.search(said):
-            conditions.insert(0, set_in["condition"])
-    conditions = [said for said in conditions if not _CONDITION.fullmatch(said)]
-    whole = f"{subject} {modal} {rest}" if not who or passive else rest
-    return Clause(
-        force,
-        who,
-        whole,
-        tuple(conditions),
-        ", ".join(filter(None, (main.fronted, inserted))),
-        flat[main.begin : end].strip(" ,;"),
-    )
+    who = _agent(predicate, passive.end(), actors) if passive else ""
+    who = who or ("" if passive else _actor(subject, acts, main.subject.fronted, actors))
+    what, unless = _conditions(predicate)
+    if inserted and not _SET_IN.search(inserted) and not timings(inserted):
+        what = f"{inserted}, {what}"
+    if not who or passive:
+        what = f"{subject} {modal} {what}"
+    outer = (main.subject.fronted, main.subject.inserted, inserted)
+    conditions = [*filter(None, map(_set_in, outer)), *unless]
+    fronted = ", ".join(filter(None, (main.subject.fronted, inserted)))
+    said = text.flat[main.subject.begin : end].strip(" ,;")
+    return Clause(force, who, what, tuple(conditions), fronted, said)
 
 
-def _predicate(flat: str, hidden: str, start: int, end: int) -> tuple[str, str]:
+def _negated(main: _Main, predicate: str) -> tuple[str, str, str, Force]:
+    """Return subject, modal, predicate and force, once "no", "not" and "neither" are heeded."""
+    subject, modal, force = main.subject.said, main.modal, main.force
+    denied = _NO.match(subject)
+    if force == "duty" and re.match(r"not\b", predicate, re.IGNORECASE):
+        return subject, f"{modal} not", predicate[3:].strip(), "prohibition"
+    if _RELEASED.match(predicate) and (denied or force == "prohibition"):
+        subject = subject[denied.end() :].replace(" nor ", " or ") if denied else subject
+        return subject.strip(), modal, f"not {predicate}", "right"
+    if denied or (force == "right" and re.match(r"neither\b", predicate)):
+        force = "prohibition"
+    return subject, modal, predicate, force
+
+
+def _actor(subject: str, acts: bool, fronted: str, actors: Actors) -> str:
+    """Return who acts: the subject, in the role that the clause names, or what "it" stands for."""
+    role = _ROLE.search(fronted)
+    if role and subject.lower() in ("you", "we"):
+        return f"{subject}, as {role['role']}"
+    named = _ITS_NOUN.match(fronted) if _IT.fullmatch(subject) else None
+    if named and actors.acts(named["who"]):
+        return named["who"]
+    return subject if acts else ""
+
+
+def _set_in(said: str) -> str:
+    """Return the condition in what stands outside a predicate; empty where there is none."""
+    found = _SET_IN.search(said)
+    if found is None:
+        return ""
+    first = found["condition"].partition(",")[0]
+    return first if len(first.split()) <= _SHORT else found["condition"]
+
+
+def _predicate(text: _Text, start: int, end: int) -> tuple[str, str]:
     """Return the predicate from a modal on, and what commas set in between the two."""
     inserted = ""
-    after = re.match(r"\s*,([^,]+),", hidden[start:end])
+    after = re.match(r"\s*,([^,]+),", text.hidden[start:end])
     if after and not re.search(r"\b(?:and|or)$", after[1]):
-        inserted = flat[start + after.start(1) : start + after.end(1)].strip()
+        inserted = text.flat[start + after.start(1) : start + after.end(1)].strip()
         start += after.end()
-    predicate = flat[start:end].strip(" ,;.:—–")
+    predicate = text.flat[start:end].strip(" ,;.:—–")
     return re.sub(r",? (?:and|or|but|and/or)$", "", predicate), inserted
 
 
@@ -435,17 +461,15 @@ def _agent(predicate: str, verb: int, actors: Actors) -> str:
             return ""
         other = len(before) > verb and re.search(rf"\b{_PARTICIPLE}$", before)
         does = re.match(r"\w+ing\b", match["who"])
-        if not (other or does) and actors.acts(match["who"]):
+        noun = re.search(r"(?:tion|sion|ment|val|nce)$", before)
+        if not (other or does or noun) and actors.acts(match["who"]):
             return match["who"]
     return ""
 
 
-_GRAMMAR = ("shall", "must", "may", "will", "can", "is", "are", "be", "need", "ha")
-
-
 def _says_nothing(main: _Main, predicate: str, acts: bool, passive: bool) -> bool:
     """Return whether a clause binds nobody: it says what a word, a paper or a term is."""
-    head = _head(main.subject)
+    head = _head(main.subject.said)
     if KIND.fullmatch(head) or head in _PAPERS or head in ("section", "paragraph", "term"):
         return True
     if passive:
@@ -471,9 +495,10 @@ def _conditions(predicate: str) -> tuple[str, list[str]]:
             continue
         before = hidden[at : match.start()].rstrip()
         stop = len(predicate)
-        if before.endswith(",") or not (kept + before).strip():
-            comma = hidden.find(",", match.end())
-            stop = comma if comma >= 0 else stop
+        comma = hidden.find(",", match.end())
+        short = len(hidden[match.start() : comma].split()) <= _SHORT
+        if comma >= 0 and (short or _OPEN_ENDED.search((kept + before).rstrip(" ,"))):
+            stop = comma
         if (semicolon := hidden.find(";", match.end(), stop)) >= 0:
             stop = semicolon
         kept += predicate[at : match.start()].rstrip(" ,") + " "
@@ -483,3 +508,8 @@ def _conditions(predicate: str) -> tuple[str, list[str]]:
             break
     kept += predicate[at:]
     return " ".join(kept.split()).strip(" ,"), found
+
+
+def is_bare(condition: str) -> bool:
+    """Return whether a condition is only the word that opens it: what it is follows in a list."""
+    return _CONDITION.fullmatch(condition.strip(" ,:—–-")) is not None

@@ -6,7 +6,7 @@ it goes by are those in which agreements and laws open and close.
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date
 from itertools import islice, zip_longest
 
@@ -58,16 +58,18 @@ _LAW = re.compile(
 )
 _ITSELF = re.compile(rf"\b(?:this|these) (?:\w+ )?(?:{_KINDS})\b", re.IGNORECASE)
 _OF_PLACE = re.compile(
-    r"\b(?i:laws?) (?:and [\w ]{0,30})?(?i:of|in force in) (?i:the )?(?P<place>(?i:(?:State|Commonwealth|Province|Republic|Kingdom) of )?"
+    r"\b(?i:laws?) (?:and [\w ]{0,30})?(?i:of|in force in) (?i:the )?"
+    r"(?P<place>(?i:(?:State|Commonwealth|Province|Republic|Kingdom) of )?"
     r"(?:the )?[A-Z][\w.]*(?: (?:of )?[A-Z][\w.]*)*)|\b(?P<adjective>[A-Z]\w+(?: State)?) laws?\b"
 )
 _LASTS = re.compile(
     r"(?:^|[,;:.)] )(?:and )?(?:the )?(?:(?:initial |original )?term\b(?!\s+[“\"])[^.;:]{0,80}?"
     r"\b(?:shall|will|is|commences?|begins?|continues?|expires?|ends)\b"
     r"(?=[^;]{0,250}\b(?:until|expir|continu|end|conclu|years?|months?|days?|\d{4}))"
-    r"|this agreement\b[^.;]{0,80}?\b(?:shall|will|is|comes?|becomes?|enters?|commences?|begins?)\b"
-    r"[^;]{0,200}?\b(?:(?:continue|remain) (?:in|valid|effective|for|until|from|thereafter)|expires?"
-    r"|until|(?:period|term) of|conclude|terminate on|for (?:\S+ ){1,3}(?:years?|months?))\b)",
+    r"|this agreement\b[^.;]{0,80}?"
+    r"\b(?:shall|will|is|comes?|becomes?|enters?|commences?|begins?)\b[^;]{0,200}?"
+    r"\b(?:(?:continue|remain) (?:in|valid|effective|for|until|from|thereafter)|expires?|until"
+    r"|(?:period|term) of|conclude|terminate on|for (?:\S+ ){1,3}(?:years?|months?))\b)",
     re.IGNORECASE,
 )
 _MADE = re.compile(
@@ -75,7 +77,8 @@ _MADE = re.compile(
     re.IGNORECASE,
 )
 _STARTS = re.compile(
-    rf"\b(?:effective|commenc\w+|in force)\b[^.;\d]{{0,60}}?(?P<date>{DATED})|(?P<other>{DATED})[^.;\d]{{0,40}}\([^()]*Effective Date[^()]*\)",
+    rf"\b(?:effective|commenc\w+|in force)\b[^.;\d]{{0,60}}?(?P<date>{DATED})"
+    rf"|(?P<other>{DATED})[^.;\d]{{0,40}}\([^()]*Effective Date[^()]*\)",
     re.IGNORECASE,
 )
 _TERM = re.compile(
@@ -285,7 +288,7 @@ class _Reader:
         return []
 
     def term(self) -> list[Dated]:
-        """Return the statements that say when an agreement ends, those under such a heading first."""
+        """Return the statement that says when an agreement ends; one under such a heading first."""
         found: list[tuple[bool, Statement]] = []
         for one in self.statements:
             if _LASTS.search(one.own):
@@ -333,7 +336,7 @@ class _Reader:
         ]
 
     def terms(self, parties: Sequence[Party]) -> list[Item]:
-        """Return the terms that the document defines, each once, without what parties are called."""
+        """Return the terms that the document defines, each once, but what parties are called."""
         found: dict[str, Item] = {}
         for unit in self.source.tree.units:
             if unit.kind == "definition" and unit.heading:
@@ -374,7 +377,7 @@ def _questions(made: Profile, entries: Sequence[Entry], reader: _Reader) -> Iter
     ends = [
         item.model_copy(update={"said": f"When does this {what} end?"}) for item in made.term[:1]
     ]
-    sorts = [
+    sorts: list[Iterable[Item]] = [
         law,
         ends,
         _of_entries(entries, "deadline"),
@@ -422,8 +425,7 @@ def _asked(one: Entry, kind: str) -> str:
         kind not in one.kinds
         or not one.who
         or _ODD.search(f"{one.who}: {words}")
-        or one.when in words
-        and one.when
+        or (one.when in words and one.when)
         or len(words.split()) > 14
     ):
         return ""

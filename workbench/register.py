@@ -13,7 +13,7 @@ from lexloop.core.folding import folded, narrowed
 from lexloop.documents.chunks.statements import Span, Statement, statements, unnumbered
 from lexloop.documents.structure.tree import Tree
 from lexloop.documents.text.languages import languages_of
-from lexloop.workbench.clauses import Actors, Clause, clauses
+from lexloop.workbench.clauses import Actors, Clause, clauses, is_bare
 from lexloop.workbench.provisions import Source, named_document
 from lexloop.workbench.timing import (
     BUSINESS,
@@ -31,8 +31,10 @@ if TYPE_CHECKING:
 Kind = Literal["duty", "right", "prohibition", "deadline", "sum", "penalty"]
 KINDS: tuple[Kind, ...] = ("duty", "right", "prohibition", "deadline", "sum", "penalty")
 _SUM = re.compile(
-    r"(?:(?:US|C|A|HK)?[$€£¥]|\b(?:USD|EUR|GBP|AED) ?)\s?\d[\d,.]*\d?(?: (?:thousand|million|billion))?"
-    r"|\b\d[\d,. ]*\d (?:thousand |million |billion )?(?:EUR|USD|GBP|AED|dollars|euros?|pounds)\b"
+    r"(?:(?:US|C|A|HK)?[$€£¥]|\b(?:USD|EUR|GBP|AED))\s?\d(?:[\d,.]*\d)?"
+    r"(?: (?:thousand|million|billion))?"
+    r"|\b\d(?:[\d,. ]{0,20}\d)? (?:thousand |million |billion )?"
+    r"(?:EUR|USD|GBP|AED|dollars|euros?|pounds)\b"
 )
 _PENALTY = re.compile(
     r"\bpunish|\b(?:subject to|liable (?:to|for)|pay|forfeit|impos\w+)\b[^.;]{0,80}"
@@ -120,7 +122,10 @@ class Wanted(NamedTuple):
         return cls(frozenset(kind for kind in KINDS if kind in kinds), actor, events)
 
 
-def register(view: "View", documents: Sequence[str] = (), wanted: Wanted = Wanted()) -> Register:
+ALL = Wanted()
+
+
+def register(view: "View", documents: Sequence[str] = (), wanted: Wanted = ALL) -> Register:
     """Return the register of documents.
 
     Args:
@@ -151,7 +156,9 @@ def _is_wanted(entry: Entry, wanted: Wanted) -> bool:
     )
 
 
-def entries_of(source: Source, title: str, events: Mapping[str, date] = {}) -> Iterator[Entry]:
+def entries_of(
+    source: Source, title: str, events: Mapping[str, date] = ALL.events
+) -> Iterator[Entry]:
     """Yield the entries of a document in English, in reading order."""
     text = narrowed(source.text)
     actors = Actors(text)
@@ -204,11 +211,16 @@ def _read(said: _Said, clause: Clause, days: Mapping[str, date]) -> dict[str, An
             unless[-1] = f"{_bare(unless[-1])}: {joined}"
         else:
             what = f"{_bare(what)}: {joined}"
-    times = sorted(timings(clause.what) + timings(_adjuncts(clause)), key=lambda t: not t.bound)
+    unless = [condition for condition in unless if not is_bare(condition)]
+    times = sorted(
+        timings(clause.what) + timings(_adjuncts(clause)),
+        key=lambda one: (not one.bound, not (one.amount or one.day)),
+    )
     time = times[0] if times else Timing("", 0, 0, bound=False)
     sums = [found.group().strip() for found in _SUM.finditer(" ".join([clause.what, *unless]))]
     kinds: list[Kind] = [clause.force]
-    if time.bound and clause.force != "prohibition":
+    counted = bool(time.amount or time.day)
+    if time.bound and (clause.force == "duty" or (counted and clause.force == "right")):
         kinds.append("deadline")
     kinds += ["sum"] if sums else []
     kinds += ["penalty"] if _PENALTY.search(clause.said) else []

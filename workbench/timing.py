@@ -10,7 +10,8 @@ from lexloop.documents.text.quantities import MONTHS, NUMBERS
 
 _COUNT = rf"(?:\d{{1,4}}|{'|'.join(NUMBERS)}|an?)(?:[ -](?:{'|'.join(NUMBERS)}))?"
 # "thirty (30) days", "1-month", "a period of five years"
-_EVENT = r"[^,;.]+(?:(?:, [^,;.]{1,40}){1,4}, (?:and|or|and/or) [^,;.]+)?"
+_RUN = r"(?:[^,;.]|\.(?=\d))"
+_EVENT = rf"{_RUN}+(?:(?:, {_RUN}{{1,40}}){{1,4}}, (?:and|or|and/or) {_RUN}+)?"
 _SPAN = (
     rf"(?P<count>{_COUNT})(?: ?\((?P<digits>\d{{1,4}})\))?[ -]"
     r"(?P<kind>(?:business|working|calendar|consecutive) )?"
@@ -24,33 +25,43 @@ _COUNTED = re.compile(
     rf"\b(?P<bound>{_BOUND}) (?:a (?:maximum |minimum )?period of |a maximum of |a minimum of )?"
     rf"(?:the )?(?:first |next )?(?:at least |up to |no more than )?{_SPAN}\b"
     r"(?: (?:prior )?(?:written )?notice\b)?"
-    rf"(?: ?,? (?:counted |running |beginning )?(?P<way>after|of|from|following|before|prior to|preceding)"
-    rf" (?P<event>{_EVENT}))?",
+    r"(?: ?,? (?:counted |running |beginning )?"
+    rf"(?P<way>after|of|from|following|before|prior to|preceding) (?P<event>{_EVENT}))?",
     re.IGNORECASE,
 )
 _EVERY = re.compile(
-    rf"\b(?:(?:at least |not? less than )?(?:once|twice) (?:a|every|each|per|in every) (?:{_COUNT} )?"
-    r"(?:calendar )?(?:day|week|month|quarter|year)s?|(?:at least )?"
-    r"(?:annually|on an? (?:annual|monthly|quarterly|weekly|daily) basis|every (?:other )?(?:\w+ )?(?:day|week|month|quarter|year)s?|monthly|quarterly|weekly|daily))\b",
+    r"\b(?:(?:at least |not? less than )?(?:once|twice) (?:a|every|each|per|in every) "
+    rf"(?:{_COUNT} )?(?:calendar )?(?:day|week|month|quarter|year)s?|(?:at least )?(?:annually"
+    r"|on an? (?:annual|monthly|quarterly|weekly|daily) basis"
+    r"|every (?:other )?(?:\w+ )?(?:day|week|month|quarter|year)s?"
+    r"|(?:monthly|quarterly|weekly|daily)(?=$|[,;.)]| (?:to|by|in|on|for|and|at)\b)))",
     re.IGNORECASE,
 )
 _NAMES = "|".join(MONTHS)
-_DATE = rf"(?:(?P<m1>{_NAMES}) (?P<d1>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y1>\d{{4}})|(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?(?: day)?(?: of)? (?P<m2>{_NAMES}),? (?P<y2>\d{{4}})|(?P<y3>(?:19|20)\d\d)-(?P<m3>\d\d)-(?P<d3>\d\d))"
+_MONTH = {name[:3].lower(): n for n, name in enumerate(MONTHS, 1)}
+_DATE = (
+    rf"(?:(?P<m1>{_NAMES}) (?P<d1>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y1>\d{{4}})"
+    rf"|(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?(?: day)?(?: of)? (?P<m2>{_NAMES}),? (?P<y2>\d{{4}})"
+    r"|(?P<y3>(?:19|20)\d\d)-(?P<m3>\d\d)-(?P<d3>\d\d))"
+)
 DATED = re.sub(r"\?P<\w+>", "?:", _DATE)
 """A date, as a pattern without groups."""
 _FULL = re.compile(_DATE)
 _CALENDAR = re.compile(
-    rf"\b(?:by|before|until|on or before|not? later than|not? (?:earlier|sooner) than|from|on|as of) (?:and including )?{_DATE}",
+    r"\b(?:by|before|until|on or before|not? later than|not? (?:earlier|sooner) than|from|on|as of)"
+    rf" (?:and including )?{_DATE}",
     re.IGNORECASE,
 )
 _AT_ONCE = re.compile(
-    r"\b(?:without (?:undue|unreasonable|any) (?:further )?delay|immediately|promptly|forthwith|at once"
+    r"\b(?:without (?:undue|unreasonable|any) (?:further )?delay|immediately|promptly|forthwith"
+    r"|at once"
     r"|as soon as (?:reasonably )?(?:possible|practicable)|in a timely manner)\b"
     rf"(?: (?P<way>after|upon|following) (?P<event>{_EVENT}))?",
     re.IGNORECASE,
 )
 _MOMENT = re.compile(
-    r"\b(?:at the time (?:when|of|that)|at the (?:latest|end|beginning|commencement) (?:of |at )?|prior to|before|upon"
+    r"\b(?:at the time (?:when|of|that)|at the (?:latest|end|beginning|commencement) (?:of |at )?"
+    r"|(?<!period )prior to|before|(?<!based )(?<!dependent )(?<!agreed )upon"
     rf"|as (?:long|soon) as|until|on the same (?:business |working )?day (?:on which|as)?)"
     rf" ?(?P<event>{_EVENT})",
     re.IGNORECASE,
@@ -61,9 +72,12 @@ _NOTICE = re.compile(
     re.IGNORECASE,
 )
 _EVENT_ENDS = re.compile(
-    r" (?:and (?=shall|must|may|to\b)|or (?=to\b)|unless|except|provided that|if|where|when|in order|shall|must|may|to the extent|with\b|by\b|in accordance|pursuant|through|without)\b.*| \(.*",
+    r" (?:and (?=shall|must|may|to\b)|or (?=to\b)|unless|except|provided that|if|where|when"
+    r"|in order|shall|must|may|to the extent|with|by|in accordance|pursuant|through|without)\b.*"
+    r"| \(.*",
     re.IGNORECASE,
 )
+_AFTER = ("after", "following")
 _ARTICLE = re.compile(r"^(?:the|such|its|this|that|an?) ", re.IGNORECASE)
 _OF_THE_DATE = re.compile(r"^(?:the )?(?:date|day) (?:of|on which|when) ", re.IGNORECASE)
 BUSINESS = "Business days: Monday to Friday are counted, holidays are not left out."
@@ -138,21 +152,12 @@ def _day(match: re.Match[str]) -> date | None:
     return None
 
 
-_MONTH = {name[:3].lower(): n for n, name in enumerate(MONTHS, 1)}
-
-
 def _counted(match: re.Match[str]) -> Timing | None:
     bound = match["bound"].lower()
     way = (match["way"] or "").lower()
-    if bound in ("in", "by", "for", "up to") and not way:
-        if bound != "for":
-            return None
-    event = _event(match["event"] or "")
-    if bound == "in" and way in ("of", "from", "before", "preceding", "prior to"):
+    if (bound in ("in", "by", "up to") and not way) or (bound == "in" and way not in _AFTER):
         return None
-    text = match.group()
-    if match["event"]:
-        text = text[: len(text) - len(match["event"]) + len(event)]
+    text, event = _shortened(match)
     amount = int(match["digits"]) if match["digits"] else _number(match["count"])
     before = way in ("before", "prior to", "preceding")
     limits = bound not in ("for", "up to") and not (bound.endswith("more than") and not way)
@@ -172,16 +177,15 @@ def _number(words: str) -> int:
     return sum(NUMBERS.get(word, 1) for word in re.split(r"[ -]", words.lower()))
 
 
-def _event(words: str) -> str:
-    said = _EVENT_ENDS.sub("", words).strip()
-    return re.sub(r"(?: (?:of|and|or|the))+$", "", said)
+def _shortened(match: re.Match[str]) -> tuple[str, str]:
+    """Return what was found up to where its event ends, and that event."""
+    words = match.groupdict().get("event") or ""
+    event = re.sub(r"(?: (?:of|and|or|the))+$", "", _EVENT_ENDS.sub("", words).strip())
+    return match.group().removesuffix(words) + event, event
 
 
 def _plain(match: re.Match[str]) -> Timing:
-    event = _event(match.groupdict().get("event") or "")
-    text = match.group()
-    if match.groupdict().get("event"):
-        text = text[: len(text) - len(match["event"]) + len(event)]
+    text, event = _shortened(match)
     bound = match.re is not _EVERY and not text.lower().startswith(("until", "as ", "upon"))
     return Timing(text, match.start(), match.start() + len(text), bound, event=event)
 

@@ -6,7 +6,7 @@ that say what to do, and calls that end where their client leaves.
 """
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import aclosing
 from functools import partial, wraps
 from importlib.metadata import version
@@ -40,7 +40,7 @@ from lexloop.core.errors import (
     NotFoundError,
 )
 from lexloop.core.folding import folded
-from lexloop.workbench.profile import Profile
+from lexloop.workbench.profile import Item, Profile
 from lexloop.workbench.provisions import Neighbourhood, Source, neighbourhood
 from lexloop.workbench.register import Entry, Wanted, register
 
@@ -368,6 +368,7 @@ class LexloopMcp(FastMCP[Any]):
     def register(
         self,
         call: Call,
+        *,
         document: Annotated[
             Text | None, Field(description="Only of this document. Leave it out for all.")
         ] = None,
@@ -603,7 +604,7 @@ def _entry(collection: str, one: Entry) -> shapes.RegisterEntry:
 
 
 def _profile(collection: str, made: Profile) -> shapes.ProfileFound:
-    lists = {
+    lists: dict[str, Sequence[Item]] = {
         "party": made.parties,
         "made": made.signed,
         "in effect": made.effective,

@@ -1,8 +1,9 @@
 """Routes of the register, and of what documents say that they are."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Query, Response
+from pydantic import BaseModel, Field
 
 from lexloop.apps.serve.errors import documented
 from lexloop.apps.serve.people import Asker
@@ -13,14 +14,21 @@ from lexloop.workbench.profile import Profile
 from lexloop.workbench.provisions import Source
 from lexloop.workbench.register import Register, Wanted, register
 
+if TYPE_CHECKING:
+    from lexloop.store.view import View
+
 router = APIRouter(prefix="/api/collections", tags=["documents"], responses=documented(404, 409))
 Name = Annotated[str, Query(min_length=1, max_length=4096, description="A document's name.")]
-Several = Annotated[list[Name], Query(max_length=100, description="Documents; none for all.")]
-Kinds = Annotated[list[str], Query(max_length=6, description="E.g. duty; none for all.")]
-Since = Annotated[
-    list[str], Query(max_length=100, description="Days of events, as EVENT=YYYY-MM-DD.")
-]
-Words = Annotated[str, Query(max_length=500, description="Words that who acts is named with.")]
+
+
+class _Chosen(BaseModel):
+    """Which entries."""
+
+    document: list[Name] = Field(default=[], max_length=100, description="None for all.")
+    kind: list[str] = Field(default=[], max_length=6, description="E.g. duty; none for all.")
+    actor: str = Field(default="", max_length=500, description="Words that who acts is named with.")
+    since: list[str] = Field(default=[], max_length=100, description="Days, EVENT=YYYY-MM-DD.")
+    format: RegisterFormat | None = Field(default=None, description="Of a file; none for JSON.")
 
 
 @router.get(
@@ -32,31 +40,28 @@ def register_of(
     name: str,
     person: Asker,
     served: Served,
-    document: Several = [],  # noqa: B006 - FastAPI copies it
-    kind: Kinds = [],  # noqa: B006
-    actor: Words = "",
-    since: Since = [],  # noqa: B006
-    format: RegisterFormat | None = None,
+    chosen: Annotated[_Chosen, Query()],
 ) -> Register | Response:
     """List who must, may or must not do what, by when, unless what; ``format`` makes it a file."""
     view = served.collections.view(person, name)
-    made = register(view, document, Wanted.of(kind, actor, since))
+    wanted = Wanted.of(chosen.kind, chosen.actor, chosen.since)
+    made = register(view, chosen.document, wanted)
     served.audit.note(person.name, "register", collection=name, documents=made.documents)
-    if format is None:
+    if (form := chosen.format) is None:
         return made
     title = f"Register of {name}"
     return Response(
-        register_file(made, format, title),
-        media_type=REGISTER_TYPES[format],
-        headers={"Content-Disposition": disposition(title, format)},
+        register_file(made, form, title),
+        media_type=REGISTER_TYPES[form],
+        headers={"Content-Disposition": disposition(title, form)},
     )
 
 
 @router.get("/{name}/profile")
 async def profile_of(name: str, person: Asker, served: Served, document: Name) -> Profile:
-    """Tell what a document is, and questions that it was found to answer; takes a question's time."""
+    """Tell what a document is, and questions that it was found to answer: those are asked first."""
 
-    def meant() -> tuple:
+    def meant() -> "tuple[str, View, Source]":
         view = served.collections.view(person, name)
         return name, view, Source.of(view, document)
 

@@ -3,15 +3,18 @@
 import hashlib
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Literal, cast
+from typing import Literal
 
-from lexloop.apps.shapes.grid import GRID_TYPES, Grid, GridFormat, as_file
+from lexloop.apps.shapes.grid import GRID_TYPES, Grid, as_file
 from lexloop.apps.shapes.text import one_line, shortened
 from lexloop.workbench.register import Entry, Register
 
 RegisterFormat = Literal["csv", "xlsx", "md", "docx", "json", "ics"]
 REGISTER_TYPES: dict[RegisterFormat, str] = {
-    **GRID_TYPES,
+    "csv": GRID_TYPES["csv"],
+    "xlsx": GRID_TYPES["xlsx"],
+    "md": GRID_TYPES["md"],
+    "docx": GRID_TYPES["docx"],
     "json": "application/json",
     "ics": "text/calendar; charset=utf-8",
 }
@@ -31,7 +34,7 @@ def register_file(made: Register, form: RegisterFormat, title: str = "Register")
     if form == "ics":
         return calendar([one for one in made.entries if one.day], datetime.now(UTC))
     grid = Grid(title, _COLUMNS, [_row(one) for one in made.entries])
-    return as_file(grid, cast("GridFormat", form))
+    return as_file(grid, form)
 
 
 def _row(one: Entry) -> list[str]:
