@@ -115,6 +115,7 @@ _STATES = re.compile(
 _DEPENDS = re.compile(r"\b(?:where|when|whenever|if|unless|because|whether|until|that)\b", re.I)
 _AGREED = re.compile(r"\b(?:acknowledges?|agrees?|understands?) that\b,?", re.IGNORECASE)
 _PARTS = re.compile(rf";|{_AGREED.pattern}", re.IGNORECASE)
+_COLON = re.compile(r": (?=[A-Z])")
 _NEVER = re.compile(r"\b(?:no (?:event|case|circumstances|time)|nor)$", re.IGNORECASE)
 _REPLY = re.compile(r"^(?:yes|no)[.,]\s+", re.IGNORECASE)
 _BESIDE = re.compile(  # "the actions a plan administrator may take"
@@ -135,18 +136,28 @@ _ITS_NOUN = re.compile(
     re.IGNORECASE,
 )
 _NOBODY = re.compile(r"(?:there|this|that|nothing\b.*)$", re.IGNORECASE)
+_DOES = frozenset(("right", "told", "acts", "behalf"))
+_AND_OR = re.compile(r",?\s+(?:and|or)\s+|,\s+")
 _PROPER = re.compile(r"(?<=\s)[A-Z][a-z]+$|^[A-Z]{2,}s?$|^[A-Z][a-z]+$(?<!^The)")
 _RECIPIENT = re.compile(r"\w{3,}[^f]ee(?<!committee)(?<!guarantee)")
 _PAPERS = frozenset("law agreement contract act policy document exhibit annex order".split())
-_WORDS = r"((?:[\w'-]+ ){0,3}[\w-]+)"
+_WORDS = r"(?<![\w'-])((?:[\w'-]{1,40} ){0,3}[\w-]{1,40})"
 _SIGNS = {
-    "owns": re.compile(r"\b([A-Za-z-]{1,40})(?:'s|(?<=s)')(?!\w)"),
-    "who": re.compile(r"\b([A-Za-z-]{1,40}),? (?:who|whom)\b"),
-    "by": re.compile(rf"\b\w+(?:ed|en|wn|de|ld|nt) by {_WORDS}"),
+    "owns": re.compile(r"(?<![\w-])([A-Za-z-]{1,40})(?:'s|(?<=s)')(?!\w)"),
+    "who": re.compile(r"(?<![\w-])([A-Za-z-]{1,40}),? (?:who|whom)\b"),
+    "by": re.compile(rf"(?:ed|en|wn|de|ld|nt) by {_WORDS}"),
     "right": re.compile(
-        r"\b([A-Za-z-]{1,40}) (?:agrees?|undertakes?|acknowledges?|represents|warrants"
+        r"(?<![\w-])([A-Za-z-]{1,40}) (?:agrees?|undertakes?|acknowledges?|represents|warrants"
         r"|(?:is|are|shall be) (?:required|entitled|obliged|obligated|authori[sz]ed) to"
         r"|(?:has|have) the right)\b"
+    ),
+    "told": re.compile(
+        rf"\b(?:notif|inform|advis|tell|ask|assist|pay|employ)\w* (?:an?|the|each|any) {_WORDS}",
+        re.IGNORECASE,
+    ),
+    "acts": re.compile(
+        rf"{_WORDS} (?:must|shall|may|will)(?: also| not)? "
+        r"(?:notify|inform|tell|ask|pay|submit|publish|request|decide)\b"
     ),
     "behalf": re.compile(rf"\bon behalf of {_WORDS}"),
 }
@@ -190,7 +201,8 @@ class Actors:
         flat = " ".join(text.replace("’", "'").split())
         for sign, pattern in _SIGNS.items():
             for match in pattern.finditer(flat):
-                self._signs[_head(match[1])].add(sign)
+                for one in _AND_OR.split(match[1]):
+                    self._signs[_head(one)].add(sign)
 
     def acts(self, subject: str) -> bool:
         """Return whether a subject is somebody who can have a duty or a right."""
@@ -203,14 +215,14 @@ class Actors:
         return any(
             self._named(_head(one), one)
             for part in parts
-            for one in re.split(r",?\s+(?:and|or)\s+|,\s+", part)
+            for one in _AND_OR.split(part)
         )
 
     def _named(self, head: str, said: str) -> bool:
         if not head or head.endswith("ing") or KIND.fullmatch(head) or head in _PAPERS:
             return False
         signs = self._signs.get(head, set())
-        surely = signs & {"owns", "who"} or {"right", "by"} <= signs
+        surely = "who" in signs or {"right", "by"} <= signs or ("owns" in signs and signs & _DOES)
         maybe = AGENT.search(head) or _PROPER.search(said)
         return bool(surely or _RECIPIENT.fullmatch(head) or (signs and maybe))
 
@@ -302,6 +314,10 @@ def _mains(text: _Text, start: int, end: int, before: str) -> Iterator[_Main]:
 
 def _first_subject(text: _Text, start: int, end: int, before: str) -> _Subject | None:
     """Return the subject of a modal that stands behind it; None where that is no main clause's."""
+    colons = [match.end() for match in _COLON.finditer(text.hidden, start, end)]
+    lead, begin = "", start
+    if colons:
+        lead, start = text.flat[start : colons[-1]].strip(" :"), colons[-1]
     hidden = text.hidden[start:end]
     spans = [m.span() for m in re.finditer(r"[^,]*,|[^,]+$", hidden) if m.group().strip()]
     texts = [hidden[a:b].strip(" ,") for a, b in spans]
@@ -310,7 +326,7 @@ def _first_subject(text: _Text, start: int, end: int, before: str) -> _Subject |
         at -= 1
     bare = _CONJUNCTION.sub("", texts[at]) if texts else ""
     if not bare:
-        return _Subject(before, "", "", start) if before and at <= 0 else None
+        return _Subject(before, "", "", begin) if before and at <= 0 else None
     if _SUBORDINATE.match(bare if at == 0 else texts[at]) or _within(bare):
         return None
     low = start + spans[_lowest(texts, at)][0]
@@ -321,7 +337,8 @@ def _first_subject(text: _Text, start: int, end: int, before: str) -> _Subject |
     subject = _VERB_AND.sub("", subject.rpartition(": ")[2])
     subject = _NUMBER.sub("", subject.rpartition(" then ")[2])
     fronted, inserted = text.flat[start:low].strip(" ,"), text.flat[high:end].strip(" ,")
-    return _without_front(subject, _CONJUNCTION.sub("", fronted), inserted, start)
+    fronted = ", ".join(filter(None, (lead, _CONJUNCTION.sub("", fronted))))
+    return _without_front(subject, fronted, inserted, begin)
 
 
 def _lowest(texts: list[str], at: int) -> int:
@@ -334,7 +351,8 @@ def _lowest(texts: list[str], at: int) -> int:
     if joined or (re.search(r" (?:and|or) ", core) and not _NEW_SUBJECT.match(core)):
         while low > 1 and not _FRONT.match(texts[low - 1]):
             low -= 1
-            if _NEW_SUBJECT.match(texts[low]):
+            listed = joined and _NEW_SUBJECT.match(texts[low - 1])
+            if _NEW_SUBJECT.match(texts[low]) and not listed:
                 break
     return low
 

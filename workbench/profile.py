@@ -35,7 +35,8 @@ _KINDS = (
 )
 _KIND = re.compile(rf"\b(?:{_KINDS})\b", re.IGNORECASE)
 _NAMES_ITSELF = re.compile(
-    rf"\b[Tt](?:his|HIS) (?P<said>(?:[A-Z][\w&/'’-]*,? (?:and |of )?){{0,8}}?(?i:{_KINDS}))\b"
+    r"\b[Tt](?:his|HIS) (?P<said>(?:[A-Z][\w&/'’-]*,? (?:and |of )?){0,8}?"
+    rf"(?i:{_KINDS}))\b(?! [A-Z]\w)"
 )
 _ROLE = re.compile(
     r"\((?P<inside>[^()]{0,160}?[“\"'‘](?P<role>[^”\"'’]{1,60})[”\"'’][^()]{0,80})\)"

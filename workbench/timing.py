@@ -192,8 +192,8 @@ def _plain(match: re.Match[str]) -> Timing:
 
 def event_key(event: str) -> str:
     """Return the one form under which an event is looked up: small letters, without an article."""
-    said = " ".join(event.split()).strip(" \"“”'’.,:;").lower()
-    return _ARTICLE.sub("", _OF_THE_DATE.sub("", said))
+    said = _OF_THE_DATE.sub("", " ".join(event.split()).lower())
+    return _ARTICLE.sub("", said).strip(" \"“”'’.,:;")
 
 
 def known(event: str, events: Mapping[str, date]) -> date | None:

@@ -1,0 +1,75 @@
+"""The register and the profile over HTTP: typed, as files, and of what one sees alone."""
+
+from collections.abc import Iterator
+
+import pytest
+from fastapi.testclient import TestClient
+from servers import as_, got, people, reading_room
+
+OPEN = """Harbour Act
+
+Article 1 Duties
+1. The owner's boats are listed. The owner must tell the Office within 10 days of the sale.
+2. The owner may sell the boat.
+"""
+SECRET = "Article 1 Fleet\nThe admiral's fleet is secret. The admiral must hide the fleet.\n"
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    made = tmp_path_factory.mktemp("served")
+    (made / "acts").mkdir()
+    (made / "acts" / "open.txt").write_text(OPEN, "utf-8")
+    (made / "acts" / "secret.txt").write_text(SECRET, "utf-8")
+    (made / "acts" / "metadata.csv").write_text("file,tags\nsecret.txt,red\n")
+    who = people(ann={"tags": ["red"]}, bob={})
+    with reading_room(made / "data", {"acts": str(made / "acts")}, people=who) as (opened, _):
+        yield opened
+
+
+def test_the_register_of_what_one_sees(client: TestClient) -> None:
+    everything = got(client, "acts/register")
+    assert everything["documents"] == ["open.txt", "secret.txt"]
+    assert [one["who"] for one in everything["entries"]] == [
+        "The owner",
+        "The owner",
+        "The admiral",
+    ]
+    seen = got(client, "acts/register", "bob")
+    assert seen["documents"] == ["open.txt"]
+    assert "admiral" not in str(seen)
+    hidden = got(client, "acts/register", "bob", 404, document="secret.txt")
+    absent = got(client, "acts/register", "bob", 404, document="absent.txt")
+    assert hidden["error"]["what"].replace("secret", "absent") == absent["error"]["what"]
+
+
+def test_only_what_is_wanted_and_days(client: TestClient) -> None:
+    asked = {"kind": "deadline", "actor": "owner", "since": "sale=2026-01-01"}
+    (entry,) = got(client, "acts/register", "bob", **asked)["entries"]
+    assert (entry["section"], entry["day"]) == ("Article 1(1)", "2026-01-11")
+    assert OPEN[entry["start"] : entry["end"]].strip() == entry["quote"]
+    for bad in ({"kind": "dutys"}, {"since": "sale"}, {"format": "exe"}):
+        assert client.get(
+            "/api/collections/acts/register", headers=as_("bob"), params=bad
+        ).status_code in (400, 422)
+
+
+@pytest.mark.parametrize("form", ["csv", "xlsx", "md", "docx", "json", "ics"])
+def test_files(client: TestClient, form: str) -> None:
+    found = client.get(
+        "/api/collections/acts/register",
+        headers=as_("bob"),
+        params={"format": form, "since": "sale=2026-01-01"},
+    )
+    assert found.status_code == 200
+    assert f'filename="Register of acts.{form}"' in found.headers["content-disposition"]
+    assert b"admiral" not in found.content
+    assert len(found.content) > 100
+
+
+def test_a_profile_of_what_one_sees(client: TestClient) -> None:
+    found = got(client, "acts/profile", "bob", document="open.txt")
+    assert (found["title"], found["kind"]) == ("Harbour Act", "act")
+    assert all(one["section"].startswith("Article 1") for one in found["questions"])
+    hidden = got(client, "acts/profile", "bob", 404, document="secret.txt")
+    assert "admiral" not in str(hidden)
