@@ -212,11 +212,7 @@ class Actors:
         core = _POST.sub("", f"{said} ").strip()
         noun = re.match(rf"(?P<noun>.*?\S) (?:\w+ing|{_PARTICIPLE})\b", core)
         parts = [core, *([noun["noun"]] if noun else [])]
-        return any(
-            self._named(_head(one), one)
-            for part in parts
-            for one in _AND_OR.split(part)
-        )
+        return any(self._named(_head(one), one) for part in parts for one in _AND_OR.split(part))
 
     def _named(self, head: str, said: str) -> bool:
         if not head or head.endswith("ing") or KIND.fullmatch(head) or head in _PAPERS:

@@ -65,8 +65,8 @@ def _print(made: "Profile") -> None:
     _listed("Governing law", [(one_line(one.said), one) for one in made.governing_law])
     say("Outline", style="bold") if made.outline else None
     for part in made.outline:
-        heading = f"  {one_line(part.heading)}" if part.heading != part.label else ""
-        say(f"    {'    ' * part.depth}{one_line(part.label)}{heading}")
+        named = " ".join(filter(None, dict.fromkeys((part.label, part.heading))))
+        say(f"    {'    ' * part.depth}{one_line(named)}")
     _named("Defines", made.terms)
     _named("Refers to", made.refers_to)
     _listed("Worth asking", [(one_line(one.said), one) for one in made.questions])

@@ -28,7 +28,10 @@ Article 1 Duties
 2. The owner may sell the boat.
 
 Article 2 Boats
-“Boat” means anything that floats. No owner may dump oil.
+“Boat” means anything that floats.
+
+Article 3 Oil
+No owner may dump oil.
 """
 HOSTILE = Entry(
     document="=cmd|' /C calc'!A0",
@@ -176,7 +179,7 @@ def test_any_cells_make_a_workbook(rows: list[list[str]]) -> None:
 def test_describe_tells_what_a_document_is(run: Run, in_json: Run, law: Path) -> None:
     shown = run("describe", "harbour", "--corpus", str(law)).stdout.splitlines()
     assert shown[0] == "Harbour Act  act"
-    assert "    Article 1  Duties" in shown
+    assert "        Article 1 Duties" in shown
     assert shown[shown.index("Defines") + 1] == "    Boat"
     assert "Worth asking" in shown
     found = in_json("describe", law / "harbour.txt")

@@ -18,7 +18,7 @@ from servers import CATS, DOGS, PENALTY, as_, person, served
 from lexloop.apps.serve.settings import ServerSettings
 
 pytestmark = pytest.mark.anyio
-TOOLS = ["ask", "search", "read_provision", "list_documents", "related"]
+TOOLS = ["ask", "search", "read_provision", "list_documents", "related", "register", "describe"]
 
 
 @asynccontextmanager
@@ -212,3 +212,27 @@ async def test_tools_are_tools_of_langchain(address: str) -> None:
     message = await ask.ainvoke({"name": "ask", "args": call, "id": "1", "type": "tool_call"})
     assert "90 dollars" in message.content[0]["text"]
     assert message.artifact["structured_content"]["answered"]
+
+
+async def test_the_register_and_a_profile(eve: ClientSession) -> None:
+    given = {"document": "dogs.txt", "kinds": ["duty", "penalty"]}
+    found = await typed(eve, "register", **given)
+    assert found["total"] == len(found["entries"]) > 0
+    (first, *_) = found["entries"]
+    assert (first["collection"], first["document"]) == ("dogs", "acts/dogs.txt")
+    assert first["uri"].startswith("lexloop://dogs/acts%2Fdogs.txt#Section")
+    assert first["quote"] in DOGS
+    refused = await eve.call_tool("register", {"kinds": ["dutys"]})
+    assert refused.isError
+    assert "There is no kind 'dutys'" in text_of(refused)
+    profile = await typed(eve, "describe", document="dogs.txt")
+    assert (profile["collection"], profile["words"]) == ("dogs", len(DOGS.split()))
+    asked = [one["said"] for one in profile["said"] if one["about"] == "worth asking"]
+    for question in asked:
+        assert (await typed(eve, "ask", question=question, collections=["dogs"]))["passed"]
+
+
+async def test_a_register_is_of_what_one_sees(bobs: ClientSession) -> None:
+    found = await typed(bobs, "register")
+    assert {one["collection"] for one in found["entries"]} <= {"dogs"}
+    assert (await bobs.call_tool("describe", {"document": "cats.txt"})).isError

@@ -12,7 +12,7 @@ Article 1 Duties
 1. The owner's boats are listed. The owner must tell the Office within 10 days of the sale.
 2. The owner may sell the boat.
 """
-SECRET = "Article 1 Fleet\nThe admiral's fleet is secret. The admiral must hide the fleet.\n"
+SECRET = "Article 1 Fleet\nThe owner's fleet is secret. The owner must hide the fleet.\n"
 
 
 @pytest.fixture(scope="module")
@@ -33,11 +33,11 @@ def test_the_register_of_what_one_sees(client: TestClient) -> None:
     assert [one["who"] for one in everything["entries"]] == [
         "The owner",
         "The owner",
-        "The admiral",
+        "The owner",
     ]
     seen = got(client, "acts/register", "bob")
     assert seen["documents"] == ["open.txt"]
-    assert "admiral" not in str(seen)
+    assert "fleet" not in str(seen)
     hidden = got(client, "acts/register", "bob", 404, document="secret.txt")
     absent = got(client, "acts/register", "bob", 404, document="absent.txt")
     assert hidden["error"]["what"].replace("secret", "absent") == absent["error"]["what"]
@@ -63,7 +63,7 @@ def test_files(client: TestClient, form: str) -> None:
     )
     assert found.status_code == 200
     assert f'filename="Register of acts.{form}"' in found.headers["content-disposition"]
-    assert b"admiral" not in found.content
+    assert b"fleet" not in found.content
     assert len(found.content) > 100
 
 
@@ -72,4 +72,4 @@ def test_a_profile_of_what_one_sees(client: TestClient) -> None:
     assert (found["title"], found["kind"]) == ("Harbour Act", "act")
     assert all(one["section"].startswith("Article 1") for one in found["questions"])
     hidden = got(client, "acts/profile", "bob", 404, document="secret.txt")
-    assert "admiral" not in str(hidden)
+    assert "fleet" not in str(hidden)
