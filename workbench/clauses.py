@@ -83,7 +83,7 @@ _SHORT = 3
 _OPEN_ENDED = re.compile(r"(?:^|\b(?:and|or|but|that|to))$", re.IGNORECASE)
 _ROLE = re.compile(r"\bas (?P<role>(?:an?|the) [^,]+)", re.IGNORECASE)
 _NO_CONDITION = re.compile(
-    r"(?:\b(?:that|which|who),|\bas"
+    r"(?:\b(?:that|which|who),|\bas|[^,] and"
     r"|\b(?:determin|decid|assess|verif|check|see|know|ask|evaluat|find)\w*)$"
     r"|\b(?:area|place|location|site|state|country|room|facility|page|jurisdiction)s?,?$",
     re.IGNORECASE,
@@ -115,6 +115,7 @@ _STATES = re.compile(
 _DEPENDS = re.compile(r"\b(?:where|when|whenever|if|unless|because|whether|until|that)\b", re.I)
 _AGREED = re.compile(r"\b(?:acknowledges?|agrees?|understands?) that\b,?", re.IGNORECASE)
 _PARTS = re.compile(rf";|{_AGREED.pattern}", re.IGNORECASE)
+_TRAILING = re.compile(r" (?:also|then|only|always|\w+ly)$")
 _COLON = re.compile(r": (?=[A-Z])")
 _NEVER = re.compile(r"\b(?:no (?:event|case|circumstances|time)|nor)$", re.IGNORECASE)
 _REPLY = re.compile(r"^(?:yes|no)[.,]\s+", re.IGNORECASE)
@@ -136,9 +137,11 @@ _ITS_NOUN = re.compile(
     re.IGNORECASE,
 )
 _NOBODY = re.compile(r"(?:there|this|that|nothing\b.*)$", re.IGNORECASE)
+_SMALL = re.compile(r"(?<![\w-])[a-z]{1,40}(?![\w-])")
 _DOES = frozenset(("right", "told", "acts", "behalf"))
 _AND_OR = re.compile(r",?\s+(?:and|or)\s+|,\s+")
-_PROPER = re.compile(r"(?<=\s)[A-Z][a-z]+$|^[A-Z]{2,}s?$|^[A-Z][a-z]+$(?<!^The)")
+_PROPER = re.compile(r"(?<=\s)[A-Z][a-z]+$|^[A-Z]{2,}s?$")
+_ALONE = re.compile(r"[A-Z][a-z]+")
 _RECIPIENT = re.compile(r"\w{3,}[^f]ee(?<!committee)(?<!guarantee)")
 _PAPERS = frozenset("law agreement contract act policy document exhibit annex order".split())
 _WORDS = r"(?<![\w'-])((?:[\w'-]{1,40} ){0,3}[\w-]{1,40})"
@@ -178,6 +181,7 @@ class Clause(NamedTuple):
     """What one clause says that somebody shall, may or must not do.
 
     Args:
+        force: None where it only states something, without a modal.
         who: Who acts, as the clause names them; empty where it does not.
         what: What of it, in its own words.
         unless: The conditions and exceptions, each in its own words.
@@ -185,7 +189,7 @@ class Clause(NamedTuple):
         said: The whole clause on one line.
     """
 
-    force: Force
+    force: Force | None
     who: str
     what: str
     unless: tuple[str, ...]
@@ -199,6 +203,7 @@ class Actors:
     def __init__(self, text: str) -> None:
         self._signs: dict[str, set[str]] = defaultdict(set)
         flat = " ".join(text.replace("’", "'").split())
+        self._common = {_head(word) for word in set(_SMALL.findall(flat))}
         for sign, pattern in _SIGNS.items():
             for match in pattern.finditer(flat):
                 for one in _AND_OR.split(match[1]):
@@ -219,7 +224,8 @@ class Actors:
             return False
         signs = self._signs.get(head, set())
         surely = "who" in signs or {"right", "by"} <= signs or ("owns" in signs and signs & _DOES)
-        maybe = AGENT.search(head) or _PROPER.search(said)
+        name = _ALONE.fullmatch(said) and head not in self._common
+        maybe = AGENT.search(head) or _PROPER.search(said) or name
         return bool(surely or _RECIPIENT.fullmatch(head) or (signs and maybe))
 
 
@@ -332,6 +338,7 @@ def _first_subject(text: _Text, start: int, end: int, before: str) -> _Subject |
     subject = _CONJUNCTION.sub("", text.flat[low:high].strip(" ,"))
     subject = _VERB_AND.sub("", subject.rpartition(": ")[2])
     subject = _NUMBER.sub("", subject.rpartition(" then ")[2])
+    subject = _TRAILING.sub("", subject)
     fronted, inserted = text.flat[start:low].strip(" ,"), text.flat[high:end].strip(" ,")
     fronted = ", ".join(filter(None, (lead, _CONJUNCTION.sub("", fronted))))
     return _without_front(subject, fronted, inserted, begin)
@@ -410,11 +417,13 @@ def _clause(text: _Text, main: _Main, end: int, actors: Actors) -> Clause | None
     what, unless = _conditions(predicate)
     if inserted and not _SET_IN.search(inserted) and not timings(inserted):
         what = f"{inserted}, {what}"
+    if force == "right" and re.search(r"\b(?:not|no)\b", modal):
+        what = f"{modal} {what}" if who and not passive else what
     if not who or passive:
         what = f"{subject} {modal} {what}"
     outer = (main.subject.fronted, main.subject.inserted, inserted)
     conditions = [*filter(None, map(_set_in, outer)), *unless]
-    fronted = ", ".join(filter(None, (main.subject.fronted, inserted)))
+    fronted = ", ".join(filter(None, outer))
     said = text.flat[main.subject.begin : end].strip(" ,;")
     return Clause(force, who, what, tuple(conditions), fronted, said)
 

@@ -42,6 +42,8 @@ _PENALTY = re.compile(
     r"|\bfines? (?:of )?(?:up to|not exceeding|not more than)\b",
     re.IGNORECASE,
 )
+_LIABLE = re.compile(r"(?P<who>[^,;:]+?) (?:is|are) (?:liable|subject|punishable)\b")
+_DUE = re.compile(r"\b(?:is|are|becomes?|falls?) (?:due|payable)\b", re.IGNORECASE)
 _TERM = r"[“\"'‘](?P<name>[A-Z][\w ]{2,40}?)[”\"'’]"
 _DATED = re.compile(rf"(?P<date>{DATED})[^.;“\"\d]{{0,30}}\((?:the |hereinafter )*{_TERM}\)")
 _MEANT = re.compile(rf"{_TERM} (?:means|is|shall mean|shall be) (?P<date>{DATED})")
@@ -164,7 +166,7 @@ def entries_of(
     actors = Actors(text)
     days = {**events_in(text), **events}
     for said in _sentences(source.tree, text, actors):
-        found = [*clauses(said.sentence, actors)]
+        found = [*clauses(said.sentence, actors)] or _stated(said.sentence, actors)
         for clause in found:
             own = said if clause is found[-1] else said._replace(points=())
             yield Entry(
@@ -218,9 +220,9 @@ def _read(said: _Said, clause: Clause, days: Mapping[str, date]) -> dict[str, An
     )
     time = times[0] if times else Timing("", 0, 0, bound=False)
     sums = [found.group().strip() for found in _SUM.finditer(" ".join([clause.what, *unless]))]
-    kinds: list[Kind] = [clause.force]
-    counted = bool(time.amount or time.day)
-    if time.bound and (clause.force == "duty" or (counted and clause.force == "right")):
+    kinds: list[Kind] = [clause.force] if clause.force else []
+    counted = bool(time.amount or time.day) and clause.force != "prohibition"
+    if time.bound and (clause.force == "duty" or counted):
         kinds.append("deadline")
     kinds += ["sum"] if sums else []
     kinds += ["penalty"] if _PENALTY.search(clause.said) else []
@@ -236,6 +238,18 @@ def _read(said: _Said, clause: Clause, days: Mapping[str, date]) -> dict[str, An
         "unless": unless,
         "sums": sums,
     }
+
+
+def _stated(sentence: str, actors: Actors) -> list[Clause]:
+    """Return what a sentence without a modal says of a sum, a penalty or when something is due."""
+    if not (_SUM.search(sentence) or _PENALTY.search(sentence)):
+        due = _DUE.search(sentence)
+        if due is None or not any(one.bound for one in timings(sentence[due.end() :])):
+            return []
+    said = " ".join(sentence.split())
+    liable = _LIABLE.match(said)
+    who = liable["who"] if liable and actors.acts(liable["who"]) else ""
+    return [Clause(None, who, said.rstrip(". "), (), "", said)]
 
 
 def _adjuncts(clause: Clause) -> str:
