@@ -337,7 +337,7 @@ def _first_subject(text: _Text, start: int, end: int, before: str) -> _Subject |
         return None
     subject = _CONJUNCTION.sub("", text.flat[low:high].strip(" ,"))
     subject = _VERB_AND.sub("", subject.rpartition(": ")[2])
-    subject = _NUMBER.sub("", subject.rpartition(" then ")[2])
+    subject = _NUMBER.sub("", f" {subject}".rpartition(" then ")[2].strip())
     subject = _TRAILING.sub("", subject)
     fronted, inserted = text.flat[start:low].strip(" ,"), text.flat[high:end].strip(" ,")
     fronted = ", ".join(filter(None, (lead, _CONJUNCTION.sub("", fronted))))
@@ -414,13 +414,14 @@ def _clause(text: _Text, main: _Main, end: int, actors: Actors) -> Clause | None
         return None
     who = _agent(predicate, passive.end(), actors) if passive else ""
     who = who or ("" if passive else _actor(subject, acts, main.subject.fronted, actors))
+    denying = force == "right" and re.search(r"\b(?:not|no)\b", modal) is not None
     what, unless = _conditions(predicate)
     if inserted and not _SET_IN.search(inserted) and not timings(inserted):
         what = f"{inserted}, {what}"
-    if force == "right" and re.search(r"\b(?:not|no)\b", modal):
-        what = f"{modal} {what}" if who and not passive else what
     if not who or passive:
-        what = f"{subject} {modal} {what}"
+        what = f"{subject} {modal} {what.removeprefix('not ') if denying else what}"
+    elif denying and not what.startswith("not "):
+        what = f"{modal} {what}"  # what they need not do
     outer = (main.subject.fronted, main.subject.inserted, inserted)
     conditions = [*filter(None, map(_set_in, outer)), *unless]
     fronted = ", ".join(filter(None, outer))

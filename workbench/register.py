@@ -37,7 +37,7 @@ _SUM = re.compile(
     r"(?:EUR|USD|GBP|AED|dollars|euros?|pounds)\b"
 )
 _PENALTY = re.compile(
-    r"\bpunish|\b(?:subject to|liable (?:to|for)|pay|forfeit|impos\w+)\b[^.;]{0,80}"
+    r"\bpunish|\b(?:subject to|liable (?:to|for)|pay|forfeit)\b[^.;]{0,80}"
     r"\b(?:penalt(?:y|ies)|fines?|imprisonment|liquidated damages|forfeiture)\b"
     r"|\bfines? (?:of )?(?:up to|not exceeding|not more than)\b",
     re.IGNORECASE,
@@ -305,6 +305,7 @@ def _leading(one: Statement, text: str, actors: Actors) -> tuple[Span, ...]:
     """Return the lead-ins of a statement up to the first that binds somebody by itself."""
     for depth in range(1, len(one.leads) + 1):
         said = " ".join(unnumbered(text[start:end]) for start, end in one.leads[:depth])
-        if not _OPEN.search(said) and any(clauses(said, actors)):
+        binds = not _OPEN.search(said) and any(clauses(said, actors))
+        if binds or _stated(said, actors):
             return one.leads[:depth]
     return ()
