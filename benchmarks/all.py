@@ -110,6 +110,7 @@ _ROOMS = (
 )
 _FITTED = "weights, abstention and the judges were fitted on these questions"
 _LAW = "weights on some kinds of these questions; rules were made with this law in view"
+_PROFILES = "rules were made on the other half of the contracts"
 _LIMIT_S = 6 * 3600
 
 
@@ -234,6 +235,7 @@ FIGURES = [
         "python benchmarks/contracts.py --contracts {data}/contracts --three",
         "how likely an answer each must have was chosen on these questions",
     ),
+    Figure("profiles", "python benchmarks/profile.py --data {data}/contracts", _PROFILES),
     Figure("reading", "python benchmarks/reading.py --data {data}"),
     Figure("headings", "python benchmarks/reading.py --data {data} --asked 80"),
     Figure("formats", "python benchmarks/file_formats.py --data {data}"),

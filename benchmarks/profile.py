@@ -42,10 +42,10 @@ def main() -> None:
         for missed in _score(made, probes[name], counts):
             if given.misses:
                 print(f"{name[:60]}: {missed}")
-    print(f"{given.half}: {len(names)} contracts")
+    print(f"| {len(names)} contracts, {given.half} half | right | of | share |\n|---|---|---|---|")
     for what in ("kind", "party", "party named", "law", "no law", "expiry", "no expiry"):
         total = counts[f"of {what}"]
-        print(f"{what:12} {counts[what]} of {total}: {counts[what] / max(1, total):.2f}")
+        print(f"| {what} | {counts[what]} | {total} | {counts[what] / max(1, total):.3f} |")
 
 
 def _score(made: Profile, probes: list[dict], counts: Counter[str]) -> list[str]:

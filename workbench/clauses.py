@@ -107,15 +107,16 @@ _PASSIVE = re.compile(rf"be {_ADVERB}(?:(?:{_PARTICIPLE}) (?:and|or) )?{_PARTICI
 _STATES = re.compile(
     r"(?:be (?:\w+ly )?(?:deemed|construed|interpreted|considered|governed|understood|regarded"
     r"|treated|cited|known|called|defined|limited|bound|binding|effective|amended|replaced|null|void)"
-    r"|mean|include|apply|constitute|affect|prejudice|enter into force|take effect|terminate"
-    r"|survive|remain|prevail|control|inure|continue|expire|commence|begin|end|have|become|cease"
-    r"|consist|supersede|exceed|extend|preclude|accrue|result|come|relate|not)\b",
+    r"|mean|apply|constitute|affect|prejudice|enter into force|take effect|terminate"
+    r"|survive|remain|prevail|control|inure|continue|expire|commence|begin|end|become|cease"
+    r"|consist|supersede|preclude|accrue|result|come|relate)\b",
     re.IGNORECASE,
 )
 _DEPENDS = re.compile(r"\b(?:where|when|whenever|if|unless|because|whether|until|that)\b", re.I)
 _AGREED = re.compile(r"\b(?:acknowledges?|agrees?|understands?) that\b,?", re.IGNORECASE)
 _PARTS = re.compile(rf";|{_AGREED.pattern}", re.IGNORECASE)
 _TRAILING = re.compile(r" (?:also|then|only|always|\w+ly)$")
+_ITSELF = re.compile(r"(?:this|these)\b", re.IGNORECASE)
 _COLON = re.compile(r": (?=[A-Z])")
 _NEVER = re.compile(r"\b(?:no (?:event|case|circumstances|time)|nor)$", re.IGNORECASE)
 _REPLY = re.compile(r"^(?:yes|no)[.,]\s+", re.IGNORECASE)
@@ -162,6 +163,7 @@ _SIGNS = {
         rf"{_WORDS} (?:must|shall|may|will)(?: also| not)? "
         r"(?:notify|inform|tell|ask|pay|submit|publish|request|decide)\b"
     ),
+    "called": re.compile(r"[“\"'](?:the )?([A-Z][A-Za-z]{1,40})[”\"']"),
     "behalf": re.compile(rf"\bon behalf of {_WORDS}"),
 }
 _LEADING = re.compile(
@@ -414,7 +416,7 @@ def _clause(text: _Text, main: _Main, end: int, actors: Actors) -> Clause | None
         return None
     who = _agent(predicate, passive.end(), actors) if passive else ""
     who = who or ("" if passive else _actor(subject, acts, main.subject.fronted, actors))
-    denying = force == "right" and re.search(r"\b(?:not|no)\b", modal) is not None
+    denying = force == "right" and re.search(r"not\b|\bno\b", modal) is not None
     what, unless = _conditions(predicate)
     if inserted and not _SET_IN.search(inserted) and not timings(inserted):
         what = f"{inserted}, {what}"
@@ -494,7 +496,8 @@ def _agent(predicate: str, verb: int, actors: Actors) -> str:
 def _says_nothing(main: _Main, predicate: str, acts: bool, passive: bool) -> bool:
     """Return whether a clause binds nobody: it says what a word, a paper or a term is."""
     head = _head(main.subject.said)
-    if KIND.fullmatch(head) or head in _PAPERS or head in ("section", "paragraph", "term"):
+    own = head in _PAPERS and _ITSELF.match(main.subject.said) is not None
+    if own or KIND.fullmatch(head) or head in ("paragraph", "term"):
         return True
     if passive:
         return _STATES.match(predicate) is not None

@@ -23,7 +23,7 @@ _BOUND = (
 )
 _COUNTED = re.compile(
     rf"\b(?P<bound>{_BOUND}) (?:a (?:maximum |minimum )?period of |a maximum of |a minimum of )?"
-    rf"(?:the )?(?:first |next )?(?:at least |up to |no more than )?{_SPAN}\b"
+    rf"(?:the )?(?:first |next )?(?:at least |up to |not? (?:more|longer) than )?{_SPAN}\b"
     r"(?: (?:prior )?(?:written )?notice\b)?"
     r"(?: ?,? (?:counted |running |beginning )?"
     rf"(?P<way>after|of|from|following|before|prior to|preceding) (?P<event>{_EVENT}))?",
@@ -53,7 +53,7 @@ _CALENDAR = re.compile(
     re.IGNORECASE,
 )
 _AT_ONCE = re.compile(
-    r"\b(?:without (?:undue|unreasonable|any) (?:further )?delay|immediately|promptly|forthwith"
+    r"\b(?:without (?:undue |unreasonable |any )?(?:further )?delay|immediately|promptly|forthwith"
     r"|at once"
     r"|as soon as (?:reasonably )?(?:possible|practicable)|in a timely manner)\b"
     rf"(?: (?P<way>after|upon|following) (?P<event>{_EVENT}))?",
