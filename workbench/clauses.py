@@ -115,7 +115,11 @@ _STATES = re.compile(
 _DEPENDS = re.compile(r"\b(?:where|when|whenever|if|unless|because|whether|until|that)\b", re.I)
 _AGREED = re.compile(r"\b(?:acknowledges?|agrees?|understands?) that\b,?", re.IGNORECASE)
 _PARTS = re.compile(rf";|{_AGREED.pattern}", re.IGNORECASE)
-_TRAILING = re.compile(r" (?:also|then|only|always|\w+ly)$")
+_TRAILING = re.compile(r" (?:also|then|only|always|that|which|who|\w+ly)$")
+_AFTER_VERB = re.compile(
+    rf"^(?:(?! who | that | which ).)*\b(?:is|are|was|were) .*\band (?={_DETERMINER} )",
+    re.IGNORECASE,
+)
 _ITSELF = re.compile(r"(?:this|these)\b", re.IGNORECASE)
 _COLON = re.compile(r": (?=[A-Z])")
 _NEVER = re.compile(r"\b(?:no (?:event|case|circumstances|time)|nor)$", re.IGNORECASE)
@@ -124,7 +128,7 @@ _BESIDE = re.compile(  # "the actions a plan administrator may take"
     rf"^(?:{_DETERMINER} )?(?:(?!(?:of|in|to|for|under|with|from|on|at|by|and|or)\b)\w+ ){{1,2}}"
     r"(?:an?|the|you|we|they|it) "
 )
-_NUMBER = re.compile(r"^(?:(?:\d+\.)+\d*)?(?:\(\w{1,4}\))*\s*")
+_NUMBER = re.compile(r"^(?:(?:[A-Z]{0,4}\d{1,3}\.)+(?:[A-Z]?\d{1,3}\.?)*)?(?:\(\w{1,4}\))*\s*")
 _VERB_AND = re.compile(
     r"\s+(?:is|are|has|have|does|was|were|hereby)\b(?:(?! who | that | which ).)*\b(?:and|or|,)$",
     re.IGNORECASE,
@@ -340,7 +344,7 @@ def _first_subject(text: _Text, start: int, end: int, before: str) -> _Subject |
     subject = _CONJUNCTION.sub("", text.flat[low:high].strip(" ,"))
     subject = _VERB_AND.sub("", subject.rpartition(": ")[2])
     subject = _NUMBER.sub("", f" {subject}".rpartition(" then ")[2].strip())
-    subject = _TRAILING.sub("", subject)
+    subject = _AFTER_VERB.sub("", _TRAILING.sub("", subject))
     fronted, inserted = text.flat[start:low].strip(" ,"), text.flat[high:end].strip(" ,")
     fronted = ", ".join(filter(None, (lead, _CONJUNCTION.sub("", fronted))))
     return _without_front(subject, fronted, inserted, begin)

@@ -52,6 +52,12 @@ _CALENDAR = re.compile(
     rf" (?:and including )?{_DATE}",
     re.IGNORECASE,
 )
+_YEARLY = re.compile(
+    r"\b(?:by|before|on or before|not? later than) "
+    rf"(?:(?:{_NAMES}) \d{{1,2}}|\d{{1,2}} (?:{_NAMES}))\b"
+    r"(?: of (?:each|every|the|that) [^,;.]{1,60})?",
+    re.IGNORECASE,
+)
 _AT_ONCE = re.compile(
     r"\b(?:without (?:undue |unreasonable |any )?(?:further )?delay|immediately|promptly|forthwith"
     r"|at once"
@@ -72,7 +78,7 @@ _NOTICE = re.compile(
     re.IGNORECASE,
 )
 _EVENT_ENDS = re.compile(
-    r" (?:and (?=shall|must|may|to\b)|or (?=to\b)|unless|except|provided that|if|where|when"
+    r" (?:and (?=shall|must|may|to\b|either)|or (?=to\b)|unless|except|provided that|if|where|when"
     r"|in order|shall|must|may|to the extent|with|by|in accordance|pursuant|through|without)\b.*"
     r"| \(.*",
     re.IGNORECASE,
@@ -115,6 +121,7 @@ def timings(clause: str) -> list[Timing]:
     for pattern, made in (
         (_CALENDAR, _calendar),
         (_COUNTED, _counted),
+        (_YEARLY, _plain),
         (_NOTICE, _noticed),
         (_EVERY, _plain),
         (_AT_ONCE, _plain),
@@ -180,7 +187,7 @@ def _number(words: str) -> int:
 def _shortened(match: re.Match[str]) -> tuple[str, str]:
     """Return what was found up to where its event ends, and that event."""
     words = match.groupdict().get("event") or ""
-    event = re.sub(r"(?: (?:of|and|or|the))+$", "", _EVENT_ENDS.sub("", words).strip())
+    event = re.sub(r"(?: (?:of|and|or|the|to))+$", "", _EVENT_ENDS.sub("", words).strip())
     return match.group().removesuffix(words) + event, event
 
 
