@@ -46,11 +46,12 @@ _BETWEEN = re.compile(
 )
 _PREFIX = r"(?:(?:and|by|the|with|from|to|of|on behalf of|\d[.)]?|\(\w\))\s+)*"
 _OWN_NAME = re.compile(
-    rf"{_PREFIX}(?P<name>[A-Z0-9][\w.&'’/-]*(?:,?\s+(?:(?:of|and|the|de|for|&|und|et)\s+){{0,2}}"
+    rf"{_PREFIX}(?P<name>(?:[A-Z0-9]|[\w-]+\.com\b)[\w.&'’/-]*(?:,?\s+(?:(?:of|and|the|de|for|&|und|et)\s+){{0,2}}"
     r"[A-Z(&][\w.&'’/)-]*)*)"
 )
 _NO_PARTY = re.compile(
-    r"agreement|date|part(?:y|ies)\b|contract|term|territory|product|service|lease|exhibit|amendment|schedule",
+    r"\b(?:agreement|date|party|parties|contract|term|territory|products?|services?|lease|exhibits?"
+    r"|amendment|schedules?)$",
     re.IGNORECASE,
 )
 _LAW = re.compile(
@@ -225,17 +226,18 @@ class _Reader:
     def parties(self) -> list[Party]:
         """Return the parties that the opening of an agreement names."""
         starts = [match.end() for match in _BETWEEN.finditer(self.opening)]
-        for start in starts:
-            if len(found := self._named_from(start)) > 1:
-                return found
+        found = [self._named_from(start) for start in starts]
+        named = next((one for one in found if len(one) > 1), [])
+        if named:
+            return named
         roles = (m for m in _ROLE.finditer(self.opening) if not _NO_PARTY.search(m["role"]))
         first = next((m.start() for m in roles), -1)
         begin = (
             max(self.opening.rfind("\n\n", 0, first), self.opening.rfind(". ", 0, first - 60)) + 1
         )
-        if first >= 0 and len(found := self._named_from(begin)) > 1:
-            return found
-        return self._unnamed(starts[0]) if starts else []
+        if first >= 0 and len(named := self._named_from(begin)) > 1:
+            return named
+        return next(filter(None, found), []) or (self._unnamed(starts[0]) if starts else [])
 
     def _named_from(self, start: int) -> list[Party]:
         """Return the parties with roles, (the "Seller"), that follow one another from a place."""
