@@ -125,20 +125,27 @@ class Wanted(NamedTuple):
 
 
 ALL = Wanted()
+MOST_AT_ONCE = 200
+"""Documents of which a server reads the register at once; each takes about a tenth of a second."""
 
 
-def register(view: "View", documents: Sequence[str] = (), wanted: Wanted = ALL) -> Register:
+def register(
+    view: "View", documents: Sequence[str] = (), wanted: Wanted = ALL, most: int | None = None
+) -> Register:
     """Return the register of documents.
 
     Args:
         view: What the asker may see.
         documents: Names of documents, or ends of them; empty for all.
         wanted: Which entries.
+        most: The most documents to read, where somebody waits; None for any number.
 
     Raises:
-        InputError: No document or several are meant by a name.
+        InputError: No document or several are meant by a name, or there are too many.
     """
     names = [named_document(view, said) for said in documents] or view.documents
+    if most is not None and len(names) > most:
+        raise InputError(f"{len(names)} documents are too many at once.", f"Name up to {most}.")
     made = Register(documents=[], unread=[], entries=[])
     for name in names:
         source = Source.of(view, name)

@@ -42,7 +42,7 @@ from lexloop.core.errors import (
 from lexloop.core.folding import folded
 from lexloop.workbench.profile import Item, Profile
 from lexloop.workbench.provisions import Neighbourhood, Source, neighbourhood
-from lexloop.workbench.register import Entry, Wanted, register
+from lexloop.workbench.register import MOST_AT_ONCE, Entry, Wanted, register
 
 if TYPE_CHECKING:
     from lexloop.store.view import View
@@ -401,7 +401,7 @@ class LexloopMcp(FastMCP[Any]):
             found = [
                 (name, one)
                 for name, view in views.items()
-                for one in register(view, (), wanted).entries
+                for one in register(view, (), wanted, MOST_AT_ONCE).entries
             ]
         shown = found[offset : offset + limit]
         self._asking.audit.note(person.name, "register", document=document, entries=len(shown))

@@ -12,7 +12,7 @@ from lexloop.apps.shapes.files import disposition
 from lexloop.apps.shapes.register import REGISTER_TYPES, RegisterFormat, register_file
 from lexloop.workbench.profile import Profile
 from lexloop.workbench.provisions import Source
-from lexloop.workbench.register import Register, Wanted, register
+from lexloop.workbench.register import MOST_AT_ONCE, Register, Wanted, register
 
 if TYPE_CHECKING:
     from lexloop.store.view import View
@@ -45,7 +45,7 @@ def register_of(
     """List who must, may or must not do what, by when, unless what; ``format`` makes it a file."""
     view = served.collections.view(person, name)
     wanted = Wanted.of(chosen.kind, chosen.actor, chosen.since)
-    made = register(view, chosen.document, wanted)
+    made = register(view, chosen.document, wanted, MOST_AT_ONCE)
     served.audit.note(person.name, "register", collection=name, documents=made.documents)
     if (form := chosen.format) is None:
         return made

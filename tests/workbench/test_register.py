@@ -141,6 +141,12 @@ def test_what_cannot_be_wanted_is_said(kinds: list[str], since: list[str], said:
         Wanted.of(kinds, "", since)
 
 
+def test_too_many_documents_at_once_are_refused(view: View) -> None:
+    assert register(view, most=3).documents == ["law.txt", "lease.txt"]
+    with pytest.raises(InputError, match="3 documents are too many at once"):
+        register(view, most=2)
+
+
 def test_a_document_that_is_not_there(view: View) -> None:
     with pytest.raises(NotFoundError):
         register(view, ["nowhere"])
