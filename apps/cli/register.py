@@ -17,21 +17,19 @@ if TYPE_CHECKING:
     from lexloop.workbench.register import Entry, Register
 
 _FORMATS = ("csv", "xlsx", "md", "docx", "json", "ics")
-_ACCESS = tuple(name for name in options.ACCESS if name != "access.kinds")
-"""--kind is here that of an entry."""
 _CHARS = 240
 
 
-@options.taking("corpus", "index.embedder", *_ACCESS)
+@options.taking("corpus", "index.embedder", *options.ACCESS)
 def register(
     *,
     context: typer.Context,
     document: Annotated[
         list[str] | None, option("Only of this document; may be repeated.", "NAME")
     ] = None,
-    kind: Annotated[
+    only: Annotated[
         list[str] | None,
-        option("Only duties, rights, prohibitions, deadlines, sums or penalties.", "KIND"),
+        option("Only each duty, right, prohibition, deadline, sum or penalty.", "KIND"),
     ] = None,
     actor: Annotated[str, option("Only where who acts is named with these words.", "WORDS")] = "",
     since: Annotated[
@@ -48,7 +46,7 @@ def register(
     """List who must, may or must not do what, by when, unless what, and where it says so."""
     from lexloop.workbench.register import Wanted
 
-    wanted = Wanted.of(kind or (), actor, since or ())
+    wanted = Wanted.of(only or (), actor, since or ())
     form = check_target(out, _FORMATS, overwrite) if out else ""
     settings = options.chosen_settings(context.params)
     with Progress() as progress:

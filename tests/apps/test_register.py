@@ -67,10 +67,10 @@ def test_the_register_is_printed_with_its_places(run: Run, law: Path) -> None:
     assert "    by when: within 10 days of the sale\n" in shown
     assert "    Article 1(2), harbour.txt" in shown
     dated = run(
-        "register", "--corpus", str(law), "--since", "the sale=2026-01-01", "--kind", "deadline"
+        "register", "--corpus", str(law), "--since", "the sale=2026-01-01", "--only", "deadline"
     )
     assert "    by when: within 10 days of the sale = 2026-01-11\n" in dated.stdout
-    none = run("register", "--corpus", str(law), "--kind", "penalty")
+    none = run("register", "--corpus", str(law), "--only", "penalty")
     assert none.stdout == "Nothing of that kind is said in these documents.\n"
 
 
@@ -88,7 +88,7 @@ def test_json_is_the_record(in_json: Run, law: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--kind", "dutys"], "There is no kind 'dutys'"),
+        (["--only", "dutys"], "There is no kind 'dutys'"),
         (["--since", "sale"], "gives no day"),
         (["--document", "nowhere"], "There is no document 'nowhere'"),
         (["--out", "x.pdf"], "has no known format"),
