@@ -75,6 +75,7 @@ _SUBJECT = re.compile(
     r"([a-z]+(?:-[a-z]+)*) (?:must|shall|may|can|should|will|has|have|is|are)\b", re.IGNORECASE
 )
 AGENT = re.compile(r"(?:[^aeiou]er|or|ee|ant|ist|ian)s?$")
+"""The endings of nouns that name who acts."""
 
 
 class Word(NamedTuple):
