@@ -10,12 +10,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lexloop.apps.shapes.text import shortened
 from lexloop.apps.withdrawing import NOTE
 from lexloop.core.errors import DataError, NotFoundError
 from lexloop.core.types import Turn
+
+if TYPE_CHECKING:
+    from lexloop.workbench.search import Asked, Excerpt
 
 FILE_NAME = "server.sqlite"
 IN_MEMORY = Path(":memory:")
@@ -59,6 +62,20 @@ class Thread:
     updated: str
     collections: tuple[str, ...]
     tags: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class FoundTurn:
+    """A question and its answer that hold what was sought.
+
+    Excerpts are of the question, two line feeds, and the answer.
+    """
+
+    id: str
+    thread: str
+    title: str
+    updated: str
+    excerpts: "list[Excerpt]"
 
 
 class ThreadStore:
@@ -136,6 +153,21 @@ class ThreadStore:
             *(id, until, limit),
         )
         return [_answer(row) for row in reversed(rows)]
+
+    def find(self, person: str, asked: "Asked") -> Iterator[FoundTurn]:
+        """Yield a person's questions and answers that hold all that is sought, the last first."""
+        rows = self._read(
+            "SELECT turns.id, thread, title, updated, question, said FROM turns "
+            "JOIN threads ON threads.id = turns.thread WHERE person = ? ORDER BY number DESC",
+            person,
+        )
+        from lexloop.workbench.search import excerpts
+
+        for row in rows:
+            text = f"{row['question']}\n\n{row['said']}"
+            if held := excerpts(text, asked):
+                made = {key: row[key] for key in ("id", "thread", "title", "updated")}
+                yield FoundTurn(**made, excerpts=held)
 
     def count(self, id: str) -> int:
         """Return the number of answers in a thread."""

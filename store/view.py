@@ -447,6 +447,37 @@ class View:
         """Return whether any chunk holds a search term (a stem, as ``tokenize`` gives it)."""
         return self._store.statistics([term], self._within).frequencies[0] > 0
 
+    def having(self, words: Sequence[str]) -> Sequence[str]:
+        """Return the documents that may have all of some words, in order; see ``Store.having``.
+
+        The rarest word alone is looked up; all documents where none is given.
+        """
+        if not words:
+            return self.documents
+        frequencies = (sum(self._frequencies(tokenize(word))) for word in words)
+        rarest = min(zip(frequencies, words, strict=True))[1]
+        return self._store.having(rarest, self._within)
+
+    def _frequencies(self, terms: Sequence[str]) -> list[int]:
+        return self._store.statistics(terms, self._within).frequencies
+
+    def texts_of(self, documents: Sequence[str]) -> Iterator[str]:
+        """Yield the whole texts of documents, read in batches.
+
+        Raises:
+            KeyError: There is no such document.
+        """
+        self._checked([f"{name}#" for name in documents])
+        return self._store.texts_of(documents)
+
+    def placed(self, references: Sequence[Reference]) -> dict[str, list[int]]:
+        """Return the places of the units that references name, by their documents, in order."""
+        keys = [key_of(reference.steps) for reference in references]
+        found: dict[str, list[int]] = {}
+        for name, place in self._store.provisions(keys, self._within):
+            found.setdefault(name, []).append(place)
+        return found
+
     def place_of(self, quote: str) -> tuple[str, str]:
         """Return heading and label of the provision that a quote is from; "" where it has none."""
         hits = self.search_lexical([quote], 1)[0]

@@ -25,6 +25,7 @@ from lexloop.apps.cli.forget import forget
 from lexloop.apps.cli.index import commands as index_commands
 from lexloop.apps.cli.label import label
 from lexloop.apps.cli.sbom import sbom
+from lexloop.apps.cli.search import search
 from lexloop.apps.cli.serve import mcp, serve
 from lexloop.apps.cli.show import commands as graph_commands
 from lexloop.apps.cli.show import show
@@ -50,7 +51,20 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 _COMMANDS = (
-    *(ask, chat, example, show, serve, mcp, doctor, judge, evaluate, compare, compare_embedders),
+    *(
+        ask,
+        chat,
+        example,
+        show,
+        search,
+        serve,
+        mcp,
+        doctor,
+        judge,
+        evaluate,
+        compare,
+        compare_embedders,
+    ),
     *(label, tune, forget, sbom, audit),
 )
 for command in _COMMANDS:

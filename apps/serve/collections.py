@@ -237,8 +237,8 @@ class Collections:
             granted |= _of_index(self.uploaded(person, name))
         return self._engine.settings.changed(**{**changes, **granted})
 
-    def view(self, person: Person, name: str) -> "View":
-        """Return what a person may see of a collection, whenever it is in force.
+    def view(self, person: Person, name: str, as_of: str = "any") -> "View":
+        """Return what a person may see of a collection, in force on a day or whenever it is.
 
         Raises:
             NotFoundError: There is no such collection for them.
@@ -246,7 +246,7 @@ class Collections:
         """
         from lexloop.core.metadata import Filters
 
-        settings = self.settings(person, name, **{"access.as_of": "any"})
+        settings = self.settings(person, name, **{"access.as_of": as_of})
         with opening():
             collection, _ = self._engine.resources.collection(settings)
         return collection.seen_by(Filters.of(settings))

@@ -24,7 +24,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 from pydantic import AnyUrl, Field, ValidationError
 
-from lexloop.apps.serve.asking import Asking, AskRequest
+from lexloop.apps.serve.asking import Asking, AskRequest, found_documents
 from lexloop.apps.serve.collections import Collections
 from lexloop.apps.serve.errors import Problem, faults_of, problem_of
 from lexloop.apps.serve.people import Person
@@ -112,6 +112,7 @@ class LexloopMcp(FastMCP[Any]):
         made = [
             _tool(self.ask, "Ask the documents"),
             _tool(self.search, "Search passages"),
+            _tool(self.find_words, "Find exact words"),
             _tool(self.read_provision, "Read a provision"),
             _tool(self.list_documents, "List documents"),
             _tool(self.related, "Related statements"),
@@ -257,6 +258,43 @@ class LexloopMcp(FastMCP[Any]):
                 for one in found[:limit]
             ]
         )
+
+    @_aside
+    def find_words(
+        self,
+        words: Annotated[
+            Text,
+            Field(
+                description='Words that must all be there, a "phrase" in double quotes, a '
+                "provision such as 'section 4.2', -word for what must not be there."
+            ),
+        ],
+        call: Call,
+        *,
+        collections: Names = None,
+        documents: Annotated[
+            Annotated[list[Text], Field(max_length=100)] | None,
+            Field(description="Search only these documents, by name or the end of it."),
+        ] = None,
+        as_of: AsOf = None,
+        limit: Annotated[int, Field(ge=1, le=100, description="The most documents.")] = 10,
+        offset: Annotated[int, Field(ge=0, description="How many to leave out first.")] = 0,
+    ) -> shapes.WordsFound:
+        """Find every document that holds exact words, phrases or a provision, with the places.
+
+        Nothing is guessed: use it to list and count what is there, and to show that a word is not.
+        """
+        from lexloop.workbench.search import Asked
+        from lexloop.workbench.search import search as find
+
+        person, asked = self._person(call), Asked.of(words)
+        names, unready = self._asking.searchable(person, collections)
+        views = {name: self._collections.view(person, name, as_of or "today") for name in names}
+        found = find(views, asked, documents=documents or (), first=offset, limit=limit)
+        made = shapes.WordsFound.of_found(found, [*unready])
+        told = found_documents(one.model_dump() for one in made.found)
+        self._asking.audit.note(person.name, "search", words, collections=names, documents=told)
+        return made
 
     @_aside
     def read_provision(

@@ -18,7 +18,7 @@ from servers import CATS, DOGS, PENALTY, as_, person, served
 from lexloop.apps.serve.settings import ServerSettings
 
 pytestmark = pytest.mark.anyio
-TOOLS = ["ask", "search", "read_provision", "list_documents", "related"]
+TOOLS = ["ask", "search", "find_words", "read_provision", "list_documents", "related"]
 
 
 @asynccontextmanager
@@ -99,6 +99,9 @@ async def test_what_the_other_tools_give(eve: ClientSession) -> None:
     passages = (await typed(eve, "search", query="keeper", limit=3))["passages"]
     assert len(passages) == 3
     assert {one["collection"] for one in passages} >= {"dogs", "my cats"}
+    words = await typed(eve, "find_words", words='keeper "dog licence" section 1')
+    assert (words["documents"], words["provision"]) == (1, "section 1")
+    assert {one["provision"] for one in words["found"]} == {"Section 1"}
     asked = {"document": "law", "provision": "20-871(b)", "collection": "sample"}
     (one,) = (await typed(eve, "read_provision", **asked))["provisions"]
     assert (one["document"], one["cut"]) == ("law.txt", False)
