@@ -34,6 +34,7 @@ from lexloop.models.embedding import Embed, Embedder, TokenEmbedder, Vectors
 from lexloop.models.minilm import is_usual_word
 from lexloop.store.graph import KnowledgeGraph
 from lexloop.store.manifest import Recipe
+from lexloop.store.naming import named_document
 from lexloop.store.okapi import Okapi
 from lexloop.store.protocol import Found, PreparedDocument, Store, Within
 
@@ -70,11 +71,17 @@ class Collection:
         self._views = lru_cache(maxsize=_VIEWS)(self._view)
 
     def seen_by(self, access: Filters) -> "View":
-        """Return the view of somebody with this access, cached by access."""
+        """Return the view of somebody with this access, cached by access.
+
+        Raises:
+            InputError: They see no document that is meant in ``access.only``, or several.
+        """
         return self._views(access)
 
     def _view(self, access: Filters) -> "View":
-        return View(self._store, access, self._embed, self._skipped, self._words_only)
+        every = replace(access, only=())
+        view = View(self._store, every, self._embed, self._skipped, self._words_only)
+        return view.within([named_document(view.documents, name) for name in access.only])
 
     def embedded_by(self, embedder: Embedder, words_only: bool = False) -> "Collection":
         """Return the same index with another embedder for what is asked.

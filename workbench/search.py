@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import BaseModel, Field
 
-from lexloop.core.errors import InputError, NotFoundError
+from lexloop.core.errors import InputError
 from lexloop.core.folding import folded, plain
 from lexloop.core.running import heed_deadline
 from lexloop.documents.structure.lookup import named_places, owns_label
 from lexloop.documents.structure.references import Reference, find_references
 from lexloop.documents.text.tokens import STOP_WORDS, tokenize
-from lexloop.workbench.provisions import Source, named_document
+from lexloop.store.naming import documents_named
+from lexloop.workbench.provisions import Source
 
 if TYPE_CHECKING:
     from lexloop.store.view import View
@@ -287,7 +288,9 @@ def search(
     Raises:
         InputError: There is no such document in any collection.
     """
-    chosen = _chosen(views, documents)
+    chosen: Mapping[str, Sequence[str]] = {name: view.documents for name, view in views.items()}
+    if documents:
+        chosen = documents_named(chosen, documents)
     matches = [*_matches(views, asked, chosen)]
     if asked.references and not matches:
         asked = asked.as_text()
@@ -304,29 +307,6 @@ def search(
         places=-sum(one.fewer for one in matches),
         first=first,
     )
-
-
-def _chosen(views: "Mapping[str, View]", said: Sequence[str]) -> dict[str, Sequence[str]]:
-    """Return the documents that are searched of each collection that has some.
-
-    Raises:
-        InputError: There is none of a name in any collection, or several in one.
-    """
-    if not said:
-        return {name: view.documents for name, view in views.items()}
-    found: dict[str, Sequence[str]] = {}
-    for one in said:
-        missing: NotFoundError | None = None
-        held = False
-        for name, view in views.items():
-            try:
-                found[name] = [*found.get(name, ()), named_document(view, one)]
-                held = True
-            except NotFoundError as error:
-                missing = error
-        if missing is not None and not held:
-            raise missing
-    return found
 
 
 def _matches(

@@ -22,7 +22,7 @@ _STANDARD_INPUT = "-"
 _BYTES_PER_CHAR = 4
 
 
-@options.taking(*options.ANSWER)
+@options.taking(*options.ANSWER, *options.SELECTION)
 def ask(
     *,
     context: typer.Context,

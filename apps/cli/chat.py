@@ -53,7 +53,7 @@ _HELP = (
 )
 
 
-@options.taking(*options.ANSWER)
+@options.taking(*options.ANSWER, *options.SELECTION)
 def chat(
     *,
     context: typer.Context,

@@ -11,7 +11,7 @@ from functools import partial
 from heapq import merge
 from itertools import chain, starmap
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 from weakref import WeakValueDictionary
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -32,6 +32,7 @@ from lexloop.core.errors import (
     NotFoundError,
     ThreadBusy,
 )
+from lexloop.core.settings_groups import Offset
 from lexloop.core.types import POINTED, Degradation, Turn
 
 if TYPE_CHECKING:
@@ -67,6 +68,16 @@ class AskRequest(BaseModel):
         default=None,
         max_length=20,
         description="Answer from the law in force on this day (YYYY-MM-DD), `today`, or `any`.",
+    )
+    documents: list[Annotated[str, Field(max_length=4096)]] = Field(
+        default=[],
+        max_length=500,
+        description="The only documents that are asked, by name or the end of it; none for all.",
+    )
+    passage: tuple[Offset, Offset] | None = Field(
+        default=None,
+        description="The only passage of the one document that is asked: where it begins and ends "
+        "in code points. It is widened to whole sentences.",
     )
     settings: dict[str, Any] = Field(default={}, description="By flat name; see /api/settings.")
 
@@ -164,7 +175,12 @@ class Run:
         made = dated(
             record, collections, self.first.access.as_of, self.thread if self.kept else None
         )
-        told = {"corpus": ", ".join(collections), "model": shown(self.first.model.name)}
+        only = dict.fromkeys(chain(*(one.access.only for one in self.settings.values())))
+        told = {
+            "only": [*only],
+            "corpus": ", ".join(collections),
+            "model": shown(self.first.model.name),
+        }
         return {**made, **told, "steps": self.told}
 
 
@@ -250,13 +266,21 @@ class Asking:
         wanted = chosen(operators, request.settings)
         if request.as_of is not None:
             wanted["access.as_of"] = request.as_of
+        if request.documents or request.passage:
+            selection = {"only": tuple(request.documents), "passage": request.passage}
+            wanted |= {f"access.{name}": value for name, value in selection.items()}
         names, unready = self._ready(person, request.collections)
         settings = {name: self.collections.settings(person, name, **wanted) for name in names}
+        if request.documents:
+            from lexloop.graph.selecting import selected
+
+            with opening():
+                settings = selected(settings, self.engine.resources)
         if (thread := request.thread) is not None:
             self.readable(person, thread)
         asked, begins = typed(request.question), thread is None
         run = Run(person, asked, settings, unready, thread or _new_id(), begins, kept)
-        self.audit.note(person.name, "ask", asked, id=run.id, collections=names)
+        self.audit.note(person.name, "ask", asked, id=run.id, collections=[*settings])
         return run
 
     def _ready(

@@ -40,6 +40,7 @@ from lexloop.core.errors import (
     NotFoundError,
 )
 from lexloop.core.folding import folded
+from lexloop.core.settings_groups import Offset
 from lexloop.workbench.provisions import Neighbourhood, Source, neighbourhood
 
 if TYPE_CHECKING:
@@ -80,6 +81,11 @@ AsOf = Annotated[
 Names = Annotated[
     Annotated[list[Text], Field(max_length=100)] | None,
     Field(description="Names of collections, as list_documents gives them. Leave it out for all."),
+]
+
+Only = Annotated[
+    Annotated[list[Text], Field(max_length=500)] | None,
+    Field(description="The only documents, by name or the end of it. Leave it out for all."),
 ]
 
 
@@ -215,13 +221,28 @@ class LexloopMcp(FastMCP[Any]):
         call: Call,
         collections: Names = None,
         as_of: AsOf = None,
+        *,
+        documents: Only = None,
+        passage: Annotated[
+            tuple[Offset, Offset] | None,
+            Field(
+                description="Where the only passage of the one document that is asked begins and "
+                "ends, in code points, as find_words gives them."
+            ),
+        ] = None,
     ) -> shapes.Answer:
         """Answer one question from the documents, with numbered sources and a verdict.
 
         The sources were checked word for word. The first choice for any question of what the law, a
         rule or a policy says. Says so where the documents do not answer.
         """
-        request = AskRequest(question=question, collections=collections, as_of=as_of)
+        request = AskRequest(
+            question=question,
+            collections=collections,
+            as_of=as_of,
+            documents=documents or [],
+            passage=passage,
+        )
         record: dict[str, Any] = {}
         steps = 0
         # nothing is kept: whoever calls a tool has the conversation
@@ -272,10 +293,7 @@ class LexloopMcp(FastMCP[Any]):
         call: Call,
         *,
         collections: Names = None,
-        documents: Annotated[
-            Annotated[list[Text], Field(max_length=100)] | None,
-            Field(description="Search only these documents, by name or the end of it."),
-        ] = None,
+        documents: Only = None,
         as_of: AsOf = None,
         limit: Annotated[int, Field(ge=1, le=100, description="The most documents.")] = 10,
         offset: Annotated[int, Field(ge=0, description="How many to leave out first.")] = 0,

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from lexloop.apps.shapes.record import asked_of
 from lexloop.apps.shapes.text import NEAR, clean, one_line, places, shortened
 
 Record = Mapping[str, Any]
@@ -189,6 +190,7 @@ def _add_answer(outline: Outline, record: Record, level: int) -> None:
         blocks.append(
             Line([f"“{one_line(item['written'])}” was read as: {one_line(item['read'])}"])
         )
+    blocks += [Line([f"Asked of {one_line(said)} alone"]) for said in asked_of(record)]
     blocks += [Line([f"Asked in {one_line(name)}"]) for name in record.get("inside", [])]
     blocks.append(Facts(asked(record)))
     blocks.append(Heading(level, "Answer"))
