@@ -236,6 +236,10 @@ class View:
             chunk["version"] = held.version
         if held is not None and held.identifier:
             chunk["identifier"] = held.identifier
+        if held is not None and held.kind:
+            chunk["kind"] = held.kind
+        if held is not None and held.jurisdiction:
+            chunk["jurisdiction"] = held.jurisdiction
         return chunk
 
     def text_of(self, document: str) -> str | None:

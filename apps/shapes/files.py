@@ -1,4 +1,4 @@
-"""An answer or a thread as a file to keep: Markdown, or Word, with a footnote for every source."""
+"""An answer or a thread as a file: Markdown, Word, or mail, with a footnote for every source."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,10 +7,12 @@ from typing import Any, Literal, get_args
 from urllib.parse import quote
 
 from lexloop.apps.shapes.outline import (
+    PLAIN,
     Aside,
     Block,
     Facts,
     Heading,
+    Layout,
     Line,
     Outline,
     Run,
@@ -20,10 +22,11 @@ from lexloop.apps.shapes.text import one_line
 from lexloop.core.errors import InputError
 from lexloop.core.files import remedy, write_bytes
 
-Format = Literal["docx", "md"]
+Format = Literal["docx", "md", "eml"]
 MEDIA_TYPES: dict[Format, str] = {
     "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
     "md": "text/markdown; charset=utf-8",
+    "eml": "message/rfc822",
 }
 _FORMATS: dict[str, Format] = {f".{form}": form for form in get_args(Format)}
 _NAME_BYTES = 120
@@ -42,15 +45,25 @@ _ADDRESS = re.compile(r"(?i)(?<=[a-z])(:)(?=/)|(?<=www)(\.)|@|(?<=mailto)(:)|(?<
 
 
 def exported(
-    answers: Sequence[Mapping[str, Any]], form: Format, title: str = "", cut: bool = False
+    answers: Sequence[Mapping[str, Any]],
+    form: Format,
+    title: str = "",
+    cut: bool = False,
+    layout: Layout = PLAIN,
 ) -> bytes:
     """Return a file of answers, which says what ``outline_of`` returns."""
-    outline = outline_of(answers, title, cut)
-    if form == "docx":
-        from lexloop.apps.shapes.word import as_word
+    outline = outline_of(answers, title, cut, layout)
+    if form == "md":
+        return as_markdown(outline).encode()
+    from lexloop.apps.shapes.word import as_word
 
-        return as_word(outline)
-    return as_markdown(outline).encode()
+    word = as_word(outline)
+    if form == "docx":
+        return word
+    from lexloop.apps.shapes.mail import Attached, as_mail
+
+    name = file_name(outline.subject, "docx")
+    return as_mail(outline, layout.memo, Attached(name, MEDIA_TYPES["docx"], word))
 
 
 def check_writable(file: Path, overwrite: bool) -> Format:
@@ -61,7 +74,9 @@ def check_writable(file: Path, overwrite: bool) -> Format:
     """
     form = _FORMATS.get(file.suffix.lower())
     if form is None:
-        raise InputError(f"--out {file} has no known format.", "Name a .docx or an .md file.")
+        raise InputError(
+            f"--out {file} has no known format.", "Name a .docx, an .md or an .eml file."
+        )
     if not file.parent.is_dir():
         raise InputError(f"There is no folder {file.parent}.", "Make it, or name another file.")
     if file.is_dir():
@@ -71,13 +86,15 @@ def check_writable(file: Path, overwrite: bool) -> Format:
     return form
 
 
-def write_answers(file: Path, answers: Sequence[Mapping[str, Any]], overwrite: bool) -> None:
+def write_answers(
+    file: Path, answers: Sequence[Mapping[str, Any]], overwrite: bool, layout: Layout = PLAIN
+) -> None:
     """Write answers to a file of the format that its suffix names, in one step.
 
     Raises:
         InputError: It cannot be written; what was there is still there.
     """
-    data = exported(answers, check_writable(file, overwrite))
+    data = exported(answers, check_writable(file, overwrite), layout=layout)
     try:
         write_bytes(file, data)
     except OSError as error:
