@@ -19,6 +19,7 @@ from lexloop.apps.serve import (
     ask_routes,
     document_routes,
     errors,
+    link_routes,
     openai,
     operator_routes,
     search_routes,
@@ -87,7 +88,14 @@ def create_app(
         shares=places,
         audit=parts.audit,
     )
-    for routes in (ask_routes, document_routes, search_routes, operator_routes, openai):
+    for routes in (
+        ask_routes,
+        document_routes,
+        search_routes,
+        link_routes,
+        operator_routes,
+        openai,
+    ):
         app.include_router(routes.router)
     app.state.mcp = McpEndpoint(parts.asking, parts.collections, server.limits.mcp_sessions)
     app.router.routes.append(Route("/mcp", app.state.mcp))

@@ -22,7 +22,7 @@ from lexloop.apps.serve.people import LOCAL, Person
 from lexloop.apps.serve.settings import CollectionSettings, ServerSettings
 from lexloop.apps.serve.sharing import Sharing
 from lexloop.apps.serve.uploads import Uploaded, UploadStore
-from lexloop.apps.shapes.record import owner_and_name
+from lexloop.apps.shapes.record import owner_and_name, shared_name
 from lexloop.apps.withdrawing import Traces, withdrawn
 from lexloop.core.errors import (
     AccessError,
@@ -221,6 +221,24 @@ class Collections:
         operators = {*self._known}.difference(self._named(person)).intersection(names)
         shared = {name for name in names if owner_and_name(name)[0]}.difference(self.held(person))
         return operators | shared
+
+    def called(self, reader: Person, owner: str, name: str) -> str | None:
+        """Return what a reader calls the collection that another calls so.
+
+        Args:
+            reader: Who reads.
+            owner: Whose conversation names it.
+            name: As its owner saw it.
+
+        Returns:
+            None where it may be one of two: the operator's, or an uploaded one of that name.
+        """
+        holder, own = owner_and_name(name)
+        uploaded = own in self._uploads.of(holder or owner)
+        if name in self._known:
+            return None if uploaded else name
+        holder = holder or owner
+        return own if holder == reader.name or self._alone else shared_name(holder, own)
 
     def settings(self, person: Person, name: str, **changes: Any) -> Settings:
         """Return the settings that a person's questions to a collection are answered with.
