@@ -19,6 +19,7 @@ from lexloop.core.folding import folded, plain
 from lexloop.core.running import heed_deadline
 from lexloop.documents.structure.lookup import named_places, owns_label
 from lexloop.documents.structure.references import Reference, find_references
+from lexloop.documents.structure.tree import Tree
 from lexloop.documents.text.tokens import STOP_WORDS, tokenize
 from lexloop.store.naming import documents_named
 from lexloop.workbench.provisions import Source
@@ -200,7 +201,9 @@ class Asked:
     @cached_property
     def rare(self) -> list[str]:
         """The words that a document must hold by which an index knows it."""
-        every = " ".join((*self.words, *self.phrases)).split()
+        # behind a number an index may take a letter for a part of it: "4.2(b)"
+        phrases = (said for said in self.phrases if not any(map(str.isdigit, said)))
+        every = " ".join((*self.words, *phrases)).split()
         return [word for word in dict.fromkeys(every) if word.isalpha() and word not in STOP_WORDS]
 
     def places(self, text: str, inside: Sequence[Span] | None = None) -> list[_Place]:
@@ -261,7 +264,7 @@ class _Match(NamedTuple):
     fewer: int
     collection: str
     document: str
-    inside: tuple[Span, ...] | None
+    provisions: tuple[int, ...] | None
 
 
 def search(
@@ -319,22 +322,24 @@ def _matches(
 
 def _matches_of(collection: str, view: "View", asked: Asked, allowed: Set[str]) -> Iterator[_Match]:
     names = [name for name in view.having(asked.rare) if name in allowed]
-    inside = _provisions(view, asked) if asked.references else None
-    if inside is not None:
-        names = [name for name in names if name in inside]
-    alone = not (asked.words or asked.phrases or asked.without)
-    for name, text in zip(names, [""] * len(names) if alone else view.texts_of(names), strict=True):
+    provisions = _provisions(view, asked) if asked.references else None
+    if provisions is not None:
+        names = [name for name in names if name in provisions]
+        if not (asked.words or asked.phrases or asked.without):
+            for name in names:  # an index knows where they are, so that no text is read
+                yield _Match(False, -len(provisions[name]), collection, name, provisions[name])
+            return
+    for name, text in zip(names, view.texts_of(names), strict=True):
         heed_deadline("while documents were searched")
-        spans = None if inside is None else inside[name]
-        places = asked.places(plain(text), spans)
-        kinds = len({one[0] for one in places})
-        if places:
-            apart = _least(places, kinds) > _TOGETHER
-            yield _Match(apart, -len(places), collection, name, spans)
+        at = None if provisions is None else provisions[name]
+        tree = None if at is None else view.tree_of(name)
+        if places := asked.places(plain(text), _spans(tree, at)):
+            apart = _least(places, len({one[0] for one in places})) > _TOGETHER
+            yield _Match(apart, -len(places), collection, name, at)
 
 
-def _provisions(view: "View", asked: Asked) -> dict[str, tuple[Span, ...]]:
-    """Return the spans of the provisions that are sought, by their documents.
+def _provisions(view: "View", asked: Asked) -> dict[str, tuple[int, ...]]:
+    """Return the places of the provisions that are sought, by their documents.
 
     An index knows most by their numbers alone. Those that it does not know are looked for in the
     trees of few documents, which read a number in other ways, too.
@@ -342,19 +347,20 @@ def _provisions(view: "View", asked: Asked) -> dict[str, tuple[Span, ...]]:
     ranges = any(one.last or one.here for one in asked.references)
     placed = {} if ranges else view.placed(asked.references)
     every = len({one.steps for one in asked.references})
-    found = {name: at for name, at in placed.items() if len(at) >= every}
+    found = {name: tuple(at) for name, at in placed.items() if len(at) >= every}
     if not found:
         for name in view.holding(asked.references, []):
             tree = view.tree_of(name)
             if tree is not None and (at := named_places(tree, asked.provision)):
-                found[name] = at
-    return {name: _spans(view, name, at) for name, at in found.items()}
+                found[name] = tuple(at)
+    return found
 
 
-def _spans(view: "View", name: str, places: Sequence[int]) -> tuple[Span, ...]:
-    tree = view.tree_of(name)
-    assert tree is not None
-    return tuple((tree.units[place].start, tree.units[place].end) for place in places)
+def _spans(tree: Tree | None, at: Sequence[int] | None) -> list[Span] | None:
+    """Return the spans of units; None where everything is meant."""
+    if tree is None or at is None:
+        return None
+    return [(tree.units[place].start, tree.units[place].end) for place in at]
 
 
 def _least(places: Sequence[_Place], kinds: int) -> int:
@@ -376,7 +382,8 @@ def _least(places: Sequence[_Place], kinds: int) -> int:
 def _document(match: _Match, view: "View", asked: Asked, most: int) -> FoundDocument:
     source = Source.of(view, match.document)
     text = plain(source.text)
-    groups = together(asked.places(text, match.inside), lambda at: _unit(source, at))
+    places = asked.places(text, _spans(source.tree, match.provisions))
+    groups = together(places, lambda at: _unit(source, at))
     known = view.metadata([match.document])[match.document]
     return FoundDocument(
         collection=match.collection,

@@ -95,6 +95,12 @@ def test_whole_words_whatever_their_case_and_accents(
     assert found.places == sum(map(len, expected.values()))
 
 
+def test_a_letter_behind_a_number_is_found_where_an_index_takes_both_for_one() -> None:
+    made = views(("a.txt", "See 4.2(b) of the plan."), ("b.txt", "See 4.2(c) of the plan."))
+    assert marks(sought(made, "4.2(b)")) == {"a.txt": ["4.2(b"]}
+    assert marks(sought(made, '"the plan" -"4.2(b)"')) == {"b.txt": ["the plan"]}
+
+
 def test_other_forms_are_found_when_asked_for(three: dict[str, View]) -> None:
     found = search(three, Asked.of("terminate", any_form=True), passages=9)
     words = marks(found)
