@@ -31,6 +31,8 @@ from lexloop.workbench.profile import Profile
 from lexloop.workbench.provisions import Source
 from lexloop.workbench.register import Register, Wanted
 from lexloop.workbench.register import register as register_of
+from lexloop.workbench.search import Asked, Found
+from lexloop.workbench.search import search as find
 
 _STATE = list(get_type_hints(State))
 """The keys that a record is made of: more than the graph gives to whoever asks."""
@@ -209,6 +211,39 @@ def describe(document: str, corpus: str | Path | None = None, **settings: Any) -
     return described(graph, chosen, view, document)
 
 
+def search(
+    words: str,
+    corpus: str | Path | None = None,
+    *,
+    documents: Sequence[str] = (),
+    any_form: bool = False,
+    first: int = 0,
+    limit: int = 20,
+    passages: int = 3,
+    **settings: Any,
+) -> Found:
+    """Find exact words, phrases and provisions, each place in its context.
+
+    Args:
+        words: All of them must be there: words, ``"a phrase"``, ``section 4.2``, and ``-word`` for
+            what must not be there.
+        corpus: See ``ask``.
+        documents: The only ones that are searched, by name; none for all.
+        any_form: Whether a word is found in its other forms, too.
+        first: How many documents are left out before those that are given.
+        limit: The most documents.
+        passages: The most passages of each.
+        settings: See ``ask``; those of ``access`` say whose documents, and of which day.
+
+    Raises:
+        LexloopError: Nothing is sought, or a setting or the documents cannot be used.
+    """
+    asked = Asked.of(words, any_form)
+    chosen = _chosen(corpus, settings)
+    view = resources.collection(chosen)[0].seen_by(Filters.of(chosen))
+    return find({"": view}, asked, documents=documents, first=first, limit=limit, passages=passages)
+
+
 def _chosen(corpus: str | Path | None, settings: dict[str, Any]) -> Settings:
     return configured({"corpus": str(corpus)} if corpus else {}, settings)
 
@@ -312,4 +347,14 @@ class Index:
         return verify_index(self.folder, load_embedder(made_by, resources.connection))
 
 
-__all__ = ["Index", "aask", "as_tool", "ask", "build_agent", "describe", "evaluate", "register"]
+__all__ = [
+    "Index",
+    "aask",
+    "as_tool",
+    "ask",
+    "build_agent",
+    "describe",
+    "evaluate",
+    "register",
+    "search",
+]

@@ -2,6 +2,7 @@
 
 import json
 import os
+import secrets
 import sqlite3
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,12 +11,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lexloop.apps.shapes.text import shortened
 from lexloop.apps.withdrawing import NOTE
 from lexloop.core.errors import DataError, NotFoundError
 from lexloop.core.types import Turn
+
+if TYPE_CHECKING:
+    from lexloop.workbench.search import Asked, Excerpt
 
 FILE_NAME = "server.sqlite"
 IN_MEMORY = Path(":memory:")
@@ -36,6 +40,14 @@ CREATE TABLE turns(
 );
 CREATE INDEX turns_of ON turns(thread, number);
 """
+# beside the tables of the file's version: one that knows nothing of it loses nothing
+_LINKS = """
+CREATE TABLE IF NOT EXISTS links(
+    id TEXT PRIMARY KEY, thread TEXT NOT NULL UNIQUE REFERENCES threads(id) ON DELETE CASCADE,
+    made TEXT NOT NULL
+)
+"""
+_LINK_BYTES = 24
 _TITLE_CHARS = 80
 _BUSY_S = 10.0
 _END_OF_TIME, _AFTER_ALL = ("9999-12-31", ""), 2**62
@@ -59,6 +71,29 @@ class Thread:
     updated: str
     collections: tuple[str, ...]
     tags: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class FoundTurn:
+    """A question and its answer that hold what was sought.
+
+    Excerpts are of the question, two line feeds, and the answer.
+    """
+
+    id: str
+    thread: str
+    title: str
+    updated: str
+    excerpts: "list[Excerpt]"
+
+
+class Link(NamedTuple):
+    """What leads others to a conversation: an id that nobody can guess."""
+
+    id: str
+    thread: str
+    title: str
+    made: str
 
 
 class ThreadStore:
@@ -136,6 +171,21 @@ class ThreadStore:
             *(id, until, limit),
         )
         return [_answer(row) for row in reversed(rows)]
+
+    def find(self, person: str, asked: "Asked") -> Iterator[FoundTurn]:
+        """Yield a person's questions and answers that hold all that is sought, the last first."""
+        rows = self._read(
+            "SELECT turns.id, thread, title, updated, question, said FROM turns "
+            "JOIN threads ON threads.id = turns.thread WHERE person = ? ORDER BY number DESC",
+            person,
+        )
+        from lexloop.workbench.search import excerpts
+
+        for row in rows:
+            text = f"{row['question']}\n\n{row['said']}"
+            if held := excerpts(text, asked):
+                made = {key: row[key] for key in ("id", "thread", "title", "updated")}
+                yield FoundTurn(**made, excerpts=held)
 
     def count(self, id: str) -> int:
         """Return the number of answers in a thread."""
@@ -222,6 +272,50 @@ class ThreadStore:
         for row in rows:
             return self.thread(person, row["thread"]), _answer(row)
         raise _missing("answer", id)
+
+    def share(self, person: str, id: str) -> Link:
+        """Return the link to a thread, made where there is none.
+
+        Raises:
+            NotFoundError: The person has no such thread.
+        """
+        self.thread(person, id)
+        made = (secrets.token_urlsafe(_LINK_BYTES), id, _now())
+        with self._opened() as database, database:
+            database.execute("INSERT INTO links VALUES (?, ?, ?) ON CONFLICT DO NOTHING", made)
+        return next(link for link in self.links(person) if link.thread == id)
+
+    def unshare(self, person: str, id: str) -> None:
+        """Withdraw the link to a thread; nothing where there is none.
+
+        Raises:
+            NotFoundError: The person has no such thread.
+        """
+        self.thread(person, id)
+        with self._opened() as database, database:
+            database.execute("DELETE FROM links WHERE thread = ?", (id,))
+
+    def links(self, person: str) -> list[Link]:
+        """Return the links to a person's threads, the last first."""
+        rows = self._read(
+            "SELECT links.id, thread, title, made FROM links JOIN threads "
+            "ON threads.id = links.thread WHERE person = ? ORDER BY made DESC, links.id",
+            person,
+        )
+        return [Link(*row) for row in rows]
+
+    def linked(self, link: str) -> Thread:
+        """Return the thread that a link leads to.
+
+        Raises:
+            NotFoundError: There is no such link, or none any more.
+        """
+        sql = "SELECT threads.* FROM threads JOIN links ON threads.id = thread WHERE links.id = ?"
+        for row in self._read(sql, link):
+            return _thread(row)
+        raise NotFoundError(
+            "There is no such link, or none any more.", "Ask who sent it for another."
+        )
 
     def rate(self, id: str, vote: str, comment: str) -> None:
         """Keep beside an answer what was thought of it, for the page to show."""
@@ -345,8 +439,13 @@ def _connected(place: Path) -> sqlite3.Connection:
                     database.execute(statement)
                 for name, value in _MARKS.items():
                     database.execute(f"PRAGMA {name} = {value}")
+            database.execute(_LINKS)
         held.pop_all()  # it was opened as it should be, and stays open
     return database
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def _changed(row: sqlite3.Row, change: Change) -> dict[str, Any] | None:

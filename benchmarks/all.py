@@ -192,6 +192,7 @@ FIGURES = [
         "what binds was listed with such changes in view",
     ),
     Figure("versions", "python benchmarks/versions.py --data {data}"),
+    Figure("words", "python benchmarks/words.py --data {data}"),
     Figure(
         "trust",
         "python benchmarks/trust.py --data {data} --out {out} --parts altered,refusals,versions",

@@ -53,6 +53,21 @@ def folded(text: str) -> str:
     return unicodedata.normalize("NFC", _NOT_ASCII.sub(lambda run: run[0].translate(_FORMS), plain))
 
 
+def plain(text: str) -> str:
+    """Return a text of the same length in which words are compared whatever their case and accents.
+
+    Accents are taken off Latin and Greek letters, where readers leave them out.
+    """
+    if text.isascii():
+        return text.lower()
+    return _NOT_ASCII.sub(lambda run: run[0].translate(_PLAIN), narrowed(text)).lower()
+
+
+def accented(letter: str) -> str:
+    """Return the other letters, up to those of Greek, that are the same one in ``plain``."""
+    return "".join(c for c in map(chr, _WITH_ACCENTS) if _PLAIN[ord(c)] == letter != c)
+
+
 def _composed(text: str) -> str:
     alike = _SEEN_ALIKE.sub(lambda found: _usual(found[0]), text)
     return unicodedata.normalize("NFC", alike)
@@ -91,4 +106,17 @@ class _Single(_Forms):
         return self[code]
 
 
-_FORMS, _SINGLE = _Forms(), _Single()
+class _Plain(_Forms):
+    """The same, in small letters without accents."""
+
+    def __missing__(self, code: int) -> str:
+        letter = chr(code)
+        small = next((c for c in (letter.casefold(), letter.lower()) if len(c) == 1), letter)
+        parts = unicodedata.normalize("NFD", small)
+        bare = parts[0] < "\u0400" and all(map(unicodedata.combining, parts[1:]))
+        self[code] = parts[0] if bare else small
+        return self[code]
+
+
+_FORMS, _SINGLE, _PLAIN = _Forms(), _Single(), _Plain()
+_WITH_ACCENTS = (*range(0xC0, 0x250), *range(0x370, 0x400), *range(0x1E00, 0x2000))

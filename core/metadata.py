@@ -132,6 +132,7 @@ class Filters:
         kinds: Only these kinds of sources; none for all.
         hosts: Only documents of these publishers; none for all.
         without: Source files whose documents are left out.
+        only: The names of the only documents that are asked; none for all.
     """
 
     allowed_tags: frozenset[str] = frozenset()
@@ -140,6 +141,7 @@ class Filters:
     kinds: frozenset[str] = frozenset()
     hosts: frozenset[str] = frozenset()
     without: frozenset[str] = frozenset()
+    only: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, settings: "Settings") -> Self:
@@ -153,6 +155,7 @@ class Filters:
             kinds=frozenset(settings.access.kinds),
             hosts=frozenset(settings.access.hosts),
             without=frozenset(settings.access.without),
+            only=settings.access.only,
         )
 
     def grants(self, metadata: Metadata) -> bool:

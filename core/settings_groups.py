@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
+Offset = Annotated[int, Field(ge=0)]
 Tag = Annotated[str, Field(min_length=1, max_length=200)]
 ReasoningEffort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 
@@ -158,6 +159,30 @@ class AccessSettings(Group):
     without: tuple[str, ...] = Field(
         default=(), description="Source files whose documents are left out, by their names."
     )
+
+    only: tuple[str, ...] = Field(
+        default=(),
+        description="Only these documents, by their names or the ends of them; none for all.",
+    )
+    passage: tuple[Offset, Offset] | None = Field(
+        default=None,
+        description="Only this passage of the one document in `only`: where it begins and ends in "
+        "code points of its text, as START-END.",
+    )
+
+    @field_validator("passage", mode="before")
+    @classmethod
+    def _is_a_span(cls, passage: Any) -> Any:
+        return passage.split("-") if isinstance(passage, str) else passage
+
+    @model_validator(mode="after")
+    def _is_of_one_document(self) -> Self:
+        if self.passage is not None:
+            if len(self.only) != 1:
+                raise ValueError("a passage needs the one document in `access.only`")
+            if self.passage[0] >= self.passage[1]:
+                raise ValueError("a passage has to end behind its beginning")
+        return self
 
     @field_validator("as_of")
     @classmethod

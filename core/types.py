@@ -63,7 +63,7 @@ class Chunk(TypedDict):
     ``supporting`` stands where it is no operative text: recitals, notes, contents. ``page`` is the
     page on which the chunk begins, and ``page_breaks`` are the offsets at which further pages begin
     inside it. ``version`` says when the document is in force, where it names days, and
-    ``identifier`` what the law is known by.
+    ``identifier`` what the law is known by; ``kind`` and ``jurisdiction`` are its metadata's.
     """
 
     id: str
@@ -79,6 +79,8 @@ class Chunk(TypedDict):
     page_breaks: NotRequired[list[int]]
     version: NotRequired[str]
     identifier: NotRequired[str]
+    kind: NotRequired[str]
+    jurisdiction: NotRequired[str]
     collection: NotRequired[str]
 
 

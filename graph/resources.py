@@ -210,9 +210,20 @@ class Resources:
         if missing:
             settings = embedded_only(settings)
         collection, troubles = self._collection(settings, stamp, chat)
+        if settings.access.passage is not None:
+            collection = self._alone(settings, collection)
         unread = left_out(collection.seen_by(Filters.of(settings)))
         made = _build_with_fallbacks(settings, collection, chat)
         return replace(made, snapshot=snapshot, degraded=[*missing, *troubles], unread=unread)
+
+    def _alone(self, settings: Settings, collection: Collection) -> Collection:
+        """Return a collection of the passage that the settings name, and of nothing else."""
+        from lexloop.store.passage import passage_alone
+
+        assert settings.access.passage is not None
+        view = collection.seen_by(Filters.of(settings))
+        by_rules = settings.changed(**{"index.triplets": "embedded"})
+        return passage_alone(view, *settings.access.passage, self.tools(by_rules, None))
 
     def _chat_or_none(self, settings: Settings) -> tuple[ChatModel | None, list[Degradation]]:
         try:

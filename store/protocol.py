@@ -199,6 +199,18 @@ class Store(Protocol):
         """Return a document as it was loaded, its tree included; some are cached."""
         ...
 
+    def texts_of(self, names: Sequence[str]) -> Iterator[str]:
+        """Yield the whole texts of documents, in the order asked for, read in batches."""
+        ...
+
+    def having(self, word: str, within: Within) -> list[str]:
+        """Return the documents that have a word, whatever its case and accents, in order.
+
+        Others may be among them: those with another word of its stem, or with one that has accents
+        and begins alike. A word is letters alone, as ``plain`` gives it, and no stop word.
+        """
+        ...
+
     def starts(self, name: str) -> NDArray[np.int32]:
         """Return where a document's chunks begin, ascending, shape (chunks,)."""
         ...

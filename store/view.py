@@ -34,6 +34,7 @@ from lexloop.models.embedding import Embed, Embedder, TokenEmbedder, Vectors
 from lexloop.models.minilm import is_usual_word
 from lexloop.store.graph import KnowledgeGraph
 from lexloop.store.manifest import Recipe
+from lexloop.store.naming import named_document
 from lexloop.store.okapi import Okapi
 from lexloop.store.protocol import Found, PreparedDocument, Store, Within
 
@@ -70,11 +71,17 @@ class Collection:
         self._views = lru_cache(maxsize=_VIEWS)(self._view)
 
     def seen_by(self, access: Filters) -> "View":
-        """Return the view of somebody with this access, cached by access."""
+        """Return the view of somebody with this access, cached by access.
+
+        Raises:
+            InputError: They see no document that is meant in ``access.only``, or several.
+        """
         return self._views(access)
 
     def _view(self, access: Filters) -> "View":
-        return View(self._store, access, self._embed, self._skipped, self._words_only)
+        every = replace(access, only=())
+        view = View(self._store, every, self._embed, self._skipped, self._words_only)
+        return view.within([named_document(view.documents, name) for name in access.only])
 
     def embedded_by(self, embedder: Embedder, words_only: bool = False) -> "Collection":
         """Return the same index with another embedder for what is asked.
@@ -229,6 +236,10 @@ class View:
             chunk["version"] = held.version
         if held is not None and held.identifier:
             chunk["identifier"] = held.identifier
+        if held is not None and held.kind:
+            chunk["kind"] = held.kind
+        if held is not None and held.jurisdiction:
+            chunk["jurisdiction"] = held.jurisdiction
         return chunk
 
     def text_of(self, document: str) -> str | None:
@@ -446,6 +457,37 @@ class View:
     def knows(self, term: str) -> bool:
         """Return whether any chunk holds a search term (a stem, as ``tokenize`` gives it)."""
         return self._store.statistics([term], self._within).frequencies[0] > 0
+
+    def having(self, words: Sequence[str]) -> Sequence[str]:
+        """Return the documents that may have all of some words, in order; see ``Store.having``.
+
+        The rarest word alone is looked up; all documents where none is given.
+        """
+        if not words:
+            return self.documents
+        frequencies = (sum(self._frequencies(tokenize(word))) for word in words)
+        rarest = min(zip(frequencies, words, strict=True))[1]
+        return self._store.having(rarest, self._within)
+
+    def _frequencies(self, terms: Sequence[str]) -> list[int]:
+        return self._store.statistics(terms, self._within).frequencies
+
+    def texts_of(self, documents: Sequence[str]) -> Iterator[str]:
+        """Yield the whole texts of documents, read in batches.
+
+        Raises:
+            KeyError: There is no such document.
+        """
+        self._checked([f"{name}#" for name in documents])
+        return self._store.texts_of(documents)
+
+    def placed(self, references: Sequence[Reference]) -> dict[str, list[int]]:
+        """Return the places of the units that references name, by their documents, in order."""
+        keys = [key_of(reference.steps) for reference in references]
+        found: dict[str, list[int]] = {}
+        for name, place in self._store.provisions(keys, self._within):
+            found.setdefault(name, []).append(place)
+        return found
 
     def place_of(self, quote: str) -> tuple[str, str]:
         """Return heading and label of the provision that a quote is from; "" where it has none."""

@@ -23,6 +23,7 @@ from lexloop.documents.structure.lookup import (
 )
 from lexloop.documents.structure.telling import missing_line, not_found
 from lexloop.documents.structure.tree import Tree
+from lexloop.store.naming import NEAR, named_document, one_of, similar
 
 if TYPE_CHECKING:
     from lexloop.store.graph import KnowledgeGraph, Relation
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 
 HEADS = frozenset({"part", "annex", "provision"})
 """The kinds of units that are listed whatever the depth; what lies in them counts as deeper."""
-NEAR = 5
-"""The most names that an error lists."""
 _LONGEST = 20_000
 """The most characters of one stretch."""
 SEE_TREE = "See the tree of the document."
@@ -42,56 +41,6 @@ _MOST_PAIRS = 1_000_000
 """Pairs of equal lines or words beyond which two passages are shown one after the other."""
 _FEWEST_SAME = 2
 """Words in common between two changes that are shown as such; fewer make them one change."""
-
-
-def named_document(view: "View", said: str) -> str:
-    """Return the document meant: by its name or the end of its path, with or without suffix.
-
-    Raises:
-        NotFoundError: There is none.
-        InputError: Several are meant.
-    """
-    if said in view.documents:
-        return said
-    wanted = folded(said).casefold()
-    found = [name for name in view.documents if wanted in _endings(name)]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise InputError(f"{len(found)} documents end in {said!r}.", one_of("Name one", found))
-    alike = similar(wanted, {folded(name).casefold(): name for name in reversed(view.documents)})
-    raise NotFoundError(
-        f"There is no document {said!r}.",
-        one_of("Near it are" if alike else "There are", alike or view.documents),
-    )
-
-
-def _endings(name: str) -> set[str]:
-    """Return every end of a name, by whole parts of its path, with and without suffix."""
-    parts = folded(name).casefold().split("/")
-    ends = {"/".join(parts[first:]) for first in range(len(parts))}
-    return ends | {end.rpartition(".")[0] for end in ends}
-
-
-def similar(wanted: str, known: Mapping[str, str], most: int = NEAR) -> list[str]:
-    """Return texts that are spelled like the wanted one or hold it.
-
-    Args:
-        wanted: As somebody wrote it, in lower case where ``known`` is.
-        known: The texts to look among, each with how it is shown.
-        most: The most of them.
-    """
-    # only those of about its length, since comparing with very many takes seconds
-    alike = [text for text in known if abs(len(text) - len(wanted)) <= most]
-    close = difflib.get_close_matches(wanted, alike, most)
-    holding = [text for text in known if wanted in text]
-    return list(dict.fromkeys(known[text] for text in (*close, *holding)))[:most]
-
-
-def one_of(lead: str, names: Sequence[str]) -> str:
-    """Return a sentence that lists names, some first where there are many."""
-    more = f", and {len(names) - NEAR} more" if len(names) > NEAR else ""
-    return f"{lead}: {'; '.join(names[:NEAR])}{more}."
 
 
 class Source(NamedTuple):
@@ -113,7 +62,7 @@ class Source(NamedTuple):
         Raises:
             InputError: No document or several are meant.
         """
-        name = named_document(view, said)
+        name = named_document(view.documents, said)
         tree, text = view.tree_of(name), view.text_of(name)
         assert tree is not None
         assert text is not None

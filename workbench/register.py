@@ -13,8 +13,9 @@ from lexloop.core.folding import folded, narrowed
 from lexloop.documents.chunks.statements import Span, Statement, statements, unnumbered
 from lexloop.documents.structure.tree import Tree
 from lexloop.documents.text.languages import languages_of
+from lexloop.store.naming import named_document
 from lexloop.workbench.clauses import Actors, Clause, clauses, is_bare
-from lexloop.workbench.provisions import Source, named_document
+from lexloop.workbench.provisions import Source
 from lexloop.workbench.timing import (
     BUSINESS,
     DATED,
@@ -143,7 +144,7 @@ def register(
     Raises:
         InputError: No document or several are meant by a name, or there are too many.
     """
-    names = [named_document(view, said) for said in documents] or view.documents
+    names = [named_document(view.documents, said) for said in documents] or view.documents
     if most is not None and len(names) > most:
         raise InputError(f"{len(names)} documents are too many at once.", f"Name up to {most}.")
     made = Register(documents=[], unread=[], entries=[])

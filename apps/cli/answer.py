@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from lexloop.apps.cli.session import Session
 from lexloop.apps.cli.terminal import Part, joined, plain, result_console, say
-from lexloop.apps.shapes.record import HEADS, SCORES, tracing
+from lexloop.apps.shapes.record import HEADS, SCORES, asked_of, tracing
 from lexloop.apps.shapes.text import NEAR, one_line, places, shortened
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ def print_answer(record: dict[str, Any], session: Session, start_s: float | None
     """
     for item in record["read_as"]:
         say(f"“{item['written']}” read as: {item['read']}", style="yellow")
+    for name in asked_of(record):
+        say(f"Asked of {name} alone", style="yellow")
     for name in record["inside"]:
         say(f"Asked in {name}", style="yellow")
     result_console().print(_marked(record["answer"]))

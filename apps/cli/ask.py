@@ -4,7 +4,7 @@ import asyncio
 import sys
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 
@@ -13,16 +13,19 @@ from lexloop.apps.cli.answer import print_answer, print_trace
 from lexloop.apps.cli.options import option
 from lexloop.apps.cli.session import Session, open_session
 from lexloop.apps.cli.terminal import ABSTAINED, NOT_PASSED, Progress, note, write_json
+from lexloop.apps.shapes.citing import Style
 from lexloop.apps.shapes.files import check_writable, write_answers
+from lexloop.apps.shapes.outline import PLAIN, Layout, Memo
 from lexloop.apps.shapes.record import answer_record, dated, of_collection
-from lexloop.core.errors import QuestionError, SettingsError
+from lexloop.core.errors import InputError, QuestionError, SettingsError
 from lexloop.core.settings import SAMPLE_CORPUS, Connection, Settings
 
 _STANDARD_INPUT = "-"
 _BYTES_PER_CHAR = 4
+_MEMO = "Memorandum"
 
 
-@options.taking(*options.ANSWER)
+@options.taking(*options.ANSWER, *options.SELECTION)
 def ask(
     *,
     context: typer.Context,
@@ -46,13 +49,31 @@ def ask(
     ] = None,
     out: Annotated[
         Path | None,
-        option("Write the answer with footnotes, to a .docx or .md file.", "FILE", flag="--out"),
+        option(
+            "Write the answer with footnotes, to a .docx, .md or .eml file.", "FILE", flag="--out"
+        ),
     ] = None,
+    style: Annotated[
+        str | None,
+        option("How --out cites. Default: plain.", "plain|oscola|bluebook", flag="--style"),
+    ] = None,
+    memo: Annotated[
+        bool, option("Lay --out out as a memorandum.", flag="--memo", panel=_MEMO)
+    ] = False,
+    to: Annotated[str, option("Whom the memorandum is for.", flag="--to", panel=_MEMO)] = "",
+    sender: Annotated[str, option("Whom it is from.", flag="--from", panel=_MEMO)] = "",
+    date: Annotated[str, option("Its date.", flag="--date", panel=_MEMO)] = "",
+    re: Annotated[str, option("What it is about.", flag="--re", panel=_MEMO)] = "",
     overwrite: Annotated[bool, option("Let --out replace a file.", flag="--overwrite")] = False,
 ) -> None:
     """Answer a question from documents, with citations that were checked."""
+    layout = Layout(_style(style), Memo(to, sender, date, re) if memo else None)
     if out is not None:
         check_writable(out, overwrite)
+    elif layout != PLAIN:
+        raise InputError("--memo and --style are about a file.", "Name it with --out.")
+    if not memo and (to or sender or date or re):
+        raise InputError("--to, --from, --date and --re are of a memorandum.", "Add --memo.")
     settings = options.chosen_settings(context.params)
     connection = options.chosen_connection(context.params)
     asked = _read(" ".join(question), settings)
@@ -64,7 +85,7 @@ def ask(
     if collections is not None:
         record |= {"collections": state["collections"], "corpus": collections}
     if out is not None:
-        write_answers(out, [_kept(record, session.settings)], overwrite)
+        write_answers(out, [_kept(record, session.settings)], overwrite, layout)
         note(f"Written to {out}.")
     if as_json:
         write_json({**record, "start_seconds": round(start_s, 4)})
@@ -76,6 +97,18 @@ def ask(
         raise typer.Exit(ABSTAINED)
     if exit_code and not state["evaluation"]["passed"]:
         raise typer.Exit(NOT_PASSED)
+
+
+def _style(said: str | None) -> Style:
+    """Return a style of citing.
+
+    Raises:
+        InputError: There is none of that name.
+    """
+    known: dict[str | None, Style] = {one: one for one in get_args(Style)}
+    if said is not None and said not in known:
+        raise InputError(f"--style is {said!r}.", f"Use one of {', '.join(get_args(Style))}.")
+    return known.get(said, "plain")
 
 
 def _opened(

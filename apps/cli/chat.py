@@ -15,6 +15,7 @@ import typer
 from lexloop.apps.cli import options
 from lexloop.apps.cli.answer import print_answer, print_sources, print_trace
 from lexloop.apps.cli.options import option
+from lexloop.apps.cli.search import marked
 from lexloop.apps.cli.session import Session, open_session
 from lexloop.apps.cli.terminal import (
     Progress,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from lexloop.evaluation.feedback import Vote
 
 _PROMPT = "> "
+_MOST_FOUND = 50
 _LOCAL = "local"
 """Whose a conversation is on a terminal, for the store keeps those of several people."""
 _HELP = (
@@ -51,7 +53,7 @@ _HELP = (
 )
 
 
-@options.taking(*options.ANSWER)
+@options.taking(*options.ANSWER, *options.SELECTION)
 def chat(
     *,
     context: typer.Context,
@@ -71,8 +73,19 @@ def chat(
             flag="--threads-file",
         ),
     ] = None,
+    find: Annotated[
+        str | None,
+        option(
+            "Look for exact words in what was asked and answered, and leave.",
+            "WORDS",
+            flag="--find",
+        ),
+    ] = None,
 ) -> None:
     """Ask question after question; Ctrl-C stops an answer or drops a line, Ctrl-D leaves."""
+    if find is not None:
+        _find(find, file)
+        return
     settings = options.chosen_settings(context.params)
     connection = options.chosen_connection(context.params)
     # says when, and no other conversation has it
@@ -98,6 +111,20 @@ def chat(
             command = plain(shlex.join(["lexloop", "chat", *again]))
             _note(f"Thread {name} is kept. To go on with it:")
             result_console().print(command, soft_wrap=True)  # to be copied as one line
+
+
+def _find(words: str, file: Path | None) -> None:
+    """Print the places of kept conversations that hold what is sought, the last first."""
+    from lexloop.workbench.search import Asked
+
+    asked = Asked.of(words, provisions=False)
+    with contextlib.closing(ThreadStore(file or data_folder() / "threads.sqlite")) as store:
+        found = [*store.find(_LOCAL, asked)]
+    for one in found[:_MOST_FOUND]:
+        say((one.thread, "bold"), (f" · {one.title} · {one.updated[:10]}", "dim"))
+        for held in one.excerpts:
+            say("  ", *marked(held))
+    say("1 answer" if len(found) == 1 else f"{len(found):,} answers", style="bold")
 
 
 def _store(thread: str | None, file: Path | None) -> ThreadStore:

@@ -27,6 +27,7 @@ from lexloop.apps.cli.index import commands as index_commands
 from lexloop.apps.cli.label import label
 from lexloop.apps.cli.register import register
 from lexloop.apps.cli.sbom import sbom
+from lexloop.apps.cli.search import search
 from lexloop.apps.cli.serve import mcp, serve
 from lexloop.apps.cli.show import commands as graph_commands
 from lexloop.apps.cli.show import show
@@ -52,8 +53,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 _COMMANDS = (
-    *(ask, chat, example, show, register, describe, serve, mcp, doctor, judge, evaluate, compare),
-    *(compare_embedders, label, tune, forget, sbom, audit),
+    *(ask, chat, example, show, search, register, describe, serve),
+    *(mcp, doctor, judge, evaluate, compare, compare_embedders, label, tune),
+    *(forget, sbom, audit),
 )
 for command in _COMMANDS:
     app.command("eval" if command is evaluate else None, epilog=_EPILOG)(command)

@@ -54,6 +54,8 @@ _FLAGS = {
     "access.as_of": ("--as-of",),
     "access.jurisdictions": ("--jurisdiction",),
     "access.kinds": ("--kind",),
+    "access.only": ("--document",),
+    "access.passage": ("--passage",),
     "loop.max_retries": ("--max-retries",),
     "loop.care": ("--care",),
     "loop.rubrics": ("--rubrics",),
@@ -64,6 +66,7 @@ MODEL = ("model.name", "index.embedder")
 ACCESS = ("access.tags", "access.as_of", "access.jurisdictions", "access.kinds")
 PLAN = ("variant", "plan.classes", "plan.k", "plan.Q", "plan.K", "plan.S", "fusion.method")
 LOOP = ("loop.care", "loop.max_retries", "max_cost", "deadline_s")
+SELECTION = ("access.only", "access.passage")
 ANSWER = ("corpus", *MODEL, "model.fallback", *ACCESS, *PLAN, *LOOP)
 """The settings of whatever answers a question."""
 _FIRST = ("corpus", "collections", "model__name", "access__as_of", "as_json")

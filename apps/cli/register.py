@@ -1,7 +1,7 @@
 """``lexloop register``: who must, may or must not do what, by when, as a table or a calendar."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
@@ -9,14 +9,15 @@ from lexloop.apps.cli import options
 from lexloop.apps.cli.options import option
 from lexloop.apps.cli.session import open_resources
 from lexloop.apps.cli.terminal import Progress, note, say, write_json
-from lexloop.apps.shapes.files import check_target, write_whole
+from lexloop.apps.shapes.files import named_form, write_whole
+from lexloop.apps.shapes.register import RegisterFormat
 from lexloop.apps.shapes.text import one_line, shortened
 from lexloop.core.metadata import Filters
 
 if TYPE_CHECKING:
     from lexloop.workbench.register import Entry, Register
 
-_FORMATS = ("csv", "xlsx", "md", "docx", "json", "ics")
+_FORMATS = {f".{form}": form for form in get_args(RegisterFormat)}
 _CHARS = 240
 
 
@@ -47,7 +48,7 @@ def register(
     from lexloop.workbench.register import Wanted
 
     wanted = Wanted.of(only or (), actor, since or ())
-    form = check_target(out, _FORMATS, overwrite) if out else ""
+    form = named_form(out, overwrite, _FORMATS) if out else None
     settings = options.chosen_settings(context.params)
     with Progress() as progress:
         connection = options.chosen_connection(context.params)
@@ -59,10 +60,10 @@ def register(
         made = register_of(view, document or (), wanted)
     for name in made.unread:
         note(f"Left out: {one_line(name)} is not in English.")
-    if out:
-        from lexloop.apps.shapes.register import RegisterFormat, register_file
+    if out and form:
+        from lexloop.apps.shapes.register import register_file
 
-        write_whole(out, register_file(made, cast("RegisterFormat", form)))
+        write_whole(out, register_file(made, form))
         dated = sum(one.day is not None for one in made.entries)
         note(f"{len(made.entries)} entries, {dated} with a day, in {out}")
     if as_json:

@@ -86,6 +86,12 @@ def open_session(
     with _uncollected():
         corpora = [one.corpus for one in each]
         resources, hosts = open_resources(each[0], connection, progress, corpora)
+        if each[0].access.only:
+            from lexloop.graph.selecting import selected
+
+            named = collections or {"": settings}
+            each = [*(chosen := selected(named, resources)).values()]
+            collections, settings = chosen if collections else None, each[0]
         for one in each:
             resources(one)
         if collections:

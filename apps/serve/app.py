@@ -19,9 +19,11 @@ from lexloop.apps.serve import (
     ask_routes,
     document_routes,
     errors,
+    link_routes,
     openai,
     operator_routes,
     register_routes,
+    search_routes,
 )
 from lexloop.apps.serve.limits import shares
 from lexloop.apps.serve.mcp_transports import McpEndpoint
@@ -87,7 +89,15 @@ def create_app(
         shares=places,
         audit=parts.audit,
     )
-    for routes in (ask_routes, document_routes, register_routes, operator_routes, openai):
+    for routes in (
+        ask_routes,
+        document_routes,
+        search_routes,
+        register_routes,
+        link_routes,
+        operator_routes,
+        openai,
+    ):
         app.include_router(routes.router)
     app.state.mcp = McpEndpoint(parts.asking, parts.collections, server.limits.mcp_sessions)
     app.router.routes.append(Route("/mcp", app.state.mcp))

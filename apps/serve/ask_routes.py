@@ -17,12 +17,15 @@ from lexloop.apps.serve.middleware import WRONG_KEY, address_of
 from lexloop.apps.serve.people import COOKIE, Asker
 from lexloop.apps.serve.roles import Role
 from lexloop.apps.serve.state import PING_S, SEND_S, Served, while_there
+from lexloop.apps.shapes.citing import Style
 from lexloop.apps.shapes.files import MEDIA_TYPES, Format, disposition, exported
+from lexloop.apps.shapes.outline import Layout, Memo
 from lexloop.apps.shapes.record import Answer
 from lexloop.core.errors import UnknownPerson
 
 router = APIRouter(prefix="/api")
 Id = Annotated[str, Field(min_length=1, max_length=100)]
+Said = Annotated[str, Field(max_length=300)]
 _STREAM = "text/event-stream"
 _EVENTS: dict[str, Any] = {
     "schema": {"type": "string"},
@@ -242,16 +245,41 @@ def delete(id: Id, person: Asker, served: Served) -> Response:
     return Response(status_code=204)
 
 
+class ExportAs(BaseModel):
+    """How a file of answers is made: its format, how it cites, and whether it is a memorandum.
+
+    Whom that is to and from, its date and what it is about are blank where they are not given.
+    """
+
+    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+
+    format: Format
+    style: Style = "plain"
+    memo: bool = False
+    to: Said = ""
+    sender: Said = Field(default="", alias="from")
+    date: Said = ""
+    re: Said = ""
+
+    @property
+    def layout(self) -> Layout:
+        """How the file is laid out."""
+        memo = Memo(self.to, self.sender, self.date, self.re) if self.memo else None
+        return Layout(self.style, memo)
+
+
 @router.get(
     "/threads/{id}/export",
     response_class=Response,
     responses={**_FILES, **documented(404)},
 )
-def export_thread(id: Id, format: Format, person: Asker, served: Served) -> Response:
+def export_thread(
+    id: Id, wanted: Annotated[ExportAs, Query()], person: Asker, served: Served
+) -> Response:
     """Return a conversation as a file, with a footnote for every source."""
     found = served.asking.readable(person, id)
     turns = served.store.turns(person.name, id, limit=_MOST_EXPORTED + 1)
-    return _file(turns[-_MOST_EXPORTED:], format, found.title, len(turns) > _MOST_EXPORTED)
+    return _file(turns[-_MOST_EXPORTED:], wanted, found.title, len(turns) > _MOST_EXPORTED)
 
 
 @router.get(
@@ -259,11 +287,13 @@ def export_thread(id: Id, format: Format, person: Asker, served: Served) -> Resp
     response_class=Response,
     responses={**_FILES, **documented(404)},
 )
-def export_answer(id: Id, format: Format, person: Asker, served: Served) -> Response:
+def export_answer(
+    id: Id, wanted: Annotated[ExportAs, Query()], person: Asker, served: Served
+) -> Response:
     """Return an answer as a file, with a footnote for every source."""
     kept_in, answer = served.store.answer(person.name, id)
     served.asking.readable(person, kept_in.id)
-    return _file([answer], format, "")
+    return _file([answer], wanted, "")
 
 
 @router.post(
@@ -283,10 +313,12 @@ def rate(id: Id, rating: Rating, person: Asker, served: Served) -> Response:
     return Response(status_code=204)
 
 
-def _file(answers: list[dict[str, Any]], form: Format, title: str, cut: bool = False) -> Response:
-    name = disposition(title or answers[0]["question"], form)
+def _file(
+    answers: list[dict[str, Any]], wanted: ExportAs, title: str, cut: bool = False
+) -> Response:
+    named = (wanted.re if wanted.memo else "") or title or answers[0]["question"]
     return Response(
-        exported(answers, form, title, cut),
-        media_type=MEDIA_TYPES[form],
-        headers={"Content-Disposition": name},
+        exported(answers, wanted.format, title, cut, wanted.layout),
+        media_type=MEDIA_TYPES[wanted.format],
+        headers={"Content-Disposition": disposition(named, wanted.format)},
     )

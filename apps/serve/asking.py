@@ -11,7 +11,7 @@ from functools import partial
 from heapq import merge
 from itertools import chain, starmap
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 from weakref import WeakValueDictionary
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -22,9 +22,17 @@ from lexloop.apps.serve.collections import Collections, Engine, opening
 from lexloop.apps.serve.limits import Places, Queue, Rates, ahead
 from lexloop.apps.serve.people import Person
 from lexloop.apps.shapes.record import answer_record, dated, of_collection, searched_for
-from lexloop.apps.threads import Thread, ThreadStore
+from lexloop.apps.threads import FoundTurn, Thread, ThreadStore
 from lexloop.core.conversation import checked_question, messages_of, tags_of_thread, typed
-from lexloop.core.errors import AccessError, DataError, ModelError, NotFoundError, ThreadBusy
+from lexloop.core.errors import (
+    AccessError,
+    DataError,
+    InputError,
+    ModelError,
+    NotFoundError,
+    ThreadBusy,
+)
+from lexloop.core.settings_groups import Offset
 from lexloop.core.types import POINTED, Degradation, Turn
 
 if TYPE_CHECKING:
@@ -32,6 +40,7 @@ if TYPE_CHECKING:
     from lexloop.store.view import View
     from lexloop.workbench.profile import Profile
     from lexloop.workbench.provisions import Source
+    from lexloop.workbench.search import Asked
 
 _log = logging.getLogger("lexloop.serve")
 Event = tuple[str, dict[str, Any]]
@@ -62,6 +71,16 @@ class AskRequest(BaseModel):
         default=None,
         max_length=20,
         description="Answer from the law in force on this day (YYYY-MM-DD), `today`, or `any`.",
+    )
+    documents: list[Annotated[str, Field(max_length=4096)]] = Field(
+        default=[],
+        max_length=500,
+        description="The only documents that are asked, by name or the end of it; none for all.",
+    )
+    passage: tuple[Offset, Offset] | None = Field(
+        default=None,
+        description="The only passage of the one document that is asked: where it begins and ends "
+        "in code points. It is widened to whole sentences.",
     )
     settings: dict[str, Any] = Field(default={}, description="By flat name; see /api/settings.")
 
@@ -159,7 +178,12 @@ class Run:
         made = dated(
             record, collections, self.first.access.as_of, self.thread if self.kept else None
         )
-        told = {"corpus": ", ".join(collections), "model": shown(self.first.model.name)}
+        only = dict.fromkeys(chain(*(one.access.only for one in self.settings.values())))
+        told = {
+            "only": [*only],
+            "corpus": ", ".join(collections),
+            "model": shown(self.first.model.name),
+        }
         return {**made, **told, "steps": self.told}
 
 
@@ -245,20 +269,64 @@ class Asking:
         wanted = chosen(operators, request.settings)
         if request.as_of is not None:
             wanted["access.as_of"] = request.as_of
-        names = request.collections
-        names = self.collections.names(person) if names is None else list(dict.fromkeys(names))
+        if request.documents or request.passage:
+            selection = {"only": tuple(request.documents), "passage": request.passage}
+            wanted |= {f"access.{name}": value for name, value in selection.items()}
+        names, unready = self._ready(person, request.collections)
+        settings = {name: self.collections.settings(person, name, **wanted) for name in names}
+        if request.documents:
+            from lexloop.graph.selecting import selected
+
+            with opening():
+                settings = selected(settings, self.engine.resources)
+        if (thread := request.thread) is not None:
+            self.readable(person, thread)
+        asked, begins = typed(request.question), thread is None
+        run = Run(person, asked, settings, unready, thread or _new_id(), begins, kept)
+        self.audit.note(person.name, "ask", asked, id=run.id, collections=[*settings])
+        return run
+
+    def _ready(
+        self, person: Person, wanted: Sequence[str] | None
+    ) -> tuple[list[str], dict[str, str]]:
+        """Return the collections that can be asked now, and why others cannot."""
+        names = self.collections.names(person) if wanted is None else list(dict.fromkeys(wanted))
         if not names:
             raise NotFoundError("There is no collection to ask.", "Name one, or make one.")
         unready = self.collections.unready(person, names) if len(names) > 1 else {}
         if len(unready) < len(names):  # otherwise it is for the question to wait or to fail
             names = [name for name in names if name not in unready]
-        settings = {name: self.collections.settings(person, name, **wanted) for name in names}
-        if (thread := request.thread) is not None:
-            self.readable(person, thread)
-        asked, begins = typed(request.question), thread is None
-        run = Run(person, asked, settings, unready, thread or _new_id(), begins, kept)
-        self.audit.note(person.name, "ask", asked, id=run.id, collections=names)
-        return run
+        return names, unready
+
+    def searchable(
+        self, person: Person, wanted: Sequence[str] | None
+    ) -> tuple[list[str], dict[str, str]]:
+        """Return the collections that a person may search now, and why others cannot be.
+
+        Raises:
+            LexloopError: There is none, or they search too often.
+        """
+        self.rates.count("questions", person.name)
+        return self._ready(person, wanted)
+
+    def turns_with(self, person: Person, asked: "Asked") -> list[FoundTurn]:
+        """Return what a person asked and was answered that holds what is sought, the last first.
+
+        What they may read no more is left out.
+        """
+        self.rates.count("questions", person.name)
+        may: dict[str, bool] = {}
+        for one in (found := [*self.store.find(person.name, asked)]):
+            if one.thread not in may:
+                may[one.thread] = self._is_readable(person, one.thread)
+        return [one for one in found if may[one.thread]]
+
+    def _is_readable(self, person: Person, id: str) -> bool:
+        try:
+            self.readable(person, id)
+        except (AccessError, InputError):
+            return False
+        return True
 
     def readable(self, person: Person, id: str) -> Thread:
         """Return a thread whose answers a person may still read.
@@ -330,7 +398,7 @@ class Asking:
             AuditError: The audit log cannot be told of it; nobody gets the answer.
         """
         record = run.record(self.hosts)
-        documents = _documents(chain(record["citations"], record["near"], record["passages"]))
+        documents = found_documents(chain(record["citations"], record["near"], record["passages"]))
         self.audit.note(run.person.name, "answer", id=run.id, documents=documents)
         if run.kept:
             try:
@@ -365,7 +433,7 @@ class Asking:
             [{"collection": name, **passage} for passage in passages]
             for name, passages in found.items()
         ]
-        documents = _documents(chain.from_iterable(lists))
+        documents = found_documents(chain.from_iterable(lists))
         note = partial(self.audit.note, person.name, "search", query, collections=[*names])
         await asyncio.to_thread(note, documents=documents)
         return list(merge(*lists, key=_farness))
@@ -409,7 +477,7 @@ class Asking:
         return []
 
 
-def _documents(sources: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
+def found_documents(sources: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
     """Return the documents of sources, by collection."""
     found: dict[str, set[str]] = {}
     for one in sources:

@@ -22,7 +22,7 @@ from lexloop.apps.serve.people import LOCAL, Person
 from lexloop.apps.serve.settings import CollectionSettings, ServerSettings
 from lexloop.apps.serve.sharing import Sharing
 from lexloop.apps.serve.uploads import Uploaded, UploadStore
-from lexloop.apps.shapes.record import owner_and_name
+from lexloop.apps.shapes.record import owner_and_name, shared_name
 from lexloop.apps.withdrawing import Traces, withdrawn
 from lexloop.core.errors import (
     AccessError,
@@ -222,6 +222,24 @@ class Collections:
         shared = {name for name in names if owner_and_name(name)[0]}.difference(self.held(person))
         return operators | shared
 
+    def called(self, reader: Person, owner: str, name: str) -> str | None:
+        """Return what a reader calls the collection that another calls so.
+
+        Args:
+            reader: Who reads.
+            owner: Whose conversation names it.
+            name: As its owner saw it.
+
+        Returns:
+            None where it may be one of two: the operator's, or an uploaded one of that name.
+        """
+        holder, own = owner_and_name(name)
+        uploaded = own in self._uploads.of(holder or owner)
+        if name in self._known:
+            return None if uploaded else name
+        holder = holder or owner
+        return own if holder == reader.name or self._alone else shared_name(holder, own)
+
     def settings(self, person: Person, name: str, **changes: Any) -> Settings:
         """Return the settings that a person's questions to a collection are answered with.
 
@@ -237,8 +255,8 @@ class Collections:
             granted |= _of_index(self.uploaded(person, name))
         return self._engine.settings.changed(**{**changes, **granted})
 
-    def view(self, person: Person, name: str) -> "View":
-        """Return what a person may see of a collection, whenever it is in force.
+    def view(self, person: Person, name: str, as_of: str = "any") -> "View":
+        """Return what a person may see of a collection, in force on a day or whenever it is.
 
         Raises:
             NotFoundError: There is no such collection for them.
@@ -246,7 +264,7 @@ class Collections:
         """
         from lexloop.core.metadata import Filters
 
-        settings = self.settings(person, name, **{"access.as_of": "any"})
+        settings = self.settings(person, name, **{"access.as_of": as_of})
         with opening():
             collection, _ = self._engine.resources.collection(settings)
         return collection.seen_by(Filters.of(settings))

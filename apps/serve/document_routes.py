@@ -28,11 +28,11 @@ from lexloop.apps.shapes.record import owner_and_name
 from lexloop.apps.shapes.text import first_of
 from lexloop.core.errors import ConflictError, InputError
 from lexloop.documents.reading.formats import PAGED
+from lexloop.store.naming import named_document
 from lexloop.workbench.provisions import (
     SEE_TREE,
     Source,
     compared,
-    named_document,
     same_provision,
     version_record,
     versions_of,
@@ -327,7 +327,7 @@ class _Paper(_Seen):
 
     def __init__(self, name: str, person: Asker, served: Served, document: Named) -> None:
         super().__init__(name, person, served)
-        self.document = named_document(self.view, document)
+        self.document = named_document(self.view.documents, document)
         self.pages = served.pages
         self._corpus = served.collections.settings(person, name).corpus
 

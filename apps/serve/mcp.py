@@ -24,7 +24,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 from pydantic import AnyUrl, Field, ValidationError
 
-from lexloop.apps.serve.asking import Asking, AskRequest
+from lexloop.apps.serve.asking import Asking, AskRequest, found_documents
 from lexloop.apps.serve.collections import Collections
 from lexloop.apps.serve.errors import Problem, faults_of, problem_of
 from lexloop.apps.serve.people import Person
@@ -40,6 +40,7 @@ from lexloop.core.errors import (
     NotFoundError,
 )
 from lexloop.core.folding import folded
+from lexloop.core.settings_groups import Offset
 from lexloop.workbench.profile import Item, Profile
 from lexloop.workbench.provisions import Neighbourhood, Source, neighbourhood
 from lexloop.workbench.register import MOST_AT_ONCE, Entry, Wanted, register
@@ -84,6 +85,11 @@ Names = Annotated[
     Field(description="Names of collections, as list_documents gives them. Leave it out for all."),
 ]
 
+Only = Annotated[
+    Annotated[list[Text], Field(max_length=500)] | None,
+    Field(description="The only documents, by name or the end of it. Leave it out for all."),
+]
+
 
 def _aside(
     work: Callable[Concatenate["LexloopMcp", P], T],
@@ -114,6 +120,7 @@ class LexloopMcp(FastMCP[Any]):
         made = [
             _tool(self.ask, "Ask the documents"),
             _tool(self.search, "Search passages"),
+            _tool(self.find_words, "Find exact words"),
             _tool(self.read_provision, "Read a provision"),
             _tool(self.list_documents, "List documents"),
             _tool(self.related, "Related statements"),
@@ -218,13 +225,28 @@ class LexloopMcp(FastMCP[Any]):
         call: Call,
         collections: Names = None,
         as_of: AsOf = None,
+        *,
+        documents: Only = None,
+        passage: Annotated[
+            tuple[Offset, Offset] | None,
+            Field(
+                description="Where the only passage of the one document that is asked begins and "
+                "ends, in code points, as find_words gives them."
+            ),
+        ] = None,
     ) -> shapes.Answer:
         """Answer one question from the documents, with numbered sources and a verdict.
 
         The sources were checked word for word. The first choice for any question of what the law, a
         rule or a policy says. Says so where the documents do not answer.
         """
-        request = AskRequest(question=question, collections=collections, as_of=as_of)
+        request = AskRequest(
+            question=question,
+            collections=collections,
+            as_of=as_of,
+            documents=documents or [],
+            passage=passage,
+        )
         record: dict[str, Any] = {}
         steps = 0
         # nothing is kept: whoever calls a tool has the conversation
@@ -261,6 +283,40 @@ class LexloopMcp(FastMCP[Any]):
                 for one in found[:limit]
             ]
         )
+
+    @_aside
+    def find_words(
+        self,
+        words: Annotated[
+            Text,
+            Field(
+                description='Words that must all be there, a "phrase" in double quotes, a '
+                "provision such as 'section 4.2', -word for what must not be there."
+            ),
+        ],
+        call: Call,
+        *,
+        collections: Names = None,
+        documents: Only = None,
+        as_of: AsOf = None,
+        limit: Annotated[int, Field(ge=1, le=100, description="The most documents.")] = 10,
+        offset: Annotated[int, Field(ge=0, description="How many to leave out first.")] = 0,
+    ) -> shapes.WordsFound:
+        """Find every document that holds exact words, phrases or a provision, with the places.
+
+        Nothing is guessed: use it to list and count what is there, and to show that a word is not.
+        """
+        from lexloop.workbench.search import Asked
+        from lexloop.workbench.search import search as find
+
+        person, asked = self._person(call), Asked.of(words)
+        names, unready = self._asking.searchable(person, collections)
+        views = {name: self._collections.view(person, name, as_of or "today") for name in names}
+        found = find(views, asked, documents=documents or (), first=offset, limit=limit)
+        made = shapes.WordsFound.of_found(found, [*unready])
+        told = found_documents(one.model_dump() for one in made.found)
+        self._asking.audit.note(person.name, "search", words, collections=names, documents=told)
+        return made
 
     @_aside
     def read_provision(

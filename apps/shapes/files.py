@@ -1,16 +1,18 @@
-"""An answer or a thread as a file to keep: Markdown, or Word, with a footnote for every source."""
+"""An answer or a thread as a file: Markdown, Word, or mail, with a footnote for every source."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 from urllib.parse import quote
 
 from lexloop.apps.shapes.outline import (
+    PLAIN,
     Aside,
     Block,
     Facts,
     Heading,
+    Layout,
     Line,
     Outline,
     Run,
@@ -20,11 +22,14 @@ from lexloop.apps.shapes.text import one_line
 from lexloop.core.errors import InputError
 from lexloop.core.files import remedy, write_bytes
 
-Format = Literal["docx", "md"]
+Form = TypeVar("Form", bound=str)
+Format = Literal["docx", "md", "eml"]
 MEDIA_TYPES: dict[Format, str] = {
     "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
     "md": "text/markdown; charset=utf-8",
+    "eml": "message/rfc822",
 }
+_FORMATS: dict[str, Format] = {f".{form}": form for form in get_args(Format)}
 _NAME_BYTES = 120
 # what separates folders, drives or fields, what a shell or a browser reads, and what is no letter
 _NO_NAME = re.compile(r"[^\w \-.,()§]+")
@@ -41,37 +46,43 @@ _ADDRESS = re.compile(r"(?i)(?<=[a-z])(:)(?=/)|(?<=www)(\.)|@|(?<=mailto)(:)|(?<
 
 
 def exported(
-    answers: Sequence[Mapping[str, Any]], form: Format, title: str = "", cut: bool = False
+    answers: Sequence[Mapping[str, Any]],
+    form: Format,
+    title: str = "",
+    cut: bool = False,
+    layout: Layout = PLAIN,
 ) -> bytes:
     """Return a file of answers, which says what ``outline_of`` returns."""
-    outline = outline_of(answers, title, cut)
-    if form == "docx":
-        from lexloop.apps.shapes.word import as_word
+    outline = outline_of(answers, title, cut, layout)
+    if form == "md":
+        return as_markdown(outline).encode()
+    from lexloop.apps.shapes.word import as_word
 
-        return as_word(outline)
-    return as_markdown(outline).encode()
+    word = as_word(outline)
+    if form == "docx":
+        return word
+    from lexloop.apps.shapes.mail import Attached, as_mail
+
+    name = file_name(outline.subject, "docx")
+    return as_mail(outline, layout.memo, Attached(name, MEDIA_TYPES["docx"], word))
 
 
 def check_writable(file: Path, overwrite: bool) -> Format:
+    """Return the format of answers that a file's suffix names; see ``named_form``."""
+    return named_form(file, overwrite, _FORMATS)
+
+
+def named_form(file: Path, overwrite: bool, forms: Mapping[str, Form]) -> Form:
     """Return the format that a file's suffix names, once it is sure that it can be written.
 
     Raises:
         InputError: The suffix is unknown, the file is there, or its folder is not.
     """
-    return "docx" if check_target(file, get_args(Format), overwrite) == "docx" else "md"
-
-
-def check_target(file: Path, formats: Sequence[str], overwrite: bool) -> str:
-    """Return which of these formats a file's suffix names, once it is sure that it can be written.
-
-    Raises:
-        InputError: The suffix is none of them, the file is there, or its folder is not.
-    """
-    form = file.suffix.lower().removeprefix(".")
-    if form not in formats:
-        *others, last = (f".{name}" for name in formats)
-        known = f"a {', a '.join(others)} or an {last}"
-        raise InputError(f"--out {file} has no known format.", f"Name {known} file.")
+    form = forms.get(file.suffix.lower())
+    if form is None:
+        *first, last = forms
+        hint = f"Name a file that ends in {', '.join(first)} or {last}."
+        raise InputError(f"--out {file} has no known format.", hint)
     if not file.parent.is_dir():
         raise InputError(f"There is no folder {file.parent}.", "Make it, or name another file.")
     if file.is_dir():
@@ -81,17 +92,20 @@ def check_target(file: Path, formats: Sequence[str], overwrite: bool) -> str:
     return form
 
 
-def write_answers(file: Path, answers: Sequence[Mapping[str, Any]], overwrite: bool) -> None:
+def write_answers(
+    file: Path, answers: Sequence[Mapping[str, Any]], overwrite: bool, layout: Layout = PLAIN
+) -> None:
     """Write answers to a file of the format that its suffix names, in one step.
 
     Raises:
         InputError: It cannot be written; what was there is still there.
     """
-    write_whole(file, exported(answers, check_writable(file, overwrite)))
+    form = check_writable(file, overwrite)
+    write_whole(file, exported(answers, form, layout=layout))
 
 
 def write_whole(file: Path, data: bytes) -> None:
-    """Write a file in one step.
+    """Write a file that somebody asked for, in one step.
 
     Raises:
         InputError: It cannot be written; what was there is still there.

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from lexloop.apps.shapes.citing import Style, pinpoint
+from lexloop.apps.shapes.record import asked_of
 from lexloop.apps.shapes.text import NEAR, clean, one_line, places, shortened
 
 Record = Mapping[str, Any]
@@ -36,13 +38,23 @@ def asked(record: Record) -> list[tuple[str, str]]:
     ]
 
 
-def place(record: Record, source: Record) -> str:
-    """Return where a source stands: document, provision, page, characters, version, identifier."""
-    return ", ".join([one_line(_named(record, source)), *places(source)])
+def place(record: Record, source: Record, style: Style = "plain") -> str:
+    """Return where a source stands; in plain style its characters and identifier, too."""
+    if style == "plain":
+        return ", ".join([one_line(_named(record, source)), *places(source)])
+    of_document = (one for one in record["passages"] if _key(one) == _key(source))
+    known: Record = next(of_document, {})
+    beside = {name: known[name] for name in ("title", "kind", "jurisdiction") if name in known}
+    return pinpoint({**beside, **source}, style)
 
 
-def sources(record: Record) -> list[str]:
-    """Return a line for each document that an answer cites, with the provisions cited of it."""
+def sources(record: Record, style: Style = "plain") -> list[str]:
+    """Return a line for each document that an answer cites, with the provisions cited of it.
+
+    In a style of lawyers each provision has a line.
+    """
+    if style != "plain":
+        return [*dict.fromkeys(place(record, one, style) for one in record["citations"])]
     titles = {_key(passage): passage["title"] for passage in record["passages"]}
     cited: dict[tuple[str, str], list[Record]] = {}
     for citation in record["citations"]:
@@ -143,24 +155,58 @@ Block = Heading | Line | Aside | Facts
 
 @dataclass
 class Outline:
-    """A file of answers: its title, its blocks, and the lines of its footnotes, numbered from 1."""
+    """A file of answers: its title, its blocks, and the lines of its footnotes, numbered from 1.
+
+    ``subject`` is what it is about, which its file is called by.
+    """
 
     title: str
     made: datetime
     blocks: list[Block] = field(default_factory=list)
     notes: dict[int, list[str]] = field(default_factory=dict)
+    subject: str = ""
 
 
-def outline_of(answers: Sequence[Record], title: str = "", cut: bool = False) -> Outline:
+@dataclass(frozen=True)
+class Memo:
+    """Whom a memorandum is for and from, its day, and what it is about; what is empty is blank."""
+
+    to: str = ""
+    sender: str = ""
+    date: str = ""
+    re: str = ""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a file of answers is laid out: its style of citing, and as a memorandum where one is."""
+
+    style: Style = "plain"
+    memo: Memo | None = None
+
+
+PLAIN = Layout()
+
+
+def outline_of(
+    answers: Sequence[Record], title: str = "", cut: bool = False, layout: Layout = PLAIN
+) -> Outline:
     """Return what a file says of answers.
 
     Args:
         answers: Records of answers, in the order in which they were asked for.
         title: The thread's; empty for the first question.
         cut: Whether the thread has earlier answers, which the outline says.
+        layout: How it is laid out.
     """
     named = title or (answers[0]["question"] if answers else "No questions")
-    outline = Outline(shortened(named, _TITLE_CHARS), datetime.now(UTC))
+    memo = layout.memo
+    shown = "Memorandum" if memo else shortened(named, _TITLE_CHARS)
+    outline = Outline(shown, datetime.now(UTC), subject=shortened(named, _TITLE_CHARS))
+    if memo:
+        outline.subject = shortened(memo.re, _TITLE_CHARS) or outline.subject
+        rows = (("To", memo.to), ("From", memo.sender), ("Date", memo.date), ("Re", memo.re))
+        outline.blocks.append(Facts([(name, one_line(said)) for name, said in rows]))
     outline.blocks.append(Aside([NOTICE]))
     if cut:
         said = f"The last {len(answers):,} answers of the conversation; those before are left out."
@@ -170,7 +216,10 @@ def outline_of(answers: Sequence[Record], title: str = "", cut: bool = False) ->
         if title or len(answers) > 1:
             outline.blocks.append(Heading(1, f"Question {number}"))
             level = 2
-        _add_answer(outline, record, level)
+        if memo:
+            _add_opinion(outline, record, level, layout.style)
+        else:
+            _add_answer(outline, record, level, layout.style)
     return outline
 
 
@@ -180,30 +229,41 @@ def lines_of(text: str) -> list[str]:
     return [line for part in text.splitlines() if (line := one_line(part))]
 
 
-def _add_answer(outline: Outline, record: Record, level: int) -> None:
+def _add_opinion(outline: Outline, record: Record, level: int, style: Style) -> None:
+    """Add what a memorandum says of a question: it, a short answer, its grounds, the sources."""
+    blocks = outline.blocks
+    blocks.append(Heading(level, "Question"))
+    blocks.append(Line([" ".join(lines_of(record["question"]))]))
+    _add_reading(blocks, record)
+    blocks.append(Heading(level, "Short answer"))
+    _add_text(outline, record, style)
+    _add_warning(blocks, record)
+    blocks.append(Heading(level, "Grounds"))
+    for citation in record["citations"]:
+        lead = one_line(citation.get("lead", ""))
+        blocks.append(Line([place(record, citation, style)], item=True))
+        blocks.append(Aside([*([f"{lead} …"] if lead else []), *_quoted(citation["quote"])]))
+    _add_near(blocks, record, level, style)
+    blocks.append(Line([_verdict_of(record)]))
+    blocks.append(Facts(asked(record)))
+    _add_sources(blocks, record, level, style)
+
+
+def _add_answer(outline: Outline, record: Record, level: int, style: Style) -> None:
     blocks = outline.blocks
     question = lines_of(record["question"])
     if question != [outline.title]:
         blocks.append(Aside(question))
-    for item in record["read_as"]:
-        blocks.append(
-            Line([f"“{one_line(item['written'])}” was read as: {one_line(item['read'])}"])
-        )
-    blocks += [Line([f"Asked in {one_line(name)}"]) for name in record.get("inside", [])]
+    _add_reading(blocks, record)
     blocks.append(Facts(asked(record)))
     blocks.append(Heading(level, "Answer"))
-    _add_text(outline, record)
-    if record["warning"]:
-        blocks.append(Aside([f"Warning: {one_line(record['warning'])}"]))
-    if record["near"]:
-        blocks.append(Heading(level, NEAR))
-        for citation in record["near"]:
-            blocks.append(Line([place(record, citation)], item=True))
-            blocks.append(Aside(_quoted(citation["quote"])))
-    _add_verdict(blocks, record, level)
-    if cited := sources(record):
-        blocks.append(Heading(level, "Sources"))
-        blocks += (Line([said], item=True) for said in cited)
+    _add_text(outline, record, style)
+    _add_warning(blocks, record)
+    _add_near(blocks, record, level, style)
+    blocks.append(Heading(level, "Verdict"))
+    blocks.append(Line([_verdict_of(record)]))
+    blocks += (Line([one_line(said)], item=True) for said in record["verdict"]["checked"])
+    _add_sources(blocks, record, level, style)
     blocks.append(Heading(level, "How it was found"))
     blocks.append(Facts(_found_how(record)))
     if record["passages"]:
@@ -212,13 +272,42 @@ def _add_answer(outline: Outline, record: Record, level: int) -> None:
             blocks.append(Line([place(record, passage)], item=True))
 
 
-def _add_text(outline: Outline, record: Record) -> None:
+def _add_reading(blocks: list[Block], record: Record) -> None:
+    """Add how a question was read, and of what it was asked."""
+    for item in record["read_as"]:
+        blocks.append(
+            Line([f"“{one_line(item['written'])}” was read as: {one_line(item['read'])}"])
+        )
+    blocks += [Line([f"Asked of {one_line(said)} alone"]) for said in asked_of(record)]
+    blocks += [Line([f"Asked in {one_line(name)}"]) for name in record.get("inside", [])]
+
+
+def _add_warning(blocks: list[Block], record: Record) -> None:
+    if record["warning"]:
+        blocks.append(Aside([f"Warning: {one_line(record['warning'])}"]))
+
+
+def _add_near(blocks: list[Block], record: Record, level: int, style: Style) -> None:
+    if record["near"]:
+        blocks.append(Heading(level, NEAR))
+        for citation in record["near"]:
+            blocks.append(Line([place(record, citation, style)], item=True))
+            blocks.append(Aside(_quoted(citation["quote"])))
+
+
+def _add_sources(blocks: list[Block], record: Record, level: int, style: Style) -> None:
+    if cited := sources(record, style):
+        blocks.append(Heading(level, "Sources"))
+        blocks += (Line([said], item=True) for said in cited)
+
+
+def _add_text(outline: Outline, record: Record, style: Style) -> None:
     """Add the answer line by line, its markers as footnotes; they go on from those before."""
     from lexloop.nodes.markers import MARKER, marker_numbers
 
     cited: dict[int, list[str]] = {}
     for citation in record["citations"]:
-        cited.setdefault(citation["n"], []).extend(_note(record, citation))
+        cited.setdefault(citation["n"], []).extend(_note(record, citation, style))
     numbers: dict[int, int] = {}
     for line in record["answer"].splitlines():
         runs: list[Run] = []
@@ -244,11 +333,11 @@ def _words(text: str) -> str:
     return clean(_BLANKS.sub(" ", text))
 
 
-def _note(record: Record, citation: Record) -> list[str]:
+def _note(record: Record, citation: Record, style: Style) -> list[str]:
     """Return a footnote: the place, the quote, and the words that the quote completes."""
     first, *rest = _quoted(citation["quote"])
     lead = one_line(citation.get("lead", ""))
-    lines = [f"{place(record, citation)}: {first}", *rest]
+    lines = [f"{place(record, citation, style)}: {first}", *rest]
     return [*lines, f"It completes: “{lead}”"] if lead else lines
 
 
@@ -259,11 +348,6 @@ def _quoted(quote: str) -> list[str]:
     return lines
 
 
-def _add_verdict(blocks: list[Block], record: Record, level: int) -> None:
+def _verdict_of(record: Record) -> str:
     verdict = record["verdict"]
-    blocks.append(Heading(level, "Verdict"))
-    blocks.append(
-        Line([one_line(" ".join([verdict["head"].rstrip(".") + ".", *verdict["words"]]))])
-    )
-    for said in verdict["checked"]:
-        blocks.append(Line([one_line(said)], item=True))
+    return one_line(" ".join([verdict["head"].rstrip(".") + ".", *verdict["words"]]))

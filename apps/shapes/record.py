@@ -114,8 +114,9 @@ class Answer(BaseModel):
     """An answer with its sources, its verdict, and how it came about.
 
     Offsets are code points into a document's extracted text, half-open. Numbers of ``citations``
-    are those of the markers in ``answer``. ``thread`` is null where the caller keeps it;
-    ``steps`` are as they were told while it was made.
+    are those of the markers in ``answer``. Where ``only`` some documents were to be asked it names
+    them, and ``passage`` is the span of the one that was. ``thread`` is null where the caller keeps
+    it; ``steps`` are as they were told while it was made.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -145,6 +146,8 @@ class Answer(BaseModel):
     plan: Plan | None
     standalone: str
     inside: list[str] = []
+    only: list[str] = []
+    passage: tuple[int, int] | None = None
     queries: list[str]
     keywords: list[str]
     passages: list[Passage]
@@ -203,6 +206,8 @@ def answer_record(
         **searched_for(state),
         **{name: state.get(name) for name in _OF_THE_STATE},
         "triplets": [{**one, "reads": reading(one["predicate"])} for one in state["triplets"]],
+        "only": list(settings.access.only),
+        "passage": settings.access.passage,
         "variant": settings.variant,
         "corpus": settings.corpus,
         "model": settings.model.name,
@@ -226,6 +231,13 @@ def dated(
     at = datetime.now(UTC).isoformat(timespec="milliseconds")
     asked = {"collections": list(collections), "as_of": as_of}
     return {**record, "thread": thread, "at": at, **asked}
+
+
+def asked_of(record: Mapping[str, Any]) -> list[str]:
+    """Return what was asked alone, in words: a passage, or some documents; nothing for all."""
+    span = record.get("passage")
+    where = f", characters {span[0]}–{span[1]}" if span else ""
+    return [f"{name}{where}" for name in record.get("only", [])]
 
 
 def retries(attempts: Sequence[Mapping[str, Any]]) -> int:

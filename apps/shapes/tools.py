@@ -15,6 +15,7 @@ from pydantic import BaseModel, Field
 
 from lexloop.apps.shapes.text import as_text, clean, places, said_at, shortened
 from lexloop.core.errors import NotFoundError
+from lexloop.workbench.search import Found
 
 TEMPLATE = "lexloop://{collection}/{document}{#label}"
 """The form of an address as a URI template (RFC 6570)."""
@@ -167,6 +168,51 @@ class Passages(Result):
     """What was found, the best first."""
 
     passages: list[Passage]
+
+
+class PlaceFound(Source):
+    """A place where exact words stand; ``quote`` is its text, ``in_document`` counts all of it."""
+
+    title: str
+    start: int = Field(description="Where the quote begins in the document, in code points.")
+    end: int
+    in_document: int = Field(description="How many places the whole document has.")
+
+
+class WordsFound(Result):
+    """What was found of what was sought; further passages of a document are not listed."""
+
+    words: list[str]
+    phrases: list[str]
+    without: list[str]
+    provision: str
+    documents: int = Field(description="How many documents are found.")
+    places: int = Field(description="How many places there are in all of them.")
+    found: list[PlaceFound]
+    unavailable: list[str] = Field(description="Collections that cannot be read at the moment.")
+
+    @classmethod
+    def of_found(cls, found: Found, unavailable: list[str]) -> Self:
+        """Return what a search found."""
+        sought = found.sought.model_dump(include={"words", "phrases", "without", "provision"})
+        places = [
+            PlaceFound.of(
+                {**one.model_dump(), **passage.model_dump()},
+                title=clean(one.title),
+                start=passage.start,
+                end=passage.end,
+                in_document=one.places,
+            )
+            for one in found.documents
+            for passage in one.passages
+        ]
+        return cls(
+            **sought,
+            documents=found.total,
+            places=found.places,
+            found=places,
+            unavailable=unavailable,
+        )
 
 
 class Mention(BaseModel):

@@ -122,6 +122,10 @@ _TERM = re.compile(
 )
 
 
+BEGINNING = 2
+"""The letters at the beginning of a word that its stem has, too."""
+
+
 @lru_cache(maxsize=1)
 def _stemmer() -> Any:
     import Stemmer

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         describe,
         evaluate,
         register,
+        search,
     )
     from lexloop.core.settings import Settings
     from lexloop.graph.build import build_graph
@@ -29,6 +30,7 @@ __all__ = [
     "describe",
     "evaluate",
     "register",
+    "search",
 ]
 
 # Read by the libraries when they are imported, and nothing of Lexloop is imported before this.
@@ -53,6 +55,7 @@ _OFFERED = {
     "describe": "lexloop.apps.library",
     "evaluate": "lexloop.apps.library",
     "register": "lexloop.apps.library",
+    "search": "lexloop.apps.library",
 }
 
 

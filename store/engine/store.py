@@ -12,12 +12,13 @@ from cachetools import LRUCache
 from numpy.typing import NDArray
 
 from lexloop.core.errors import DataError, OutdatedIndexError, hearing, tell_loss
+from lexloop.core.folding import accented
 from lexloop.core.metadata import UNKNOWN, Metadata
 from lexloop.core.types import Chunk, Hit, Triplet
 from lexloop.documents.chunks.statements import Statement, statements_in
 from lexloop.documents.document import Document, SkippedSource
 from lexloop.documents.structure.tree import Tree
-from lexloop.documents.text.tokens import stemmer_name, tokenize
+from lexloop.documents.text.tokens import BEGINNING, stemmer_name, tokenize
 from lexloop.models.embedding import Codes, Embedder, Vectors
 from lexloop.store.engine.address import FLOAT, VectorKind
 from lexloop.store.engine.client import engine_at
@@ -445,6 +446,22 @@ class EngineStore:
     def document(self, name: str) -> Document:
         """See ``Store.document``."""
         return self._read([name])[0].document
+
+    def texts_of(self, names: Sequence[str]) -> Iterator[str]:
+        """See ``Store.texts_of``."""
+        for first in range(0, len(names), _HOLDING):
+            for record in self._stored("documents", names[first : first + _HOLDING]):
+                yield record["text"]
+
+    def having(self, word: str, within: Within) -> list[str]:
+        """See ``Store.having``."""
+        begins = "".join(f"[{letter}{accented(letter)}]" for letter in word[:BEGINNING])
+        should: list[Json] = [{"terms": {TERMS: tokenize(word)}}]
+        should.append({"regexp": {TERMS: {"value": f"({begins}.*)&(.*[^ -~].*)"}}})
+        held: Json = {"bool": {"should": should, "minimum_should_match": 1}}
+        filters = [*self._chunks_within(within), held]
+        hits = self._each("chunks", filters, [], ["document"])
+        return list(dict.fromkeys(hit["fields"]["document"][0] for hit in hits))
 
     def starts(self, name: str) -> NDArray[np.int32]:
         """See ``Store.starts``."""

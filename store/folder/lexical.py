@@ -6,6 +6,7 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import compress
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -15,8 +16,9 @@ from numpy.typing import NDArray
 
 from lexloop.core.arrays import Sparse, add_columns, load_array, save_arrays, scipy_sparse
 from lexloop.core.files import write_text
+from lexloop.core.folding import plain
 from lexloop.core.types import Chunk
-from lexloop.documents.text.tokens import tokenize
+from lexloop.documents.text.tokens import BEGINNING, tokenize
 
 _TERMS, _WEIGHTS, _COUNTS = "lexical.json", "lexical.weights.npy", "lexical.counts.npy"
 _ROWS, _STARTS = "lexical.rows.npy", "lexical.starts.npy"
@@ -120,6 +122,18 @@ class LexicalIndex:
         if allowed is None:
             return int(end - first)
         return int(np.count_nonzero(allowed[self.weights.indices[first:end]]))
+
+    def having(self, word: str) -> NDArray[np.int32]:
+        """Return the positions of chunks that may have a word; see ``Store.having``."""
+        alike = (t for t in self._not_ascii if plain(t[:BEGINNING]) == word[:BEGINNING])
+        columns = {self.terms[t] for t in (*tokenize(word), *alike) if t in self.terms}
+        starts, rows = self.weights.indptr, self.weights.indices
+        held = [rows[starts[column] : starts[column + 1]] for column in sorted(columns)]
+        return np.unique(np.concatenate([*held, np.zeros(0, np.int32)]))
+
+    @cached_property
+    def _not_ascii(self) -> list[str]:
+        return [term for term in self.terms if not term.isascii()]
 
     def save(self, folder: Path) -> dict[str, str]:
         """Write ``FILES`` into ``folder``, and return the SHA-256 of each."""

@@ -427,6 +427,16 @@ class FolderStore:
     def _document(self) -> Callable[[int], Document]:
         return lru_cache(maxsize=_DOCUMENTS)(self.texts.document)
 
+    def texts_of(self, names: Sequence[str]) -> Iterator[str]:
+        """See ``Store.texts_of``."""
+        return self.texts.texts_of([self.layout.ordinals[name] for name in names])
+
+    def having(self, word: str, within: Within) -> list[str]:
+        """See ``Store.having``."""
+        owners = np.unique(self.layout.owners[self.lexical.having(word)])
+        names = map(self.layout.names.__getitem__, owners.tolist())
+        return [name for name in names if within is None or name in within]
+
     def made_of(self, name: str) -> PreparedDocument:
         """See ``Store.made_of``."""
         ordinal = self.layout.ordinals[name]

@@ -42,6 +42,7 @@ _TRIPLET = """SELECT t.number, c.start, t.subject, t.predicate, t.object, d.name
 # protect nothing, and locks nobody
 _UNSHARED = "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;"
 _AT_ONCE = 500  # below the number of variables that every SQLite accepts
+_TEXTS = 32  # whole documents at once
 
 
 class TextStore:
@@ -160,6 +161,14 @@ class TextStore:
     def text_of(self, ordinal: int) -> str:
         """Return the whole text of a document."""
         return str(self._of_document("text", ordinal))
+
+    def texts_of(self, ordinals: Sequence[int]) -> Iterator[str]:
+        """Yield the whole texts of documents, in the order asked for."""
+        for first in range(0, len(ordinals), _TEXTS):
+            asked = ordinals[first : first + _TEXTS]
+            wanted = "SELECT ordinal, text FROM documents WHERE ordinal"
+            found = dict(self._rows_in(wanted, asked))
+            yield from map(found.__getitem__, asked)
 
     def tree_of(self, ordinal: int) -> Tree:
         """Return the tree of a document."""

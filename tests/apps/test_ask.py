@@ -126,7 +126,7 @@ def test_out_refuses_what_it_could_not_write_before_it_asks(run: Run, tmp_path: 
     for file, said in {
         there: "is there already. Name another file, or add --overwrite.",
         dangling: "is there already",
-        tmp_path / "answer.pdf": "has no known format. Name a .docx or an .md file.",
+        tmp_path / "answer.pdf": "has no known format. Name a .docx, an .md or an .eml file.",
         tmp_path / "none" / "answer.md": "There is no folder",
     }.items():
         result = run("ask", QUESTION, "--out", str(file))
@@ -215,3 +215,23 @@ def test_dollars_are_told_where_prices_are_set_and_a_limit_needs_them(
     assert in_json("ask", QUESTION, *priced)["usage"]["cost_usd"] == 0.0025
     stopped = in_json("ask", QUESTION, *priced[:-1], "0.0001", code=2)["error"]
     assert (stopped["type"], stopped["exit_code"]) == ("BudgetError", 2)
+
+
+def test_a_memorandum_in_a_style(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "memo.md"
+    given = ("--memo", "--to", "The Board", "--re", "Audits", "--style", "bluebook")
+    assert run("ask", QUESTION, "--out", str(file), *given).exit_code == 0
+    said = file.read_text("utf-8")
+    assert said.startswith("# Memorandum\n\n- **To:** The Board\n- **From:** \n")
+    assert "## Short answer" in said
+    assert "§ 20-87" in said
+    for options, told in (
+        (("--style", "mla", "--out", str(tmp_path / "a.md")), "Use one of plain, oscola, bluebook"),
+        (("--memo",), "Name it with --out."),
+        (("--style", "oscola"), "Name it with --out."),
+        (("--to", "x", "--out", str(tmp_path / "a.md")), "Add --memo."),
+    ):
+        refused = run("ask", QUESTION, *options)
+        assert refused.exit_code == 2
+        assert told in refused.stderr
+    assert not (tmp_path / "a.md").exists()

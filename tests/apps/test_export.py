@@ -2,6 +2,9 @@
 
 import io
 import re
+from email import message_from_bytes
+from email.message import EmailMessage
+from email.policy import SMTP
 from typing import Any
 from urllib.parse import unquote
 
@@ -14,8 +17,8 @@ from hypothesis import strategies as st
 from lxml import etree
 from markdown_it import MarkdownIt
 
-from lexloop.apps.shapes.files import as_markdown, disposition, escaped, file_name
-from lexloop.apps.shapes.outline import NOTICE, outline_of
+from lexloop.apps.shapes.files import as_markdown, disposition, escaped, exported, file_name
+from lexloop.apps.shapes.outline import NOTICE, Layout, Memo, outline_of
 from lexloop.apps.shapes.word import as_word
 
 HOSTILE = (
@@ -183,3 +186,84 @@ def test_file_names_are_safe_for_any_title(title: str, name: str) -> None:
     assert said.isprintable()
     assert unquote(said.partition("filename*=UTF-8''")[2]) == name
     assert said.count('"') == 2
+
+
+LAW = {"kind": "statute", "jurisdiction": "NZ"}
+DAYS = "in force from 2024-01-01"
+MEMO = Memo("The Board", "A. Clerk", "1 May 2026", "Dog licences")
+
+
+def memo(*answers: Any, style: Any = "oscola", said: Memo = MEMO) -> str:
+    return as_markdown(outline_of(answers, layout=Layout(style, said)))
+
+
+def test_a_memorandum_has_its_parts_in_order() -> None:
+    made = record(citations=[citation(version=DAYS)], passages=[citation(**LAW)])
+    text = memo(made)
+    assert text.startswith("# Memorandum\n\n- **To:** The Board\n- **From:** A. Clerk\n")
+    assert "- **Date:** 1 May 2026\n- **Re:** Dog licences\n" in text
+    headings = ["Question", "Short answer", "Grounds", "Sources"]
+    assert re.findall(r"(?m)^## (.*)$", text) == headings
+    place = "Dog ordinance (NZ), s 1 (in force from 1 January 2024)"
+    assert f"[^1]: {place}: “A dog licence costs 40 euros a year.”" in text
+    assert text.count(f"- {place}\n") == 2  # a ground, and a source
+    assert "How it was found" not in text
+    blank = memo(made, said=Memo())
+    assert "- **To:** \n- **From:** \n- **Date:** \n- **Re:** \n" in blank
+    both = memo(made, made)
+    assert "## Question 1\n\n### Question\n" in both
+    assert "[^2]: " in both
+
+
+def test_a_style_is_of_every_place_that_is_cited() -> None:
+    near, cited = citation(section="§ 2", version=DAYS), citation(version=DAYS)
+    made = record(near=[near], citations=[cited], passages=[citation(**LAW)])
+    said = as_markdown(outline_of([made], layout=Layout("bluebook")))
+    assert "[^1]: Dog ordinance § 1 (NZ) (effective Jan. 1, 2024): “A dog" in said
+    assert "- Dog ordinance § 2 (NZ) (effective Jan. 1, 2024)\n" in said
+
+
+def mail(data: bytes) -> EmailMessage:
+    found = message_from_bytes(data, policy=SMTP)
+    assert isinstance(found, EmailMessage)
+    return found
+
+
+def test_a_message_is_a_draft_with_the_text_and_a_word_document() -> None:
+    said = Memo("board@example.org", "A. Clerk <clerk@example.org>", "", "Dog licences")
+    message = mail(exported([record()], "eml", layout=Layout("oscola", said)))
+    assert (message["To"], message["From"]) == (said.to, '"A. Clerk" <clerk@example.org>')
+    assert (message["Subject"], message["X-Unsent"]) == ("Dog licences", "1")
+    body = message.get_body(("plain",))
+    assert body is not None
+    text = body.get_content()
+    assert "SHORT ANSWER" in text
+    assert "A dog licence costs 40 euros a year. [1]" in text
+    assert "[1] Dog ordinance, s 1: “A dog licence costs 40 euros a year.”" in text
+    (attached,) = message.iter_attachments()
+    assert attached.get_filename() == "Dog licences.docx"
+    opened = docx.Document(io.BytesIO(attached.get_content()))
+    assert opened.paragraphs[0].text == "Memorandum"
+
+
+@pytest.mark.parametrize("text", [HOSTILE, CONTROLS, "a\r\nBcc: x@example.org", "a@b, c@d", "<@>"])
+def test_no_text_becomes_a_header_of_a_message(text: str) -> None:
+    said = Memo(text, text, text, text)
+    data = exported([hostile(text)], "eml", layout=Layout("bluebook", said))
+    message = mail(data)
+    assert {*message.keys()} <= {
+        *("Subject", "Date", "X-Unsent", "To", "From", "MIME-Version", "Content-Type"),
+    }
+    assert message["Bcc"] is None
+    body = message.get_body(("plain",))
+    assert body is not None
+    assert not {"\x1b", "\u202e", "\x00"} & {*body.get_content()}
+
+
+def test_hostile_text_stays_text_in_a_memorandum() -> None:
+    said = as_markdown(
+        outline_of([hostile(HOSTILE)], layout=Layout("oscola", Memo(*[HOSTILE] * 4)))
+    )
+    tokens = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(said)
+    kinds = {one.type for token in tokens for one in (token, *(token.children or []))}
+    assert kinds.isdisjoint({"html_block", "html_inline", "image", "link_open", "code_inline"})

@@ -76,6 +76,15 @@ def test_a_conversation_goes_on_is_exported_renamed_and_deleted(ann: httpx.Clien
         assert "[^1]" in said.text
         assert ann.get(f"{path}/export", params={"format": "docx"}).content[:2] == b"PK"
         assert ann.get(f"{path}/export", params={"format": "exe"}).status_code == 422
+        memo = {"format": "md", "memo": "true", "from": "A. Clerk", "style": "oscola", "re": "Dogs"}
+        said = ann.get(f"{path}/export", params=memo)
+        assert "- **From:** A. Clerk\n" in said.text
+        assert 'filename="Dogs.md"' in said.headers["content-disposition"]
+        mail = ann.get(f"{path}/export", params={**memo, "format": "eml"})
+        assert mail.headers["content-type"] == "message/rfc822"
+        assert b"Subject: Dogs\r\n" in mail.content
+        for wrong in ({"style": "mla"}, {"to": "x" * 301}, {"cc": "x"}):
+            assert ann.get(f"{path}/export", params={**memo, **wrong}).status_code == 422
     named = ann.patch(thread, json={"title": "  Audits\n of bias <b>"}).json()
     assert named["title"] == "Audits of bias <b>"
     assert ann.get("/threads").json()["threads"][0]["title"] == "Audits of bias <b>"

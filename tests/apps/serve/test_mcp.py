@@ -18,7 +18,10 @@ from servers import CATS, DOGS, PENALTY, as_, person, served
 from lexloop.apps.serve.settings import ServerSettings
 
 pytestmark = pytest.mark.anyio
-TOOLS = ["ask", "search", "read_provision", "list_documents", "related", "register", "describe"]
+TOOLS = [
+    *("ask", "search", "find_words", "read_provision", "list_documents", "related"),
+    *("register", "describe"),
+]
 
 
 @asynccontextmanager
@@ -99,6 +102,12 @@ async def test_what_the_other_tools_give(eve: ClientSession) -> None:
     passages = (await typed(eve, "search", query="keeper", limit=3))["passages"]
     assert len(passages) == 3
     assert {one["collection"] for one in passages} >= {"dogs", "my cats"}
+    alone = {"documents": ["dogs.txt"], "passage": [0, 90]}
+    told_alone = await typed(eve, "ask", question="What must a keeper hold?", **alone)
+    assert {one["document"] for one in told_alone["sources"]} == {"acts/dogs.txt"}
+    words = await typed(eve, "find_words", words='keeper "dog licence" section 1')
+    assert (words["documents"], words["provision"]) == (1, "section 1")
+    assert {one["provision"] for one in words["found"]} == {"Section 1"}
     asked = {"document": "law", "provision": "20-871(b)", "collection": "sample"}
     (one,) = (await typed(eve, "read_provision", **asked))["provisions"]
     assert (one["document"], one["cut"]) == ("law.txt", False)

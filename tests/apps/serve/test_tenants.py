@@ -18,9 +18,11 @@ from lexloop.apps.serve.settings import ServerSettings
 
 ASKED = QUESTIONS[:5]
 ENTITIES = ("mooring fee", "berth permit", "captain", "moorin fe")
+WORDS = ("mooring", "berth permit", '"the mooring fee"', "section 1", "§ 1-1")
 TOOLS: tuple[tuple[str, dict[str, Any]], ...] = (
     *(("ask", {"question": one}) for one in ASKED[:3]),
     *(("search", {"query": one, "limit": 9}) for one in ASKED),
+    *(("find_words", {"words": one}) for one in WORDS),
     *(("related", {"entity": one}) for one in ENTITIES),
     ("list_documents", {}),
     ("read_provision", {"document": "act.txt", "provision": "§ 1-1"}),
@@ -36,6 +38,7 @@ def by_http(address: str) -> list[Any]:
         return [
             *told,
             client.get("/collections").json(),
+            *(client.get("/search", params={"q": one}).json() for one in WORDS),
             *(f"{f.status_code} {f.text}" for f in found),
         ]
 

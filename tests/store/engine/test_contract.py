@@ -27,6 +27,7 @@ from lexloop.store.engine.address import FLOAT, VECTOR_KINDS
 from lexloop.store.opening import open_index, sample_folder, sample_gold, tools_for
 from lexloop.store.view import Collection, View
 from lexloop.store.writer import write_index
+from lexloop.workbench import search as exact_words
 
 QUESTIONS = [case.question for case in read_cases(sample_gold())]
 TOP = 10
@@ -135,6 +136,17 @@ def test_the_ten_best_are_those_of_the_exact_search(view: View, exact: View, sea
             assert hit._replace(score=0.0) == known[hit.chunk_id]._replace(score=0.0)
         assert [hit.score for hit in found] == sorted((h.score for h in found), reverse=True)
     assert np.mean(shares) >= 0.95
+
+
+def test_exact_words_are_found_alike(view: View, exact: View) -> None:
+    for query in ("bias audit", '"the employer"', "§ 5-301", "resumé", "AEDT -rule", "zzz"):
+        ours, theirs = (
+            exact_words.search({"": one}, exact_words.Asked.of(query)) for one in (view, exact)
+        )
+        assert ours == theirs
+    assert set(view.having(["employer"])) <= set(view.documents)
+    with pytest.raises(KeyError):
+        view.texts_of(["none.txt"])
 
 
 def test_words_are_counted_alike(view: View, exact: View) -> None:

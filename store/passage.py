@@ -1,0 +1,83 @@
+"""A passage alone, as a collection: its document with all else blank, so that places stay."""
+
+from dataclasses import replace
+from typing import cast
+
+from lexloop.core.errors import InputError
+from lexloop.core.types import Chunk
+from lexloop.documents.document import Document
+from lexloop.documents.structure.tree import Tree, Unit
+from lexloop.documents.text.tokens import sentence_spans
+from lexloop.store.preparing import Tools
+from lexloop.store.view import Collection, View
+from lexloop.store.writer import build_collection
+
+
+def passage_alone(view: View, start: int, end: int, tools: Tools) -> Collection:
+    """Index a passage of the one document of a view in memory, widened to whole sentences.
+
+    Nothing else of the document is there for any step. Provisions keep their labels.
+
+    Raises:
+        InputError: The document has no words there.
+    """
+    (made,) = view.made()
+    document = made.document
+    start, end = _widened(document.text, start, min(end, len(document.text)))
+    if not document.text[start:end].strip():
+        raise InputError(
+            f"{document.name} has no words from {start} to {end}.",
+            f"Name a passage within its {len(document.text)} characters.",
+        )
+
+    def chunk(document: Document) -> list[Chunk]:
+        return [*map(_trimmed, tools.chunk(document))]
+
+    return build_collection([cut(document, start, end)], replace(tools, chunk=chunk))
+
+
+def _trimmed(chunk: Chunk) -> Chunk:
+    """Return a chunk without the blanks around its words."""
+    text = chunk["text"]
+    start = chunk["start"] + len(text) - len(text.lstrip())
+    text = text.strip()
+    place = {"start": start, "end": start + len(text), "text": text}
+    return cast("Chunk", {**chunk, **place, "id": f"{chunk['document']}#{start}"})
+
+
+def _widened(text: str, start: int, end: int) -> tuple[int, int]:
+    first, last = text.rfind("\n", 0, start) + 1, text.find("\n", end)
+    last = len(text) if last < 0 else last
+    spans = ((first + one, first + other) for one, other in sentence_spans(text[first:last]))
+    touched = [span for span in spans if span[0] < end and start < span[1]]
+    return (touched[0][0], touched[-1][1]) if touched else (start, end)
+
+
+def cut(document: Document, start: int, end: int) -> Document:
+    """Return a document of the same length in which only a span has words."""
+    blank = "\n" * start, "\n" * (len(document.text) - end)
+    held = [place for place, one in enumerate(document.tree.units) if _meets(one, start, end)]
+    there = {old: new for new, old in enumerate(held)}
+    units = (document.tree.units[place] for place in held)
+    tree = Tree(
+        tuple(
+            replace(
+                one,
+                start=max(one.start, start),
+                body=min(max(one.body, start), end),
+                end=min(one.end, end),
+                parent=there.get(one.parent, -1),
+            )
+            for one in units
+        )
+    )
+    return replace(
+        document,
+        text=document.text[start:end].join(blank),
+        headings=tuple(one for one in document.headings if start <= one[0] < end),
+        metadata=replace(document.metadata, supersedes=""),
+    ).with_tree(tree)
+
+
+def _meets(unit: Unit, start: int, end: int) -> bool:
+    return unit.start < end and start < unit.end
