@@ -28,15 +28,8 @@ from lexloop.apps.shapes.record import owner_and_name
 from lexloop.apps.shapes.text import first_of
 from lexloop.core.errors import ConflictError, InputError
 from lexloop.documents.reading.formats import PAGED
-from lexloop.workbench.provisions import (
-    SEE_TREE,
-    Source,
-    compared,
-    named_document,
-    same_provision,
-    version_record,
-    versions_of,
-)
+from lexloop.workbench.provisions import SEE_TREE, Source, named_document
+from lexloop.workbench.versions import compared, same_provision, version_record, versions_of
 
 if TYPE_CHECKING:
     from lexloop.store.view import View
