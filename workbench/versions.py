@@ -15,7 +15,7 @@ from lexloop.workbench.provisions import HEADS, SEE_TREE, Source
 if TYPE_CHECKING:
     from lexloop.store.view import View
 
-_WORD = re.compile(r"\w+|[^\w\s]|\s+")
+_WORD = re.compile(r"\w+(?:[.,:/]\d+)*|[^\w\s]|\s+")
 _MOST_CHARACTERS = 400_000
 _LINE = re.compile(r"[^\n]*\n+|[^\n]+")
 _MOST_PAIRS = 1_000_000
@@ -165,7 +165,7 @@ def _in_both(a: Source, b: Source, label: str) -> tuple[int | None, int | None]:
 def differences(a: str, b: str) -> list[dict[str, str]]:
     """Return how one text became another, by words; without what was removed, they are ``b``."""
     found: list[dict[str, str]] = []
-    for old, new, same in _by_lines_and_words(a, b):
+    for old, new, same in compared_words(a, b):
         for op, text in [("same", new)] if same else [("removed", old), ("added", new)]:
             if text and found and found[-1]["op"] == op:
                 found[-1]["text"] += text
@@ -174,7 +174,8 @@ def differences(a: str, b: str) -> list[dict[str, str]]:
     return found
 
 
-def _by_lines_and_words(a: str, b: str) -> Iterator[tuple[str, str, bool]]:
+def compared_words(a: str, b: str) -> Iterator[tuple[str, str, bool]]:
+    """Yield two texts piece by piece, and whether both pieces are the same but for blanks."""
     for old, new, same in _blocks(_LINE.findall(a), _LINE.findall(b), 0):
         if same:
             yield old, new, True

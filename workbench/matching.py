@@ -1,0 +1,312 @@
+"""Which lines of two versions of a document are the same ones: in order, moved, or changed.
+
+Lines, because how a text falls into lines is read off the lines themselves, while one number that
+is inserted may shift how a whole tree is read. The tree says what a line is a part of.
+
+What is equal is matched first, in order, so that the most words are (a heaviest chain of pairs);
+then what is equal elsewhere; then what is alike, between the neighbours that were matched or, where
+it is much alike, anywhere; then headings, by what stands below them. All of it in time nearly
+linear in the length of both.
+"""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from lexloop.core.folding import narrowed
+from lexloop.documents.structure.markers import list_markers, word_marker
+from lexloop.documents.structure.outline import logical_lines
+from lexloop.workbench.provisions import Source
+
+_TOKEN = re.compile(r"\w+")
+_MARKS = re.compile(r"(?:[#>*_]|\s)*")
+_TABLE = frozenset({"table", "row", "columns"})
+_WINDOW = 8
+"""How far apart, among equal lines, two may stand that are matched."""
+_FEWEST_MOVED = 4
+"""Words of a line that is taken to be moved when nothing beside it is."""
+_ALIKE, _NUMBERED, _MUCH_ALIKE = 0.4, 0.2, 0.6
+"""The likeness of lines between the same neighbours, of those with the same number there, and of
+those that stand elsewhere."""
+_MOST_OFTEN, _BEST = 64, 6
+"""In how many lines a word stands that finds one, and how many lines are looked at for each."""
+_FEW = 6
+"""Lines between the same neighbours that are all compared with each other."""
+
+
+class Piece(NamedTuple):
+    """A line of a document, of any length.
+
+    Args:
+        unit: The place in the tree of what begins in it, else of what it lies in; -1 for none.
+        above: The line that it stands below in the tree; -1 for none.
+        number: What it is numbered with, as it is written: ``5.``, ``(a)``, ``Article 5``.
+        words: What stands behind that, on one line.
+    """
+
+    start: int
+    end: int
+    unit: int
+    above: int
+    number: str
+    words: str
+
+
+class Pair(NamedTuple):
+    """A line that both versions have, by its places among theirs."""
+
+    old: int
+    new: int
+    moved: bool
+
+
+def pieces_of(old: Source, new: Source) -> tuple[list[Piece], list[Piece]]:
+    """Return the lines of two versions; page numbers and ruled lines are none.
+
+    A line is cut where a numbered unit begins in it. Equal lines are cut alike, even where one of
+    the trees does not have the unit.
+    """
+    cuts: dict[str, set[int]] = {}
+    each = [(source, *_lines(source, cuts)) for source in (old, new)]
+    first, second = (_pieces(source, text, lines, cuts) for source, text, lines in each)
+    return first, second
+
+
+def _lines(source: Source, cuts: dict[str, set[int]]) -> tuple[str, list[tuple[int, int]]]:
+    """Return a text, the spans of its lines, and note for each line where it is to be cut."""
+    text = narrowed(source.text)
+    spans = [(one.start, one.end) for one in logical_lines(text, {}, bool(source.pages))]
+    starts = [start for start, _ in spans]
+    for unit in source.tree.units:
+        line = bisect_right(starts, unit.start) - 1
+        if unit.number and line >= 0 and starts[line] < unit.start < spans[line][1]:
+            cuts.setdefault(text[slice(*spans[line])], set()).add(unit.start - starts[line])
+    return text, spans
+
+
+def _pieces(
+    source: Source, text: str, lines: Sequence[tuple[int, int]], cuts: dict[str, set[int]]
+) -> list[Piece]:
+    tree = source.tree
+    starts = [unit.start for unit in tree.units]
+    heads: dict[int, int] = {}
+    found: list[Piece] = []
+    for span in lines:
+        inner = (span[0] + cut for cut in sorted(cuts.get(text[slice(*span)], ())))
+        for start, end in pairwise((span[0], *inner, span[1])):
+            first, last = bisect_left(starts, start), bisect_left(starts, end)
+            unit = first if first < last else tree.at(start)
+            above = -1
+            if unit >= 0:
+                within = tree.above(unit) if first < last else (unit, *tree.above(unit))
+                above = next((heads[up] for up in within if up in heads), -1)
+            heads.update(dict.fromkeys(range(first, last), len(found)))
+            table = unit >= 0 and tree.units[unit].kind in _TABLE
+            at = start if table else start + _numbered(text[start:end])
+            number = text[start + _marks(text[start:end]) : at].strip()
+            words = " ".join(source.text[at:end].split())
+            found.append(Piece(start, end, unit, above, number, words))
+    return found
+
+
+def _numbered(line: str) -> int:
+    """Return where the words of a line begin behind its number."""
+    at = _marks(line)
+    if marker := word_marker(line[at:]):
+        return at + marker.end
+    return next((marker.end for marker in list_markers(line, at) if marker.value), at)
+
+
+def _marks(line: str) -> int:
+    marks = _MARKS.match(line)
+    return marks.end() if marks else 0
+
+
+def matched(old: Sequence[Piece], new: Sequence[Piece]) -> list[Pair]:
+    """Return the lines that two versions have in common, in the order of the first.
+
+    A line is ``moved`` where it does not stand in the order of most of the others.
+    """
+    pairs = _chain((*pair, _weight(old, new, *pair)) for pair in _equal(old, new))
+    found = _Matches(old, new, pairs)
+    found.add_equal_elsewhere()
+    found.add_alike()
+    found.add_beside()
+    found.add_above()
+    return _in_order(old, found.there)
+
+
+def _weight(old: Sequence[Piece], new: Sequence[Piece], i: int, j: int) -> float:
+    """Return how much speaks for two equal lines: their words, number and what they lie below."""
+    above = old[i].above, new[j].above
+    same = min(above) >= 0 and old[above[0]].words == new[above[1]].words
+    return 1 + len(old[i].words.split()) + (old[i].number == new[j].number) / 2 + same / 2
+
+
+def _equal(old: Sequence[Piece], new: Sequence[Piece]) -> list[tuple[int, int]]:
+    """Return equal lines, where there are many alike only those of about the same rank."""
+    places: dict[str, list[int]] = {}
+    for j, piece in enumerate(new):
+        places.setdefault(piece.words, []).append(j)
+    ranks: Counter[str] = Counter()
+    found: list[tuple[int, int]] = []
+    for i, piece in enumerate(old):
+        if there := places.get(piece.words, ()) if piece.words else ():
+            rank = ranks[piece.words]
+            ranks[piece.words] += 1
+            near = there[max(0, rank - _WINDOW) : rank + _WINDOW + 1]
+            found += [(i, j) for j in near]
+    return found
+
+
+def _chain(pairs: Iterable[tuple[int, int, float]]) -> list[tuple[int, int]]:
+    """Return the heaviest of all sequences of pairs in which both places rise."""
+    ordered = sorted(pairs, key=lambda pair: (pair[0], -pair[1]))
+    size = max((j for _, j, _ in ordered), default=0) + 2
+    best: list[tuple[float, int]] = [(0.0, -1)] * size  # a Fenwick tree of the heaviest so far
+    before: list[int] = []
+    for number, (_, j, weight) in enumerate(ordered):
+        heaviest, at = (0.0, -1), j
+        while at > 0:
+            heaviest = max(heaviest, best[at])
+            at -= at & -at
+        before.append(heaviest[1])
+        mine, at = (heaviest[0] + weight, number), j + 1
+        while at < size:
+            best[at] = max(best[at], mine)
+            at += at & -at
+    last, at = (0.0, -1), size - 1
+    while at > 0:
+        last = max(last, best[at])
+        at -= at & -at
+    found: list[tuple[int, int]] = []
+    number = last[1]
+    while number >= 0:
+        found.append(ordered[number][:2])
+        number = before[number]
+    return found[::-1]
+
+
+def _in_order(old: Sequence[Piece], there: dict[int, int]) -> list[Pair]:
+    """Tell which lines were moved: as few as can be, and of as many the shorter ones."""
+    weighed = ((i, j, 1 + len(old[i].words) / 10_000) for i, j in there.items())
+    stays = set(_chain(weighed))
+    return [Pair(i, j, (i, j) not in stays) for i, j in sorted(there.items())]
+
+
+class _Matches:
+    """Lines that are matched one to one: ``there`` has the new place of an old line."""
+
+    def __init__(
+        self, old: Sequence[Piece], new: Sequence[Piece], pairs: Sequence[tuple[int, int]]
+    ) -> None:
+        self.old, self.new = old, new
+        self.there = dict(pairs)
+        self.back = {j: i for i, j in pairs}
+        self._olds, self._news = [i for i, _ in pairs], [j for _, j in pairs]
+
+    def _add(self, i: int, j: int) -> bool:
+        free = i not in self.there and j not in self.back
+        if free:
+            self.there[i], self.back[j] = j, i
+        return free
+
+    def _left(self) -> tuple[list[int], list[int]]:
+        left = [i for i in range(len(self.old)) if i not in self.there]
+        return left, [j for j in range(len(self.new)) if j not in self.back]
+
+    def _between(self, i: int, j: int) -> bool:
+        """Return whether two lines stand between the same neighbours of those in order."""
+        return bisect_left(self._olds, i) == bisect_left(self._news, j)
+
+    def add_equal_elsewhere(self) -> None:
+        """Match lines that are equal and stand elsewhere; short ones may be so by chance."""
+        olds, news = self._left()
+        places: dict[str, list[int]] = {}
+        for j in reversed(news):
+            places.setdefault(self.new[j].words, []).append(j)
+        for i in olds:
+            words = self.old[i].words
+            if len(words.split()) >= _FEWEST_MOVED and places.get(words):
+                self._add(i, places[words].pop())
+
+    def add_alike(self) -> None:
+        """Match lines that are alike: first those between the same neighbours, in order."""
+        scored = self._scored()
+        here = []
+        for likeness, i, j in scored:
+            numbered = bool(self.old[i].number) and self.old[i].number == self.new[j].number
+            fewest = _NUMBERED if numbered and self._same_above(i, j) else _ALIKE
+            if likeness >= fewest and self._between(i, j):
+                here.append((i, j, likeness * (1 + len(self.old[i].words.split()))))
+        for i, j in _chain(here):
+            self._add(i, j)
+        for likeness, i, j in sorted(scored, reverse=True):
+            if likeness >= _MUCH_ALIKE and len(self.old[i].words.split()) >= 2 * _FEWEST_MOVED:
+                self._add(i, j)
+
+    def _same_above(self, i: int, j: int) -> bool:
+        above = self.old[i].above, self.new[j].above
+        return above == (-1, -1) or self.there.get(above[0], -2) == above[1]
+
+    def _scored(self) -> list[tuple[float, int, int]]:
+        """Return pairs of lines that are left and share words, with how alike they are."""
+        olds, news = self._left()
+        bags = {j: _bag(self.new[j].words) for j in news}
+        holding: dict[str, list[int]] = {}
+        between: dict[int, list[int]] = {}
+        for j, bag in bags.items():
+            between.setdefault(bisect_left(self._news, j), []).append(j)
+            for token in bag:
+                holding.setdefault(token, []).append(j)
+        found: list[tuple[float, int, int]] = []
+        for i in olds:
+            bag = _bag(self.old[i].words)
+            shared: Counter[int] = Counter()
+            for token in bag:
+                places = holding.get(token, ())
+                if len(places) <= _MOST_OFTEN:
+                    shared.update(places)
+            near = between.get(bisect_left(self._olds, i), [])
+            beside = near if len(near) <= _FEW else ()
+            for j in {*(j for j, _ in shared.most_common(_BEST)), *beside}:
+                if likeness := _likeness(bag, bags[j]):
+                    found.append((likeness, i, j))
+        return found
+
+    def add_beside(self) -> None:
+        """Match equal lines that are left directly before or behind matched ones."""
+        for i in (*range(len(self.old)), *range(len(self.old) - 1, -1, -1)):
+            for step in (-1, 1):
+                j = self.there.get(i + step, -2) - step
+                if 0 <= j < len(self.new) and self.old[i].words == self.new[j].words:
+                    self._add(i, j)
+
+    def add_above(self) -> None:
+        """Match lines that are left by what stands below them, the innermost first."""
+        votes: dict[int, Counter[int]] = {}
+        for i in range(len(self.old) - 1, -1, -1):
+            if i not in self.there and i in votes:
+                (j, most), *_ = votes[i].most_common(1)
+                if 2 * most >= votes[i].total():
+                    self._add(i, j)
+            above = self.old[i].above
+            if above >= 0 and i in self.there:
+                up = self.new[self.there[i]].above
+                votes.setdefault(above, Counter())[up] += 1 if up >= 0 else 0
+
+
+def _bag(words: str) -> Counter[str]:
+    """Return the words of a line and its pairs of neighbouring words, each with its number."""
+    tokens = [token.casefold() for token in _TOKEN.findall(words)]
+    return Counter(tokens) + Counter(map(" ".join, zip(tokens, tokens[1:], strict=False)))
+
+
+def _likeness(a: Counter[str], b: Counter[str]) -> float:
+    """Return what two bags share of both (Dice), from 0 to 1."""
+    if len(a) > len(b):
+        a, b = b, a
+    return 2 * sum(min(n, b[token]) for token, n in a.items()) / max(1, a.total() + b.total())
