@@ -41,6 +41,7 @@ class Piece(NamedTuple):
     """A line of a document, of any length.
 
     Args:
+        opens: Whether a line begins with it; else it goes on behind the last.
         unit: The place in the tree of what begins in it, else of what it lies in; -1 for none.
         above: The line that it stands below in the tree; -1 for none.
         number: What it is numbered with, as it is written: ``5.``, ``(a)``, ``Article 5``.
@@ -49,6 +50,7 @@ class Piece(NamedTuple):
 
     start: int
     end: int
+    opens: bool
     unit: int
     above: int
     number: str
@@ -71,7 +73,7 @@ def pieces_of(old: Source, new: Source) -> tuple[list[Piece], list[Piece]]:
     """
     cuts: dict[str, set[int]] = {}
     each = [(source, *_lines(source, cuts)) for source in (old, new)]
-    first, second = (_pieces(source, text, lines, cuts) for source, text, lines in each)
+    first, second = (_pieces(source, text, spans, cuts) for source, text, spans in each)
     return first, second
 
 
@@ -88,27 +90,27 @@ def _lines(source: Source, cuts: dict[str, set[int]]) -> tuple[str, list[tuple[i
 
 
 def _pieces(
-    source: Source, text: str, lines: Sequence[tuple[int, int]], cuts: dict[str, set[int]]
+    source: Source, text: str, spans: Sequence[tuple[int, int]], cuts: dict[str, set[int]]
 ) -> list[Piece]:
     tree = source.tree
     starts = [unit.start for unit in tree.units]
     heads: dict[int, int] = {}
     found: list[Piece] = []
-    for span in lines:
+    for span in spans:
         inner = (span[0] + cut for cut in sorted(cuts.get(text[slice(*span)], ())))
         for start, end in pairwise((span[0], *inner, span[1])):
             first, last = bisect_left(starts, start), bisect_left(starts, end)
             unit = first if first < last else tree.at(start)
-            above = -1
-            if unit >= 0:
-                within = tree.above(unit) if first < last else (unit, *tree.above(unit))
-                above = next((heads[up] for up in within if up in heads), -1)
+            within = [*tree.above(unit)] if unit >= 0 else []
+            if first == last and unit >= 0:
+                within.insert(0, unit)
+            above = next((heads[up] for up in within if up in heads), -1)
             heads.update(dict.fromkeys(range(first, last), len(found)))
             table = unit >= 0 and tree.units[unit].kind in _TABLE
             at = start if table else start + _numbered(text[start:end])
             number = text[start + _marks(text[start:end]) : at].strip()
             words = " ".join(source.text[at:end].split())
-            found.append(Piece(start, end, unit, above, number, words))
+            found.append(Piece(start, end, start == span[0], unit, above, number, words))
     return found
 
 
@@ -291,18 +293,17 @@ class _Matches:
         for i in range(len(self.old) - 1, -1, -1):
             if i not in self.there and i in votes:
                 (j, most), *_ = votes[i].most_common(1)
-                if 2 * most >= votes[i].total():
+                if j >= 0 and 2 * most >= votes[i].total():
                     self._add(i, j)
-            above = self.old[i].above
-            if above >= 0 and i in self.there:
-                up = self.new[self.there[i]].above
-                votes.setdefault(above, Counter())[up] += 1 if up >= 0 else 0
+            if self.old[i].above >= 0 and i in self.there:
+                above = self.new[self.there[i]].above
+                votes.setdefault(self.old[i].above, Counter())[above] += 1
 
 
 def _bag(words: str) -> Counter[str]:
     """Return the words of a line and its pairs of neighbouring words, each with its number."""
     tokens = [token.casefold() for token in _TOKEN.findall(words)]
-    return Counter(tokens) + Counter(map(" ".join, zip(tokens, tokens[1:], strict=False)))
+    return Counter(tokens) + Counter(map(" ".join, pairwise(tokens)))
 
 
 def _likeness(a: Counter[str], b: Counter[str]) -> float:

@@ -1,0 +1,315 @@
+"""What is found of changes that a script made in texts of ten layouts, and what is told besides.
+
+    python benchmarks/diff.py [--seed N] [--data DATA] [--development] [--show]
+
+In each text paragraphs are edited (a number or a word; a few words put in or left out; a third of
+the words), put in, deleted, moved past at least five others, and a numbered one is put in so that
+those behind it are renumbered. A change is found where a report of its kind lies on the paragraph:
+in the old text, the new one, or both. A report is false where nothing of its kind was changed
+there. ``--development`` takes other texts, those that the alignment was made with.
+"""
+
+import random
+import re
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import fill
+
+from _shared import DATA, options, table
+
+from lexloop.documents.document import Document
+from lexloop.documents.structure.parse import parse
+from lexloop.store.manifest import IndexSource
+from lexloop.store.scan import scan
+from lexloop.workbench.diff import Change, Comparison, Version
+from lexloop.workbench.provisions import Source
+
+TEXTS = {
+    "a law, a line a point": "gdpr/gdpr_en.txt",
+    "the same law's page": "gdpr/gdpr_en.html",
+    "a rule": "ll144/dcwp_final_rule.txt",
+    "a policy": "policies/github-marketplace-terms-of-service.md",
+    "an agreement of a policy": "policies/github-registered-developer-agreement.md",
+    "a confidentiality agreement": "nda/documents/{24}",
+    "a contract": "contracts/documents/{40}",
+    "another contract": "contracts/documents/{90}",
+    "a third contract": "contracts/documents/{170}",
+    "a contract, each version wrapped otherwise": "contracts/documents/{20}",
+}
+"""``{N}`` is the N-th file of a folder by name, from 0."""
+_DEVELOPMENT = {
+    "a regulation": "us_cfr/coppa.txt",
+    "its pages": "us_cfr/coppa.pdf",
+    "a code": "ll144/admin_code_20-870.txt",
+    "a policy": "policies/github-event-terms.md",
+    "another policy": "policies/github-research-program-terms.md",
+    "a confidentiality agreement": "nda/documents/{3}",
+    "a contract": "contracts/documents/{2}",
+    "another contract": "contracts/documents/{6}",
+    "a third contract": "contracts/documents/{11}",
+    "a contract, each version wrapped otherwise": "contracts/documents/{0}",
+}
+_KINDS = {
+    "edit": "changed",
+    "insert": "new",
+    "delete": "gone",
+    "move": "moved",
+    "renumber": "renumbered",
+}
+_EACH = {"edit": 8, "insert": 5, "delete": 5, "move": 4}
+_FEWEST_WORDS, _APART, _FARTHEST = 8, 2, 5
+_RUN = 3
+_WIDTHS = 80, 72
+_WRAPPED = "wrapped"
+_NUMBER = re.compile(r"((?:#+ )?(?:Article |Section |§ )?\(?)(\d{1,3})([.)]?\)?)(?=\s)")
+_SUBJECTS = ("harbour office", "second reviewer", "keeper of the register", "local branch")
+_DUTIES = (
+    "keeps a list of all visitors for {} weeks and shows it to the owner on request",
+    "tells the committee within {} days which samples were taken and where they are kept",
+    "pays the fee of {} euro at the counter before the gate is opened",
+    "repaints the signs along the path every {} months at its own cost",
+    "lends at most {} boats a day, and none of them after sunset",
+    "publishes the minutes of each meeting no later than {} days after it has ended",
+)
+_WORDS = ("lantern", "orchard", "seven", "quarterly", "copper", "northern", "unless", "gravel")
+
+
+@dataclass(eq=False)
+class Block:
+    """A paragraph with what parts it from the next, in both versions, and what was done to it."""
+
+    old: str
+    new: str
+    done: str = ""
+    spans: tuple[tuple[int, int], tuple[int, int]] = ((0, 0), (0, 0))
+
+
+def main() -> None:
+    """Change every text, compare, and print the tables."""
+    parser = options(__doc__)
+    parser.add_argument("--seed", type=int, default=2026)
+    parser.add_argument("--data", type=Path, default=DATA, help="folder of the published sets")
+    parser.add_argument("--development", action="store_true", help="take the other texts")
+    parser.add_argument("--show", action="store_true", help="tell what was missed or false")
+    given = parser.parse_args()
+    if given.data is None:
+        sys.exit("Name the folder of the published sets: --data DATA or LEXLOOP_DATA.")
+    found, made, reports, false = (Counter[str]() for _ in range(4))
+    lines = []
+    for name, path in (_DEVELOPMENT if given.development else TEXTS).items():
+        rng = random.Random(f"{given.seed} {name}")
+        olds, news = changed(read(given.data, path), rng)
+        if _WRAPPED in name:
+            wrap({*olds, *news})
+        changes = compared(olds, news)
+        blocks = [block for block in {*olds, *news} if block.done]
+        missed = [(one.done, one.new or one.old) for one in blocks if not told_of(one, changes)]
+        wrong = [*unexplained(blocks, changes)]
+        done = Counter(block.done for block in blocks)
+        told = Counter(kind for change in changes for kind in change.kinds)
+        made += done
+        reports += told
+        found += done - Counter(kind for kind, _ in missed)
+        false += Counter(kind for kind, _ in wrong)
+        lines.append(_line(name, done.total(), len(missed), told.total(), len(wrong)))
+        for what, each in (("missed", missed), ("false", wrong)) if given.show else ():
+            for kind, text in each:
+                print(f"{name}: {what} {kind}: {text[:160]!r}")
+    head = ("changes", "made", "found", "share", "reports", "false", "share")
+    by_kind = [
+        _line(kind, made[kind], made[kind] - found[kind], reports[told], false[told])
+        for kind, told in _KINDS.items()
+    ]
+    whole = _line("all", made.total(), (made - found).total(), reports.total(), false.total())
+    print(table(head, [*by_kind, whole]))
+    print()
+    print(table(("text", *head[1:]), lines))
+
+
+def _line(name: str, made: int, missed: int, told: int, false: int) -> Sequence[object]:
+    share = f"{(made - missed) / made:.3f}" if made else "-"
+    return name, made, made - missed, share, told, false, f"{false / max(1, told):.3f}"
+
+
+def read(data: Path, path: str) -> str:
+    """The text of a file."""
+    if found := re.fullmatch(r"(.*)/\{(\d+)\}", path):
+        file = sorted((data / found[1]).iterdir())[int(found[2])]
+    else:
+        file = data / path
+    scanned = scan([IndexSource(str(file))])
+    documents: list[Document] = []
+    for loaded in scanned.read([*scanned.fingerprints], lambda *_: None):
+        documents += loaded.documents
+    return documents[0].text
+
+
+def blocks_of(text: str) -> list[Block]:
+    """The paragraphs of a text: what blank lines part, else its lines."""
+    pieces = re.findall(r"(?:[^\n]*\S[^\n]*\n?)+\s*", text)
+    if len(pieces) * 4 < text.count("\n"):
+        pieces = re.findall(r"[^\n]*\S[^\n]*\n?\s*", text)
+    pieces[-1] += "\n\n"
+    return [Block(piece, piece) for piece in pieces]
+
+
+def wrap(blocks: Iterable[Block]) -> None:
+    """Wrap the lines of both versions, each at another width."""
+    for block in blocks:
+        block.old, block.new = (
+            f"{fill(text, width, break_on_hyphens=False)}\n\n" if text else ""
+            for text, width in zip((block.old, block.new), _WIDTHS, strict=True)
+        )
+
+
+def changed(text: str, rng: random.Random) -> tuple[list[Block], list[Block]]:
+    """The paragraphs of a text before and after the script's changes."""
+    olds = blocks_of(text)
+    news = [*olds]
+    renumber(news, rng)
+    counts = Counter(_bare(block.old) for block in olds)
+    fit = [
+        block
+        for block in olds
+        if len(block.old.split()) >= _FEWEST_WORDS
+        and counts[_bare(block.old)] == 1
+        and "|" not in block.old
+    ]
+    rng.shuffle(fit)
+    for kind, many in _EACH.items():
+        for _ in range(many):
+            block = next((one for one in fit if _is_free(news, news.index(one))), None)
+            if block is not None:
+                change(kind, block, news, rng)
+    return olds, [block for block in news if block.done != "delete"]
+
+
+def change(kind: str, block: Block, news: list[Block], rng: random.Random) -> None:
+    """Change a paragraph, or what stands before it."""
+    at = news.index(block)
+    if kind == "insert":
+        news.insert(at, Block("", f"{sentence(rng)}\n\n", kind))
+    elif kind == "move":
+        free = [to for to in range(1, len(news)) if abs(to - at) > _FARTHEST and _is_free(news, to)]
+        if not free:
+            return
+        news.insert(rng.choice(free), news.pop(at))
+        block.done = kind
+    else:
+        block.new = edited(block.old, rng) if kind == "edit" else block.new
+        block.done = kind
+
+
+def _is_free(blocks: Sequence[Block], at: int) -> bool:
+    """Whether nothing was done to a paragraph and those beside it."""
+    near = blocks[max(0, at - _APART) : at + _APART + 1]
+    return not blocks[at].done and all(one.done in ("", "renumber") for one in near)
+
+
+def _bare(text: str) -> str:
+    return _NUMBER.sub("", text.strip(), count=1)
+
+
+def sentence(rng: random.Random) -> str:
+    """A paragraph that no text has."""
+    said = rng.sample(_DUTIES, 2)
+    each = (f"The {rng.choice(_SUBJECTS)} {one.format(rng.randint(2, 90))}." for one in said)
+    return " ".join(each)
+
+
+def edited(text: str, rng: random.Random) -> str:
+    """A paragraph with other words."""
+    words = re.split(r"(\s+)", text)
+    places = [at for at in range(4, len(words), 2) if words[at].isalpha()] or [len(words) - 1]
+    at = rng.choice(places)
+    kind = rng.choice(("word", "in", "out", "third"))
+    if kind == "word":
+        words[at] = rng.choice(_WORDS)
+    elif kind == "in":
+        words[at] += f", {' '.join(rng.sample(_WORDS, 4))},"
+    elif kind == "out" and len(places) > _FEWEST_WORDS:
+        del words[places[2] : places[2] + 6]
+    else:
+        for one in rng.sample(places, max(1, len(places) // 3)):
+            words[one] = rng.choice(_WORDS)
+    return "".join(words)
+
+
+def renumber(news: list[Block], rng: random.Random) -> None:
+    """Put a numbered paragraph in, and count those behind it on."""
+    runs: dict[tuple[str, str], list[Block]] = defaultdict(list)
+    for block in news:
+        if found := _NUMBER.match(block.old):
+            run = runs[found[1], found[3]]
+            if not run or int(found[2]) == _value(run[-1]) + 1:
+                run.append(block)
+    longest = max(runs.values(), key=len, default=[])
+    if len(longest) <= _RUN:
+        return
+    first = rng.randrange(1, len(longest) - 1)
+    found = _NUMBER.match(longest[first].old)
+    assert found is not None
+    made = Block("", f"{found[0]} {sentence(rng)}\n\n", "insert")
+    for block in longest[first:]:
+        block.new = _NUMBER.sub(_counted_on, block.old, count=1)
+        block.done = "renumber"
+    news.insert(news.index(longest[first]), made)
+
+
+def _value(block: Block) -> int:
+    found = _NUMBER.match(block.old)
+    return int(found[2]) if found else 0
+
+
+def _counted_on(found: re.Match[str]) -> str:
+    return f"{found[1]}{int(found[2]) + 1}{found[3]}"
+
+
+def compared(olds: Sequence[Block], news: Sequence[Block]) -> list[Change]:
+    """What the comparison reports; notes where the paragraphs stand."""
+    texts = ["", ""]
+    for side, blocks in enumerate((olds, news)):
+        for block in blocks:
+            said = (block.old, block.new)[side]
+            start = len(texts[side])
+            texts[side] += said
+            spans = [*block.spans]
+            spans[side] = start, start + len(said.rstrip())
+            block.spans = spans[0], spans[1]
+    old, new = (
+        Version(Source(name, "", parse(text), text, ()), "")
+        for name, text in zip(("old", "new"), texts, strict=True)
+    )
+    return Comparison(old, new).record().changes
+
+
+def told_of(block: Block, changes: Sequence[Change]) -> bool:
+    """Whether a report of a paragraph's kind lies on it."""
+    kind = _KINDS[block.done]
+    return any(kind in change.kinds and _on(block, change) for change in changes)
+
+
+def _on(block: Block, change: Change) -> bool:
+    """Whether most of what a report is about lies in a paragraph, in each version that has both."""
+    sides = zip((change.old, change.new), block.spans, strict=True)
+    each = [(place, span) for place, span in sides if place is not None]
+    return all(
+        2 * (min(place.end, span[1]) - max(place.start, span[0])) > place.end - place.start
+        for place, span in each
+    )
+
+
+def unexplained(blocks: Sequence[Block], changes: Sequence[Change]) -> Iterator[tuple[str, str]]:
+    """The reports of a kind that was done to no paragraph that they lie on."""
+    for change in changes:
+        for kind in change.kinds:
+            if not any(_KINDS[one.done] == kind and _on(one, change) for one in blocks):
+                place = change.new or change.old
+                yield kind, f"{place.section if place else ''}: {place.quote if place else ''}"
+
+
+if __name__ == "__main__":
+    main()
