@@ -141,6 +141,11 @@ class Comparison:
         self.pairs = {pair.old: pair for pair in matched(self.olds, self.news)}
         self.back = {pair.new: pair for pair in self.pairs.values()}
 
+    @cached_property
+    def ends(self) -> list[int]:
+        """Where each line of the old version ends."""
+        return [piece.end for piece in self.olds]
+
     def words(self, pair: Pair) -> tuple[str, str]:
         """Return the text of a line in both versions, with its number."""
         a, b = self.olds[pair.old], self.news[pair.new]
@@ -211,11 +216,10 @@ class Comparison:
 
     def _rows(self) -> Iterator[tuple[tuple[int, int], Change]]:
         """Yield changes, each with its place in order."""
-        after = self._after()
         gone = [i for i in range(len(self.olds)) if i not in self.pairs]
         for unit, lines in _grouped(self.old.tree, self.olds, gone):
             old = self.old.place(unit, _spans(self.olds, lines))
-            yield (after[lines[0]], 1), Change(kinds=["gone"], old=old, new=None, parts=[])
+            yield (self.after[lines[0]], 1), Change(kinds=["gone"], old=old, new=None, parts=[])
         fresh = [j for j in range(len(self.news)) if j not in self.back]
         for unit, lines in _grouped(self.new.tree, self.news, fresh):
             new = self.new.place(unit, _spans(self.news, lines))
@@ -259,8 +263,9 @@ class Comparison:
             for _, lines in _grouped(self.old.tree, self.olds, run):
                 yield lines[0], lines
 
-    def _after(self) -> list[int]:
-        """Return behind which line of the new version each old one stood."""
+    @cached_property
+    def after(self) -> list[int]:
+        """Behind which line of the new version each old one stood; -1 for none."""
         found: list[int] = []
         last = -1
         for i in range(len(self.olds)):
