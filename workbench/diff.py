@@ -5,19 +5,26 @@ changed; a text that only refers to it by its new number ``follows``; one that r
 old number still is ``stale``.
 """
 
+import os
 import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, Self
 
 from pydantic import BaseModel, Field
 
-from lexloop.core.errors import InputError
+from lexloop.core.errors import CorpusError, InputError
 from lexloop.core.folding import narrowed
+from lexloop.documents.document import Document
+from lexloop.documents.reading.workers import silent
 from lexloop.documents.structure.references import Reference, elsewhere, find_references
 from lexloop.documents.structure.tree import Tree
+from lexloop.store.manifest import IndexSource
+from lexloop.store.scan import scan
 from lexloop.workbench.matching import Pair, Piece, matched, pieces_of
 from lexloop.workbench.provisions import Source
 from lexloop.workbench.versions import differences
@@ -94,6 +101,35 @@ class Version(NamedTuple):
         """Return the document of a view that is meant; raises as ``Source.of``."""
         source = Source.of(view, said)
         return cls(source, view.titles[source.name])
+
+    @classmethod
+    def read(cls, file: str | Path) -> Self:
+        """Read the one document of a file.
+
+        Raises:
+            CorpusError: It cannot be read.
+            InputError: It is a folder, or holds no or several documents.
+        """
+        if os.path.isdir(file):
+            raise InputError(
+                f"{file} is a folder.", "Name a file, or the folder as --corpus with names in it."
+            )
+        scanned = scan([IndexSource(str(file))])
+        found, reasons = list[Document](), [one.reason for one in scanned.skipped]
+        with closing(scanned.read([*scanned.fingerprints], silent)) as each:
+            for loaded in each:
+                found += loaded.documents
+                reasons += [one.reason for one in loaded.skipped]
+        if not found:
+            said = " ".join(reasons) or "It holds no text."
+            raise CorpusError(f"{file} cannot be read: {said}", "Give another file.")
+        if len(found) > 1:
+            what = f"{file} holds {len(found)} documents."
+            raise InputError(what, "Name two of them, with the file as --corpus.")
+        (one,) = found
+        return cls(
+            Source(one.name, one.metadata.identifier, one.tree, one.text, one.pages), one.title
+        )
 
     @property
     def tree(self) -> Tree:

@@ -6,12 +6,12 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 from pydantic import BaseModel, Field
 
 from lexloop.core.errors import InputError
-from lexloop.workbench.diff import Comparison, Kind, Part, Place
+from lexloop.workbench.diff import Comparison, Diff, Kind, Part, Place
 from lexloop.workbench.versions import compared_words, differences
 
 _CITES = {"document": str, "start": int, "end": int, "quote": str}
@@ -44,6 +44,18 @@ class Touched(BaseModel):
     )
     now: Place | None = Field(description="Where they stand in the new version.")
     parts: list[Part] = Field(description="The words of both versions, where they changed.")
+
+
+class Report(Diff):
+    """Two versions of a document, and the answers that are touched by what changed."""
+
+    answers: list[Touched]
+
+    @classmethod
+    def of(cls, comparison: Comparison, cited: Iterable[Cited] = ()) -> Self:
+        """Return what changed from one version to another, and which quotes that touches."""
+        found = touched(comparison, cited)
+        return cls(**vars(comparison.record()), answers=found)
 
 
 def read_cited(file: Path) -> list[Cited]:
@@ -156,9 +168,7 @@ def _unknown(comparison: Comparison, cited: Cited) -> Touched:
         end=cited.end,
         quote=cited.quote,
     )
-    return Touched(
-        question=cited.question, was=was, kinds=[], became="unknown", now=None, parts=[]
-    )
+    return Touched(question=cited.question, was=was, kinds=[], became="unknown", now=None, parts=[])
 
 
 def _lines(comparison: Comparison, start: int, end: int) -> list[int]:
@@ -207,10 +217,9 @@ def _now(
     text = comparison.new.source.text
     trimmed = []
     for start, end in spans:
-        said = text[start:end]
-        start += len(said) - len(said.lstrip())
-        if said.strip():
-            trimmed.append((start, start + len(said.strip())))
+        said = text[start:end].lstrip()
+        if said:
+            trimmed.append((end - len(said), end - len(said) + len(said.rstrip())))
     if not trimmed:
         return None
     unit = comparison.new.tree.around(trimmed[0][0], trimmed[0][1])

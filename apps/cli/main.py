@@ -16,6 +16,7 @@ from lexloop.apps.cli.ask import ask
 from lexloop.apps.cli.audit import audit
 from lexloop.apps.cli.chat import chat
 from lexloop.apps.cli.compare_embedders import compare_embedders
+from lexloop.apps.cli.diff import diff
 from lexloop.apps.cli.doctor import doctor
 from lexloop.apps.cli.evaluate import compare, evaluate, judge, tune
 from lexloop.apps.cli.example import example
@@ -50,7 +51,20 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 _COMMANDS = (
-    *(ask, chat, example, show, serve, mcp, doctor, judge, evaluate, compare, compare_embedders),
+    *(
+        ask,
+        chat,
+        example,
+        show,
+        diff,
+        serve,
+        mcp,
+        doctor,
+        judge,
+        evaluate,
+        compare,
+        compare_embedders,
+    ),
     *(label, tune, forget, sbom, audit),
 )
 for command in _COMMANDS:

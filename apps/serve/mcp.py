@@ -40,6 +40,7 @@ from lexloop.core.errors import (
     NotFoundError,
 )
 from lexloop.core.folding import folded
+from lexloop.workbench.diff import Comparison, Version
 from lexloop.workbench.provisions import Neighbourhood, Source, neighbourhood
 
 if TYPE_CHECKING:
@@ -115,6 +116,7 @@ class LexloopMcp(FastMCP[Any]):
             _tool(self.read_provision, "Read a provision"),
             _tool(self.list_documents, "List documents"),
             _tool(self.related, "Related statements"),
+            _tool(self.diff, "Compare two versions"),
         ]
         self._by_name = {one.name: one for one in made}
         super().__init__("lexloop", _INSTRUCTIONS, tools=made, log_level="WARNING")
@@ -359,6 +361,29 @@ class LexloopMcp(FastMCP[Any]):
             degree=sum(around.degree for around in found.values()),
             relations=each[:limit],
         )
+
+    @_aside
+    def diff(
+        self,
+        old: Annotated[Text, Field(description="The earlier document's name, or the end of it.")],
+        new: Annotated[Text, Field(description="The later document's, in the same collection.")],
+        call: Call,
+        collection: Annotated[
+            Text | None,
+            Field(description="Their collection. Needed only where several have such names."),
+        ] = None,
+        limit: Annotated[int, Field(ge=1, le=500, description="The most changes.")] = 100,
+    ) -> shapes.Changes:
+        """Tell what changed from one version of a document to another, provision by provision.
+
+        What is changed, word by word, moved, renumbered, new and gone, and which references still
+        use an old number.
+        """
+        person = self._person(call)
+        name, view, source = self._meant(person, old, collection)
+        older = Version(source, view.titles[source.name])
+        found = Comparison(older, Version.of(view, new)).record()
+        return shapes.Changes.of(name, found, limit)
 
     def _person(self, call: Call) -> Person:
         return self._person_of(call.request_context.request)

@@ -77,7 +77,15 @@ def write_answers(file: Path, answers: Sequence[Mapping[str, Any]], overwrite: b
     Raises:
         InputError: It cannot be written; what was there is still there.
     """
-    data = exported(answers, check_writable(file, overwrite))
+    write_file(file, exported(answers, check_writable(file, overwrite)))
+
+
+def write_file(file: Path, data: bytes) -> None:
+    """Write a file in one step.
+
+    Raises:
+        InputError: It cannot be written; what was there is still there.
+    """
     try:
         write_bytes(file, data)
     except OSError as error:

@@ -5,7 +5,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lexloop.apps.library import Index, aask, as_tool, ask, build_agent, evaluate
+    from lexloop.apps.library import (
+        Index,
+        aask,
+        as_diff_tool,
+        as_tool,
+        ask,
+        build_agent,
+        diff,
+        evaluate,
+    )
     from lexloop.core.settings import Settings
     from lexloop.graph.build import build_graph
 
@@ -13,10 +22,12 @@ __all__ = [
     "Index",
     "Settings",
     "aask",
+    "as_diff_tool",
     "as_tool",
     "ask",
     "build_agent",
     "build_graph",
+    "diff",
     "evaluate",
 ]
 
@@ -35,10 +46,12 @@ _OFFERED = {
     "Index": "lexloop.apps.library",
     "Settings": "lexloop.core.settings",
     "aask": "lexloop.apps.library",
+    "as_diff_tool": "lexloop.apps.library",
     "as_tool": "lexloop.apps.library",
     "ask": "lexloop.apps.library",
     "build_agent": "lexloop.apps.library",
     "build_graph": "lexloop.graph.build",
+    "diff": "lexloop.apps.library",
     "evaluate": "lexloop.apps.library",
 }
 
