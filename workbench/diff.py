@@ -25,7 +25,7 @@ from lexloop.documents.structure.references import Reference, elsewhere, find_re
 from lexloop.documents.structure.tree import Tree
 from lexloop.store.manifest import IndexSource
 from lexloop.store.scan import scan
-from lexloop.workbench.matching import Pair, Piece, matched, pieces_of
+from lexloop.workbench.matching import Pair, Piece, aligned
 from lexloop.workbench.provisions import Source
 from lexloop.workbench.versions import differences
 
@@ -173,8 +173,8 @@ class Comparison:
                     "Compare a part of it.",
                 )
         self.old, self.new = old, new
-        self.olds, self.news = pieces_of(old.source, new.source)
-        self.pairs = {pair.old: pair for pair in matched(self.olds, self.news)}
+        self.olds, self.news, pairs = aligned(old.source, new.source)
+        self.pairs = {pair.old: pair for pair in pairs}
         self.back = {pair.new: pair for pair in self.pairs.values()}
 
     @cached_property
@@ -198,7 +198,7 @@ class Comparison:
             return ("gone",)
         a, b = self.olds[i], self.news[pair.new]
         found: list[Kind] = []
-        if a.words != b.words:
+        if a.key != b.key:
             found.append("follows" if self._follows(a, b) else "changed")
         if pair.moved:
             found.append("moved")

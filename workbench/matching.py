@@ -9,10 +9,11 @@ it is much alike, anywhere; then headings, by what stands below them. All of it 
 linear in the length of both.
 """
 
+import difflib
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -20,9 +21,11 @@ from lexloop.core.folding import narrowed
 from lexloop.documents.structure.markers import list_markers, word_marker
 from lexloop.documents.structure.outline import logical_lines
 from lexloop.workbench.provisions import Source
+from lexloop.workbench.versions import MOST_PAIRS
 
 _TOKEN = re.compile(r"\w+")
 _MARKS = re.compile(r"(?:[#>*_]|\s)*")
+_SIGN = re.compile(r"\w+|[^\w\s]")
 _TABLE = frozenset({"table", "row", "columns"})
 _WINDOW = 8
 """How far apart, among equal lines, two may stand that are matched."""
@@ -33,6 +36,7 @@ _ALIKE, _NUMBERED, _MUCH_ALIKE = 0.4, 0.2, 0.6
 those that stand elsewhere."""
 _MOST_OFTEN, _BEST = 64, 6
 """In how many lines a word stands that finds one, and how many lines are looked at for each."""
+_TWO_LINES = 4
 _FEW = 6
 """Lines between the same neighbours that are all compared with each other."""
 
@@ -56,6 +60,11 @@ class Piece(NamedTuple):
     number: str
     words: str
 
+    @property
+    def key(self) -> str:
+        """The words without blanks: a hyphen at the end of a line has one behind it."""
+        return "".join(self.words.split())
+
 
 class Pair(NamedTuple):
     """A line that both versions have, by its places among theirs."""
@@ -65,16 +74,65 @@ class Pair(NamedTuple):
     moved: bool
 
 
-def pieces_of(old: Source, new: Source) -> tuple[list[Piece], list[Piece]]:
-    """Return the lines of two versions; page numbers and ruled lines are none.
+def aligned(old: Source, new: Source) -> tuple[list[Piece], list[Piece], list[Pair]]:
+    """Return the lines of two versions, and those that both have, in the order of the first.
 
-    A line is cut where a numbered unit begins in it. Equal lines are cut alike, even where one of
-    the trees does not have the unit.
+    Page numbers and ruled lines are no lines. A line is cut where a numbered unit begins in it;
+    equal lines are cut alike, even where one of the trees does not have the unit. Where the same
+    words fall into lines otherwise, as in a text that was wrapped anew, both are cut where either
+    is. A line is ``moved`` where it does not stand in the order of most of the others.
     """
     cuts: dict[str, set[int]] = {}
     each = [(source, *_lines(source, cuts)) for source in (old, new)]
-    first, second = (_pieces(source, text, spans, cuts) for source, text, spans in each)
-    return first, second
+    more: tuple[set[int], set[int]] = (set(), set())
+    first, second = (_pieces(*one, cuts, set()) for one in each)
+    pairs = _matched(first, second)
+    more = _wrapped_otherwise((each[0][1], first), (each[1][1], second), pairs)
+    if any(more):
+        first, second = (_pieces(*one, cuts, at) for one, at in zip(each, more, strict=True))
+        pairs = _matched(first, second)
+    return first, second, pairs
+
+
+def _wrapped_otherwise(
+    old: tuple[str, Sequence[Piece]], new: tuple[str, Sequence[Piece]], pairs: Sequence[Pair]
+) -> tuple[set[int], set[int]]:
+    """Return where words that both texts have are parted by lines in the other one alone."""
+    stay = [one for one in pairs if not one.moved and old[1][one.old].key == new[1][one.new].key]
+    edges = [(-1, -1), *((one.old, one.new) for one in stay), (len(old[1]), len(new[1]))]
+    cuts: tuple[set[int], set[int]] = (set(), set())
+    for (i, j), (k, m) in pairwise(edges):
+        if k - i > 1 and m - j > 1 and k - i + m - j > _TWO_LINES:
+            sides = _tokens(old[0], old[1][i + 1 : k]), _tokens(new[0], new[1][j + 1 : m])
+            for side, at in _parted(*sides):
+                cuts[side].add(at)
+    return cuts
+
+
+_Token = tuple[str, int, bool]
+"""A word, where it stands, and whether a line begins with it."""
+
+
+def _tokens(text: str, lines: Sequence[Piece]) -> list[_Token]:
+    return [
+        (found[0], found.start(), not number)
+        for line in lines
+        for number, found in enumerate(_SIGN.finditer(text, line.start, line.end))
+    ]
+
+
+def _parted(a: Sequence[_Token], b: Sequence[_Token]) -> Iterator[tuple[int, int]]:
+    """Yield the side and the place of each word before which only the other side has a new line."""
+    words = [[word for word, *_ in side] for side in (a, b)]
+    counted = Counter(words[1])
+    if sum(counted[word] for word in words[0]) > MOST_PAIRS:
+        return
+    same = difflib.SequenceMatcher(None, *words, autojunk=False)
+    for i, j, size in same.get_matching_blocks():
+        for step in range(1, size):
+            (_, here, begins), (_, there, opens) = a[i + step], b[j + step]
+            if begins != opens:
+                yield (0, here) if opens else (1, there)
 
 
 def _lines(source: Source, cuts: dict[str, set[int]]) -> tuple[str, list[tuple[int, int]]]:
@@ -90,14 +148,22 @@ def _lines(source: Source, cuts: dict[str, set[int]]) -> tuple[str, list[tuple[i
 
 
 def _pieces(
-    source: Source, text: str, spans: Sequence[tuple[int, int]], cuts: dict[str, set[int]]
+    source: Source,
+    text: str,
+    spans: Sequence[tuple[int, int]],
+    cuts: dict[str, set[int]],
+    more: set[int],
 ) -> list[Piece]:
+    """Return the lines of a text, cut where ``cuts`` and ``more`` say."""
+    ordered = sorted(more)
     tree = source.tree
     starts = [unit.start for unit in tree.units]
     heads: dict[int, int] = {}
     found: list[Piece] = []
     for span in spans:
-        inner = (span[0] + cut for cut in sorted(cuts.get(text[slice(*span)], ())))
+        inside = {span[0] + cut for cut in cuts.get(text[slice(*span)], ())}
+        inside.update(ordered[bisect_right(ordered, span[0]) : bisect_left(ordered, span[1])])
+        inner = sorted(inside)
         for start, end in pairwise((span[0], *inner, span[1])):
             first, last = bisect_left(starts, start), bisect_left(starts, end)
             unit = first if first < last else tree.at(start)
@@ -127,11 +193,7 @@ def _marks(line: str) -> int:
     return marks.end() if marks else 0
 
 
-def matched(old: Sequence[Piece], new: Sequence[Piece]) -> list[Pair]:
-    """Return the lines that two versions have in common, in the order of the first.
-
-    A line is ``moved`` where it does not stand in the order of most of the others.
-    """
+def _matched(old: Sequence[Piece], new: Sequence[Piece]) -> list[Pair]:
     pairs = _chain((*pair, _weight(old, new, *pair)) for pair in _equal(old, new))
     found = _Matches(old, new, pairs)
     found.add_equal_elsewhere()
@@ -144,7 +206,7 @@ def matched(old: Sequence[Piece], new: Sequence[Piece]) -> list[Pair]:
 def _weight(old: Sequence[Piece], new: Sequence[Piece], i: int, j: int) -> float:
     """Return how much speaks for two equal lines: their words, number and what they lie below."""
     above = old[i].above, new[j].above
-    same = min(above) >= 0 and old[above[0]].words == new[above[1]].words
+    same = min(above) >= 0 and old[above[0]].key == new[above[1]].key
     return 1 + len(old[i].words.split()) + (old[i].number == new[j].number) / 2 + same / 2
 
 
@@ -152,13 +214,14 @@ def _equal(old: Sequence[Piece], new: Sequence[Piece]) -> list[tuple[int, int]]:
     """Return equal lines, where there are many alike only those of about the same rank."""
     places: dict[str, list[int]] = {}
     for j, piece in enumerate(new):
-        places.setdefault(piece.words, []).append(j)
+        places.setdefault(piece.key, []).append(j)
     ranks: Counter[str] = Counter()
     found: list[tuple[int, int]] = []
     for i, piece in enumerate(old):
-        if there := places.get(piece.words, ()) if piece.words else ():
-            rank = ranks[piece.words]
-            ranks[piece.words] += 1
+        key = piece.key
+        if there := places.get(key, ()) if key else ():
+            rank = ranks[key]
+            ranks[key] += 1
             near = there[max(0, rank - _WINDOW) : rank + _WINDOW + 1]
             found += [(i, j) for j in near]
     return found
@@ -229,11 +292,11 @@ class _Matches:
         olds, news = self._left()
         places: dict[str, list[int]] = {}
         for j in reversed(news):
-            places.setdefault(self.new[j].words, []).append(j)
+            places.setdefault(self.new[j].key, []).append(j)
         for i in olds:
-            words = self.old[i].words
-            if len(words.split()) >= _FEWEST_MOVED and places.get(words):
-                self._add(i, places[words].pop())
+            key = self.old[i].key
+            if len(self.old[i].words.split()) >= _FEWEST_MOVED and places.get(key):
+                self._add(i, places[key].pop())
 
     def add_alike(self) -> None:
         """Match lines that are alike: first those between the same neighbours, in order."""
@@ -284,7 +347,7 @@ class _Matches:
         for i in (*range(len(self.old)), *range(len(self.old) - 1, -1, -1)):
             for step in (-1, 1):
                 j = self.there.get(i + step, -2) - step
-                if 0 <= j < len(self.new) and self.old[i].words == self.new[j].words:
+                if 0 <= j < len(self.new) and self.old[i].key == self.new[j].key:
                     self._add(i, j)
 
     def add_above(self) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _WORD = re.compile(r"\w+(?:[.,:/]\d+)*|[^\w\s]|\s+")
 _MOST_CHARACTERS = 400_000
 _LINE = re.compile(r"[^\n]*\n+|[^\n]+")
-_MOST_PAIRS = 1_000_000
+MOST_PAIRS = 1_000_000
 """Pairs of equal lines or words beyond which two passages are shown one after the other."""
 _FEWEST_SAME = 2
 """Words in common between two changes that are shown as such; fewer make them one change."""
@@ -190,7 +190,7 @@ def _blocks(a: Sequence[str], b: Sequence[str], fewest: int) -> Iterator[tuple[s
     """
     before, after = [piece.strip() for piece in a], [piece.strip() for piece in b]
     counted = Counter(filter(None, after))
-    if sum(counted[piece] for piece in before) > _MOST_PAIRS:
+    if sum(counted[piece] for piece in before) > MOST_PAIRS:
         yield "".join(a), "".join(b), False
         return
     compared = difflib.SequenceMatcher(lambda piece: not piece, before, after, autojunk=False)
