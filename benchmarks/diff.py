@@ -2,11 +2,12 @@
 
     python benchmarks/diff.py [--seed N] [--data DATA] [--development] [--show]
 
-In each text paragraphs are edited (a number or a word; a few words put in or left out; a third of
-the words), put in, deleted, moved past at least five others, and a numbered one is put in so that
-those behind it are renumbered. A change is found where a report of its kind lies on the paragraph:
-in the old text, the new one, or both. A report is false where nothing of its kind was changed
-there. ``--development`` takes other texts, those that the alignment was made with.
+In each text paragraphs of eight words or more are edited (a word; a few words put in or left out; a
+third or half of the words), put in, deleted, moved past at least five others (half of these edited
+a little, too), and a numbered one is put in so that those behind it are renumbered. A change is
+found where a report of its kind lies on the paragraph: in the old text, the new one, or both. A
+report is false where nothing of its kind was done there. ``--development`` takes other texts, those
+that the alignment was made with.
 """
 
 import random
@@ -14,7 +15,8 @@ import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from textwrap import fill
 
@@ -33,13 +35,13 @@ TEXTS = {
     "a rule": "ll144/dcwp_final_rule.txt",
     "a policy": "policies/github-marketplace-terms-of-service.md",
     "an agreement of a policy": "policies/github-registered-developer-agreement.md",
-    "a confidentiality agreement": "nda/documents/{24}",
-    "a contract": "contracts/documents/{40}",
-    "another contract": "contracts/documents/{90}",
-    "a third contract": "contracts/documents/{170}",
+    "a confidentiality agreement": "nda/documents/{8}",
+    "a contract": "contracts/documents/{30}",
+    "another contract": "contracts/documents/{60}",
+    "a third contract": "contracts/documents/{90}",
     "a contract, each version wrapped otherwise": "contracts/documents/{20}",
 }
-"""``{N}`` is the N-th file of a folder by name, from 0."""
+"""``{N}`` is the N-th file of a folder by name, from 0, of those with 60 paragraphs."""
 _DEVELOPMENT = {
     "a regulation": "us_cfr/coppa.txt",
     "its pages": "us_cfr/coppa.pdf",
@@ -60,10 +62,11 @@ _KINDS = {
     "renumber": "renumbered",
 }
 _EACH = {"edit": 8, "insert": 5, "delete": 5, "move": 4}
-_FEWEST_WORDS, _APART, _FARTHEST = 8, 2, 5
-_RUN = 3
+_FEWEST_WORDS, _APART, _FARTHEST = 8, 1, 5
+_ALSO_EDITED, _SHARES = 0.5, (3, 2)
+_RUN, _FEWEST_BLOCKS = 3, 60
 _WIDTHS = 80, 72
-_WRAPPED = "wrapped"
+_WRAPPED, _GAP = "wrapped", "   "
 _NUMBER = re.compile(r"((?:#+ )?(?:Article |Section |§ )?\(?)(\d{1,3})([.)]?\)?)(?=\s)")
 _SUBJECTS = ("harbour office", "second reviewer", "keeper of the register", "local branch")
 _DUTIES = (
@@ -79,11 +82,15 @@ _WORDS = ("lantern", "orchard", "seven", "quarterly", "copper", "northern", "unl
 
 @dataclass(eq=False)
 class Block:
-    """A paragraph with what parts it from the next, in both versions, and what was done to it."""
+    """A paragraph with what parts it from the next, in both versions, and what was done to it.
+
+    One that was moved may have been edited as well.
+    """
 
     old: str
     new: str
     done: str = ""
+    edited: bool = False
     spans: tuple[tuple[int, int], tuple[int, int]] = ((0, 0), (0, 0))
 
 
@@ -91,60 +98,95 @@ def main() -> None:
     """Change every text, compare, and print the tables."""
     parser = options(__doc__)
     parser.add_argument("--seed", type=int, default=2026)
+    parser.add_argument("--times", type=int, default=3, help="how often each text is changed anew")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of the published sets")
     parser.add_argument("--development", action="store_true", help="take the other texts")
     parser.add_argument("--show", action="store_true", help="tell what was missed or false")
     given = parser.parse_args()
     if given.data is None:
         sys.exit("Name the folder of the published sets: --data DATA or LEXLOOP_DATA.")
-    found, made, reports, false = (Counter[str]() for _ in range(4))
-    lines = []
+    whole, lines = Tally(), []
     for name, path in (_DEVELOPMENT if given.development else TEXTS).items():
-        rng = random.Random(f"{given.seed} {name}")
-        olds, news = changed(read(given.data, path), rng)
-        if _WRAPPED in name:
-            wrap({*olds, *news})
-        changes = compared(olds, news)
-        blocks = [block for block in {*olds, *news} if block.done]
-        missed = [(one.done, one.new or one.old) for one in blocks if not told_of(one, changes)]
-        wrong = [*unexplained(blocks, changes)]
-        done = Counter(block.done for block in blocks)
-        told = Counter(kind for change in changes for kind in change.kinds)
-        made += done
-        reports += told
-        found += done - Counter(kind for kind, _ in missed)
-        false += Counter(kind for kind, _ in wrong)
-        lines.append(_line(name, done.total(), len(missed), told.total(), len(wrong)))
-        for what, each in (("missed", missed), ("false", wrong)) if given.show else ():
-            for kind, text in each:
-                print(f"{name}: {what} {kind}: {text[:160]!r}")
+        text, tally = read(given.data, path), Tally()
+        for time in range(given.times):
+            rng = random.Random(f"{given.seed} {time} {name}")
+            tally.add(*changed(text, rng), wrapped=_WRAPPED in name)
+        whole += tally
+        lines.append(tally.row(name))
+        for told in tally.wrong if given.show else ():
+            print(f"{name}: {told}")
     head = ("changes", "made", "found", "share", "reports", "false", "share")
-    by_kind = [
-        _line(kind, made[kind], made[kind] - found[kind], reports[told], false[told])
-        for kind, told in _KINDS.items()
-    ]
-    whole = _line("all", made.total(), (made - found).total(), reports.total(), false.total())
-    print(table(head, [*by_kind, whole]))
+    print(table(head, [*(whole.row(kind, kind) for kind in _KINDS), whole.row("all")]))
     print()
     print(table(("text", *head[1:]), lines))
 
 
-def _line(name: str, made: int, missed: int, told: int, false: int) -> Sequence[object]:
-    share = f"{(made - missed) / made:.3f}" if made else "-"
-    return name, made, made - missed, share, told, false, f"{false / max(1, told):.3f}"
+@dataclass
+class Tally:
+    """What was made and found of each kind of change, reports, and false ones, in words too."""
+
+    made: Counter[str] = field(default_factory=Counter)
+    found: Counter[str] = field(default_factory=Counter)
+    reports: Counter[str] = field(default_factory=Counter)
+    false: Counter[str] = field(default_factory=Counter)
+    wrong: list[str] = field(default_factory=list)
+
+    def __add__(self, other: "Tally") -> "Tally":
+        return Tally(
+            self.made + other.made,
+            self.found + other.found,
+            self.reports + other.reports,
+            self.false + other.false,
+        )
+
+    def add(self, olds: Sequence[Block], news: Sequence[Block], wrapped: bool) -> None:
+        """Compare two versions, and count."""
+        every = {*olds, *news}
+        if wrapped:
+            wrap(every)
+        changes = compared(olds, news)
+        blocks = [block for block in every if block.done]
+        for block in blocks:
+            self.made[block.done] += 1
+            self.found[block.done] += (told := told_of(block, changes))
+            if not told:
+                self.wrong.append(f"missed {block.done}: {(block.new or block.old)[:160]!r}")
+        names = {kind: name for name, kind in _KINDS.items()}
+        self.reports.update(names.get(kind, kind) for one in changes for kind in one.kinds)
+        for kind, text in unexplained(blocks, changes):
+            self.false[names.get(kind, kind)] += 1
+            self.wrong.append(f"false {kind}: {text[:160]!r}")
+
+    def row(self, name: str, kind: str = "") -> Sequence[object]:
+        """A line of the table, of one kind or of all."""
+        made, found, reports, false = (
+            each[kind] if kind else each.total()
+            for each in (self.made, self.found, self.reports, self.false)
+        )
+        shares = (
+            f"{part / whole:.3f}" if whole else "-"
+            for part, whole in ((found, made), (false, reports))
+        )
+        return name, made, found, next(shares), reports, false, next(shares)
 
 
 def read(data: Path, path: str) -> str:
     """The text of a file."""
+    file = data / path
     if found := re.fullmatch(r"(.*)/\{(\d+)\}", path):
-        file = sorted((data / found[1]).iterdir())[int(found[2])]
-    else:
-        file = data / path
+        file = _long(data / found[1])[int(found[2])]
     scanned = scan([IndexSource(str(file))])
     documents: list[Document] = []
     for loaded in scanned.read([*scanned.fingerprints], lambda *_: None):
         documents += loaded.documents
     return documents[0].text
+
+
+@cache
+def _long(folder: Path) -> list[Path]:
+    """The files of a folder that have many paragraphs."""
+    texts = {file: file.read_text(encoding="utf-8-sig") for file in sorted(folder.iterdir())}
+    return [file for file, text in texts.items() if len(blocks_of(text)) >= _FEWEST_BLOCKS]
 
 
 def blocks_of(text: str) -> list[Block]:
@@ -157,10 +199,10 @@ def blocks_of(text: str) -> list[Block]:
 
 
 def wrap(blocks: Iterable[Block]) -> None:
-    """Wrap the lines of both versions, each at another width."""
+    """Wrap the lines of both versions, each at another width; not those of tables."""
     for block in blocks:
         block.old, block.new = (
-            f"{fill(text, width, break_on_hyphens=False)}\n\n" if text else ""
+            text if not text or _GAP in text else f"{fill(text, width, break_on_hyphens=False)}\n\n"
             for text, width in zip((block.old, block.new), _WIDTHS, strict=True)
         )
 
@@ -197,7 +239,8 @@ def change(kind: str, block: Block, news: list[Block], rng: random.Random) -> No
         if not free:
             return
         news.insert(rng.choice(free), news.pop(at))
-        block.done = kind
+        block.done, block.edited = kind, rng.random() < _ALSO_EDITED
+        block.new = edited(block.old, rng, much=False) if block.edited else block.new
     else:
         block.new = edited(block.old, rng) if kind == "edit" else block.new
         block.done = kind
@@ -220,12 +263,12 @@ def sentence(rng: random.Random) -> str:
     return " ".join(each)
 
 
-def edited(text: str, rng: random.Random) -> str:
+def edited(text: str, rng: random.Random, much: bool = True) -> str:
     """A paragraph with other words."""
     words = re.split(r"(\s+)", text)
     places = [at for at in range(4, len(words), 2) if words[at].isalpha()] or [len(words) - 1]
     at = rng.choice(places)
-    kind = rng.choice(("word", "in", "out", "third"))
+    kind = rng.choice(("word", "in", "out", "many")[: 4 if much else 3])
     if kind == "word":
         words[at] = rng.choice(_WORDS)
     elif kind == "in":
@@ -233,7 +276,7 @@ def edited(text: str, rng: random.Random) -> str:
     elif kind == "out" and len(places) > _FEWEST_WORDS:
         del words[places[2] : places[2] + 6]
     else:
-        for one in rng.sample(places, max(1, len(places) // 3)):
+        for one in rng.sample(places, max(1, len(places) // rng.choice(_SHARES)) if much else 1):
             words[one] = rng.choice(_WORDS)
     return "".join(words)
 
@@ -302,11 +345,15 @@ def _on(block: Block, change: Change) -> bool:
     )
 
 
+def _explains(block: Block, kind: str) -> bool:
+    return _KINDS[block.done] == kind or (block.edited and kind == "changed")
+
+
 def unexplained(blocks: Sequence[Block], changes: Sequence[Change]) -> Iterator[tuple[str, str]]:
     """The reports of a kind that was done to no paragraph that they lie on."""
     for change in changes:
         for kind in change.kinds:
-            if not any(_KINDS[one.done] == kind and _on(one, change) for one in blocks):
+            if not any(_explains(one, kind) and _on(one, change) for one in blocks):
                 place = change.new or change.old
                 yield kind, f"{place.section if place else ''}: {place.quote if place else ''}"
 

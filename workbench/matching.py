@@ -13,12 +13,12 @@ import difflib
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 from lexloop.core.folding import narrowed
-from lexloop.documents.structure.markers import list_markers, word_marker
+from lexloop.documents.structure.markers import bare_number, list_markers, word_marker
 from lexloop.documents.structure.outline import logical_lines
 from lexloop.workbench.provisions import Source
 from lexloop.workbench.versions import MOST_PAIRS
@@ -26,17 +26,22 @@ from lexloop.workbench.versions import MOST_PAIRS
 _TOKEN = re.compile(r"\w+")
 _MARKS = re.compile(r"(?:[#>*_]|\s)*")
 _SIGN = re.compile(r"\w+|[^\w\s]")
+_LINE = re.compile(r"\S(?:[^\n]*\S)?")
 _TABLE = frozenset({"table", "row", "columns"})
 _WINDOW = 8
 """How far apart, among equal lines, two may stand that are matched."""
 _FEWEST_MOVED = 4
 """Words of a line that is taken to be moved when nothing beside it is."""
 _ALIKE, _NUMBERED, _MUCH_ALIKE = 0.4, 0.2, 0.6
-"""The likeness of lines between the same neighbours, of those with the same number there, and of
-those that stand elsewhere."""
+"""The likeness of lines between the same neighbours, of those that have one number there or are
+alone, and of those that stand elsewhere."""
 _MOST_OFTEN, _BEST = 64, 6
 """In how many lines a word stands that finds one, and how many lines are looked at for each."""
 _TWO_LINES = 4
+_WRAPPED = 4
+"""One line of so many that goes on in the next tells that a text was wrapped."""
+_ENDS, _FULL = ".:;", 0.75
+"""What ends a paragraph of a wrapped text, on a line that is shorter than most."""
 _FEW = 6
 """Lines between the same neighbours that are all compared with each other."""
 
@@ -82,14 +87,14 @@ def aligned(old: Source, new: Source) -> tuple[list[Piece], list[Piece], list[Pa
     words fall into lines otherwise, as in a text that was wrapped anew, both are cut where either
     is. A line is ``moved`` where it does not stand in the order of most of the others.
     """
-    cuts: dict[str, set[int]] = {}
-    each = [(source, *_lines(source, cuts)) for source in (old, new)]
+    signs = _Signs({}, set())
+    each = [(source, *_lines(source, signs)) for source in (old, new)]
     more: tuple[set[int], set[int]] = (set(), set())
-    first, second = (_pieces(*one, cuts, set()) for one in each)
+    first, second = (_pieces(*one, signs, set()) for one in each)
     pairs = _matched(first, second)
     more = _wrapped_otherwise((each[0][1], first), (each[1][1], second), pairs)
     if any(more):
-        first, second = (_pieces(*one, cuts, at) for one, at in zip(each, more, strict=True))
+        first, second = (_pieces(*one, signs, at) for one, at in zip(each, more, strict=True))
         pairs = _matched(first, second)
     return first, second, pairs
 
@@ -128,40 +133,98 @@ def _parted(a: Sequence[_Token], b: Sequence[_Token]) -> Iterator[tuple[int, int
     if sum(counted[word] for word in words[0]) > MOST_PAIRS:
         return
     same = difflib.SequenceMatcher(None, *words, autojunk=False)
+    ends = 0, 0
     for i, j, size in same.get_matching_blocks():
-        for step in range(1, size):
+        # whole lines that are missing in one text have none of its words around them
+        missing = (0 < ends[1] == j < len(b) and _whole(a, ends[0], i)) or (
+            0 < ends[0] == i < len(a) and _whole(b, ends[1], j)
+        )
+        first = 0 if missing else 1
+        for step in range(first, size):
             (_, here, begins), (_, there, opens) = a[i + step], b[j + step]
             if begins != opens:
                 yield (0, here) if opens else (1, there)
+        ends = i + size, j + size
 
 
-def _lines(source: Source, cuts: dict[str, set[int]]) -> tuple[str, list[tuple[int, int]]]:
-    """Return a text, the spans of its lines, and note for each line where it is to be cut."""
+def _whole(side: Sequence[_Token], first: int, end: int) -> bool:
+    """Return whether words are whole lines."""
+    return first < end < len(side) and side[first][2] and side[end][2]
+
+
+class _Signs(NamedTuple):
+    """What the trees say of lines, by their texts, so that it holds for equal lines of both.
+
+    Args:
+        cuts: Where numbered units begin within a line.
+        counted: What stands behind a bare number in front of a line: "5 Offences".
+    """
+
+    cuts: dict[str, set[int]]
+    counted: set[str]
+
+
+def _lines(source: Source, signs: _Signs) -> tuple[str, list[tuple[int, int]]]:
+    """Return a text, the spans of its lines, and note what the tree says of them."""
     text = narrowed(source.text)
-    spans = [(one.start, one.end) for one in logical_lines(text, {}, bool(source.pages))]
+    spans = _spans(text, bool(source.pages))
     starts = [start for start, _ in spans]
     for unit in source.tree.units:
         line = bisect_right(starts, unit.start) - 1
-        if unit.number and line >= 0 and starts[line] < unit.start < spans[line][1]:
-            cuts.setdefault(text[slice(*spans[line])], set()).add(unit.start - starts[line])
+        if not unit.number or line < 0 or unit.start >= spans[line][1]:
+            continue
+        whole = text[slice(*spans[line])]
+        bare = bare_number(whole[_marks(whole) :])
+        if starts[line] < unit.start:
+            signs.cuts.setdefault(whole, set()).add(unit.start - starts[line])
+        elif bare and bare.number == unit.number:
+            signs.counted.add(whole[_marks(whole) + bare.end :])
     return text, spans
+
+
+def _spans(text: str, paged: bool) -> list[tuple[int, int]]:
+    """Return the lines of a text; of one that was wrapped, its paragraphs."""
+    lines = logical_lines(text, {}, paged)
+    physical = [
+        (line.start + found.start(), line.start + found.end())
+        for line in lines
+        for found in _LINE.finditer(text[line.start : line.end])
+    ]
+    if _WRAPPED * (len(physical) - len(lines)) <= len(lines):
+        return physical
+    width = sorted(end - start for start, end in physical)[-1 - len(physical) // 20]
+    joined: list[tuple[int, int]] = []
+    last = 0, 0
+    for start, end in physical:
+        full = text[last[1] - 1] not in _ENDS or last[1] - last[0] > _FULL * width
+        if last[1] and full and _goes_on(text, last[1], start, end):
+            joined[-1] = joined[-1][0], end
+        else:
+            joined.append((start, end))
+        last = start, end
+    return joined
+
+
+def _goes_on(text: str, before: int, start: int, end: int) -> bool:
+    """Return whether a line stands directly below another, and opens with no number."""
+    return text.count("\n", before, start) == 1 and not _numbered(text[start:end], ())
 
 
 def _pieces(
     source: Source,
     text: str,
     spans: Sequence[tuple[int, int]],
-    cuts: dict[str, set[int]],
+    signs: _Signs,
     more: set[int],
 ) -> list[Piece]:
-    """Return the lines of a text, cut where ``cuts`` and ``more`` say."""
+    """Return the lines of a text, cut where the signs and ``more`` say."""
     ordered = sorted(more)
     tree = source.tree
     starts = [unit.start for unit in tree.units]
     heads: dict[int, int] = {}
     found: list[Piece] = []
     for span in spans:
-        inside = {span[0] + cut for cut in cuts.get(text[slice(*span)], ())}
+        inside = {span[0] + cut for cut in signs.cuts.get(text[slice(*span)], ())}
         inside.update(ordered[bisect_right(ordered, span[0]) : bisect_left(ordered, span[1])])
         inner = sorted(inside)
         for start, end in pairwise((span[0], *inner, span[1])):
@@ -173,16 +236,19 @@ def _pieces(
             above = next((heads[up] for up in within if up in heads), -1)
             heads.update(dict.fromkeys(range(first, last), len(found)))
             table = unit >= 0 and tree.units[unit].kind in _TABLE
-            at = start if table else start + _numbered(text[start:end])
+            at = start if table else start + _numbered(text[start:end], signs.counted)
             number = text[start + _marks(text[start:end]) : at].strip()
             words = " ".join(source.text[at:end].split())
             found.append(Piece(start, end, start == span[0], unit, above, number, words))
     return found
 
 
-def _numbered(line: str) -> int:
+def _numbered(line: str, counted: Container[str]) -> int:
     """Return where the words of a line begin behind its number."""
     at = _marks(line)
+    bare = bare_number(line[at:])
+    if bare and line[at + bare.end :] in counted:
+        return at + bare.end
     if marker := word_marker(line[at:]):
         return at + marker.end
     return next((marker.end for marker in list_markers(line, at) if marker.value), at)
@@ -283,10 +349,6 @@ class _Matches:
         left = [i for i in range(len(self.old)) if i not in self.there]
         return left, [j for j in range(len(self.new)) if j not in self.back]
 
-    def _between(self, i: int, j: int) -> bool:
-        """Return whether two lines stand between the same neighbours of those in order."""
-        return bisect_left(self._olds, i) == bisect_left(self._news, j)
-
     def add_equal_elsewhere(self) -> None:
         """Match lines that are equal and stand elsewhere; short ones may be so by chance."""
         olds, news = self._left()
@@ -294,23 +356,33 @@ class _Matches:
         for j in reversed(news):
             places.setdefault(self.new[j].key, []).append(j)
         for i in olds:
-            key = self.old[i].key
-            if len(self.old[i].words.split()) >= _FEWEST_MOVED and places.get(key):
-                self._add(i, places[key].pop())
+            key, number = self.old[i].key, self.old[i].number
+            there = places.get(key)
+            many = len(self.old[i].words.split()) >= _FEWEST_MOVED
+            if there and (many or (key and number and number == self.new[there[-1]].number)):
+                self._add(i, there.pop())
 
     def add_alike(self) -> None:
         """Match lines that are alike: first those between the same neighbours, in order."""
         scored = self._scored()
+        olds, news = self._left()
+        held = (
+            Counter(bisect_left(self._olds, i) for i in olds),
+            Counter(bisect_left(self._news, j) for j in news),
+        )
         here = []
         for likeness, i, j in scored:
-            numbered = bool(self.old[i].number) and self.old[i].number == self.new[j].number
-            fewest = _NUMBERED if numbered and self._same_above(i, j) else _ALIKE
-            if likeness >= fewest and self._between(i, j):
-                here.append((i, j, likeness * (1 + len(self.old[i].words.split()))))
+            gap = bisect_left(self._olds, i)
+            alone = held[0][gap] == held[1][gap] == 1
+            same = self.old[i].number == self.new[j].number and (self.old[i].number or alone)
+            fewest = _NUMBERED if same and self._same_above(i, j) else _ALIKE
+            if likeness >= fewest and gap == bisect_left(self._news, j):
+                words = min(len(piece.words.split()) for piece in (self.old[i], self.new[j]))
+                here.append((i, j, likeness**3 * (1 + words)))
         for i, j in _chain(here):
             self._add(i, j)
         for likeness, i, j in sorted(scored, reverse=True):
-            if likeness >= _MUCH_ALIKE and len(self.old[i].words.split()) >= 2 * _FEWEST_MOVED:
+            if likeness >= _MUCH_ALIKE and len(self.old[i].words.split()) >= _FEWEST_MOVED:
                 self._add(i, j)
 
     def _same_above(self, i: int, j: int) -> bool:
@@ -344,9 +416,11 @@ class _Matches:
 
     def add_beside(self) -> None:
         """Match equal lines that are left directly before or behind matched ones."""
+        ends = {-1: -1, len(self.old): len(self.new)}
         for i in (*range(len(self.old)), *range(len(self.old) - 1, -1, -1)):
             for step in (-1, 1):
-                j = self.there.get(i + step, -2) - step
+                beside = ends.get(i + step, self.there.get(i + step))
+                j = -1 if beside is None else beside - step
                 if 0 <= j < len(self.new) and self.old[i].key == self.new[j].key:
                     self._add(i, j)
 
