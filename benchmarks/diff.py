@@ -67,7 +67,7 @@ _ALSO_EDITED, _SHARES = 0.5, (3, 2)
 _RUN, _FEWEST_BLOCKS = 3, 60
 _WIDTHS = 80, 72
 _WRAPPED, _GAP = "wrapped", "   "
-_NUMBER = re.compile(r"((?:#+ )?(?:Article |Section |§ )?\(?)(\d{1,3})([.)]?\)?)(?=\s)")
+_NUMBER = re.compile(r"((?:#+ )?(?:Article |Section |§ )?\(?)(\d{1,3})([.)]?\)?)(?=[ \t]+\S)")
 _SUBJECTS = ("harbour office", "second reviewer", "keeper of the register", "local branch")
 _DUTIES = (
     "keeps a list of all visitors for {} weeks and shows it to the owner on request",
@@ -216,7 +216,7 @@ def changed(text: str, rng: random.Random) -> tuple[list[Block], list[Block]]:
     fit = [
         block
         for block in olds
-        if len(block.old.split()) >= _FEWEST_WORDS
+        if sum(word.isalpha() for word in block.old.split()[2:]) >= _FEWEST_WORDS
         and counts[_bare(block.old)] == 1
         and "|" not in block.old
     ]
@@ -266,7 +266,7 @@ def sentence(rng: random.Random) -> str:
 def edited(text: str, rng: random.Random, much: bool = True) -> str:
     """A paragraph with other words."""
     words = re.split(r"(\s+)", text)
-    places = [at for at in range(4, len(words), 2) if words[at].isalpha()] or [len(words) - 1]
+    places = [at for at in range(4, len(words), 2) if words[at].isalpha()]
     at = rng.choice(places)
     kind = rng.choice(("word", "in", "out", "many")[: 4 if much else 3])
     if kind == "word":

@@ -33,8 +33,8 @@ _WINDOW = 8
 _FEWEST_MOVED = 4
 """Words of a line that is taken to be moved when nothing beside it is."""
 _ALIKE, _NUMBERED, _MUCH_ALIKE = 0.4, 0.2, 0.6
-"""The likeness of lines between the same neighbours, of those that have one number there or are
-alone, and of those that stand elsewhere."""
+"""The likeness of lines between the same neighbours, of those that have one number there, or
+none and one rank among as many, and of those that stand elsewhere."""
 _MOST_OFTEN, _BEST = 64, 6
 """In how many lines a word stands that finds one, and how many lines are looked at for each."""
 _TWO_LINES = 4
@@ -264,6 +264,9 @@ def _matched(old: Sequence[Piece], new: Sequence[Piece]) -> list[Pair]:
     found = _Matches(old, new, pairs)
     found.add_equal_elsewhere()
     found.add_alike()
+    found.add_above(elsewhere=False)
+    found.add_alike()  # what was matched meanwhile has neighbours and numbers below it
+    found.add_alike_elsewhere()
     found.add_beside()
     found.add_above()
     return _in_order(old, found.there)
@@ -363,27 +366,41 @@ class _Matches:
                 self._add(i, there.pop())
 
     def add_alike(self) -> None:
-        """Match lines that are alike: first those between the same neighbours, in order."""
+        """Match lines that are alike between the same neighbours, in order."""
         scored = self._scored()
-        olds, news = self._left()
-        held = (
-            Counter(bisect_left(self._olds, i) for i in olds),
-            Counter(bisect_left(self._news, j) for j in news),
-        )
+        gaps = [
+            self._gaps(left, edges)
+            for left, edges in zip(self._left(), (self._olds, self._news), strict=True)
+        ]
         here = []
         for likeness, i, j in scored:
-            gap = bisect_left(self._olds, i)
-            alone = held[0][gap] == held[1][gap] == 1
-            same = self.old[i].number == self.new[j].number and (self.old[i].number or alone)
+            (gap, rank, many), there = gaps[0][i], gaps[1][j]
+            number = self.old[i].number
+            same = number == self.new[j].number and (number or (gap, rank, many) == there)
             fewest = _NUMBERED if same and self._same_above(i, j) else _ALIKE
-            if likeness >= fewest and gap == bisect_left(self._news, j):
+            if likeness >= fewest and gap == there[0]:
                 words = min(len(piece.words.split()) for piece in (self.old[i], self.new[j]))
                 here.append((i, j, likeness**3 * (1 + words)))
         for i, j in _chain(here):
             self._add(i, j)
-        for likeness, i, j in sorted(scored, reverse=True):
+
+    def add_alike_elsewhere(self) -> None:
+        """Match lines that are much alike and stand elsewhere."""
+        for likeness, i, j in sorted(self._scored(), reverse=True):
             if likeness >= _MUCH_ALIKE and len(self.old[i].words.split()) >= _FEWEST_MOVED:
                 self._add(i, j)
+
+    @staticmethod
+    def _gaps(left: Sequence[int], edges: Sequence[int]) -> dict[int, tuple[int, int, int]]:
+        """Return of each line left its neighbours, its rank between them, and how many are."""
+        found: dict[int, list[int]] = {}
+        for at in left:
+            found.setdefault(bisect_left(edges, at), []).append(at)
+        return {
+            at: (gap, rank, len(lines))
+            for gap, lines in found.items()
+            for rank, at in enumerate(lines)
+        }
 
     def _same_above(self, i: int, j: int) -> bool:
         above = self.old[i].above, self.new[j].above
@@ -424,13 +441,17 @@ class _Matches:
                 if 0 <= j < len(self.new) and self.old[i].key == self.new[j].key:
                     self._add(i, j)
 
-    def add_above(self) -> None:
-        """Match lines that are left by what stands below them, the innermost first."""
+    def add_above(self, elsewhere: bool = True) -> None:
+        """Match lines that are left by what stands below them, the innermost first.
+
+        Where not ``elsewhere``, only those between the same neighbours.
+        """
         votes: dict[int, Counter[int]] = {}
         for i in range(len(self.old) - 1, -1, -1):
             if i not in self.there and i in votes:
                 (j, most), *_ = votes[i].most_common(1)
-                if j >= 0 and 2 * most >= votes[i].total():
+                near = elsewhere or bisect_left(self._olds, i) == bisect_left(self._news, j)
+                if j >= 0 and near and 2 * most >= votes[i].total():
                     self._add(i, j)
             if self.old[i].above >= 0 and i in self.there:
                 above = self.new[self.there[i]].above
