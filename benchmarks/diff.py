@@ -36,10 +36,10 @@ TEXTS = {
     "a policy": "policies/github-marketplace-terms-of-service.md",
     "an agreement of a policy": "policies/github-registered-developer-agreement.md",
     "a confidentiality agreement": "nda/documents/{8}",
-    "a contract": "contracts/documents/{30}",
+    "a contract": "contracts/documents/{31}",
     "another contract": "contracts/documents/{60}",
     "a third contract": "contracts/documents/{90}",
-    "a contract, each version wrapped otherwise": "contracts/documents/{20}",
+    "a contract, each version wrapped otherwise": "contracts/documents/{21}",
 }
 """``{N}`` is the N-th file of a folder by name, from 0, of those with 60 paragraphs."""
 _DEVELOPMENT = {
@@ -285,7 +285,7 @@ def renumber(news: list[Block], rng: random.Random) -> None:
     """Put a numbered paragraph in, and count those behind it on."""
     runs: dict[tuple[str, str], list[Block]] = defaultdict(list)
     for block in news:
-        if found := _NUMBER.match(block.old):
+        if (found := _NUMBER.match(block.old)) and _GAP not in block.old:
             run = runs[found[1], found[3]]
             if not run or int(found[2]) == _value(run[-1]) + 1:
                 run.append(block)

@@ -37,7 +37,6 @@ _ALIKE, _NUMBERED, _MUCH_ALIKE = 0.4, 0.2, 0.6
 none and one rank among as many, and of those that stand elsewhere."""
 _MOST_OFTEN, _BEST = 64, 6
 """In how many lines a word stands that finds one, and how many lines are looked at for each."""
-_TWO_LINES = 4
 _WRAPPED = 4
 """One line of so many that goes on in the next tells that a text was wrapped."""
 _ENDS, _FULL = ".:;", 0.75
@@ -82,8 +81,9 @@ class Pair(NamedTuple):
 def aligned(old: Source, new: Source) -> tuple[list[Piece], list[Piece], list[Pair]]:
     """Return the lines of two versions, and those that both have, in the order of the first.
 
-    Page numbers and ruled lines are no lines. A line is cut where a numbered unit begins in it;
-    equal lines are cut alike, even where one of the trees does not have the unit. Where the same
+    Page numbers, and what has neither letter nor digit, are no lines. A line is cut where a
+    numbered unit begins in it; equal lines are cut alike, even where one of the trees does not
+    have the unit. Where the same
     words fall into lines otherwise, as in a text that was wrapped anew, both are cut where either
     is. A line is ``moved`` where it does not stand in the order of most of the others.
     """
@@ -104,11 +104,15 @@ def _wrapped_otherwise(
 ) -> tuple[set[int], set[int]]:
     """Return where words that both texts have are parted by lines in the other one alone."""
     stay = [one for one in pairs if not one.moved and old[1][one.old].key == new[1][one.new].key]
-    edges = [(-1, -1), *((one.old, one.new) for one in stay), (len(old[1]), len(new[1]))]
+    olds = [-1, *(one.old for one in stay), len(old[1])]
+    news = [-1, *(one.new for one in stay), len(new[1])]
+    here = {(gap, gap) for gap in range(len(olds) - 1)}
+    moved = ((bisect_left(olds, one.old), bisect_left(news, one.new)) for one in pairs)
     cuts: tuple[set[int], set[int]] = (set(), set())
-    for (i, j), (k, m) in pairwise(edges):
-        if k - i > 1 and m - j > 1 and k - i + m - j > _TWO_LINES:
-            sides = _tokens(old[0], old[1][i + 1 : k]), _tokens(new[0], new[1][j + 1 : m])
+    for gap, there in here | {(gap - 1, other - 1) for gap, other in moved if gap != other}:
+        lines = old[1][olds[gap] + 1 : olds[gap + 1]], new[1][news[there] + 1 : news[there + 1]]
+        if all(lines) and (len(lines[0]) > 1 or len(lines[1]) > 1):
+            sides = _tokens(old[0], lines[0]), _tokens(new[0], lines[1])
             for side, at in _parted(*sides):
                 cuts[side].add(at)
     return cuts
@@ -228,6 +232,8 @@ def _pieces(
         inside.update(ordered[bisect_right(ordered, span[0]) : bisect_left(ordered, span[1])])
         inner = sorted(inside)
         for start, end in pairwise((span[0], *inner, span[1])):
+            if not _TOKEN.search(text, start, end):
+                continue
             first, last = bisect_left(starts, start), bisect_left(starts, end)
             unit = first if first < last else tree.at(start)
             within = [*tree.above(unit)] if unit >= 0 else []
