@@ -135,7 +135,8 @@ def _compared(
 ) -> Comparison:
     if corpus is None:
         return Comparison(Version.read(old), Version.read(new))
-    chosen = _chosen(corpus, settings)
+    # a version that was replaced is in force on no day that others are
+    chosen = _chosen(corpus, settings).changed(**{"access.as_of": "any"})
     view = resources.collection(chosen)[0].seen_by(Filters.of(chosen))
     return Comparison(Version.of(view, str(old)), Version.of(view, str(new)))
 

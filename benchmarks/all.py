@@ -191,6 +191,7 @@ FIGURES = [
         "what binds was listed with such changes in view",
     ),
     Figure("versions", "python benchmarks/versions.py --data {data}"),
+    Figure("diff", "python benchmarks/diff.py --data {data}", "no text of it, but such changes"),
     Figure(
         "trust",
         "python benchmarks/trust.py --data {data} --out {out} --parts altered,refusals,versions",

@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     from lexloop.workbench.diff import Part as Difference
     from lexloop.workbench.touched import Report
 
+# a version that was replaced is in force on no day that others are
+_ACCESS = tuple(name for name in options.ACCESS if name != "access.as_of")
 _STYLES = {"added": "green underline", "removed": "red strike"}
 
 
-@options.taking("corpus", "index.embedder", *options.ACCESS)
+@options.taking("corpus", "index.embedder", *_ACCESS)
 def diff(
     *,
     context: typer.Context,
@@ -67,7 +69,7 @@ def diff(
 
 
 def _compared(old: str, new: str, given: dict[str, Any]) -> "Comparison":
-    settings = options.chosen_settings(given)
+    settings = options.chosen_settings(given).changed(**{"access.as_of": "any"})
     connection = options.chosen_connection(given)
     from lexloop.workbench.diff import Comparison, Version
 
