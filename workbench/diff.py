@@ -317,9 +317,9 @@ class Comparison:
         for pair in self.pairs.values():
             a, b = self.olds[pair.old], self.news[pair.new]
             old, new = narrowed(a.words), narrowed(b.words)
-            said = {new[one.start : one.end]: one for one in find_references(new)}
+            said = {(one.steps, one.last): one for one in find_references(new)}
             for reference in find_references(old):
-                same = said.pop(old[reference.start : reference.end], None)
+                same = said.pop((reference.steps, reference.last), None)
                 if same is None or any(elsewhere(old, reference)[:2]):
                     continue
                 found = self._lost(reference, a.unit, same, b.unit)

@@ -132,11 +132,11 @@ def _tokens(text: str, lines: Sequence[Piece]) -> list[_Token]:
 
 def _parted(a: Sequence[_Token], b: Sequence[_Token]) -> Iterator[tuple[int, int]]:
     """Yield the side and the place of each word before which only the other side has a new line."""
-    words = [[word for word, *_ in side] for side in (a, b)]
-    counted = Counter(words[1])
-    if sum(counted[word] for word in words[0]) > MOST_PAIRS:
+    olds, news = ([word for word, *_ in side] for side in (a, b))
+    counted = Counter(news)
+    if sum(counted[word] for word in olds) > MOST_PAIRS:
         return
-    same = difflib.SequenceMatcher(None, *words, autojunk=False)
+    same = difflib.SequenceMatcher(None, olds, news, autojunk=False)
     ends = 0, 0
     for i, j, size in same.get_matching_blocks():
         # whole lines that are missing in one text have none of its words around them

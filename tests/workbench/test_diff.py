@@ -83,6 +83,12 @@ def test_what_counts_on_behind_an_insertion_is_renumbered_and_not_changed() -> N
     follows = new.replace("fee of Article 4", "fee of Article 5")
     assert ("follows", "Article 2(2)", "Article 2(2)") in told(OLD, follows)
     assert comparison(OLD, follows).record().stale == []
+    # of several in one group each is looked at by itself
+    both, behind = (
+        text.replace("fee of Article 4", "fee of Articles 1 and 4") for text in (OLD, new)
+    )
+    (stale,) = comparison(both, behind).record().stale
+    assert (stale.meant, stale.now) == ("Article 4", "Article 5")
     other = new.replace("fee of Article 4", "fee of Article 1")
     assert ("changed", "Article 2(2)", "Article 2(2)") in told(OLD, other)
 
