@@ -1,6 +1,6 @@
 """Lexloop as a library: the names that ``import lexloop`` offers."""
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import date
 from pathlib import Path
@@ -10,6 +10,7 @@ from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from langgraph.types import Checkpointer
 
 from lexloop.apps.describing import described
+from lexloop.apps.shapes.changes import lines_of
 from lexloop.apps.shapes.record import answer_record, text_hosts
 from lexloop.core.configuration import configured
 from lexloop.core.errors import CorpusError, LexloopError
@@ -27,12 +28,14 @@ from lexloop.models.embedders import load_embedder
 from lexloop.store.manifest import IndexSource, Manifest
 from lexloop.store.opening import verify_index
 from lexloop.store.writer import IndexUpdate, write_index
+from lexloop.workbench.diff import Comparison, Version
 from lexloop.workbench.profile import Profile
 from lexloop.workbench.provisions import Source
 from lexloop.workbench.register import Register, Wanted
 from lexloop.workbench.register import register as register_of
 from lexloop.workbench.search import Asked, Found
 from lexloop.workbench.search import search as find
+from lexloop.workbench.touched import Report, cited_in, read_cited
 
 _STATE = list(get_type_hints(State))
 """The keys that a record is made of: more than the graph gives to whoever asks."""
@@ -98,6 +101,78 @@ def as_tool(
     return StructuredTool.from_function(
         answer,
         aanswer,
+        name=name,
+        description=description,
+        response_format="content_and_artifact",
+        handle_tool_error=True,
+    )
+
+
+def diff(
+    old: str | Path,
+    new: str | Path,
+    corpus: str | Path | None = None,
+    answers: Iterable[str | Path | Mapping[str, Any]] = (),
+    **settings: Any,
+) -> Report:
+    """Compare two versions of a document, provision by provision.
+
+    Args:
+        old: The earlier version: a file, or with ``corpus`` the name of a document in it.
+        new: The later one.
+        corpus: See ``ask``; None where files are named.
+        answers: Files of answers as ``lexloop ask --json`` prints them, or such records: the quotes
+            of theirs that lie in what changed are told as well.
+        settings: See ``ask``.
+
+    Raises:
+        LexloopError: A file, a document or a setting cannot be used.
+    """
+    comparison = _compared(old, new, corpus, settings)
+    cited = [
+        one
+        for given in answers
+        for one in (cited_in(given) if isinstance(given, Mapping) else read_cited(Path(given)))
+    ]
+    return Report.of(comparison, cited)
+
+
+def _compared(
+    old: str | Path, new: str | Path, corpus: str | Path | None, settings: dict[str, Any]
+) -> Comparison:
+    if corpus is None:
+        return Comparison(Version.read(old), Version.read(new))
+    # a version that was replaced is in force on no day that others are
+    chosen = _chosen(corpus, settings).changed(**{"access.as_of": "any"})
+    view = resources.collection(chosen)[0].seen_by(Filters.of(chosen))
+    return Comparison(Version.of(view, str(old)), Version.of(view, str(new)))
+
+
+def as_diff_tool(name: str, description: str, corpus: str | Path, **settings: Any) -> BaseTool:
+    """Make a tool for agents that compares two documents of a corpus.
+
+    Args:
+        name: What the agent calls it.
+        description: What its documents are about, for the agent to choose by.
+        corpus: See ``ask``.
+        settings: See ``ask``.
+
+    Returns:
+        A tool of two arguments, ``old`` and ``new``, the names of documents. Its content is what
+        changed, a line for each change, its artifact the whole record; see ``diff``.
+
+    Raises:
+        LexloopError: A setting cannot be used.
+    """
+    _chosen(corpus, settings)
+
+    def compare(old: str, new: str) -> tuple[str, dict[str, Any]]:
+        with _told_to_an_agent():
+            found = Report.of(_compared(old, new, corpus, settings))
+            return "\n".join(lines_of(found)), found.model_dump(mode="json")
+
+    return StructuredTool.from_function(
+        compare,
         name=name,
         description=description,
         response_format="content_and_artifact",
@@ -350,10 +425,12 @@ class Index:
 __all__ = [
     "Index",
     "aask",
+    "as_diff_tool",
     "as_tool",
     "ask",
     "build_agent",
     "describe",
+    "diff",
     "evaluate",
     "register",
     "search",

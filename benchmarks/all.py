@@ -193,6 +193,7 @@ FIGURES = [
     ),
     Figure("versions", "python benchmarks/versions.py --data {data}"),
     Figure("words", "python benchmarks/words.py --data {data}"),
+    Figure("diff", "python benchmarks/diff.py --data {data}", "no text of it, but such changes"),
     Figure(
         "trust",
         "python benchmarks/trust.py --data {data} --out {out} --parts altered,refusals,versions",

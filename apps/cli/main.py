@@ -17,6 +17,7 @@ from lexloop.apps.cli.audit import audit
 from lexloop.apps.cli.chat import chat
 from lexloop.apps.cli.compare_embedders import compare_embedders
 from lexloop.apps.cli.describe import describe
+from lexloop.apps.cli.diff import diff
 from lexloop.apps.cli.doctor import doctor
 from lexloop.apps.cli.evaluate import compare, evaluate, judge, tune
 from lexloop.apps.cli.example import example
@@ -53,9 +54,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 _COMMANDS = (
-    *(ask, chat, example, show, search, register, describe, serve),
-    *(mcp, doctor, judge, evaluate, compare, compare_embedders, label, tune),
-    *(forget, sbom, audit),
+    *(ask, chat, example, show, search, diff, register, describe),
+    *(serve, mcp, doctor, judge, evaluate, compare, compare_embedders, label),
+    *(tune, forget, sbom, audit),
 )
 for command in _COMMANDS:
     app.command("eval" if command is evaluate else None, epilog=_EPILOG)(command)

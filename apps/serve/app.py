@@ -17,6 +17,7 @@ from starlette.routing import Route
 
 from lexloop.apps.serve import (
     ask_routes,
+    diff_routes,
     document_routes,
     errors,
     link_routes,
@@ -93,6 +94,7 @@ def create_app(
         ask_routes,
         document_routes,
         search_routes,
+        diff_routes,
         register_routes,
         link_routes,
         operator_routes,

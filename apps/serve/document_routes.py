@@ -29,14 +29,8 @@ from lexloop.apps.shapes.text import first_of
 from lexloop.core.errors import ConflictError, InputError
 from lexloop.documents.reading.formats import PAGED
 from lexloop.store.naming import named_document
-from lexloop.workbench.provisions import (
-    SEE_TREE,
-    Source,
-    compared,
-    same_provision,
-    version_record,
-    versions_of,
-)
+from lexloop.workbench.provisions import SEE_TREE, Source
+from lexloop.workbench.versions import compared, same_provision, version_record, versions_of
 
 if TYPE_CHECKING:
     from lexloop.store.view import View

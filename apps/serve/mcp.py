@@ -41,6 +41,7 @@ from lexloop.core.errors import (
 )
 from lexloop.core.folding import folded
 from lexloop.core.settings_groups import Offset
+from lexloop.workbench.diff import Comparison, Version
 from lexloop.workbench.profile import Item, Profile
 from lexloop.workbench.provisions import Neighbourhood, Source, neighbourhood
 from lexloop.workbench.register import MOST_AT_ONCE, Entry, Wanted, register
@@ -126,6 +127,7 @@ class LexloopMcp(FastMCP[Any]):
             _tool(self.related, "Related statements"),
             _tool(self.register, "Duties, rights and deadlines"),
             _tool(self.describe, "Describe a document"),
+            _tool(self.diff, "Compare two versions"),
         ]
         self._by_name = {one.name: one for one in made}
         super().__init__("lexloop", _INSTRUCTIONS, tools=made, log_level="WARNING")
@@ -483,6 +485,29 @@ class LexloopMcp(FastMCP[Any]):
             person, lambda: self._meant(person, document, collection)
         )
         return _profile(name, made)
+
+    @_aside
+    def diff(
+        self,
+        old: Annotated[Text, Field(description="The earlier document's name, or the end of it.")],
+        new: Annotated[Text, Field(description="The later document's, in the same collection.")],
+        call: Call,
+        collection: Annotated[
+            Text | None,
+            Field(description="Their collection. Needed only where several have such names."),
+        ] = None,
+        limit: Annotated[int, Field(ge=1, le=500, description="The most changes.")] = 100,
+    ) -> shapes.Changes:
+        """Tell what changed from one version of a document to another, provision by provision.
+
+        What is changed, word by word, moved, renumbered, new and gone, and which references still
+        use an old number.
+        """
+        person = self._person(call)
+        name, view, source = self._meant(person, old, collection)
+        older = Version(source, view.titles[source.name])
+        found = Comparison(older, Version.of(view, new)).record()
+        return shapes.Changes.of(name, found, limit)
 
     def _person(self, call: Call) -> Person:
         return self._person_of(call.request_context.request)

@@ -13,8 +13,10 @@ from urllib.parse import quote, unquote
 
 from pydantic import BaseModel, Field
 
+from lexloop.apps.shapes.changes import marked
 from lexloop.apps.shapes.text import as_text, clean, places, said_at, shortened
 from lexloop.core.errors import NotFoundError
+from lexloop.workbench.diff import Diff, Kind, Place
 from lexloop.workbench.search import Found
 
 TEMPLATE = "lexloop://{collection}/{document}{#label}"
@@ -329,3 +331,69 @@ class ProfileFound(Result):
     pages: int
     outline: list[str]
     said: list[ProfileItem]
+
+
+class Changed(BaseModel):
+    """What became of a provision; what is new has no ``old``, and what is gone no ``new``."""
+
+    kinds: list[Kind]
+    old: Source | None
+    new: Source | None
+    words: str = Field(description="Its words: [-removed-], {+added+}; long equal ones are cut.")
+
+
+class StaleReference(Source):
+    """A provision of the new version that still refers by the number that another had."""
+
+    said: str
+    meant: str = Field(description="The label of what it referred to in the old version.")
+    now: str = Field(description="Its label now; empty where it is gone.")
+
+
+class Changes(Result):
+    """What changed from one version of a document to another, in the order of the new one."""
+
+    collection: str
+    old: str
+    new: str
+    counts: dict[Kind, int]
+    changes: list[Changed]
+    more: int = Field(description="How many further changes are left out.")
+    stale: list[StaleReference]
+
+    @classmethod
+    def of(cls, collection: str, found: Diff, most: int) -> Self:
+        """Return the first changes of a comparison of two documents of a collection."""
+        return cls(
+            collection=collection,
+            old=clean(found.old),
+            new=clean(found.new),
+            counts=found.counts,
+            changes=[
+                Changed(
+                    kinds=one.kinds,
+                    old=None if one.old is None else _source(collection, one.old),
+                    new=None if one.new is None else _source(collection, one.new),
+                    words=clean(marked(one.parts)),
+                )
+                for one in found.changes[:most]
+            ],
+            more=max(0, len(found.changes) - most),
+            stale=[
+                StaleReference.of(
+                    _placed(collection, one.at),
+                    said=clean(one.said),
+                    meant=clean(one.meant),
+                    now=clean(one.now),
+                )
+                for one in found.stale[:most]
+            ],
+        )
+
+
+def _source(collection: str, place: Place) -> Source:
+    return Source.of(_placed(collection, place))
+
+
+def _placed(collection: str, place: Place) -> dict[str, Any]:
+    return {**vars(place), "collection": collection}

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
@@ -122,7 +123,7 @@ _NAMES, _FACTS = Cm(3.4), Cm(12)
 def as_word(outline: Outline) -> bytes:
     """Return an outline as a .docx file, its footnotes Word's own."""
     document = docx.Document()
-    _set_up(document, outline)
+    set_up(document, outline.title, outline.made)
     footnotes = _Footnotes(document)
     document.add_paragraph(outline.title, "Title")
     written: set[int] = set()
@@ -133,15 +134,15 @@ def as_word(outline: Outline) -> bytes:
     return file.getvalue()
 
 
-def _set_up(document: "Document", outline: Outline) -> None:
+def set_up(document: "Document", title: str, made: datetime) -> None:
     """Set what a document says of itself, its fonts, and what stands below every page."""
     package: Any = document.part.package
     for name, part in [*package.rels.items()]:
         if part.reltype == RELATIONSHIP_TYPE.THUMBNAIL:
             del package.rels[name]  # a picture of python-docx's empty document
     properties = document.core_properties
-    properties.title, properties.author, properties.comments = outline.title, "Lexloop", NOTICE
-    properties.created = properties.modified = outline.made.replace(tzinfo=None)
+    properties.title, properties.author, properties.comments = title, "Lexloop", NOTICE
+    properties.created = properties.modified = made.replace(tzinfo=None)
     properties.last_modified_by = "Lexloop"
     for name, size in _SIZES.items():
         style: Any = document.styles[name]

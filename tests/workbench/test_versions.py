@@ -14,8 +14,8 @@ from lexloop.core.metadata import Filters, Metadata
 from lexloop.documents.document import Document
 from lexloop.store.view import View
 from lexloop.store.writer import build_collection
-from lexloop.workbench.provisions import (
-    Source,
+from lexloop.workbench.provisions import Source
+from lexloop.workbench.versions import (
     compared,
     differences,
     same_provision,

@@ -20,7 +20,7 @@ from lexloop.apps.serve.settings import ServerSettings
 pytestmark = pytest.mark.anyio
 TOOLS = [
     *("ask", "search", "find_words", "read_provision", "list_documents", "related"),
-    *("register", "describe"),
+    *("diff", "register", "describe"),
 ]
 
 
@@ -115,6 +115,8 @@ async def test_what_the_other_tools_give(eve: ClientSession) -> None:
     assert one["above"]
     listed = (await typed(eve, "read_provision", document="dogs.txt"))["contents"]
     assert [unit["label"] for unit in listed] == ["", "Section 1", "Section 2", "Section 3"]
+    changes = await typed(eve, "diff", old="dogs.txt", new="acts/dogs.txt")
+    assert (changes["collection"], changes["counts"]) == ("dogs", {})
     told = await eve.call_tool("related", {"entity": "bias audit", "limit": 5})
     found: dict[str, Any] = json.loads(text_of(told))
     assert found["relations"][0].items() <= (told.structuredContent or {})["relations"][0].items()
@@ -150,6 +152,7 @@ HOSTILE: list[tuple[str, dict[str, Any], str]] = [
     ("ask", {"question": "Why?", "corpus": "/etc"}, "corpus: Extra inputs"),
     ("search", {"query": "a", "limit": 10**30}, "limit: Input should be less"),
     ("read_provision", {"document": "../../etc/passwd"}, "no document '../../etc/passwd'"),
+    ("diff", {"old": "dogs.txt", "new": "cats.txt"}, "no document 'cats.txt'"),
     ("related", {"entity": "\0"}, "no entity '\\x00'"),
     ("format_disk", {}, "no tool 'format_disk'"),
 ]

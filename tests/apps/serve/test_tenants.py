@@ -27,8 +27,16 @@ TOOLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("list_documents", {}),
     ("read_provision", {"document": "act.txt", "provision": "§ 1-1"}),
     ("read_provision", {"document": "act-2.txt"}),
+    ("diff", {"old": "act.txt", "new": "act-2.txt"}),
 )
-READ = ("documents", "tree?document=act.txt", "tree?document=act-2.txt", "text?document=m.txt")
+READ = (
+    "documents",
+    "tree?document=act.txt",
+    "tree?document=act-2.txt",
+    "text?document=m.txt",
+    "diff?old=act.txt&new=act-2.txt",
+    "diff?old=act.txt&new=m.txt",
+)
 
 
 def by_http(address: str) -> list[Any]:
