@@ -80,13 +80,13 @@ def _figures(scores: logistic.Floats, truth: logistic.Truth) -> list[str]:
 def halves(contracts: Path) -> tuple[list[str], list[str]]:
     """Return the documents that may be fitted on, and those that may be measured on."""
     names = sorted(path.name for path in (contracts / "documents").iterdir())
-    random.Random(SEED).shuffle(names)
+    random.Random(SEED).shuffle(names)  # noqa: S311 - a sample, no secret
     middle = len(names) // 2
     return names[:middle], names[middle:]
 
 
 def read_probes(contracts: Path) -> dict[tuple[str, str], Row]:
-    """Return the probes of which it is known whether they are answered, by document and category."""
+    """Return the probes known to be answered or not, by document and category."""
     lines = (contracts / "probes.jsonl").read_text(encoding="utf-8").splitlines()
     found = map(json.loads, lines)
     return {(o["document"], o["category"]): o for o in found if o["answerable"] is not None}

@@ -82,7 +82,9 @@ class Collection:
         Who may see none of them is shown all that they may see; see ``View.within``.
         """
         narrowed = copy(self)
-        narrowed._views = lru_cache(maxsize=1)(lambda access: self.seen_by(access).within(documents))
+        narrowed._views = lru_cache(maxsize=1)(
+            lambda access: self.seen_by(access).within(documents)
+        )
         return narrowed
 
     def embedded_by(self, embedder: Embedder, words_only: bool = False) -> "Collection":

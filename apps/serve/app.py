@@ -15,7 +15,14 @@ from starlette.concurrency import run_in_threadpool
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import Route
 
-from lexloop.apps.serve import ask_routes, document_routes, errors, openai, operator_routes
+from lexloop.apps.serve import (
+    ask_routes,
+    document_routes,
+    errors,
+    openai,
+    operator_routes,
+    table_routes,
+)
 from lexloop.apps.serve.limits import shares
 from lexloop.apps.serve.mcp_transports import McpEndpoint
 from lexloop.apps.serve.middleware import SCHEMA, Guard
@@ -80,7 +87,7 @@ def create_app(
         shares=places,
         audit=parts.audit,
     )
-    for routes in (ask_routes, document_routes, operator_routes, openai):
+    for routes in (ask_routes, document_routes, table_routes, operator_routes, openai):
         app.include_router(routes.router)
     app.state.mcp = McpEndpoint(parts.asking, parts.collections, server.limits.mcp_sessions)
     app.router.routes.append(Route("/mcp", app.state.mcp))
@@ -99,6 +106,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         yield
     tidying.cancel()
     parts.collections.close()
+    await run_in_threadpool(parts.tables.close)
     await run_in_threadpool(parts.indexing.close)
     await run_in_threadpool(parts.pages.close)
     parts.engine.close()

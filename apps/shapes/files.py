@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 from urllib.parse import quote
 
 from lexloop.apps.shapes.outline import (
@@ -20,6 +20,7 @@ from lexloop.apps.shapes.text import one_line
 from lexloop.core.errors import InputError
 from lexloop.core.files import remedy, write_bytes
 
+Form = TypeVar("Form", bound=str)
 Format = Literal["docx", "md"]
 MEDIA_TYPES: dict[Format, str] = {
     "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
@@ -54,14 +55,21 @@ def exported(
 
 
 def check_writable(file: Path, overwrite: bool) -> Format:
+    """Return the format of answers that a file's suffix names; see ``named_form``."""
+    return named_form(file, overwrite, _FORMATS)
+
+
+def named_form(file: Path, overwrite: bool, forms: Mapping[str, Form]) -> Form:
     """Return the format that a file's suffix names, once it is sure that it can be written.
 
     Raises:
         InputError: The suffix is unknown, the file is there, or its folder is not.
     """
-    form = _FORMATS.get(file.suffix.lower())
+    form = forms.get(file.suffix.lower())
     if form is None:
-        raise InputError(f"--out {file} has no known format.", "Name a .docx or an .md file.")
+        *first, last = forms
+        hint = f"Name a file that ends in {', '.join(first)} or {last}."
+        raise InputError(f"--out {file} has no known format.", hint)
     if not file.parent.is_dir():
         raise InputError(f"There is no folder {file.parent}.", "Make it, or name another file.")
     if file.is_dir():
@@ -77,7 +85,15 @@ def write_answers(file: Path, answers: Sequence[Mapping[str, Any]], overwrite: b
     Raises:
         InputError: It cannot be written; what was there is still there.
     """
-    data = exported(answers, check_writable(file, overwrite))
+    write_whole(file, exported(answers, check_writable(file, overwrite)))
+
+
+def write_whole(file: Path, data: bytes) -> None:
+    """Write a file that somebody asked for, in one step.
+
+    Raises:
+        InputError: It cannot be written; what was there is still there.
+    """
     try:
         write_bytes(file, data)
     except OSError as error:
@@ -85,14 +101,14 @@ def write_answers(file: Path, answers: Sequence[Mapping[str, Any]], overwrite: b
         raise InputError(f"{file} cannot be written: {error.strerror or error}.", hint) from error
 
 
-def disposition(title: str, form: Format) -> str:
+def disposition(title: str, form: str) -> str:
     """Return the value of ``Content-Disposition`` for a file of answers to be saved."""
     name = file_name(title, form)
     plain = file_name(name.removesuffix(f".{form}").encode("ascii", "ignore").decode(), form)
     return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name)}"
 
 
-def file_name(title: str, form: Format) -> str:
+def file_name(title: str, form: str) -> str:
     """Return a name for a file of answers that every system takes, whatever the title holds."""
     name = " ".join(_NO_NAME.sub(" ", one_line(title)).split())
     # systems cut dots and blanks at the ends, and hide what begins with a dot

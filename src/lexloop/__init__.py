@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lexloop.apps.library import Index, aask, as_tool, ask, build_agent, evaluate
+    from lexloop.apps.library import Index, aask, as_tool, ask, build_agent, evaluate, table
     from lexloop.core.settings import Settings
     from lexloop.graph.build import build_graph
 
@@ -18,6 +18,7 @@ __all__ = [
     "build_agent",
     "build_graph",
     "evaluate",
+    "table",
 ]
 
 # Read by the libraries when they are imported, and nothing of Lexloop is imported before this.
@@ -40,6 +41,7 @@ _OFFERED = {
     "build_agent": "lexloop.apps.library",
     "build_graph": "lexloop.graph.build",
     "evaluate": "lexloop.apps.library",
+    "table": "lexloop.apps.library",
 }
 
 

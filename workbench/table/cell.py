@@ -6,8 +6,8 @@ answers is weighed together with how near the document's nearest statement is to
 where its list has one, to a clause that would answer it.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -76,6 +76,7 @@ class CellFeatures:
     answers: float  # the loop's probability that its answer answers; 0 of an abstention
     abstained: float  # whether it gave none
     nearest: float  # the cosine of the statement nearest to the question, or to a model clause
+    tokens: float  # the best MaxSim of a chunk with it; the same cosine without token vectors
 
 
 def probability_stated(features: CellFeatures, worded: bool) -> float:
@@ -86,7 +87,7 @@ def probability_stated(features: CellFeatures, worded: bool) -> float:
         worded: Whether the question has model clauses, which a statement comes nearer to.
     """
     weights = load_weights(_WEIGHTS, "worded" if worded else "asked", CellFeatures)
-    return weights.probability((features.answers, features.abstained, features.nearest))
+    return weights.probability(astuple(features))
 
 
 class TableAsker:
@@ -113,6 +114,11 @@ class TableAsker:
         """The documents in order, each with the fingerprint of the file that it is of."""
         found = {name: self.view.source_of(name) for name in self.view.documents}
         return {name: source[1] if source else "" for name, source in found.items()}
+
+    @property
+    def titles(self) -> Mapping[str, str]:
+        """The titles of the documents."""
+        return self.view.titles
 
     def refuses(self, question: str) -> bool:
         """Return whether no document is asked such a question: it is an order, or obscene."""
@@ -187,13 +193,17 @@ class DocumentAsker:
         Raises:
             LexloopError: It cannot be asked.
         """
-        state = self._graph.invoke({"question": question.question}, context=self._context)
+        brought: Any = self._context  # which `_as_brought` hands to the nodes
+        state = self._graph.invoke({"question": question.question}, context=brought)
         abstained, answers = state["abstained"], state["evaluation"].get("answers")
-        nearest, close = self._nearest(question)
+        nearest, close, tokens = self._nearest(question)
         own = [one for one in state["citations"] if one["document"] == self._document]
         return Found(
             features=CellFeatures(
-                0.0 if abstained else 1.0 if answers is None else answers, float(abstained), close
+                answers=0.0 if abstained else 1.0 if answers is None else answers,
+                abstained=float(abstained),
+                nearest=close,
+                tokens=tokens,
             ),
             answer=without_markers(state["answer"]) if not abstained else "",
             cited=own if state["evaluation"]["citations_verified"] else [],
@@ -202,15 +212,24 @@ class DocumentAsker:
             passed=state["evaluation"]["passed"],
         )
 
-    def _nearest(self, question: Question) -> tuple[list[Citation], float]:
-        """Return the statements nearest to what a question is like, and how near the first is."""
+    def _nearest(self, question: Question) -> tuple[list[Citation], float, float]:
+        """Return the statements nearest to what a question is like, and how near its best is.
+
+        By their cosine and the MaxSim of their chunk; the best of either.
+        """
         kept, vectors = self._statements
         if not kept:
-            return [], 0.0
+            return [], 0.0, 0.0
         like = [folded(one) for one in question.like or (question.question,)]
         cosines = (vectors @ self._view.embed(like).T).max(axis=1)
-        best = np.argsort(-cosines, kind="stable")[:_NEAREST].tolist()
-        return [self._cited(*kept[at]) for at in best], float(max(0.0, cosines[best[0]]))
+        ids = dict.fromkeys(chunk["id"] for chunk, _ in kept)
+        chunks = {id: at for at, id in enumerate(ids)}
+        found = [self._view.closeness(one, [*chunks]) for one in like]
+        close = [one.mean(axis=0) for one in found if one is not None]
+        tokens = np.max(close, axis=0)[[chunks[chunk["id"]] for chunk, _ in kept]] if close else 0.0
+        best = np.argsort(-(cosines + tokens), kind="stable")[:_NEAREST].tolist()
+        top = float(max(0.0, cosines.max()))
+        return [self._cited(*kept[at]) for at in best], top, float(np.max(tokens)) or top
 
     def _cited(self, chunk: Chunk, said: Statement) -> Citation:
         citation = cite(Passage(**chunk, score=0.0, signals={}, n=1), [said], 1)

@@ -4,12 +4,13 @@ A rule of the playbook can be decided by the cell alone: whether the document sa
 periods, sums and shares that it names, and words of it.
 """
 
+import hashlib
 import re
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 from pydantic import model_validator as validator
@@ -21,10 +22,11 @@ from lexloop.documents.text.tokens import tokenize
 
 FOLDER = "checklists"
 MOST_QUESTIONS = 200
-_MOST_BYTES = 1 << 20
+_MOST_BYTES, _TITLE = 1 << 20, 80
 Deviation = Literal["", "standard", "acceptable", "deviates"]
 """What the playbook says of a cell; "" where it says nothing, or a person has to."""
 Unit = Literal["period", "sum", "share"]
+Made = TypeVar("Made", bound=BaseModel)
 _DAYS = {"day": 1.0, "week": 7.0, "month": 365 / 12, "year": 365.0}
 _WORD = "|".join(NUMBERS)
 _PERIOD = re.compile(
@@ -153,7 +155,7 @@ class Question(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,59}$")]
-    title: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=80)]
+    title: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=_TITLE)]
     question: Annotated[
         str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000)
     ]
@@ -235,16 +237,12 @@ def checklist_of(questions: Iterable[str], *lists: Checklist) -> Checklist:
         InputError: There is none, or there are too many.
     """
     found = [one for held in lists for one in held.questions]
-    ids = {one.id for one in found}
-    for said in filter(None, (" ".join(one.split()) for one in questions)):
-        number = len(found) + 1
-        while (name := f"q{number}") in ids:
-            number += 1
-        ids.add(name)
-        title = said if len(said) <= 80 else f"{said[:79]}…"
-        found.append(
-            _checked(Question, {"id": name, "title": title, "question": said}, "A question")
-        )
+    for said in dict.fromkeys(filter(None, (" ".join(one.split()) for one in questions))):
+        # the same question has the same id in every list, and is not asked again
+        name = f"q-{hashlib.sha256(said.encode('utf-8', 'replace')).hexdigest()[:10]}"
+        title = said if len(said) <= _TITLE else f"{said[: _TITLE - 1]}…"
+        asked = {"id": name, "title": title, "question": said}
+        found.append(_checked(Question, asked, "A question"))
     titles = " · ".join(filter(None, (one.title for one in lists)))
     return _checked(Checklist, {"title": titles[:200], "questions": found}, "The questions")
 
@@ -256,7 +254,7 @@ def _of(text: str, name: str) -> Checklist:
         raise InputError(f"{name} is no TOML: {error}.", "Correct it there.") from error
 
 
-def _checked(kind: Any, said: dict[str, Any], name: str) -> Any:
+def _checked(kind: type[Made], said: dict[str, Any], name: str) -> Made:
     try:
         return kind(**said)
     except ValidationError as error:
@@ -266,8 +264,3 @@ def _checked(kind: Any, said: dict[str, Any], name: str) -> Any:
             f"{name} is no list of questions: {where or 'it'}: {first['msg']}.",
             "Each question has an id, a title and a question; see the shipped checklists.",
         ) from error
-
-
-def titles_of(questions: Sequence[Question]) -> dict[str, str]:
-    """Return the titles of questions by their ids, in order."""
-    return {one.id: one.title for one in questions}

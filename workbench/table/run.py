@@ -4,7 +4,7 @@ import hashlib
 import json
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from importlib.metadata import version
 from itertools import islice
@@ -14,7 +14,7 @@ from lexloop.core.errors import LexloopError
 from lexloop.core.settings import Settings
 from lexloop.models.embedding import usable_processors
 from lexloop.workbench.table.cell import Cell
-from lexloop.workbench.table.checklist import Question
+from lexloop.workbench.table.checklist import Checklist, Question
 from lexloop.workbench.table.store import VERSION, Progress, TableStore
 
 Count = Callable[[int, int], None]
@@ -34,6 +34,11 @@ class Asker(Protocol):
     @property
     def documents(self) -> dict[str, str]:
         """The documents in order, each with the fingerprint of the file that it is of."""
+        ...
+
+    @property
+    def titles(self) -> Mapping[str, str]:
+        """The titles of the documents."""
         ...
 
     def refuses(self, question: str) -> bool:
@@ -56,17 +61,18 @@ class OfDocument(Protocol):
 def fill(
     store: TableStore,
     asker: Asker,
-    titles: dict[str, str] | None = None,
+    *,
+    checklist: Checklist | None = None,
     count: Count = lambda *_: None,
     stop: threading.Event | None = None,
     workers: int | None = None,
 ) -> Progress:
-    """Ask what a table does not hold: cells of new and changed documents, other questions, failures.
+    """Ask what a table does not hold: of new and changed documents, other questions, what failed.
 
     Args:
         store: The table; each cell is kept in it before the next one of its document is asked.
         asker: Asks.
-        titles: Of the documents.
+        checklist: What it asks from now on; None for what it asked before.
         count: Told how far it is, by whatever thread.
         stop: Once set, nothing more is asked.
         workers: How many documents are asked at a time; None for as many as there are processors,
@@ -80,8 +86,10 @@ def fill(
         LexloopError: The documents or the file cannot be used.
     """
     with store.filling():
+        if checklist is not None:
+            store.ask_for(checklist)
         documents = asker.documents
-        store.plan(documents, titles or {})
+        store.plan(documents, asker.titles)
         left = _left(store, asker, documents)
         total = len(documents) * len(store.info.checklist.questions)
         told = _Told(count, total - sum(len(asked) for _, asked in left), total)
@@ -183,6 +191,7 @@ class _Told:
         count(done, total)
 
     def one_more(self) -> None:
+        """Count one more cell."""
         with self._lock:
             self._done += 1
             now = time.monotonic()

@@ -95,13 +95,18 @@ class Progress(BaseModel):
 
 
 class TableInfo(BaseModel):
-    """What a table asks, and of what; ``title`` is its name for people."""
+    """What a table asks, and of what; ``title`` is its name for people.
+
+    On a server ``corpus`` is a collection as its ``owner`` sees it with the access ``tags``.
+    """
 
     id: str
     title: str
     corpus: str
     created: str
     checklist: Checklist
+    owner: str = ""
+    tags: list[str] = []
 
 
 Sort = Literal["document", "-document", "state", "-state", "probability", "-probability"]
@@ -137,15 +142,27 @@ class TableStore:
                 self._database.close()
                 self._database = None
 
-    def make(self, title: str, corpus: str, checklist: Checklist) -> TableInfo:
-        """Make the file, and return what it asks.
+    def make(
+        self,
+        title: str,
+        corpus: str,
+        checklist: Checklist,
+        owner: str = "",
+        tags: Sequence[str] = (),
+    ) -> TableInfo:
+        """Make the file, and return what it asks; see ``TableInfo``.
 
         Raises:
             ConflictError: It is there.
         """
-        now = datetime.now(UTC).isoformat(timespec="milliseconds")
         info = TableInfo(
-            id=self.file.stem, title=title, corpus=corpus, created=now, checklist=checklist
+            id=self.file.stem,
+            title=title,
+            corpus=corpus,
+            created=datetime.now(UTC).isoformat(timespec="milliseconds"),
+            checklist=checklist,
+            owner=owner,
+            tags=[*tags],
         )
         with self._told():
             self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -167,6 +184,19 @@ class TableStore:
             return TableInfo.model_validate_json(found[0]["value"])
         except ValidationError as error:
             raise DataError(f"{self.file} is damaged.", "Make the table anew.") from error
+
+    @property
+    def wanted(self) -> bool:
+        """True while a run is to be gone on with, whatever ended it."""
+        return bool(self._rows("SELECT 1 FROM about WHERE name = 'wanted'"))
+
+    def want(self, run: bool) -> None:
+        """Note whether a run is to be gone on with."""
+        with self._opened() as database, database:
+            if run:
+                self._put(database, "wanted", "")
+            else:
+                database.execute("DELETE FROM about WHERE name = 'wanted'")
 
     def ask_for(self, checklist: Checklist) -> None:
         """Ask other questions from now on; cells of those that stay are kept."""
@@ -337,6 +367,12 @@ class TableStore:
         usual = self._usual()
         kept: list[tuple[Any, sqlite3.Row]] = []
         wanted = containing.casefold()
+        conditions: dict[str, Any] = {
+            "states": states,
+            "deviations": deviations,
+            "disagreeing": disagreeing,
+            "corrected": corrected,
+        }
         filtered = bool(states or deviations or disagreeing or corrected is not None)
         by_cell = sort.lstrip("-") != "document"
         cells = self._states() if filtered or by_cell else {}
@@ -346,7 +382,7 @@ class TableStore:
                 continue
             of = [one.id for one in questions] if question is None else [column]
             own = [(q, cells[name, q]) for q in of if (name, q) in cells]
-            if filtered and not _fits(own, states, deviations, disagreeing, corrected, usual):
+            if filtered and not _fits(own, usual, **conditions):
                 continue
             at = cells.get((name, column))
             kept.append((_rank(sort, row["place"], at), row))
@@ -374,6 +410,14 @@ class TableStore:
         for one in self._shown(found, self._usual()):
             return one
         raise NotFoundError(f"The table has no row {document[:200]!r}.", "See its rows.")
+
+    def named(self) -> list[str]:
+        """Return the names of all documents of which anything is kept."""
+        rows = self._rows(
+            "SELECT name FROM documents UNION SELECT document FROM cells "
+            "UNION SELECT document FROM corrections"
+        )
+        return [row[0] for row in rows]
 
     def forget(self, documents: Sequence[str]) -> int:
         """Delete rows with all that was asked and said of them, and return how many cells.
@@ -583,11 +627,12 @@ def _disagreement(said: str, usual: str | None) -> str:
 
 def _fits(
     own: Sequence[tuple[str, Mapping[str, Any]]],
+    usual: Mapping[str, str],
+    *,
     states: Sequence[str],
     deviations: Sequence[str],
     disagreeing: bool,
     corrected: bool | None,
-    usual: Mapping[str, str],
 ) -> bool:
     """Return whether one of a row's cells meets all conditions."""
     if corrected is False and any(cell["corrected"] for _, cell in own):
