@@ -32,9 +32,9 @@ def local_table(settings: Settings) -> Path:
     return cache_folder().parent / FOLDER / f"{_hashed(named)}{SUFFIX}"
 
 
-def folder_of(person: str) -> Path:
-    """Return the folder of the tables that a person of a server has."""
-    return data_folder() / FOLDER / _hashed(person)
+def folder_of(tables: Path, person: str) -> Path:
+    """Return the folder of the tables that a person of a server has, below that of all."""
+    return tables / _hashed(person)
 
 
 def every_table() -> Iterator[TableStore]:

@@ -363,7 +363,7 @@ class LexloopMcp(FastMCP[Any]):
         )
 
     @_aside
-    def table(
+    def table(  # noqa: PLR0917 - a client names them
         self,
         collection: Annotated[Text, Field(description="The collection of the documents.")],
         call: Call,

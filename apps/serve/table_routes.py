@@ -1,6 +1,5 @@
 """Routes of tables over documents: made, filled in the background, read, corrected, exported."""
 
-from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Response
@@ -84,6 +83,24 @@ class Corrected(BaseModel):
     )
 
 
+class Wanted(BaseModel):
+    """Which rows are wanted, and in which order."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    offset: int = Field(default=0, ge=0, le=1_000_000)
+    limit: int = Field(default=50, ge=1, le=500)
+    containing: str = Field(default="", max_length=500, description="In its name or title.")
+    states: list[State] = Field(default=[], max_length=10)
+    deviations: list[Deviation] = Field(default=[], max_length=10)
+    question: str | None = Field(
+        default=None, max_length=60, description="The column of conditions and order."
+    )
+    disagreeing: bool = False
+    corrected: bool | None = None
+    sort: Sort = "document"
+
+
 @router.get("/checklists")
 def checklists() -> list[ChecklistBody]:
     """List the sets of questions that come with Lexloop."""
@@ -157,35 +174,10 @@ def stop(id: str, person: Asker, served: Served) -> TableBody:
 
 
 @router.get("/tables/{id}/rows")
-def rows(
-    id: str,
-    person: Asker,
-    served: Served,
-    offset: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
-    limit: Annotated[int, Query(ge=1, le=500)] = 50,
-    containing: Annotated[str, Query(max_length=500, description="In its name or title.")] = "",
-    state: Annotated[Sequence[State], Query(description="May be repeated.")] = (),
-    deviation: Annotated[Sequence[Deviation], Query(description="May be repeated.")] = (),
-    question: Annotated[
-        str | None, Query(max_length=60, description="The column of conditions and order.")
-    ] = None,
-    disagreeing: bool = False,
-    corrected: bool | None = None,
-    sort: Sort = "document",
-) -> Page:
+def rows(id: str, person: Asker, served: Served, wanted: Annotated[Wanted, Query()]) -> Page:
     """Return some rows: those with a cell that fits all conditions, in the order asked for."""
     with served.tables.opened(person, id) as store:
-        return store.page(
-            offset=offset,
-            limit=limit,
-            containing=containing,
-            states=state,
-            deviations=deviation,
-            question=question,
-            disagreeing=disagreeing,
-            corrected=corrected,
-            sort=sort,
-        )
+        return store.page(**dict(wanted))
 
 
 @router.put("/tables/{id}/cell")

@@ -30,6 +30,7 @@ _log = logging.getLogger("lexloop.serve")
 MOST = 200
 """The most tables of one person."""
 _TITLE = 120
+_UNEXPECTED = "Something unexpected happened. The server's log says what."
 RunState = Literal["none", "waiting", "running", "done", "stopped", "failed"]
 
 
@@ -53,12 +54,13 @@ class Tables:
     """The tables of all people.
 
     Args:
+        folder: Where they lie.
         engine: Opens documents and models.
         collections: Say who sees which.
     """
 
-    def __init__(self, engine: Engine, collections: Collections) -> None:
-        self._engine, self._collections = engine, collections
+    def __init__(self, folder: Path, engine: Engine, collections: Collections) -> None:
+        self._folder, self._engine, self._collections = folder, engine, collections
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="lexloop-tables")
         self._lock, self._runs = threading.Lock(), dict[Path, Run]()
 
@@ -71,7 +73,7 @@ class Tables:
         from lexloop.workbench.table.store import SUFFIX, TableStore
 
         self._collections.settings(person, collection)
-        folder = folder_of(person.name)
+        folder = folder_of(self._folder, person.name)
         if len([*folder.glob(f"*{SUFFIX}")]) >= MOST:
             raise InputError(f"You have {MOST} tables, the most there may be.", "Delete some.")
         file = folder / f"{secrets.token_hex(8)}{SUFFIX}"
@@ -86,7 +88,7 @@ class Tables:
         from lexloop.workbench.table.store import SUFFIX, TableStore
 
         found = []
-        for file in folder_of(person.name).glob(f"*{SUFFIX}"):
+        for file in folder_of(self._folder, person.name).glob(f"*{SUFFIX}"):
             with suppress(NotFoundError), closing(TableStore(file)) as store:
                 found.append(store.info)
         return sorted(found, key=lambda one: one.created, reverse=True)
@@ -171,7 +173,7 @@ class Tables:
     def _store(self, person: Person, id: str) -> "TableStore":
         from lexloop.workbench.table.store import SUFFIX, TableStore
 
-        store = TableStore(folder_of(person.name) / f"{id}{SUFFIX}")
+        store = TableStore(folder_of(self._folder, person.name) / f"{id}{SUFFIX}")
         if not id.isalnum() or not id.isascii() or not store.file.is_file():
             raise NotFoundError(f"There is no table {id[:40]!r}.", "See /api/tables.")
         return store
