@@ -5,6 +5,7 @@ a crash ended is gone on with once its owner looks at it.
 """
 
 import logging
+import os
 import secrets
 import threading
 from collections.abc import Iterator, Sequence
@@ -174,7 +175,8 @@ class Tables:
         from lexloop.workbench.table.store import SUFFIX, TableStore
 
         store = TableStore(folder_of(self._folder, person.name) / f"{id}{SUFFIX}")
-        if not id.isalnum() or not id.isascii() or not store.file.is_file():
+        # unlike Path.is_file this answers for a name that no file can have
+        if not id.isalnum() or not id.isascii() or not os.path.isfile(store.file):
             raise NotFoundError(f"There is no table {id[:40]!r}.", "See /api/tables.")
         return store
 
