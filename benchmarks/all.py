@@ -235,10 +235,6 @@ FIGURES = [
         "how likely an answer each must have was chosen on these questions",
     ),
     Figure("table", "python benchmarks/table.py --contracts {data}/contracts"),
-    Figure(
-        "table-times",
-        "python benchmarks/table.py --contracts {data}/contracts --documents 50 --times 10",
-    ),
     Figure("reading", "python benchmarks/reading.py --data {data}"),
     Figure("headings", "python benchmarks/reading.py --data {data} --asked 80"),
     Figure("formats", "python benchmarks/file_formats.py --data {data}"),
