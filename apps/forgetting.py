@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from lexloop.apps.shapes.record import owner_and_name
+from lexloop.apps.tables import every_table, forget_rows, holds_row
 from lexloop.apps.threads import FILE_NAME, ThreadStore
 from lexloop.apps.withdrawing import NOTE, Traces, withdrawn, without
 from lexloop.core.configuration import data_folder
@@ -329,6 +330,14 @@ def withdraw(
             done.touch("thread", store.file, f"{what} {id} of thread {thread}")
 
 
+def withdraw_rows(is_of: Callable[[str, str, str], bool], done: Forgotten) -> None:
+    """Delete the rows of tables that are of a document; see ``forget_rows``."""
+    for store in every_table():
+        with done.trying(store.file):
+            if gone := forget_rows(store, is_of):
+                done.touch("table", store.file, f"{gone} cells deleted")
+
+
 # --- indexes
 
 
@@ -468,6 +477,7 @@ class Order:
             with closing(store):
                 traces = traces_of(self.target, corpora)
                 withdraw(store, FeedbackStore(feedback_file(store.file)), traces, done, texts)
+        withdraw_rows(self._is_row, done)
         self._empty_caches(done)
         self._delete_files(done)
         for index in self._own_indexes():
@@ -507,7 +517,11 @@ class Order:
         return [text for held in found for text in held.texts]
 
     def _is_quoted(self) -> bool:
-        """Return whether a kept answer has something of the document."""
+        """Return whether a kept answer or a table has something of the document."""
+        for table in every_table():
+            with suppress(LexloopError):
+                if holds_row(table, self._is_row):
+                    return True
         for store, corpora in self._stores():
             traces = traces_of(self.target, corpora)
             with closing(store), suppress(DataError):
@@ -534,6 +548,11 @@ class Order:
         own = [one for one in homes if one.name in (whose, _hashed(whose))] or homes
         found = [one / name / "documents" for one in own if name in map(_name, _folders(one))]
         return [str(one) for one in found] or [said]
+
+    def _is_row(self, owner: str, said: str, name: str) -> bool:
+        """Return whether a row of a table is the document; who runs commands owns by no name."""
+        corpora = self._served(owner, said) if owner else [said]
+        return any(self.target.is_of(one, name) for one in corpora)
 
     def _own_indexes(self) -> list[Path]:
         """Return the index that is named, and those of uploads which may have the document."""

@@ -4,6 +4,7 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import date
 from pathlib import Path
+from threading import Event
 from typing import Any, Self, cast, get_type_hints
 
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
@@ -12,18 +13,22 @@ from langgraph.types import Checkpointer
 from lexloop.apps.describing import described
 from lexloop.apps.shapes.changes import lines_of
 from lexloop.apps.shapes.record import answer_record, text_hosts
+from lexloop.apps.tables import absolute, local_table
 from lexloop.core.configuration import configured
 from lexloop.core.errors import CorpusError, LexloopError
 from lexloop.core.files import is_index
 from lexloop.core.metadata import Filters
-from lexloop.core.settings import Settings
+from lexloop.core.settings import Connection, Settings
 from lexloop.core.state import OutputState, State
 from lexloop.core.types import Passage
+from lexloop.documents.reading.workers import Progress as Told
+from lexloop.documents.reading.workers import silent
 from lexloop.graph.agent import build_agent_graph
 from lexloop.graph.app import graph, resources
 from lexloop.graph.build import LAST_OF_RETRIEVAL
 from lexloop.graph.combine import with_sources
 from lexloop.graph.compiled import Lexloop
+from lexloop.graph.resources import Resources
 from lexloop.models.embedders import load_embedder
 from lexloop.store.manifest import IndexSource, Manifest
 from lexloop.store.opening import verify_index
@@ -35,6 +40,10 @@ from lexloop.workbench.register import Register, Wanted
 from lexloop.workbench.register import register as register_of
 from lexloop.workbench.search import Asked, Found
 from lexloop.workbench.search import search as find
+from lexloop.workbench.table.cell import TableAsker
+from lexloop.workbench.table.checklist import Checklist, shipped
+from lexloop.workbench.table.run import fill
+from lexloop.workbench.table.store import Progress, ShownRow, TableStore
 from lexloop.workbench.touched import Report, cited_in, read_cited
 
 _STATE = list(get_type_hints(State))
@@ -207,6 +216,73 @@ def build_agent(
         settings = {**settings, "model": model}
     chosen = {name: _chosen(corpus, settings) for name, corpus in collections.items()}
     return build_agent_graph(chosen, resources, checkpointer)
+
+
+def table(
+    corpus: str | Path,
+    questions: Sequence[str] = (),
+    checklist: str | Path | None = None,
+    **settings: Any,
+) -> list[ShownRow]:
+    """Ask questions of each document; what was asked before is not asked again.
+
+    Args:
+        corpus: See ``ask``.
+        questions: In words.
+        checklist: The name of one that comes with Lexloop, such as ``nda``, or a file.
+        settings: See ``ask``.
+
+    Returns:
+        A row for each document, in order: its cells by the ids of their questions.
+
+    Raises:
+        LexloopError: A question, a setting, the documents or a model cannot be used.
+    """
+    from lexloop.workbench.table.checklist import checklist_of, read_checklist, shipped_checklist
+
+    lists = []
+    if checklist is not None:
+        known = isinstance(checklist, str) and checklist in shipped()
+        lists = [shipped_checklist(str(checklist)) if known else read_checklist(Path(checklist))]
+    asked, chosen = checklist_of(questions, *lists), _chosen(corpus, settings)
+    with closing(TableStore(local_table(chosen))) as store:
+        filled(store, chosen, asked, resources.connection)
+        return [*store.rows()]
+
+
+def filled(
+    store: TableStore,
+    settings: Settings,
+    asked: Checklist,
+    connection: Connection,
+    *,
+    report: Told = silent,
+    stop: Event | None = None,
+) -> Progress:
+    """Fill a table of this machine, made where there is none, and return how far it is.
+
+    Args:
+        store: The table.
+        settings: Those that questions are answered with.
+        asked: The questions.
+        connection: Where models are reached.
+        report: Told of a stage, how much of it is done, and of how much.
+        stop: Once set, nothing more is asked.
+
+    Raises:
+        LexloopError: The documents, a model or the file cannot be used.
+    """
+    with closing(Resources(connection, settings, report)) as opened:
+        asker = TableAsker(opened, settings)
+        if not store.file.exists():
+            store.make(asked.title, absolute(settings.corpus), asked)
+        return fill(
+            store,
+            asker,
+            checklist=asked,
+            count=lambda done, total: report("asking", done, total),
+            stop=stop,
+        )
 
 
 def evaluate(
@@ -434,4 +510,5 @@ __all__ = [
     "evaluate",
     "register",
     "search",
+    "table",
 ]

@@ -238,6 +238,7 @@ FIGURES = [
         "how likely an answer each must have was chosen on these questions",
     ),
     Figure("profiles", "python benchmarks/profile.py --data {data}/contracts", _PROFILES),
+    Figure("table", "python benchmarks/table.py --contracts {data}/contracts"),
     Figure("reading", "python benchmarks/reading.py --data {data}"),
     Figure("headings", "python benchmarks/reading.py --data {data} --asked 80"),
     Figure("formats", "python benchmarks/file_formats.py --data {data}"),

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from contextvars import ContextVar, copy_context
+from contextvars import Context, ContextVar, copy_context
 from dataclasses import dataclass
 from functools import partial, wraps
 from typing import Any, ParamSpec, TypeVar
@@ -187,7 +187,8 @@ def _run_here(work: Coroutine[Any, Any, T]) -> T:
     try:
         loop = process.idle.pop()
     except IndexError:
-        loop = _CallersLoop()
+        # it keeps the context in which it is made, and would keep that run's documents open
+        loop = Context().run(_CallersLoop)
     try:
         task = loop.create_task(work)
         try:

@@ -32,6 +32,7 @@ from lexloop.apps.cli.search import search
 from lexloop.apps.cli.serve import mcp, serve
 from lexloop.apps.cli.show import commands as graph_commands
 from lexloop.apps.cli.show import show
+from lexloop.apps.cli.table import table
 from lexloop.apps.cli.terminal import debugging, show_error, unexpected, write_error
 from lexloop.apps.cli.testset import commands as testset_commands
 
@@ -39,7 +40,7 @@ _EPILOG = (
     "Exit codes: 0 answered or abstained; 1 unexpected; 2 input or settings; 3 index made, files "
     "skipped; 4 documents; 5 stored files; 6 model; 7 deadline; 8 thread busy; 9 training; "
     "13 engine; 14 Ray; 15 forget: something is left; 130 interrupted. With --exit-code: "
-    "10 abstained; 11 answered without passing. eval: 12 some questions not answered."
+    "10 abstained; 11 answered without passing. eval, table: 12 some questions not answered."
 )
 
 _MISUSED = 2
@@ -55,8 +56,8 @@ app = typer.Typer(
 )
 _COMMANDS = (
     *(ask, chat, example, show, search, diff, register, describe),
-    *(serve, mcp, doctor, judge, evaluate, compare, compare_embedders, label),
-    *(tune, forget, sbom, audit),
+    *(table, serve, mcp, doctor, judge, evaluate, compare, compare_embedders),
+    *(label, tune, forget, sbom, audit),
 )
 for command in _COMMANDS:
     app.command("eval" if command is evaluate else None, epilog=_EPILOG)(command)

@@ -25,6 +25,7 @@ from lexloop.apps.serve import (
     operator_routes,
     register_routes,
     search_routes,
+    table_routes,
 )
 from lexloop.apps.serve.limits import shares
 from lexloop.apps.serve.mcp_transports import McpEndpoint
@@ -96,6 +97,7 @@ def create_app(
         search_routes,
         diff_routes,
         register_routes,
+        table_routes,
         link_routes,
         operator_routes,
         openai,
@@ -118,6 +120,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         yield
     tidying.cancel()
     parts.collections.close()
+    await run_in_threadpool(parts.tables.close)
     await run_in_threadpool(parts.indexing.close)
     await run_in_threadpool(parts.pages.close)
     parts.engine.close()

@@ -13,6 +13,7 @@ from lexloop.apps.forgetting import (
     not_there,
     traces_of,
     withdraw,
+    withdraw_rows,
 )
 from lexloop.apps.serve.uploads import Uploaded, UploadStore
 from lexloop.apps.shapes.record import shared_name
@@ -76,6 +77,9 @@ def _carried_out(
 
     opinions = FeedbackStore(feedback_file(store.file))
     withdraw(store, opinions, traces_of(target, corpora), done, texts)
+    withdraw_rows(
+        lambda who, said, name: any(target.is_of(one, name) for one in corpora(who, said)), done
+    )
     if not done.left:
         orders.finish(order)
     return done

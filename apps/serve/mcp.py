@@ -58,6 +58,7 @@ WORK = "lexloop.work"
 """Where the scope of an HTTP request has what is to be cancelled when its client leaves."""
 _NOT_FOUND = -32002  # the protocol's own code for a resource that is not there
 _MOST_LINKS, _MOST_LISTED, _PAGE = 50, 500, 100
+_MOST_COLUMNS = 20
 _MOST_READ = 20_000
 """Characters of one provision, or of a whole document, that are read at once."""
 _INSTRUCTIONS = (
@@ -128,6 +129,7 @@ class LexloopMcp(FastMCP[Any]):
             _tool(self.register, "Duties, rights and deadlines"),
             _tool(self.describe, "Describe a document"),
             _tool(self.diff, "Compare two versions"),
+            _tool(self.table, "Ask each document"),
         ]
         self._by_name = {one.name: one for one in made}
         super().__init__("lexloop", _INSTRUCTIONS, tools=made, log_level="WARNING")
@@ -508,6 +510,44 @@ class LexloopMcp(FastMCP[Any]):
         older = Version(source, view.titles[source.name])
         found = Comparison(older, Version.of(view, new)).record()
         return shapes.Changes.of(name, found, limit)
+
+    @_aside
+    def table(  # noqa: PLR0917 - a client names them
+        self,
+        collection: Annotated[Text, Field(description="The collection of the documents.")],
+        call: Call,
+        questions: Annotated[
+            list[Text],
+            Field(max_length=_MOST_COLUMNS, description="What each document is asked."),
+        ] = [],  # noqa: B006 - read alone
+        checklist: Annotated[
+            Text | None,
+            Field(description="Ask this, too: commercial, dpa, lease, nda or privacy."),
+        ] = None,
+        limit: Annotated[int, Field(ge=1, le=25, description="The most documents.")] = 10,
+        offset: Annotated[int, Field(ge=0, description="How many to leave out first.")] = 0,
+    ) -> shapes.Table:
+        """Ask each document of a collection the same questions, for a table with a source per cell.
+
+        Says "not stated" where a document does not say it. For one question over all documents
+        together use `ask`.
+        """
+        from lexloop.apps.serve.tables import asked_by, asker_of
+
+        person = self._person(call)
+        asked = asked_by(questions, [checklist] if checklist else []).questions
+        self._asking.rates.count("questions", person.name)
+        said = "\n".join(one.question for one in asked)
+        self._asking.audit.note(person.name, "table", said, collections=[collection])
+        asker = asker_of(self._asking.engine, self._collections, person, collection)
+        names = [*asker.documents][offset:]
+        rows = []
+        for name in names[:limit]:
+            of = asker.of(name)
+            cells = [(one, of.ask(one).model_dump()) for one in asked]
+            shown = [shapes.TableCell.of(c, one.question, collection) for one, c in cells]
+            rows.append(shapes.TableRow(document=clean(name), cells=shown))
+        return shapes.Table(collection=collection, rows=rows, more=len(names) - len(rows))
 
     def _person(self, call: Call) -> Person:
         return self._person_of(call.request_context.request)

@@ -19,8 +19,10 @@ from lexloop.apps.serve.pages import Pages
 from lexloop.apps.serve.people import SESSIONS, People
 from lexloop.apps.serve.settings import ServerSettings
 from lexloop.apps.serve.sharing import Sharing
+from lexloop.apps.serve.tables import Tables
 from lexloop.apps.serve.uploads import MB, UploadStore
 from lexloop.apps.shapes.record import text_hosts
+from lexloop.apps.tables import FOLDER as TABLES
 from lexloop.apps.threads import FILE_NAME, ThreadStore
 from lexloop.core.configuration import data_folder
 from lexloop.core.errors import LexloopError
@@ -73,6 +75,7 @@ class Serving:
         self.audit = _audit_log(settings)
         self.indexing = Indexing(asked_with, connection, self.let_go)
         self.pages = Pages()
+        self.tables = Tables(data / TABLES, self.engine, self.collections)
         self.store = ThreadStore(data / FILE_NAME)
         self.asking = Asking(
             self.engine,

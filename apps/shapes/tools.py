@@ -397,3 +397,43 @@ def _source(collection: str, place: Place) -> Source:
 
 def _placed(collection: str, place: Place) -> dict[str, Any]:
     return {**vars(place), "collection": collection}
+
+
+class TableCell(BaseModel):
+    """What a document says to a question; ``deviation`` is the playbook's word."""
+
+    question: str
+    state: str = Field(description="stated, in part, not stated, refused or failed.")
+    answer: str
+    probability: float | None
+    deviation: str
+    sources: list[Source]
+    reason: str
+
+    @classmethod
+    def of(cls, cell: Mapping[str, Any], question: str, collection: str) -> Self:
+        """Return a cell of a collection's document."""
+        return cls(
+            question=clean(question),
+            state=cell["state"],
+            answer=clean(cell["answer"]),
+            probability=cell["probability"],
+            deviation=cell["deviation"],
+            sources=[Source.of({"collection": collection, **one}) for one in cell["citations"]],
+            reason=clean(cell["reason"]),
+        )
+
+
+class TableRow(BaseModel):
+    """A document with its cells, in the order of the questions."""
+
+    document: str
+    cells: list[TableCell]
+
+
+class Table(Result):
+    """Documents by questions."""
+
+    collection: str
+    rows: list[TableRow]
+    more: int = Field(description="How many further documents were not asked.")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         evaluate,
         register,
         search,
+        table,
     )
     from lexloop.core.settings import Settings
     from lexloop.graph.build import build_graph
@@ -35,6 +36,7 @@ __all__ = [
     "evaluate",
     "register",
     "search",
+    "table",
 ]
 
 # Read by the libraries when they are imported, and nothing of Lexloop is imported before this.
@@ -62,6 +64,7 @@ _OFFERED = {
     "evaluate": "lexloop.apps.library",
     "register": "lexloop.apps.library",
     "search": "lexloop.apps.library",
+    "table": "lexloop.apps.library",
 }
 
 

@@ -2,11 +2,14 @@
 
 import asyncio
 import contextvars
+import gc
 import os
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar, copy_context
 
 import pytest
 
@@ -153,3 +156,26 @@ def test_what_is_called_within_a_deadline_heeds_it() -> None:
             heed_deadline("while texts were embedded")
         heed_deadline("in time again")
     assert current_deadline() is None
+
+
+def test_a_loop_that_is_kept_keeps_nothing_of_who_made_it() -> None:
+    class Held:
+        """What a run has in its context."""
+
+    held: ContextVar[Held | None] = ContextVar("held", default=None)
+    one = Held()
+    known = weakref.ref(one)
+
+    def run(it: Held) -> None:
+        held.set(it)
+
+        async def work() -> None: ...
+
+        waited(work())
+
+    thread = threading.Thread(target=copy_context().run, args=(run, one))
+    thread.start()
+    thread.join()
+    del one, thread
+    gc.collect()
+    assert known() is None

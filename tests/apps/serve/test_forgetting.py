@@ -1,5 +1,6 @@
 """Forgetting over HTTP: no file of the server has a word of the document, others' stays."""
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -69,6 +70,23 @@ def filled(client: httpx.Client, who: str = "ann") -> list[dict[str, Any]]:
     return answers
 
 
+def tabled(client: httpx.Client, who: str = "ann") -> str:
+    """A table of what was uploaded, which is filled."""
+    body = {"collection": "Mine", "questions": [ASKED]}
+    id: str = client.post("/tables", json=body, headers=as_(who)).json()["id"]
+    until = time.monotonic() + 60
+    while client.get(f"/tables/{id}", headers=as_(who)).json()["run"]["state"] != "done":
+        assert time.monotonic() < until
+    return id
+
+
+def rows_of(client: httpx.Client, table: str, who: str = "ann") -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = client.get(f"/tables/{table}/rows", headers=as_(who)).json()[
+        "rows"
+    ]
+    return found
+
+
 def forgotten(client: httpx.Client, document: str, status: int = 202) -> Any:
     query = {"document": document, "forget": True}
     told = client.delete("/collections/Mine/documents", params=query)
@@ -84,13 +102,16 @@ def turns_of(client: httpx.Client, thread: str, who: str = "ann") -> list[dict[s
 def test_no_file_has_a_word_of_it_afterwards(tmp_path: Path) -> None:
     with running(tmp_path) as client:
         dogs, cats = filled(client)
+        table = tabled(client)
         assert {Path(one).name for one in holding(tmp_path)} >= {
-            "dogs.txt", "texts.sqlite", FILE_NAME, "feedback.sqlite"
+            "dogs.txt", "texts.sqlite", FILE_NAME, "feedback.sqlite", f"{table}.sqlite"
         }  # fmt: skip
         told = forgotten(client, "dogs.txt")
         indexed(client)
         kinds = [one["kind"] for one in told["touched"]]
         assert (kinds.count("upload"), kinds.count("thread"), told["left"]) == (1, 2, [])
+        assert kinds.count("table") == 1
+        assert [one["document"] for one in rows_of(client, table)] == ["cats.txt"]
         assert holding(tmp_path) == []
         first, second = turns_of(client, dogs["thread"])
         assert (first["answer"], first["citations"], first["question"]) == (NOTE, [], ASKED)
@@ -107,10 +128,12 @@ def test_another_has_the_same_document(tmp_path: Path) -> None:
     with running(tmp_path) as client:
         filled(client)
         theirs = filled(client, "bob")
+        table = tabled(client, "bob")
         forgotten(client, "dogs.txt")
         indexed(client)
         first, _ = turns_of(client, theirs[0]["thread"], "bob")
         assert first["answer"] == theirs[0]["answer"]
+        assert len(rows_of(client, table, "bob")) == 2
         assert first["feedback"] == {"vote": "up", "comment": "right"}
         assert all("/ann/" not in one for one in holding(tmp_path / "collections"))
         assert [one for one in holding(tmp_path / "collections") if one.endswith("dogs.txt")]

@@ -20,7 +20,7 @@ from lexloop.apps.serve.settings import ServerSettings
 pytestmark = pytest.mark.anyio
 TOOLS = [
     *("ask", "search", "find_words", "read_provision", "list_documents", "related"),
-    *("diff", "register", "describe"),
+    *("diff", "register", "describe", "table"),
 ]
 
 
@@ -123,6 +123,16 @@ async def test_what_the_other_tools_give(eve: ClientSession) -> None:
     assert (found["entity"], len(found["relations"])) == ("Bias audit", 5)
     assert all(one["quote"] for one in found["relations"])
     assert {one["collection"] for one in found["relations"]} == {"sample"}
+
+
+async def test_each_document_is_asked_for_a_table(eve: ClientSession) -> None:
+    asked = {"collection": "dogs", "questions": ["What does a dog licence cost?"]}
+    found = await typed(eve, "table", **asked)
+    [row] = found["rows"]
+    [cell] = row["cells"]
+    assert (row["document"], found["more"]) == ("acts/dogs.txt", 0)
+    assert "30 dollars" in cell["answer"]
+    assert cell["sources"][0]["uri"].startswith("lexloop://dogs/acts%2Fdogs.txt")
 
 
 async def test_documents_are_listed_and_where_they_lie_is_told_to_nobody(

@@ -1,0 +1,87 @@
+"""Where tables over documents lie: those of the command line, and those of a server's people."""
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+from lexloop.core.configuration import data_folder
+from lexloop.core.errors import ConflictError
+from lexloop.core.files import cache_folder
+from lexloop.core.settings import SAMPLE_CORPUS, Settings
+from lexloop.store.engine.address import is_address
+from lexloop.workbench.table.store import SUFFIX, TableStore
+
+FOLDER = "tables"
+_DAY_S = 86_400.0
+
+
+def absolute(corpus: str) -> str:
+    """Return a corpus as it is named from anywhere."""
+    if corpus == SAMPLE_CORPUS or is_address(corpus):
+        return corpus
+    return os.path.abspath(os.path.expanduser(corpus))
+
+
+def local_table(settings: Settings) -> Path:
+    """Return the file of the table that the command line keeps of a corpus, as one sees it."""
+    seen = [absolute(settings.corpus), *sorted(settings.access.tags)]
+    named = "\n".join(seen)
+    return cache_folder().parent / FOLDER / f"{_hashed(named)}{SUFFIX}"
+
+
+def folder_of(tables: Path, person: str) -> Path:
+    """Return the folder of the tables that a person of a server has, below that of all."""
+    return tables / _hashed(person)
+
+
+def every_table() -> Iterator[TableStore]:
+    """Yield all tables of this user, of the command line and of servers."""
+    for folder, pattern in ((cache_folder().parent, f"*{SUFFIX}"), (data_folder(), f"*/*{SUFFIX}")):
+        yield from map(TableStore, sorted((folder / FOLDER).glob(pattern)))
+
+
+def forget_rows(store: TableStore, is_of: Callable[[str, str, str], bool]) -> int:
+    """Delete what a table has of a document, and return how many cells those were.
+
+    Args:
+        store: The table.
+        is_of: Of an owner, what they call a corpus and a document's name there, whether it is to
+            be forgotten.
+
+    Raises:
+        DataError: The file cannot be read or written.
+    """
+    with closing(store):
+        info = store.info
+        names = [name for name in store.named() if is_of(info.owner, info.corpus, name)]
+        return store.forget(names) if names else 0
+
+
+def holds_row(store: TableStore, is_of: Callable[[str, str, str], bool]) -> bool:
+    """Return whether a table has anything of a document; see ``forget_rows``."""
+    with closing(store):
+        info = store.info
+        return any(is_of(info.owner, info.corpus, name) for name in store.named())
+
+
+def expire_tables(days: int) -> int:
+    """Delete the tables that nothing was written to for so many days; 0 keeps all."""
+    until, gone = time.time() - days * _DAY_S, 0
+    for store in every_table() if days else ():
+        with closing(store):
+            ends = ("", "-wal")
+            files = (Path(f"{store.file}{end}") for end in ends)
+            if max(one.stat().st_mtime for one in files if one.exists()) < until:
+                try:
+                    store.delete()
+                    gone += 1
+                except ConflictError:
+                    continue  # it is being filled
+    return gone
+
+
+def _hashed(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]

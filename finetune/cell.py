@@ -1,0 +1,129 @@
+"""Fit how likely a document is to answer a table's question, on contracts that lawyers marked.
+
+    python -m lexloop.finetune.cell --contracts CONTRACTS --out data/judges
+
+CONTRACTS holds ``documents`` and ``probes.jsonl``. Half of the documents, drawn at random, are what
+may be fitted on; `benchmarks/table.py` measures on the others. Two regressions: ``asked`` of
+questions alone, ``worded`` of those of the checklist for commercial contracts, each with its model
+clauses, that ask for a category of the probes. Printed is each row by weights that saw no row of
+its contract.
+"""
+
+import json
+import random
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple
+from pathlib import Path
+from typing import Any
+
+from lexloop.core.settings import Settings
+from lexloop.evaluation.report.tables import markdown_table
+from lexloop.finetune import logistic
+from lexloop.finetune.logistic import FeatureRow
+from lexloop.graph.resources import Resources
+from lexloop.workbench.table.cell import CellFeatures, TableAsker
+from lexloop.workbench.table.checklist import Question, shipped_checklist
+
+SEED, DOCUMENTS, PENALTY = 7, 36, 1.0
+CATEGORIES = {
+    "governing-law": "Governing Law",
+    "term": "Expiration Date",
+    "renewal": "Renewal Term",
+    "convenience": "Termination for Convenience",
+    "after-termination": "Post-Termination Services",
+    "assignment": "Anti-Assignment",
+    "change-of-control": "Change of Control",
+    "exclusivity": "Exclusivity",
+    "non-compete": "Non-Compete",
+    "minimum": "Minimum Commitment",
+    "revenue": "Revenue/Profit Sharing",
+    "licence": "License Grant",
+    "ownership": "IP Ownership Assignment",
+    "liability-cap": "Cap on Liability",
+    "audit": "Audit Rights",
+    "insurance": "Insurance",
+    "warranty": "Warranty Duration",
+}
+"""The category of the probes that each question of the checklist asks for."""
+Row = dict[str, Any]
+
+
+def main() -> None:
+    """Fit and print."""
+    parser = logistic.options(__doc__)
+    parser.add_argument("--contracts", type=Path, required=True)
+    parser.add_argument("--documents", type=int, default=DOCUMENTS)
+    given = parser.parse_args()
+    names, probes = halves(given.contracts)[0][: given.documents], read_probes(given.contracts)
+    rows = read_rows(given.contracts / "documents", names, probes)
+    weights, said = {}, []
+    for part, found in rows.items():
+        truth = logistic.labels_of(found) > 0
+        scores = logistic.cross_validated(found, PENALTY).mean(axis=0)
+        weights[part] = logistic.stored(logistic.fit(found, PENALTY), CellFeatures)
+        said += [[part, len(found), int(truth.sum()), *_figures(scores, truth)]]
+    logistic.ship(given.out / "cell.json", weights)
+    head = ("weights", "cells", "stated", "AUROC", "calibration error", "best mark", "balanced")
+    print("\n".join(markdown_table(head, said)))
+
+
+def _figures(scores: logistic.Floats, truth: logistic.Truth) -> list[str]:
+    from sklearn.metrics import roc_auc_score
+
+    error, _ = logistic.calibration(scores, truth.astype(float))
+    found = (float(roc_auc_score(truth, scores)), error, *logistic.balanced(scores, truth))
+    return [f"{value:.3f}" for value in found]
+
+
+def halves(contracts: Path) -> tuple[list[str], list[str]]:
+    """Return the documents that may be fitted on, and those that may be measured on."""
+    names = sorted(path.name for path in (contracts / "documents").iterdir())
+    random.Random(SEED).shuffle(names)  # noqa: S311 - a sample, no secret
+    middle = len(names) // 2
+    return names[:middle], names[middle:]
+
+
+def read_probes(contracts: Path) -> dict[tuple[str, str], Row]:
+    """Return the probes known to be answered or not, by document and category."""
+    lines = (contracts / "probes.jsonl").read_text(encoding="utf-8").splitlines()
+    found = map(json.loads, lines)
+    return {(o["document"], o["category"]): o for o in found if o["answerable"] is not None}
+
+
+def asked_of(probe: Mapping[str, Any]) -> Question:
+    """Return the question of a probe as it is asked of its document alone."""
+    return Question(id="probe", title=probe["category"], question=probe["bare_question"])
+
+
+def read_rows(
+    documents: Path, names: Sequence[str], probes: Mapping[tuple[str, str], Row]
+) -> dict[str, list[FeatureRow]]:
+    """Ask each document what its probes ask; return the rows of either regression."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            shutil.copy(documents / name, folder)
+        settings = Settings(corpus=folder)
+        asker = TableAsker(Resources(defaults=settings), settings)
+        return {
+            part: [*_rows(asker, names, probes, part == "worded")] for part in ("asked", "worded")
+        }
+
+
+def _rows(
+    asker: TableAsker, names: Sequence[str], probes: Mapping[tuple[str, str], Row], worded: bool
+) -> Iterator[FeatureRow]:
+    listed = {CATEGORIES[one.id]: one for one in shipped_checklist("commercial").questions}
+    for name in names:
+        document = asker.of(name)
+        for (of, category), probe in probes.items():
+            if of != name or (worded and category not in listed):
+                continue
+            asked = listed[category] if worded else asked_of(probe)
+            found = astuple(document.found(asked).features)
+            yield FeatureRow(found, float(probe["answerable"]), name, category)
+
+
+if __name__ == "__main__":
+    main()

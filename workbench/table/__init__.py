@@ -1,0 +1,1 @@
+"""The table over documents: documents by questions, each cell a short answer with its source."""

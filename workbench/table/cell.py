@@ -1,0 +1,305 @@
+"""A cell: one question asked of one document, cut to a short answer with its source.
+
+Whether a document says something at all is harder to tell than in a collection, where others say
+it: every document has something near any question. So the loop's own probability that its answer
+answers is weighed together with how near the document's nearest statement is to the question or,
+where its list has one, to a clause that would answer it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict
+
+from lexloop.core.errors import LexloopError
+from lexloop.core.folding import folded
+from lexloop.core.metadata import Filters
+from lexloop.core.settings import Settings
+from lexloop.core.types import Chunk, Citation, Passage
+from lexloop.documents.chunks.statements import Statement
+from lexloop.graph.build import Lexloop, build_graph
+from lexloop.models.embedding import Vectors
+from lexloop.nodes.context import Context
+from lexloop.nodes.generate.quoting import cite
+from lexloop.nodes.markers import without_markers
+from lexloop.nodes.weights import load_weights
+from lexloop.store.view import Collection, View
+from lexloop.workbench.table.checklist import Deviation, Question
+
+if TYPE_CHECKING:
+    from lexloop.graph.resources import Resources
+
+State = Literal["stated", "in part", "not stated", "refused", "failed"]
+"""What came of a question: the document says it; it may, at least in part; it does not; the
+question is none of those that documents answer; something did not work."""
+
+
+class Marks(NamedTuple):
+    """The least probability of a cell that says something, and of one that says it as such."""
+
+    said: float
+    stated: float
+
+
+MARKS = {"asked": Marks(0.24, 0.5), "worded": Marks(0.42, 0.55)}
+"""Of questions alone and of those with model clauses: more documents answer what checklists ask."""
+_NEAREST, _MOST_CITED = 2, 5
+_LEAST_WORDS = 5
+_SHORT = 320
+_WEIGHTS = "judges/cell.json"
+
+
+class Cell(BaseModel):
+    """What came of a question in a document.
+
+    Args:
+        document: Its name.
+        question: The id of the question.
+        state: See ``State``.
+        answer: In a few words, of what is quoted; "" where nothing is.
+        probability: How likely it is that the document answers, calibrated; None where nobody says.
+        deviation: What the playbook says of it.
+        citations: The quotes, the most telling first; where nothing is stated, what comes nearest.
+        reason: Why a question was refused or has failed.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    document: str
+    question: str
+    state: State
+    answer: str = ""
+    probability: float | None = None
+    deviation: Deviation = ""
+    citations: list[Citation] = []
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class CellFeatures:
+    """The features of a document that answers; all in [0, 1]."""
+
+    answers: float  # the loop's probability that its answer answers; 0 of an abstention
+    abstained: float  # whether it gave none
+    nearest: float  # the cosine of the statement nearest to the question, or to a model clause
+    tokens: float  # the best MaxSim of a chunk with it; the same cosine without token vectors
+
+
+def probability_stated(features: CellFeatures, worded: bool) -> float:
+    """Return how likely a document is to answer, in [0, 1].
+
+    Args:
+        features: Read off the document.
+        worded: Whether the question has model clauses, which a statement comes nearer to.
+    """
+    weights = load_weights(_WEIGHTS, _part(worded), CellFeatures)
+    return weights.probability(astuple(features))
+
+
+def _part(worded: bool) -> str:
+    return "worded" if worded else "asked"
+
+
+class TableAsker:
+    """Asks questions of single documents of a collection.
+
+    Args:
+        resources: Open the documents and the models.
+        settings: Those that questions are answered with, the corpus among them.
+
+    Raises:
+        LexloopError: The documents or a model cannot be used.
+    """
+
+    def __init__(self, resources: "Resources", settings: Settings) -> None:
+        self.settings = settings
+        self._resources = resources
+        self._collection: Collection = resources.collection(settings)[0]
+        self.view: View = self._collection.seen_by(Filters.of(settings))
+        self._graph = build_graph(_as_brought)
+        self._whole = resources.over(settings, self._collection)
+
+    @property
+    def documents(self) -> dict[str, str]:
+        """The documents in order, each with the fingerprint of the file that it is of."""
+        found = {name: self.view.source_of(name) for name in self.view.documents}
+        return {name: source[1] if source else "" for name, source in found.items()}
+
+    @property
+    def titles(self) -> Mapping[str, str]:
+        """The titles of the documents."""
+        return self.view.titles
+
+    def refuses(self, question: str) -> bool:
+        """Return whether no document is asked such a question: it is an order, or obscene."""
+        return self._whole.guard.refuses(question, question, ())
+
+    def of(self, document: str) -> "DocumentAsker":
+        """Return what asks a document."""
+        narrowed = self._collection.within([document])
+        view = narrowed.seen_by(Filters.of(self.settings))
+        context = self._resources.over(self.settings, narrowed)
+        return DocumentAsker(document, view, context, self._graph)
+
+
+def _as_brought(context: Any, _: str | None) -> Context:
+    """Return the context that a run brings: that of the one document that it asks."""
+    assert isinstance(context, Context)
+    return context
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a question found in a document, before it is decided what that is worth."""
+
+    features: CellFeatures
+    answer: str
+    cited: list[Citation]
+    nearest: list[Citation]
+    by_model: bool
+    passed: bool
+
+
+class DocumentAsker:
+    """Asks one document; what its questions share is read once.
+
+    Args:
+        document: Its name.
+        view: Of it alone.
+        context: Over that view.
+        graph: Answers questions by a context that its runs bring.
+    """
+
+    def __init__(self, document: str, view: View, context: Context, graph: Lexloop) -> None:
+        self._document, self._view, self._context, self._graph = document, view, context, graph
+
+    @cached_property
+    def _statements(self) -> tuple[list[tuple[Chunk, Statement]], Vectors]:
+        """Its statements that say something, each with its chunk, and their vectors."""
+        kept: list[tuple[Chunk, Statement]] = []
+        rows: list[Vectors] = []
+        for chunk in self._view.every_chunk():
+            said, vectors = self._view.statements(chunk["id"])
+            for one, vector in zip(said, vectors, strict=True):
+                if not one.points and len(one.own.split()) >= _LEAST_WORDS:
+                    kept.append((chunk, one))
+                    rows.append(vector)
+        return kept, np.stack(rows) if rows else np.zeros((0, 0), dtype=np.float32)
+
+    def ask(self, question: Question) -> Cell:
+        """Return the cell of a question; what fails in it is told by its state."""
+        cell = Cell(document=self._document, question=question.id, state="failed")
+        if self._view.text_of(self._document) is None or self._document not in self._view.documents:
+            return cell.model_copy(update={"reason": "The document is not there any more."})
+        try:
+            found = self.found(question)
+        except LexloopError as error:
+            return cell.model_copy(update={"reason": str(error)})
+        return _decided(cell, found, question)
+
+    def found(self, question: Question) -> Found:
+        """Return what a question finds.
+
+        Raises:
+            LexloopError: It cannot be asked.
+        """
+        brought: Any = self._context  # which `_as_brought` hands to the nodes
+        state = self._graph.invoke({"question": question.question}, context=brought)
+        abstained, answers = state["abstained"], state["evaluation"].get("answers")
+        nearest, close, tokens = self._nearest(question)
+        own = [one for one in state["citations"] if one["document"] == self._document]
+        return Found(
+            features=CellFeatures(
+                answers=0.0 if abstained else 1.0 if answers is None else answers,
+                abstained=float(abstained),
+                nearest=close,
+                tokens=tokens,
+            ),
+            answer=without_markers(state["answer"]) if not abstained else "",
+            cited=own if state["evaluation"]["citations_verified"] else [],
+            nearest=nearest,
+            by_model=bool(self._context.generator.instructions) and not state["degraded"],
+            passed=state["evaluation"]["passed"],
+        )
+
+    def _nearest(self, question: Question) -> tuple[list[Citation], float, float]:
+        """Return the statements nearest to what a question is like, and how near its best is.
+
+        By their cosine and the MaxSim of their chunk; the best of either.
+        """
+        kept, vectors = self._statements
+        if not kept:
+            return [], 0.0, 0.0
+        like = [folded(one) for one in question.like or (question.question,)]
+        cosines = (vectors @ self._view.embed(like).T).max(axis=1)
+        ids = dict.fromkeys(chunk["id"] for chunk, _ in kept)
+        chunks = {id: at for at, id in enumerate(ids)}
+        found = [self._view.closeness(one, [*chunks]) for one in like]
+        close = [one.mean(axis=0) for one in found if one is not None]
+        tokens = np.max(close, axis=0)[[chunks[chunk["id"]] for chunk, _ in kept]] if close else 0.0
+        best = np.argsort(-(cosines + tokens), kind="stable")[:_NEAREST].tolist()
+        top = float(max(0.0, cosines.max()))
+        return [self._cited(*kept[at]) for at in best], top, float(np.max(tokens)) or top
+
+    def _cited(self, chunk: Chunk, said: Statement) -> Citation:
+        citation = cite(Passage(**chunk, score=0.0, signals={}, n=1), [said], 1)
+        place = self._document, citation["start"], citation["end"]
+        if span := self._view.in_file(*place):
+            citation["in_file"] = [*span]
+        if (sure := self._view.read_from_picture(*place)) is not None:
+            citation["read_from_picture"] = sure
+        return citation
+
+
+def _decided(cell: Cell, found: Found, question: Question) -> Cell:
+    """Return the cell that something found comes to."""
+    if found.by_model:
+        # what a model wrote of its passages stands alone; its judge has passed it or not
+        state: State = "not stated" if not found.cited else "stated" if found.passed else "in part"
+        probability = None if found.features.abstained else found.features.answers
+        cited = found.cited if found.cited else found.nearest
+        said = found.answer
+    else:
+        probability = probability_stated(found.features, bool(question.like))
+        least = MARKS[_part(bool(question.like))]
+        state = "stated" if probability >= least.stated else "in part"
+        state = state if probability >= least.said else "not stated"
+        lists = (found.nearest, found.cited) if question.like else (found.cited, found.nearest)
+        cited = [*_apart([one for held in lists for one in held])][:_MOST_CITED]
+        said = _statement(cited[0]) if cited else ""
+        state = state if cited else "not stated"
+    numbered: list[Citation] = [{**one, "n": n} for n, one in enumerate(cited, 1)]
+    there = state != "not stated"
+    quoted = " ".join(map(_statement, numbered[:1])) if there else ""
+    return cell.model_copy(
+        update={
+            "state": state,
+            "answer": _short(said) if there else "",
+            "probability": None if probability is None else round(probability, 4),
+            # of what may be said in part a person has to judge
+            "deviation": "" if state == "in part" else question.deviation(there, quoted),
+            "citations": numbered if there else numbered[:_NEAREST],
+        }
+    )
+
+
+def _apart(citations: Sequence[Citation]) -> Iterator[Citation]:
+    """Yield citations, but none of what one before it has quoted."""
+    known: list[Citation] = []
+    for one in citations:
+        if not any(held["start"] < one["end"] and one["start"] < held["end"] for held in known):
+            known.append(one)
+            yield one
+
+
+def _statement(citation: Citation) -> str:
+    """Return a quote behind the words that it completes."""
+    return " ".join(f"{citation.get('lead', '')} {citation['quote']}".split())
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _SHORT else f"{line[: _SHORT - 1].rsplit(' ', 1)[0]} …"
