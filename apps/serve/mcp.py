@@ -126,9 +126,9 @@ class LexloopMcp(FastMCP[Any]):
             _tool(self.read_provision, "Read a provision"),
             _tool(self.list_documents, "List documents"),
             _tool(self.related, "Related statements"),
+            _tool(self.diff, "Compare two versions"),
             _tool(self.register, "Duties, rights and deadlines"),
             _tool(self.describe, "Describe a document"),
-            _tool(self.diff, "Compare two versions"),
             _tool(self.table, "Ask each document"),
         ]
         self._by_name = {one.name: one for one in made}

@@ -2,13 +2,16 @@
 
 import csv
 import io
-import zipfile
-from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple
-from xml.sax.saxutils import escape
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from lexloop.apps.shapes.files import escaped
-from lexloop.apps.shapes.text import one_line
+from lexloop.apps.shapes.outline import NOTICE
+from lexloop.apps.shapes.text import one_line, shortened
+
+if TYPE_CHECKING:
+    from xlsxwriter import Workbook
 
 GridFormat = Literal["csv", "xlsx", "md", "docx"]
 GRID_TYPES: Mapping[GridFormat, str] = {
@@ -19,14 +22,8 @@ GRID_TYPES: Mapping[GridFormat, str] = {
 }
 _STARTS = ("=", "+", "-", "@", "\t", "\r")
 """What spreadsheets read a formula by at the beginning of a cell."""
-_CELL_CHARS = 32_767
-"""The most characters of a cell of Excel."""
-_DAY = (1980, 1, 1, 0, 0, 0)
-_MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-_OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-_PACKAGE = "http://schemas.openxmlformats.org/package/2006"
-_SHEET_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml"
-_HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>'
+MOST_CELL = 32_000
+"""Characters of a cell of a workbook, which holds 32,767."""
 
 
 class Grid(NamedTuple):
@@ -41,7 +38,7 @@ def as_file(grid: Grid, form: GridFormat) -> bytes:
     """Return a table as a file."""
     rows = [[one_line(cell) for cell in row] for row in (grid.columns, *grid.rows)]
     if form == "csv":
-        return _as_csv(rows)
+        return as_csv(rows)
     if form == "xlsx":
         return _as_workbook(one_line(grid.title), rows)
     if form == "docx":
@@ -51,50 +48,38 @@ def as_file(grid: Grid, form: GridFormat) -> bytes:
     return f"# {escaped(one_line(grid.title))}\n\n{chr(10).join(lines)}\n".encode()
 
 
-def _as_csv(rows: Sequence[Sequence[str]]) -> bytes:
-    """Return CSV (RFC 4180) with a byte order mark, by which Excel knows UTF-8."""
+def as_csv(rows: Iterable[Sequence[str]]) -> bytes:
+    """Return CSV (RFC 4180) with a byte order mark, by which spreadsheets know UTF-8."""
     out = io.StringIO(newline="")
     plain = ([f"'{cell}" if cell.startswith(_STARTS) else cell for cell in row] for row in rows)
     csv.writer(out).writerows(plain)
     return out.getvalue().encode("utf-8-sig")
 
 
+@contextmanager
+def workbook(file: io.BytesIO, title: str) -> Iterator["Workbook"]:
+    """Write a workbook in which text is text: no formula, number or address is made of it."""
+    import xlsxwriter
+
+    kept = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
+    with xlsxwriter.Workbook(file, {**kept, "in_memory": True}) as book:
+        book.set_properties({"title": title, "comments": NOTICE})
+        yield book
+
+
 def _as_workbook(title: str, rows: Sequence[Sequence[str]]) -> bytes:
-    """Return a workbook of one sheet, whose cells are all text and whose first row stays."""
-    lines = "".join(f"<row>{''.join(map(_cell, row))}</row>" for row in rows)
-    pane = '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>'
-    view = f'<sheetViews><sheetView workbookViewId="0">{pane}</sheetView></sheetViews>'
-    name = escape("".join(" " if c in "[]:*?/\\'" else c for c in title)[:31], {'"': "&quot;"})
-    parts = {
-        "[Content_Types].xml": f'<Types xmlns="{_PACKAGE}/content-types">'
-        '<Default Extension="rels" '
-        'ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
-        f'<Override PartName="/xl/workbook.xml" ContentType="{_SHEET_TYPE}.sheet.main+xml"/>'
-        f'<Override PartName="/xl/sheet.xml" ContentType="{_SHEET_TYPE}.worksheet+xml"/></Types>',
-        "_rels/.rels": _relation("officeDocument", "xl/workbook.xml"),
-        "xl/workbook.xml": f'<workbook xmlns="{_MAIN}" xmlns:r="{_OFFICE}"><sheets>'
-        f'<sheet name="{name.strip() or "Sheet"}" sheetId="1" r:id="r1"/></sheets></workbook>',
-        "xl/_rels/workbook.xml.rels": _relation("worksheet", "sheet.xml"),
-        "xl/sheet.xml": f'<worksheet xmlns="{_MAIN}">{view}'
-        f"<sheetData>{lines}</sheetData></worksheet>",
-    }
+    """Return a workbook of one sheet whose first row stays."""
     out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as made:
-        for path, xml in parts.items():
-            made.writestr(zipfile.ZipInfo(path, _DAY), _HEAD + xml, zipfile.ZIP_DEFLATED)
+    with workbook(out, title) as book:
+        sheet = book.add_worksheet()
+        look = {"text_wrap": True, "valign": "top"}
+        plain, bold = book.add_format(look), book.add_format({**look, "bold": True})
+        for at, row in enumerate(rows):
+            for column, said in enumerate(row):
+                sheet.write_string(at, column, shortened(said, MOST_CELL), plain if at else bold)
+        sheet.freeze_panes(1, 0)
+        sheet.set_column(0, len(rows[0]) - 1, 32)
     return out.getvalue()
-
-
-def _relation(kind: str, target: str) -> str:
-    return (
-        f'<Relationships xmlns="{_PACKAGE}/relationships">'
-        f'<Relationship Id="r1" Type="{_OFFICE}/{kind}" Target="{target}"/></Relationships>'
-    )
-
-
-def _cell(text: str) -> str:
-    said = escape(text[:_CELL_CHARS])
-    return f'<c t="inlineStr"><is><t xml:space="preserve">{said}</t></is></c>'
 
 
 def _as_word(title: str, rows: Sequence[Sequence[str]]) -> bytes:

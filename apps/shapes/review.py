@@ -5,14 +5,15 @@ the quote with its place, and a correction as a person's. Nothing in a file is a
 markup of a document, or reaches outside.
 """
 
-import csv
 import io
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Literal, get_args
 from xml.sax.saxutils import escape
 
 from lexloop.apps.shapes.files import named_form
+from lexloop.apps.shapes.grid import MOST_CELL, as_csv, workbook
 from lexloop.apps.shapes.outline import NOTICE
 from lexloop.apps.shapes.text import one_line, places, shortened
 from lexloop.workbench.table.checklist import Question
@@ -25,14 +26,10 @@ REVIEW_TYPES: dict[ReviewFormat, str] = {
     "html": "text/html; charset=utf-8",
     "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
 }
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet takes for a formula, were it the first character of a field of CSV."""
 _HEAD = (
     *("Document", "Question", "State", "Answer", "Playbook", "Probability", "Quote", "Place"),
     *("Further places", "Disagrees", "Corrected by", "Corrected at", "Note", "Machine's answer"),
 )
-_MOST_CELL = 32_000
-"""Characters of a cell of a workbook, which holds 32,767."""
 _PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -72,7 +69,7 @@ def reviewed(store: TableStore, form: ReviewFormat) -> bytes:
     """
     info, rows = store.info, store.rows()
     if form == "csv":
-        return _as_csv(info, rows)
+        return as_csv(chain([_HEAD], _lines(info, rows)))
     if form == "html":
         return _as_html(info, rows).encode()
     if form == "xlsx":
@@ -126,19 +123,6 @@ def _lines(info: TableInfo, rows: Iterator[ShownRow]) -> Iterator[list[str]]:
             ]
 
 
-def inert_field(text: str) -> str:
-    """Return a field of CSV that no spreadsheet takes for a formula."""
-    return f"'{text}" if text.startswith(_FORMULA) else text
-
-
-def _as_csv(info: TableInfo, rows: Iterator[ShownRow]) -> bytes:
-    file = io.StringIO(newline="")
-    lines = csv.writer(file)
-    lines.writerow(_HEAD)
-    lines.writerows([*map(inert_field, line)] for line in _lines(info, rows))
-    return file.getvalue().encode("utf-8-sig")  # the mark by which spreadsheets know UTF-8
-
-
 def _shown(cell: ShownCell) -> str:
     """Return a cell of the overview as text."""
     state, answer, playbook = said_of(cell)
@@ -149,13 +133,8 @@ def _shown(cell: ShownCell) -> str:
 
 
 def _as_workbook(info: TableInfo, rows: Iterator[ShownRow]) -> bytes:
-    import xlsxwriter
-
     file = io.BytesIO()
-    # text is text: no formula, number or address is made of it
-    kept = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
-    with xlsxwriter.Workbook(file, {**kept, "in_memory": True}) as book:
-        book.set_properties({"title": one_line(info.title), "comments": NOTICE})
+    with workbook(file, one_line(info.title)) as book:
         bold = book.add_format({"bold": True, "text_wrap": True, "valign": "top"})
         plain = book.add_format({"text_wrap": True, "valign": "top"})
         red = book.add_format({"text_wrap": True, "valign": "top", "bg_color": "#FDE3E0"})
@@ -171,12 +150,12 @@ def _as_workbook(info: TableInfo, rows: Iterator[ShownRow]) -> bytes:
             table.write_string(number, 0, one_line(row.document), bold)
             for question, cell in _cells(info, row):
                 look = red if said_of(cell)[2] == "deviates" else plain
-                text = shortened(_shown(cell), _MOST_CELL)
+                text = shortened(_shown(cell), MOST_CELL)
                 table.write_string(number, columns[question.id], text, look)
             for line in _lines(info, iter([row])):
                 below += 1
                 for at, said in enumerate(line):
-                    each.write_string(below, at, shortened(said, _MOST_CELL), plain)
+                    each.write_string(below, at, shortened(said, MOST_CELL), plain)
         for sheet, last in ((table, len(questions)), (each, len(_HEAD) - 1)):
             sheet.freeze_panes(1, 1)
             sheet.set_column(0, last, 32)
