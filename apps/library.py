@@ -1,18 +1,20 @@
 """Lexloop as a library: the names that ``import lexloop`` offers."""
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import date
+from functools import wraps
 from pathlib import Path
 from threading import Event
 from typing import Any, Self, cast, get_type_hints
 
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from langgraph.types import Checkpointer
+from pydantic import BaseModel, RootModel
 
 from lexloop.apps.describing import described
-from lexloop.apps.shapes.changes import lines_of
 from lexloop.apps.shapes.record import answer_record, text_hosts
+from lexloop.apps.shapes.text import shortened
 from lexloop.apps.tables import absolute, local_table
 from lexloop.core.configuration import configured
 from lexloop.core.errors import CorpusError, LexloopError
@@ -46,6 +48,8 @@ from lexloop.workbench.table.run import fill
 from lexloop.workbench.table.store import Progress, ShownRow, TableStore
 from lexloop.workbench.touched import Report, cited_in, read_cited
 
+_TOOL_CHARS = 20_000
+"""The most characters that an agent is told of a record; its artifact has all."""
 _STATE = list(get_type_hints(State))
 """The keys that a record is made of: more than the graph gives to whoever asks."""
 
@@ -157,33 +161,67 @@ def _compared(
     return Comparison(Version.of(view, str(old)), Version.of(view, str(new)))
 
 
-def as_diff_tool(name: str, description: str, corpus: str | Path, **settings: Any) -> BaseTool:
-    """Make a tool for agents that compares two documents of a corpus.
+def as_tools(corpus: str | Path, **settings: Any) -> list[BaseTool]:
+    """Make tools for agents of the work with documents beside questions.
 
     Args:
-        name: What the agent calls it.
-        description: What its documents are about, for the agent to choose by.
         corpus: See ``ask``.
         settings: See ``ask``.
 
     Returns:
-        A tool of two arguments, ``old`` and ``new``, the names of documents. Its content is what
-        changed, a line for each change, its artifact the whole record; see ``diff``.
+        ``search``, ``diff``, ``register``, ``describe`` and ``table``, with the arguments that the
+        functions of these names take of an agent. A tool's artifact is the function's whole record,
+        its content the beginning of that as JSON; what cannot be done is told as by ``as_tool``.
 
     Raises:
         LexloopError: A setting cannot be used.
     """
     _chosen(corpus, settings)
 
-    def compare(old: str, new: str) -> tuple[str, dict[str, Any]]:
+    def find_words(words: str) -> Found:
+        """Find exact words, "a phrase", or a provision in all documents, each in its context."""
+        return search(words, corpus, **settings)
+
+    def compare(old: str, new: str) -> Report:
+        """Tell what changed from one version of a document to another; both by their names."""
+        return diff(old, new, corpus, **settings)
+
+    def list_duties(document: str | None = None, actor: str = "") -> Register:
+        """List who must, may or must not do what, by when, unless what, with quotes."""
+        return register(corpus, document=document, actor=actor, **settings)
+
+    def profile(document: str) -> Profile:
+        """Tell what a document is: kind, parties, dates, law, outline, terms, good questions."""
+        return describe(document, corpus, **settings)
+
+    def ask_each(questions: list[str]) -> _Rows:
+        """Ask every document the same questions; a row for each, with quotes."""
+        return _Rows(table(corpus, questions, **settings))
+
+    return [
+        _work_tool(name, function)
+        for name, function in (
+            *(("search", find_words), ("diff", compare), ("register", list_duties)),
+            *(("describe", profile), ("table", ask_each)),
+        )
+    ]
+
+
+class _Rows(RootModel[list[ShownRow]]):
+    """The rows of a table, as one record."""
+
+
+def _work_tool(name: str, function: Callable[..., BaseModel]) -> BaseTool:
+    @wraps(function)
+    def call(*args: Any, **named: Any) -> tuple[str, Any]:
         with _told_to_an_agent():
-            found = Report.of(_compared(old, new, corpus, settings))
-            return "\n".join(lines_of(found)), found.model_dump(mode="json")
+            found = function(*args, **named)
+        return shortened(found.model_dump_json(), _TOOL_CHARS), found.model_dump(mode="json")
 
     return StructuredTool.from_function(
-        compare,
+        call,
         name=name,
-        description=description,
+        description=function.__doc__,
         response_format="content_and_artifact",
         handle_tool_error=True,
     )
@@ -501,8 +539,8 @@ class Index:
 __all__ = [
     "Index",
     "aask",
-    "as_diff_tool",
     "as_tool",
+    "as_tools",
     "ask",
     "build_agent",
     "describe",

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from lexloop.apps.shapes.text import one_line, shortened
 from lexloop.workbench.diff import Change, Diff, Kind, Part, Place
-from lexloop.workbench.touched import Report, Touched
+from lexloop.workbench.touched import Touched
 
 KINDS: dict[Kind, str] = {
     "changed": "changed",
@@ -23,16 +23,6 @@ BECAME = {
 _MARKS = {"added": ("{+", "+}"), "removed": ("[-", "-]")}
 _QUOTED, _BESIDE = 100, 40
 NOTHING = "Nothing changed."
-
-
-def lines_of(found: Report) -> Iterator[str]:
-    """Yield a summary, a line for each change, each stale reference and each answer touched."""
-    yield summary(found)
-    for change in found.changes:
-        yield f"{headed(change)}: {marked(change.parts) or quoted(change)}"
-    yield from stale(found)
-    for answer in found.answers:
-        yield f"{touched(answer)}: {marked(answer.parts) or shortened(answer.was.quote, _QUOTED)}"
 
 
 def summary(found: Diff) -> str:

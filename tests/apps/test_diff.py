@@ -78,11 +78,11 @@ def test_as_json_from_a_corpus_and_in_python(
     assert lexloop.diff("old.md", "new.md", folder, [record]).answers[0].question == (
         "What is the fee?"
     )
-    tool = lexloop.as_diff_tool("rules", "Rules of the harbour.", folder)
-    call = {"name": "rules", "args": {"old": "old", "new": "new"}, "id": "1", "type": "tool_call"}
+    tool = {one.name: one for one in lexloop.as_tools(folder)}["diff"]
+    call = {"name": "diff", "args": {"old": "old", "new": "new"}, "id": "1", "type": "tool_call"}
     message = tool.invoke(call)
     assert message.artifact["counts"] == found["counts"]
-    assert "fee of [-10-]{+12+} euro" in message.content
+    assert json.loads(message.content) == message.artifact
     missing = tool.invoke({**call, "args": {"old": "old", "new": "gone"}})
     assert missing.status == "error"
     assert "There is no document 'gone'." in missing.content

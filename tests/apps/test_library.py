@@ -4,6 +4,7 @@ import asyncio
 import json
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -86,3 +87,21 @@ def test_gold_questions_are_asked_and_measured(tmp_path: Path) -> None:
     assert (found["failures"], found["out"]) == (0, str(out))
     (row,) = found["variants"]
     assert (row["name"], row["metrics"]["recall@k"]["n"]) == ("fixed", 2)
+
+
+def test_tools_of_the_work_give_whole_records_to_an_agent(law: Path) -> None:
+    tools = {tool.name: tool for tool in lexloop.as_tools(law)}
+    assert list(tools) == ["search", "diff", "register", "describe", "table"]
+
+    def called(name: str, **given: object) -> Any:
+        return tools[name].invoke({"name": name, "args": given, "id": "1", "type": "tool_call"})
+
+    found = called("search", words="boat")
+    assert found.artifact == lexloop.search("boat", law).model_dump(mode="json")
+    assert json.loads(found.content) == found.artifact
+    duties = called("register").artifact
+    assert duties == lexloop.register(law).model_dump(mode="json")
+    assert called("register", actor="nobody of this name").artifact["entries"] == []
+    missing = called("describe", document="nowhere")
+    assert (missing.status, "There is no document 'nowhere'" in missing.content) == ("error", True)
+    assert called("table", questions=["   "]).status == "error"
