@@ -6,6 +6,8 @@ import { askingOptions } from "./choosing.js";
 import { listenForMenus } from "./dialog.js";
 import { openDocuments } from "./documents.js";
 import { announce, button, el, fill, icon, onEscape, sign, tried, trouble } from "./dom.js";
+import { add, filesPlace, listenForFiles, mayAdd, ownCollection } from "./files.js";
+import { say } from "./language.js";
 import { openSettings } from "./settings.js";
 import { closeSide, narrow } from "./side.js";
 import { asked, hooks, keep, kept, state } from "./state.js";
@@ -13,31 +15,33 @@ import { showThread, threadList } from "./threads.js";
 import { signIn, terms, welcome } from "./welcome.js";
 
 const at = (id) => document.getElementById(id);
-const [room, nav, form] = ["conversation", "threads", "composer"].map(at);
+const [room, nav, form, foot] = ["conversation", "threads", "composer", "terms"].map(at);
 const THEMES = ["system", "light", "dark"];
 const colours = document.documentElement.dataset;
 const crowded = () => matchMedia("(max-width: 96rem)").matches;
-Object.assign(hooks, { askAbout, began, collectionsChanged: showOptions, refused: start, sideShown, start: () => go(null) });
+let opening = null;
+Object.assign(hooks, { added, adding, askAbout, asking: beginning, began, collectionsChanged: showOptions, focusField, refused: start, sideShown, start: () => go(null) });
 const asking = composer(form, room);
 const threads = threadList(nav);
 hooks.answered = threads.refresh;
 const leave = async () => (await tried(() => remove("session"))) && location.reload();
-const toggle = button("Conversations", () => keepThreads(nav.hidden), { alone: "menu", "aria-controls": "threads" });
+const toggle = button(say("threads"), () => keepThreads(nav.hidden), { alone: "menu", "aria-controls": "threads" });
 const themeSwitch = button("", turnTheme);
-const signOut = button("Sign out", leave, { id: "sign-out", hidden: true });
+const signOut = button(say("signout"), leave, { id: "sign-out", hidden: true });
 
 async function start() {
 	state.settings = kept("settings", {});
 	state.chosen = kept("collections", null);
 	try {
 		state.me = await get("me");
-		showIn(true); // a person types while the collections come
+		showIn(true);
+		if (!new URLSearchParams(location.hash.slice(1)).get("thread")) showEmpty(); // a person types while the collections come
 		state.collections = await get("collections");
 	} catch (error) {
 		showIn(false);
 		state.thread = undefined; // what stands in the room now is none
 		if (error.status === 401) return signIn(room, start);
-		return fill(room, el("div.welcome", trouble(error, start)));
+		return replaced(el("div.welcome", trouble(error, start)));
 	}
 	showOptions();
 	await Promise.all([threads.refresh(), follow()]);
@@ -45,7 +49,9 @@ async function start() {
 }
 
 function showIn(within) {
+	settled();
 	form.hidden = !within;
+	fill(asking.attaching, within && mayAdd() && attaching());
 	at("app").classList.toggle("out", !within);
 	at("terms").textContent = terms();
 	signOut.hidden = !state.me?.needs_key;
@@ -67,21 +73,43 @@ async function read(wait) {
 function showOptions() {
 	askingOptions(asking.options, () => {
 		keep("collections", state.chosen);
-		if (room.querySelector(".welcome")) showWelcome();
+		opening?.show();
 	});
-	if (room.querySelector("section.welcome")) showWelcome();
+	opening?.show();
 }
 
-function showWelcome() {
-	welcome(room, async (questions) => {
-		room.replaceChildren();
+/** Show the opening screen, which has the composer in it. */
+function showEmpty() {
+	opening = welcome(room, [form, filesPlace], async (questions) => {
 		for (const question of questions) if (!(await asking.ask(question))) return;
 	});
+	if (state.collections.length) opening.show();
+	if (!narrow()) focusField(); // which brings up the keyboard of a phone
 }
 
-function showEmpty() {
-	showWelcome();
-	if (!narrow()) asking.field.focus(); // which brings up the keyboard of a phone
+/** Put the composer back below the conversation. */
+function settled() {
+	if (!opening) return;
+	opening = null;
+	const focused = document.activeElement === asking.field;
+	foot.before(filesPlace, form);
+	if (focused) asking.field.focus();
+}
+
+/** What was the opening screen becomes a conversation. */
+function beginning() {
+	settled();
+	room.querySelector(".welcome")?.remove();
+}
+
+/** Show this in the place of the conversation. */
+function replaced(shown) {
+	settled();
+	fill(room, shown);
+}
+
+function focusField() {
+	if (!form.hidden) asking.field.focus();
 }
 
 /** Open what the address names: a thread, or nothing. */
@@ -93,12 +121,13 @@ async function follow() {
 	state.thread = id;
 	threads.mark();
 	if (!id) return showEmpty();
+	settled();
 	try {
-		await showThread(id, room);
+		await showThread(id, room, asking.ask);
 	} catch (error) {
 		if (state.thread !== id) return;
 		if (error.status === 401) return start();
-		fill(room, el("div.welcome", trouble(error, () => go(null), "New conversation")));
+		replaced(el("div.welcome", trouble(error, () => go(null), say("threads.new"))));
 	}
 }
 
@@ -112,7 +141,6 @@ function go(id) {
 }
 
 function began(id) {
-	room.querySelector(".welcome")?.remove();
 	state.thread ??= null;
 	if (!id || state.thread === id) return;
 	state.thread = id;
@@ -132,6 +160,30 @@ function keepThreads(shown) {
 /** A source needs the room. */
 function sideShown(shown) {
 	if (crowded()) showThreads(!shown && !narrow() && kept("threads-open", true));
+	if (!filesPlace.isConnected) opening ? form.after(filesPlace) : form.before(filesPlace);
+}
+
+/** Where files go that are added now. */
+function adding() {
+	return document.querySelector("#side .documents")?.dataset.collection ?? ownCollection();
+}
+
+/** What was added is asked next, where it was added to ask it. */
+function added(collection) {
+	if (document.querySelector("#side .documents")) return;
+	state.chosen = state.collections.length > 1 ? [collection] : null;
+	keep("collections", state.chosen);
+	showOptions();
+	focusField();
+}
+
+function attaching() {
+	const input = el("input", { type: "file", multiple: true, hidden: true, "data-testid": "attach" });
+	input.addEventListener("change", () => {
+		add([...input.files], adding());
+		input.value = "";
+	});
+	return [input, button(say("files.add"), () => input.click(), { alone: "attach", id: "attach" })];
 }
 
 function askAbout(label) {
@@ -144,7 +196,7 @@ function askAbout(label) {
 function showTheme(theme) {
 	if (theme === "system") delete colours.theme;
 	else colours.theme = theme;
-	themeSwitch.ariaLabel = themeSwitch.title = `Colours: ${theme}`;
+	themeSwitch.ariaLabel = themeSwitch.title = say(`colours.${theme}`);
 	fill(themeSwitch, icon(theme));
 }
 
@@ -156,9 +208,18 @@ function turnTheme() {
 }
 
 function setUp() {
+	document.querySelector(".skip").textContent = say("skip");
+	// what a screen reader says of marks, and the page where files are held over it
+	for (const name of ["added", "cited", "end", "lead", "letgo", "removed"]) {
+		document.documentElement.style.setProperty(`--said-${name}`, JSON.stringify(` ${say(`css.${name}`)} `));
+	}
+	nav.ariaLabel = say("threads");
+	form.ariaLabel = say("ask.form");
+	form.before(filesPlace);
+	listenForFiles(asking.field);
 	const tools = [
-		sign("Documents", "documents", () => openDocuments(asked()[0]), { id: "documents-open" }),
-		sign("Settings", "settings", openSettings, { id: "settings-open" }),
+		sign(say("documents"), "documents", () => openDocuments(asked()[0]), { id: "documents-open" }),
+		sign(say("settings"), "settings", openSettings, { id: "settings-open" }),
 	];
 	fill(at("bar"), toggle, el("h1.brand", "Lexloop"), el("div.bar-tools", tools, themeSwitch, signOut));
 	showTheme(colours.theme ?? "system");

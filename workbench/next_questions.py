@@ -1,0 +1,117 @@
+"""Questions that an answer leads on to, read off the trees of its sources without a model."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, islice, zip_longest
+from typing import TYPE_CHECKING, Any
+
+from lexloop.core.folding import folded
+
+if TYPE_CHECKING:
+    from lexloop.documents.structure.tree import Tree, Unit
+    from lexloop.store.view import View
+
+_MOST = 4
+_CITED = 3
+"""The citations, the first ones, of which questions are made."""
+_LONGEST, _AROUND = 80, 50
+"""Characters of a heading that is asked for, and relations of a provision that are looked at."""
+_PUNISHING = re.compile(
+    r"\b(?:penalt|sanction|fine[sd]?\b|offence|violation|breach|terminat|remed|enforce"
+    r"|sanktion|bußgeld|strafe|verst[oö]ß)",
+    re.IGNORECASE,
+)
+
+
+def next_questions(
+    view: "View", question: str, citations: Sequence[Mapping[str, Any]]
+) -> list[str]:
+    """Return a few questions that go on from an answer, the likeliest kinds first.
+
+    They ask for a defined term that a source uses, what is excepted from it, what its document
+    says of a breach, and what stands next to it; what was asked already is not asked again.
+
+    Args:
+        view: The documents of the answer's collection.
+        question: As it was asked.
+        citations: Of the answer; each with its document, section and offsets.
+    """
+    known = folded(question).casefold()
+    first = [one for one in citations[:_CITED] if _stands(view, one)]
+    kinds = [
+        [asked for one in first for asked in kind(view, one)]
+        for kind in (_terms, _exceptions, _sanctions, _neighbours)
+    ]
+    in_turn = filter(None, chain.from_iterable(zip_longest(*kinds)))
+    fresh = (said for topic, said in in_turn if folded(topic).casefold() not in known)
+    return list(islice(dict.fromkeys(fresh), _MOST))
+
+
+def _stands(view: "View", cited: Mapping[str, Any]) -> bool:
+    tree = view.tree_of(cited["document"])
+    return tree is not None and tree.at(cited["start"]) >= 0
+
+
+_Asked = Iterator[tuple[str, str]]
+"""What a question is about, and the question."""
+
+
+def _terms(view: "View", cited: Mapping[str, Any]) -> _Asked:
+    words = folded(cited["quote"]).casefold()
+    defined = (unit for unit in _tree(view, cited).units if unit.kind == "definition")
+    for unit in sorted(defined, key=lambda unit: -len(unit.heading)):
+        term = folded(unit.heading).casefold()
+        within = unit.start <= cited["start"] < unit.end
+        if term and not within and re.search(rf"\b{re.escape(term)}\b", words):
+            yield unit.heading, f"What is meant by “{unit.heading}”?"
+
+
+def _exceptions(view: "View", cited: Mapping[str, Any]) -> _Asked:
+    tree = _tree(view, cited)
+    label = _provision(tree, tree.at(cited["start"])).label
+    graph = view.graph()
+    around = graph.neighbourhood(graph.find(f"{label} of {cited['document']}") or "", 1, _AROUND)
+    for relation in (one.triplet for one in around):
+        here = relation["document"] == cited["document"]
+        if here and relation["predicate"] == "exception_to":
+            yield f"exceptions to {label}", f"What are the exceptions to {label}?"
+            return
+
+
+def _sanctions(view: "View", cited: Mapping[str, Any]) -> _Asked:
+    tree = _tree(view, cited)
+    own = _provision(tree, tree.at(cited["start"]))
+    for unit in tree.units:
+        if unit is not own and _is_asked(unit) and _PUNISHING.search(unit.heading):
+            yield _about(unit)
+            return
+
+
+def _neighbours(view: "View", cited: Mapping[str, Any]) -> _Asked:
+    tree = _tree(view, cited)
+    own = _provision(tree, tree.at(cited["start"]))
+    beside = [unit for unit in tree.units if unit.parent == own.parent and _is_asked(unit)]
+    if own in beside and (after := beside[beside.index(own) + 1 :]):
+        yield _about(after[0])
+
+
+def _tree(view: "View", cited: Mapping[str, Any]) -> "Tree":
+    tree = view.tree_of(cited["document"])
+    assert tree is not None
+    return tree
+
+
+def _provision(tree: "Tree", place: int) -> "Unit":
+    """Return the provision that a unit is of; the unit where it is of none."""
+    around = (place, *tree.above(place))
+    return tree.units[next((at for at in around if tree.units[at].kind == "provision"), place)]
+
+
+def _is_asked(unit: "Unit") -> bool:
+    headed = unit.number and unit.heading and unit.heading != unit.label
+    return unit.kind == "provision" and bool(headed) and len(unit.heading) <= _LONGEST
+
+
+def _about(unit: "Unit") -> tuple[str, str]:
+    heading = " ".join(unit.heading.split()).rstrip(".")
+    return unit.label, f"What does {unit.label} say about “{heading}”?"
