@@ -20,7 +20,7 @@ from lexloop.apps.serve.state import PING_S, SEND_S, Served, while_there
 from lexloop.apps.shapes.files import MEDIA_TYPES, Format, disposition, exported
 from lexloop.apps.shapes.record import Answer
 from lexloop.core.errors import UnknownPerson
-from lexloop.workbench.next_questions import next_questions
+from lexloop.workbench.questions import next_questions
 
 router = APIRouter(prefix="/api")
 Id = Annotated[str, Field(min_length=1, max_length=100)]

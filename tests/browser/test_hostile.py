@@ -35,7 +35,7 @@ def server(folder: Path) -> Iterator[Serving]:
     (laws / NAME).write_text(
         f"{SHORT} Dog ordinance\n\n§ 1 {SHORT} Licence\n\n"
         f"(1) A dog licence {ATTACK} costs 40 euros a year.\n\n"
-        "(2) See http://evil.example/l and § 2.\n\n§ 2 Leash\n\nEvery dog is on a leash.\n",
+        f"(2) See http://evil.example/l and § 2.\n\n§ 2 {SHORT} Leash\n\nDogs are on a leash.\n",
         "utf-8",
     )
     with Serving(folder, "--collections", f"laws={laws}") as serving:
@@ -51,12 +51,15 @@ def page(page: Page) -> Iterator[Page]:
 
 
 def test_an_answer_its_source_its_tabs_and_all_lists_are_text(page: Page) -> None:
+    assert SHORT in page.find("[data-testid=examples] button", SHORT).text
+    assert SHORT in page.find(".titles button").text
     assert ATTACK[:41] in page.ask(ATTACK).text
     page.find("[data-testid=threads] li", ATTACK[:30])
     page.ask(QUESTION)
     assert ATTACK[:41] in page.find("[data-testid=answer]").text
     assert NAME in page.find("[data-testid=sources]").text
     page.click("[data-testid=behind] > summary")
+    assert SHORT in page.find("[data-testid=next] button").text
     page.find("[role=tab]", count=5)
     for tab in page.all("[role=tab]"):
         tab.click()

@@ -17,11 +17,13 @@ const QUESTION_ROWS = 3;
 export function turnView(question, { again, id = null }) {
 	const body = el("div");
 	const words = el("h2.question", { dir: "auto" }, question);
-	const edit = button(say("turn.edit"), () => fill(head, editing()), { alone: "edit", class: "quiet no-print" });
+	const edit = button(say("turn.edit"), () => head.replaceChildren(words, editing()), { alone: "edit", class: "quiet no-print" });
 	const head = el("div.asked-for", words, edit);
 	function editing() {
+		words.classList.add("unseen"); // it stays the heading
 		const field = el("textarea", { rows: QUESTION_ROWS, dir: "auto", maxlength: 4000, "aria-label": say("turn.edit") }, question);
 		const back = () => {
+			words.classList.remove("unseen");
 			fill(head, words, edit);
 			edit.focus();
 		};

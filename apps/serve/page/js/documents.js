@@ -3,7 +3,7 @@
 import { get, post, remove } from "./api.js";
 import { confirmed } from "./dialog.js";
 import { announce, append, button, el, field, fill, form, link, said } from "./dom.js";
-import { dropPlace, filesPlace, follow, mayAdd } from "./files.js";
+import { dropPlace, filesPlace, follow, isFollowed, mayAdd } from "./files.js";
 import { counted, say } from "./language.js";
 import { View } from "./side.js";
 import { collectionNamed, hooks, state } from "./state.js";
@@ -44,7 +44,7 @@ class Documents extends View {
 			fill(this.adding, this.own && dropPlace(() => this.collection));
 			await this.#list();
 			this.scrollBack();
-			if (this.indexing) follow(this.collection);
+			if (this.indexing && !isFollowed(this.collection)) follow(this.collection);
 		});
 	}
 

@@ -130,6 +130,16 @@ async function sent(files, collection, mine, replace) {
 	return added;
 }
 
+/** A question was asked: what is ready has been told, what is in the way is closed. */
+export function quieten() {
+	rows = rows.filter((row) => row.state !== "ready");
+	show();
+	const told = filesPlace.querySelector("details");
+	if (told && !progress) told.open = false;
+}
+
+export const isFollowed = (collection) => following.has(collection);
+
 /** Follow the indexing of a collection, and say what became of each file. Resolves to whether it is done. */
 export async function follow(collection) {
 	following.get(collection)?.abort();
@@ -149,7 +159,10 @@ export async function follow(collection) {
 		for (const row of rows) if (row.collection === collection && row.state === "reading") Object.assign(row, { state: "unread", reason: error.message });
 		return false;
 	} finally {
-		if (!signal.aborted) progress = null;
+		if (!signal.aborted) {
+			progress = null;
+			following.delete(collection);
+		}
 		show();
 		if (!signal.aborted) hooks.filesRead?.(collection);
 	}
@@ -181,16 +194,25 @@ function show() {
 	const there = rows.filter((row) => row.state === "there");
 	const over = rows.filter((row) => !["sending", "reading"].includes(row.state));
 	const bar = progress && el("progress", { max: 100, value: progress.percent, "aria-labelledby": "work-label" });
+	const counts = Map.groupBy(sorted, (row) => row.state);
+	const summary = [...counts].map(([state, some]) => `${counted(some.length, "file")} ${say(`files.${state}`)}`);
+	const left = rows.length - MOST_SHOWN;
 	fill(
 		filesPlace,
 		progress && el("div.work", el("p", { id: "work-label" }, progress.words), bar, stopping && button(say("stop"), () => stopping?.abort())),
-		el("ul", sorted.slice(0, MOST_SHOWN).map(shown)),
-		rows.length > MOST_SHOWN && el("details.reasons", el("summary", say("files.more", { files: counted(rows.length - MOST_SHOWN, "file") })), el("ul", sorted.slice(MOST_SHOWN).map(shown))),
-		el(
-			"div.acts",
-			there.length > 1 && button(say("files.replaceall", { files: counted(there.length, "file") }), () => replaced(there), { class: "outlined" }),
-			over.length > 1 && button(say("files.dismissall"), () => dismiss(over)),
-		),
+		rows.length > 0 &&
+			el(
+				"details",
+				{ open: filesPlace.querySelector("details")?.open ?? true },
+				el("summary", described(summary)),
+				el("ul", sorted.slice(0, MOST_SHOWN).map(shown)),
+				left > 0 && el("details.reasons", el("summary", say("files.more", { files: counted(left, "file") })), el("ul", sorted.slice(MOST_SHOWN).map(shown))),
+				el(
+					"div.acts",
+					there.length > 1 && button(say("files.replaceall", { files: counted(there.length, "file") }), () => replaced(there), { class: "outlined" }),
+					over.length > 1 && button(say("files.dismissall"), () => dismiss(over)),
+				),
+			),
 	);
 }
 

@@ -6,7 +6,7 @@ import { askingOptions } from "./choosing.js";
 import { listenForMenus } from "./dialog.js";
 import { openDocuments } from "./documents.js";
 import { announce, button, el, fill, icon, onEscape, sign, tried, trouble } from "./dom.js";
-import { add, filesPlace, listenForFiles, mayAdd, ownCollection } from "./files.js";
+import { add, filesPlace, listenForFiles, mayAdd, ownCollection, quieten } from "./files.js";
 import { say } from "./language.js";
 import { openSettings } from "./settings.js";
 import { closeSide, narrow } from "./side.js";
@@ -99,6 +99,7 @@ function settled() {
 /** What was the opening screen becomes a conversation. */
 function beginning() {
 	settled();
+	quieten();
 	room.querySelector(".welcome")?.remove();
 }
 

@@ -6,6 +6,7 @@ import { announce, button, el, fill, said, trouble } from "./dom.js";
 import { LANGUAGES, isSaid, language, say, whole } from "./language.js";
 import { keep, state } from "./state.js";
 
+const GROUPS = ["Care", "The answer", "Breadth", "Which documents", "Advanced"];
 const waysOf = (schema) => [schema, ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])];
 const isOf = (schema, ...types) => waysOf(schema).some((one) => types.includes(one.type));
 const wordsOf = (schema) => waysOf(schema).flatMap((one) => one.enum ?? ("const" in one ? [one.const] : []));
@@ -52,7 +53,8 @@ function show(place, foot, schema) {
 		reset.disabled = !number;
 	};
 	const names = Object.keys(schema).filter((name) => name !== "access.as_of");
-	const groups = [...new Set(names.map((name) => schema[name].group))].map((group) => {
+	const there = [...new Set(names.map((name) => schema[name].group))];
+	const groups = there.sort((a, b) => GROUPS.indexOf(a) - GROUPS.indexOf(b)).map((group) => {
 		const its = names.filter((name) => schema[name].group === group).map((name) => field(name, schema[name], changed));
 		const title = say(`settings.group.${group}`);
 		return group === "Advanced" ? el("details.group", el("summary", title), its) : el("fieldset.group", el("legend", title), its);

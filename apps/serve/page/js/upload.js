@@ -27,6 +27,7 @@ export function batches(files) {
 /** The files that were dropped, those of folders with their paths. */
 export async function dropped(transfer) {
 	const entries = [...transfer.items].map((item) => item.webkitGetAsEntry()).filter(Boolean);
+	if (!entries.length) return [...transfer.files]; // from another program
 	return (await Promise.all(entries.map(filesOf))).flat();
 }
 
