@@ -20,7 +20,9 @@ export class ApiError extends Error {
 /** The address of an endpoint, a word or a list of them, beside the page wherever a proxy has put it. */
 export function address(path, query = {}) {
 	const url = new URL(["api", ...[path].flat().map(encodeURIComponent)].join("/"), document.baseURI);
-	for (const [name, value] of Object.entries(query)) if ((value ?? "") !== "") url.searchParams.set(name, value);
+	for (const [name, value] of Object.entries(query)) {
+		for (const one of [value].flat()) if ((one ?? "") !== "") url.searchParams.append(name, one);
+	}
 	return url.href;
 }
 

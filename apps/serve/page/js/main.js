@@ -13,6 +13,7 @@ import { closeSide, narrow } from "./side.js";
 import { asked, hooks, keep, kept, state } from "./state.js";
 import { showThread, threadList } from "./threads.js";
 import { signIn, terms, welcome } from "./welcome.js";
+import { isTool, openTool, TOOLS } from "./work.js";
 
 const at = (id) => document.getElementById(id);
 const [room, nav, form, foot] = ["conversation", "threads", "composer", "terms"].map(at);
@@ -35,7 +36,7 @@ async function start() {
 	try {
 		state.me = await get("me");
 		showIn(true);
-		if (!new URLSearchParams(location.hash.slice(1)).get("thread")) showEmpty(); // a person types while the collections come
+		if (!/^#(thread|tool)=/.test(location.hash)) showEmpty(); // a person types while the collections come
 		state.collections = await get("collections");
 	} catch (error) {
 		showIn(false);
@@ -115,7 +116,11 @@ function focusField() {
 
 /** Open what the address names: a thread, or nothing. */
 async function follow() {
-	const id = new URLSearchParams(location.hash.slice(1)).get("thread");
+	const place = new URLSearchParams(location.hash.slice(1));
+	const tool = place.get("tool");
+	if (isTool(tool)) return work(tool);
+	form.hidden = false;
+	const id = place.get("thread");
 	if (id === state.thread && (id || room.firstChild)) return;
 	asking.stop();
 	closeSide();
@@ -130,6 +135,17 @@ async function follow() {
 		if (error.status === 401) return start();
 		replaced(el("div.welcome", trouble(error, () => go(null), say("threads.new"))));
 	}
+}
+
+/** Let a tool take the place of the conversation, which is loaded anew when it comes back. */
+function work(tool) {
+	asking.stop();
+	closeSide();
+	settled();
+	state.thread = undefined;
+	threads.mark();
+	form.hidden = true;
+	return openTool(tool, room);
 }
 
 function go(id) {
@@ -219,6 +235,7 @@ function setUp() {
 	form.before(filesPlace);
 	listenForFiles(asking.field);
 	const tools = [
+		...Object.entries(TOOLS).map(([name, drawn]) => sign(say(`work.${name}`), drawn, () => (location.hash = `#tool=${name}`), { id: `${name}-open` })),
 		sign(say("documents"), "documents", () => openDocuments(asked()[0]), { id: "documents-open" }),
 		sign(say("settings"), "settings", openSettings, { id: "settings-open" }),
 	];
