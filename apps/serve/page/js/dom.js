@@ -76,7 +76,7 @@ const PATHS = {
 	print: "M7 9V4.5h10V9M7 17H4.5V9.5h15V17H17M7.5 14h9v5.5h-9z",
 	table: "M4.5 5.5h15v13h-15zM4.5 10h15M4.5 14.3h15M10 5.5v13",
 	versions: "M5 5.5h6v13H5zM14 8.5h5v10h-5M14 5.5h2",
-	bell: "M6.5 16.5V11a5.5 5.5 0 0 1 11 0v5.5l1.5 1.5H5zM10.5 20.5h3",
+	list: "M9 6h11M9 12h11M9 18h11M4.5 6h.01M4.5 12h.01M4.5 18h.01",
 };
 
 /** A line drawing beside a label; screen readers pass over it. */

@@ -118,6 +118,7 @@ function focusField() {
 async function follow() {
 	const place = new URLSearchParams(location.hash.slice(1));
 	const tool = place.get("tool");
+	for (const name of Object.keys(TOOLS)) at(`${name}-open`).ariaCurrent = name === tool ? "page" : null;
 	if (isTool(tool)) return work(tool);
 	form.hidden = false;
 	const id = place.get("thread");

@@ -69,9 +69,9 @@ function cells(entry, collection) {
 	const { who, what, when, event, day: date, note, unless, kinds } = entry;
 	const kind = el("span.tags", kinds.map((one) => el("span.tag", { data: { kind: one } }, say(`register.${one}`))));
 	return [
-		[said(who), kind],
+		[who && said(who), kind],
 		what,
-		[said(described([when, event])), date && el("strong.day", day(date)), note && el("span.detail", said(note))],
+		[when && said(when), event && !when.includes(event) && el("span.detail", said(event)), date && el("strong.day", day(date)), note && el("span.detail", said(note))],
 		unless.join("; "),
 		placeLink(collection, entry),
 	];

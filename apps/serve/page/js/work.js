@@ -14,7 +14,7 @@ const LOADS = {
 const MOST_SHOWN = 100;
 
 /** The names of the tools, each with its drawing. */
-export const TOOLS = { search: "search", register: "bell" };
+export const TOOLS = { search: "search", register: "list" };
 
 export const isTool = (name) => name in TOOLS;
 
@@ -26,7 +26,7 @@ export async function openTool(name, room) {
 	try {
 		const { show } = await LOADS[name]();
 		show(body);
-		(body.querySelector("input[type=search]") ?? head).focus();
+		(body.querySelector("#sought") ?? head).focus();
 	} catch (error) {
 		fill(body, trouble(error));
 	}
@@ -76,7 +76,7 @@ export function marked(text, spans) {
 
 /** A table whose rows come by and by; `row` makes the cells of one, as elements or texts. */
 export function longTable(label, heads, rows, row) {
-	const cell = (one, at) => el("td", { dir: "auto", data: { label: heads[at] } }, typeof one === "string" ? said(one) : one);
+	const cell = (one, at) => el("td", { dir: "auto", data: { label: heads[at] } }, one && typeof one === "string" ? said(one) : one);
 	const body = el("tbody");
 	const more = link(say("work.more"), () => add(), { class: "outlined" });
 	function add() {
@@ -86,5 +86,5 @@ export function longTable(label, heads, rows, row) {
 	}
 	add();
 	const head = el("thead", el("tr", heads.map((one) => el("th", { scope: "col" }, one))));
-	return [el("div.scrolled", { tabindex: 0, role: "region", "aria-label": label }, el("table.long", head, body)), more];
+	return [el("div.scrolled", { tabindex: 0, role: "group", "aria-label": label }, el("table.long", head, body)), more];
 }
