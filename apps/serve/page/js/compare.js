@@ -79,7 +79,8 @@ class Comparison extends View {
 	}
 }
 
-function shownPiece({ op, text }) {
+/** Words of both versions, or of one alone, which are marked so. */
+export function shownPiece({ op, text }) {
 	const words = unsigned(text);
 	return op === "same" ? words : el(op === "added" ? "ins" : "del", {}, words);
 }

@@ -143,6 +143,7 @@ function work(tool) {
 	asking.stop();
 	closeSide();
 	settled();
+	state.before = state.thread ?? state.before;
 	state.thread = undefined;
 	threads.mark();
 	form.hidden = true;

@@ -10,11 +10,12 @@ import { fileOf } from "./words.js";
 const LOADS = {
 	search: () => import("./search.js"),
 	register: () => import("./register.js"),
+	diff: () => import("./changes.js"),
 };
 const MOST_SHOWN = 100;
 
 /** The names of the tools, each with its drawing. */
-export const TOOLS = { search: "search", register: "list" };
+export const TOOLS = { search: "search", register: "list", diff: "versions" };
 
 export const isTool = (name) => name in TOOLS;
 
