@@ -101,15 +101,16 @@ def _terms(view: "View", cited: Mapping[str, Any]) -> "Iterator[_Asked]":
 
 
 def _exceptions(view: "View", cited: Mapping[str, Any]) -> "Iterator[_Asked]":
-    tree = _tree(view, cited)
-    label = _provision(tree, tree.at(cited["start"])).label
-    graph = view.graph()
-    around = graph.neighbourhood(graph.find(f"{label} of {cited['document']}") or "", 1, _AROUND)
-    for relation in (one.triplet for one in around):
-        here = relation["document"] == cited["document"]
-        if here and relation["predicate"] == "exception_to":
-            yield f"exceptions to {label}", f"What are the exceptions to {label}?"
-            return
+    tree, graph = _tree(view, cited), view.graph()
+    place = tree.at(cited["start"])
+    for label in dict.fromkeys(tree.units[at].label for at in (place, *tree.above(place))):
+        entity = graph.find(f"{label} of {cited['document']}") or graph.find(label) or ""
+        for relation in graph.neighbourhood(entity, 1, _AROUND):
+            here = relation.triplet["document"] == cited["document"]
+            excepts = relation.triplet["predicate"] == "exception_to"
+            if here and excepts and relation.object == entity:
+                yield f"exceptions to {label}", f"What are the exceptions to {label}?"
+                return
 
 
 def _sanctions(view: "View", cited: Mapping[str, Any]) -> "Iterator[_Asked]":

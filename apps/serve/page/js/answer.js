@@ -1,13 +1,12 @@
 // A turn of the conversation: the question, what is quoted, what limits it, what it is worth, and how to go on.
 
 import { address, get } from "./api.js";
-import { announce, button, copy, el, fill, form, icon, link, said } from "./dom.js";
+import { announce, button, copy, el, fill, form, icon, link, said, tried } from "./dom.js";
 import { opinion } from "./feedback.js";
 import { say } from "./language.js";
 import { blocks, parted, pieces, withoutMarkers } from "./prose.js";
 import { openSource } from "./source.js";
 import { state, titleOf } from "./state.js";
-import { behind } from "./tabs.js";
 import { BANDS, bandOf, described, fileOf, labelOf, lawAsOf, placeOf, share, titleBeside, when } from "./words.js";
 
 const FEW_CHARS = 260;
@@ -196,6 +195,19 @@ function nextQuestions(answer, ask) {
 		() => place.remove(), // nobody misses what was not offered
 	);
 	return place;
+}
+
+/** How an answer came about, which is loaded and made when it is first opened. */
+function behind(answer, open) {
+	const place = el("div");
+	const toggle = ({ target }) => {
+		if (!target.open || place.firstChild) return;
+		tried(async () => {
+			const { tabs } = await import("./tabs.js");
+			if (!place.firstChild) fill(place, tabs(answer, open));
+		});
+	};
+	return el("details.behind.no-print", { "data-testid": "behind", on: { toggle } }, el("summary", say("behind")), place);
 }
 
 /** Links to an answer or a thread as files. */

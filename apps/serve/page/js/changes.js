@@ -84,7 +84,7 @@ function listed(key, found, row) {
 function change({ kinds, old, new: now, parts }, collection) {
 	const [before, after] = sides(parts);
 	const words = (at, pieces) => el("div.words", { dir: "auto" }, pieces.length ? pieces.map(shownPiece) : at.quote);
-	const column = (at, pieces, label) => el("section", { "aria-label": label }, at ? [el("p.detail", placeLink(collection, at)), words(at, pieces)] : null);
+	const column = (at, pieces, label) => el("div", { role: "group", "aria-label": label }, at ? [el("p.detail", placeLink(collection, at)), words(at, pieces)] : null);
 	const heading = described([(now ?? old).section, (now ?? old).heading !== (now ?? old).section && (now ?? old).heading]);
 	return el(
 		"li",

@@ -8,7 +8,6 @@ import { openDocuments } from "./documents.js";
 import { announce, button, el, fill, icon, onEscape, sign, tried, trouble } from "./dom.js";
 import { add, filesPlace, listenForFiles, mayAdd, ownCollection, quieten } from "./files.js";
 import { say } from "./language.js";
-import { openSettings } from "./settings.js";
 import { closeSide, narrow } from "./side.js";
 import { asked, hooks, keep, kept, state } from "./state.js";
 import { showThread, threadList } from "./threads.js";
@@ -23,10 +22,11 @@ const crowded = () => matchMedia("(max-width: 96rem)").matches;
 let opening = null;
 Object.assign(hooks, { added, adding, askAbout, asking: beginning, began, collectionsChanged: showOptions, focusField, refused: start, sideShown, start: () => go(null) });
 const asking = composer(form, room);
-const threads = threadList(nav);
+const toolLink = ([name, drawn]) => el("a.quiet", { href: `#tool=${name}`, id: `${name}-open` }, icon(drawn), say(`work.${name}`));
+const threads = threadList(nav, Object.entries(TOOLS).map(toolLink));
 hooks.answered = threads.refresh;
 const leave = async () => (await tried(() => remove("session"))) && location.reload();
-const toggle = button(say("threads"), () => keepThreads(nav.hidden), { alone: "menu", "aria-controls": "threads" });
+const toggle = button(say("threads"), () => keepThreads(nav.hidden), { alone: "menu", id: "threads-toggle", "aria-controls": "threads" });
 const themeSwitch = button("", turnTheme);
 const signOut = button(say("signout"), leave, { id: "sign-out", hidden: true });
 
@@ -237,9 +237,8 @@ function setUp() {
 	form.before(filesPlace);
 	listenForFiles(asking.field);
 	const tools = [
-		...Object.entries(TOOLS).map(([name, drawn]) => sign(say(`work.${name}`), drawn, () => (location.hash = `#tool=${name}`), { id: `${name}-open` })),
 		sign(say("documents"), "documents", () => openDocuments(asked()[0]), { id: "documents-open" }),
-		sign(say("settings"), "settings", openSettings, { id: "settings-open" }),
+		sign(say("settings"), "settings", () => tried(async () => (await import("./settings.js")).openSettings()), { id: "settings-open" }),
 	];
 	fill(at("bar"), toggle, el("h1.brand", "Lexloop"), el("div.bar-tools", tools, themeSwitch, signOut));
 	showTheme(colours.theme ?? "system");

@@ -1,4 +1,4 @@
-// What lies behind an answer: passages, relations, plan, attempts, cost. Closed until wanted.
+// What lies behind an answer: passages, relations, plan, attempts, cost.
 
 import { el, fill, link, said } from "./dom.js";
 import { relations } from "./graph.js";
@@ -8,14 +8,8 @@ import { SIGNALS, brought, classOf, doing, labelOf, score, seconds, share, signa
 
 let made = 0;
 
-/** The closed details of an answer, which are made when they are first opened. */
-export function behind(answer, open) {
-	const place = el("div");
-	const toggle = ({ target }) => target.open && !place.firstChild && fill(place, tabs(answer, open));
-	return el("details.behind.no-print", { "data-testid": "behind", on: { toggle } }, el("summary", say("behind")), place);
-}
-
-function tabs(answer, open) {
+/** What lies behind an answer, in tabs. */
+export function tabs(answer, open) {
 	made += 1;
 	const parts = {
 		passages: () => passages(answer, open),

@@ -11,12 +11,12 @@ import { when } from "./words.js";
 const TURNS = 20;
 const THREADS = 100;
 
-/** Fill the list of conversations, and return {refresh, mark}. */
-export function threadList(nav) {
+/** Fill the list of conversations below the `tools`, and return {refresh, mark}. */
+export function threadList(nav, tools) {
 	const list = el("ul.thread-list", { "data-testid": "threads" });
 	const problem = el("p.hint");
 	const older = button(say("threads.earlier"), () => load(list.lastElementChild.dataset.id), { hidden: true });
-	fill(nav, button(say("threads.new"), hooks.start, { icon: "add", id: "new-thread", class: "outlined" }), problem, list, older);
+	fill(nav, button(say("threads.new"), hooks.start, { icon: "add", id: "new-thread", class: "outlined" }), el("div.tool-list", tools), problem, list, older);
 
 	async function load(before) {
 		try {
