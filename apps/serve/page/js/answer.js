@@ -17,7 +17,7 @@ export function turnView(question, { again, id = null }) {
 	const body = el("div");
 	const words = el("h2.question", { dir: "auto" }, question);
 	const edit = button(say("turn.edit"), () => head.replaceChildren(words, editing()), { alone: "edit", class: "quiet no-print" });
-	const head = el("div.asked-for", words, edit);
+	const head = el("div.asked-for", words, again && edit);
 	function editing() {
 		words.classList.add("unseen"); // it stays the heading
 		const field = el("textarea", { rows: QUESTION_ROWS, dir: "auto", maxlength: 4000, "aria-label": say("turn.edit") }, question);
@@ -43,8 +43,8 @@ export function turnView(question, { again, id = null }) {
 	return { article: el("article.turn", { data: { testid: "turn", id: id ?? "" } }, head, body), body };
 }
 
-/** What is shown of an answer, below its question; `ask` is given a question to go on with. */
-export function answerView(answer, ask) {
+/** What is shown of an answer, below its question; `ask` is given a question to go on with. Another's has no tools. */
+export function answerView(answer, ask, own = true) {
 	const open = (source) => openSource({ ...source, as_of: dayOf(answer) });
 	const [cited, title] = answer.abstained ? [answer.near, say("sources.near")] : [answer.citations, say("sources")];
 	return el(
@@ -55,7 +55,7 @@ export function answerView(answer, ask) {
 		cautions(answer),
 		verdict(answer),
 		sources(answer, cited, title, open),
-		tools(answer),
+		own && tools(answer),
 		ask && nextQuestions(answer, ask),
 		behind(answer, open),
 	);

@@ -38,6 +38,7 @@ async function request(method, path, sent) {
 
 export const get = (path, query) => request("GET", path, { query });
 export const post = (path, body) => request("POST", path, { body });
+export const put = (path, body) => request("PUT", path, { body });
 export const patch = (path, body) => request("PATCH", path, { body });
 export const remove = (path, query) => request("DELETE", path, { query });
 

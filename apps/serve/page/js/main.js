@@ -10,6 +10,7 @@ import { add, filesPlace, listenForFiles, mayAdd, ownCollection, quieten } from 
 import { say } from "./language.js";
 import { closeSide, narrow } from "./side.js";
 import { asked, hooks, keep, kept, state } from "./state.js";
+import { showShared } from "./sharing.js";
 import { showThread, threadList } from "./threads.js";
 import { signIn, terms, welcome } from "./welcome.js";
 import { isTool, openTool, TOOLS } from "./work.js";
@@ -36,7 +37,7 @@ async function start() {
 	try {
 		state.me = await get("me");
 		showIn(true);
-		if (!/^#(thread|tool)=/.test(location.hash)) showEmpty(); // a person types while the collections come
+		if (!/^#(thread|tool|shared)=/.test(location.hash)) showEmpty(); // a person types while the collections come
 		state.collections = await get("collections");
 	} catch (error) {
 		showIn(false);
@@ -120,6 +121,7 @@ async function follow() {
 	const tool = place.get("tool");
 	for (const name of Object.keys(TOOLS)) at(`${name}-open`).ariaCurrent = name === tool ? "page" : null;
 	if (isTool(tool)) return work(tool);
+	if (place.get("shared")) return shared(place.get("shared"));
 	form.hidden = false;
 	const id = place.get("thread");
 	if (id === state.thread && (id || room.firstChild)) return;
@@ -138,8 +140,24 @@ async function follow() {
 	}
 }
 
+/** Show another's conversation, in which nothing is asked. */
+async function shared(id) {
+	leaveConversation();
+	try {
+		await showShared(id, room);
+	} catch (error) {
+		if (error.status === 401) return start();
+		fill(room, el("div.welcome", trouble(error, () => go(null), say("threads.new"))));
+	}
+}
+
 /** Let a tool take the place of the conversation, which is loaded anew when it comes back. */
 function work(tool) {
+	leaveConversation();
+	return openTool(tool, room);
+}
+
+function leaveConversation() {
 	asking.stop();
 	closeSide();
 	settled();
@@ -147,7 +165,6 @@ function work(tool) {
 	state.thread = undefined;
 	threads.mark();
 	form.hidden = true;
-	return openTool(tool, room);
 }
 
 function go(id) {

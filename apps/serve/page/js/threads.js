@@ -5,6 +5,7 @@ import { get, patch, remove } from "./api.js";
 import { confirmed } from "./dialog.js";
 import { announce, button, el, fill, form, icon, said, tried } from "./dom.js";
 import { say } from "./language.js";
+import { shareThread } from "./sharing.js";
 import { hooks, state } from "./state.js";
 import { when } from "./words.js";
 
@@ -47,6 +48,7 @@ export function threadList(nav, tools) {
 			"div.sheet",
 			button(say("threads.rename"), renamed, { icon: "edit" }),
 			exportsOf("threads", thread.id),
+			state.me?.needs_key && button(say("share"), () => shareThread(thread), { icon: "share" }),
 			button(say("delete"), () => gone(thread), { icon: "remove", class: "quiet danger" }),
 		);
 		const more = el("summary.quiet.icon", { "aria-label": say("threads.more", thread) }, icon("more"));

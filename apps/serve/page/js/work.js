@@ -11,11 +11,12 @@ const LOADS = {
 	search: () => import("./search.js"),
 	register: () => import("./register.js"),
 	diff: () => import("./changes.js"),
+	table: () => import("./table.js"),
 };
 const MOST_SHOWN = 100;
 
 /** The names of the tools, each with its drawing. */
-export const TOOLS = { search: "search", register: "list", diff: "versions" };
+export const TOOLS = { search: "search", register: "list", diff: "versions", table: "table" };
 
 export const isTool = (name) => name in TOOLS;
 
