@@ -186,7 +186,7 @@ class Table {
 		return el(
 			"td",
 			{ dir: "auto", data: { label: question.title, deviation: shown.deviation || "", disagrees: disagrees ? "yes" : "" } },
-			words && first ? link(words, open, { class: "cell-words" }) : said(words),
+			words && first ? link(words, open, { class: "link cell-words" }) : said(words),
 			el("span.tags", tags.map((one) => el("span.tag", { data: { kind: one } }, nameOf(one))), correction && el("span.tag", { data: { kind: "corrected" } }, say("table.iscorrected"))),
 			disagrees && el("span.detail.unlike", said(disagrees)),
 			el("span.cell-foot", typeof probability === "number" && el("span.detail", share(probability)), button(say("table.correct", { document: cell.document, question: question.title }), () => this.#correct(cell, shown, question, changed), { alone: "edit" })),
@@ -212,7 +212,7 @@ class Table {
 		};
 		const made = form("form.correcting", submitted, field(say("table.state"), stated), field(say("table.answer"), answer), field(say("table.playbook"), deviation), field(say("table.note"), note), problem, el("button.solid", say("table.keep")));
 		const title = `${fileOf(cell.document)}: ${question.title}`;
-		const body = [el("p", said(question.question)), cell.correction && el("p.hint", say("table.by", { by: cell.correction.by, at: when(cell.correction.at) })), quotes.length > 0 && el("ul.quotes", quotes), made];
+		const body = [question.title !== question.question && el("p", said(question.question)), cell.correction && el("p.hint", say("table.by", { by: cell.correction.by, at: when(cell.correction.at) })), quotes.length > 0 && el("ul.quotes", quotes), made];
 		const dialog = openDialog({ title, body, kind: "roomy" });
 	}
 }

@@ -1,0 +1,173 @@
+"""Search, the register, two versions, tables and shared links in the page, over hostile texts."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from chromium import Page, chromium
+from selenium.webdriver import Chrome
+from selenium.webdriver.common.keys import Keys
+from serving import Serving, person
+
+SHORT = "<img src=x onerror=alert(1)>"
+ORDINANCE = """\
+---
+title: Dog ordinance {short}
+in_force_from: {first}
+{last}{supersedes}---
+§ 1 Licence {short}
+
+(1) The owner of a dog must pay a fee of {fee} euros {short} by 31 March.
+
+(2) The owner must not lend the licence to anybody else.
+
+§ 2 Leash
+
+Every dog is on a leash in the town park.
+"""
+KEYS = {"Anna": "anna-key-4f7d2c91", "Ben": "ben-key-0a83e55b"}
+ROUTES = {
+    "search": "/api/search",
+    "register": "/api/collections/{name}/register",
+    "diff": "/api/collections/{name}/diff",
+    "table": "/api/tables",
+    "share": "/api/shared/{link}",
+}
+
+
+@pytest.fixture(scope="module")
+def server(folder: Path) -> Iterator[Serving]:
+    laws = folder / "laws"
+    laws.mkdir()
+    earlier = {"first": "2015-01-01", "last": "in_force_to: 2019-12-31\n", "supersedes": ""}
+    later = {"first": "2020-01-01", "last": "", "supersedes": "supersedes: dogs-2015.md\n"}
+    for name, fee, more in (("dogs-2015.md", 30, earlier), ("dogs-2020.md", 40, later)):
+        (laws / name).write_text(ORDINANCE.format(fee=fee, short=SHORT, **more), "utf-8")
+    with Serving(folder, "--collections", f"laws={laws}") as serving:
+        yield serving
+
+
+def opened(page: Page, server: Serving, tool: str) -> None:
+    """Open a tool from the list beside the conversation."""
+    needed(server, tool)
+    page.click(f"#{tool}-open")
+    page.find(f".work[data-tool={tool}]")
+
+
+def needed(server: Serving, tool: str, key: str = "") -> None:
+    if ROUTES[tool] not in server.get("openapi.json", key)["paths"]:
+        pytest.skip(f"needs the route {ROUTES[tool]}")
+
+
+@pytest.fixture
+def page(page: Page) -> Iterator[Page]:
+    yield page
+    assert page.violations() == []
+    assert page.script("return [...document.querySelectorAll('.work img, dialog img')].length") == 0
+
+
+def test_exact_words_are_found_in_documents_and_conversations(page: Page, server: Serving) -> None:
+    page.ask("When is the fee due?")
+    opened(page, server, "search")
+    assert page.script("return document.activeElement.id") == "sought"
+    page.type("#sought", '"the town park"' + Keys.ENTER)
+    page.find(".found-documents mark", "the town park")
+    assert page.find(".found-documents h3").text == "dogs-2020.md"
+    page.click(".found-documents .passage")
+    page.find("#side mark.quote", "the town park")
+    page.press(Keys.ESCAPE)
+    page.type("#sought", Keys.CONTROL + "a" + Keys.CONTROL + "fee" + Keys.ENTER)
+    page.find(".found-documents .passage", SHORT)
+    page.click(".found-turns a", "When is the fee due?")
+    page.find("[data-testid=verdict]")
+
+
+def test_the_register_lists_who_must_do_what_and_is_narrowed(page: Page, server: Serving) -> None:
+    opened(page, server, "register")
+    page.find(".long td", "The owner of a dog")
+    assert page.find(".long td", "31 March")
+    page.script(
+        "const select = document.querySelector('#register-kind'); select.value = 'prohibition';"
+        "select.dispatchEvent(new Event('change'))"
+    )
+    page.gone(".long td", "31 March")
+    page.find(".long td", "lend the licence")
+    assert page.find(".told a", "Calendar").get_attribute("href").endswith("format=ics")
+    page.click(".long td button")
+    page.find("#side mark.quote", "lend the licence")
+
+
+def test_two_versions_are_compared_by_their_provisions(page: Page, server: Serving) -> None:
+    opened(page, server, "diff")
+    page.find(".change-list del", "30")
+    page.find(".change-list ins", "40")
+    page.click(".told .pick", "changed")
+    page.find(".told .pick[aria-pressed=true]", "changed")
+    assert SHORT in page.find(".change-list .words").text
+    page.click(".change-list button", "dogs-2020.md")
+    page.find("#side mark.quote", "40 euros")
+
+
+def test_a_table_is_made_filled_corrected_and_deleted(page: Page, server: Serving) -> None:
+    opened(page, server, "table")
+    page.click(".making summary")
+    page.type("#table-title", SHORT)
+    page.type("#table-questions", "What is the fee for a dog?\nIs there a right to a refund?")
+    page.click(".new-table button.solid")
+    page.find(".cells .cell-words", "40 euros")
+    page.gone(".told progress")
+    assert page.find(".work h3").text == SHORT
+    page.click(".cells tr:last-child td:nth-child(2) .cell-foot button")
+    page.type("#cell-answer", Keys.CONTROL + "a" + Keys.CONTROL + f"Forty {SHORT}")
+    assert page.violations() == []
+    page.click(".correcting button.solid")
+    page.find(".cells td", f"Forty {SHORT}")
+    page.find(".cells .tag[data-kind=corrected]")
+    page.click(".cells .cell-words")
+    page.find("#side mark.quote")
+    page.press(Keys.ESCAPE)
+    page.click(".work button", "All tables")
+    page.click(".work .rows button[aria-label^=Delete]")
+    page.click("dialog[open] button", "Delete")
+    page.gone(".work .rows li")
+
+
+@contextmanager
+def signed_in(driver: Chrome, server: Serving, name: str) -> Iterator[Page]:
+    page = Page(driver, server.address)
+    driver.delete_all_cookies()
+    page.open()
+    page.type("#key", KEYS[name] + Keys.ENTER)
+    page.find("#composer")
+    yield page
+    driver.delete_all_cookies()
+    assert page.foreign() == []
+
+
+def test_a_conversation_is_read_by_its_link_until_that_is_withdrawn(
+    browser: Chrome, tmp_path: Path
+) -> None:
+    people = [person(name, key, collections=["sample"]) for name, key in KEYS.items()]
+    settings = "\n".join(['[collections]\nsample = "sample"\n', *people])
+    with Serving(tmp_path, settings=settings) as server, chromium(tmp_path) as second:
+        needed(server, "share", KEYS["Anna"])
+        with signed_in(browser, server, "Anna") as anna, signed_in(second, server, "Ben") as ben:
+            anna.ask("What is a bias audit?")
+            row = f"[data-testid=threads] li[data-id='{anna.thread}']"
+            anna.click(f"{row} summary")
+            anna.click(f"{row} button", "Share by a link")
+            link = str(anna.find("#share-link").get_attribute("value"))
+            assert anna.violations() == []
+            ben.open(link.partition("#")[2])
+            assert "Anna" in ben.find(".shared-head").text
+            assert "independent auditor" in ben.find("[data-testid=answer]").text
+            assert not ben.all("#composer")
+            assert not ben.all("[data-testid=thumb-up]")
+            assert ben.violations() == []
+            ben.click("[data-testid=chip]")
+            ben.find("#side mark.quote")
+            anna.click("dialog[open] button", "Withdraw the link")
+            anna.gone("dialog[open]")
+            ben.open(link.partition("#")[2])
+            ben.find("#conversation [role=alert]")
