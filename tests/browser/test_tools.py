@@ -12,10 +12,8 @@ from serving import Serving, person
 
 SHORT = "<img src=x onerror=alert(1)>"
 ORDINANCE = """\
----
-title: Dog ordinance {short}
-in_force_from: {first}
-{last}{supersedes}---
+Dog ordinance {short}
+
 § 1 Licence {short}
 
 (1) The owner of a dog must pay a fee of {fee} euros {short} by 31 March.
@@ -40,10 +38,8 @@ ROUTES = {
 def server(folder: Path) -> Iterator[Serving]:
     laws = folder / "laws"
     laws.mkdir()
-    earlier = {"first": "2015-01-01", "last": "in_force_to: 2019-12-31\n", "supersedes": ""}
-    later = {"first": "2020-01-01", "last": "", "supersedes": "supersedes: dogs-2015.md\n"}
-    for name, fee, more in (("dogs-2015.md", 30, earlier), ("dogs-2020.md", 40, later)):
-        (laws / name).write_text(ORDINANCE.format(fee=fee, short=SHORT, **more), "utf-8")
+    for name, fee in (("dogs-2015.txt", 30), ("dogs-2020.txt", 40)):
+        (laws / name).write_text(ORDINANCE.format(fee=fee, short=SHORT), "utf-8")
     with Serving(folder, "--collections", f"laws={laws}") as serving:
         yield serving
 
@@ -73,7 +69,7 @@ def test_exact_words_are_found_in_documents_and_conversations(page: Page, server
     assert page.script("return document.activeElement.id") == "sought"
     page.type("#sought", '"the town park"' + Keys.ENTER)
     page.find(".found-documents mark", "the town park")
-    assert page.find(".found-documents h3").text == "dogs-2020.md"
+    assert page.all(".found-documents h3")[0].text.startswith("dogs-20")
     page.click(".found-documents .passage")
     page.find("#side mark.quote", "the town park")
     page.press(Keys.ESCAPE)
@@ -105,7 +101,7 @@ def test_two_versions_are_compared_by_their_provisions(page: Page, server: Servi
     page.click(".told .pick", "changed")
     page.find(".told .pick[aria-pressed=true]", "changed")
     assert SHORT in page.find(".change-list .words").text
-    page.click(".change-list button", "dogs-2020.md")
+    page.click(".change-list button", "dogs-2020.txt")
     page.find("#side mark.quote", "40 euros")
 
 
@@ -115,6 +111,7 @@ def test_a_table_is_made_filled_corrected_and_deleted(page: Page, server: Servin
     page.type("#table-title", SHORT)
     page.type("#table-questions", "What is the fee for a dog?\nIs there a right to a refund?")
     page.click(".new-table button.solid")
+    page.find(".cells .cell-words", "30 euros")
     page.find(".cells .cell-words", "40 euros")
     page.gone(".told progress")
     assert page.find(".work h3").text == SHORT

@@ -82,6 +82,7 @@ function showOptions() {
 
 /** Show the opening screen, which has the composer in it. */
 function showEmpty() {
+	state.thread = null;
 	opening = welcome(room, [form, filesPlace], async (questions) => {
 		for (const question of questions) if (!(await asking.ask(question))) return;
 	});
