@@ -66,7 +66,7 @@ def page(page: Page) -> Iterator[Page]:
 def test_exact_words_are_found_in_documents_and_conversations(page: Page, server: Serving) -> None:
     page.ask("When is the fee due?")
     opened(page, server, "search")
-    assert page.script("return document.activeElement.id") == "sought"
+    page.until(lambda: page.script("return document.activeElement.id") == "sought")
     page.type("#sought", '"the town park"' + Keys.ENTER)
     page.find(".found-documents mark", "the town park")
     assert page.all(".found-documents h3")[0].text.startswith("dogs-20")

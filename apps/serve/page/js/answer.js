@@ -57,7 +57,7 @@ export function answerView(answer, ask, own = true) {
 		sources(answer, cited, title, open),
 		own && tools(answer),
 		ask && nextQuestions(answer, ask),
-		behind(answer, open),
+		own && behind(answer, open),
 	);
 }
 
@@ -72,7 +72,7 @@ function prose(answer, open) {
 			const first = !seen.has(n) && seen.add(n);
 			return by.has(n) ? chip(by.get(n)[0], first, open) : `[${n}]`;
 		});
-	const quotes = !answer.usage.model_calls && !answer.abstained && answer.citations.length > 0;
+	const quotes = answer.usage?.model_calls === 0 && !answer.abstained && answer.citations.length > 0;
 	const kind = answer.abstained ? "abstained" : quotes ? "of-quotes" : "";
 	return el("div", { class: `prose ${kind}`, "data-testid": "answer" }, quotes && el("p.origin", say("answer.quoted")), written(answer.answer, chips));
 }

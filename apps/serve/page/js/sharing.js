@@ -22,12 +22,15 @@ export function shareThread(thread) {
 	});
 }
 
+// what is told of one's own answers alone
+const UNTOLD = { usage: null, degraded: [], passages: [] };
+
 /** Show another's conversation: what of it rests on documents that one may see. */
 export async function showShared(id, room) {
 	const { person, title, turns, left_out: left } = await get(["shared", id]);
 	const shown = turns.map((answer) => {
 		const { article, body } = turnView(answer.question, {});
-		fill(body, answerView(answer, null, false));
+		fill(body, answerView({ ...UNTOLD, ...answer }, null, false));
 		return article;
 	});
 	const head = el("header.shared-head", title && el("h2.question", { dir: "auto" }, said(title)), el("p.note", say("share.of", { person: said(person) }), left > 0 && [" ", say("share.left", { answers: counted(left, "answer") })]));
