@@ -79,6 +79,20 @@ def test_exact_words_are_found_in_documents_and_conversations(page: Page, server
     page.find("[data-testid=verdict]")
 
 
+def test_a_document_is_asked_alone_until_it_is_let_go(page: Page, server: Serving) -> None:
+    schemas = server.get("openapi.json")["components"]["schemas"]
+    if "documents" not in schemas["AskRequest"]["properties"]:
+        pytest.skip("needs questions of some documents alone")
+    page.click("#documents-open")
+    page.click("#side [aria-label='Ask dogs-2015.txt alone']")
+    page.find("#composer #alone", "dogs-2015.txt")
+    turn = page.ask("How much is the fee for a dog?")
+    assert "30 euros" in turn.text
+    assert "40 euros" not in turn.text
+    page.click("#alone")
+    page.gone("#alone")
+
+
 def test_the_register_lists_who_must_do_what_and_is_narrowed(page: Page, server: Serving) -> None:
     opened(page, server, "register")
     page.find(".long td", "The owner of a dog")

@@ -210,10 +210,12 @@ function behind(answer, open) {
 	return el("details.behind.no-print", { "data-testid": "behind", on: { toggle } }, el("summary", say("behind")), place);
 }
 
+const EXPORTS = { docx: { format: "docx" }, memo: { format: "docx", memo: true }, eml: { format: "eml" }, md: { format: "md" } };
+
 /** Links to an answer or a thread as files. */
 export function exportsOf(kind, id) {
-	const href = (format) => address([kind, id, "export"], { format });
-	return ["docx", "md"].map((format) => el("a.quiet", { href: href(format), download: true }, icon("documents"), say(`export.${format}`)));
+	const href = (query) => address([kind, id, "export"], query);
+	return Object.entries(EXPORTS).map(([name, query]) => el("a.quiet", { href: href(query), download: true }, icon("documents"), say(`export.${name}`)));
 }
 
 function noted(answer) {

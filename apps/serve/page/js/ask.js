@@ -64,10 +64,11 @@ export function composer(form, room) {
 
 	async function run(turn, question, once, signal) {
 		const steps = progress(turn.body);
-		const { chosen, thread, asOf, settings } = state;
+		const { chosen, only, thread, asOf, settings } = state;
 		// who is quick asks before the page knows what there is
 		const collections = chosen && state.collections.length ? asked() : chosen;
-		const body = { question, collections, thread, as_of: asOf || null, settings: { ...settings, ...once } };
+		const alone = only && { collections: [only.collection], documents: [only.document], passage: only.passage };
+		const body = { question, collections, ...alone, thread, as_of: asOf || null, settings: { ...settings, ...once } };
 		for await (const { event, data } of events("POST", "ask", { body, signal })) {
 			if (event === "begin") {
 				hooks.began(null);

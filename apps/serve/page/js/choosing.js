@@ -2,14 +2,26 @@
 
 import { el, fill, icon, said } from "./dom.js";
 import { counted, say } from "./language.js";
-import { asked, state, titleOf } from "./state.js";
-import { lawAsOf } from "./words.js";
+import { asked, hooks, state, titleOf } from "./state.js";
+import { fileOf, lawAsOf } from "./words.js";
 
 const MOST_SHOWN = 4;
 
 /** Fill the composer's options; `changed` is told of every choice. */
 export function askingOptions(place, changed) {
-	fill(place, collectionPicker(changed), dayPicker(changed));
+	fill(place, state.only ? onlyChosen(() => askingOptions(place, changed)) : collectionPicker(changed), dayPicker(changed));
+}
+
+/** What alone is asked: a document or a passage, until it is let go. */
+function onlyChosen(letGo) {
+	const { document, label } = state.only;
+	const heard = () => {
+		state.only = null;
+		letGo();
+		hooks.focusField();
+	};
+	const words = say("alone", { what: [fileOf(document), label].filter(Boolean).join(", ") });
+	return el("button.pick", { type: "button", id: "alone", "aria-pressed": true, title: say("alone.letgo"), on: { click: heard } }, said(words), " ×");
 }
 
 const choice = (box, title, more) => el("label.choice", box, el("span", said(title), more && el("span.detail", said(more))));

@@ -5,7 +5,7 @@ import { confirmed } from "./dialog.js";
 import { announce, append, button, el, field, fill, form, link, said } from "./dom.js";
 import { dropPlace, filesPlace, follow, isFollowed, mayAdd } from "./files.js";
 import { counted, say } from "./language.js";
-import { View } from "./side.js";
+import { closeSide, narrow, View } from "./side.js";
 import { collectionNamed, hooks, state } from "./state.js";
 import { openTree } from "./tree.js";
 import { days, described, titleBeside } from "./words.js";
@@ -104,7 +104,15 @@ class Documents extends View {
 		const { name, file, pages, kind, jurisdiction, superseded_by: newer } = row;
 		const told = [titleBeside(name, row.title), pages > 0 && counted(pages, "page"), kind, jurisdiction, days(row), newer && say("documents.newer", { newer })];
 		const open = link(name, () => openTree(this.collection, name));
-		return el("li", el("div", open, el("p.detail", said(described(told)))), file && this.#taking(file));
+		return el("li", el("div", open, el("p.detail", said(described(told)))), this.#asking(name), file && this.#taking(file));
+	}
+
+	#asking(document) {
+		const heard = () => {
+			if (narrow()) closeSide();
+			hooks.askOnly({ collection: this.collection, document, label: "", passage: null });
+		};
+		return button(say("alone.document", { document }), heard, { alone: "send" });
 	}
 
 	#taking(file) {

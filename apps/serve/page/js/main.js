@@ -21,7 +21,7 @@ const THEMES = ["system", "light", "dark"];
 const colours = document.documentElement.dataset;
 const crowded = () => matchMedia("(max-width: 96rem)").matches;
 let opening = null;
-Object.assign(hooks, { added, adding, askAbout, asking: beginning, began, collectionsChanged: showOptions, focusField, refused: start, sideShown, start: () => go(null) });
+Object.assign(hooks, { added, adding, askAbout, askOnly, asking: beginning, began, collectionsChanged: showOptions, focusField, refused: start, sideShown, start: () => go(null) });
 const asking = composer(form, room);
 const toolLink = ([name, drawn]) => el("a.quiet", { href: `#tool=${name}`, id: `${name}-open` }, icon(drawn), say(`work.${name}`));
 const threads = threadList(nav, Object.entries(TOOLS).map(toolLink));
@@ -228,6 +228,14 @@ function askAbout(label) {
 	field.value = `${[field.value.trim(), label].filter(Boolean).join(" ")} `;
 	field.dispatchEvent(new Event("input"));
 	field.focus();
+}
+
+/** Ask a document, or a passage of it, alone from now on. */
+function askOnly(only) {
+	state.only = only;
+	if (form.hidden) location.hash = "#";
+	showOptions();
+	focusField();
 }
 
 function showTheme(theme) {

@@ -143,6 +143,7 @@ class Source extends View {
 				this.version && label && sign(say("versions"), "calendar", () => openCompare({ collection, document, label })),
 				sign(say("provisions"), "menu", () => openTree(collection, document, label)),
 				label && button(say("source.ask"), () => askAbout(label), { icon: "edit" }),
+				sign(say("alone.ask"), "send", () => askOnly({ collection, document, label, passage: [this.span.start, this.span.end] })),
 			),
 		);
 	}
@@ -157,6 +158,11 @@ class Source extends View {
 		const words = quoted(this.cited.quote ?? this.provision?.text ?? this.excerpt.text);
 		copy(`${words} (${place(this.cited, this.title, this.version)})`, say("source.copied"));
 	}
+}
+
+function askOnly(only) {
+	if (narrow()) closeSide();
+	hooks.askOnly(only);
 }
 
 function askAbout(label) {
