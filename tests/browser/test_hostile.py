@@ -19,7 +19,7 @@ ATTACK = (
 QUESTION = "What does a dog licence cost?"
 SHORT = "<img src=x onerror=alert(1)>"
 NAME = f"{SHORT} dogs.txt"
-ARABIC = "يجب على مالك الكلب (dog licence) أن يدفع رسما قدره 40 يورو."
+ARABIC = "يجب على مالك الكلب (owner) أن يدفع رسما قدره 40 يورو."
 FOUND = """
 const bad = 'img:not([src*="/api/"]), iframe, object, embed, style, [onerror], [onload], [onclick]';
 const links = [...document.querySelectorAll('a[href]')].map((one) => one.href);
@@ -112,8 +112,8 @@ def test_names_of_files_and_collections_and_what_is_typed_anywhere_are_text(page
 def test_text_from_right_to_left_keeps_its_direction(page: Page) -> None:
     way = "return getComputedStyle(arguments[0]).direction"
     page.click(".titles button", "arabic.txt")
-    page.click("#side [role=treeitem] [role=treeitem]", "المادة 1")
-    assert page.script(way, page.find("#side .source-text p", "مالك")) == "rtl"
+    page.click("#side [role=treeitem] [role=treeitem]", "From the beginning")
+    assert page.script(way, page.find("#side .source-text p", "المادة")) == "rtl"
     assert page.script(way, page.find("#side-title")) == "ltr"
     page.press(Keys.ESCAPE)
     page.ask(ARABIC)

@@ -81,7 +81,8 @@ export function composer(form, room) {
 				announceAnswer(data);
 				// only now: a question that fails begins no conversation
 				if (state.thread === thread) hooks.began(data.thread);
-				return hooks.answered();
+				hooks.answered();
+				return;
 			}
 		}
 		throw Object.assign(new Error(say("ask.ended")), { hint: say("again.hint") });
