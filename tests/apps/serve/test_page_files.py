@@ -93,7 +93,7 @@ def test_every_file_is_reached_and_there_is_every_file_that_is_named() -> None:
 _COMMENT = re.compile(r"/\*.*?\*/|(?<![:\"'`\w])//[^\n]*", re.DOTALL)
 _STRING = re.compile(r"""\"((?:[^\"\\\n]|\\.)*)\"|`((?:[^`\\]|\\.)*)`""")
 _OF_BROWSERS = {
-    *("Enter", "Escape", "Home", "End", "Files", "Loading"),
+    *("Enter", "Escape", "Home", "End", "Files"),
     *("Care", "Breadth", "The answer", "Which documents", "Advanced"),  # groups of the settings
     *("Content-Type", "Retry-After", "Unreachable", "Lexloop", "English", "Deutsch"),
 }
